@@ -1,0 +1,162 @@
+//! The parts that a request may use, put together in one place.
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::db::Db;
+use crate::directory::Directory;
+use crate::directory::keeper::Look;
+use crate::keys::ring::KeyRing;
+use crate::keys::{KeyText, limiter::Limiter, store};
+use crate::nonprofits::causes::Causes;
+use crate::telemetry::Metrics;
+use crate::urls::Urls;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Interval, MissedTickBehavior};
+
+/// Between two sweeps over idle limit windows and foldings of the metrics.
+const HOUSEKEEPING_EVERY: Duration = Duration::from_secs(5);
+
+/// The app: cheap to clone, one for each server.
+#[derive(Clone, Debug)]
+pub struct App(Arc<Parts>);
+
+/// What it is made of.
+#[derive(Debug)]
+pub struct Parts {
+    pub config: Config,
+    pub clock: Clock,
+    pub db: Db,
+    pub directory: Arc<Directory>,
+    pub keys: KeyRing,
+    pub limiter: Limiter,
+    pub metrics: Metrics,
+    pub urls: Urls,
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl App {
+    /// Opens the store and the directory. The only constructor; tests call it too.
+    pub async fn build(config: Config) -> anyhow::Result<App> {
+        let clock = Clock::default();
+        let db = Db::open(&config).await?;
+        let store = db.identity(clock.millis()).await?;
+        let directory = Arc::new(Directory::new(db.clone(), store, &config, Causes::built_in()));
+        directory.open_newest().await?;
+        let keys = KeyRing::new(db.clone());
+        keys.refresh().await?;
+        let app = App(Arc::new(Parts {
+            limiter: Limiter::new(clock.instant()),
+            metrics: Metrics::new()?,
+            urls: Urls::new(&config.public_url),
+            config,
+            clock,
+            db,
+            directory,
+            keys,
+        }));
+        app.show_figures();
+        Ok(app)
+    }
+
+    /// Watches the store for what other processes change, until the task is dropped.
+    ///
+    /// Keys have a loop of their own: a snapshot that is being built must not hold up a revocation.
+    pub async fn keep_fresh(self) {
+        tokio::join!(self.keep_keys(), self.keep_directory(), self.keep_house());
+    }
+
+    async fn keep_keys(&self) {
+        let mut ticks = Self::ticks(self.config.directory.poll_interval);
+        let mut watch = Watch::new("keys");
+        loop {
+            ticks.tick().await;
+            watch.note(self.keys.refresh().await.map_err(Into::into));
+        }
+    }
+
+    async fn keep_directory(&self) {
+        let mut ticks = Self::ticks(self.config.directory.poll_interval);
+        let mut watch = Watch::new("directory");
+        loop {
+            ticks.tick().await;
+            watch.note(self.refresh_directory().await);
+        }
+    }
+
+    async fn keep_house(&self) {
+        let mut ticks = Self::ticks(HOUSEKEEPING_EVERY);
+        loop {
+            ticks.tick().await;
+            self.limiter.sweep(self.clock.instant());
+            self.metrics.fold();
+        }
+    }
+
+    fn ticks(every: Duration) -> Interval {
+        let mut ticks = tokio::time::interval(every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks
+    }
+
+    /// One look at the directory in the store: small changes are taken in, a snapshot that is due is built.
+    pub async fn refresh_directory(&self) -> anyhow::Result<()> {
+        if self.directory.refresh(self.config.directory.overlay_limit).await? == Look::BuildDue
+            && let Some(built) = self.directory.rebuild().await?
+        {
+            let (nonprofits, seconds) = (built.edition.count, built.took.as_secs_f64());
+            tracing::info!(nonprofits, seconds, "directory snapshot built");
+        }
+        self.show_figures();
+        Ok(())
+    }
+
+    /// Flags a private key that was sent in an address. The caller is refused either way.
+    pub async fn note_exposure(&self, text: &KeyText) {
+        match store::expose(&self.db, text.hash(), self.clock.millis()).await {
+            Ok(true) => tracing::warn!("a private key was sent in an address and is flagged as exposed"),
+            Ok(false) => {}
+            Err(fault) => tracing::error!(%fault, "an exposed private key could not be flagged"),
+        }
+    }
+
+    fn show_figures(&self) {
+        let view = self.directory.view();
+        self.metrics.nonprofits.set(view.snapshot.as_ref().map_or(0.0, |snapshot| f64::from(snapshot.len())));
+        self.metrics.revision.set(view.revision as f64);
+        self.metrics.overlay.set(view.overlay.len() as f64);
+    }
+}
+
+/// Says when something begins to fail and when it works again, and not each time between.
+struct Watch {
+    what: &'static str,
+    works: bool,
+}
+
+impl Watch {
+    fn new(what: &'static str) -> Watch {
+        Watch { what, works: true }
+    }
+
+    fn note(&mut self, outcome: anyhow::Result<()>) {
+        let what = self.what;
+        match (&outcome, self.works) {
+            (Err(fault), true) => {
+                let fault = format!("{fault:#}");
+                tracing::error!(what, fault, "cannot be kept fresh; the last state stays");
+            }
+            (Ok(()), false) => tracing::info!(what, "fresh again"),
+            _ => {}
+        }
+        self.works = outcome.is_ok();
+    }
+}

@@ -1,0 +1,28 @@
+//! `causeway generate`
+
+use anyhow::Context;
+use clap::Args;
+use std::io::{self, BufWriter, Write};
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  causeway generate --count 10000 --seed 1 > eo.csv && causeway import irs eo.csv")]
+pub struct Generate {
+    /// Rows to write
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=causeway::generate::MOST_ROWS))]
+    count: u64,
+    /// The same seed gives the same file
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+}
+
+impl Generate {
+    pub fn run(&self) -> anyhow::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
+        let written = causeway::generate::generate(self.count, self.seed, &mut out).and_then(|()| out.flush());
+        match written {
+            // Whoever reads has had enough, as in `causeway generate --count 1000000 | head`.
+            Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            written => written.context("the file cannot be written; is the disk full?"),
+        }
+    }
+}

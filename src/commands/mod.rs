@@ -1,0 +1,125 @@
+//! What can be said on the command line.
+
+mod accounts;
+mod check;
+mod generate;
+mod import;
+mod keys;
+mod serve;
+
+use causeway::app::App;
+use causeway::config::{Config, Overrides};
+use clap::{Args, Parser, Subcommand};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// A self-hosted directory of nonprofits, with search that answers every keystroke.
+#[derive(Parser)]
+#[command(version, arg_required_else_help = true, after_help = "Example:\n  causeway serve")]
+pub struct Causeway {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    global: Global,
+}
+
+/// Flags that every command takes.
+#[derive(Args)]
+struct Global {
+    /// A settings file; config.default.toml shows every setting
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The folder that holds the embedded database and the directory snapshot
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// PostgreSQL instead of the embedded database: postgres://user:password@host/database
+    #[arg(long, global = true, value_name = "URL")]
+    database_url: Option<String>,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve the API
+    Serve(serve::Serve),
+    /// Load files into the directory, all of them or nothing
+    #[command(subcommand)]
+    Import(import::Import),
+    /// Write a synthetic EO BMF file of any size to standard output
+    Generate(generate::Generate),
+    /// Accounts, which own keys
+    #[command(subcommand)]
+    Account(accounts::Account),
+    /// API keys
+    #[command(subcommand)]
+    Key(keys::Key),
+    /// Calls a minute of one key
+    #[command(subcommand)]
+    Limit(keys::Limit),
+    /// Prove the directory snapshot against the store; exit 1 where they differ
+    #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
+    Check,
+}
+
+/// Runs a command to its end.
+pub fn run(causeway: Causeway) -> anyhow::Result<()> {
+    let Causeway { command, global } = causeway;
+    if let Command::Generate(generate) = command {
+        return generate.run();
+    }
+    let mut overrides = Overrides {
+        config: global.config,
+        data: global.data,
+        database_url: global.database_url,
+        ..Overrides::default()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = runtime.block_on(async {
+        if let Command::Serve(serve) = command {
+            serve.add_to(&mut overrides);
+            return serve.run(Config::load(&overrides)?).await;
+        }
+        let app = App::build(Config::load(&overrides)?).await?;
+        let output = Output { json: global.json };
+        let outcome = match command {
+            Command::Import(import) => import.run(&app, output).await,
+            Command::Account(account) => account.run(&app, output).await,
+            Command::Key(key) => key.run(&app, output).await,
+            Command::Limit(limit) => limit.run(&app, output).await,
+            Command::Check => check::run(&app, output).await,
+            Command::Serve(_) | Command::Generate(_) => Ok(()),
+        };
+        app.db.close().await;
+        outcome
+    });
+    runtime.shutdown_background();
+    outcome
+}
+
+/// How a command says what it did.
+#[derive(Clone, Copy)]
+struct Output {
+    json: bool,
+}
+
+impl Output {
+    /// Prints one JSON object, or the text for people.
+    fn say(self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+        match self.json {
+            true => println!("{}", serde_json::to_string(value)?),
+            false => println!("{}", text()),
+        }
+        Ok(())
+    }
+}
+
+/// One line why, one line what to do. Our own messages have both, with a semicolon between them.
+pub fn tell(fault: &anyhow::Error) {
+    let text = format!("{fault:#}");
+    match text.split_once("; ") {
+        Some((why, what_to_do)) => eprintln!("causeway: {why}\n  {what_to_do}"),
+        None => eprintln!("causeway: {text}\n  see causeway --help, and the settings in config.default.toml"),
+    }
+}

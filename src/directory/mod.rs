@@ -1,0 +1,154 @@
+//! The directory that requests read: a snapshot, with a small overlay for what changed since.
+//!
+//! The store is the truth. A [`View`] is swapped as one, so a reader sees one state or the next and never a mix.
+//! Without a usable snapshot the answers come from the store until a new one is built.
+
+pub mod build;
+pub mod file;
+pub mod keeper;
+pub mod overlay;
+pub mod proof;
+pub mod record;
+pub mod snapshot;
+pub mod table;
+
+use crate::config::Config;
+use crate::db::{Db, Topic};
+use crate::nonprofits::Nonprofit;
+use crate::nonprofits::causes::Causes;
+use crate::nonprofits::identifier::Identifier;
+use crate::nonprofits::store;
+use arc_swap::ArcSwap;
+use axum::http::HeaderValue;
+use overlay::Overlay;
+use snapshot::Snapshot;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+use uuid::Uuid;
+
+/// One state of the directory.
+#[derive(Debug, Default)]
+pub struct View {
+    /// The state of the store that it shows.
+    pub revision: i64,
+    /// The entity tag of every answer made from it; none while answers come from the store.
+    pub tag: Option<HeaderValue>,
+    pub snapshot: Option<Arc<Snapshot>>,
+    pub overlay: Overlay,
+}
+
+/// The directory of a running server.
+#[derive(Debug)]
+pub struct Directory {
+    db: Db,
+    store: Uuid,
+    folder: PathBuf,
+    causes: &'static Causes,
+    /// What answers depend on beyond the store: the rules, and the address of this server.
+    surroundings: u32,
+    view: ArcSwap<View>,
+}
+
+/// A nonprofit that was found, wherever it is kept.
+#[derive(Debug)]
+pub enum Found {
+    Overlay(Arc<View>, Identifier),
+    Snapshot(Arc<Snapshot>, u32),
+    Store(Vec<u8>),
+}
+
+impl Directory {
+    /// The directory over a store, with nothing opened yet; see [`keeper`].
+    pub fn new(db: Db, store: Uuid, config: &Config, causes: &'static Causes) -> Directory {
+        let mut surroundings = crc32fast::Hasher::new_with_initial(rules());
+        surroundings.update(store.as_bytes());
+        surroundings.update(config.public_url.as_bytes());
+        Directory {
+            db,
+            store,
+            folder: config.data.join("directory"),
+            causes,
+            surroundings: surroundings.finalize(),
+            view: ArcSwap::default(),
+        }
+    }
+
+    /// Can it answer: from a snapshot, or else from the store?
+    pub async fn is_ready(&self) -> bool {
+        self.view.load().snapshot.is_some() || self.db.revision(Topic::Directory).await.is_ok()
+    }
+
+    /// The current state.
+    pub fn view(&self) -> Arc<View> {
+        self.view.load_full()
+    }
+
+    /// The causes of this server.
+    pub fn causes(&self) -> &'static Causes {
+        self.causes
+    }
+
+    /// Finds a nonprofit; only without a snapshot does this ask the store.
+    pub async fn find(&self, identifier: &Identifier) -> sqlx::Result<Option<Found>> {
+        let view = self.view.load();
+        if view.overlay.find(identifier).is_some() {
+            return Ok(Some(Found::Overlay(Arc::clone(&view), identifier.clone())));
+        }
+        if let Some(snapshot) = &view.snapshot {
+            let found = |place| Found::Snapshot(Arc::clone(snapshot), place);
+            return Ok(snapshot.place(identifier).map(found));
+        }
+        drop(view);
+        let found = store::find(&self.db, identifier, self.causes, |nonprofit| {
+            let mut bytes = Vec::new();
+            record::write(nonprofit, &mut bytes);
+            bytes
+        });
+        Ok(found.await?.map(Found::Store))
+    }
+}
+
+impl View {
+    /// Finds a nonprofit in this state.
+    pub fn find(&self, identifier: &Identifier) -> Option<Nonprofit<'_>> {
+        self.overlay.find(identifier).or_else(|| {
+            let snapshot = self.snapshot.as_ref()?;
+            snapshot.nonprofit(snapshot.place(identifier)?)
+        })
+    }
+}
+
+impl Found {
+    /// The nonprofit itself.
+    pub fn nonprofit(&self) -> Option<Nonprofit<'_>> {
+        match self {
+            Found::Overlay(view, identifier) => view.overlay.find(identifier),
+            Found::Snapshot(snapshot, place) => snapshot.nonprofit(*place),
+            Found::Store(bytes) => record::read(bytes),
+        }
+    }
+}
+
+/// The name of a snapshot; names sort by revision.
+pub fn file_name(revision: i64) -> String {
+    format!("{revision:012}.snapshot")
+}
+
+/// A number for everything that turns rows into records: another binary with other rules builds anew.
+pub fn rules() -> u32 {
+    static RULES: LazyLock<u32> = LazyLock::new(|| {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+        for file in [
+            include_str!("../../data/causes.csv"),
+            include_str!("../../data/ntee-causes.csv"),
+            include_str!("../../data/name-causes.csv"),
+            include_str!("../../data/name-words.csv"),
+            include_str!("../../data/city-words.csv"),
+        ] {
+            hasher.update(file.as_bytes());
+        }
+        hasher.finalize()
+    });
+    *RULES
+}

@@ -1,0 +1,84 @@
+//! Proving what is shown against the store, record by record.
+
+use super::record;
+use crate::app::App;
+use crate::db::{Topic, run};
+use crate::ids::NonprofitId;
+use crate::nonprofits::assemble::assemble;
+use crate::nonprofits::identifier::Identifier;
+use crate::nonprofits::slug::Slug;
+use crate::nonprofits::store::{self, NonprofitRow, StoredNonprofit};
+use futures_util::TryStreamExt;
+
+/// What was compared, and what differs.
+#[derive(Debug, Default)]
+pub struct Proof {
+    pub nonprofits: u64,
+    /// One sentence each; a hundred at the most.
+    pub differences: Vec<String>,
+}
+
+const MOST_DIFFERENCES: usize = 100;
+
+/// Compares every nonprofit of the store with the view that a server would show.
+pub async fn prove(app: &App) -> anyhow::Result<Proof> {
+    app.refresh_directory().await?;
+    let mut proof = Proof::default();
+    let view = app.directory.view();
+    let mut tx = app.db.view().await?;
+    let revision = tx.revision(Topic::Directory).await?;
+    if view.revision != revision {
+        proof.differences.push(format!("the directory shows import {}, the store is at {revision}", view.revision));
+    }
+    let profiles = store::list_profiles(&mut tx).await?;
+    let former_slugs = store::list_former_slugs(&mut tx).await?;
+    let mut shown = Vec::new();
+    run!(&mut tx, c => {
+        let mut rows = sqlx::query_as::<_, NonprofitRow>(store::ALL).fetch(c);
+        while let Some(row) = rows.try_next().await? {
+            let stored = StoredNonprofit::from(row);
+            proof.nonprofits += 1;
+            assemble(&stored, profiles.get(&stored.id), app.directory.causes(), |nonprofit| {
+                shown.clear();
+                record::write(nonprofit, &mut shown);
+            });
+            proof.compare(&view, &stored, &shown);
+        }
+    });
+    for (slug, id) in former_slugs {
+        let found = Slug::parse(&slug).and_then(|slug| view.find(&Identifier::Slug(slug)));
+        if found.is_none_or(|found| found.id.0 != id) {
+            proof.note(|| format!("the former slug {slug} does not find {id}"));
+        }
+    }
+    if let Some(snapshot) = &view.snapshot {
+        let known = u64::from(snapshot.len()) + view.overlay.new_bodies(snapshot) as u64;
+        if known != proof.nonprofits {
+            let nonprofits = proof.nonprofits;
+            proof.note(|| format!("the directory holds {known} nonprofits, the store {nonprofits}"));
+        }
+    }
+    Ok(proof)
+}
+
+impl Proof {
+    fn compare(&mut self, view: &super::View, stored: &StoredNonprofit, wanted: &[u8]) {
+        let wanted = record::read(wanted);
+        let ways = [
+            Some(Identifier::Id(NonprofitId(stored.id))),
+            stored.ein().map(Identifier::Ein),
+            Slug::parse(&stored.slug).map(Identifier::Slug),
+        ];
+        for way in ways.into_iter().flatten() {
+            if view.find(&way) != wanted {
+                self.note(|| format!("{way:?} does not find {} as it is stored", stored.slug));
+            }
+        }
+    }
+
+    fn note(&mut self, difference: impl FnOnce() -> String) {
+        if self.differences.len() < MOST_DIFFERENCES {
+            self.differences.push(difference());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The directory as one immutable, memory-mapped file: every nonprofit in order of prominence, found by its
+//! identifiers without a question to the store.
+
+use super::file::{Edition, SnapshotFile, Unusable};
+use super::record;
+use super::table::{Table, spread, text_key};
+use crate::nonprofits::Nonprofit;
+use crate::nonprofits::identifier::Identifier;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The sections of the file, in order.
+#[derive(Clone, Copy, Debug)]
+pub enum Section {
+    /// Where each record begins, and where the last ends: eight bytes each.
+    Offsets,
+    /// The records, most prominent first.
+    Records,
+    /// From the upper half of an id to its place.
+    Ids,
+    /// From an EIN to its place.
+    Eins,
+    /// From a current slug to its place.
+    Slugs,
+    /// Slugs of renamed bodies: a line each, slug and place with a tab between them.
+    FormerSlugs,
+}
+
+/// How many there are.
+pub const SECTIONS: usize = Section::FormerSlugs as usize + 1;
+
+/// An open snapshot.
+#[derive(Debug)]
+pub struct Snapshot {
+    file: SnapshotFile,
+    former_slugs: HashMap<String, u32>,
+}
+
+impl Snapshot {
+    /// Opens and checks a file.
+    pub fn open(path: &Path) -> Result<Snapshot, Unusable> {
+        let file = SnapshotFile::open(path)?;
+        let lines = std::str::from_utf8(file.section(Section::FormerSlugs as usize))
+            .map_err(|_| Unusable::Damaged("its former slugs are no text"))?;
+        let former_slugs = lines
+            .lines()
+            .map(|line| {
+                let (slug, place) = line.split_once('\t')?;
+                Some((slug.to_owned(), place.parse().ok()?))
+            })
+            .collect::<Option<_>>()
+            .ok_or(Unusable::Damaged("its former slugs make no sense"))?;
+        let snapshot = Snapshot { file, former_slugs };
+        let expected = (snapshot.file.edition.count as usize + 1) * 8;
+        match snapshot.section(Section::Offsets).len() == expected {
+            true => Ok(snapshot),
+            false => Err(Unusable::Damaged("it holds another number of records than it says")),
+        }
+    }
+
+    /// What it is a snapshot of.
+    pub fn edition(&self) -> &Edition {
+        &self.file.edition
+    }
+
+    /// How many nonprofits it holds.
+    pub fn len(&self) -> u32 {
+        self.file.edition.count as u32
+    }
+
+    /// Does it hold none?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of the nonprofit at a place; places count from the most prominent.
+    pub fn bytes(&self, place: u32) -> Option<&[u8]> {
+        let offset = |at: usize| {
+            let bytes = self.section(Section::Offsets).get(at * 8..at * 8 + 8)?;
+            Some(u64::from_le_bytes(bytes.try_into().expect("eight bytes")) as usize)
+        };
+        let (start, end) = (offset(place as usize)?, offset(place as usize + 1)?);
+        self.section(Section::Records).get(start..end)
+    }
+
+    /// The nonprofit at a place.
+    pub fn nonprofit(&self, place: u32) -> Option<Nonprofit<'_>> {
+        record::read(self.bytes(place)?)
+    }
+
+    /// Where a nonprofit stands.
+    pub fn place(&self, identifier: &Identifier) -> Option<u32> {
+        let is = |place: &u32, matches: &dyn Fn(&Nonprofit<'_>) -> bool| {
+            self.nonprofit(*place).is_some_and(|nonprofit| matches(&nonprofit))
+        };
+        match identifier {
+            Identifier::Id(id) => {
+                let key = id.0.as_u64_pair().0;
+                self.table(Section::Ids).places(key).find(|place| is(place, &|n| n.id == *id))
+            }
+            Identifier::Ein(ein) => {
+                let key = spread(u64::from(ein.value()));
+                self.table(Section::Eins).places(key).next()
+            }
+            Identifier::Slug(slug) => self
+                .table(Section::Slugs)
+                .places(text_key(slug.as_str()))
+                .find(|place| is(place, &|n| n.slug == slug.as_str()))
+                .or_else(|| self.former_slugs.get(slug.as_str()).copied()),
+        }
+    }
+
+    fn table(&self, section: Section) -> Table<'_> {
+        Table::new(self.section(section))
+    }
+
+    fn section(&self, section: Section) -> &[u8] {
+        self.file.section(section as usize)
+    }
+}

@@ -1,0 +1,167 @@
+//! What goes wrong, and how it is told: one enum, one match to status and code, problem details on the wire
+//! (RFC 9457).
+//!
+//! An error becomes an answer that carries a [`Problem`]; the outermost layer writes its body, since only that
+//! knows the id of the request.
+
+use crate::http::request_id::RequestId;
+use crate::keys::Class;
+use crate::keys::limit::Verdict;
+use crate::nonprofits::ein::Ein;
+use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use std::borrow::Cow;
+use thiserror::Error;
+use utoipa::ToSchema;
+
+/// The result of a handler.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that a request can run into.
+#[derive(Debug, Error)]
+pub enum Error {
+    #[error("add your public key as ?apiKey=")]
+    MissingKey,
+    #[error("this apiKey is not known; copy it again from where it was made, or make a new one")]
+    InvalidKey,
+    #[error("a private key was sent where anybody can read it; revoke it, and send a public key (cwpk_) as apiKey")]
+    PrivateKeyExposed,
+    #[error("this key is blocked by the operator; write to them")]
+    BlockedKey,
+    #[error("{0}")]
+    InvalidParameter(Cow<'static, str>),
+    #[error("there is no nonprofit {0:?}; send its slug, its EIN as nine digits, or its ID")]
+    NoSuchNonprofit(String),
+    #[error("an EIN is sent as nine digits, with no dash and no prefix: {0}")]
+    DressedEin(Ein),
+    #[error("there is nothing at this address; /v0.2/openapi.json lists what there is")]
+    NotFound,
+    #[error("this address is read with GET")]
+    MethodNotAllowed,
+    #[error("the body is larger than {0} bytes; send less")]
+    TooLarge(usize),
+    #[error("over {per_minute} {} calls a minute with this key; wait {} seconds", class.name(), verdict.retry_after)]
+    RateLimited { class: Class, per_minute: u32, verdict: Verdict },
+    #[error("the request took too long; try again")]
+    Overdue,
+    #[error("the store cannot be reached right now; try again")]
+    Unavailable,
+    #[error("something went wrong on our side; the request id names it in the log")]
+    Internal,
+}
+
+/// What is told of an error.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    status: StatusCode,
+    code: &'static str,
+    detail: String,
+}
+
+/// The body of an error, in the form of RFC 9457.
+#[derive(Serialize, ToSchema)]
+pub struct ProblemBody<'a> {
+    /// Names the kind of error; the code is its last part.
+    #[schema(example = "urn:causeway:error:nonprofit_not_found")]
+    r#type: String,
+    #[schema(example = "Not Found")]
+    title: &'a str,
+    #[schema(example = 404)]
+    status: u16,
+    /// What to send instead.
+    detail: &'a str,
+    /// Stable, for programs.
+    #[schema(example = "nonprofit_not_found")]
+    code: &'a str,
+    /// The same as `detail`.
+    message: &'a str,
+    #[serde(rename = "requestId")]
+    request_id: &'a str,
+}
+
+impl Error {
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
+        match self {
+            Error::MissingKey => (StatusCode::UNAUTHORIZED, "missing_key"),
+            Error::InvalidKey => (StatusCode::UNAUTHORIZED, "invalid_key"),
+            Error::PrivateKeyExposed => (StatusCode::UNAUTHORIZED, "private_key_exposed"),
+            Error::BlockedKey => (StatusCode::FORBIDDEN, "blocked_key"),
+            Error::InvalidParameter(_) => (StatusCode::BAD_REQUEST, "invalid_parameter"),
+            Error::NoSuchNonprofit(_) | Error::DressedEin(_) => (StatusCode::NOT_FOUND, "nonprofit_not_found"),
+            Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
+            Error::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Error::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
+            Error::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
+            Error::Overdue | Error::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            Error::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        }
+    }
+
+    fn retry_after(&self) -> Option<u32> {
+        match self {
+            Error::RateLimited { verdict, .. } => Some(verdict.retry_after),
+            Error::Overdue | Error::Unavailable => Some(1),
+            _ => None,
+        }
+    }
+
+    /// That no nonprofit has this identifier; a long one is not repeated in full.
+    pub fn no_such_nonprofit(identifier: &str) -> Error {
+        Error::NoSuchNonprofit(crate::text::cut(identifier, 100).to_owned())
+    }
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(fault: sqlx::Error) -> Error {
+        let is_passing = match &fault {
+            sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::Io(_) => true,
+            // SQLite: busy, locked, read only, I/O error, disk full. PostgreSQL: connection lost, out of room.
+            sqlx::Error::Database(fault) => fault.code().is_some_and(|code| {
+                let primary = code.parse::<u32>().map(|number| number & 0xFF);
+                matches!(primary, Ok(5 | 6 | 8 | 10 | 13)) || code.starts_with("08") || code.starts_with("53") || code.starts_with("57")
+            }),
+            _ => false,
+        };
+        tracing::error!(%fault, "the store did not answer as it should");
+        if is_passing { Error::Unavailable } else { Error::Internal }
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let (status, code) = self.status_and_code();
+        let retry_after = self.retry_after();
+        let problem = Problem { status, code, detail: self.to_string() };
+        let mut response = status.into_response();
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        if matches!(self, Error::MethodNotAllowed) {
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+        }
+        response.extensions_mut().insert(problem);
+        response
+    }
+}
+
+impl Problem {
+    /// Writes the body of the answer to a request.
+    pub fn write(&self, response: &mut Response, request: &RequestId) {
+        let body = ProblemBody {
+            r#type: format!("urn:causeway:error:{}", self.code),
+            title: self.status.canonical_reason().unwrap_or("Error"),
+            status: self.status.as_u16(),
+            detail: &self.detail,
+            code: self.code,
+            message: &self.detail,
+            request_id: request.as_str(),
+        };
+        let bytes = serde_json::to_vec(&body).expect("a problem is plain text");
+        *response.body_mut() = bytes.into();
+        let headers = response.headers_mut();
+        headers.remove(axum::http::header::CONTENT_LENGTH);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    }
+}

@@ -1,0 +1,13 @@
+//! HTTP as all routes share it: the list of routes, who calls, what every answer carries.
+
+pub mod cache;
+pub mod client;
+pub mod deadline;
+pub mod health;
+pub mod openapi;
+pub mod params;
+pub mod public_key;
+pub mod rate_limit;
+pub mod request_id;
+pub mod router;
+pub mod trail;

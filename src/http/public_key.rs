@@ -1,0 +1,92 @@
+//! Who calls, and how often: a handler that takes `PublicKey<Details>` cannot run without a key that may.
+
+use super::trail::Trail;
+use crate::app::App;
+use crate::error::Error;
+use crate::keys::{Class, Key, KeyText, Kind, State};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A public key that was judged for one call of a class.
+#[derive(Debug)]
+pub struct PublicKey<C> {
+    pub key: Arc<Key>,
+    class: PhantomData<C>,
+}
+
+/// A class of calls as a type, for [`PublicKey`].
+pub trait Counted: Send {
+    const CLASS: Class;
+}
+
+/// Lookups of one nonprofit.
+#[derive(Debug)]
+pub struct Details;
+
+impl Counted for Details {
+    const CLASS: Class = Class::Details;
+}
+
+impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let text = api_key(parts.uri.query().unwrap_or_default())?;
+        let text = KeyText::parse(&text).ok_or(Error::InvalidKey)?;
+        let key = app.keys.find(&text).await?;
+        if text.kind() == Kind::Private {
+            if key.is_some() {
+                app.note_exposure(&text).await;
+            }
+            return Err(Error::PrivateKeyExposed);
+        }
+        let key = key.ok_or(Error::InvalidKey)?;
+        let trail = parts.extensions.get::<Arc<Trail>>();
+        trail.inspect(|trail| _ = trail.key.set(key.id));
+        match key.state {
+            State::Active => {}
+            State::Blocked => return Err(Error::BlockedKey),
+            State::Revoked => return Err(Error::InvalidKey),
+        }
+        let class = C::CLASS;
+        let per_minute = app.config.limits.per_minute(class, &key);
+        let verdict = app.limiter.admit(key.id.0.as_u128(), class as u32, app.clock.instant(), per_minute);
+        trail.inspect(|trail| _ = trail.limit.set((class, per_minute, verdict)));
+        match verdict.admitted {
+            true => Ok(PublicKey { key, class: PhantomData }),
+            false => Err(Error::RateLimited { class, per_minute, verdict }),
+        }
+    }
+}
+
+/// The value of `apiKey` in a query. Twice is refused: a proxy and we might read different ones.
+fn api_key(query: &str) -> Result<Cow<'_, str>, Error> {
+    let mut values = super::params::values(query, "apiKey");
+    let key = values.next().filter(|key| !key.is_empty()).ok_or(Error::MissingKey)?;
+    match values.next() {
+        None => Ok(key),
+        Some(_) => Err(Error::InvalidParameter("apiKey is given twice; send it once".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_found_wherever_it_stands_in_the_query() {
+        assert_eq!(api_key("apiKey=x").unwrap(), "x");
+        assert_eq!(api_key("take=5&apiKey=x%79&page=1").unwrap(), "xy");
+    }
+
+    #[test]
+    fn a_key_that_is_missing_or_doubled_is_told_apart() {
+        assert!(matches!(api_key(""), Err(Error::MissingKey)));
+        assert!(matches!(api_key("apiKey="), Err(Error::MissingKey)));
+        assert!(matches!(api_key("apikey=x"), Err(Error::MissingKey)));
+        assert!(matches!(api_key("apiKey=x&apiKey=x"), Err(Error::InvalidParameter(_))));
+    }
+}

@@ -1,0 +1,69 @@
+//! The header fields that tell a caller how much of a limit is left, in the form of the IETF draft
+//! (draft-ietf-httpapi-ratelimit-headers): `RateLimit-Policy: "search";q=500;w=60`,
+//! `RateLimit: "search";r=499;t=60`, and `Retry-After` for a call that was refused.
+
+use crate::keys::limit::{Verdict, WINDOW_SECONDS};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use std::fmt::{self, Write};
+
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const STATE: HeaderName = HeaderName::from_static("ratelimit");
+
+/// Writes the fields for one call of `class`, whose limit was `per_minute` when the verdict fell.
+pub fn tell_limit(headers: &mut HeaderMap, class: &str, per_minute: u32, verdict: &Verdict) {
+    let Verdict {
+        admitted,
+        remaining,
+        resets_in,
+        retry_after,
+    } = *verdict;
+    headers.insert(
+        POLICY,
+        value(format_args!(r#""{class}";q={per_minute};w={WINDOW_SECONDS}"#)),
+    );
+    headers.insert(
+        STATE,
+        value(format_args!(r#""{class}";r={remaining};t={resets_in}"#)),
+    );
+    if !admitted {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
+    }
+}
+
+/// Classes are plain words of our own, so the text is always a valid value.
+fn value(text: fmt::Arguments<'_>) -> HeaderValue {
+    let mut line = String::with_capacity(48);
+    let _ = line.write_fmt(text);
+    HeaderValue::try_from(line).expect("a class is a plain word")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::limit::Window;
+
+    fn fields(verdict: &Verdict, per_minute: u32) -> [Option<String>; 3] {
+        let mut headers = HeaderMap::new();
+        tell_limit(&mut headers, "search", per_minute, verdict);
+        ["ratelimit-policy", "ratelimit", "retry-after"]
+            .map(|name| headers.get(name).map(|value| value.to_str().unwrap().to_owned()))
+    }
+
+    #[test]
+    fn a_first_call_reads_as_the_draft_shows_it() {
+        let verdict = Window::default().admit(0, 500);
+        let [policy, state, retry] = fields(&verdict, 500);
+        assert_eq!(policy.as_deref(), Some(r#""search";q=500;w=60"#));
+        assert_eq!(state.as_deref(), Some(r#""search";r=499;t=60"#));
+        assert_eq!(retry, None);
+    }
+
+    #[test]
+    fn a_refused_call_says_when_to_come_back() {
+        let mut window = Window::default();
+        window.admit(0, 1);
+        let [_, state, retry] = fields(&window.admit(10_500_000, 1), 1);
+        assert_eq!(state.as_deref(), Some(r#""search";r=0;t=50"#));
+        assert_eq!(retry.as_deref(), Some("50"));
+    }
+}

@@ -1,0 +1,329 @@
+use super::*;
+use proptest::prelude::*;
+
+fn header() -> String {
+    HEADER.join(",") + "\r\n"
+}
+
+/// A good row, with some columns replaced.
+fn row(changes: &[(usize, &str)]) -> String {
+    let mut fields = [
+        "020240383",
+        "GRANITE TOWN LIBRARY",
+        "% JANE ROE",
+        "1 MAIN ST",
+        "CONCORD",
+        "NH",
+        "03301-1234",
+        "0000",
+        "03",
+        "3",
+        "1000",
+        "199405",
+        "1",
+        "15",
+        "000000000",
+        "1",
+        "01",
+        "202412",
+        "4",
+        "4",
+        "01",
+        "0",
+        "12",
+        "125000",
+        "64000",
+        "-1500",
+        "B70",
+        "FRIENDS OF THE LIBRARY",
+    ];
+    for (column, value) in changes {
+        fields[*column] = value;
+    }
+    fields.join(",") + "\r\n"
+}
+
+/// What a file yields: for each row its EIN, name and more as text, or the refusal.
+fn read(bytes: &[u8]) -> Result<Vec<Result<String, Refused>>, BmfError> {
+    let mut reader = BmfReader::open(bytes, "eo.csv")?;
+    let mut rows = Vec::new();
+    while let Some(row) = reader.next_row()? {
+        rows.push(row.map(|row| {
+            let IrsRow {
+                ein,
+                name,
+                sort_name,
+                city,
+                state,
+                zip,
+                ntee,
+                ..
+            } = row;
+            format!("{ein}|{name}|{sort_name}|{city}|{state}|{zip}|{ntee}")
+        }));
+    }
+    Ok(rows)
+}
+
+fn facts(row: &str) -> IrsFacts {
+    let file = header() + row;
+    let mut reader = BmfReader::open(file.as_bytes(), "eo.csv").unwrap();
+    reader.next_row().unwrap().unwrap().unwrap().facts
+}
+
+fn reason(changes: &[(usize, &str)]) -> String {
+    let mut rows = read((header() + &row(changes)).as_bytes()).unwrap();
+    let refused = rows.remove(0).unwrap_err();
+    assert_eq!(refused.line, 2);
+    refused.reason
+}
+
+const GOOD: &str = "020240383|GRANITE TOWN LIBRARY|FRIENDS OF THE LIBRARY|CONCORD|NH|03301|B70";
+
+#[test]
+fn a_row_is_read_with_its_facts() {
+    assert_eq!(
+        read((header() + &row(&[])).as_bytes()).unwrap(),
+        [Ok(GOOD.to_owned())]
+    );
+    assert_eq!(
+        facts(&row(&[])),
+        IrsFacts {
+            subsection: 3,
+            deductibility: 1,
+            foundation: 15,
+            status: 1,
+            affiliation: 3,
+            group: 0,
+            ruling: 199_405,
+            tax_period: 202_412,
+            assets: Some(125_000),
+            income: Some(64_000),
+            revenue: Some(-1500),
+        }
+    );
+}
+
+#[test]
+fn columns_may_stand_in_any_order_and_case_and_beside_others() {
+    let mut names: Vec<String> = HEADER
+        .iter()
+        .map(|name| format!("\"{}\"", name.to_lowercase()))
+        .collect();
+    names.reverse();
+    names.push("REGION".to_owned());
+    let line = row(&[]);
+    let mut fields: Vec<&str> = line.trim_end().split(',').collect();
+    fields.reverse();
+    fields.push("1");
+    let file = format!("\u{FEFF}{}\n{}\n", names.join(","), fields.join(","));
+    assert_eq!(read(file.as_bytes()).unwrap(), [Ok(GOOD.to_owned())]);
+}
+
+#[test]
+fn a_wrong_header_is_named_by_its_first_missing_column() {
+    let file = header().replace("SUBSECTION", "SUB").replace("NTEE_CD", "NTEE") + &row(&[]);
+    let error = read(file.as_bytes()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("eo.csv is no EO BMF file: the header on line 1 has no column SUBSECTION;"),
+        "{error}"
+    );
+    let error = read(b"<!DOCTYPE html>\n<html>").unwrap_err().to_string();
+    assert!(error.contains("no column EIN"), "{error}");
+    let error = read(header().replace("ICO", "EIN").as_bytes())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("column EIN twice"), "{error}");
+    let endless = vec![b'x'; 1 << 20];
+    assert!(read(&endless).unwrap_err().to_string().contains("no column EIN"));
+}
+
+#[test]
+fn a_file_of_nothing_has_no_header() {
+    for empty in [&b""[..], b"\r\n\r\n"] {
+        assert_eq!(
+            read(empty).unwrap_err().to_string(),
+            "eo.csv holds no header line; download the file again"
+        );
+    }
+}
+
+#[test]
+fn a_file_cut_in_mid_line_is_not_taken() {
+    let whole = header() + &row(&[]) + &row(&[(EIN, "020240384")]);
+    // Up to the last comma the row lacks columns; from there on only its last field is shorter.
+    let last_comma = whole.rfind(',').unwrap();
+    let second = whole.len() - row(&[]).len();
+    for end in second + 1..=last_comma {
+        let error = read(&whole.as_bytes()[..end]).unwrap_err().to_string();
+        assert_eq!(
+            error, "eo.csv is cut off in line 3; download the file again",
+            "{end}"
+        );
+    }
+    let quoted = header()
+        + row(&[(SORT_NAME, "\"SMITH, J\"")])
+            .trim_end()
+            .trim_end_matches('"');
+    assert!(matches!(
+        read(quoted.as_bytes()),
+        Err(BmfError::CutOff { line: 2, .. })
+    ));
+    assert!(matches!(
+        read((header() + &"9".repeat(1 << 20)).as_bytes()),
+        Err(BmfError::CutOff { line: 2, .. })
+    ));
+}
+
+#[test]
+fn the_last_line_may_lack_its_line_end() {
+    let file = header() + &row(&[]);
+    assert_eq!(read(file.trim_end().as_bytes()).unwrap(), [Ok(GOOD.to_owned())]);
+}
+
+#[test]
+fn lf_alone_blank_lines_and_quotes_are_read() {
+    let quoted = row(&[(NAME, "\"SMITH, JONES & \"\"CO\"\"\"")]);
+    let file = (header() + "\r\n" + &quoted + "   \r\n\r\n" + &row(&[])).replace('\r', "");
+    let rows = read(file.as_bytes()).unwrap();
+    assert!(rows[0].as_ref().unwrap().contains("|SMITH, JONES & \"CO\"|"));
+    assert_eq!(rows.len(), 2);
+}
+
+#[test]
+fn the_marks_that_tools_write_for_blanks_are_blanks() {
+    let line = row(&[
+        (EIN, "20240383"),
+        (CITY, "NA"),
+        (STATE, "nh"),
+        (ZIP, "3301"),
+        (GROUP, "0.0"),
+        (SUBSECTION, "3.0"),
+        (AFFILIATION, "NA"),
+        (RULING, "NA"),
+        (FOUNDATION, ""),
+        (TAX_PERIOD, "202412.0"),
+        (ASSET_AMT, "1e+05"),
+        (INCOME_AMT, "NaN"),
+        (REVENUE_AMT, "NA"),
+        (NTEE_CD, "na"),
+        (SORT_NAME, "NA"),
+    ]);
+    assert_eq!(
+        read((header() + &line).as_bytes()).unwrap(),
+        [Ok("020240383|GRANITE TOWN LIBRARY|||NH|03301|".into())]
+    );
+    let read = facts(&line);
+    assert_eq!(
+        (read.subsection, read.affiliation, read.ruling, read.tax_period),
+        (3, 0, 0, 202_412)
+    );
+    assert_eq!(
+        (read.assets, read.income, read.revenue),
+        (Some(100_000), None, None)
+    );
+}
+
+#[test]
+fn latin_1_bytes_are_read_as_latin_1() {
+    let mut file = (header() + &row(&[(NAME, "CASA PEÑA")])).into_bytes();
+    let at = file.windows(2).position(|pair| pair == "Ñ".as_bytes()).unwrap();
+    file.splice(at..at + 2, [0xD1]);
+    assert!(read(&file).unwrap()[0].as_ref().unwrap().contains("|CASA PEÑA|"));
+}
+
+#[test]
+fn foreign_rows_have_no_state_and_no_zip() {
+    let file = header() + &row(&[(CITY, "CANADA"), (STATE, ""), (ZIP, "00000-0000")]);
+    assert_eq!(
+        read(file.as_bytes()).unwrap(),
+        [Ok(GOOD.replace("CONCORD|NH|03301", "CANADA||"))]
+    );
+}
+
+#[test]
+fn bad_rows_are_refused_with_their_reason_and_without_their_values() {
+    let long = "N".repeat(201);
+    for (changes, expected) in [
+        ([(EIN, "")], "EIN is missing"),
+        ([(EIN, "NA")], "EIN is missing"),
+        (
+            [(EIN, "000000000")],
+            "EIN is not a number of one to nine digits, zero aside",
+        ),
+        (
+            [(EIN, "JANE ROE")],
+            "EIN is not a number of one to nine digits, zero aside",
+        ),
+        (
+            [(EIN, "1234567890")],
+            "EIN is not a number of one to nine digits, zero aside",
+        ),
+        ([(NAME, "  ")], "NAME is empty"),
+        ([(NAME, &long)], "NAME is longer than 200 characters"),
+        ([(NAME, "SMITH, INC")], "29 columns where the header has 28"),
+        ([(NAME, "\"OPEN")], "a quote is opened and never closed"),
+        ([(STATE, "N.H.")], "STATE is not two letters"),
+        (
+            [(SUBSECTION, "JANE")],
+            "SUBSECTION is no number that this column can hold",
+        ),
+        (
+            [(FOUNDATION, "150")],
+            "FOUNDATION is no number that this column can hold",
+        ),
+        (
+            [(ASSET_AMT, "$5")],
+            "ASSET_AMT is no number that this column can hold",
+        ),
+    ] {
+        assert_eq!(reason(&changes), expected);
+    }
+}
+
+#[test]
+fn absurd_amounts_and_months_are_unknown_and_the_row_is_kept() {
+    let read = facts(&row(&[
+        (ASSET_AMT, "99999999999999999999"),
+        (RULING, "199413"),
+        (TAX_PERIOD, "000000"),
+    ]));
+    assert_eq!((read.assets, read.ruling, read.tax_period), (None, 0, 0));
+}
+
+#[test]
+fn one_endless_line_costs_one_row() {
+    let file = header() + &row(&[(NAME, &"X".repeat(1 << 20))]) + &row(&[]);
+    let rows = read(file.as_bytes()).unwrap();
+    assert_eq!(
+        rows[0],
+        Err(Refused {
+            line: 2,
+            reason: "the line is longer than 65536 bytes".to_owned()
+        })
+    );
+    assert_eq!(rows[1], Ok(GOOD.to_owned()));
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(
+        prop_oneof![Just(b','), Just(b'"'), Just(b'\n'), Just(b'\r'), any::<u8>()], 0..400)) {
+        let _ = read(&bytes);
+        let mut file = header().into_bytes();
+        file.extend_from_slice(&bytes);
+        let _ = read(&file);
+    }
+
+    #[test]
+    fn a_damaged_row_spoils_at_most_itself(at in 0..200_usize, byte in any::<u8>()) {
+        let mut damaged = row(&[]).into_bytes();
+        let at = at % (damaged.len() - 2);
+        prop_assume!(byte != b'\n');
+        damaged[at] = byte;
+        let file = [header().into_bytes(), damaged, row(&[]).into_bytes()].concat();
+        let rows = read(&file).unwrap();
+        prop_assert_eq!(rows.last().unwrap(), &Ok(GOOD.to_owned()));
+        prop_assert_eq!(rows.len(), 2);
+    }
+}

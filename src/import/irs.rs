@@ -1,0 +1,396 @@
+//! `causeway import irs`: EO BMF files, which together are the whole directory of the IRS.
+//!
+//! Reading compares each row with what the store holds and spools what is new or changed. Then the more prominent
+//! of the new bodies choose their slugs first, and everything is written in one transaction: the lock is held for
+//! the writing alone, which for a monthly update is short.
+
+use super::bmf::{BmfReader, IrsRow};
+use super::lines::Refused;
+use super::progress::{Progress, Unit};
+use super::slugs::{self, Taken};
+use super::source::{Format, Source};
+use super::spool::{Row, Spool, SpoolWriter};
+use super::store::{self, CHUNK, Holdings, Known, Written};
+use super::{FileRead, Refusals, Summary};
+use crate::app::App;
+use crate::db::Tx;
+use crate::ids::NonprofitId;
+use crate::nonprofits::prominence::{Known as Amounts, prominence};
+use crate::nonprofits::slug::Slug;
+use crate::nonprofits::store::StoredNonprofit;
+use anyhow::{Context, bail};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// An import that would lose more than one body in twenty is taken for incomplete.
+const MOST_GONE_IN_HUNDRED: u64 = 5;
+/// How often the bar moves.
+const ROWS_PER_LOOK: u64 = 4_096;
+
+/// Imports EO BMF files.
+pub async fn import(app: &App, files: &[PathBuf], force: bool) -> anyhow::Result<Summary> {
+    let started_at = app.clock.millis();
+    let holdings = store::holdings(&app.db).await?;
+    let names = store::list_profile_names(&app.db).await?;
+    let revision = holdings.revision;
+    let (paths, data) = (files.to_owned(), app.config.data.clone());
+    let read = tokio::task::spawn_blocking(move || read_files(&paths, &data, holdings)).await??;
+    let mut summary = read.summary.clone();
+    summary.report = read
+        .refusals
+        .write(&app.config.data, "irs", started_at)
+        .context("the report file cannot be written; is the disk full?")?;
+    summary.admit(&read.refusals)?;
+    let gone = read.gone();
+    summary.gone = gone.len() as u64;
+    if summary.gone * 100 > read.listed * MOST_GONE_IN_HUNDRED && !force {
+        bail!(
+            "{} of {} nonprofits are not in these files, more than 5 %; nothing was imported. \
+             Give all files of the IRS at once, or --force if they are really gone",
+            summary.gone,
+            read.listed
+        );
+    }
+    write(app, read, &names, &gone, revision, started_at, &mut summary).await?;
+    Ok(summary)
+}
+
+/// What reading the files led to.
+struct ReadFiles {
+    summary: Summary,
+    refusals: Refusals,
+    known: HashMap<u32, Known>,
+    taken: Taken,
+    seen: HashMap<u32, (u16, u32)>,
+    /// Bodies that the files of the IRS named until now.
+    listed: u64,
+    new: Spool,
+    changed: Spool,
+    choosing: Vec<Choosing>,
+}
+
+/// A new body that is to get a slug.
+struct Choosing {
+    prominence: u32,
+    begins: u64,
+    place: u32,
+    first_choice: Box<str>,
+}
+
+impl ReadFiles {
+    /// The bodies that left the files.
+    fn gone(&self) -> Vec<u32> {
+        let is_gone = |(ein, known): &(&u32, &Known)| known.listed && !known.gone && !self.seen.contains_key(ein);
+        let mut gone: Vec<u32> = self.known.iter().filter(is_gone).map(|(ein, _)| *ein).collect();
+        gone.sort_unstable();
+        gone
+    }
+}
+
+fn read_files(paths: &[PathBuf], folder: &Path, holdings: Holdings) -> anyhow::Result<ReadFiles> {
+    let Holdings { known, other_slugs, .. } = holdings;
+    let mut taken = Taken::with_capacity(known.len() + other_slugs.len());
+    for slug in known.values().map(|known| &*known.slug).chain(other_slugs.iter().map(String::as_str)) {
+        taken.take(slug);
+    }
+    let no_spool = "the data folder cannot hold a temporary file; is the disk full?";
+    let mut reading = Reading {
+        summary: Summary::default(),
+        refusals: Refusals::default(),
+        listed: known.values().filter(|known| known.listed && !known.gone).count() as u64,
+        known,
+        seen: HashMap::new(),
+        names: Vec::new(),
+        new: SpoolWriter::new(folder).context(no_spool)?,
+        changed: SpoolWriter::new(folder).context(no_spool)?,
+        choosing: Vec::new(),
+    };
+    for path in paths {
+        reading.file(path)?;
+    }
+    let mut summary = reading.summary;
+    summary.refused = reading.refusals.count;
+    Ok(ReadFiles {
+        summary,
+        refusals: reading.refusals,
+        known: reading.known,
+        taken,
+        seen: reading.seen,
+        listed: reading.listed,
+        new: reading.new.finish().context(no_spool)?,
+        changed: reading.changed.finish().context(no_spool)?,
+        choosing: reading.choosing,
+    })
+}
+
+struct Reading {
+    summary: Summary,
+    refusals: Refusals,
+    known: HashMap<u32, Known>,
+    listed: u64,
+    /// Where each EIN was seen: the number of the file, and the line.
+    seen: HashMap<u32, (u16, u32)>,
+    names: Vec<String>,
+    new: SpoolWriter,
+    changed: SpoolWriter,
+    choosing: Vec<Choosing>,
+}
+
+impl Reading {
+    fn file(&mut self, path: &Path) -> anyhow::Result<()> {
+        let mut source = Source::open(path, Format::Csv)?;
+        let consumed = source.consumed();
+        let mut progress = Progress::begin("reading", source.length().unwrap_or_default(), Unit::Bytes);
+        let before = self.summary.lines;
+        while let Some(part) = source.next_part()? {
+            let name = part.name.clone();
+            let mut reader = BmfReader::open(part, name.clone())?;
+            self.names.push(name.clone());
+            while let Some(row) = reader.next_row()? {
+                self.summary.lines += 1;
+                let refused = match row {
+                    Ok(row) => self.row(&row)?,
+                    Err(refused) => Some(refused),
+                };
+                if let Some(refused) = refused {
+                    self.refusals.add(&name, refused);
+                }
+                if self.summary.lines.is_multiple_of(ROWS_PER_LOOK) {
+                    progress.reach(consumed.load(Ordering::Relaxed));
+                }
+            }
+        }
+        progress.end();
+        let lines = self.summary.lines - before;
+        self.summary.files.push(FileRead { name: path.display().to_string(), sha256: source.finish()?, lines });
+        Ok(())
+    }
+
+    fn row(&mut self, row: &IrsRow<'_>) -> anyhow::Result<Option<Refused>> {
+        let here = (self.names.len() as u16, row.line as u32);
+        if let Some((file, line)) = self.seen.insert(row.ein.value(), here) {
+            self.seen.insert(row.ein.value(), (file, line));
+            let name = &self.names[file as usize - 1];
+            let reason = format!("EIN {} stands on line {line} of {name} already; keep one of the two", row.ein);
+            return Ok(Some(Refused { line: row.line, reason }));
+        }
+        let facts = row.facts.write();
+        let digest = digest(row, &facts);
+        let texts = [row.name, row.sort_name, row.city, row.state, row.zip, row.ntee, &facts];
+        let no_room = "the data folder has no room for the rows that are being read; make room and import again";
+        match self.known.get(&row.ein.value()) {
+            Some(known) if known.digest == digest && known.listed && !known.gone => self.summary.unchanged += 1,
+            Some(_) => {
+                self.summary.changed += 1;
+                self.changed.push(row.ein, digest, texts).context(no_room)?;
+            }
+            None => {
+                let begins = self.new.push(row.ein, digest, texts).context(no_room)?;
+                self.choosing.push(Choosing {
+                    prominence: filed_prominence(row),
+                    begins,
+                    place: self.summary.new as u32,
+                    first_choice: slugs::first_choice(row.name, row.city, row.state, row.ein).as_str().into(),
+                });
+                self.summary.new += 1;
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A number that changes when anything in the row does.
+fn digest(row: &IrsRow<'_>, facts: &str) -> i64 {
+    let mut hasher = Sha256::new();
+    for text in [row.name, row.sort_name, row.city, row.state, row.zip, row.ntee, facts] {
+        hasher.update(text);
+        hasher.update([0]);
+    }
+    let hash = hasher.finalize();
+    i64::from_le_bytes(*hash.first_chunk().expect("a hash has 32 bytes"))
+}
+
+fn filed_prominence(row: &IrsRow<'_>) -> u32 {
+    prominence(&Amounts {
+        revenue: row.facts.revenue,
+        income: row.facts.income,
+        assets: row.facts.assets,
+        is_deductible: row.facts.is_deductible(),
+        is_subordinate: row.facts.is_subordinate(),
+        ..Amounts::default()
+    })
+}
+
+async fn write(
+    app: &App,
+    read: ReadFiles,
+    names: &HashMap<Uuid, String>,
+    gone: &[u32],
+    revision: i64,
+    started_at: i64,
+    summary: &mut Summary,
+) -> anyhow::Result<()> {
+    let ReadFiles { known, taken, new, changed, choosing, .. } = read;
+    let is_large = summary.touched() > app.config.directory.overlay_limit as u64;
+    let is_bulk = summary.new > known.len() as u64;
+    let mut new_slugs = tokio::task::spawn_blocking(move || choose_slugs(new, choosing, taken)).await??;
+    let (mut tx, raised) = store::begin(&app.db).await?;
+    if raised != revision + 1 {
+        bail!("another import ended while this one was reading; nothing was imported: run it again");
+    }
+    summary.revision = raised;
+    let mut progress = Progress::begin("writing", summary.new + summary.changed, Unit::Rows);
+    let mut done = 0;
+    let mut touched = Vec::new();
+    let mut note = |id: Uuid| {
+        if !is_large {
+            touched.push(id);
+        }
+    };
+    let mut rows = changed.rows()?;
+    loop {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        for row in rows.by_ref().take(CHUNK) {
+            let row = row?;
+            let known = &known[&row.ein.value()];
+            let id = NonprofitId::of_ein(row.ein).0;
+            note(id);
+            let slug = slug_after(&mut tx, &mut new_slugs.taken, &row, known, names.get(&id)).await?;
+            chunk.push(written(row, slug));
+        }
+        if chunk.is_empty() {
+            break;
+        }
+        done += chunk.len() as u64;
+        store::update_rows(&mut tx, chunk).await?;
+        progress.reach(done);
+    }
+    store::mark_gone(&mut tx, gone, started_at).await?;
+    for ein in gone {
+        note(NonprofitId::of_ein(crate::nonprofits::ein::Ein::new(*ein).context("a stored EIN has nine digits")?).0);
+    }
+    if is_bulk {
+        store::drop_indexes(&mut tx).await?;
+    }
+    let mut chunks = new_slugs.chunks();
+    while let Some(chunk) = chunks.recv().await {
+        let chunk = chunk?;
+        done += chunk.len() as u64;
+        chunk.iter().for_each(|row| note(row.nonprofit.id));
+        store::insert_rows(&mut tx, chunk).await?;
+        progress.reach(done);
+    }
+    if is_bulk {
+        store::make_indexes(&mut tx).await?;
+    }
+    progress.end();
+    match is_large {
+        true => store::forget_changes(&mut tx, raised).await?,
+        false => store::note_changes(&mut tx, raised, &touched).await?,
+    }
+    store::insert_import(&mut tx, "irs", summary, started_at, app.clock.millis()).await?;
+    tx.commit().await.context("the store did not take the import; is the disk full?")
+}
+
+/// New rows in the order in which they were read, each with the slug that it got.
+struct NewRows {
+    spool: Option<Spool>,
+    slugs: Vec<Box<str>>,
+    taken: Taken,
+}
+
+fn choose_slugs(mut spool: Spool, mut choosing: Vec<Choosing>, mut taken: Taken) -> anyhow::Result<NewRows> {
+    choosing.sort_unstable_by_key(|body| (std::cmp::Reverse(body.prominence), body.place));
+    let mut slugs = vec![Box::default(); choosing.len()];
+    for body in choosing {
+        let slug = match taken.take(&body.first_choice) {
+            true => body.first_choice,
+            false => {
+                let row = spool.row_at(body.begins)?;
+                let id = NonprofitId::of_ein(row.ein).0;
+                let mut others = Slug::candidates(&row.name, &row.city, &row.state, Some(row.ein), id);
+                let free = others.find(|slug| taken.take(slug.as_str()));
+                free.context("no slug is free for a new nonprofit")?.as_str().into()
+            }
+        };
+        slugs[body.place as usize] = slug;
+    }
+    Ok(NewRows { spool: Some(spool), slugs, taken })
+}
+
+impl NewRows {
+    /// The rows in chunks, made ready on a thread of their own while the store writes the chunk before.
+    fn chunks(&mut self) -> mpsc::Receiver<anyhow::Result<Vec<Written>>> {
+        let (sender, receiver) = mpsc::channel(4);
+        let spool = self.spool.take();
+        let slugs = std::mem::take(&mut self.slugs);
+        tokio::task::spawn_blocking(move || {
+            let chunks = spool.map(|spool| send_chunks(spool, slugs, &sender));
+            if let Some(Err(fault)) = chunks {
+                let _ = sender.blocking_send(Err(fault.into()));
+            }
+        });
+        receiver
+    }
+}
+
+fn send_chunks(
+    spool: Spool,
+    slugs: Vec<Box<str>>,
+    sender: &mpsc::Sender<anyhow::Result<Vec<Written>>>,
+) -> std::io::Result<()> {
+    let mut rows = spool.rows()?.zip(slugs);
+    loop {
+        let chunk = rows.by_ref().take(CHUNK).map(|(row, slug)| Ok(written(row?, slug.into_string())));
+        let chunk = chunk.collect::<std::io::Result<Vec<Written>>>()?;
+        if chunk.is_empty() || sender.blocking_send(Ok(chunk)).is_err() {
+            return Ok(());
+        }
+    }
+}
+
+/// The slug of a body whose row changed: the one it has, or a new one after a rename.
+async fn slug_after(
+    tx: &mut Tx,
+    taken: &mut Taken,
+    row: &Row,
+    known: &Known,
+    shown: Option<&String>,
+) -> anyhow::Result<String> {
+    let name = shown.unwrap_or(&row.name);
+    if slugs::fits(&known.slug, name) {
+        return Ok(known.slug.to_string());
+    }
+    let id = NonprofitId::of_ein(row.ein).0;
+    let mut candidates = Slug::candidates(name, &row.city, &row.state, Some(row.ein), id);
+    let Some(slug) = candidates.find(|slug| taken.take(slug.as_str())) else {
+        // It was called this before and got its last resort then.
+        return Ok(known.slug.to_string());
+    };
+    store::keep_former_slug(tx, &known.slug, slug.as_str(), id).await?;
+    Ok(slug.as_str().to_owned())
+}
+
+fn written(row: Row, slug: String) -> Written {
+    Written {
+        nonprofit: StoredNonprofit {
+            id: NonprofitId::of_ein(row.ein).0,
+            ein: Some(i64::from(row.ein.value())),
+            slug,
+            filed_name: row.name,
+            chapter: row.chapter,
+            city: row.city,
+            state: row.state,
+            zip: row.zip,
+            ntee: row.ntee,
+            facts: row.facts,
+            gone_at: None,
+        },
+        listed: true,
+        digest: row.digest,
+    }
+}

@@ -1,0 +1,20 @@
+//! Causeway: a directory of nonprofits that one binary holds and serves. ARCHITECTURE.md is the map.
+
+pub mod accounts;
+pub mod app;
+pub mod clock;
+pub mod config;
+pub mod db;
+pub mod directory;
+pub mod error;
+pub mod generate;
+pub mod http;
+pub mod ids;
+pub mod import;
+pub mod keys;
+pub mod media;
+pub mod nonprofits;
+pub mod serve;
+pub mod telemetry;
+pub mod text;
+pub mod urls;

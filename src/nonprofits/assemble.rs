@@ -1,0 +1,79 @@
+//! From what is stored to what is shown: the filed facts and the profile that people told us, made one.
+
+use super::causes::{CauseSet, Causes};
+use super::irs::IrsFacts;
+use super::ntee::Ntee;
+use super::prominence::{Known, prominence};
+use super::store::{Profile, StoredNonprofit};
+use super::{Nonprofit, name, place};
+use crate::ids::NonprofitId;
+
+/// Calls `then` with the nonprofit that a stored row and its profile make.
+pub fn assemble<T>(
+    stored: &StoredNonprofit,
+    profile: Option<&Profile>,
+    causes: &Causes,
+    then: impl FnOnce(&Nonprofit<'_>) -> T,
+) -> T {
+    let filed = name::readable(&stored.filed_name);
+    let told = |field: fn(&Profile) -> &Option<String>| {
+        profile.and_then(|profile| field(profile).as_deref()).filter(|text| !text.is_empty())
+    };
+    let name = told(|profile| &profile.name).unwrap_or(&filed);
+    let chapter = name::readable(&stored.chapter);
+    let city = place::city(&stored.city);
+    let ntee = Ntee::parse(&stored.ntee);
+    let facts = IrsFacts::read(&stored.facts);
+    let website_url = told(|profile| &profile.website_url);
+    let own_description = told(|profile| &profile.description);
+    let (logo, cover) = (told(|profile| &profile.logo), told(|profile| &profile.cover));
+    let amounts = facts.unwrap_or_default();
+    let nonprofit = Nonprofit {
+        id: NonprofitId(stored.id),
+        ein: stored.ein(),
+        slug: &stored.slug,
+        name,
+        filed_name: if name == filed { "" } else { &filed },
+        chapter: &chapter,
+        aliases: told(|profile| &profile.aliases).unwrap_or_default(),
+        city: &city,
+        state: &stored.state,
+        zip: &stored.zip,
+        country: told(|profile| &profile.country).unwrap_or_default(),
+        ntee,
+        causes: match told(|profile| &profile.causes) {
+            Some(list) => chosen(list, causes),
+            None => causes.of(ntee, &stored.filed_name),
+        },
+        facts,
+        own_description,
+        description_long: told(|profile| &profile.description_long),
+        website_url,
+        logo,
+        cover,
+        gone_at: stored.gone_at,
+        prominence: prominence(&Known {
+            revenue: amounts.revenue,
+            income: amounts.income,
+            assets: amounts.assets,
+            is_deductible: amounts.is_deductible(),
+            is_subordinate: amounts.is_subordinate(),
+            is_gone: stored.gone_at.is_some(),
+            has_website: website_url.is_some(),
+            has_description: own_description.is_some(),
+            has_logo: logo.is_some(),
+            has_cover: cover.is_some(),
+            given_cents: 0,
+        }),
+    };
+    then(&nonprofit)
+}
+
+/// The causes that a profile lists. One that the list of this server no longer has is passed over.
+fn chosen(list: &str, causes: &Causes) -> CauseSet {
+    let mut set = CauseSet::default();
+    for place in list.split(' ').filter_map(|name| causes.place(name)) {
+        set.insert(place);
+    }
+    set
+}

@@ -1,0 +1,269 @@
+//! The readable name of a body that was filed in capitals: `AMERICAN NATIONAL RED CROSS` is American National Red
+//! Cross. A name that already has small letters was written by a person and stays as it is, blanks aside.
+
+use super::casing;
+use std::borrow::Cow;
+
+/// The name as people write it.
+pub fn readable(filed: &str) -> String {
+    let visible = visible(filed);
+    let mut out = String::with_capacity(visible.len() + 4);
+    let is_written = if visible.is_ascii() {
+        visible.bytes().any(|b| b.is_ascii_lowercase())
+    } else {
+        visible.chars().any(char::is_lowercase)
+    };
+    if is_written {
+        for word in words(&visible) {
+            open_word(&mut out);
+            out.push_str(word);
+        }
+        return out;
+    }
+    let mut previous = "";
+    let mut coming = words(&visible).peekable();
+    while let Some(word) = coming.next() {
+        let next = coming.peek().copied();
+        if word == "S" && takes_possessive(previous) {
+            out.push_str("'s");
+        } else {
+            open_word(&mut out);
+            write_token(&mut out, word, previous, next);
+        }
+        previous = word;
+    }
+    out
+}
+
+/// Drops what cannot be seen but can mislead: marks of zero width and those that turn the writing direction.
+fn visible(text: &str) -> Cow<'_, str> {
+    if !text.is_ascii() && text.contains(is_hidden) {
+        Cow::Owned(text.chars().filter(|&c| !is_hidden(c)).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+fn is_hidden(c: char) -> bool {
+    let marks = [
+        '\u{200b}'..='\u{200f}',
+        '\u{202a}'..='\u{202e}',
+        '\u{2060}'..='\u{206f}',
+    ];
+    matches!(c, '\u{ad}' | '\u{feff}') || marks.iter().any(|range| range.contains(&c))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty())
+}
+
+fn open_word(out: &mut String) {
+    if !out.is_empty() {
+        out.push(' ');
+    }
+}
+
+/// Some filers left a gap where the apostrophe was: `WOMEN S CLUB`.
+fn takes_possessive(previous: &str) -> bool {
+    matches!(
+        previous,
+        "WOMEN" | "MEN" | "CHILDREN" | "WOMAN" | "VETERAN" | "FIREMEN" | "CHILD" | "MARY" | "GOD"
+    )
+}
+
+/// Writes what stands between two blanks, in the light of its neighbours.
+fn write_token(out: &mut String, token: &str, previous: &str, next: Option<&str>) {
+    let is_first = previous.is_empty();
+    let is_last = next.is_none_or(|next| matches!(next, "INC" | "INCORPORATED" | "LLC" | "CORP"));
+    if let Some(written) = beside(token, previous, next, is_last) {
+        out.push_str(written);
+    } else if !is_first && is_small_here(token, previous, is_last) {
+        casing::write_small(out, token);
+    } else if is_last && !is_first && casing::is_plain_state_code(token) {
+        out.push_str(token);
+    } else if token.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        casing::write_word(out, token);
+    } else if let Some(written) = casing::known(token) {
+        out.push_str(written);
+    } else {
+        write_pieces(out, token, is_first);
+    }
+}
+
+/// Small words stay large at the end, where they are a state or a grade (`PORTLAND OR`, `HEPATITIS A`), unless the
+/// name was cut behind them.
+fn is_small_here(token: &str, previous: &str, is_last: bool) -> bool {
+    match token {
+        "A" => !is_last && BEFORE_ARTICLE.contains(&previous),
+        "OF" | "AND" | "THE" => true,
+        _ => !is_last && casing::is_small(token),
+    }
+}
+
+/// Behind these an `A` is the article; behind a given name it is an initial: `GERALD A DOERING`.
+const BEFORE_ARTICLE: [&str; 60] = [
+    "FOR", "WITH", "OF", "ON", "AT", "IN", "AND", "TO", "FROM", "AS", "IS", "ITS", "BE", "ARE", "HAS",
+    "HAVE", "LIKE", "THAN", "UPON", "JUST", "NOT", "SUCH", "WHAT", "UP", "ALWAYS", "NEED", "MAKE", "MAKING",
+    "SAVE", "SAVING", "ADOPT", "BUILD", "BUILDING", "TAKE", "TAKES", "GIVE", "GIVING", "LEND", "LENDING",
+    "HELP", "SHARE", "PLANT", "TEACH", "CHANGE", "CHANGING", "TOUCH", "THANK", "SEE", "FIND", "FEED",
+    "CREATE", "CREATING", "CATCH", "GET", "INC", "CENTER", "CLUB", "FUND", "CHURCH", "TRUST",
+];
+
+/// Words whose form depends on the word beside them.
+fn beside(token: &str, previous: &str, next: Option<&str>, is_last: bool) -> Option<&'static str> {
+    match token {
+        "MT" if is_last => Some("MT"),
+        "AM" if previous == "&" => Some("AM"),
+        "XI" if is_greek(previous) || next.is_some_and(is_greek) => Some("Xi"),
+        "US" if matches!(
+            previous,
+            "OF" | "ABOUT" | "WITH" | "FOR" | "TO" | "LIKE" | "AMONG" | "BEFORE"
+        ) && is_last =>
+        {
+            Some("Us")
+        }
+        _ if matches!(previous, "ST" | "SAINT" | "SAINTS" | "STS") => casing::known_after_saint(token),
+        _ => None,
+    }
+}
+
+/// Cases the words on both sides of every mark: `PARENT-TEACHER`, `MUSIC/DANCE`, `A&M`.
+fn write_pieces(out: &mut String, token: &str, is_first: bool) {
+    let mut rest = token;
+    let mut opens_name = is_first;
+    let mut only_piece = true;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !is_word_char(c)).unwrap_or(rest.len());
+        let (piece, tail) = rest.split_at(end);
+        if !opens_name && !only_piece && casing::is_small(piece) && !tail.is_empty() {
+            casing::write_small(out, piece);
+        } else if !piece.is_empty() {
+            casing::write_word(out, piece);
+        }
+        let mark = tail.chars().next().map_or(0, char::len_utf8);
+        out.push_str(&tail[..mark]);
+        rest = &tail[mark..];
+        opens_name &= piece.is_empty();
+        only_piece = false;
+    }
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '\'' | '’' | 'ʻ')
+}
+
+fn is_greek(word: &str) -> bool {
+    GREEK.contains(&word)
+}
+
+const GREEK: [&str; 23] = [
+    "ALPHA", "BETA", "GAMMA", "DELTA", "EPSILON", "ZETA", "ETA", "THETA", "IOTA", "KAPPA", "LAMBDA", "MU",
+    "NU", "OMICRON", "PI", "RHO", "SIGMA", "TAU", "UPSILON", "PHI", "CHI", "PSI", "OMEGA",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn capitals_become_a_readable_name() {
+        for (filed, expected) in [
+            ("AMERICAN NATIONAL RED CROSS", "American National Red Cross"),
+            (
+                "ST JUDE CHILDRENS RESEARCH HOSPITAL",
+                "St Jude Children's Research Hospital",
+            ),
+            ("BOYS & GIRLS CLUBS OF AMERICA", "Boys & Girls Clubs of America"),
+            ("THE MUSEUM OF MODERN ART", "The Museum of Modern Art"),
+            ("YMCA OF THE USA", "YMCA of the USA"),
+            (
+                "RONALD MCDONALD HOUSE CHARITIES INC",
+                "Ronald McDonald House Charities Inc",
+            ),
+            (
+                "VETERANS OF FOREIGN WARS OF THE UNITED STATES",
+                "Veterans of Foreign Wars of the United States",
+            ),
+            (
+                "PARENT-TEACHER ASSOCIATION OF OBRIEN SCHOOL",
+                "Parent-Teacher Association of O'Brien School",
+            ),
+            ("A WOMENS PLACE", "A Women's Place"),
+            (
+                "1ST BAPTIST CHURCH OF MT VERNON",
+                "1st Baptist Church of Mt Vernon",
+            ),
+            ("IGLESIA DE DIOS Y AMOR", "Iglesia de Dios y Amor"),
+            ("TEXAS A&M FOUNDATION", "Texas A&M Foundation"),
+            ("SHOP WITH A COP", "Shop with a Cop"),
+            ("GERALD A DOERING FUND", "Gerald A Doering Fund"),
+            (
+                "AFRICAN AMERICAN ASSOCIATION OF",
+                "African American Association of",
+            ),
+        ] {
+            assert_eq!(readable(filed), expected);
+        }
+    }
+
+    #[test]
+    fn a_state_at_the_end_stays_large_but_a_word_does_not() {
+        assert_eq!(
+            readable("GARDEN CLUB OF PORTLAND OR INC"),
+            "Garden Club of Portland OR Inc"
+        );
+        assert_eq!(
+            readable("HISTORICAL SOCIETY OF HELENA MT"),
+            "Historical Society of Helena MT"
+        );
+        assert_eq!(readable("VOLUNTEER FIRE CO"), "Volunteer Fire Co");
+        assert_eq!(readable("TO BE OR NOT TO BE"), "To Be or Not to Be");
+    }
+
+    #[test]
+    fn a_church_belongs_to_its_saint_and_a_person_to_himself() {
+        assert_eq!(readable("ST PETERS CHURCH"), "St Peter's Church");
+        assert_eq!(readable("PETERS FAMILY FOUNDATION"), "Peters Family Foundation");
+        assert_eq!(readable("ST THOMAS PARISH"), "St Thomas Parish");
+        assert_eq!(readable("WOMEN S CLUB"), "Women's Club");
+    }
+
+    #[test]
+    fn greek_letters_and_numerals_are_told_apart() {
+        assert_eq!(readable("ALPHA XI DELTA"), "Alpha Xi Delta");
+        assert_eq!(readable("ARTICLE XI"), "Article XI");
+    }
+
+    #[test]
+    fn a_name_with_small_letters_stays_as_it_is() {
+        assert_eq!(readable("  charity: water  "), "charity: water");
+        assert_eq!(readable("McSweeney's  LITERARY"), "McSweeney's LITERARY");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_dropped() {
+        assert_eq!(readable("RED\u{0}\u{7}CROSS\r\n"), "Red Cross");
+        assert_eq!(readable("RED\u{202e} CROSS"), "Red Cross");
+        assert_eq!(readable(" \t"), "");
+    }
+
+    proptest! {
+        #[test]
+        fn a_readable_name_keeps_its_letters_and_reads_as_itself(filed in "[A-Z0-9&/ -]{0,70}") {
+            let once = readable(&filed);
+            let letters = |text: &str| text.to_uppercase().replace(['\'', '-', ' '], "");
+            prop_assert_eq!(letters(&once), letters(&filed));
+            prop_assert!(!once.contains("  ") && once.trim() == once);
+            if once.chars().any(char::is_lowercase) {
+                prop_assert_eq!(readable(&once), once);
+            }
+        }
+
+        #[test]
+        fn no_text_makes_it_panic_or_leaves_control_characters(filed in any::<String>()) {
+            prop_assert!(!readable(&filed).chars().any(char::is_control));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Starts what the tests need on free ports and in a temporary folder, runs the given command, stops it all again.
+# Installs Debian's packages by name, only where something is missing.
+set -euo pipefail
+
+install() {
+    local sudo=()
+    [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+    "${sudo[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "$@"
+}
+
+find_postgres() {
+    local found
+    found=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
+    [ -n "$found" ] && [ -x "$found/initdb" ] && echo "$found"
+}
+
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' 2>/dev/null ||
+        shuf -i 20000-45000 -n 1
+}
+
+bin=$(find_postgres) || { install postgresql; bin=$(find_postgres); }
+folder=$(mktemp -d)
+# PostgreSQL does not run as root.
+as=()
+if [ "$(id -u)" -eq 0 ]; then
+    as=(runuser -u postgres --)
+    chown postgres "$folder"
+fi
+port=$(free_port)
+
+stop() {
+    "${as[@]}" "$bin/pg_ctl" -D "$folder/postgres" -m immediate -s stop >/dev/null 2>&1 || true
+    rm -rf "$folder"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM
+
+(cd "$folder" && "${as[@]}" "$bin/initdb" -D "$folder/postgres" -U causeway --auth=trust --encoding=UTF8 --locale=C.UTF-8 >/dev/null)
+(cd "$folder" && "${as[@]}" "$bin/pg_ctl" -D "$folder/postgres" -s -w -l "$folder/postgres.log" \
+    -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=300 -c max_wal_size=4GB" start)
+
+export CAUSEWAY_TEST_POSTGRES_URL="postgres://causeway@127.0.0.1:$port/postgres"
+"$@"
