@@ -15,6 +15,7 @@ use super::{FileRead, Refusals, Summary};
 use crate::app::App;
 use crate::db::Tx;
 use crate::ids::NonprofitId;
+use crate::nonprofits::filed::Filed;
 use crate::nonprofits::prominence::{Known as Amounts, prominence};
 use crate::nonprofits::slug::Slug;
 use crate::nonprofits::store::StoredNonprofit;
@@ -108,6 +109,7 @@ fn read_files(paths: &[PathBuf], folder: &Path, holdings: Holdings) -> anyhow::R
         new: SpoolWriter::new(folder).context(no_spool)?,
         changed: SpoolWriter::new(folder).context(no_spool)?,
         choosing: Vec::new(),
+        filed: String::new(),
     };
     for path in paths {
         reading.file(path)?;
@@ -138,6 +140,8 @@ struct Reading {
     new: SpoolWriter,
     changed: SpoolWriter,
     choosing: Vec<Choosing>,
+    /// The row at hand, as it is stored.
+    filed: String,
 }
 
 impl Reading {
@@ -178,18 +182,27 @@ impl Reading {
             let reason = format!("EIN {} stands on line {line} of {name} already; keep one of the two", row.ein);
             return Ok(Some(Refused { line: row.line, reason }));
         }
-        let facts = row.facts.write();
-        let digest = digest(row, &facts);
-        let texts = [row.name, row.sort_name, row.city, row.state, row.zip, row.ntee, &facts];
+        self.filed.clear();
+        Filed {
+            name: row.name,
+            chapter: row.sort_name,
+            city: row.city,
+            state: row.state,
+            zip: row.zip,
+            ntee: row.ntee,
+            facts: Some(row.facts),
+        }
+        .write(&mut self.filed);
+        let digest = digest(&self.filed);
         let no_room = "the data folder has no room for the rows that are being read; make room and import again";
         match self.known.get(&row.ein.value()) {
             Some(known) if known.digest == digest && known.listed && !known.gone => self.summary.unchanged += 1,
             Some(_) => {
                 self.summary.changed += 1;
-                self.changed.push(row.ein, digest, texts).context(no_room)?;
+                self.changed.push(row.ein, digest, &self.filed).context(no_room)?;
             }
             None => {
-                let begins = self.new.push(row.ein, digest, texts).context(no_room)?;
+                let begins = self.new.push(row.ein, digest, &self.filed).context(no_room)?;
                 self.choosing.push(Choosing {
                     prominence: filed_prominence(row),
                     begins,
@@ -204,13 +217,8 @@ impl Reading {
 }
 
 /// A number that changes when anything in the row does.
-fn digest(row: &IrsRow<'_>, facts: &str) -> i64 {
-    let mut hasher = Sha256::new();
-    for text in [row.name, row.sort_name, row.city, row.state, row.zip, row.ntee, facts] {
-        hasher.update(text);
-        hasher.update([0]);
-    }
-    let hash = hasher.finalize();
+fn digest(filed: &str) -> i64 {
+    let hash = Sha256::digest(filed);
     i64::from_le_bytes(*hash.first_chunk().expect("a hash has 32 bytes"))
 }
 
@@ -312,7 +320,8 @@ fn choose_slugs(mut spool: Spool, mut choosing: Vec<Choosing>, mut taken: Taken)
             false => {
                 let row = spool.row_at(body.begins)?;
                 let id = NonprofitId::of_ein(row.ein).0;
-                let mut others = Slug::candidates(&row.name, &row.city, &row.state, Some(row.ein), id);
+                let filed = Filed::read(&row.filed);
+                let mut others = Slug::candidates(filed.name, filed.city, filed.state, Some(row.ein), id);
                 let free = others.find(|slug| taken.take(slug.as_str()));
                 free.context("no slug is free for a new nonprofit")?.as_str().into()
             }
@@ -361,12 +370,13 @@ async fn slug_after(
     known: &Known,
     shown: Option<&String>,
 ) -> anyhow::Result<String> {
-    let name = shown.unwrap_or(&row.name);
+    let filed = Filed::read(&row.filed);
+    let name = shown.map_or(filed.name, String::as_str);
     if slugs::fits(&known.slug, name) {
         return Ok(known.slug.to_string());
     }
     let id = NonprofitId::of_ein(row.ein).0;
-    let mut candidates = Slug::candidates(name, &row.city, &row.state, Some(row.ein), id);
+    let mut candidates = Slug::candidates(name, filed.city, filed.state, Some(row.ein), id);
     let Some(slug) = candidates.find(|slug| taken.take(slug.as_str())) else {
         // It was called this before and got its last resort then.
         return Ok(known.slug.to_string());
@@ -381,13 +391,7 @@ fn written(row: Row, slug: String) -> Written {
             id: NonprofitId::of_ein(row.ein).0,
             ein: Some(i64::from(row.ein.value())),
             slug,
-            filed_name: row.name,
-            chapter: row.chapter,
-            city: row.city,
-            state: row.state,
-            zip: row.zip,
-            ntee: row.ntee,
-            facts: row.facts,
+            filed: row.filed,
             gone_at: None,
         },
         listed: true,

@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::db::{Tx, run};
 use crate::ids::NonprofitId;
 use crate::nonprofits::causes::Causes;
+use crate::nonprofits::filed::Filed;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::irs::IrsFacts;
 use crate::nonprofits::slug::Slug;
@@ -151,9 +152,9 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
         true => stored.clone(),
         false => row_after(stored.clone(), &entry),
     };
-    let shown = profile.name.as_deref().unwrap_or(&row.filed_name);
-    if !slugs::fits(&row.slug, shown)
-        && let Some(slug) = free_slug(tx, shown, &row).await?
+    let shown = profile.name.as_deref().unwrap_or(row.filed().name).to_owned();
+    if !slugs::fits(&row.slug, &shown)
+        && let Some(slug) = free_slug(tx, &shown, &row).await?
     {
         store::keep_former_slug(tx, &row.slug, &slug, id).await?;
         row.slug = slug;
@@ -181,19 +182,10 @@ async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) 
         let reason = "no such nonprofit is known; send its name to add it".to_owned();
         return Ok(Outcome::Refused(reason));
     };
-    let row = StoredNonprofit {
-        id,
-        ein: entry.ein.map(|ein| i64::from(ein.value())),
-        slug: String::new(),
-        filed_name: name.clone(),
-        chapter: String::new(),
-        city: String::new(),
-        state: String::new(),
-        zip: String::new(),
-        ntee: String::new(),
-        facts: String::new(),
-        gone_at: None,
-    };
+    let mut filed = String::new();
+    Filed { name: &name, ..Filed::default() }.write(&mut filed);
+    let ein = entry.ein.map(|ein| i64::from(ein.value()));
+    let row = StoredNonprofit { id, ein, slug: String::new(), filed, gone_at: None };
     let mut row = row_after(row, &entry);
     row.slug = free_slug(tx, &name, &row).await?.context("no slug is free for a new nonprofit")?;
     put_profile(tx, &profile_after(id, before, &entry)).await?;
@@ -202,7 +194,8 @@ async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) 
 }
 
 async fn free_slug(tx: &mut Tx, name: &str, row: &StoredNonprofit) -> sqlx::Result<Option<String>> {
-    for slug in Slug::candidates(name, &row.city, &row.state, row.ein(), row.id) {
+    let filed = row.filed();
+    for slug in Slug::candidates(name, filed.city, filed.state, row.ein(), row.id) {
         if !store::is_slug_taken(tx, slug.as_str()).await? {
             return Ok(Some(slug.as_str().to_owned()));
         }
@@ -249,25 +242,44 @@ fn after<T, U>(before: Option<U>, change: &Change<T>, to: impl FnOnce(&T) -> U) 
 }
 
 /// The row of a body that the files of the IRS do not name.
-fn row_after(mut row: StoredNonprofit, entry: &Enrichment) -> StoredNonprofit {
-    let text = |before: String, change: &Change<String>| after(Some(before), change, String::clone).unwrap_or_default();
-    if let Change::Set(name) = &entry.legal_name {
-        row.filed_name.clone_from(name);
+fn row_after(row: StoredNonprofit, entry: &Enrichment) -> StoredNonprofit {
+    fn text<'a>(before: &'a str, change: &'a Change<String>) -> &'a str {
+        match change {
+            Change::Keep => before,
+            Change::Clear => "",
+            Change::Set(text) => text,
+        }
     }
-    row.city = text(row.city, &entry.city);
-    row.state = text(row.state, &entry.state);
-    row.zip = text(row.zip, &entry.zip);
-    row.ntee = text(row.ntee, &entry.ntee_code);
-    let mut facts = IrsFacts::read(&row.facts).unwrap_or_default();
-    facts.subsection = after(Some(facts.subsection), &entry.subsection, |code| *code).unwrap_or_default();
-    facts.ruling = after(Some(facts.ruling), &entry.ruling, |month| *month).unwrap_or_default();
-    facts.revenue = after(facts.revenue, &entry.revenue, |dollars| *dollars);
-    facts.assets = after(facts.assets, &entry.assets, |dollars| *dollars);
-    facts.deductibility = after(Some(facts.deductibility), &entry.deductible, |yes| if *yes { 1 } else { 2 }).unwrap_or_default();
-    if facts != IrsFacts::default() {
-        // It says that it is exempt under this paragraph, so its exemption stands.
-        facts.status = u8::from(facts.subsection != 0);
-        row.facts = facts.write();
+    let before = row.filed();
+    let mut filed = String::new();
+    Filed {
+        name: match &entry.legal_name {
+            Change::Set(name) => name,
+            Change::Keep | Change::Clear => before.name,
+        },
+        chapter: before.chapter,
+        city: text(before.city, &entry.city),
+        state: text(before.state, &entry.state),
+        zip: text(before.zip, &entry.zip),
+        ntee: text(before.ntee, &entry.ntee_code),
+        facts: facts_after(before.facts, entry),
     }
-    row
+    .write(&mut filed);
+    StoredNonprofit { filed, ..row }
+}
+
+fn facts_after(before: Option<IrsFacts>, entry: &Enrichment) -> Option<IrsFacts> {
+    let before = before.unwrap_or_default();
+    let mut facts = IrsFacts {
+        subsection: after(Some(before.subsection), &entry.subsection, |code| *code).unwrap_or_default(),
+        ruling: after(Some(before.ruling), &entry.ruling, |month| *month).unwrap_or_default(),
+        deductibility: after(Some(before.deductibility), &entry.deductible, |yes| if *yes { 1 } else { 2 })
+            .unwrap_or_default(),
+        revenue: after(before.revenue, &entry.revenue, |dollars| *dollars),
+        assets: after(before.assets, &entry.assets, |dollars| *dollars),
+        ..before
+    };
+    // It says that it is exempt under this paragraph, so its exemption stands.
+    facts.status = u8::from(facts.subsection != 0);
+    (facts != IrsFacts::default()).then_some(facts)
 }

@@ -11,13 +11,8 @@ use std::path::Path;
 pub struct Row {
     pub ein: Ein,
     pub digest: i64,
-    pub name: String,
-    pub chapter: String,
-    pub city: String,
-    pub state: String,
-    pub zip: String,
-    pub ntee: String,
-    pub facts: String,
+    /// See `Filed`; it holds no line end.
+    pub filed: String,
 }
 
 /// Rows being spooled. The file has no name: it goes with the process.
@@ -39,17 +34,13 @@ impl SpoolWriter {
     }
 
     /// Appends a row and says where it begins.
-    pub fn push(&mut self, ein: Ein, digest: i64, texts: [&str; 7]) -> io::Result<u64> {
+    pub fn push(&mut self, ein: Ein, digest: i64, filed: &str) -> io::Result<u64> {
         let begins = self.at;
         self.out.write_all(&ein.value().to_le_bytes())?;
         self.out.write_all(&digest.to_le_bytes())?;
-        self.at += 12;
-        for text in texts {
-            // No text of a row holds a control character.
-            self.out.write_all(text.as_bytes())?;
-            self.out.write_all(b"\n")?;
-            self.at += text.len() as u64 + 1;
-        }
+        self.out.write_all(filed.as_bytes())?;
+        self.out.write_all(b"\n")?;
+        self.at += 12 + filed.len() as u64 + 1;
         self.count += 1;
         Ok(begins)
     }
@@ -80,22 +71,13 @@ fn read_row(from: &mut impl BufRead) -> io::Result<Row> {
     let mut digest = [0; 8];
     from.read_exact(&mut ein)?;
     from.read_exact(&mut digest)?;
-    let mut text = || -> io::Result<String> {
-        let mut text = String::new();
-        from.read_line(&mut text)?;
-        text.pop();
-        Ok(text)
-    };
+    let mut filed = String::with_capacity(128);
+    from.read_line(&mut filed)?;
+    filed.pop();
     Ok(Row {
         ein: Ein::new(u32::from_le_bytes(ein)).ok_or_else(|| io::Error::other("a spooled row is damaged"))?,
         digest: i64::from_le_bytes(digest),
-        name: text()?,
-        chapter: text()?,
-        city: text()?,
-        state: text()?,
-        zip: text()?,
-        ntee: text()?,
-        facts: text()?,
+        filed,
     })
 }
 
@@ -108,14 +90,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = SpoolWriter::new(folder.path()).unwrap();
         let eins = [Ein::new(1).unwrap(), Ein::new(999_999_999).unwrap()];
-        let texts = [["NAME", "", "CITY", "OR", "97201", "P20", "3,1"], ["OTHER", "LODGE 1", "", "", "", "", ""]];
+        let texts = ["NAME\t\tCITY", "OTHER\tLODGE 1\t"];
         let begins: Vec<u64> = (0..2).map(|at| writer.push(eins[at], at as i64 - 1, texts[at]).unwrap()).collect();
         let mut spool = writer.finish().unwrap();
         let second = spool.row_at(begins[1]).unwrap();
-        assert_eq!((second.ein, second.name.as_str(), second.chapter.as_str()), (eins[1], "OTHER", "LODGE 1"));
+        assert_eq!((second.ein, second.filed.as_str()), (eins[1], texts[1]));
         let rows: Vec<Row> = spool.rows().unwrap().map(Result::unwrap).collect();
         assert_eq!(rows.len(), 2);
-        assert_eq!((rows[0].digest, rows[0].facts.as_str()), (-1, "3,1"));
+        assert_eq!((rows[0].digest, rows[0].filed.as_str()), (-1, texts[0]));
         assert_eq!(rows[1], second);
     }
 }

@@ -30,18 +30,14 @@ const INDEXES: [(&str, &str); 3] = [
     ("drop index nonprofits_ein", "create unique index nonprofits_ein on nonprofits (ein)"),
     ("drop index nonprofits_slug", "create unique index nonprofits_slug on nonprofits (slug)"),
 ];
-const COLUMNS: &str =
-    "id, ein, slug, filed_name, chapter, city, state, zip, ntee, facts, listed, gone_at, digest";
-const UPDATE: &str = " on conflict (id) do update set slug = excluded.slug, filed_name = excluded.filed_name, \
-     chapter = excluded.chapter, city = excluded.city, state = excluded.state, zip = excluded.zip, \
-     ntee = excluded.ntee, facts = excluded.facts, listed = excluded.listed, gone_at = excluded.gone_at, \
-     digest = excluded.digest";
-const COPY: &str = "copy nonprofits (id, ein, slug, filed_name, chapter, city, state, zip, ntee, facts, listed, \
-     gone_at, digest) from stdin";
-const COLUMN_COUNT: usize = 13;
+const INSERT: &str = "insert into nonprofits (id, ein, slug, filed, listed, gone_at, digest) values ";
+const OR_UPDATE: &str = " on conflict (id) do update set slug = excluded.slug, filed = excluded.filed, \
+     listed = excluded.listed, gone_at = excluded.gone_at, digest = excluded.digest";
+const COPY: &str = "copy nonprofits (id, ein, slug, filed, listed, gone_at, digest) from stdin";
+const COLUMNS: usize = 7;
 
 /// Rows that one statement writes.
-pub const CHUNK: usize = 500;
+pub const CHUNK: usize = 1_000;
 
 /// What an import has to know of a body that the store has already.
 #[derive(Debug)]
@@ -143,7 +139,7 @@ pub async fn insert_rows(tx: &mut Tx, rows: Vec<Written>) -> sqlx::Result<()> {
 
 /// Writes rows over those with the same id.
 pub async fn update_rows(tx: &mut Tx, rows: Vec<Written>) -> sqlx::Result<()> {
-    write_rows(tx, rows, UPDATE).await
+    write_rows(tx, rows, OR_UPDATE).await
 }
 
 async fn write_rows(tx: &mut Tx, rows: Vec<Written>, ending: &str) -> sqlx::Result<()> {
@@ -159,13 +155,7 @@ async fn write_rows(tx: &mut Tx, rows: Vec<Written>, ending: &str) -> sqlx::Resu
                 .bind(nonprofit.id)
                 .bind(nonprofit.ein)
                 .bind(nonprofit.slug)
-                .bind(nonprofit.filed_name)
-                .bind(nonprofit.chapter)
-                .bind(nonprofit.city)
-                .bind(nonprofit.state)
-                .bind(nonprofit.zip)
-                .bind(nonprofit.ntee)
-                .bind(nonprofit.facts)
+                .bind(nonprofit.filed)
                 .bind(listed)
                 .bind(nonprofit.gone_at)
                 .bind(digest);
@@ -177,13 +167,13 @@ async fn write_rows(tx: &mut Tx, rows: Vec<Written>, ending: &str) -> sqlx::Resu
 /// `insert` for many rows. SQLite finds the name of a numbered parameter by walking over all of them, so there
 /// they are question marks.
 fn statement(rows: usize, ending: &str, numbered: bool) -> String {
-    let mut sql = format!("insert into nonprofits ({COLUMNS}) values ");
+    let mut sql = INSERT.to_owned();
     for row in 0..rows {
         sql.push_str(if row == 0 { "(" } else { ",(" });
-        for column in 1..=COLUMN_COUNT {
+        for column in 1..=COLUMNS {
             let comma = if column == 1 { "" } else { "," };
             let _ = match numbered {
-                true => write!(sql, "{comma}${}", row * COLUMN_COUNT + column),
+                true => write!(sql, "{comma}${}", row * COLUMNS + column),
                 false => write!(sql, "{comma}?"),
             };
         }
@@ -199,16 +189,7 @@ fn copy_text(rows: &[Written]) -> String {
     for Written { nonprofit, listed, digest } in rows {
         let number = |value: Option<i64>| value.map_or_else(|| "\\N".to_owned(), |value| value.to_string());
         let _ = write!(text, "{}\t{}", nonprofit.id, number(nonprofit.ein));
-        for column in [
-            &nonprofit.slug,
-            &nonprofit.filed_name,
-            &nonprofit.chapter,
-            &nonprofit.city,
-            &nonprofit.state,
-            &nonprofit.zip,
-            &nonprofit.ntee,
-            &nonprofit.facts,
-        ] {
+        for column in [&nonprofit.slug, &nonprofit.filed] {
             text.push('\t');
             for letter in column.chars() {
                 match letter {

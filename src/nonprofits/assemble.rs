@@ -1,7 +1,6 @@
 //! From what is stored to what is shown: the filed facts and the profile that people told us, made one.
 
 use super::causes::{CauseSet, Causes};
-use super::irs::IrsFacts;
 use super::ntee::Ntee;
 use super::prominence::{Known, prominence};
 use super::store::{Profile, StoredNonprofit};
@@ -15,37 +14,37 @@ pub fn assemble<T>(
     causes: &Causes,
     then: impl FnOnce(&Nonprofit<'_>) -> T,
 ) -> T {
-    let filed = name::readable(&stored.filed_name);
+    let filed = stored.filed();
+    let filed_name = name::readable(filed.name);
     let told = |field: fn(&Profile) -> &Option<String>| {
         profile.and_then(|profile| field(profile).as_deref()).filter(|text| !text.is_empty())
     };
-    let name = told(|profile| &profile.name).unwrap_or(&filed);
-    let chapter = name::readable(&stored.chapter);
-    let city = place::city(&stored.city);
-    let ntee = Ntee::parse(&stored.ntee);
-    let facts = IrsFacts::read(&stored.facts);
+    let name = told(|profile| &profile.name).unwrap_or(&filed_name);
+    let chapter = name::readable(filed.chapter);
+    let city = place::city(filed.city);
+    let ntee = Ntee::parse(filed.ntee);
     let website_url = told(|profile| &profile.website_url);
     let own_description = told(|profile| &profile.description);
     let (logo, cover) = (told(|profile| &profile.logo), told(|profile| &profile.cover));
-    let amounts = facts.unwrap_or_default();
+    let amounts = filed.facts.unwrap_or_default();
     let nonprofit = Nonprofit {
         id: NonprofitId(stored.id),
         ein: stored.ein(),
         slug: &stored.slug,
         name,
-        filed_name: if name == filed { "" } else { &filed },
+        filed_name: if name == filed_name { "" } else { &filed_name },
         chapter: &chapter,
         aliases: told(|profile| &profile.aliases).unwrap_or_default(),
         city: &city,
-        state: &stored.state,
-        zip: &stored.zip,
+        state: filed.state,
+        zip: filed.zip,
         country: told(|profile| &profile.country).unwrap_or_default(),
         ntee,
         causes: match told(|profile| &profile.causes) {
             Some(list) => chosen(list, causes),
-            None => causes.of(ntee, &stored.filed_name),
+            None => causes.of(ntee, filed.name),
         },
-        facts,
+        facts: filed.facts,
         own_description,
         description_long: told(|profile| &profile.description_long),
         website_url,

@@ -1,5 +1,7 @@
 //! What the IRS master file says of a body, in its own codes, and what follows from them.
 
+use std::fmt::Write;
+
 /// The codes and amounts of one row. Zero means unset for codes and dates; amounts are whole dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IrsFacts {
@@ -53,23 +55,19 @@ impl IrsFacts {
         Some(facts)
     }
 
-    /// The stored form.
-    pub fn write(&self) -> String {
-        let amount = |amount: Option<i64>| amount.map(|dollars| dollars.to_string()).unwrap_or_default();
-        format!(
-            "{},{},{},{},{},{},{},{},{},{},{}",
-            self.subsection,
-            self.deductibility,
-            self.foundation,
-            self.status,
-            self.affiliation,
-            self.group,
-            self.ruling,
-            self.tax_period,
-            amount(self.assets),
-            amount(self.income),
-            amount(self.revenue)
-        )
+    /// Appends the stored form.
+    pub fn write(&self, out: &mut String) {
+        let codes = [self.subsection, self.deductibility, self.foundation, self.status, self.affiliation];
+        let numbers = codes.map(u32::from).into_iter().chain([u32::from(self.group), self.ruling, self.tax_period]);
+        for number in numbers {
+            let _ = write!(out, "{number},");
+        }
+        for (amount, ending) in [(self.assets, ","), (self.income, ","), (self.revenue, "")] {
+            if let Some(dollars) = amount {
+                let _ = write!(out, "{dollars}");
+            }
+            out.push_str(ending);
+        }
     }
 
     /// A charity under 501(c)(3), foundations and churches included.

@@ -7,6 +7,7 @@ mod cause_rules;
 pub mod causes;
 pub mod describe;
 pub mod ein;
+pub mod filed;
 pub mod identifier;
 pub mod irs;
 pub mod name;

@@ -4,6 +4,7 @@ use super::Nonprofit;
 use super::assemble::assemble;
 use super::causes::Causes;
 use super::ein::Ein;
+use super::filed::Filed;
 use super::identifier::Identifier;
 use crate::db::{Db, Tx, read, run};
 use std::collections::HashMap;
@@ -15,14 +16,8 @@ pub struct StoredNonprofit {
     pub id: Uuid,
     pub ein: Option<i64>,
     pub slug: String,
-    pub filed_name: String,
-    pub chapter: String,
-    pub city: String,
-    pub state: String,
-    pub zip: String,
-    pub ntee: String,
-    /// See `IrsFacts::read`.
-    pub facts: String,
+    /// See [`Filed`].
+    pub filed: String,
     pub gone_at: Option<i64>,
 }
 
@@ -44,13 +39,11 @@ pub struct Profile {
 }
 
 /// The columns of a nonprofit as [`nonprofits!`] selects them.
-pub(crate) type NonprofitRow =
-    (Uuid, Option<i64>, String, String, String, String, String, String, String, String, Option<i64>);
+pub(crate) type NonprofitRow = (Uuid, Option<i64>, String, String, Option<i64>);
 
 impl From<NonprofitRow> for StoredNonprofit {
-    fn from(row: NonprofitRow) -> StoredNonprofit {
-        let (id, ein, slug, filed_name, chapter, city, state, zip, ntee, facts, gone_at) = row;
-        StoredNonprofit { id, ein, slug, filed_name, chapter, city, state, zip, ntee, facts, gone_at }
+    fn from((id, ein, slug, filed, gone_at): NonprofitRow) -> StoredNonprofit {
+        StoredNonprofit { id, ein, slug, filed, gone_at }
     }
 }
 
@@ -69,8 +62,7 @@ impl From<ProfileRow> for Profile {
 macro_rules! nonprofits {
     ($rest:literal) => {
         concat!(
-            "select n.id, n.ein, n.slug, n.filed_name, n.chapter, n.city, n.state, n.zip, n.ntee, n.facts, n.gone_at ",
-            "from nonprofits n ",
+            "select n.id, n.ein, n.slug, n.filed, n.gone_at from nonprofits n ",
             $rest
         )
     };
@@ -107,6 +99,11 @@ const PUT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases, de
      logo = excluded.logo, cover = excluded.cover";
 
 impl StoredNonprofit {
+    /// What was filed of it.
+    pub fn filed(&self) -> Filed<'_> {
+        Filed::read(&self.filed)
+    }
+
     /// The EIN, where there is one.
     pub fn ein(&self) -> Option<Ein> {
         self.ein.and_then(|ein| Ein::new(u32::try_from(ein).ok()?))
