@@ -3,6 +3,11 @@
 DATA ?=
 LOG ?=
 
+# A directory for the benchmarks; without one they generate their own.
+GENERATE ?= 1800000
+INPUT = $(if $(DATA),--file $(DATA),--generate $(GENERATE))
+LOAD = target/release/causeway-load
+
 .PHONY: help run build test lint fmt openapi bench bench-import bench-details deny
 
 help: ## List the targets
@@ -31,3 +36,15 @@ openapi: ## Write openapi.json anew from the handlers
 deny: ## Licences, bans, duplicates and sources of all crates
 	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny check bans licenses sources
+
+bench: bench-import bench-details ## All benchmarks, one after the other
+
+bench-import: bench-build ## Time and memory of an import beside sqlite3, on SQLite and PostgreSQL: DATA=eo.csv.gz
+	tests/with-services.sh sh -c '$(LOAD) import $(INPUT) --rounds 1 --postgres-url "$$CAUSEWAY_TEST_POSTGRES_URL"'
+
+bench-details: bench-build ## Start, memory and rate of details beside /healthz: DATA=eo.csv.gz
+	$(LOAD) details $(INPUT)
+
+.PHONY: bench-build
+bench-build:
+	cargo build --release --workspace

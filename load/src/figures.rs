@@ -1,0 +1,92 @@
+//! How figures are written in a table, and the median that stands for several rounds.
+
+use std::time::Duration;
+
+pub const MEBIBYTE: u64 = 1024 * 1024;
+pub const GIBIBYTE: u64 = 1024 * MEBIBYTE;
+
+pub fn seconds(duration: Duration) -> String {
+    format!("{:.2} s", duration.as_secs_f64())
+}
+
+pub fn latency(duration: Duration) -> String {
+    let micros = duration.as_secs_f64() * 1e6;
+    if micros < 10.0 {
+        format!("{micros:.1} us")
+    } else if micros < 10_000.0 {
+        format!("{micros:.0} us")
+    } else {
+        format!("{:.1} ms", micros / 1e3)
+    }
+}
+
+pub fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", grouped(bytes / MEBIBYTE))
+}
+
+pub fn rate(calls_per_second: f64) -> String {
+    format!("{}/s", grouped(calls_per_second.round() as u64))
+}
+
+pub fn ratio(value: f64) -> String {
+    if value < 10.0 {
+        format!("{value:.2} x")
+    } else {
+        format!("{value:.0} x")
+    }
+}
+
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `part / whole`, and zero where there is nothing to divide by.
+pub fn share(part: f64, whole: f64) -> f64 {
+    if whole == 0.0 { 0.0 } else { part / whole }
+}
+
+/// The middle value; of an even number the mean of the two in the middle; zero of none.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        odd if odd % 2 == 1 => values[middle],
+        _ => f64::midpoint(values[middle - 1], values[middle]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_read_well() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_800_000), "1,800,000");
+        assert_eq!(rate(119_999.7), "120,000/s");
+        assert_eq!(latency(Duration::from_nanos(8_400)), "8.4 us");
+        assert_eq!(latency(Duration::from_micros(250)), "250 us");
+        assert_eq!(latency(Duration::from_millis(13)), "13.0 ms");
+        assert_eq!(mebibytes(1536 * MEBIBYTE), "1,536 MiB");
+        assert_eq!(ratio(0.514), "0.51 x");
+        assert_eq!(ratio(22.4), "22 x");
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_two_in_the_middle() {
+        assert!((median([3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
+        assert!((median([4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < f64::EPSILON);
+        assert!(median([]).abs() < f64::EPSILON);
+    }
+}

@@ -1,0 +1,91 @@
+//! Measures the built `causeway` binary from outside, by its commands and over HTTP, and prints one table a
+//! program. Every figure stands beside one of the same run and machine, because seconds alone say little elsewhere.
+
+mod answer;
+mod baseline;
+mod causeway;
+mod cleanup;
+mod connection;
+mod cores;
+mod details;
+mod disturbance;
+mod drive;
+mod figures;
+mod histogram;
+mod hostile;
+mod import;
+mod input;
+mod options;
+mod process;
+mod relevance;
+mod requests;
+mod sample;
+mod search;
+mod search_table;
+mod summary;
+mod table;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::cleanup::Workplace;
+
+/// Measures the built causeway binary and prints one table
+#[derive(Parser)]
+#[command(version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    program: Program,
+}
+
+#[derive(Subcommand)]
+enum Program {
+    /// Time and memory of an import, beside sqlite3's own .import
+    #[command(after_help = "Example: causeway-load import --file directory.csv.gz --rounds 1")]
+    Import(import::Import),
+    /// Ready time, memory and rate of details, beside /healthz
+    #[command(after_help = "Example: causeway-load details --data data --file directory.csv.gz")]
+    Details(details::Details),
+    /// Rate, latency, memory and quality of search, beside /healthz
+    #[command(
+        after_help = "Example: causeway-load search --data data --log keystrokes.jsonl.gz --out search.md"
+    )]
+    Search(search::Search),
+}
+
+fn main() -> ExitCode {
+    match measure(&Cli::parse().program) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("causeway-load: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(program: &Program) -> Result<ExitCode> {
+    cleanup::on_signals()?;
+    let options = match program {
+        Program::Import(import) => &import.options,
+        Program::Details(details) => &details.options,
+        Program::Search(search) => &search.options,
+    };
+    let workplace = Workplace::new(options.temp.as_deref())?;
+    let table = match program {
+        Program::Import(import) => import.measure(&workplace),
+        Program::Details(details) => details.measure(&workplace),
+        Program::Search(search) => search.measure(&workplace),
+    }?;
+    print!("{table}");
+    if let Some(file) = &options.out {
+        table.write(file)?;
+    }
+    let failed = options.check && table.missed() > 0;
+    Ok(if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}

@@ -1,0 +1,127 @@
+//! Requests as ready bytes, made once and sent many times, so that a measured call builds nothing.
+
+use std::net::SocketAddr;
+
+/// A list of whole GET requests in one block of memory.
+pub struct Requests {
+    address: SocketAddr,
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Requests {
+    pub fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            bytes: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    pub fn of_path(address: SocketAddr, path: &str) -> Self {
+        let mut requests = Self::new(address);
+        requests.push(path);
+        requests
+    }
+
+    /// `path` with its query, already percent-encoded.
+    pub fn push(&mut self, path: &str) {
+        self.bytes.extend_from_slice(get(self.address, path).as_bytes());
+        self.ends.push(self.bytes.len());
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn get(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.bytes[start..self.ends[index]]
+    }
+}
+
+pub fn get(address: SocketAddr, path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: */*\r\n\r\n")
+}
+
+/// One path segment by RFC 3986: all but the unreserved characters as `%XX` of their UTF-8 bytes.
+/// A segment of dots alone would be taken for a step in the path, so its dots are encoded too.
+pub fn segment(text: &str) -> String {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    let only_dots = text.bytes().all(|byte| byte == b'.');
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        let plain = byte.is_ascii_alphanumeric()
+            || matches!(byte, b'-' | b'_' | b'~')
+            || (byte == b'.' && !only_dots);
+        if plain {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push('%');
+            encoded.push(char::from(HEX[usize::from(byte >> 4)]));
+            encoded.push(char::from(HEX[usize::from(byte & 15)]));
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn decode(encoded: &str) -> Vec<u8> {
+        let mut bytes = encoded.bytes();
+        let mut decoded = Vec::new();
+        while let Some(byte) = bytes.next() {
+            if byte == b'%' {
+                let pair = [bytes.next().unwrap(), bytes.next().unwrap()];
+                decoded.push(u8::from_str_radix(std::str::from_utf8(&pair).unwrap(), 16).unwrap());
+            } else {
+                decoded.push(byte);
+            }
+        }
+        decoded
+    }
+
+    #[test]
+    fn blanks_slashes_percents_and_letters_beyond_ascii_are_encoded() {
+        for (text, encoded) in [
+            ("red cross", "red%20cross"),
+            ("a/b?c#d", "a%2Fb%3Fc%23d"),
+            ("100%", "100%25"),
+            ("a+b&c=d", "a%2Bb%26c%3Dd"),
+            ("café", "caf%C3%A9"),
+            ("st. jude", "st.%20jude"),
+            ("..", "%2E%2E"),
+            ("\0", "%00"),
+            ("A-z_0~9", "A-z_0~9"),
+        ] {
+            assert_eq!(segment(text), encoded);
+        }
+    }
+
+    #[test]
+    fn requests_come_back_as_they_were_put_in() {
+        let address = "127.0.0.1:80".parse().unwrap();
+        let mut requests = Requests::of_path(address, "/a");
+        requests.push("/b");
+        assert_eq!(requests.len(), 2);
+        assert_eq!(requests.get(0), get(address, "/a").as_bytes());
+        assert_eq!(requests.get(1), get(address, "/b").as_bytes());
+    }
+
+    proptest! {
+        #[test]
+        fn a_segment_decodes_to_its_text_and_never_leaves_its_place(text: String) {
+            let encoded = segment(&text);
+            prop_assert_eq!(decode(&encoded), text.as_bytes());
+            prop_assert!(encoded.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.~%".contains(&b)));
+            prop_assert!(encoded != "." && encoded != "..");
+        }
+    }
+}
