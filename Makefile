@@ -2,6 +2,7 @@
 
 DATA ?=
 LOG ?=
+FUZZ_SECONDS ?= 60
 
 # A directory for the benchmarks; without one they generate their own.
 GENERATE ?= 1800000
@@ -37,7 +38,7 @@ deny: ## Licences, bans, duplicates and sources of all crates
 	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny check bans licenses sources
 
-bench: bench-import bench-details ## All benchmarks, one after the other
+bench: bench-import bench-details bench-search ## All benchmarks, one after the other
 
 bench-import: bench-build ## Time and memory of an import beside sqlite3, on SQLite and PostgreSQL: DATA=eo.csv.gz
 	tests/with-services.sh sh -c '$(LOAD) import $(INPUT) --rounds 1 --postgres-url "$$CAUSEWAY_TEST_POSTGRES_URL"'
@@ -45,6 +46,19 @@ bench-import: bench-build ## Time and memory of an import beside sqlite3, on SQL
 bench-details: bench-build ## Start, memory and rate of details beside /healthz: DATA=eo.csv.gz
 	$(LOAD) details $(INPUT)
 
-.PHONY: bench-build
+bench-search: bench-build ## A typing log over HTTP beside /healthz: DIR=data-folder LOG=keystrokes.jsonl.gz [LARGE=folder]
+	$(LOAD) search --data $(DIR) --log $(LOG) $(if $(LARGE),--large $(LARGE))
+
+relevance: bench-build ## The quality of search for a typing log alone: DATA=eo.csv.gz LOG=keystrokes.jsonl.gz
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	target/release/causeway import irs $(DATA) --data "$$folder" && \
+	$(LOAD) search --data "$$folder" --log $(LOG) --relevance-only
+
+fuzz: ## Fuzz the search index and its queries; FUZZ_SECONDS=60 for each target
+	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
+	cd crates/search && for target in query open; do \
+	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+
+.PHONY: bench-build bench-search relevance fuzz
 bench-build:
 	cargo build --release --workspace

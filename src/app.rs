@@ -109,7 +109,11 @@ impl App {
 
     /// One look at the directory in the store: small changes are taken in, a snapshot that is due is built.
     pub async fn refresh_directory(&self) -> anyhow::Result<()> {
-        if self.directory.refresh(self.config.directory.overlay_limit).await? == Look::BuildDue
+        if self
+            .directory
+            .refresh(self.config.directory.overlay_limit)
+            .await?
+            == Look::BuildDue
             && let Some(built) = self.directory.rebuild().await?
         {
             let (nonprofits, seconds) = (built.edition.count, built.took.as_secs_f64());
@@ -130,7 +134,11 @@ impl App {
 
     fn show_figures(&self) {
         let view = self.directory.view();
-        self.metrics.nonprofits.set(view.snapshot.as_ref().map_or(0.0, |snapshot| f64::from(snapshot.len())));
+        self.metrics.nonprofits.set(
+            view.snapshot
+                .as_ref()
+                .map_or(0.0, |snapshot| f64::from(snapshot.len())),
+        );
         self.metrics.revision.set(view.revision as f64);
         self.metrics.overlay.set(view.overlay.len() as f64);
     }

@@ -146,7 +146,10 @@ impl Config {
             .try_parsing(true);
         sources = sources.add_source(environment);
         let flags = [
-            ("data", overrides.data.as_ref().map(|path| path.display().to_string())),
+            (
+                "data",
+                overrides.data.as_ref().map(|path| path.display().to_string()),
+            ),
             ("listen", overrides.listen.clone()),
             ("metrics_listen", overrides.metrics_listen.clone()),
             ("database_url", overrides.database_url.clone()),
@@ -261,7 +264,11 @@ fn networks(written: &[String]) -> anyhow::Result<Vec<Network>> {
             .parse()
             .map_err(|_| anyhow::anyhow!("serve.trusted_proxies holds {text:?}; write 10.0.0.0/8 or ::1"))
     };
-    written.iter().filter(|text| !text.trim().is_empty()).map(parse).collect()
+    written
+        .iter()
+        .filter(|text| !text.trim().is_empty())
+        .map(parse)
+        .collect()
 }
 
 #[cfg(test)]
@@ -295,10 +302,34 @@ mod tests {
     #[test]
     fn a_setting_that_cannot_be_used_is_named() {
         for (overrides, named) in [
-            (Overrides { listen: Some("here".to_owned()), ..Overrides::default() }, "listen"),
-            (Overrides { public_url: Some("ftp://x".to_owned()), ..Overrides::default() }, "public_url"),
-            (Overrides { database_url: Some("mysql://x".to_owned()), ..Overrides::default() }, "database_url"),
-            (Overrides { config: Some("missing.toml".into()), ..Overrides::default() }, "missing.toml"),
+            (
+                Overrides {
+                    listen: Some("here".to_owned()),
+                    ..Overrides::default()
+                },
+                "listen",
+            ),
+            (
+                Overrides {
+                    public_url: Some("ftp://x".to_owned()),
+                    ..Overrides::default()
+                },
+                "public_url",
+            ),
+            (
+                Overrides {
+                    database_url: Some("mysql://x".to_owned()),
+                    ..Overrides::default()
+                },
+                "database_url",
+            ),
+            (
+                Overrides {
+                    config: Some("missing.toml".into()),
+                    ..Overrides::default()
+                },
+                "missing.toml",
+            ),
         ] {
             let fault = Config::load(&overrides).unwrap_err();
             assert!(format!("{fault:#}").contains(named), "{fault:#}");

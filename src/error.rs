@@ -26,7 +26,9 @@ pub enum Error {
     MissingKey,
     #[error("this apiKey is not known; copy it again from where it was made, or make a new one")]
     InvalidKey,
-    #[error("a private key was sent where anybody can read it; revoke it, and send a public key (cwpk_) as apiKey")]
+    #[error(
+        "a private key was sent where anybody can read it; revoke it, and send a public key (cwpk_) as apiKey"
+    )]
     PrivateKeyExposed,
     #[error("this key is blocked by the operator; write to them")]
     BlockedKey,
@@ -36,6 +38,8 @@ pub enum Error {
     NoSuchNonprofit(String),
     #[error("an EIN is sent as nine digits, with no dash and no prefix: {0}")]
     DressedEin(Ein),
+    #[error("there is no cause {0:?}; /v0.2/causes lists them")]
+    UnknownCause(String),
     #[error("there is nothing at this address; /v0.2/openapi.json lists what there is")]
     NotFound,
     #[error("this address is read with GET")]
@@ -43,7 +47,11 @@ pub enum Error {
     #[error("the body is larger than {0} bytes; send less")]
     TooLarge(usize),
     #[error("over {per_minute} {} calls a minute with this key; wait {} seconds", class.name(), verdict.retry_after)]
-    RateLimited { class: Class, per_minute: u32, verdict: Verdict },
+    RateLimited {
+        class: Class,
+        per_minute: u32,
+        verdict: Verdict,
+    },
     #[error("the request took too long; try again")]
     Overdue,
     #[error("the store cannot be reached right now; try again")]
@@ -89,7 +97,10 @@ impl Error {
             Error::PrivateKeyExposed => (StatusCode::UNAUTHORIZED, "private_key_exposed"),
             Error::BlockedKey => (StatusCode::FORBIDDEN, "blocked_key"),
             Error::InvalidParameter(_) => (StatusCode::BAD_REQUEST, "invalid_parameter"),
-            Error::NoSuchNonprofit(_) | Error::DressedEin(_) => (StatusCode::NOT_FOUND, "nonprofit_not_found"),
+            Error::NoSuchNonprofit(_) | Error::DressedEin(_) => {
+                (StatusCode::NOT_FOUND, "nonprofit_not_found")
+            }
+            Error::UnknownCause(_) => (StatusCode::NOT_FOUND, "unknown_cause"),
             Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             Error::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Error::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
@@ -111,6 +122,11 @@ impl Error {
     pub fn no_such_nonprofit(identifier: &str) -> Error {
         Error::NoSuchNonprofit(crate::text::cut(identifier, 100).to_owned())
     }
+
+    /// That no cause has this name; a long one is not repeated in full.
+    pub fn unknown_cause(name: &str) -> Error {
+        Error::UnknownCause(crate::text::cut(name, 100).to_owned())
+    }
 }
 
 impl From<sqlx::Error> for Error {
@@ -120,12 +136,19 @@ impl From<sqlx::Error> for Error {
             // SQLite: busy, locked, read only, I/O error, disk full. PostgreSQL: connection lost, out of room.
             sqlx::Error::Database(fault) => fault.code().is_some_and(|code| {
                 let primary = code.parse::<u32>().map(|number| number & 0xFF);
-                matches!(primary, Ok(5 | 6 | 8 | 10 | 13)) || code.starts_with("08") || code.starts_with("53") || code.starts_with("57")
+                matches!(primary, Ok(5 | 6 | 8 | 10 | 13))
+                    || code.starts_with("08")
+                    || code.starts_with("53")
+                    || code.starts_with("57")
             }),
             _ => false,
         };
         tracing::error!(%fault, "the store did not answer as it should");
-        if is_passing { Error::Unavailable } else { Error::Internal }
+        if is_passing {
+            Error::Unavailable
+        } else {
+            Error::Internal
+        }
     }
 }
 
@@ -133,13 +156,19 @@ impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let (status, code) = self.status_and_code();
         let retry_after = self.retry_after();
-        let problem = Problem { status, code, detail: self.to_string() };
+        let problem = Problem {
+            status,
+            code,
+            detail: self.to_string(),
+        };
         let mut response = status.into_response();
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
         if matches!(self, Error::MethodNotAllowed) {
-            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+            response
+                .headers_mut()
+                .insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
         }
         response.extensions_mut().insert(problem);
         response

@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod app;
+pub mod browse;
 pub mod clock;
 pub mod config;
 pub mod db;
@@ -14,6 +15,7 @@ pub mod import;
 pub mod keys;
 pub mod media;
 pub mod nonprofits;
+pub mod search;
 pub mod serve;
 pub mod telemetry;
 pub mod text;

@@ -11,13 +11,18 @@ use tracing_subscriber::EnvFilter;
 
 const METADATA: Metadata<'_> = Metadata::new("causeway", Level::INFO, None);
 /// Seconds; from the answer of a keystroke to a request that is given up.
-const BUCKETS: [f64; 12] = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];
+const BUCKETS: [f64; 12] = [
+    0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0,
+];
 
 /// Starts the log of this process; called once.
 pub fn start_log(settings: &LogSettings) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&settings.filter)
-        .map_err(|fault| anyhow::anyhow!("log.filter cannot be read ({fault}); write it as in \"info,sqlx=warn\""))?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let filter = EnvFilter::try_new(&settings.filter).map_err(|fault| {
+        anyhow::anyhow!("log.filter cannot be read ({fault}); write it as in \"info,sqlx=warn\"")
+    })?;
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
     match settings.format {
         LogFormat::Human => log.with_target(false).init(),
         LogFormat::Json => log.json().flatten_event(true).init(),
@@ -46,7 +51,10 @@ impl Metrics {
         };
         let nonprofits = describe("causeway_nonprofits", "Nonprofits in the directory snapshot.");
         let revision = describe("causeway_directory_revision", "The import whose state is shown.");
-        let overlay = describe("causeway_overlay_nonprofits", "Nonprofits changed since the snapshot was built.");
+        let overlay = describe(
+            "causeway_overlay_nonprofits",
+            "Nonprofits changed since the snapshot was built.",
+        );
         recorder.describe_counter(
             KeyName::from_const_str("causeway_requests_total"),
             None,
@@ -58,7 +66,14 @@ impl Metrics {
             "Time to answer by route.".into(),
         );
         let handle = recorder.handle();
-        Ok(Metrics { recorder, handle, requests: RwLock::default(), nonprofits, revision, overlay })
+        Ok(Metrics {
+            recorder,
+            handle,
+            requests: RwLock::default(),
+            nonprofits,
+            revision,
+            overlay,
+        })
     }
 
     /// Counts one request. `route` is a pattern of ours, never an address as sent.
@@ -67,17 +82,26 @@ impl Metrics {
         {
             let known = self.requests.read().unwrap_or_else(PoisonError::into_inner);
             // The map is keyed by owned text; looking through a handful of entries costs less than making one.
-            let found = known.iter().find(|((name, code), _)| *code == status && name == route);
+            let found = known
+                .iter()
+                .find(|((name, code), _)| *code == status && name == route);
             if let Some((_, (counter, histogram))) = found {
                 counter.increment(1);
                 histogram.record(took.as_secs_f64());
                 return;
             }
         }
-        let labels = vec![Label::new("route", route.to_owned()), Label::new("status", status.to_string())];
-        let counter = self.recorder.register_counter(&Key::from_parts("causeway_requests_total", labels), &METADATA);
+        let labels = vec![
+            Label::new("route", route.to_owned()),
+            Label::new("status", status.to_string()),
+        ];
+        let counter = self
+            .recorder
+            .register_counter(&Key::from_parts("causeway_requests_total", labels), &METADATA);
         let labels = vec![Label::new("route", route.to_owned())];
-        let histogram = self.recorder.register_histogram(&Key::from_parts("causeway_request_seconds", labels), &METADATA);
+        let histogram = self
+            .recorder
+            .register_histogram(&Key::from_parts("causeway_request_seconds", labels), &METADATA);
         counter.increment(1);
         histogram.record(took.as_secs_f64());
         let mut known = self.requests.write().unwrap_or_else(PoisonError::into_inner);

@@ -11,7 +11,9 @@ pub struct Urls {
 impl Urls {
     /// `public` has no slash at its end.
     pub fn new(public: &str) -> Urls {
-        Urls { public: public.to_owned() }
+        Urls {
+            public: public.to_owned(),
+        }
     }
 
     /// The page of a nonprofit.

@@ -19,7 +19,7 @@ create table store (
 create table nonprofits (
     id      uuid not null,
     ein     bigint,
-    slug    text not null,
+    slug    text collate "C" not null,
     filed   text not null,
     -- Did it come out of a file of the IRS, and when did it leave them?
     listed  boolean not null,

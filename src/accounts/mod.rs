@@ -19,7 +19,9 @@ impl Username {
         let text = text.trim().to_ascii_lowercase();
         let is_valid = (2..=40).contains(&text.len())
             && text.starts_with(|first: char| first.is_ascii_lowercase())
-            && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte));
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte));
         match is_valid {
             true => Ok(Username(text)),
             false => Err(InvalidUsername),
@@ -36,8 +38,13 @@ pub fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
         return false;
     };
-    let is_clean = |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control());
-    text.len() <= 254 && is_clean(local) && is_clean(domain) && !domain.contains('@') && !domain.starts_with('.')
+    let is_clean =
+        |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control());
+    text.len() <= 254
+        && is_clean(local)
+        && is_clean(domain)
+        && !domain.contains('@')
+        && !domain.starts_with('.')
 }
 
 #[cfg(test)]
@@ -55,7 +62,13 @@ mod tests {
     #[test]
     fn an_email_address_has_an_at_sign_between_two_parts() {
         assert!(is_email("ada@example.org"));
-        for bad in ["ada", "@example.org", "ada@", "a da@example.org", "ada@example.org\n"] {
+        for bad in [
+            "ada",
+            "@example.org",
+            "ada@",
+            "a da@example.org",
+            "ada@example.org\n",
+        ] {
             assert!(!is_email(bad), "{bad:?}");
         }
     }

@@ -25,7 +25,11 @@ pub enum Account {
 
 impl Account {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
-        let Account::Create { username, email, operator } = self;
+        let Account::Create {
+            username,
+            email,
+            operator,
+        } = self;
         let username = Username::parse(&username)?;
         if let Some(email) = &email
             && !is_email(email)
@@ -34,7 +38,10 @@ impl Account {
         }
         let made = store::insert(&app.db, &username, email.as_deref(), operator, app.clock.millis()).await?;
         let Some(id) = made else {
-            bail!("there is an account {} already; pick another name", username.as_str());
+            bail!(
+                "there is an account {} already; pick another name",
+                username.as_str()
+            );
         };
         let value = json!({"id": id.to_string(), "username": username.as_str(), "operator": operator});
         output.say(&value, || {

@@ -9,7 +9,9 @@ use serde_json::json;
 pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
     let proof = prove(app).await?;
     let value = json!({"nonprofits": proof.nonprofits, "differences": proof.differences});
-    output.say(&value, || format!("{} nonprofits proved against the store", proof.nonprofits))?;
+    output.say(&value, || {
+        format!("{} nonprofits proved against the store", proof.nonprofits)
+    })?;
     match proof.differences.as_slice() {
         [] => Ok(()),
         [first, ..] => bail!(

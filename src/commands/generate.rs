@@ -5,7 +5,9 @@ use clap::Args;
 use std::io::{self, BufWriter, Write};
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  causeway generate --count 10000 --seed 1 > eo.csv && causeway import irs eo.csv")]
+#[command(
+    after_help = "Example:\n  causeway generate --count 10000 --seed 1 > eo.csv && causeway import irs eo.csv"
+)]
 pub struct Generate {
     /// Rows to write
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=causeway::generate::MOST_ROWS))]
@@ -18,7 +20,8 @@ pub struct Generate {
 impl Generate {
     pub fn run(&self) -> anyhow::Result<()> {
         let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
-        let written = causeway::generate::generate(self.count, self.seed, &mut out).and_then(|()| out.flush());
+        let written =
+            causeway::generate::generate(self.count, self.seed, &mut out).and_then(|()| out.flush());
         match written {
             // Whoever reads has had enough, as in `causeway generate --count 1000000 | head`.
             Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Ok(()),

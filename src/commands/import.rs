@@ -21,7 +21,9 @@ pub enum Import {
         force: bool,
     },
     /// JSON Lines: names, descriptions, websites, causes and pictures by ein or id, and new bodies
-    #[command(after_help = "Example:\n  echo '{\"ein\":\"530196605\",\"websiteUrl\":\"https://www.redcross.org\"}' > more.jsonl\n  causeway import nonprofits more.jsonl")]
+    #[command(
+        after_help = "Example:\n  echo '{\"ein\":\"530196605\",\"websiteUrl\":\"https://www.redcross.org\"}' > more.jsonl\n  causeway import nonprofits more.jsonl"
+    )]
     Nonprofits {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
@@ -40,13 +42,14 @@ impl Import {
         let needs_building = summary.touched() > app.config.directory.overlay_limit as u64
             || app.directory.view().snapshot.is_none();
         let built = match needs_building {
-            true => Some(app.directory.build_after_import().await?.took),
+            true => Some(app.directory.build_after_import().await?),
             false => None,
         };
         let mut value = serde_json::to_value(&summary)?;
         value["storeSeconds"] = json!(stored.as_secs_f64());
-        value["snapshotSeconds"] = json!(built.map(|took| took.as_secs_f64()));
-        output.say(&value, || text(&summary, stored, built))
+        value["snapshotSeconds"] = json!(built.as_ref().map(|built| built.took.as_secs_f64()));
+        value["indexSeconds"] = json!(built.as_ref().map(|built| built.index_took.as_secs_f64()));
+        output.say(&value, || text(&summary, stored, built.map(|built| built.took)))
     }
 }
 

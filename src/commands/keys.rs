@@ -58,7 +58,9 @@ pub enum Key {
 #[derive(Subcommand)]
 pub enum Limit {
     /// Set calls a minute for one key
-    #[command(after_help = "Example:\n  causeway limit set 019a8f00-0000-7000-8000-000000000000 search=5000 details=1000")]
+    #[command(
+        after_help = "Example:\n  causeway limit set 019a8f00-0000-7000-8000-000000000000 search=5000 details=1000"
+    )]
     Set {
         /// The id of the key
         id: Uuid,
@@ -72,7 +74,9 @@ fn limit(text: &str) -> Result<(Class, u32), String> {
     let (class, number) = text.split_once('=').ok_or("write it as in search=5000")?;
     let names = Class::ALL.map(Class::name).join(", ");
     let class = Class::find(class).ok_or_else(|| format!("the classes are {names}"))?;
-    let number = number.parse().map_err(|_| "the number of calls is a whole number".to_owned())?;
+    let number = number
+        .parse()
+        .map_err(|_| "the number of calls is a whole number".to_owned())?;
     Ok((class, number))
 }
 
@@ -82,8 +86,18 @@ impl Key {
         match self {
             Key::Create { account, kind, name } => create(app, output, &account, kind, &name).await,
             Key::List { account } => list(app, output, account.as_deref()).await,
-            Key::Revoke { id } => done(store::revoke(&app.db, KeyId(id), now).await?, id, "revoked", output),
-            Key::Block { id } => done(store::block(&app.db, KeyId(id), now).await?, id, "blocked", output),
+            Key::Revoke { id } => done(
+                store::revoke(&app.db, KeyId(id), now).await?,
+                id,
+                "revoked",
+                output,
+            ),
+            Key::Block { id } => done(
+                store::block(&app.db, KeyId(id), now).await?,
+                id,
+                "blocked",
+                output,
+            ),
             Key::Unblock { id } => done(store::unblock(&app.db, KeyId(id)).await?, id, "unblocked", output),
         }
     }
@@ -92,7 +106,12 @@ impl Key {
 impl Limit {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         let Limit::Set { id, limits } = self;
-        done(store::set_limits(&app.db, KeyId(id), &limits).await?, id, "given its limits", output)
+        done(
+            store::set_limits(&app.db, KeyId(id), &limits).await?,
+            id,
+            "given its limits",
+            output,
+        )
     }
 }
 
@@ -105,12 +124,17 @@ fn done(known: bool, id: Uuid, what: &str, output: Output) -> anyhow::Result<()>
 
 async fn create(app: &App, output: Output, account: &str, kind: Kind, name: &str) -> anyhow::Result<()> {
     if name.chars().count() > 100 || name.chars().any(char::is_control) {
-        bail!("the name of a key has at most 100 characters, and none of them control characters; shorten it");
+        bail!(
+            "the name of a key has at most 100 characters, and none of them control characters; shorten it"
+        );
     }
     let username = Username::parse(account)?;
     let owner = accounts::store::find(&app.db, &username).await?;
     let owner = owner.with_context(|| {
-        format!("there is no account {name}; make it with causeway account create {name}", name = username.as_str())
+        format!(
+            "there is no account {name}; make it with causeway account create {name}",
+            name = username.as_str()
+        )
     })?;
     let text = KeyText::generate(kind);
     let id = store::insert(&app.db, owner, name, &text, app.clock.millis()).await?;
@@ -120,7 +144,11 @@ async fn create(app: &App, output: Output, account: &str, kind: Kind, name: &str
             Kind::Public => "",
             Kind::Private => "\n  This is the only time it is shown: keep it where nobody else can read it.",
         };
-        format!("{}\n  {kind} key {id} of {}{once}", text.expose(), username.as_str())
+        format!(
+            "{}\n  {kind} key {id} of {}{once}",
+            text.expose(),
+            username.as_str()
+        )
     })
 }
 
@@ -176,5 +204,8 @@ fn state(key: &StoredKey) -> &'static str {
 }
 
 fn time(millis: i64) -> String {
-    Timestamp::from_millisecond(millis).unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    Timestamp::from_millisecond(millis)
+        .unwrap_or_default()
+        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
+        .to_string()
 }

@@ -5,6 +5,7 @@ mod check;
 mod generate;
 mod import;
 mod keys;
+mod search;
 mod serve;
 
 use causeway::app::App;
@@ -15,7 +16,11 @@ use std::path::PathBuf;
 
 /// A self-hosted directory of nonprofits, with search that answers every keystroke.
 #[derive(Parser)]
-#[command(version, arg_required_else_help = true, after_help = "Example:\n  causeway serve")]
+#[command(
+    version,
+    arg_required_else_help = true,
+    after_help = "Example:\n  causeway serve"
+)]
 pub struct Causeway {
     #[command(subcommand)]
     command: Command,
@@ -47,6 +52,8 @@ enum Command {
     /// Load files into the directory, all of them or nothing
     #[command(subcommand)]
     Import(import::Import),
+    /// Search the directory from here, and see why each result stands where it stands
+    Search(search::Search),
     /// Write a synthetic EO BMF file of any size to standard output
     Generate(generate::Generate),
     /// Accounts, which own keys
@@ -88,6 +95,7 @@ pub fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Account(account) => account.run(&app, output).await,
             Command::Key(key) => key.run(&app, output).await,
             Command::Limit(limit) => limit.run(&app, output).await,
+            Command::Search(search) => search.run(&app, output).await,
             Command::Check => check::run(&app, output).await,
             Command::Serve(_) | Command::Generate(_) => Ok(()),
         };

@@ -46,8 +46,12 @@ impl Serve {
 
     pub async fn run(&self, config: Config) -> anyhow::Result<()> {
         start_log(&config.log)?;
-        let listener = listen(config.listen, false)
-            .with_context(|| format!("{} cannot be listened on; pick another with --listen", config.listen))?;
+        let listener = listen(config.listen, false).with_context(|| {
+            format!(
+                "{} cannot be listened on; pick another with --listen",
+                config.listen
+            )
+        })?;
         let config = config.bound_to(listener.local_addr()?);
         let app = App::build(config).await?;
         if !self.empty && app.db.revision(Topic::Directory).await? == 0 {
@@ -66,10 +70,14 @@ impl Serve {
 }
 
 async fn load_demo(app: &App) -> anyhow::Result<()> {
-    import_demo(app).await.context("the demo directory cannot be loaded; start with --empty to go without")?;
+    import_demo(app)
+        .await
+        .context("the demo directory cannot be loaded; start with --empty to go without")?;
     app.refresh_directory().await?;
     let username = Username::parse(DEMO_ACCOUNT)?;
-    if let Some(account) = accounts::store::insert(&app.db, &username, None, false, app.clock.millis()).await? {
+    if let Some(account) =
+        accounts::store::insert(&app.db, &username, None, false, app.clock.millis()).await?
+    {
         let text = KeyText::generate(Kind::Public);
         keys::store::insert(&app.db, account, "first steps", &text, app.clock.millis()).await?;
     }
@@ -81,10 +89,14 @@ async fn greet(app: &App) -> anyhow::Result<()> {
     let url = &app.config.public_url;
     println!("Causeway listens on {url}");
     let keys = keys::store::list(&app.db, Some(DEMO_ACCOUNT)).await?;
-    let demo = keys.iter().find(|key| key.state() == State::Active && key.public_key.is_some());
+    let demo = keys
+        .iter()
+        .find(|key| key.state() == State::Active && key.public_key.is_some());
     match demo.and_then(|key| key.public_key.as_ref()) {
         Some(key) => println!("Try it:\n  curl '{url}/v0.2/nonprofit/{DEMO_EIN}?apiKey={key}'"),
-        None => println!("Make a key:\n  causeway account create NAME && causeway key create --account NAME --kind public"),
+        None => println!(
+            "Make a key:\n  causeway account create NAME && causeway key create --account NAME --kind public"
+        ),
     }
     Ok(())
 }
@@ -96,11 +108,22 @@ async fn serve_metrics(app: App) {
     };
     let page = {
         let app = app.clone();
-        move || async move { ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics.render()) }
+        move || async move {
+            (
+                [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
+                app.metrics.render(),
+            )
+        }
     };
     let served = async {
         let listener = listen(address, false)?;
-        serve(listener, Router::new().route("/metrics", get(page)), &app.config.serve, pending()).await
+        serve(
+            listener,
+            Router::new().route("/metrics", get(page)),
+            &app.config.serve,
+            pending(),
+        )
+        .await
     };
     if let Err(fault) = served.await {
         tracing::error!(%address, %fault, "metrics are not served; set metrics_listen to a free address, or to off");

@@ -3,12 +3,10 @@
 use super::{Db, read};
 use crate::config::Config;
 use anyhow::{Context, bail};
-use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::SqlStr;
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
-};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
@@ -58,7 +56,9 @@ impl Db {
                 "the store has migration {version}, which this version does not know; \
                  it was written by a newer version: use that one"
             ),
-            Err(fault) => return Err(fault).context("the tables of the store could not be brought up to date"),
+            Err(fault) => {
+                return Err(fault).context("the tables of the store could not be brought up to date");
+            }
         }
         Ok(db)
     }
@@ -70,7 +70,8 @@ impl Db {
             return Ok(id);
         }
         let mut tx = self.write().await?;
-        let known: Option<Uuid> = super::run!(&mut tx, c => sqlx::query_scalar(STORE_ID).fetch_optional(c).await)?;
+        let known: Option<Uuid> =
+            super::run!(&mut tx, c => sqlx::query_scalar(STORE_ID).fetch_optional(c).await)?;
         let id = known.unwrap_or_else(Uuid::now_v7);
         if known.is_none() {
             super::run!(&mut tx, c => sqlx::query(NAME_STORE).bind(id).bind(now).execute(c).await.map(|_| ()))?;
@@ -86,7 +87,13 @@ type Versions = (i64, &'static str, &'static str, &'static str);
 fn migrator(text: impl Fn(&Versions) -> &'static str) -> Migrator {
     let migration = |each: &Versions| {
         let (number, name, ..) = *each;
-        Migration::new(number, name.into(), MigrationType::Simple, SqlStr::from_static(text(each)), false)
+        Migration::new(
+            number,
+            name.into(),
+            MigrationType::Simple,
+            SqlStr::from_static(text(each)),
+            false,
+        )
     };
     Migrator::with_migrations(MIGRATIONS.iter().map(migration).collect())
 }
@@ -108,9 +115,13 @@ async fn open_sqlite(path: &Path, config: &Config) -> anyhow::Result<Db> {
         .connect_with(options.clone().pragma("cache_size", "-131072"))
         .await
         .with_context(about)?;
-    let synchronous: i64 = sqlx::query_scalar("pragma synchronous").fetch_one(&writer).await?;
+    let synchronous: i64 = sqlx::query_scalar("pragma synchronous")
+        .fetch_one(&writer)
+        .await?;
     if synchronous != SYNCHRONOUS_FULL {
-        bail!("the database would acknowledge commits that are not on disk (pragma synchronous = {synchronous})");
+        bail!(
+            "the database would acknowledge commits that are not on disk (pragma synchronous = {synchronous})"
+        );
     }
     let readers = SqlitePoolOptions::new()
         .max_connections(config.database.connections)
@@ -131,7 +142,9 @@ async fn open_postgres(url: &str, config: &Config) -> anyhow::Result<Db> {
         .connect_with(options)
         .await
         .context("PostgreSQL cannot be reached; check database_url and that the server runs")?;
-    let synchronous: String = sqlx::query_scalar("show synchronous_commit").fetch_one(&pool).await?;
+    let synchronous: String = sqlx::query_scalar("show synchronous_commit")
+        .fetch_one(&pool)
+        .await?;
     if synchronous == "off" {
         bail!("PostgreSQL would acknowledge commits that are not on disk: set synchronous_commit = on");
     }

@@ -8,11 +8,13 @@ use crate::db::{Db, Topic, run};
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::store::{self, NonprofitRow, Profile, StoredNonprofit};
+use crate::search;
+use ::search::{BuildError, Builder};
 use anyhow::Context;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -26,11 +28,13 @@ pub struct Built {
     pub path: PathBuf,
     pub edition: Edition,
     pub took: Duration,
+    /// The part of it that the search index took.
+    pub index_took: Duration,
 }
 
 /// Builds the snapshot of the store as it is now into `folder`.
 pub async fn build(db: &Db, store: Uuid, causes: &'static Causes, folder: &Path) -> anyhow::Result<Built> {
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     let mut tx = db.view().await?;
     let revision = tx.revision(Topic::Directory).await?;
     let profiles = store::list_profiles(&mut tx).await?;
@@ -40,13 +44,24 @@ pub async fn build(db: &Db, store: Uuid, causes: &'static Causes, folder: &Path)
     send_rows(&mut tx, sender).await?;
     drop(tx);
     let gathered = gathering.await?;
-    let edition = Edition { store, revision, rules: super::rules(), count: gathered.starts.len() as u64 };
+    let edition = Edition {
+        store,
+        revision,
+        rules: super::rules(),
+        count: gathered.starts.len() as u64,
+    };
     let path = folder.join(super::file_name(revision));
     let target = path.clone();
-    tokio::task::spawn_blocking(move || gathered.write(&target, edition, &former_slugs))
-        .await?
-        .with_context(|| format!("the directory snapshot {} cannot be written", path.display()))?;
-    Ok(Built { path, edition, took: begun.elapsed() })
+    let index_took =
+        tokio::task::spawn_blocking(move || gathered.write(&target, edition, &former_slugs, causes))
+            .await?
+            .with_context(|| format!("the directory snapshot {} cannot be written", path.display()))?;
+    Ok(Built {
+        path,
+        edition,
+        took: begun.elapsed(),
+        index_took,
+    })
 }
 
 async fn send_rows(tx: &mut crate::db::Tx, sender: mpsc::Sender<Vec<StoredNonprofit>>) -> sqlx::Result<()> {
@@ -73,10 +88,12 @@ struct Gathered {
     order: Vec<Rank>,
 }
 
-/// What decides the place of a record: prominence, largest first, then the first letters of the name. The rest of
+/// What decides the place of a record: bodies that left the files come last, since they are not searched; then
+/// prominence, largest first, then the first letters of the name. The rest of
 /// the name and the id are looked up in the record, which few comparisons need.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
+    is_gone: bool,
     prominence: std::cmp::Reverse<u32>,
     letters: u64,
     record: u32,
@@ -87,13 +104,18 @@ fn gather(
     profiles: &HashMap<Uuid, Profile>,
     causes: &Causes,
 ) -> Gathered {
-    let mut gathered = Gathered { bytes: Vec::new(), starts: Vec::new(), order: Vec::new() };
+    let mut gathered = Gathered {
+        bytes: Vec::new(),
+        starts: Vec::new(),
+        order: Vec::new(),
+    };
     while let Some(batch) = receiver.blocking_recv() {
         for stored in batch {
             assemble(&stored, profiles.get(&stored.id), causes, |nonprofit| {
                 let record = gathered.starts.len() as u32;
                 gathered.starts.push(gathered.bytes.len() as u64);
                 gathered.order.push(Rank {
+                    is_gone: nonprofit.gone_at.is_some(),
                     prominence: std::cmp::Reverse(nonprofit.prominence),
                     letters: first_letters(nonprofit.name),
                     record,
@@ -117,35 +139,65 @@ fn first_letters(name: &str) -> u64 {
 impl Gathered {
     fn record(&self, number: u32) -> &[u8] {
         let start = self.starts[number as usize] as usize;
-        let end = self.starts.get(number as usize + 1).map_or(self.bytes.len(), |end| *end as usize);
+        let end = self
+            .starts
+            .get(number as usize + 1)
+            .map_or(self.bytes.len(), |end| *end as usize);
         &self.bytes[start..end]
     }
 
     fn sort(&mut self) {
         let mut order = std::mem::take(&mut self.order);
         order.sort_unstable();
-        let alike = |a: &Rank, b: &Rank| (a.prominence, a.letters) == (b.prominence, b.letters);
+        let key = |rank: &Rank| (rank.is_gone, rank.prominence, rank.letters);
+        let alike = |a: &Rank, b: &Rank| key(a) == key(b);
         for tied in order.chunk_by_mut(alike) {
             tied.sort_unstable_by_key(|rank| record::name_and_id(self.record(rank.record)));
         }
         self.order = order;
     }
 
-    fn write(&self, path: &Path, edition: Edition, former_slugs: &[(String, Uuid)]) -> io::Result<()> {
+    /// Writes the file; the index is built beside the rest. Returns how long the index took.
+    fn write(
+        &self,
+        path: &Path,
+        edition: Edition,
+        former_slugs: &[(String, Uuid)],
+        causes: &Causes,
+    ) -> io::Result<Duration> {
         let mut out = SnapshotWriter::create(path, edition, SECTIONS)?;
+        std::thread::scope(|scope| {
+            let indexing = scope.spawn(|| {
+                let begun = Instant::now();
+                self.index(causes).map(|index| (index, begun.elapsed()))
+            });
+            self.write_records(former_slugs, &mut out)?;
+            let indexed = indexing
+                .join()
+                .map_err(|_| io::Error::other("building the search index failed"))?;
+            let (index, took) = indexed.map_err(io::Error::other)?;
+            begin(&mut out, Section::Search)?;
+            out.write_all(&index)?;
+            out.finish()?;
+            Ok(took)
+        })
+    }
+
+    fn write_records(&self, former_slugs: &[(String, Uuid)], out: &mut SnapshotWriter) -> io::Result<()> {
         let (mut ids, mut eins, mut slugs) = (Vec::new(), Vec::new(), Vec::new());
         let mut at = 0u64;
-        begin(&mut out, Section::Offsets)?;
+        begin(out, Section::Offsets)?;
         for rank in &self.order {
             out.write_all(&at.to_le_bytes())?;
             at += self.record(rank.record).len() as u64;
         }
         out.write_all(&at.to_le_bytes())?;
-        begin(&mut out, Section::Records)?;
+        begin(out, Section::Records)?;
         for (place, rank) in (0..).zip(&self.order) {
             let bytes = self.record(rank.record);
             out.write_all(bytes)?;
-            let nonprofit = record::read(bytes).ok_or_else(|| io::Error::other("a record cannot be read back"))?;
+            let nonprofit =
+                record::read(bytes).ok_or_else(|| io::Error::other("a record cannot be read back"))?;
             ids.push((nonprofit.id.0.as_u64_pair().0, place));
             slugs.push((text_key(nonprofit.slug), place));
             if let Some(ein) = nonprofit.ein {
@@ -153,17 +205,31 @@ impl Gathered {
             }
         }
         let places = places_of(former_slugs, &ids);
-        for (section, entries) in [(Section::Ids, ids), (Section::Eins, eins), (Section::Slugs, slugs)] {
-            begin(&mut out, section)?;
-            table::write(entries, &mut out)?;
+        for (section, entries) in [
+            (Section::Ids, ids),
+            (Section::Eins, eins),
+            (Section::Slugs, slugs),
+        ] {
+            begin(out, section)?;
+            table::write(entries, out)?;
         }
-        begin(&mut out, Section::FormerSlugs)?;
+        begin(out, Section::FormerSlugs)?;
         for ((slug, _), place) in former_slugs.iter().zip(places) {
             if let Some(place) = place {
                 writeln!(out, "{slug}\t{place}")?;
             }
         }
-        out.finish()
+        Ok(())
+    }
+
+    fn index(&self, causes: &Causes) -> Result<Vec<u8>, BuildError> {
+        let mut builder = Builder::new();
+        for rank in self.order.iter().take_while(|rank| !rank.is_gone) {
+            if let Some(nonprofit) = record::read(self.record(rank.record)) {
+                search::add(&mut builder, &nonprofit, causes)?;
+            }
+        }
+        builder.finish()
     }
 }
 
@@ -177,5 +243,8 @@ fn places_of(former_slugs: &[(String, Uuid)], ids: &[(u64, u32)]) -> Vec<Option<
         return Vec::new();
     }
     let places: HashMap<u64, u32> = ids.iter().copied().collect();
-    former_slugs.iter().map(|(_, id)| places.get(&id.as_u64_pair().0).copied()).collect()
+    former_slugs
+        .iter()
+        .map(|(_, id)| places.get(&id.as_u64_pair().0).copied())
+        .collect()
 }

@@ -69,7 +69,10 @@ impl SnapshotFile {
         let mut sections = Vec::with_capacity(sizes.len());
         let mut block = vec![0; BLOCK];
         for (size, checksum) in sizes {
-            let end = at.checked_add(size).filter(|end| *end <= length).ok_or(Unusable::Damaged("it is cut off"))?;
+            let end = at
+                .checked_add(size)
+                .filter(|end| *end <= length)
+                .ok_or(Unusable::Damaged("it is cut off"))?;
             if checksum_of(&mut reader, size, &mut block)? != checksum {
                 return Err(Unusable::Damaged("a checksum does not match"));
             }
@@ -80,14 +83,23 @@ impl SnapshotFile {
         if at != length {
             return Err(Unusable::Damaged("its length does not match"));
         }
-        #[expect(unsafe_code, reason = "a snapshot file is never written again once it has its name")]
+        #[expect(
+            unsafe_code,
+            reason = "a snapshot file is never written again once it has its name"
+        )]
         let map = unsafe { Mmap::map(&file)? };
-        Ok(SnapshotFile { map, edition, sections })
+        Ok(SnapshotFile {
+            map,
+            edition,
+            sections,
+        })
     }
 
     /// The bytes of a section; none where the file has no such section.
     pub fn section(&self, number: usize) -> &[u8] {
-        self.sections.get(number).map_or(&[], |range| &self.map[range.clone()])
+        self.sections
+            .get(number)
+            .map_or(&[], |range| &self.map[range.clone()])
     }
 }
 
@@ -214,7 +226,8 @@ fn read_header(reader: &mut impl Read) -> Result<(Edition, Vec<(usize, u32)>), U
     bytes.resize(header_length(sections), 0);
     reader.read_exact(&mut bytes[FIXED..]).map_err(cut_off)?;
     let end = FIXED + sections * PER_SECTION;
-    if crc32fast::hash(&bytes[..end]) != u32_at(&bytes, end) || bytes[end + 4..].iter().any(|byte| *byte != 0) {
+    if crc32fast::hash(&bytes[..end]) != u32_at(&bytes, end) || bytes[end + 4..].iter().any(|byte| *byte != 0)
+    {
         return Err(Unusable::Damaged("the checksum of its header does not match"));
     }
     let edition = Edition {
@@ -234,7 +247,9 @@ fn checksum_of(reader: &mut impl Read, mut length: usize, block: &mut [u8]) -> R
     let mut checksum = crc32fast::Hasher::new();
     while length > 0 {
         let part = length.min(block.len());
-        reader.read_exact(&mut block[..part]).map_err(|_| Unusable::Damaged("it is cut off"))?;
+        reader
+            .read_exact(&mut block[..part])
+            .map_err(|_| Unusable::Damaged("it is cut off"))?;
         checksum.update(&block[..part]);
         length -= part;
     }
@@ -243,7 +258,9 @@ fn checksum_of(reader: &mut impl Read, mut length: usize, block: &mut [u8]) -> R
 
 fn skip(reader: &mut impl Read, length: usize) -> Result<(), Unusable> {
     let mut padding = [0; 8];
-    reader.read_exact(&mut padding[..length]).map_err(|_| Unusable::Damaged("it is cut off"))?;
+    reader
+        .read_exact(&mut padding[..length])
+        .map_err(|_| Unusable::Damaged("it is cut off"))?;
     match padding == [0; 8] {
         true => Ok(()),
         false => Err(Unusable::Damaged("its padding is not empty")),
@@ -262,7 +279,12 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 mod tests {
     use super::*;
 
-    const EDITION: Edition = Edition { store: Uuid::from_u128(7), revision: 3, rules: 9, count: 2 };
+    const EDITION: Edition = Edition {
+        store: Uuid::from_u128(7),
+        revision: 3,
+        rules: 9,
+        count: 2,
+    };
 
     fn written(folder: &Path) -> PathBuf {
         let path = folder.join("snapshot");

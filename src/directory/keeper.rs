@@ -36,7 +36,11 @@ impl Directory {
     /// The view stays as it is where there is none.
     pub async fn open_newest(self: &Arc<Self>) -> anyhow::Result<()> {
         let directory = Arc::clone(self);
-        let known = self.view().snapshot.as_ref().map_or(-1, |snapshot| snapshot.edition().revision);
+        let known = self
+            .view()
+            .snapshot
+            .as_ref()
+            .map_or(-1, |snapshot| snapshot.edition().revision);
         let opened = tokio::task::spawn_blocking(move || directory.open_newer_than(known)).await??;
         if let Some(snapshot) = opened {
             let snapshot = Arc::new(snapshot);
@@ -110,10 +114,19 @@ impl Directory {
             true => Vec::new(),
             false => store::list_former_slugs(&mut tx).await?,
         };
-        let overlay = Overlay::new(&rows, &profiles, &former_slugs, self.causes);
+        let (settled, causes) = (Arc::clone(&snapshot), self.causes);
+        let overlay = tokio::task::spawn_blocking(move || {
+            Overlay::new(&rows, &profiles, &former_slugs, causes, &settled)
+        })
+        .await??;
         let tag = format!("\"{:08x}-{revision:x}\"", self.surroundings);
         let tag = HeaderValue::try_from(tag).ok();
-        self.view.store(Arc::new(View { revision, tag, snapshot: Some(snapshot), overlay }));
+        self.view.store(Arc::new(View {
+            revision,
+            tag,
+            snapshot: Some(snapshot),
+            overlay,
+        }));
         Ok(())
     }
 
@@ -123,7 +136,9 @@ impl Directory {
                 break;
             }
             match Snapshot::open(&path) {
-                Ok(snapshot) if snapshot.edition().store == self.store && snapshot.edition().rules == rules() => {
+                Ok(snapshot)
+                    if snapshot.edition().store == self.store && snapshot.edition().rules == rules() =>
+                {
                     return Ok(Some(snapshot));
                 }
                 // Of another store or made by other rules: not damaged, and replaced by the next build.
@@ -148,8 +163,14 @@ impl Directory {
         let mut files = Vec::new();
         for entry in entries {
             let path = entry?.path();
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if let Some(revision) = name.strip_suffix(".snapshot").and_then(|number| number.parse().ok()) {
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
+            if let Some(revision) = name
+                .strip_suffix(".snapshot")
+                .and_then(|number| number.parse().ok())
+            {
                 files.push((revision, path));
             }
         }
@@ -160,9 +181,15 @@ impl Directory {
     /// Removes half-written files and all snapshots but the newest. Called under the lock; a server that still
     /// reads a removed file keeps it until it lets go.
     fn remove_leftovers(&self) {
-        let half_written = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let half_written = fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path());
         let half_written = half_written.filter(|path| {
-            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("building-"))
+            path.file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(|name| name.starts_with("building-"))
         });
         let mut older = self.snapshot_files().unwrap_or_default();
         older.pop();
@@ -180,11 +207,17 @@ impl Directory {
         match lock.try_lock() {
             Ok(()) => Ok(Some(lock)),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(fault)) => Err(fault).context("the lock of the directory folder cannot be taken"),
+            Err(TryLockError::Error(fault)) => {
+                Err(fault).context("the lock of the directory folder cannot be taken")
+            }
         }
     }
 
     fn lock_file(&self) -> io::Result<File> {
-        File::options().create(true).truncate(false).write(true).open(self.folder.join("lock"))
+        File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.folder.join("lock"))
     }
 }

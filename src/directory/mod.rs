@@ -99,12 +99,8 @@ impl Directory {
             return Ok(snapshot.place(identifier).map(found));
         }
         drop(view);
-        let found = store::find(&self.db, identifier, self.causes, |nonprofit| {
-            let mut bytes = Vec::new();
-            record::write(nonprofit, &mut bytes);
-            bytes
-        });
-        Ok(found.await?.map(Found::Store))
+        let found = store::find(&self.db, identifier, self.causes, record::to_vec).await?;
+        Ok(found.map(Found::Store))
     }
 }
 
@@ -145,6 +141,7 @@ pub fn rules() -> u32 {
             include_str!("../../data/name-causes.csv"),
             include_str!("../../data/name-words.csv"),
             include_str!("../../data/city-words.csv"),
+            include_str!("../../data/demo.jsonl"),
         ] {
             hasher.update(file.as_bytes());
         }

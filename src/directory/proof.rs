@@ -28,7 +28,10 @@ pub async fn prove(app: &App) -> anyhow::Result<Proof> {
     let mut tx = app.db.view().await?;
     let revision = tx.revision(Topic::Directory).await?;
     if view.revision != revision {
-        proof.differences.push(format!("the directory shows import {}, the store is at {revision}", view.revision));
+        proof.differences.push(format!(
+            "the directory shows import {}, the store is at {revision}",
+            view.revision
+        ));
     }
     let profiles = store::list_profiles(&mut tx).await?;
     let former_slugs = store::list_former_slugs(&mut tx).await?;

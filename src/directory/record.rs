@@ -19,7 +19,10 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
     number(out, nonprofit.ein.map_or(0, |ein| u128::from(ein.value()) + 1));
     number(out, u128::from(nonprofit.prominence));
     number(out, nonprofit.causes.bits());
-    number(out, nonprofit.gone_at.map_or(0, |millis| millis as u64 as u128 + 1));
+    number(
+        out,
+        nonprofit.gone_at.map_or(0, |millis| millis as u64 as u128 + 1),
+    );
     for part in [
         nonprofit.slug,
         nonprofit.filed_name,
@@ -47,7 +50,13 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
         return;
     };
     out.push(1);
-    for code in [facts.subsection, facts.deductibility, facts.foundation, facts.status, facts.affiliation] {
+    for code in [
+        facts.subsection,
+        facts.deductibility,
+        facts.foundation,
+        facts.status,
+        facts.affiliation,
+    ] {
         out.push(code);
     }
     for code in [u32::from(facts.group), facts.ruling, facts.tax_period] {
@@ -56,6 +65,13 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
     for amount in [facts.assets, facts.income, facts.revenue] {
         number(out, amount.map_or(0, |dollars| zigzag(dollars) + 1));
     }
+}
+
+/// A nonprofit as bytes of its own.
+pub fn to_vec(nonprofit: &Nonprofit<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write(nonprofit, &mut bytes);
+    bytes
 }
 
 /// Reads a nonprofit back; nothing where the bytes are not one.
@@ -190,22 +206,29 @@ mod tests {
 
     fn facts() -> impl Strategy<Value = Option<IrsFacts>> {
         let amount = || proptest::option::of(any::<i64>());
-        proptest::option::of((any::<[u8; 5]>(), any::<u16>(), any::<[u32; 2]>(), amount(), amount(), amount()))
-            .prop_map(|facts| {
-                facts.map(|(codes, group, months, assets, income, revenue)| IrsFacts {
-                    subsection: codes[0],
-                    deductibility: codes[1],
-                    foundation: codes[2],
-                    status: codes[3],
-                    affiliation: codes[4],
-                    group,
-                    ruling: months[0],
-                    tax_period: months[1],
-                    assets,
-                    income,
-                    revenue,
-                })
+        proptest::option::of((
+            any::<[u8; 5]>(),
+            any::<u16>(),
+            any::<[u32; 2]>(),
+            amount(),
+            amount(),
+            amount(),
+        ))
+        .prop_map(|facts| {
+            facts.map(|(codes, group, months, assets, income, revenue)| IrsFacts {
+                subsection: codes[0],
+                deductibility: codes[1],
+                foundation: codes[2],
+                status: codes[3],
+                affiliation: codes[4],
+                group,
+                ruling: months[0],
+                tax_period: months[1],
+                assets,
+                income,
+                revenue,
             })
+        })
     }
 
     proptest! {

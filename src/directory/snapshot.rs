@@ -6,8 +6,10 @@ use super::record;
 use super::table::{Table, spread, text_key};
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
+use ::search::Index;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The sections of the file, in order.
 #[derive(Clone, Copy, Debug)]
@@ -24,22 +26,35 @@ pub enum Section {
     Slugs,
     /// Slugs of renamed bodies: a line each, slug and place with a tab between them.
     FormerSlugs,
+    /// The search index over all that are still in the files; its document numbers are places.
+    Search,
 }
 
 /// How many there are.
-pub const SECTIONS: usize = Section::FormerSlugs as usize + 1;
+pub const SECTIONS: usize = Section::Search as usize + 1;
+
+/// The bytes of the search index, inside the mapped file.
+#[derive(Clone, Debug)]
+pub struct SearchSection(Arc<SnapshotFile>);
+
+impl AsRef<[u8]> for SearchSection {
+    fn as_ref(&self) -> &[u8] {
+        self.0.section(Section::Search as usize)
+    }
+}
 
 /// An open snapshot.
 #[derive(Debug)]
 pub struct Snapshot {
-    file: SnapshotFile,
+    file: Arc<SnapshotFile>,
+    index: Index<SearchSection>,
     former_slugs: HashMap<String, u32>,
 }
 
 impl Snapshot {
     /// Opens and checks a file.
     pub fn open(path: &Path) -> Result<Snapshot, Unusable> {
-        let file = SnapshotFile::open(path)?;
+        let file = Arc::new(SnapshotFile::open(path)?);
         let lines = std::str::from_utf8(file.section(Section::FormerSlugs as usize))
             .map_err(|_| Unusable::Damaged("its former slugs are no text"))?;
         let former_slugs = lines
@@ -50,12 +65,26 @@ impl Snapshot {
             })
             .collect::<Option<_>>()
             .ok_or(Unusable::Damaged("its former slugs make no sense"))?;
-        let snapshot = Snapshot { file, former_slugs };
+        // The checksum of the section has been checked with those of the others.
+        let index = Index::open_trusted(SearchSection(Arc::clone(&file)))
+            .map_err(|_| Unusable::Damaged("its search index makes no sense"))?;
+        let snapshot = Snapshot {
+            file,
+            index,
+            former_slugs,
+        };
         let expected = (snapshot.file.edition.count as usize + 1) * 8;
         match snapshot.section(Section::Offsets).len() == expected {
             true => Ok(snapshot),
-            false => Err(Unusable::Damaged("it holds another number of records than it says")),
+            false => Err(Unusable::Damaged(
+                "it holds another number of records than it says",
+            )),
         }
+    }
+
+    /// The search index; document numbers are places.
+    pub fn index(&self) -> &Index<SearchSection> {
+        &self.index
     }
 
     /// What it is a snapshot of.
@@ -91,12 +120,15 @@ impl Snapshot {
     /// Where a nonprofit stands.
     pub fn place(&self, identifier: &Identifier) -> Option<u32> {
         let is = |place: &u32, matches: &dyn Fn(&Nonprofit<'_>) -> bool| {
-            self.nonprofit(*place).is_some_and(|nonprofit| matches(&nonprofit))
+            self.nonprofit(*place)
+                .is_some_and(|nonprofit| matches(&nonprofit))
         };
         match identifier {
             Identifier::Id(id) => {
                 let key = id.0.as_u64_pair().0;
-                self.table(Section::Ids).places(key).find(|place| is(place, &|n| n.id == *id))
+                self.table(Section::Ids)
+                    .places(key)
+                    .find(|place| is(place, &|n| n.id == *id))
             }
             Identifier::Ein(ein) => {
                 let key = spread(u64::from(ein.value()));

@@ -27,7 +27,9 @@ impl<'a> Table<'a> {
     pub fn places(&self, key: u64) -> impl Iterator<Item = u32> + use<'a> {
         let table = *self;
         let first = table.first_at_least(key);
-        (first..table.len()).take_while(move |at| table.key(*at) == key).map(move |at| table.place(at))
+        (first..table.len())
+            .take_while(move |at| table.key(*at) == key)
+            .map(move |at| table.place(at))
     }
 
     fn len(&self) -> usize {
@@ -58,7 +60,11 @@ impl<'a> Table<'a> {
         }
         while low < high {
             let middle = usize::midpoint(low, high);
-            if self.key(middle) < key { low = middle + 1 } else { high = middle }
+            if self.key(middle) < key {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         low
     }

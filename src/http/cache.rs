@@ -26,9 +26,11 @@ pub fn json(headers: &HeaderMap, tag: Option<&HeaderValue>, body: impl FnOnce() 
 pub fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {
     let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
     headers.get_all(IF_NONE_MATCH).iter().any(|field| {
-        field.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii).any(|known| {
-            known == b"*" || opaque(known) == opaque(tag.as_bytes())
-        })
+        field
+            .as_bytes()
+            .split(|byte| *byte == b',')
+            .map(<[u8]>::trim_ascii)
+            .any(|known| known == b"*" || opaque(known) == opaque(tag.as_bytes()))
     })
 }
 
@@ -39,9 +41,13 @@ mod tests {
     #[test]
     fn a_tag_is_known_alone_in_a_list_weakly_or_by_a_star() {
         let tag = HeaderValue::from_static("\"7-1\"");
-        for (field, known) in
-            [("\"7-1\"", true), ("\"6-1\", \"7-1\"", true), ("W/\"7-1\"", true), ("*", true), ("\"7-2\"", false)]
-        {
+        for (field, known) in [
+            ("\"7-1\"", true),
+            ("\"6-1\", \"7-1\"", true),
+            ("W/\"7-1\"", true),
+            ("*", true),
+            ("\"7-2\"", false),
+        ] {
             let mut headers = HeaderMap::new();
             headers.insert(IF_NONE_MATCH, HeaderValue::from_static(field));
             assert_eq!(is_known(&headers, &tag), known, "{field}");

@@ -20,6 +20,9 @@ pub async fn readyz(State(app): State<App>) -> Response {
 }
 
 fn answer(status: StatusCode, body: &'static str) -> Response {
-    let headers = [(CONTENT_TYPE, "application/json; charset=utf-8"), (CACHE_CONTROL, "no-store")];
+    let headers = [
+        (CONTENT_TYPE, "application/json; charset=utf-8"),
+        (CACHE_CONTROL, "no-store"),
+    ];
     (status, headers, body).into_response()
 }

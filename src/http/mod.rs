@@ -4,6 +4,7 @@ pub mod cache;
 pub mod client;
 pub mod deadline;
 pub mod health;
+pub mod json;
 pub mod openapi;
 pub mod params;
 pub mod public_key;

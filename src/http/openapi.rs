@@ -37,7 +37,10 @@ pub fn base() -> utoipa::openapi::OpenApi {
 /// The description of all routes, as committed in `openapi.json`.
 pub fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let mut text = super::router::described().1.to_pretty_json().expect("the description is plain data");
+        let mut text = super::router::described()
+            .1
+            .to_pretty_json()
+            .expect("the description is plain data");
         text.push('\n');
         text
     });
@@ -46,7 +49,9 @@ pub fn text() -> &'static str {
 
 /// `GET /v0.2/openapi.json`
 pub async fn openapi() -> Response {
-    let headers =
-        [(CONTENT_TYPE, "application/json; charset=utf-8"), (CACHE_CONTROL, "public, max-age=300")];
+    let headers = [
+        (CONTENT_TYPE, "application/json; charset=utf-8"),
+        (CACHE_CONTROL, "public, max-age=300"),
+    ];
     (headers, text()).into_response()
 }

@@ -25,6 +25,35 @@ impl<S: Send + Sync> FromRequestParts<S> for PathText {
     }
 }
 
+/// The query of an address as it was sent.
+#[derive(Debug)]
+pub struct RawQuery(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for RawQuery {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(RawQuery(parts.uri.query().unwrap_or_default().to_owned()))
+    }
+}
+
+/// A parameter that counts something: a whole number above zero. One that is too large to be read is the largest.
+pub fn positive(query: &str, name: &'static str) -> Result<Option<usize>, Error> {
+    let Some(value) = values(query, name).next() else {
+        return Ok(None);
+    };
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    match value.parse() {
+        Ok(0) => {}
+        Ok(number) if is_number => return Ok(Some(number)),
+        Err(_) if is_number => return Ok(Some(usize::MAX)),
+        _ => {}
+    }
+    Err(Error::InvalidParameter(
+        format!("{name} is a whole number above zero").into(),
+    ))
+}
+
 /// All values of a query parameter, in order, percent-decoded.
 pub fn values<'a>(query: &'a str, name: &'static str) -> impl Iterator<Item = Cow<'a, str>> {
     query.split('&').filter_map(move |pair| {
@@ -45,6 +74,27 @@ fn decode(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_count_is_a_whole_number_above_zero() {
+        assert_eq!(positive("take=5", "take").unwrap(), Some(5));
+        assert_eq!(positive("", "take").unwrap(), None);
+        assert_eq!(
+            positive("take=99999999999999999999999", "take").unwrap(),
+            Some(usize::MAX)
+        );
+        for bad in [
+            "take=0",
+            "take=-1",
+            "take=1.5",
+            "take=x",
+            "take=",
+            "take=+5",
+            "take=%205",
+        ] {
+            assert!(positive(bad, "take").is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn values_are_decoded_and_come_in_order() {

@@ -22,12 +22,29 @@ pub trait Counted: Send {
     const CLASS: Class;
 }
 
-/// Lookups of one nonprofit.
-#[derive(Debug)]
-pub struct Details;
+macro_rules! counted {
+    ($($(#[$doc:meta])* $class:ident,)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug)]
+            pub struct $class;
 
-impl Counted for Details {
-    const CLASS: Class = Class::Details;
+            impl Counted for $class {
+                const CLASS: Class = Class::$class;
+            }
+        )*
+    };
+}
+
+counted! {
+    /// Lookups of one nonprofit.
+    Details,
+    /// Searches.
+    Search,
+    /// Pages of a cause.
+    Browse,
+    /// The list of causes.
+    Causes,
 }
 
 impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
@@ -53,11 +70,20 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
         }
         let class = C::CLASS;
         let per_minute = app.config.limits.per_minute(class, &key);
-        let verdict = app.limiter.admit(key.id.0.as_u128(), class as u32, app.clock.instant(), per_minute);
+        let verdict = app
+            .limiter
+            .admit(key.id.0.as_u128(), class as u32, app.clock.instant(), per_minute);
         trail.inspect(|trail| _ = trail.limit.set((class, per_minute, verdict)));
         match verdict.admitted {
-            true => Ok(PublicKey { key, class: PhantomData }),
-            false => Err(Error::RateLimited { class, per_minute, verdict }),
+            true => Ok(PublicKey {
+                key,
+                class: PhantomData,
+            }),
+            false => Err(Error::RateLimited {
+                class,
+                per_minute,
+                verdict,
+            }),
         }
     }
 }
@@ -65,10 +91,15 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
 /// The value of `apiKey` in a query. Twice is refused: a proxy and we might read different ones.
 fn api_key(query: &str) -> Result<Cow<'_, str>, Error> {
     let mut values = super::params::values(query, "apiKey");
-    let key = values.next().filter(|key| !key.is_empty()).ok_or(Error::MissingKey)?;
+    let key = values
+        .next()
+        .filter(|key| !key.is_empty())
+        .ok_or(Error::MissingKey)?;
     match values.next() {
         None => Ok(key),
-        Some(_) => Err(Error::InvalidParameter("apiKey is given twice; send it once".into())),
+        Some(_) => Err(Error::InvalidParameter(
+            "apiKey is given twice; send it once".into(),
+        )),
     }
 }
 
@@ -87,6 +118,9 @@ mod tests {
         assert!(matches!(api_key(""), Err(Error::MissingKey)));
         assert!(matches!(api_key("apiKey="), Err(Error::MissingKey)));
         assert!(matches!(api_key("apikey=x"), Err(Error::MissingKey)));
-        assert!(matches!(api_key("apiKey=x&apiKey=x"), Err(Error::InvalidParameter(_))));
+        assert!(matches!(
+            api_key("apiKey=x&apiKey=x"),
+            Err(Error::InvalidParameter(_))
+        ));
     }
 }

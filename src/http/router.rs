@@ -3,7 +3,8 @@
 use super::{deadline::DeadlineLayer, health, openapi, trail};
 use crate::app::App;
 use crate::error::Error;
-use crate::{media, nonprofits};
+use crate::{browse, media, nonprofits, search};
+use axum::Router;
 use axum::extract::Request;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -13,7 +14,6 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::Router;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -22,6 +22,9 @@ use utoipa_axum::routes;
 pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(openapi::base())
         .routes(routes!(nonprofits::api::details))
+        .routes(routes!(search::api::search))
+        .routes(routes!(browse::api::browse))
+        .routes(routes!(browse::api::causes))
         .split_for_parts()
 }
 
@@ -33,7 +36,9 @@ pub fn router(app: App) -> Router {
         .route("/media/{id}", get(media::api::picture))
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
-        .layer(DeadlineLayer::new(app.config.serve.request_timeout, || Error::Overdue.into_response()))
+        .layer(DeadlineLayer::new(app.config.serve.request_timeout, || {
+            Error::Overdue.into_response()
+        }))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(open_to_browsers))
         .layer(from_fn_with_state(app.clone(), trail::follow));
@@ -63,7 +68,10 @@ async fn open_to_browsers(request: Request, next: Next) -> Response {
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if is_preflight {
-        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_METHODS,
+            HeaderValue::from_static("GET, HEAD, OPTIONS"),
+        );
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*"));
         headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     }

@@ -45,14 +45,19 @@ pub async fn follow(State(app): State<App>, mut request: Request, next: Next) ->
     let declared = declared_length(request.headers());
     request.extensions_mut().insert(Arc::clone(&trail));
     let mut response = match declared {
-        Some(length) if length > app.config.max_body as u64 => Error::TooLarge(app.config.max_body).into_response(),
+        Some(length) if length > app.config.max_body as u64 => {
+            Error::TooLarge(app.config.max_body).into_response()
+        }
         _ => next.run(request).await,
     };
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         problem.write(&mut response, &id);
     }
     let headers = response.headers_mut();
-    headers.insert(REQUEST_ID, HeaderValue::from_str(id.as_str()).expect("an id is plain text"));
+    headers.insert(
+        REQUEST_ID,
+        HeaderValue::from_str(id.as_str()).expect("an id is plain text"),
+    );
     if let Some((class, per_minute, verdict)) = trail.limit.get() {
         tell_limit(headers, class.name(), *per_minute, verdict);
     }
@@ -61,7 +66,14 @@ pub async fn follow(State(app): State<App>, mut request: Request, next: Next) ->
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     app.metrics.request(route, status, took);
     if path.is_some() || took > SLOW || status.is_server_error() {
-        log(&id, &trail, &method, path.as_deref().unwrap_or(route), status, took);
+        log(
+            &id,
+            &trail,
+            &method,
+            path.as_deref().unwrap_or(route),
+            status,
+            took,
+        );
     }
     response
 }

@@ -85,7 +85,8 @@ struct Choosing {
 impl ReadFiles {
     /// The bodies that left the files.
     fn gone(&self) -> Vec<u32> {
-        let is_gone = |(ein, known): &(&u32, &Known)| known.listed && !known.gone && !self.seen.contains_key(ein);
+        let is_gone =
+            |(ein, known): &(&u32, &Known)| known.listed && !known.gone && !self.seen.contains_key(ein);
         let mut gone: Vec<u32> = self.known.iter().filter(is_gone).map(|(ein, _)| *ein).collect();
         gone.sort_unstable();
         gone
@@ -93,9 +94,15 @@ impl ReadFiles {
 }
 
 fn read_files(paths: &[PathBuf], folder: &Path, holdings: Holdings) -> anyhow::Result<ReadFiles> {
-    let Holdings { known, other_slugs, .. } = holdings;
+    let Holdings {
+        known, other_slugs, ..
+    } = holdings;
     let mut taken = Taken::with_capacity(known.len() + other_slugs.len());
-    for slug in known.values().map(|known| &*known.slug).chain(other_slugs.iter().map(String::as_str)) {
+    for slug in known
+        .values()
+        .map(|known| &*known.slug)
+        .chain(other_slugs.iter().map(String::as_str))
+    {
         taken.take(slug);
     }
     let no_spool = "the data folder cannot hold a temporary file; is the disk full?";
@@ -170,7 +177,11 @@ impl Reading {
         }
         progress.end();
         let lines = self.summary.lines - before;
-        self.summary.files.push(FileRead { name: path.display().to_string(), sha256: source.finish()?, lines });
+        self.summary.files.push(FileRead {
+            name: path.display().to_string(),
+            sha256: source.finish()?,
+            lines,
+        });
         Ok(())
     }
 
@@ -179,8 +190,14 @@ impl Reading {
         if let Some((file, line)) = self.seen.insert(row.ein.value(), here) {
             self.seen.insert(row.ein.value(), (file, line));
             let name = &self.names[file as usize - 1];
-            let reason = format!("EIN {} stands on line {line} of {name} already; keep one of the two", row.ein);
-            return Ok(Some(Refused { line: row.line, reason }));
+            let reason = format!(
+                "EIN {} stands on line {line} of {name} already; keep one of the two",
+                row.ein
+            );
+            return Ok(Some(Refused {
+                line: row.line,
+                reason,
+            }));
         }
         self.filed.clear();
         Filed {
@@ -194,9 +211,12 @@ impl Reading {
         }
         .write(&mut self.filed);
         let digest = digest(&self.filed);
-        let no_room = "the data folder has no room for the rows that are being read; make room and import again";
+        let no_room =
+            "the data folder has no room for the rows that are being read; make room and import again";
         match self.known.get(&row.ein.value()) {
-            Some(known) if known.digest == digest && known.listed && !known.gone => self.summary.unchanged += 1,
+            Some(known) if known.digest == digest && known.listed && !known.gone => {
+                self.summary.unchanged += 1
+            }
             Some(_) => {
                 self.summary.changed += 1;
                 self.changed.push(row.ein, digest, &self.filed).context(no_room)?;
@@ -207,7 +227,9 @@ impl Reading {
                     prominence: filed_prominence(row),
                     begins,
                     place: self.summary.new as u32,
-                    first_choice: slugs::first_choice(row.name, row.city, row.state, row.ein).as_str().into(),
+                    first_choice: slugs::first_choice(row.name, row.city, row.state, row.ein)
+                        .as_str()
+                        .into(),
                 });
                 self.summary.new += 1;
             }
@@ -229,6 +251,8 @@ fn filed_prominence(row: &IrsRow<'_>) -> u32 {
         assets: row.facts.assets,
         is_deductible: row.facts.is_deductible(),
         is_subordinate: row.facts.is_subordinate(),
+        files_returns: row.facts.tax_period != 0,
+        has_ruling: row.facts.ruling != 0,
         ..Amounts::default()
     })
 }
@@ -242,7 +266,14 @@ async fn write(
     started_at: i64,
     summary: &mut Summary,
 ) -> anyhow::Result<()> {
-    let ReadFiles { known, taken, new, changed, choosing, .. } = read;
+    let ReadFiles {
+        known,
+        taken,
+        new,
+        changed,
+        choosing,
+        ..
+    } = read;
     let is_large = summary.touched() > app.config.directory.overlay_limit as u64;
     let is_bulk = summary.new > known.len() as u64;
     let mut new_slugs = tokio::task::spawn_blocking(move || choose_slugs(new, choosing, taken)).await??;
@@ -279,7 +310,12 @@ async fn write(
     }
     store::mark_gone(&mut tx, gone, started_at).await?;
     for ein in gone {
-        note(NonprofitId::of_ein(crate::nonprofits::ein::Ein::new(*ein).context("a stored EIN has nine digits")?).0);
+        note(
+            NonprofitId::of_ein(
+                crate::nonprofits::ein::Ein::new(*ein).context("a stored EIN has nine digits")?,
+            )
+            .0,
+        );
     }
     if is_bulk {
         store::drop_indexes(&mut tx).await?;
@@ -301,7 +337,9 @@ async fn write(
         false => store::note_changes(&mut tx, raised, &touched).await?,
     }
     store::insert_import(&mut tx, "irs", summary, started_at, app.clock.millis()).await?;
-    tx.commit().await.context("the store did not take the import; is the disk full?")
+    tx.commit()
+        .await
+        .context("the store did not take the import; is the disk full?")
 }
 
 /// New rows in the order in which they were read, each with the slug that it got.
@@ -323,12 +361,18 @@ fn choose_slugs(mut spool: Spool, mut choosing: Vec<Choosing>, mut taken: Taken)
                 let filed = Filed::read(&row.filed);
                 let mut others = Slug::candidates(filed.name, filed.city, filed.state, Some(row.ein), id);
                 let free = others.find(|slug| taken.take(slug.as_str()));
-                free.context("no slug is free for a new nonprofit")?.as_str().into()
+                free.context("no slug is free for a new nonprofit")?
+                    .as_str()
+                    .into()
             }
         };
         slugs[body.place as usize] = slug;
     }
-    Ok(NewRows { spool: Some(spool), slugs, taken })
+    Ok(NewRows {
+        spool: Some(spool),
+        slugs,
+        taken,
+    })
 }
 
 impl NewRows {
@@ -354,7 +398,10 @@ fn send_chunks(
 ) -> std::io::Result<()> {
     let mut rows = spool.rows()?.zip(slugs);
     loop {
-        let chunk = rows.by_ref().take(CHUNK).map(|(row, slug)| Ok(written(row?, slug.into_string())));
+        let chunk = rows
+            .by_ref()
+            .take(CHUNK)
+            .map(|(row, slug)| Ok(written(row?, slug.into_string())));
         let chunk = chunk.collect::<std::io::Result<Vec<Written>>>()?;
         if chunk.is_empty() || sender.blocking_send(Ok(chunk)).is_err() {
             return Ok(());

@@ -44,8 +44,18 @@ pub async fn import_demo(app: &App) -> anyhow::Result<Summary> {
     let mut summary = Summary::default();
     let mut refusals = Refusals::default();
     let reader = EnrichmentReader::new(Cursor::new(DEMO), "the demo directory");
-    read_lines("the demo directory", reader, &mut lines, &mut summary, &mut refusals)?;
-    summary.files.push(FileRead { name: "the demo directory".to_owned(), sha256: String::new(), lines: summary.lines });
+    read_lines(
+        "the demo directory",
+        reader,
+        &mut lines,
+        &mut summary,
+        &mut refusals,
+    )?;
+    summary.files.push(FileRead {
+        name: "the demo directory".to_owned(),
+        sha256: String::new(),
+        lines: summary.lines,
+    });
     write(app, lines, summary, refusals).await
 }
 
@@ -56,7 +66,12 @@ struct Line {
     entry: Enrichment,
 }
 
-fn read_file(path: &Path, lines: &mut Vec<Line>, summary: &mut Summary, refusals: &mut Refusals) -> anyhow::Result<()> {
+fn read_file(
+    path: &Path,
+    lines: &mut Vec<Line>,
+    summary: &mut Summary,
+    refusals: &mut Refusals,
+) -> anyhow::Result<()> {
     let mut source = Source::open(path, Format::JsonLines)?;
     let before = summary.lines;
     while let Some(part) = source.next_part()? {
@@ -65,7 +80,11 @@ fn read_file(path: &Path, lines: &mut Vec<Line>, summary: &mut Summary, refusals
         read_lines(&name, reader, lines, summary, refusals)?;
     }
     let (name, sha256) = (path.display().to_string(), source.finish()?);
-    summary.files.push(FileRead { name, sha256, lines: summary.lines - before });
+    summary.files.push(FileRead {
+        name,
+        sha256,
+        lines: summary.lines - before,
+    });
     Ok(())
 }
 
@@ -79,7 +98,11 @@ fn read_lines(
     while let Some(entry) = reader.next_entry()? {
         summary.lines += 1;
         match entry {
-            Ok(entry) => lines.push(Line { file: name.to_owned(), number: reader.line(), entry }),
+            Ok(entry) => lines.push(Line {
+                file: name.to_owned(),
+                number: reader.line(),
+                entry,
+            }),
             Err(refused) => refusals.add(name, refused),
         }
     }
@@ -94,7 +117,12 @@ enum Outcome {
     Refused(String),
 }
 
-async fn write(app: &App, lines: Vec<Line>, mut summary: Summary, mut refusals: Refusals) -> anyhow::Result<Summary> {
+async fn write(
+    app: &App,
+    lines: Vec<Line>,
+    mut summary: Summary,
+    mut refusals: Refusals,
+) -> anyhow::Result<Summary> {
     let started_at = app.clock.millis();
     let (mut tx, revision) = store::begin(&app.db).await?;
     summary.revision = revision;
@@ -111,7 +139,13 @@ async fn write(app: &App, lines: Vec<Line>, mut summary: Summary, mut refusals: 
                 touched.push(id);
             }
             Outcome::Unchanged => summary.unchanged += 1,
-            Outcome::Refused(reason) => refusals.add(&line.file, Refused { line: line.number, reason }),
+            Outcome::Refused(reason) => refusals.add(
+                &line.file,
+                Refused {
+                    line: line.number,
+                    reason,
+                },
+            ),
         }
         progress.reach(done);
     }
@@ -126,7 +160,9 @@ async fn write(app: &App, lines: Vec<Line>, mut summary: Summary, mut refusals: 
         false => store::note_changes(&mut tx, revision, &touched).await?,
     }
     store::insert_import(&mut tx, "nonprofits", &summary, started_at, app.clock.millis()).await?;
-    tx.commit().await.context("the store did not take the import; is the disk full?")?;
+    tx.commit()
+        .await
+        .context("the store did not take the import; is the disk full?")?;
     Ok(summary)
 }
 
@@ -138,8 +174,16 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
         (Some(id), None) => id,
         (None, Some(ein)) => NonprofitId::of_ein(ein).0,
         (Some(id), Some(ein)) if id == NonprofitId::of_ein(ein).0 => id,
-        (Some(_), Some(_)) => return Ok(Outcome::Refused("ein and id name two different nonprofits; send one".to_owned())),
-        (None, None) => return Ok(Outcome::Refused("neither ein nor id is there; send one".to_owned())),
+        (Some(_), Some(_)) => {
+            return Ok(Outcome::Refused(
+                "ein and id name two different nonprofits; send one".to_owned(),
+            ));
+        }
+        (None, None) => {
+            return Ok(Outcome::Refused(
+                "neither ein nor id is there; send one".to_owned(),
+            ));
+        }
     };
     let stored = find_stored(tx, &Identifier::Id(NonprofitId(id))).await?;
     let before = find_profile(tx, id).await?;
@@ -166,7 +210,15 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
     if row != stored {
         // A digest of zero makes the next import of the IRS files write the row anew, should they name it.
         let digest = if is_listed { digest_of(tx, id).await? } else { 0 };
-        store::update_rows(tx, vec![Written { nonprofit: row, listed: is_listed, digest }]).await?;
+        store::update_rows(
+            tx,
+            vec![Written {
+                nonprofit: row,
+                listed: is_listed,
+                digest,
+            }],
+        )
+        .await?;
     }
     put_profile(tx, &profile).await?;
     Ok(Outcome::Changed(id))
@@ -183,13 +235,33 @@ async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) 
         return Ok(Outcome::Refused(reason));
     };
     let mut filed = String::new();
-    Filed { name: &name, ..Filed::default() }.write(&mut filed);
+    Filed {
+        name: &name,
+        ..Filed::default()
+    }
+    .write(&mut filed);
     let ein = entry.ein.map(|ein| i64::from(ein.value()));
-    let row = StoredNonprofit { id, ein, slug: String::new(), filed, gone_at: None };
+    let row = StoredNonprofit {
+        id,
+        ein,
+        slug: String::new(),
+        filed,
+        gone_at: None,
+    };
     let mut row = row_after(row, &entry);
-    row.slug = free_slug(tx, &name, &row).await?.context("no slug is free for a new nonprofit")?;
+    row.slug = free_slug(tx, &name, &row)
+        .await?
+        .context("no slug is free for a new nonprofit")?;
     put_profile(tx, &profile_after(id, before, &entry)).await?;
-    store::insert_rows(tx, vec![Written { nonprofit: row, listed: false, digest: 0 }]).await?;
+    store::insert_rows(
+        tx,
+        vec![Written {
+            nonprofit: row,
+            listed: false,
+            digest: 0,
+        }],
+    )
+    .await?;
     Ok(Outcome::New(id))
 }
 
@@ -213,7 +285,9 @@ fn fault(entry: &Enrichment, causes: &Causes) -> Option<String> {
         return Some(format!("there is no cause {name:?}; data/causes.csv lists them"));
     }
     let pictures = [("logo", &entry.logo), ("cover", &entry.cover)];
-    let inline = pictures.iter().find(|(_, picture)| matches!(picture, Change::Set(url) if url.starts_with("data:")));
+    let inline = pictures
+        .iter()
+        .find(|(_, picture)| matches!(picture, Change::Set(url) if url.starts_with("data:")));
     inline.map(|(field, _)| format!("{field} is the picture itself; send the address where it can be loaded"))
 }
 
@@ -273,8 +347,10 @@ fn facts_after(before: Option<IrsFacts>, entry: &Enrichment) -> Option<IrsFacts>
     let mut facts = IrsFacts {
         subsection: after(Some(before.subsection), &entry.subsection, |code| *code).unwrap_or_default(),
         ruling: after(Some(before.ruling), &entry.ruling, |month| *month).unwrap_or_default(),
-        deductibility: after(Some(before.deductibility), &entry.deductible, |yes| if *yes { 1 } else { 2 })
-            .unwrap_or_default(),
+        deductibility: after(Some(before.deductibility), &entry.deductible, |yes| {
+            if *yes { 1 } else { 2 }
+        })
+        .unwrap_or_default(),
         revenue: after(before.revenue, &entry.revenue, |dollars| *dollars),
         assets: after(before.assets, &entry.assets, |dollars| *dollars),
         ..before

@@ -28,7 +28,11 @@ impl Progress {
     /// Begins; `total` is 0 where the end is not known.
     pub fn begin(label: &'static str, total: u64, unit: Unit) -> Progress {
         let on_terminal = std::io::stderr().is_terminal();
-        let target = if on_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if on_terminal {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = match total {
             0 => ProgressBar::no_length(),
             total => ProgressBar::new(total),
@@ -41,7 +45,14 @@ impl Progress {
         bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
         bar.set_message(label);
         let now = Instant::now();
-        Progress { bar, label, unit, on_terminal, begun: now, last_line: now }
+        Progress {
+            bar,
+            label,
+            unit,
+            on_terminal,
+            begun: now,
+            last_line: now,
+        }
     }
 
     /// Says how far the work is.
@@ -62,14 +73,27 @@ impl Progress {
         let position = self.bar.position();
         let rate = (position as f64 / self.begun.elapsed().as_secs_f64()) as u64;
         let (done, rate) = match self.unit {
-            Unit::Bytes => (format!("{} MB", position / 1_000_000), format!("{} MB/s", rate / 1_000_000)),
-            Unit::Rows => (format!("{} rows", HumanCount(position)), format!("{} rows/s", HumanCount(rate))),
+            Unit::Bytes => (
+                format!("{} MB", position / 1_000_000),
+                format!("{} MB/s", rate / 1_000_000),
+            ),
+            Unit::Rows => (
+                format!("{} rows", HumanCount(position)),
+                format!("{} rows/s", HumanCount(rate)),
+            ),
         };
         match self.bar.length() {
             Some(total) if total > 0 => {
-                let left = total.saturating_sub(position).checked_div(rate_of(position, self.begun)).unwrap_or_default();
+                let left = total
+                    .saturating_sub(position)
+                    .checked_div(rate_of(position, self.begun))
+                    .unwrap_or_default();
                 let percent = 100 * position / total;
-                format!("{}: {percent} %, {done}, {rate}, {} left", self.label, HumanDuration(Duration::from_secs(left)))
+                format!(
+                    "{}: {percent} %, {done}, {rate}, {} left",
+                    self.label,
+                    HumanDuration(Duration::from_secs(left))
+                )
             }
             _ => format!("{}: {done}, {rate}", self.label),
         }

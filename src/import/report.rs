@@ -14,7 +14,10 @@ impl Refusals {
         }
         let folder = data.join("reports");
         fs::create_dir_all(&folder)?;
-        let time = Timestamp::from_millisecond(now).unwrap_or_default().strftime("%Y%m%dT%H%M%S%3fZ").to_string();
+        let time = Timestamp::from_millisecond(now)
+            .unwrap_or_default()
+            .strftime("%Y%m%dT%H%M%S%3fZ")
+            .to_string();
         let path = folder.join(format!("import-{kind}-{time}.txt"));
         let mut out = BufWriter::new(fs::File::create(&path)?);
         for (file, refused) in &self.list {

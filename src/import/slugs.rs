@@ -32,7 +32,8 @@ pub fn fits(slug: &str, name: &str) -> bool {
     let Some(base) = Slug::candidates(name, "", "", None, Uuid::nil()).next() else {
         return true;
     };
-    slug.strip_prefix(base.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    slug.strip_prefix(base.as_str())
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 #[cfg(test)]

@@ -30,7 +30,11 @@ pub struct Spool {
 
 impl SpoolWriter {
     pub fn new(folder: &Path) -> io::Result<SpoolWriter> {
-        Ok(SpoolWriter { out: BufWriter::with_capacity(1 << 20, tempfile::tempfile_in(folder)?), at: 0, count: 0 })
+        Ok(SpoolWriter {
+            out: BufWriter::with_capacity(1 << 20, tempfile::tempfile_in(folder)?),
+            at: 0,
+            count: 0,
+        })
     }
 
     /// Appends a row and says where it begins.
@@ -47,7 +51,10 @@ impl SpoolWriter {
 
     pub fn finish(self) -> io::Result<Spool> {
         let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        Ok(Spool { file, count: self.count })
+        Ok(Spool {
+            file,
+            count: self.count,
+        })
     }
 }
 
@@ -91,7 +98,9 @@ mod tests {
         let mut writer = SpoolWriter::new(folder.path()).unwrap();
         let eins = [Ein::new(1).unwrap(), Ein::new(999_999_999).unwrap()];
         let texts = ["NAME\t\tCITY", "OTHER\tLODGE 1\t"];
-        let begins: Vec<u64> = (0..2).map(|at| writer.push(eins[at], at as i64 - 1, texts[at]).unwrap()).collect();
+        let begins: Vec<u64> = (0..2)
+            .map(|at| writer.push(eins[at], at as i64 - 1, texts[at]).unwrap())
+            .collect();
         let mut spool = writer.finish().unwrap();
         let second = spool.row_at(begins[1]).unwrap();
         assert_eq!((second.ein, second.filed.as_str()), (eins[1], texts[1]));

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use uuid::Uuid;
 
-const KNOWN: &str = "select ein, slug, digest, listed, gone_at is not null from nonprofits where ein is not null";
+const KNOWN: &str =
+    "select ein, slug, digest, listed, gone_at is not null from nonprofits where ein is not null";
 const SLUGS_WITHOUT_EIN: &str =
     "select slug from nonprofits where ein is null union all select slug from former_slugs";
 const PROFILE_NAMES: &str = "select nonprofit_id, name from profiles where name is not null";
@@ -26,9 +27,18 @@ const INSERT_IMPORT: &str = "insert into imports (revision, kind, started_at, fi
 const INSERT_FILE: &str =
     "insert into import_files (revision, position, name, sha256, lines) values ($1, $2, $3, $4, $5)";
 const INDEXES: [(&str, &str); 3] = [
-    ("drop index nonprofits_id", "create unique index nonprofits_id on nonprofits (id)"),
-    ("drop index nonprofits_ein", "create unique index nonprofits_ein on nonprofits (ein)"),
-    ("drop index nonprofits_slug", "create unique index nonprofits_slug on nonprofits (slug)"),
+    (
+        "drop index nonprofits_id",
+        "create unique index nonprofits_id on nonprofits (id)",
+    ),
+    (
+        "drop index nonprofits_ein",
+        "create unique index nonprofits_ein on nonprofits (ein)",
+    ),
+    (
+        "drop index nonprofits_slug",
+        "create unique index nonprofits_slug on nonprofits (slug)",
+    ),
 ];
 const INSERT: &str = "insert into nonprofits (id, ein, slug, filed, listed, gone_at, digest) values ";
 const OR_UPDATE: &str = " on conflict (id) do update set slug = excluded.slug, filed = excluded.filed, \
@@ -79,7 +89,11 @@ pub async fn holdings(db: &Db) -> sqlx::Result<Holdings> {
         }
     });
     let other_slugs = run!(&mut tx, c => sqlx::query_scalar(SLUGS_WITHOUT_EIN).fetch_all(c).await)?;
-    Ok(Holdings { revision, known, other_slugs })
+    Ok(Holdings {
+        revision,
+        known,
+        other_slugs,
+    })
 }
 
 /// The names that profiles give to bodies.
@@ -186,7 +200,12 @@ fn statement(rows: usize, ending: &str, numbered: bool) -> String {
 /// The text form of PostgreSQL's `copy`: tabs between columns, `\N` for null.
 fn copy_text(rows: &[Written]) -> String {
     let mut text = String::with_capacity(rows.len() * 256);
-    for Written { nonprofit, listed, digest } in rows {
+    for Written {
+        nonprofit,
+        listed,
+        digest,
+    } in rows
+    {
         let number = |value: Option<i64>| value.map_or_else(|| "\\N".to_owned(), |value| value.to_string());
         let _ = write!(text, "{}\t{}", nonprofit.id, number(nonprofit.ein));
         for column in [&nonprofit.slug, &nonprofit.filed] {

@@ -80,19 +80,30 @@ impl KeyText {
             // Bytes from 248 on would make the first letters of the alphabet more frequent than the last.
             let fair = bytes.iter().filter(|byte| **byte < 248);
             let room = PREFIX + RANDOM - text.len();
-            text.extend(fair.take(room).map(|byte| char::from(ALPHABET[*byte as usize % 62])));
+            text.extend(
+                fair.take(room)
+                    .map(|byte| char::from(ALPHABET[*byte as usize % 62])),
+            );
         }
         text.push_str(&checksum(&text));
-        KeyText { kind, text: text.into() }
+        KeyText {
+            kind,
+            text: text.into(),
+        }
     }
 
     /// Reads a key; nothing where its form or its checksum is wrong.
     pub fn parse(text: &str) -> Option<KeyText> {
-        let kind = [Kind::Public, Kind::Private].into_iter().find(|kind| text.starts_with(kind.prefix()))?;
+        let kind = [Kind::Public, Kind::Private]
+            .into_iter()
+            .find(|kind| text.starts_with(kind.prefix()))?;
         let is_key = text.len() == LENGTH
             && text.bytes().skip(PREFIX).all(|byte| byte.is_ascii_alphanumeric())
             && checksum(&text[..PREFIX + RANDOM]) == text[PREFIX + RANDOM..];
-        is_key.then(|| KeyText { kind, text: text.into() })
+        is_key.then(|| KeyText {
+            kind,
+            text: text.into(),
+        })
     }
 
     pub fn kind(&self) -> Kind {

@@ -24,7 +24,11 @@ struct Keys {
 
 impl KeyRing {
     pub fn new(db: Db) -> KeyRing {
-        KeyRing { db, keys: ArcSwap::default(), refreshing: Mutex::new(()) }
+        KeyRing {
+            db,
+            keys: ArcSwap::default(),
+            refreshing: Mutex::new(()),
+        }
     }
 
     /// Takes in what changed since the last look.
@@ -35,7 +39,10 @@ impl KeyRing {
         let _one_at_a_time = self.refreshing.lock().await;
         let known = self.keys.load_full();
         let (revision, changed) = store::list_changed(&self.db, known.revision).await?;
-        let mut keys = Keys { revision, ..Keys::clone(&known) };
+        let mut keys = Keys {
+            revision,
+            ..Keys::clone(&known)
+        };
         for (key, text, hash) in changed {
             let key = Arc::new(key);
             match (key.kind, text) {

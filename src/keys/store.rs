@@ -39,8 +39,19 @@ type KeyRow = (
 
 impl From<KeyRow> for StoredKey {
     fn from(row: KeyRow) -> StoredKey {
-        let (id, account_id, username, kind, name, public_key, hash, created_at, revoked_at, blocked_at, exposed_at) =
-            row;
+        let (
+            id,
+            account_id,
+            username,
+            kind,
+            name,
+            public_key,
+            hash,
+            created_at,
+            revoked_at,
+            blocked_at,
+            exposed_at,
+        ) = row;
         StoredKey {
             id,
             account_id,
@@ -114,9 +125,14 @@ pub async fn list_changed(db: &Db, revision: i64) -> sqlx::Result<(i64, ChangedK
     let limits: Vec<(Uuid, String, i64)> =
         run!(&mut tx, c => sqlx::query_as(LIMITS_CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
     let stored = stored.into_iter().map(StoredKey::from);
-    let mut keys: ChangedKeys = stored.map(|stored| (stored.key(), stored.public_key, stored.hash)).collect();
-    let places: std::collections::HashMap<Uuid, usize> =
-        keys.iter().enumerate().map(|(place, (key, ..))| (key.id.0, place)).collect();
+    let mut keys: ChangedKeys = stored
+        .map(|stored| (stored.key(), stored.public_key, stored.hash))
+        .collect();
+    let places: std::collections::HashMap<Uuid, usize> = keys
+        .iter()
+        .enumerate()
+        .map(|(place, (key, ..))| (key.id.0, place))
+        .collect();
     for (id, class, per_minute) in limits {
         if let (Some(place), Some(class)) = (places.get(&id), Class::find(&class)) {
             keys[*place].0.limits[class as usize] = Some(u32::try_from(per_minute).unwrap_or(u32::MAX));
@@ -135,7 +151,13 @@ pub async fn list(db: &Db, username: Option<&str>) -> sqlx::Result<Vec<StoredKey
 }
 
 /// Stores a new key.
-pub async fn insert(db: &Db, account: AccountId, name: &str, text: &KeyText, now: i64) -> sqlx::Result<KeyId> {
+pub async fn insert(
+    db: &Db,
+    account: AccountId,
+    name: &str,
+    text: &KeyText,
+    now: i64,
+) -> sqlx::Result<KeyId> {
     let id = KeyId::new();
     let mut tx = db.write().await?;
     let revision = tx.raise_revision(Topic::Keys).await?;

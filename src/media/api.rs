@@ -9,7 +9,8 @@ use crate::ids::NonprofitId;
 use crate::nonprofits::identifier::Identifier;
 use axum::extract::State;
 use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -33,7 +34,10 @@ pub async fn picture(
     fields.insert(ETAG, tag);
     fields.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400"));
     fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    fields.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox"));
+    fields.insert(
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox"),
+    );
     fields.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     Ok(response)
 }
@@ -52,5 +56,8 @@ async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
         return Ok(None);
     };
     let found = app.directory.find(&Identifier::Id(NonprofitId(id))).await?;
-    Ok(found.as_ref().and_then(|found| found.nonprofit()).map(|nonprofit| draw(nonprofit.name, id.as_u128())))
+    Ok(found
+        .as_ref()
+        .and_then(|found| found.nonprofit())
+        .map(|nonprofit| draw(nonprofit.name, id.as_u128())))
 }

@@ -130,7 +130,11 @@ pub async fn details(
         NoIdentifier::Nonsense => Error::no_such_nonprofit(&text),
     })?;
     let tag = app.directory.view().tag.clone();
-    let found = app.directory.find(&identifier).await?.ok_or_else(|| Error::no_such_nonprofit(&text))?;
+    let found = app
+        .directory
+        .find(&identifier)
+        .await?
+        .ok_or_else(|| Error::no_such_nonprofit(&text))?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
     Ok(cache::json(&headers, tag.as_ref(), || {
         let body = DetailsBody::new(&nonprofit, app.directory.causes(), &app.urls);
@@ -143,7 +147,10 @@ impl<'a> DetailsBody<'a> {
         DetailsBody {
             data: DetailsData {
                 nonprofit: NonprofitBody::new(nonprofit, urls),
-                nonprofit_tags: causes.of_set(nonprofit.causes).map(|cause| TagBody::new(cause, urls)).collect(),
+                nonprofit_tags: causes
+                    .of_set(nonprofit.causes)
+                    .map(|cause| TagBody::new(cause, urls))
+                    .collect(),
             },
         }
     }

@@ -1,5 +1,6 @@
 //! From what is stored to what is shown: the filed facts and the profile that people told us, made one.
 
+use super::aliases::everyday_names;
 use super::causes::{CauseSet, Causes};
 use super::ntee::Ntee;
 use super::prominence::{Known, prominence};
@@ -17,7 +18,9 @@ pub fn assemble<T>(
     let filed = stored.filed();
     let filed_name = name::readable(filed.name);
     let told = |field: fn(&Profile) -> &Option<String>| {
-        profile.and_then(|profile| field(profile).as_deref()).filter(|text| !text.is_empty())
+        profile
+            .and_then(|profile| field(profile).as_deref())
+            .filter(|text| !text.is_empty())
     };
     let name = told(|profile| &profile.name).unwrap_or(&filed_name);
     let chapter = name::readable(filed.chapter);
@@ -34,7 +37,9 @@ pub fn assemble<T>(
         name,
         filed_name: if name == filed_name { "" } else { &filed_name },
         chapter: &chapter,
-        aliases: told(|profile| &profile.aliases).unwrap_or_default(),
+        aliases: told(|profile| &profile.aliases)
+            .or_else(|| stored.ein().map(everyday_names))
+            .unwrap_or_default(),
         city: &city,
         state: filed.state,
         zip: filed.zip,
@@ -58,6 +63,8 @@ pub fn assemble<T>(
             is_deductible: amounts.is_deductible(),
             is_subordinate: amounts.is_subordinate(),
             is_gone: stored.gone_at.is_some(),
+            files_returns: amounts.tax_period != 0,
+            has_ruling: amounts.ruling != 0,
             has_website: website_url.is_some(),
             has_description: own_description.is_some(),
             has_logo: logo.is_some(),

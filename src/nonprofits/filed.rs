@@ -34,7 +34,14 @@ impl<'a> Filed<'a> {
 
     /// Appends the stored text.
     pub fn write(&self, out: &mut String) {
-        for part in [self.name, self.chapter, self.city, self.state, self.zip, self.ntee] {
+        for part in [
+            self.name,
+            self.chapter,
+            self.city,
+            self.state,
+            self.zip,
+            self.ntee,
+        ] {
             out.push_str(part);
             out.push('\t');
         }

@@ -54,15 +54,25 @@ mod tests {
         assert!(matches!(Identifier::parse(" 530196605 "), Ok(Identifier::Ein(_))));
         let id = "DDACC399-20C5-462E-80E1-97FA958071EA";
         assert!(matches!(Identifier::parse(id), Ok(Identifier::Id(_))));
-        assert!(matches!(Identifier::parse("American-Red-Cross"), Ok(Identifier::Slug(_))));
+        assert!(matches!(
+            Identifier::parse("American-Red-Cross"),
+            Ok(Identifier::Slug(_))
+        ));
     }
 
     #[test]
     fn an_ein_with_a_dash_is_no_identifier_and_is_recognised_as_one() {
         let ein = Ein::parse("530196605").unwrap();
-        assert_eq!(Identifier::parse("53-0196605"), Err(NoIdentifier::DressedEin(ein)));
+        assert_eq!(
+            Identifier::parse("53-0196605"),
+            Err(NoIdentifier::DressedEin(ein))
+        );
         for nonsense in ["", " ", "..", "a/b", "\0", "é", "media"] {
-            assert_eq!(Identifier::parse(nonsense), Err(NoIdentifier::Nonsense), "{nonsense:?}");
+            assert_eq!(
+                Identifier::parse(nonsense),
+                Err(NoIdentifier::Nonsense),
+                "{nonsense:?}"
+            );
         }
     }
 

@@ -36,7 +36,12 @@ impl IrsFacts {
             return None;
         }
         let mut parts = stored.split(',');
-        let mut code = || parts.next().and_then(|part| part.parse::<u32>().ok()).unwrap_or_default();
+        let mut code = || {
+            parts
+                .next()
+                .and_then(|part| part.parse::<u32>().ok())
+                .unwrap_or_default()
+        };
         let mut facts = IrsFacts {
             subsection: code() as u8,
             deductibility: code() as u8,
@@ -57,8 +62,18 @@ impl IrsFacts {
 
     /// Appends the stored form.
     pub fn write(&self, out: &mut String) {
-        let codes = [self.subsection, self.deductibility, self.foundation, self.status, self.affiliation];
-        let numbers = codes.map(u32::from).into_iter().chain([u32::from(self.group), self.ruling, self.tax_period]);
+        let codes = [
+            self.subsection,
+            self.deductibility,
+            self.foundation,
+            self.status,
+            self.affiliation,
+        ];
+        let numbers =
+            codes
+                .map(u32::from)
+                .into_iter()
+                .chain([u32::from(self.group), self.ruling, self.tax_period]);
         for number in numbers {
             let _ = write!(out, "{number},");
         }

@@ -1,5 +1,6 @@
 //! What a nonprofit is: its identifiers, its readable name and place, what the IRS says of it, its causes.
 
+pub mod aliases;
 pub mod api;
 pub mod assemble;
 pub mod casing;
@@ -10,6 +11,7 @@ pub mod ein;
 pub mod filed;
 pub mod identifier;
 pub mod irs;
+pub mod item;
 pub mod name;
 pub mod ntee;
 pub mod place;
@@ -68,7 +70,10 @@ impl Nonprofit<'_> {
 
     /// City and state, as one line.
     pub fn location(&self) -> String {
-        place::location(self.city, self.state, self.country)
+        match (self.city, self.state, self.country) {
+            (city, state, "") if !state.is_empty() && !city.is_empty() => [city, state].join(", "),
+            (city, state, country) => place::location(city, state, country),
+        }
     }
 
     /// The short description: its own, or a sentence from the facts.

@@ -6,6 +6,7 @@
 //! To this are added
 //!
 //! - 300 where gifts are tax-deductible, as much as doubling the money;
+//! - 700 where a return is on file and 500 where the date of the ruling is: a body that files is one that works;
 //! - 100 each for a website, a description and a logo of its own, 50 for a cover;
 //! - 250 for each power of ten of the dollars given through this service.
 //!
@@ -31,6 +32,10 @@ pub struct Known {
     pub is_subordinate: bool,
     /// It left the IRS files.
     pub is_gone: bool,
+    /// The IRS has a return of it.
+    pub files_returns: bool,
+    /// The IRS says when it recognised it.
+    pub has_ruling: bool,
     /// Its profile has a website.
     pub has_website: bool,
     /// Its profile has a description of its own.
@@ -50,6 +55,8 @@ pub fn prominence(known: &Known) -> u32 {
     let largest = money.into_iter().max().unwrap_or_default();
     let added = [
         (known.is_deductible, 300),
+        (known.files_returns, 700),
+        (known.has_ruling, 500),
         (known.has_website, 100),
         (known.has_description, 100),
         (known.has_logo, 100),
@@ -128,7 +135,7 @@ mod tests {
             any::<Option<i64>>(),
             any::<u64>(),
         );
-        let facts = (any::<[bool; 7]>(),);
+        let facts = (any::<[bool; 9]>(),);
         (amounts, facts).prop_map(|((revenue, income, assets, given_cents), (fact,))| Known {
             revenue,
             income,
@@ -141,6 +148,8 @@ mod tests {
             has_description: fact[4],
             has_logo: fact[5],
             has_cover: fact[6],
+            files_returns: fact[7],
+            has_ruling: fact[8],
         })
     }
 

@@ -43,7 +43,13 @@ pub(crate) type NonprofitRow = (Uuid, Option<i64>, String, String, Option<i64>);
 
 impl From<NonprofitRow> for StoredNonprofit {
     fn from((id, ein, slug, filed, gone_at): NonprofitRow) -> StoredNonprofit {
-        StoredNonprofit { id, ein, slug, filed, gone_at }
+        StoredNonprofit {
+            id,
+            ein,
+            slug,
+            filed,
+            gone_at,
+        }
     }
 }
 
@@ -54,8 +60,30 @@ type ProfileRow = (Uuid, Told, Told, Told, Told, Told, Told, Told, Told, Told);
 
 impl From<ProfileRow> for Profile {
     fn from(row: ProfileRow) -> Profile {
-        let (nonprofit_id, name, aliases, description, description_long, website_url, causes, country, logo, cover) = row;
-        Profile { nonprofit_id, name, aliases, description, description_long, website_url, causes, country, logo, cover }
+        let (
+            nonprofit_id,
+            name,
+            aliases,
+            description,
+            description_long,
+            website_url,
+            causes,
+            country,
+            logo,
+            cover,
+        ) = row;
+        Profile {
+            nonprofit_id,
+            name,
+            aliases,
+            description,
+            description_long,
+            website_url,
+            causes,
+            country,
+            logo,
+            cover,
+        }
     }
 }
 
@@ -82,6 +110,8 @@ pub(crate) const ALL: &str = nonprofits!("");
 const BY_ID: &str = nonprofits!("where n.id = $1");
 const BY_EIN: &str = nonprofits!("where n.ein = $1");
 const BY_SLUG: &str = nonprofits!("where n.slug = $1");
+const BY_BEGINNING: &str =
+    nonprofits!("where n.slug >= $1 and n.slug < $2 and n.gone_at is null order by n.slug limit 100");
 const BY_FORMER_SLUG: &str = nonprofits!("join former_slugs f on f.nonprofit_id = n.id where f.slug = $1");
 const CHANGED_SINCE: &str =
     nonprofits!("where n.id in (select nonprofit_id from directory_changes where revision > $1)");
@@ -125,6 +155,30 @@ pub async fn find<T>(
     Ok(Some(assemble(&stored, profile.as_ref(), causes, then)))
 }
 
+/// Nonprofits whose slug begins with a text, most prominent first: the search of last resort.
+pub async fn list_by_slug<T>(
+    db: &Db,
+    beginning: &str,
+    take: usize,
+    causes: &Causes,
+    then: impl Fn(&Nonprofit<'_>) -> T,
+) -> sqlx::Result<Vec<T>> {
+    let mut tx = db.view().await?;
+    // The first text that no longer begins so: every letter of a slug sorts before `~`.
+    let end = format!("{beginning}~");
+    let rows: Vec<NonprofitRow> =
+        run!(&mut tx, c => sqlx::query_as(BY_BEGINNING).bind(beginning).bind(end).fetch_all(c).await)?;
+    let mut found = Vec::with_capacity(rows.len());
+    for stored in rows.into_iter().map(StoredNonprofit::from) {
+        let profile = find_profile(&mut tx, stored.id).await?;
+        found.push(assemble(&stored, profile.as_ref(), causes, |nonprofit| {
+            (nonprofit.prominence, then(nonprofit))
+        }));
+    }
+    found.sort_by_key(|(prominence, _)| std::cmp::Reverse(*prominence));
+    Ok(found.into_iter().take(take).map(|(_, made)| made).collect())
+}
+
 /// Finds one row.
 pub async fn find_stored(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Option<StoredNonprofit>> {
     let row: Option<NonprofitRow> = match identifier {
@@ -133,7 +187,8 @@ pub async fn find_stored(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<O
             run!(tx, c => sqlx::query_as(BY_EIN).bind(i64::from(ein.value())).fetch_optional(c).await)?
         }
         Identifier::Slug(slug) => {
-            let current = run!(&mut *tx, c => sqlx::query_as(BY_SLUG).bind(slug.as_str()).fetch_optional(c).await)?;
+            let current =
+                run!(&mut *tx, c => sqlx::query_as(BY_SLUG).bind(slug.as_str()).fetch_optional(c).await)?;
             match current {
                 Some(row) => Some(row),
                 None => {
@@ -167,9 +222,13 @@ pub async fn list_changed(
     tx: &mut Tx,
     revision: i64,
 ) -> sqlx::Result<(Vec<StoredNonprofit>, HashMap<Uuid, Profile>)> {
-    let rows: Vec<NonprofitRow> = run!(&mut *tx, c => sqlx::query_as(CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
+    let rows: Vec<NonprofitRow> =
+        run!(&mut *tx, c => sqlx::query_as(CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
     let profiles = run!(tx, c => sqlx::query_as(PROFILES_CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
-    Ok((rows.into_iter().map(StoredNonprofit::from).collect(), by_nonprofit(profiles)))
+    Ok((
+        rows.into_iter().map(StoredNonprofit::from).collect(),
+        by_nonprofit(profiles),
+    ))
 }
 
 /// How many bodies the store holds.
@@ -196,5 +255,9 @@ pub async fn put_profile(tx: &mut Tx, profile: &Profile) -> sqlx::Result<()> {
 }
 
 fn by_nonprofit(profiles: Vec<ProfileRow>) -> HashMap<Uuid, Profile> {
-    profiles.into_iter().map(Profile::from).map(|profile| (profile.nonprofit_id, profile)).collect()
+    profiles
+        .into_iter()
+        .map(Profile::from)
+        .map(|profile| (profile.nonprofit_id, profile))
+        .collect()
 }

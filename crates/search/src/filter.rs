@@ -1,0 +1,66 @@
+//! Which documents an answer may hold.
+
+use crate::labels::List;
+use crate::postings::Walk;
+use crate::query::Query;
+use crate::segment::Segment;
+
+/// The filter of a query with its labels looked up.
+pub struct Filter<'a> {
+    /// For each group the lists of its labels, the group with the fewest documents first.
+    groups: Vec<Vec<List<'a>>>,
+    hidden: Option<&'a dyn Fn(u32) -> bool>,
+}
+
+impl<'a> Filter<'a> {
+    /// Looks up the labels of `query`; labels that no document carries are left out.
+    pub fn new(segment: Segment<'a>, query: &Query<'a>) -> Self {
+        let lists = |group: &&[&str]| {
+            group
+                .iter()
+                .filter_map(|label| segment.label(label))
+                .collect::<Vec<_>>()
+        };
+        let mut groups: Vec<Vec<List<'a>>> = query.filter.iter().map(lists).collect();
+        groups.sort_by_key(|group| group.iter().map(List::len).sum::<usize>());
+        Self {
+            groups,
+            hidden: query.hidden,
+        }
+    }
+
+    /// Whether no document can pass.
+    pub fn is_empty(&self) -> bool {
+        self.groups.first().is_some_and(Vec::is_empty)
+    }
+
+    /// The lists of the group with the fewest documents, if there is a filter.
+    pub fn narrowest(&self) -> Option<&[List<'a>]> {
+        self.groups.first().map(Vec::as_slice)
+    }
+
+    /// Whether the document passes.
+    #[inline]
+    pub fn admits(&self, document: u32) -> bool {
+        self.groups
+            .iter()
+            .all(|group| group.iter().any(|list| list.has(document)))
+            && !self.hidden.is_some_and(|hidden| hidden(document))
+    }
+
+    /// The documents of the narrowest group as one more list to walk.
+    pub fn walk(&self) -> Option<Walk<'a>> {
+        let group = self.narrowest()?;
+        Some(match group {
+            [one] => match one.bits() {
+                Some(bits) => Walk::Bits(bits, one.len(), 0),
+                None => Walk::List(one.documents(), 0),
+            },
+            several => Walk::Lists(
+                None,
+                several.iter().map(|list| (list.documents(), 0)).collect(),
+                0,
+            ),
+        })
+    }
+}

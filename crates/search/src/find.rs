@@ -1,0 +1,204 @@
+//! Finding: readings of what was typed, tried from the likeliest on, each through the tiers from the strongest on.
+//!
+//! This file holds the state of one query and what is found by number or domain; [`crate::readings`] says which readings are
+//! tried, [`crate::tiers`] how one reading is looked up. All work is counted against one allowance, so that no query,
+//! hostile or unlucky, costs more than a fixed multiple of the usual one.
+
+use crate::filter::Filter;
+use crate::fold::{self, Folded};
+use crate::postings::{self, BATCH};
+use crate::query::{Answer, Hit, MOST_WORDS, Query, Reading, Tier};
+use crate::rank;
+use crate::reading::{self, Slots};
+use crate::record::NOISE;
+use crate::segment::{Section, Segment};
+use crate::top::Top;
+
+/// Steps through lists that one query may take.
+const STEPS: u32 = 4_000;
+
+/// One query on its way.
+pub struct Finder<'a> {
+    pub(crate) segment: Segment<'a>,
+    pub(crate) query: Query<'a>,
+    pub(crate) folded: Folded,
+    pub(crate) filter: Filter<'a>,
+    pub(crate) top: Top,
+    pub(crate) steps: u32,
+    /// Whether a name, filtered out or not, begins with the words of a reading.
+    pub(crate) begun: bool,
+    /// The readings tried so far; a hit remembers which one found it.
+    readings: Vec<Slots>,
+}
+
+impl<'a> Finder<'a> {
+    /// Prepares to find `query`.
+    pub fn new(segment: Segment<'a>, query: &Query<'a>) -> Self {
+        Self {
+            segment,
+            query: *query,
+            folded: Folded::new(query.text),
+            filter: Filter::new(segment, query),
+            top: Top::new(query.take),
+            steps: STEPS,
+            begun: false,
+            readings: Vec::with_capacity(4),
+        }
+    }
+
+    /// Finds.
+    pub fn answer(self) -> Answer<'a> {
+        self.finish().0
+    }
+
+    /// Finds, and gives the readings that were tried as well.
+    pub(crate) fn finish(mut self) -> (Answer<'a>, Vec<Slots>) {
+        if self.query.take > 0 && !self.filter.is_empty() && self.segment.documents() > 0 {
+            self.number();
+            self.domain();
+            let identified = self
+                .top
+                .hits()
+                .first()
+                .is_some_and(|hit| hit.score >= rank::IDENTIFIED);
+            if !identified && !self.folded.is_empty() {
+                self.words();
+            }
+        }
+        let mut hits = self.top.into_hits();
+        for hit in &mut hits {
+            hit.matched = match self.readings.get(usize::from(hit.by)) {
+                Some(slots) => matched(self.segment, slots, hit),
+                None => 0,
+            };
+        }
+        (
+            Answer {
+                hits,
+                text: self.query.text,
+                words: self.folded,
+            },
+            self.readings,
+        )
+    }
+
+    /// How many words are read.
+    pub(crate) fn count(&self) -> usize {
+        self.folded.len().min(MOST_WORDS)
+    }
+
+    /// Whether the word `at` may be the beginning of a longer one.
+    pub(crate) fn is_open(&self, at: usize) -> bool {
+        self.folded.open_end() && at + 1 == self.folded.len()
+    }
+
+    /// Whether the last word that is read may go on.
+    pub(crate) fn open(&self) -> bool {
+        self.is_open(self.count().saturating_sub(1))
+    }
+
+    /// Offers a document for the page.
+    pub(crate) fn offer(&mut self, document: u32, score: f32, tier: Tier, name: u8, reading: Reading) {
+        if self.top.rejects(score, document) || self.top.has(document, score) || !self.filter.admits(document)
+        {
+            return;
+        }
+        let by = self.readings.len().min(usize::from(u8::MAX)) as u8;
+        self.top.offer(Hit {
+            document,
+            score,
+            tier,
+            name,
+            reading,
+            by,
+            matched: 0,
+        });
+    }
+
+    /// Remembers a reading that found what it could.
+    pub(crate) fn remember(&mut self, slots: Slots) {
+        self.readings.push(slots);
+    }
+
+    /// Documents by their number, with or without dash, or by its beginning of five digits or more.
+    fn number(&mut self) {
+        let text = self.query.text.trim();
+        if !text.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
+            return;
+        }
+        let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+        let Ok(start) = digits.parse::<u32>() else { return };
+        if !(5..=9).contains(&digits.len()) {
+            return;
+        }
+        let scale = 10u32.pow(9 - digits.len() as u32);
+        let numbers = self.segment.numbers(Section::Numbers);
+        let (from, to) = (
+            numbers.below(start * scale),
+            numbers.below((start + 1).saturating_mul(scale)),
+        );
+        let bonus = if scale == 1 {
+            rank::IDENTIFIED
+        } else {
+            rank::IDENTIFIED_START
+        };
+        for document in self
+            .segment
+            .numbers(Section::NumberDocuments)
+            .slice(from, to)
+            .iter()
+        {
+            let score = self.segment.weight(document) + bonus;
+            self.offer(document, score, Tier::Number, 0, Reading::Typed);
+        }
+    }
+
+    /// Documents by the domain of their website, or by its beginning.
+    fn domain(&mut self) {
+        let Some(domain) = fold::domain(self.query.text) else {
+            return;
+        };
+        let mut slots = Slots::new(Reading::Typed, 0.0, true);
+        reading::push_word(self.segment, &domain, true, 0, &mut slots);
+        let slot = slots.all()[0];
+        let mut walk = postings::heads(self.segment, &slots, &slot);
+        let mut batch = [0; BATCH];
+        let count = walk.next(&mut batch);
+        for &document in &batch[..count] {
+            let whole = self
+                .segment
+                .record(document)
+                .places()
+                .iter()
+                .any(|term| Some(term) == slot.exact);
+            let bonus = if whole {
+                rank::IDENTIFIED
+            } else {
+                rank::IDENTIFIED_START
+            };
+            self.offer(
+                document,
+                self.segment.weight(document) + bonus,
+                Tier::Domain,
+                0,
+                Reading::Typed,
+            );
+        }
+        self.remember(Slots::new(Reading::Typed, 0.0, true));
+    }
+}
+
+/// The typed words that a document has, a bit for each.
+fn matched(segment: Segment<'_>, slots: &Slots, hit: &Hit) -> u64 {
+    let begins = matches!(hit.tier, Tier::Exact | Tier::Whole | Tier::Begins);
+    let known = begins && slots.plain();
+    let record = segment.record(hit.document).all();
+    let initials = match hit.reading {
+        Reading::Initials(at) => 1 << at,
+        _ => 0,
+    };
+    slots.all().iter().fold(initials, |words, slot| {
+        let has = known || record.iter().any(|term| slots.has(slot, term & !NOISE));
+        words | if has { slot.words } else { 0 }
+    })
+}

@@ -1,0 +1,214 @@
+//! Documents that have all words: the list of the rarest, walked from the most prominent on.
+//!
+//! Only the rarest word is walked. Whether its documents have the other words is told by their signatures, which rule out
+//! nearly all that have not, and then by their records. A word that stands for too many lists is not walked at all.
+
+use crate::bytes::{Bits, U32s};
+use crate::reading::{Slot, Slots};
+use crate::segment::{Section, Segment};
+
+/// So many documents are looked at together.
+pub const BATCH: usize = 32;
+/// Past the last document.
+const END: u32 = u32::MAX;
+/// A slot of more lists than this is not walked list by list.
+const MOST_LISTS: usize = 6;
+/// Lists that hold no more documents than this together are made one.
+const GATHERED: usize = 1024;
+
+/// So many documents are taken from the heads of lists.
+const MOST_HEADS: usize = 4096;
+/// Lists shorter than this have no bits.
+const DENSE: usize = 64;
+
+/// A walk through the documents of one slot.
+#[derive(Clone, Debug)]
+pub enum Walk<'a> {
+    /// One list and a place in it.
+    List(U32s<'a>, usize),
+    /// A bit for each document, how many are set, and the next document.
+    Bits(Bits<'a>, usize, u32),
+    /// Several lists, the most frequent of them perhaps as bits, and the next document.
+    Lists(Option<(Bits<'a>, usize)>, Vec<(U32s<'a>, usize)>, u32),
+    /// One list made of several, and a place in it.
+    Gathered(Vec<u32>, usize),
+}
+
+impl Walk<'_> {
+    /// About how many documents there are.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::List(list, _) => list.len(),
+            Self::Bits(_, count, _) => *count,
+            Self::Lists(bits, lists, _) => {
+                bits.map_or(0, |(_, count)| count) + lists.iter().map(|(list, _)| list.len()).sum::<usize>()
+            }
+            Self::Gathered(list, _) => list.len(),
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// The next documents in order, at most as many as `batch` holds; how many they are.
+    pub fn next(&mut self, batch: &mut [u32]) -> usize {
+        match self {
+            Self::List(list, at) => {
+                let mut count = 0;
+                for (place, document) in batch.iter_mut().zip(list.slice(*at, *at + BATCH).iter()) {
+                    *place = document;
+                    count += 1;
+                }
+                *at += count;
+                count
+            }
+            Self::Gathered(list, at) => {
+                let count = batch.len().min(list.len() - *at);
+                batch[..count].copy_from_slice(&list[*at..*at + count]);
+                *at += count;
+                count
+            }
+            Self::Bits(bits, _, from) => fill(batch, from, |from| bits.next(from).unwrap_or(END)),
+            Self::Lists(bits, lists, from) => fill(batch, from, |from| {
+                let mut least = bits.and_then(|(bits, _)| bits.next(from)).unwrap_or(END);
+                for (list, at) in &mut *lists {
+                    *at = list.gallop(*at, from);
+                    if *at < list.len() {
+                        least = least.min(list.get(*at));
+                    }
+                }
+                least
+            }),
+        }
+    }
+}
+
+/// Fills `batch` with what `next` finds from document `from` on.
+fn fill(batch: &mut [u32], from: &mut u32, mut next: impl FnMut(u32) -> u32) -> usize {
+    for (count, place) in batch.iter_mut().enumerate() {
+        let document = next(*from);
+        if document == END {
+            return count;
+        }
+        *place = document;
+        *from = document + 1;
+    }
+    batch.len()
+}
+
+/// The documents with a word of `slot`, or none if there are too many lists to walk.
+pub fn walk<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Option<Walk<'a>> {
+    let starts = segment.numbers(Section::PostingStarts);
+    let lists = segment.numbers(Section::Postings);
+    union(slots, slot, starts, lists, |term| frequent(segment, term))
+}
+
+/// The documents with a name that starts with a word of `slot`.
+pub fn walk_first<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Option<Walk<'a>> {
+    union(
+        slots,
+        slot,
+        segment.numbers(Section::NameStarts),
+        segment.numbers(Section::Firsts),
+        |_| None,
+    )
+}
+
+/// About how many documents have a word of `slot`.
+pub fn total(segment: Segment<'_>, slots: &Slots, slot: &Slot) -> usize {
+    let starts = segment.numbers(Section::PostingStarts);
+    slots
+        .ranges(slot)
+        .iter()
+        .map(|range| length(starts, range.low, range.high))
+        .sum()
+}
+
+fn length(starts: U32s<'_>, low: u32, high: u32) -> usize {
+    (starts.get(high as usize).saturating_sub(starts.get(low as usize))) as usize
+}
+
+fn union<'a>(
+    slots: &Slots,
+    slot: &Slot,
+    starts: U32s<'a>,
+    lists: U32s<'a>,
+    bits: impl Fn(u32) -> Option<Bits<'a>>,
+) -> Option<Walk<'a>> {
+    let ranges = slots.ranges(slot);
+    let (mut total, mut terms) = (0, 0);
+    for range in ranges {
+        total += length(starts, range.low, range.high);
+        terms += (range.high - range.low) as usize;
+    }
+    let list = |term: u32| {
+        lists.slice(
+            starts.get(term as usize) as usize,
+            starts.get(term as usize + 1) as usize,
+        )
+    };
+    if terms <= MOST_LISTS {
+        let mut dense = None;
+        let mut all = Vec::with_capacity(terms);
+        for term in ranges.iter().flat_map(|range| range.low..range.high) {
+            let list = list(term);
+            match bits(term).filter(|_| dense.is_none() && list.len() > DENSE) {
+                Some(bits) => dense = Some((bits, list.len())),
+                None if list.len() > 0 => all.push((list, 0)),
+                None => {}
+            }
+        }
+        return Some(match (dense, all.len()) {
+            (None, 0) => Walk::Gathered(Vec::new(), 0),
+            (None, 1) => Walk::List(all.remove(0).0, 0),
+            (Some((bits, count)), 0) => Walk::Bits(bits, count, 0),
+            _ => Walk::Lists(dense, all, 0),
+        });
+    }
+    if total > GATHERED {
+        return None;
+    }
+    let mut all = Vec::with_capacity(total);
+    for range in ranges {
+        let (from, to) = (starts.get(range.low as usize), starts.get(range.high as usize));
+        all.extend(lists.slice(from as usize, to as usize).iter());
+    }
+    all.sort_unstable();
+    all.dedup();
+    Some(Walk::Gathered(all, 0))
+}
+
+/// The bits of a frequent word.
+fn frequent(segment: Segment<'_>, term: u32) -> Option<Bits<'_>> {
+    let terms = segment.numbers(Section::FrequentTerms);
+    let at = terms.below(term);
+    if at >= terms.len() || terms.get(at) != term {
+        return None;
+    }
+    let row = (segment.documents() as usize).div_ceil(64) * 8;
+    segment
+        .bytes(Section::FrequentBits)
+        .get(at * row..(at + 1) * row)
+        .map(Bits)
+}
+
+/// The most prominent documents of a slot with too many lists to walk: the first few of each list.
+pub fn heads<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Walk<'a> {
+    let starts = segment.numbers(Section::PostingStarts);
+    let lists = segment.numbers(Section::Postings);
+    let ranges = slots.ranges(slot);
+    let terms: usize = ranges.iter().map(|range| (range.high - range.low) as usize).sum();
+    let each = (MOST_HEADS / terms.max(1)).max(1);
+    let mut all = Vec::new();
+    for term in ranges
+        .iter()
+        .flat_map(|range| range.low..range.high)
+        .take(MOST_HEADS)
+    {
+        let from = starts.get(term as usize) as usize;
+        let to = starts.get(term as usize + 1) as usize;
+        all.extend(lists.slice(from, to.min(from + each)).iter());
+    }
+    all.sort_unstable();
+    all.dedup();
+    Walk::Gathered(all, 0)
+}

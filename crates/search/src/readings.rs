@@ -1,0 +1,298 @@
+//! The readings of what was typed, and when each is tried.
+//!
+//! First the words as they stand, and neighbours as one word where the dictionary has it. If that finds a few documents,
+//! it was meant so. Otherwise a word may be two run together, the initials of a name, or hold a mistake: the word that no document
+//! has, or, where all are known, the rare ones among them (every one if nothing was found). Two words with a mistake each,
+//! and a word too many, are tried last.
+
+use crate::builder::{INITIALS, initials_hash};
+use crate::find::Finder;
+use crate::postings;
+use crate::query::{Reading, Tier};
+use crate::rank;
+use crate::reading::{self, Slots};
+use crate::record::{NOISE, Terms};
+use crate::segment::Section;
+use crate::signature;
+use crate::trie::{self, Range};
+use crate::typo;
+
+/// So many documents are enough not to look for mistakes.
+pub const ENOUGH: usize = 3;
+/// A word in no more documents than this may be a mistake, though some document has it.
+pub const RARE: usize = 256;
+/// Only so many words are suspected in turn.
+const SUSPECTS: usize = 6;
+/// A query of more words than this is long, and fewer of its words are suspected.
+const LONG: usize = 12;
+const FEW_SUSPECTS: usize = 2;
+/// A word shorter than this is neither read as two nor made of two.
+pub const SHORTEST_SPLIT: usize = 5;
+
+impl Finder<'_> {
+    /// Tries the readings in turn.
+    pub(crate) fn words(&mut self) {
+        let count = self.count();
+        let Some(typed) = self.read(Reading::Typed, 0.0, |_, _| Some(0)) else {
+            return;
+        };
+        let (mut dead, mut rare) = (Vec::new(), Vec::new());
+        for (at, slot) in typed.all().iter().enumerate() {
+            if typed.ranges(slot).is_empty() && !slot.optional {
+                dead.push(at);
+            } else if postings::total(self.segment, &typed, slot) <= RARE {
+                rare.push(at);
+            }
+        }
+        self.run(typed);
+        for at in 0..count.saturating_sub(1) {
+            self.joined(at);
+        }
+        if self.top.len() >= ENOUGH.min(self.query.take) || self.filtered_out() {
+            return;
+        }
+        let none = self.top.len() == 0;
+        let suspects = if count > LONG {
+            FEW_SUSPECTS
+        } else {
+            count.min(SUSPECTS)
+        };
+        for at in 0..count {
+            if dead == [at] || (dead.is_empty() && none && at < suspects) {
+                self.split(at);
+                self.initials(at);
+            }
+        }
+        if self.top.full() {
+            return;
+        }
+        match dead[..] {
+            [] if none => (0..suspects).for_each(|at| self.typos(&[at])),
+            [] => rare.iter().take(suspects).for_each(|&at| self.typos(&[at])),
+            [_] | [_, _] => self.typos(&dead),
+            _ => {}
+        }
+        if self.top.len() > 0 || count < 2 {
+            return;
+        }
+        if let [one] = dead[..] {
+            for other in (0..suspects).filter(|&at| at != one) {
+                self.typos(&[one.min(other), one.max(other)]);
+            }
+        }
+        if self.top.len() > 0 {
+            return;
+        }
+        for at in 0..count {
+            if dead == [at] || (dead.is_empty() && at < suspects) {
+                let left_out = |word: usize, _: &mut Slots| Some(usize::from(word == at));
+                if let Some(slots) = self.read(Reading::Without(at as u8), rank::WITHOUT, left_out) {
+                    self.run(slots);
+                }
+            }
+        }
+    }
+
+    /// Whether names begin with what was typed, of which the filter left few: no reason to look for mistakes.
+    fn filtered_out(&self) -> bool {
+        self.begun && self.filter.narrowest().is_some()
+    }
+
+    /// Reads word after word. `special` may read the word at a place otherwise and says how many words it has read; it
+    /// says 0 for a word as it stands, and none if there is no such reading.
+    fn read(
+        &self,
+        reading: Reading,
+        cost: f32,
+        mut special: impl FnMut(usize, &mut Slots) -> Option<usize>,
+    ) -> Option<Slots> {
+        let count = self.count();
+        let mut slots = Slots::new(reading, cost, self.open());
+        let mut at = 0;
+        while at < count {
+            match special(at, &mut slots)? {
+                0 => {
+                    reading::push_word(
+                        self.segment,
+                        self.folded.word(at),
+                        self.is_open(at),
+                        1 << at,
+                        &mut slots,
+                    );
+                    at += 1;
+                }
+                read => at += read,
+            }
+        }
+        Some(slots)
+    }
+
+    /// Words `at` and `at + 1` as one, if the dictionary has it.
+    fn joined(&mut self, at: usize) {
+        let open = self.is_open(at + 1);
+        let lengths = [at, at + 1].map(|at| self.folded.word(at).len());
+        if lengths.iter().any(|&length| length < 2) || lengths[0] + lengths[1] < SHORTEST_SPLIT {
+            return;
+        }
+        let mut spelled = Vec::with_capacity(32);
+        trie::symbols(self.folded.word(at), &mut spelled);
+        let trie = self.segment.trie();
+        let Some(place) = trie.find(&spelled) else { return };
+        let depth = spelled.len();
+        trie::symbols(self.folded.word(at + 1), &mut spelled);
+        let end = trie.walk(place, depth, &spelled);
+        if end.is_none_or(|end| !open && end.ends().is_none()) {
+            return;
+        }
+        let word = format!("{}{}", self.folded.word(at), self.folded.word(at + 1));
+        let slots = self.read(Reading::Joined(at as u8), rank::JOINED, |place, slots| {
+            if place != at {
+                return Some(0);
+            }
+            reading::push_word(self.segment, &word, open, 0b11 << at, slots);
+            Some(2)
+        });
+        if let Some(slots) = slots {
+            self.run(slots);
+        }
+    }
+
+    /// Word `at` as two words of the dictionary.
+    fn split(&mut self, at: usize) {
+        let open = self.is_open(at);
+        let Some(cut) = self.cut(self.folded.word(at), open) else {
+            return;
+        };
+        let slots = self.read(Reading::Split(at as u8), rank::JOINED, |place, slots| {
+            if place != at {
+                return Some(0);
+            }
+            let (left, right) = self.folded.word(at).split_at(cut);
+            reading::push_word(self.segment, left, false, 1 << at, slots);
+            reading::push_word(self.segment, right, open, 1 << at, slots);
+            Some(1)
+        });
+        if let Some(slots) = slots {
+            self.run(slots);
+        }
+    }
+
+    /// Where `word` falls into two words of the dictionary: of several places the one whose rarer word is the most
+    /// frequent.
+    fn cut(&self, word: &str, open: bool) -> Option<usize> {
+        if !word.is_ascii() || word.len() < SHORTEST_SPLIT {
+            return None;
+        }
+        let trie = self.segment.trie();
+        let starts = self.segment.numbers(Section::PostingStarts);
+        let total = |range: Range| starts.get(range.high as usize) - starts.get(range.low as usize);
+        let mut spelled = Vec::with_capacity(word.len());
+        trie::symbols(word, &mut spelled);
+        let mut best = None;
+        let mut place = trie.root()?;
+        for cut in 1..=spelled.len() - 2 {
+            let Some(next) = trie.step(place, cut - 1, spelled[cut - 1]) else {
+                break;
+            };
+            place = next;
+            let Some(left) = place.ends().filter(|_| cut >= 2) else {
+                continue;
+            };
+            let Some(rest) = trie.find(&spelled[cut..]) else {
+                continue;
+            };
+            let right = if open {
+                Some(rest.range())
+            } else {
+                rest.ends().map(Range::one)
+            };
+            let Some(right) = right else { continue };
+            let rarer = total(Range::one(left)).min(total(right));
+            if best.is_none_or(|(most, _)| rarer > most) {
+                best = Some((rarer, cut));
+            }
+        }
+        best.map(|(_, cut)| cut)
+    }
+
+    /// Word `at` as the initials of a name, if no word is written so.
+    fn initials(&mut self, at: usize) {
+        let word = self.folded.word(at).to_owned();
+        if !INITIALS.contains(&word.len()) {
+            return;
+        }
+        let Some(slots) = self.read(Reading::Initials(at as u8), 0.0, |_, _| Some(0)) else {
+            return;
+        };
+        if slots.all()[at].exact.is_some() {
+            return;
+        }
+        let hash = initials_hash(&word);
+        let hashes = self.segment.numbers(Section::Initials);
+        let (from, to) = (hashes.below(hash), hashes.below(hash.saturating_add(1)));
+        for document in self
+            .segment
+            .numbers(Section::InitialDocuments)
+            .slice(from, to)
+            .iter()
+        {
+            let record = self.segment.record(document);
+            let has = |term: u32, slot| slots.has(slot, term & !NOISE);
+            let others = slots.all().iter().enumerate().all(|(other, slot)| {
+                other == at || slot.optional || record.all().iter().any(|term| has(term, slot))
+            });
+            let name = (0..record.names()).find(|&which| self.spells(record.name(which).spine(), &word));
+            if let (true, Some(name)) = (others, name) {
+                let score = self.segment.weight(document) + rank::INITIALS;
+                self.offer(document, score, Tier::Initials, name as u8, slots.reading);
+            }
+        }
+        self.remember(slots);
+    }
+
+    /// Whether `word` is the initials of a name, with or without its noise.
+    fn spells(&self, name: Terms<'_>, word: &str) -> bool {
+        [true, false].into_iter().any(|with_noise| {
+            let counted = name.iter().filter(|term| with_noise || term & NOISE == 0);
+            let letters = counted.filter_map(|term| self.segment.trie().word(term & !NOISE).chars().next());
+            letters.eq(word.chars())
+        })
+    }
+
+    /// The words `wrong` with a mistake each.
+    fn typos(&mut self, wrong: &[usize]) {
+        let reading = match *wrong {
+            [one] => Reading::Typo(one as u8),
+            [one, two] => Reading::Typos(one as u8, two as u8),
+            _ => return,
+        };
+        let trie = self.segment.trie();
+        let mut spelled = Vec::new();
+        let mut near = Vec::new();
+        let slots = self.read(reading, rank::TYPO * wrong.len() as f32, |at, slots| {
+            if !wrong.contains(&at) {
+                return Some(0);
+            }
+            let open = self.is_open(at);
+            trie::symbols(self.folded.word(at), &mut spelled);
+            typo::near(trie, &spelled, open, &mut near);
+            if near.is_empty() {
+                return None;
+            }
+            slots.push(near.iter().copied(), [], None, 1 << at);
+            // Words read with a mistake have four letters or more, of which a range shares at least three.
+            slots.mark_bits(near.iter().map(|range| {
+                let letters = trie.letters(range.low);
+                signature::bits(if open {
+                    &letters[..letters.len().min(3)]
+                } else {
+                    letters
+                })
+            }));
+            Some(1)
+        });
+        if let Some(slots) = slots {
+            self.run(slots);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! One reading through the tiers, from the strongest on.
+//!
+//! Names that begin with the words come from the sorted list of names, all others from the list of the rarest word.
+//! Since documents are numbered by prominence and a tier is worth at most so much, a tier is left as soon as no document
+//! further down can enter the page.
+
+use crate::begins::{self, Stretch};
+use crate::find::Finder;
+use crate::names::{self, Least, Ranked};
+use crate::postings::{self, BATCH, Walk};
+use crate::query::{Reading, Tier};
+use crate::rank::{self, Worth};
+use crate::reading::{Slot, Slots};
+use crate::readings::ENOUGH;
+use crate::record::{NOISE, Record};
+use crate::segment::Section;
+
+/// Documents of one list that are judged.
+const CANDIDATES: usize = 16;
+/// Steps through a list as long as nothing was found.
+const STEPS: u32 = 2_000;
+/// Steps through a list once a few documents were found.
+const STEPS_FEW: u32 = 256;
+/// Steps through a list once enough were found.
+const STEPS_ENOUGH: u32 = 128;
+/// What looking at a record counts.
+const LOOK: u32 = 4;
+/// No more names than this are tried of one stretch.
+const MOST_NAMES: usize = 1_024;
+/// An alias no longer than this is found whole only.
+const SHORT_ALIAS: usize = 3;
+
+impl<'a> Finder<'a> {
+    /// Tries one reading through all tiers and remembers it.
+    pub(crate) fn run(&mut self, slots: Slots) {
+        if !slots.dead() {
+            self.begins(&slots);
+            self.listed(&slots);
+        }
+        self.remember(slots);
+    }
+
+    /// Whether no document at all could enter the page with this bonus.
+    fn hopeless(&self, bonus: f32) -> bool {
+        self.top.rejects(self.segment.weight(0) + bonus, 0)
+    }
+
+    /// Names that begin with the words.
+    fn begins(&mut self, slots: &Slots) {
+        let found = begins::stretches(self.segment, slots, &self.folded);
+        self.begun |= !found.begins.is_empty();
+        // After a blank more words are to come, so that a name that ends here is not what is meant.
+        let exact = if self.folded.open_end() && slots.reading == Reading::Typed {
+            rank::EXACT
+        } else {
+            rank::WHOLE
+        };
+        self.visit(found.exact.as_slice(), slots, Tier::Exact, exact);
+        self.visit(&found.whole, slots, Tier::Whole, rank::WHOLE);
+        self.visit(&found.legal, slots, Tier::Whole, rank::WHOLE);
+        self.visit(&found.short, slots, Tier::Begins, rank::BEGINS + rank::SHORT_WORD);
+        if !self.ready(slots) {
+            self.visit(&found.begins, slots, Tier::Begins, rank::BEGINS);
+        }
+    }
+
+    /// Offers the names kept ready for a single word; whether no other name could enter the page.
+    fn ready(&mut self, slots: &Slots) -> bool {
+        let [slot] = slots.all() else { return false };
+        let Some(node) = slot.node.filter(|_| self.filter.narrowest().is_none()) else {
+            return false;
+        };
+        let bonus = rank::BEGINS + slots.cost;
+        for entry in self.segment.ready(node).iter() {
+            let document = names::document(entry);
+            if self.top.rejects(self.segment.weight(document) + bonus, document) {
+                return slots.ranges(slot).len() == 1;
+            }
+            self.offer_name(entry, slots, Tier::Begins, bonus);
+        }
+        false
+    }
+
+    /// Offers the most prominent names of `stretches`.
+    fn visit(&mut self, stretches: &[Stretch], slots: &Slots, tier: Tier, bonus: f32) {
+        for variant in [false, true] {
+            let bonus = bonus + slots.cost + if variant { rank::VARIANT } else { 0.0 };
+            let chosen = stretches.iter().filter(|stretch| stretch.variant == variant);
+            if chosen.clone().next().is_none() || self.hopeless(bonus + rank::ALIAS) {
+                continue;
+            }
+            let labelled: Option<Vec<_>> = self
+                .filter
+                .narrowest()
+                .and_then(|lists| lists.iter().map(crate::labels::List::names).collect());
+            if let Some(lists) = labelled {
+                for (places, ranked) in lists {
+                    let within = |at: usize| places.below(at as u32);
+                    let inside: Vec<_> = chosen
+                        .clone()
+                        .map(|it| (within(it.from), within(it.to)))
+                        .collect();
+                    self.take(ranked, &inside, slots, tier, bonus);
+                }
+            } else {
+                let ranked = Ranked::new(
+                    self.segment.numbers(Section::NameEntries),
+                    self.segment.numbers(Section::NameMinima),
+                );
+                let all: Vec<_> = chosen.map(|it| (it.from, it.to)).collect();
+                self.take(ranked, &all, slots, tier, bonus);
+            }
+        }
+    }
+
+    /// Offers names of `stretches` from the most prominent on until no other could enter the page.
+    fn take(
+        &mut self,
+        ranked: Ranked<'a>,
+        stretches: &[(usize, usize)],
+        slots: &Slots,
+        tier: Tier,
+        bonus: f32,
+    ) {
+        let highest = bonus + if tier == Tier::Whole { rank::ALIAS } else { 0.0 };
+        let mut most = self.query.take.min(MOST_NAMES) * 3 / 2 + 1;
+        let mut seen = 0;
+        loop {
+            let mut least = Least::new(most);
+            for &(from, to) in stretches {
+                ranked.least(from, to, &mut least);
+            }
+            for &entry in &least.entries()[seen..] {
+                let document = names::document(entry);
+                if self
+                    .top
+                    .rejects(self.segment.weight(document) + highest, document)
+                {
+                    return;
+                }
+                self.offer_name(entry, slots, tier, bonus);
+            }
+            if !least.full() || most > MOST_NAMES {
+                return;
+            }
+            seen = most;
+            most *= 4;
+        }
+    }
+
+    fn offer_name(&mut self, entry: u32, slots: &Slots, tier: Tier, bonus: f32) {
+        let (document, which) = (names::document(entry), names::which(entry));
+        let mut score = self.segment.weight(document) + bonus;
+        if which > 0 {
+            let name = self.segment.record(document).name(which);
+            score += match (name.alias(), tier) {
+                // Only the shown name is what it is exactly; another has been offered as a whole name.
+                (_, Tier::Exact) => return,
+                (true, Tier::Begins) if self.is_short(name) => return,
+                (true, Tier::Whole) => rank::ALIAS,
+                (true, _) => 0.0,
+                (false, _) => rank::OTHER_NAME,
+            };
+        }
+        self.offer(document, score, tier, which as u8, slots.reading);
+    }
+
+    /// Whether an alias is too short to be found by its beginning.
+    fn is_short(&self, name: crate::record::Terms<'_>) -> bool {
+        name.len() == 1 && self.segment.trie().letters(name.term(0)).len() <= SHORT_ALIAS
+    }
+
+    /// Documents that have all words anywhere.
+    ///
+    /// The rarest word leads. Where even that is more frequent than names that start with the first word, these are
+    /// walked first.
+    fn listed(&mut self, slots: &Slots) {
+        if self.hopeless(rank::MOST_FIRST + slots.cost) {
+            return;
+        }
+        let required: Vec<Slot> = slots.required().copied().collect();
+        let mut rarest: Option<Walk<'a>> = self.filter.walk();
+        for slot in &required {
+            let walk = postings::walk(self.segment, slots, slot);
+            if let Some(walk) = walk
+                && rarest.as_ref().is_none_or(|rarest| walk.size() < rarest.size())
+            {
+                rarest = Some(walk);
+            }
+        }
+        let lead = slots.lead().filter(|_| required.len() > 1);
+        let first = lead.and_then(|lead| postings::walk_first(self.segment, slots, lead));
+        let smaller = first.filter(|first| rarest.as_ref().is_none_or(|rarest| first.size() < rarest.size()));
+        let mut most = rank::MOST_FIRST;
+        if let Some(first) = smaller {
+            self.walk(first, slots, &required, most);
+            most = rank::MOST_ANYWHERE;
+        }
+        if !self.hopeless(most + slots.cost) {
+            let rarest = rarest.unwrap_or_else(|| postings::heads(self.segment, slots, &required[0]));
+            self.walk(rarest, slots, &required, most);
+        }
+    }
+
+    /// Offers the documents of `walk` that have all `required` words and may be worth up to `most`.
+    fn walk(&mut self, mut walk: Walk<'a>, slots: &Slots, required: &[Slot], most: f32) {
+        let most = most + slots.cost;
+        let mut left = CANDIDATES;
+        let allowed = match self.top.len() {
+            0 if !self.begun => STEPS,
+            0..ENOUGH if self.filter.narrowest().is_none() => STEPS_FEW,
+            _ => STEPS_ENOUGH,
+        };
+        let allowed = allowed.min(self.steps);
+        let mut steps = allowed;
+        let mut batch = [0; BATCH];
+        while left > 0 && steps > 0 {
+            let count = walk.next(&mut batch);
+            if count == 0 || self.top.rejects(self.segment.weight(batch[0]) + most, batch[0]) {
+                break;
+            }
+            steps = steps.saturating_sub(count as u32);
+            // The signatures of a batch are fetched side by side; few documents remain.
+            let mut passed = 0;
+            for at in 0..count {
+                let signature = self.segment.signature(batch[at]);
+                batch[passed] = batch[at];
+                passed += usize::from(required.iter().all(|slot| slot.may_be_in(signature)));
+            }
+            for &document in &batch[..passed] {
+                let weight = self.segment.weight(document);
+                if left == 0 || self.top.rejects(weight + most, document) {
+                    break;
+                }
+                steps = steps.saturating_sub(LOOK);
+                let record = self.segment.record(document);
+                if holds(record, slots, required) && self.filter.admits(document) {
+                    left -= 1;
+                    let Worth { bonus, name, first } = rank::judge(record, slots);
+                    let tier = if first { Tier::First } else { Tier::Anywhere };
+                    self.offer(document, weight + bonus + slots.cost, tier, name, slots.reading);
+                }
+            }
+        }
+        self.steps -= allowed - steps;
+    }
+}
+
+/// Whether a document has all `required` words, the word still being typed one of its own.
+fn holds(record: Record<'_>, slots: &Slots, required: &[Slot]) -> bool {
+    let terms = || record.all().iter().map(|term| term & !NOISE);
+    let has_all = required
+        .iter()
+        .all(|slot| terms().any(|term| slots.has(slot, term)));
+    has_all
+        && match slots.all().split_last() {
+            Some((last, earlier)) if slots.open && slots.overlap() => {
+                terms().any(|term| slots.has(last, term) && !earlier.iter().any(|slot| slots.has(slot, term)))
+            }
+            _ => true,
+        }
+}

@@ -1,0 +1,161 @@
+//! `GET /v0.2/search/{searchTerm}`: nonprofits by what was typed so far.
+
+use super::{DISBURSABLE, Match, cause_label, city_label, state_label};
+use crate::app::App;
+use crate::directory::record;
+use crate::error::{Error, ProblemBody, Result};
+use crate::http::cache;
+use crate::http::params::{PathText, RawQuery, positive, values};
+use crate::http::public_key::{PublicKey, Search};
+use crate::nonprofits::causes::Causes;
+use crate::nonprofits::item::{self, SearchBody};
+use crate::nonprofits::store;
+use crate::text::fold;
+use crate::urls::Urls;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+
+const DEFAULT_TAKE: usize = 10;
+const MOST_TAKE: usize = 50;
+const LONGEST_TERM: usize = 256;
+/// More than there are.
+const MOST_CAUSES: usize = 200;
+
+/// Nonprofits by what was typed so far: the last word may be unfinished, a word may have a mistake.
+///
+/// Names, everyday names, acronyms, places ("habitat austin tx"), EINs from five digits on and domains are found.
+#[utoipa::path(
+    get,
+    path = "/v0.2/search/{searchTerm}",
+    operation_id = "search",
+    tag = "nonprofits",
+    security(("publicKey" = [])),
+    params(
+        ("searchTerm" = String, Path, description = "What was typed, at most 256 characters.", example = "red cro"),
+        ("take" = Option<u32>, Query, description = "How many are wanted: 10 unless given, 50 at the most.", minimum = 1),
+        ("causes" = Option<String>, Query, description = "Causes with commas between them; one of them is enough.", example = "animals,wildlife"),
+        ("tags" = Option<String>, Query, description = "The former name of causes; both lists count."),
+        ("state" = Option<String>, Query, description = "Two letters.", example = "OR"),
+        ("city" = Option<String>, Query, description = "The name of a city.", example = "Portland"),
+        ("disbursable" = Option<u8>, Query, description = "1: only those that gifts can be passed on to."),
+    ),
+    responses(
+        (status = 200, description = "Nonprofits, best first; none where nothing matches.", body = SearchBody),
+        (status = 304, description = "Nothing changed since the answer with this ETag."),
+        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "not_found: the term is blank", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub async fn search(
+    State(app): State<App>,
+    _key: PublicKey<Search>,
+    PathText(term): PathText,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response> {
+    if term.trim().is_empty() {
+        return Err(Error::NotFound);
+    }
+    if term.len() > LONGEST_TERM && term.chars().count() > LONGEST_TERM {
+        return Err(Error::InvalidParameter(
+            "the search term has over 256 characters; shorten it".into(),
+        ));
+    }
+    let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MOST_TAKE);
+    let filter = Filter::read(&query)?;
+    let view = app.directory.view();
+    if view.snapshot.is_none() {
+        return fallback(&app, &term, take).await;
+    }
+    Ok(cache::json(&headers, view.tag.as_ref(), || {
+        let found = filter.over(|groups| view.search(&term, take, groups));
+        render(&found, app.directory.causes(), &app.urls)
+    }))
+}
+
+fn render(found: &[Match<'_>], causes: &Causes, urls: &Urls) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1_024 * found.len() + 32);
+    out.extend_from_slice(br#"{"nonprofits":["#);
+    for (place, found) in found.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        item::write(&mut out, &found.nonprofit, causes, urls, Some(&found.words));
+    }
+    out.extend_from_slice(b"]}");
+    out
+}
+
+/// While the snapshot is being built: nonprofits whose name begins with the term, from the store.
+async fn fallback(app: &App, term: &str, take: usize) -> Result<Response> {
+    let words: Vec<String> = term.split_whitespace().map(str::to_lowercase).collect();
+    let causes = app.directory.causes();
+    let beginning = fold(term, '-');
+    let records = match beginning.is_empty() {
+        true => Vec::new(),
+        false => store::list_by_slug(&app.db, &beginning, take, causes, record::to_vec).await?,
+    };
+    let found: Vec<Match<'_>> = records
+        .iter()
+        .filter_map(|bytes| {
+            Some(Match {
+                nonprofit: record::read(bytes)?,
+                words: words.clone(),
+            })
+        })
+        .collect();
+    Ok(cache::json(&HeaderMap::new(), None, || {
+        render(&found, causes, &app.urls)
+    }))
+}
+
+/// What the answer may hold, as groups of labels: a nonprofit carries one of each group.
+#[derive(Debug, Default)]
+struct Filter {
+    groups: Vec<Vec<String>>,
+}
+
+impl Filter {
+    fn read(query: &str) -> Result<Filter> {
+        let mut groups = Vec::new();
+        let causes = values(query, "causes").chain(values(query, "tags"));
+        let causes: Vec<String> = causes
+            .flat_map(|list| list.split(',').map(cause_label).collect::<Vec<_>>())
+            .filter(|label| label != "cause:")
+            .take(MOST_CAUSES)
+            .collect();
+        if !causes.is_empty() {
+            groups.push(causes);
+        }
+        for (name, label) in [("state", state_label as fn(&str) -> String), ("city", city_label)] {
+            if let Some(value) = values(query, name).find(|value| !value.trim().is_empty()) {
+                groups.push(vec![label(&value)]);
+            }
+        }
+        match values(query, "disbursable").next().as_deref() {
+            Some("1" | "true") => groups.push(vec![DISBURSABLE.to_owned()]),
+            None | Some("" | "0" | "false") => {}
+            Some(_) => return Err(Error::InvalidParameter("disbursable is 1 or 0".into())),
+        }
+        if values(query, "near").next().is_some() {
+            let told = "near is not offered yet: no nonprofit has coordinates here; send state or city";
+            return Err(Error::InvalidParameter(told.into()));
+        }
+        Ok(Filter { groups })
+    }
+
+    fn over<T>(&self, find: impl FnOnce(&[&[&str]]) -> T) -> T {
+        let groups: Vec<Vec<&str>> = self
+            .groups
+            .iter()
+            .map(|group| group.iter().map(String::as_str).collect())
+            .collect();
+        let groups: Vec<&[&str]> = groups.iter().map(Vec::as_slice).collect();
+        find(&groups)
+    }
+}

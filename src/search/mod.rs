@@ -1,0 +1,129 @@
+//! Search and browse lists: what the index is told of a nonprofit, and how a view is asked.
+
+pub mod api;
+pub mod explain;
+
+use crate::directory::View;
+use crate::nonprofits::causes::Causes;
+use crate::nonprofits::{Nonprofit, place};
+use crate::text::fold;
+use ::search::{Answer, BuildError, Builder, Document, Hit, Query};
+
+/// The label that all nonprofits of a cause carry.
+pub fn cause_label(name: &str) -> String {
+    format!("cause:{}", name.trim().to_ascii_lowercase())
+}
+
+/// The label that all nonprofits of a state carry.
+pub fn state_label(code: &str) -> String {
+    format!("state:{}", code.trim().to_ascii_uppercase())
+}
+
+/// The label that all nonprofits of a city carry, whatever its state.
+pub fn city_label(name: &str) -> String {
+    format!("city:{}", fold(name, ' '))
+}
+
+/// The label of nonprofits that gifts can be passed on to.
+pub const DISBURSABLE: &str = "disbursable";
+
+/// Tells the index of a nonprofit.
+pub fn add(builder: &mut Builder, nonprofit: &Nonprofit<'_>, causes: &Causes) -> Result<u32, BuildError> {
+    let aliases: Vec<&str> = nonprofit.aliases.lines().collect();
+    let number = nonprofit.ein.map(|ein| ein.to_string());
+    let mut labels: Vec<String> = causes
+        .of_set(nonprofit.causes)
+        .map(|cause| cause_label(&cause.name))
+        .collect();
+    if !nonprofit.state.is_empty() {
+        labels.push(state_label(nonprofit.state));
+    }
+    if !nonprofit.city.is_empty() {
+        labels.push(city_label(nonprofit.city));
+    }
+    if nonprofit.is_disbursable() {
+        labels.push(DISBURSABLE.to_owned());
+    }
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    builder.add(&Document {
+        name: nonprofit.name,
+        aliases: &aliases,
+        also: &[nonprofit.chapter, nonprofit.filed_name],
+        place: &[
+            nonprofit.city,
+            nonprofit.state,
+            place::state_name(nonprofit.state).unwrap_or_default(),
+        ],
+        number: number.as_deref(),
+        domain: nonprofit.website_url,
+        weight: nonprofit.prominence as f32 / 1_000.0,
+        labels: &labels,
+    })
+}
+
+/// A nonprofit that was found, with the typed words that found it.
+#[derive(Debug)]
+pub struct Match<'v> {
+    pub nonprofit: Nonprofit<'v>,
+    /// As typed, in lower case, in the order typed.
+    pub words: Vec<String>,
+}
+
+impl View {
+    /// The best `take` nonprofits for a text, each of which carries a label of every group of `filter`.
+    pub fn search(&self, text: &str, take: usize, filter: &[&[&str]]) -> Vec<Match<'_>> {
+        let Some(snapshot) = &self.snapshot else {
+            return Vec::new();
+        };
+        let is_replaced = |place: u32| self.overlay.replaces(place);
+        let hidden: Option<&dyn Fn(u32) -> bool> = match self.overlay.is_empty() {
+            true => None,
+            false => Some(&is_replaced),
+        };
+        let settled = snapshot.index().find(&Query {
+            text,
+            take,
+            filter,
+            hidden,
+        });
+        let recent = self.overlay.index().map(|index| {
+            index.find(&Query {
+                text,
+                take,
+                filter,
+                hidden: None,
+            })
+        });
+        let settled_hits = settled.hits.iter().filter_map(|hit| {
+            Some((
+                hit.score,
+                matched(&settled, hit, snapshot.nonprofit(hit.document)?),
+            ))
+        });
+        let Some(recent) = recent.filter(|recent| !recent.hits.is_empty()) else {
+            return settled_hits.map(|(_, found)| found).collect();
+        };
+        let recent_hits = recent.hits.iter().filter_map(|hit| {
+            Some((
+                hit.score,
+                matched(&recent, hit, self.overlay.nonprofit(hit.document)?),
+            ))
+        });
+        let mut all: Vec<(f32, Match<'_>)> = settled_hits.chain(recent_hits).collect();
+        all.sort_by(|(a, found), (b, other)| {
+            b.total_cmp(a)
+                .then_with(|| other.nonprofit.prominence.cmp(&found.nonprofit.prominence))
+                .then_with(|| found.nonprofit.name.cmp(other.nonprofit.name))
+                .then_with(|| found.nonprofit.id.cmp(&other.nonprofit.id))
+        });
+        all.truncate(take);
+        all.into_iter().map(|(_, found)| found).collect()
+    }
+}
+
+fn matched<'v>(answer: &Answer<'_>, hit: &Hit, nonprofit: Nonprofit<'v>) -> Match<'v> {
+    Match {
+        nonprofit,
+        words: answer.matched(hit).collect(),
+    }
+}
