@@ -79,7 +79,7 @@ impl App {
         let mut watch = Watch::new("keys");
         loop {
             ticks.tick().await;
-            watch.note(self.keys.refresh().await.map_err(Into::into));
+            watch.note(&self.keys.refresh().await.map_err(Into::into));
         }
     }
 
@@ -88,7 +88,7 @@ impl App {
         let mut watch = Watch::new("directory");
         loop {
             ticks.tick().await;
-            watch.note(self.refresh_directory().await);
+            watch.note(&self.refresh_directory().await);
         }
     }
 
@@ -155,9 +155,9 @@ impl Watch {
         Watch { what, works: true }
     }
 
-    fn note(&mut self, outcome: anyhow::Result<()>) {
+    fn note(&mut self, outcome: &anyhow::Result<()>) {
         let what = self.what;
-        match (&outcome, self.works) {
+        match (outcome, self.works) {
             (Err(fault), true) => {
                 let fault = format!("{fault:#}");
                 tracing::error!(what, fault, "cannot be kept fresh; the last state stays");

@@ -178,6 +178,7 @@ impl Config {
     }
 
     /// The settings of a server that listens on `address`: with port 0 the system has picked one.
+    #[must_use]
     pub fn bound_to(mut self, address: SocketAddr) -> Config {
         if self.public_url == format!("http://{}", self.listen) {
             self.public_url = format!("http://{address}");

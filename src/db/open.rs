@@ -33,7 +33,7 @@ const STORE_ID: &str = "select id from store";
 const NAME_STORE: &str = "insert into store (id, created_at) values ($1, $2)";
 
 /// An import of all nonprofits holds the write lock of SQLite for this long at the most.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
 /// What `pragma synchronous` reads as when every commit is on disk before it is acknowledged.
 const SYNCHRONOUS_FULL: i64 = 2;
 

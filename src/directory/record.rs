@@ -21,7 +21,9 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
     number(out, nonprofit.causes.bits());
     number(
         out,
-        nonprofit.gone_at.map_or(0, |millis| millis as u64 as u128 + 1),
+        nonprofit
+            .gone_at
+            .map_or(0, |millis| u128::from(millis as u64) + 1),
     );
     for part in [
         nonprofit.slug,

@@ -61,9 +61,9 @@ impl<'a> Table<'a> {
         while low < high {
             let middle = usize::midpoint(low, high);
             if self.key(middle) < key {
-                low = middle + 1
+                low = middle + 1;
             } else {
-                high = middle
+                high = middle;
             }
         }
         low

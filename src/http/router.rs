@@ -78,6 +78,7 @@ async fn open_to_browsers(request: Request, next: Next) -> Response {
     response
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the layer hands it over")]
 fn panicked(payload: Box<dyn std::any::Any + Send>) -> Response {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));

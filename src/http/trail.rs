@@ -86,8 +86,9 @@ fn log(id: &RequestId, trail: &Trail, method: &Method, path: &str, status: Statu
     let key = trail.key.get().map(tracing::field::display);
     let status = status.as_u16();
     let micros = took.as_micros() as u64;
-    match status {
-        500.. => tracing::error!(request = id.as_str(), key, %method, path, status, micros, "request failed"),
-        _ => tracing::info!(request = id.as_str(), key, %method, path, status, micros, "request"),
+    if let 500.. = status {
+        tracing::error!(request = id.as_str(), key, %method, path, status, micros, "request failed")
+    } else {
+        tracing::info!(request = id.as_str(), key, %method, path, status, micros, "request")
     }
 }

@@ -215,7 +215,7 @@ impl Reading {
             "the data folder has no room for the rows that are being read; make room and import again";
         match self.known.get(&row.ein.value()) {
             Some(known) if known.digest == digest && known.listed && !known.gone => {
-                self.summary.unchanged += 1
+                self.summary.unchanged += 1;
             }
             Some(_) => {
                 self.summary.changed += 1;
@@ -324,7 +324,9 @@ async fn write(
     while let Some(chunk) = chunks.recv().await {
         let chunk = chunk?;
         done += chunk.len() as u64;
-        chunk.iter().for_each(|row| note(row.nonprofit.id));
+        for row in &chunk {
+            note(row.nonprofit.id);
+        }
         store::insert_rows(&mut tx, chunk).await?;
         progress.reach(done);
     }
@@ -353,18 +355,17 @@ fn choose_slugs(mut spool: Spool, mut choosing: Vec<Choosing>, mut taken: Taken)
     choosing.sort_unstable_by_key(|body| (std::cmp::Reverse(body.prominence), body.place));
     let mut slugs = vec![Box::default(); choosing.len()];
     for body in choosing {
-        let slug = match taken.take(&body.first_choice) {
-            true => body.first_choice,
-            false => {
-                let row = spool.row_at(body.begins)?;
-                let id = NonprofitId::of_ein(row.ein).0;
-                let filed = Filed::read(&row.filed);
-                let mut others = Slug::candidates(filed.name, filed.city, filed.state, Some(row.ein), id);
-                let free = others.find(|slug| taken.take(slug.as_str()));
-                free.context("no slug is free for a new nonprofit")?
-                    .as_str()
-                    .into()
-            }
+        let slug = if taken.take(&body.first_choice) {
+            body.first_choice
+        } else {
+            let row = spool.row_at(body.begins)?;
+            let id = NonprofitId::of_ein(row.ein).0;
+            let filed = Filed::read(&row.filed);
+            let mut others = Slug::candidates(filed.name, filed.city, filed.state, Some(row.ein), id);
+            let free = others.find(|slug| taken.take(slug.as_str()));
+            free.context("no slug is free for a new nonprofit")?
+                .as_str()
+                .into()
         };
         slugs[body.place as usize] = slug;
     }

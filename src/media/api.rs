@@ -58,6 +58,6 @@ async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
     let found = app.directory.find(&Identifier::Id(NonprofitId(id))).await?;
     Ok(found
         .as_ref()
-        .and_then(|found| found.nonprofit())
+        .and_then(super::super::directory::Found::nonprofit)
         .map(|nonprofit| draw(nonprofit.name, id.as_u128())))
 }

@@ -7,7 +7,7 @@ use crate::directory::View;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::{Nonprofit, place};
 use crate::text::fold;
-use ::search::{Answer, BuildError, Builder, Document, Hit, Query};
+use ::search::{BuildError, Builder, Document, Query};
 
 /// The label that all nonprofits of a cause carry.
 pub fn cause_label(name: &str) -> String {
@@ -95,19 +95,17 @@ impl View {
             })
         });
         let settled_hits = settled.hits.iter().filter_map(|hit| {
-            Some((
-                hit.score,
-                matched(&settled, hit, snapshot.nonprofit(hit.document)?),
-            ))
+            let nonprofit = snapshot.nonprofit(hit.document)?;
+            let words = settled.matched(hit).collect();
+            Some((hit.score, Match { nonprofit, words }))
         });
         let Some(recent) = recent.filter(|recent| !recent.hits.is_empty()) else {
             return settled_hits.map(|(_, found)| found).collect();
         };
         let recent_hits = recent.hits.iter().filter_map(|hit| {
-            Some((
-                hit.score,
-                matched(&recent, hit, self.overlay.nonprofit(hit.document)?),
-            ))
+            let nonprofit = self.overlay.nonprofit(hit.document)?;
+            let words = recent.matched(hit).collect();
+            Some((hit.score, Match { nonprofit, words }))
         });
         let mut all: Vec<(f32, Match<'_>)> = settled_hits.chain(recent_hits).collect();
         all.sort_by(|(a, found), (b, other)| {
@@ -118,12 +116,5 @@ impl View {
         });
         all.truncate(take);
         all.into_iter().map(|(_, found)| found).collect()
-    }
-}
-
-fn matched<'v>(answer: &Answer<'_>, hit: &Hit, nonprofit: Nonprofit<'v>) -> Match<'v> {
-    Match {
-        nonprofit,
-        words: answer.matched(hit).collect(),
     }
 }

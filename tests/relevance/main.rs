@@ -59,7 +59,9 @@ async fn every_kind_of_typing_finds_what_is_meant() {
     println!("{:12} {:>5} {:>5}", "kind", "right", "of");
     for (kind, (right, all, misses)) in &scores {
         println!("{kind:12} {right:5} {all:5}");
-        misses.iter().for_each(|miss| println!("    {miss}"));
+        for miss in misses {
+            println!("    {miss}");
+        }
     }
     for (kind, (right, all, misses)) in &scores {
         assert!(
