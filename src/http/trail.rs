@@ -87,8 +87,8 @@ fn log(id: &RequestId, trail: &Trail, method: &Method, path: &str, status: Statu
     let status = status.as_u16();
     let micros = took.as_micros() as u64;
     if let 500.. = status {
-        tracing::error!(request = id.as_str(), key, %method, path, status, micros, "request failed")
+        tracing::error!(request = id.as_str(), key, %method, path, status, micros, "request failed");
     } else {
-        tracing::info!(request = id.as_str(), key, %method, path, status, micros, "request")
+        tracing::info!(request = id.as_str(), key, %method, path, status, micros, "request");
     }
 }
