@@ -27,7 +27,11 @@ pub struct Answer {
 impl Answer {
     /// A header that must be there.
     pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).unwrap_or_else(|| panic!("no {name} in {:?}", self.headers)).to_str().unwrap()
+        self.headers
+            .get(name)
+            .unwrap_or_else(|| panic!("no {name} in {:?}", self.headers))
+            .to_str()
+            .unwrap()
     }
 
     pub fn text(&self) -> String {
@@ -47,12 +51,18 @@ impl Answer {
 
 impl Client {
     pub fn new(app: &App, key: &str) -> Client {
-        Client { router: router(app.clone()), key: key.to_owned() }
+        Client {
+            router: router(app.clone()),
+            key: key.to_owned(),
+        }
     }
 
     /// The same caller with another key.
     pub fn with_key(&self, key: &str) -> Client {
-        Client { router: self.router.clone(), key: key.to_owned() }
+        Client {
+            router: self.router.clone(),
+            key: key.to_owned(),
+        }
     }
 
     /// The details of a nonprofit; the identifier stands in the path as it is given.
@@ -67,7 +77,13 @@ impl Client {
 
     /// GET with the key and further headers.
     pub async fn get_with(&self, expected: u16, path: &str, headers: &[(&str, &str)]) -> Answer {
-        self.send(expected, &Method::GET, &format!("{path}?apiKey={}", self.key), headers).await
+        self.send(
+            expected,
+            &Method::GET,
+            &format!("{path}?apiKey={}", self.key),
+            headers,
+        )
+        .await
     }
 
     /// GET of an address as it is, without a key.
@@ -75,7 +91,13 @@ impl Client {
         self.send(expected, &Method::GET, address, &[]).await
     }
 
-    pub async fn send(&self, expected: u16, method: &Method, address: &str, headers: &[(&str, &str)]) -> Answer {
+    pub async fn send(
+        &self,
+        expected: u16,
+        method: &Method,
+        address: &str,
+        headers: &[(&str, &str)],
+    ) -> Answer {
         let mut request = Request::builder().method(method).uri(address);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -84,7 +106,11 @@ impl Client {
         let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
         let body = body.collect().await.unwrap().to_bytes().to_vec();
         let json = serde_json::from_slice(&body).unwrap_or_default();
-        let answer = Answer { headers: parts.headers, body, json };
+        let answer = Answer {
+            headers: parts.headers,
+            body,
+            json,
+        };
         let shown = String::from_utf8_lossy(&answer.body[..answer.body.len().min(2_000)]).into_owned();
         assert_eq!(parts.status, expected, "{method} {address:.200}: {shown}");
         // The health checks stand before all layers.
@@ -101,13 +127,25 @@ impl Client {
             assert_eq!(answer.header("access-control-allow-origin"), "*");
             assert!(!answer.headers.contains_key("access-control-allow-credentials"));
             let exposed = answer.header("access-control-expose-headers");
-            for name in ["RateLimit", "RateLimit-Policy", "Retry-After", "ETag", "X-Request-Id"] {
-                assert!(exposed.split(", ").any(|field| field == name), "{name} is not in {exposed}");
+            for name in [
+                "RateLimit",
+                "RateLimit-Policy",
+                "Retry-After",
+                "ETag",
+                "X-Request-Id",
+            ] {
+                assert!(
+                    exposed.split(", ").any(|field| field == name),
+                    "{name} is not in {exposed}"
+                );
             }
         }
         if !self.key.is_empty() {
             let secret = self.key.as_bytes();
-            assert!(!answer.body.windows(secret.len()).any(|part| part == secret), "the key stands in {address:.200}");
+            assert!(
+                !answer.body.windows(secret.len()).any(|part| part == secret),
+                "the key stands in {address:.200}"
+            );
         }
         if status >= 400 && method != Method::HEAD {
             check_problem(status, answer, id);
@@ -119,13 +157,21 @@ impl Client {
 fn check_problem(status: u16, answer: &Answer, id: &str) {
     assert_eq!(answer.header("content-type"), "application/problem+json");
     let problem = &answer.json;
-    let text = |name: &str| problem[name].as_str().unwrap_or_else(|| panic!("no {name} in {problem}"));
+    let text = |name: &str| {
+        problem[name]
+            .as_str()
+            .unwrap_or_else(|| panic!("no {name} in {problem}"))
+    };
     assert_eq!(problem["status"], status);
     assert_eq!(text("type"), format!("urn:causeway:error:{}", text("code")));
     assert!(!text("title").is_empty());
     assert!(!text("detail").is_empty());
     assert_eq!(text("message"), text("detail"));
     assert_eq!(text("requestId"), id);
-    assert!(text("code").bytes().all(|letter| letter.is_ascii_lowercase() || letter == b'_'));
+    assert!(
+        text("code")
+            .bytes()
+            .all(|letter| letter.is_ascii_lowercase() || letter == b'_')
+    );
     assert_eq!(problem.as_object().unwrap().len(), 7, "{problem}");
 }

@@ -50,12 +50,19 @@ impl Row {
 /// A file of these rows.
 pub fn bmf(rows: &[Row]) -> String {
     let lines = rows.iter().map(Row::line);
-    [HEADER.join(",")].into_iter().chain(lines).map(|line| line + "\r\n").collect()
+    [HEADER.join(",")]
+        .into_iter()
+        .chain(lines)
+        .map(|line| line + "\r\n")
+        .collect()
 }
 
 /// This many plain bodies, `SHELTER 100000001 HOUSE` and on.
 pub fn bodies(count: u32) -> Vec<Row> {
-    (100_000_001..).take(count as usize).map(|ein| body(&ein.to_string(), &format!("SHELTER {ein} HOUSE"))).collect()
+    (100_000_001..)
+        .take(count as usize)
+        .map(|ein| body(&ein.to_string(), &format!("SHELTER {ein} HOUSE")))
+        .collect()
 }
 
 /// A file as `causeway generate` makes it.
@@ -75,7 +82,9 @@ pub fn gzip(content: &[u8]) -> Vec<u8> {
 pub fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in members {
-        archive.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive
+            .start_file(*name, zip::write::SimpleFileOptions::default())
+            .unwrap();
         archive.write_all(content).unwrap();
     }
     archive.finish().unwrap().into_inner()

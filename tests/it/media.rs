@@ -5,7 +5,10 @@ use crate::world::World;
 use serde_json::Value;
 
 fn path(url: &Value) -> &str {
-    url.as_str().unwrap().strip_prefix("http://causeway.test").unwrap()
+    url.as_str()
+        .unwrap()
+        .strip_prefix("http://causeway.test")
+        .unwrap()
 }
 
 on_both! {

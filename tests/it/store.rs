@@ -7,7 +7,12 @@ use std::cell::RefCell;
 /// Every column as `table.column type nullable`, in words of PostgreSQL.
 async fn columns(world: &World) -> Vec<String> {
     let mut columns = match &world.app.db {
-        Db::Sqlite { .. } => world.texts(SQLITE).await.iter().map(|line| in_words_of_postgres(line)).collect(),
+        Db::Sqlite { .. } => world
+            .texts(SQLITE)
+            .await
+            .iter()
+            .map(|line| in_words_of_postgres(line))
+            .collect(),
         Db::Postgres(_) => world.texts(POSTGRES).await,
     };
     columns.sort();
@@ -34,7 +39,8 @@ fn in_words_of_postgres(line: &str) -> String {
     format!("{column} {kind} {nullable}")
 }
 
-const INDEXES_OF_SQLITE: &str = "select name from sqlite_master where type = 'index' and name not like 'sqlite_%'";
+const INDEXES_OF_SQLITE: &str =
+    "select name from sqlite_master where type = 'index' and name not like 'sqlite_%'";
 const INDEXES_OF_POSTGRES: &str = "select indexname::text from pg_indexes where schemaname = 'public' \
      and indexname not like '%_pkey' and indexname not like '%_key' and indexname not like '\\_sqlx%'";
 

@@ -56,7 +56,11 @@ pub struct World {
 
 /// Runs a story in a world of its own.
 pub fn play(store: Store, story: impl AsyncFnOnce(&World)) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
     let database = (store == Store::Postgres).then(|| runtime.block_on(Database::create()));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
@@ -78,12 +82,23 @@ impl World {
         config.database.url = database.map(|database| SecretString::from(database.url()));
         let app = App::build(config).await.unwrap();
         let username = Username::parse("ada").unwrap();
-        let account = accounts::store::insert(&app.db, &username, None, false, app.clock.millis()).await.unwrap();
+        let account = accounts::store::insert(&app.db, &username, None, false, app.clock.millis())
+            .await
+            .unwrap();
         let account = account.unwrap();
         let text = KeyText::generate(Kind::Public);
-        let key_id = keys::store::insert(&app.db, account, "test", &text, app.clock.millis()).await.unwrap();
+        let key_id = keys::store::insert(&app.db, account, "test", &text, app.clock.millis())
+            .await
+            .unwrap();
         let client = Client::new(&app, text.expose());
-        World { app, client, account, key_id, folder, files: tempfile::tempdir().unwrap() }
+        World {
+            app,
+            client,
+            account,
+            key_id,
+            folder,
+            files: tempfile::tempdir().unwrap(),
+        }
     }
 
     /// A second server over the same store and the same data folder, as after a restart.
@@ -111,7 +126,9 @@ impl World {
     pub async fn make_key(&self, kind: Kind) -> (KeyId, String) {
         let text = KeyText::generate(kind);
         let now = self.app.clock.millis();
-        let id = keys::store::insert(&self.app.db, self.account, "another", &text, now).await.unwrap();
+        let id = keys::store::insert(&self.app.db, self.account, "another", &text, now)
+            .await
+            .unwrap();
         (id, text.expose().to_owned())
     }
 
@@ -130,7 +147,8 @@ impl World {
 
     /// Imports one EO BMF file and shows what it brought.
     pub async fn import_irs(&self, content: impl AsRef<[u8]>) -> anyhow::Result<Summary> {
-        self.import_irs_files(&[self.file("eo.csv", content)], false).await
+        self.import_irs_files(&[self.file("eo.csv", content)], false)
+            .await
     }
 
     pub async fn import_irs_files(&self, files: &[PathBuf], force: bool) -> anyhow::Result<Summary> {
@@ -203,9 +221,15 @@ struct Database {
 
 impl Database {
     async fn create() -> Database {
-        let admin = std::env::var("CAUSEWAY_TEST_POSTGRES_URL").expect("no PostgreSQL is named: run make test");
-        let database = Database { admin, name: format!("causeway_{}", Uuid::now_v7().simple()) };
-        database.run(format!("create database {} template template0", database.name)).await;
+        let admin =
+            std::env::var("CAUSEWAY_TEST_POSTGRES_URL").expect("no PostgreSQL is named: run make test");
+        let database = Database {
+            admin,
+            name: format!("causeway_{}", Uuid::now_v7().simple()),
+        };
+        database
+            .run(format!("create database {} template template0", database.name))
+            .await;
         database
     }
 
@@ -215,12 +239,16 @@ impl Database {
     }
 
     async fn remove(&self) {
-        self.run(format!("drop database {} with (force)", self.name)).await;
+        self.run(format!("drop database {} with (force)", self.name))
+            .await;
     }
 
     async fn run(&self, sql: String) {
         let mut connection = PgConnection::connect(&self.admin).await.unwrap();
-        sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
+        sqlx::query(AssertSqlSafe(sql))
+            .execute(&mut connection)
+            .await
+            .unwrap();
         connection.close().await.unwrap();
     }
 }

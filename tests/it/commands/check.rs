@@ -16,7 +16,9 @@ fn shell_with_directory() -> Shell {
 fn snapshot(shell: &Shell) -> PathBuf {
     let files = std::fs::read_dir(shell.data().join("data/directory")).unwrap();
     let mut files = files.map(|entry| entry.unwrap().path());
-    files.find(|path| path.extension().is_some_and(|ending| ending == "snapshot")).unwrap()
+    files
+        .find(|path| path.extension().is_some_and(|ending| ending == "snapshot"))
+        .unwrap()
 }
 
 #[test]
@@ -26,18 +28,30 @@ fn a_sound_directory_is_proved() {
     shell.write("eo.csv", generated(300, 1));
     shell.run(0, &["import", "irs", "eo.csv"]);
     let proof = shell.json(&["check"]);
-    assert_eq!((&proof["nonprofits"], &proof["differences"]), (&300.into(), &serde_json::json!([])));
-    assert_eq!(shell.run(0, &["check"]).out, "300 nonprofits proved against the store\n");
+    assert_eq!(
+        (&proof["nonprofits"], &proof["differences"]),
+        (&300.into(), &serde_json::json!([]))
+    );
+    assert_eq!(
+        shell.run(0, &["check"]).out,
+        "300 nonprofits proved against the store\n"
+    );
 }
 
 #[test]
 fn a_row_that_was_changed_behind_its_back_is_found() {
     let shell = shell_with_directory();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let path = shell.data().join("data/causeway.db");
         let mut store = SqliteConnection::connect(path.to_str().unwrap()).await.unwrap();
-        sqlx::query("update nonprofits set filed = 'ANOTHER' where ein = 100000007").execute(&mut store).await.unwrap();
+        sqlx::query("update nonprofits set filed = 'ANOTHER' where ein = 100000007")
+            .execute(&mut store)
+            .await
+            .unwrap();
         store.close().await.unwrap();
     });
     let fault = shell.fail(&["check"]);
@@ -64,7 +78,10 @@ fn a_snapshot_that_was_forged_with_true_checksums_is_found() {
     bytes[checksums..checksums + 4].copy_from_slice(&checksum.to_le_bytes());
     std::fs::write(&path, bytes).unwrap();
     let fault = shell.fail(&["check"]);
-    assert!(fault.contains("shelter-100000007-house") && fault.contains("directory"), "{fault}");
+    assert!(
+        fault.contains("shelter-100000007-house") && fault.contains("directory"),
+        "{fault}"
+    );
 }
 
 #[test]

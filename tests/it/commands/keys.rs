@@ -14,14 +14,26 @@ fn an_account_is_made_once() {
     let account = shell.json(&["account", "create", "Ada"]);
     assert_eq!(account["username"], "ada");
     let fault = shell.fail(&["account", "create", "ada"]);
-    assert_eq!(fault, "causeway: there is an account ada already\n  pick another name\n");
+    assert_eq!(
+        fault,
+        "causeway: there is an account ada already\n  pick another name\n"
+    );
 }
 
 #[test]
 fn a_new_key_is_printed_as_id_kind_and_key_alone() {
     let shell = shell_with_account();
     for (kind, prefix) in [("public", "cwpk_"), ("private", "cwsk_")] {
-        let made = shell.json(&["key", "create", "--account", "ada", "--kind", kind, "--name", "site"]);
+        let made = shell.json(&[
+            "key",
+            "create",
+            "--account",
+            "ada",
+            "--kind",
+            kind,
+            "--name",
+            "site",
+        ]);
         let mut names: Vec<_> = made.as_object().unwrap().keys().collect();
         names.sort();
         assert_eq!(names, ["id", "key", "kind"]);
@@ -63,13 +75,24 @@ fn a_key_is_blocked_unblocked_limited_and_revoked() {
 fn what_is_not_there_is_told_with_the_way_to_it() {
     let shell = Shell::new();
     let fault = shell.fail(&["key", "create", "--account", "bob", "--kind", "public"]);
-    assert!(fault.contains("there is no account bob") && fault.contains("causeway account create bob"), "{fault}");
+    assert!(
+        fault.contains("there is no account bob") && fault.contains("causeway account create bob"),
+        "{fault}"
+    );
     for command in [&["key", "revoke"][..], &["key", "block"], &["key", "unblock"]] {
         let id = "019a8f00-0000-7000-8000-000000000000";
         let fault = shell.fail(&[command, &[id]].concat());
         assert!(fault.contains(&format!("there is no key {id}")), "{fault}");
     }
     shell.fail(&["limit", "set", "019a8f00-0000-7000-8000-000000000000", "search=1"]);
-    assert!(shell.fail(&["account", "create", "not a name"]).contains("a username has"));
-    assert!(shell.fail(&["account", "create", "eve", "--email", "eve"]).contains("no e-mail address"));
+    assert!(
+        shell
+            .fail(&["account", "create", "not a name"])
+            .contains("a username has")
+    );
+    assert!(
+        shell
+            .fail(&["account", "create", "eve", "--email", "eve"])
+            .contains("no e-mail address")
+    );
 }

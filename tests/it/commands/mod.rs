@@ -23,7 +23,9 @@ pub struct Done {
 
 impl Shell {
     pub fn new() -> Shell {
-        Shell { folder: tempfile::tempdir().unwrap() }
+        Shell {
+            folder: tempfile::tempdir().unwrap(),
+        }
     }
 
     pub fn data(&self) -> &Path {
@@ -42,8 +44,17 @@ impl Shell {
             .output()
             .unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        let done = Done { out: text(output.stdout), err: text(output.stderr) };
-        assert_eq!(output.status.code(), Some(expected), "{arguments:?}\n{}\n{}", done.out, done.err);
+        let done = Done {
+            out: text(output.stdout),
+            err: text(output.stderr),
+        };
+        assert_eq!(
+            output.status.code(),
+            Some(expected),
+            "{arguments:?}\n{}\n{}",
+            done.out,
+            done.err
+        );
         done
     }
 
@@ -59,7 +70,11 @@ impl Shell {
         let done = self.run(1, arguments);
         let lines: Vec<_> = done.err.lines().collect();
         assert_eq!(lines.len(), 2, "{}", done.err);
-        assert!(lines[0].starts_with("causeway: ") && lines[1].starts_with("  "), "{}", done.err);
+        assert!(
+            lines[0].starts_with("causeway: ") && lines[1].starts_with("  "),
+            "{}",
+            done.err
+        );
         done.err
     }
 

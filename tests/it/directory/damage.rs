@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 
 fn damaged_files(world: &World) -> Vec<PathBuf> {
     let entries = fs::read_dir(world.data().join("directory")).unwrap();
-    entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|ending| ending == "damaged")).collect()
+    entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "damaged"))
+        .collect()
 }
 
 /// Spoils the snapshot, starts again, and follows the service until it has a new one.
@@ -30,7 +33,11 @@ async fn recovers_from(world: &World, is_set_aside: bool, spoil: impl Fn(&Path))
     let from_snapshot = client.details(200, "100000007").await;
     assert_eq!(from_snapshot.body, before.body);
     assert_eq!(from_snapshot.header("etag"), before.header("etag"));
-    assert_eq!(fs::read(&snapshot).unwrap(), good, "the same store gives the same file");
+    assert_eq!(
+        fs::read(&snapshot).unwrap(),
+        good,
+        "the same store gives the same file"
+    );
     app.db.close().await;
 }
 

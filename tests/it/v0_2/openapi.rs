@@ -6,8 +6,12 @@ use serde_json::Value;
 
 #[test]
 fn the_committed_description_is_the_one_that_the_handlers_make() {
-    let committed = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json")).unwrap_or_default();
-    assert!(committed == openapi::text(), "openapi.json is out of date: run make openapi and commit it");
+    let committed =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json")).unwrap_or_default();
+    assert!(
+        committed == openapi::text(),
+        "openapi.json is out of date: run make openapi and commit it"
+    );
 }
 
 #[test]
@@ -17,11 +21,17 @@ fn it_describes_every_route_of_the_interface_in_openapi_3_1() {
     let details = &description["paths"]["/v0.2/nonprofit/{identifier}"]["get"];
     assert_eq!(details["parameters"][0]["name"], "identifier");
     for status in ["200", "304", "400", "401", "403", "404", "429", "503"] {
-        assert!(details["responses"][status]["description"].is_string(), "{status}");
+        assert!(
+            details["responses"][status]["description"].is_string(),
+            "{status}"
+        );
     }
     let problem = &details["responses"]["404"]["content"]["application/problem+json"]["schema"];
     assert_eq!(problem["$ref"], "#/components/schemas/ProblemBody");
-    assert_eq!(description["components"]["securitySchemes"]["publicKey"]["name"], "apiKey");
+    assert_eq!(
+        description["components"]["securitySchemes"]["publicKey"]["name"],
+        "apiKey"
+    );
 }
 
 #[test]
@@ -34,7 +44,10 @@ fn every_reference_in_it_leads_somewhere() {
             Value::Object(fields) => {
                 if let Some(Value::String(reference)) = fields.get("$ref") {
                     references += 1;
-                    assert!(description.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
+                    assert!(
+                        description.pointer(reference.trim_start_matches('#')).is_some(),
+                        "{reference}"
+                    );
                 }
                 open.extend(fields.values());
             }

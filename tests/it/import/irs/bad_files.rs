@@ -8,7 +8,10 @@ use std::path::PathBuf;
 /// Imports a bad file, and makes sure that nothing came of it.
 async fn refused(world: &World, file: PathBuf) -> String {
     if world.imports().await == 0 {
-        world.import_irs_files(&[world.file("good.csv", bmf(&bodies(20)))], false).await.unwrap();
+        world
+            .import_irs_files(&[world.file("good.csv", bmf(&bodies(20)))], false)
+            .await
+            .unwrap();
     }
     let before = world.dump().await;
     let name = file.display().to_string();

@@ -1,13 +1,16 @@
 //! Readers and other imports while an import runs.
 
-use crate::files::{bmf, bodies, Row};
+use crate::files::{Row, bmf, bodies};
 use crate::world::World;
 use causeway::import::irs;
 use causeway::nonprofits::identifier::Identifier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn in_city(rows: &[Row], city: &str) -> String {
-    bmf(&rows.iter().map(|row| row.clone().with("CITY", city)).collect::<Vec<_>>())
+    bmf(&rows
+        .iter()
+        .map(|row| row.clone().with("CITY", city))
+        .collect::<Vec<_>>())
 }
 
 on_both! {

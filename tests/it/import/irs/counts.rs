@@ -8,7 +8,13 @@ use std::fmt::Write;
 use std::time::Duration;
 
 fn counts(summary: &Summary) -> [u64; 5] {
-    [summary.new, summary.changed, summary.gone, summary.unchanged, summary.refused]
+    [
+        summary.new,
+        summary.changed,
+        summary.gone,
+        summary.unchanged,
+        summary.refused,
+    ]
 }
 
 on_both! {

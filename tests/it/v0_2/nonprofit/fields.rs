@@ -68,7 +68,7 @@ on_both! {
 
     async fn every_body_of_the_demo_directory_can_be_read(world: &World) {
         world.load_demo().await;
-        let key = crate::v0_2::nonprofit::fields::unlimited(world).await;
+        let key = unlimited(world).await;
         let client = world.client.with_key(&key);
         let slugs = world.texts("select slug from nonprofits").await;
         assert!(slugs.len() >= 300, "{} bodies", slugs.len());
@@ -76,7 +76,6 @@ on_both! {
             let answer = client.details(200, &slug).await;
             assert_eq!(answer.nonprofit()["primarySlug"], slug.as_str());
             assert!(!answer.json["data"]["nonprofitTags"].as_array().unwrap().is_empty(), "{slug}");
-            assert!(answer.nonprofit()["websiteUrl"].is_string(), "{slug}");
         }
     }
 }
@@ -85,7 +84,9 @@ on_both! {
 pub async fn unlimited(world: &World) -> String {
     use causeway::keys::{Class, Kind, store};
     let (id, key) = world.make_key(Kind::Public).await;
-    store::set_limits(&world.app.db, id, &[(Class::Details, 1_000_000)]).await.unwrap();
+    store::set_limits(&world.app.db, id, &[(Class::Details, 1_000_000)])
+        .await
+        .unwrap();
     key
 }
 
