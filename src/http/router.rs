@@ -35,6 +35,7 @@ pub fn router(app: App) -> Router {
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer(DeadlineLayer::new(app.config.serve.request_timeout, || Error::Overdue.into_response()))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(app.clone(), trail::refuse_large))
         .layer(from_fn(open_to_browsers))
         .layer(from_fn_with_state(app.clone(), trail::follow));
     Router::new()
