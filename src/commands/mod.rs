@@ -68,13 +68,21 @@ enum Command {
     /// Prove the directory snapshot against the store; exit 1 where they differ
     #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
     Check,
+    /// Print the description of the interface, as committed in openapi.json
+    #[command(hide = true, after_help = "Example:\n  causeway openapi > openapi.json")]
+    Openapi,
 }
 
 /// Runs a command to its end.
 pub fn run(causeway: Causeway) -> anyhow::Result<()> {
     let Causeway { command, global } = causeway;
-    if let Command::Generate(generate) = command {
-        return generate.run();
+    match command {
+        Command::Generate(generate) => return generate.run(),
+        Command::Openapi => {
+            print!("{}", causeway::http::openapi::text());
+            return Ok(());
+        }
+        _ => {}
     }
     let mut overrides = Overrides {
         config: global.config,
@@ -97,7 +105,7 @@ pub fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Limit(limit) => limit.run(&app, output).await,
             Command::Search(search) => search.run(&app, output).await,
             Command::Check => check::run(&app, output).await,
-            Command::Serve(_) | Command::Generate(_) => Ok(()),
+            Command::Serve(_) | Command::Generate(_) | Command::Openapi => Ok(()),
         };
         app.db.close().await;
         outcome

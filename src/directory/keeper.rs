@@ -20,6 +20,9 @@ use std::sync::Arc;
 
 const CHANGED_SINCE: &str =
     "select cast(coalesce(sum(added + changed + gone), 0) as bigint) from imports where revision > $1";
+/// Large imports do not note what they touched.
+const UNNOTED_SINCE: &str = "select count(*) from imports i where i.revision > $1 and added + changed + gone > 0 \
+     and not exists (select 1 from directory_changes c where c.revision = i.revision)";
 
 /// What a look at the store led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +75,10 @@ impl Directory {
             return Ok(Look::BuildDue);
         }
         self.show(Arc::clone(snapshot)).await?;
-        Ok(Look::Fresh)
+        match self.view().revision < current {
+            true => Ok(Look::BuildDue),
+            false => Ok(Look::Fresh),
+        }
     }
 
     /// Builds a snapshot of the store as it is now and shows it, unless another process is at it already.
@@ -105,11 +111,20 @@ impl Directory {
         run!(&mut tx, c => sqlx::query_scalar(CHANGED_SINCE).bind(revision).fetch_one(c).await)
     }
 
-    /// Shows a snapshot together with what changed after it.
+    /// Shows a snapshot together with what changed after it; after a large import, of which it is not known what
+    /// it touched, the snapshot alone and as what it is, until a new one is built.
     async fn show(&self, snapshot: Arc<Snapshot>) -> anyhow::Result<()> {
+        let since = snapshot.edition().revision;
         let mut tx = self.db.view().await?;
-        let revision = tx.revision(Topic::Directory).await?;
-        let (rows, profiles) = store::list_changed(&mut tx, snapshot.edition().revision).await?;
+        let unnoted: i64 =
+            run!(&mut tx, c => sqlx::query_scalar(UNNOTED_SINCE).bind(since).fetch_one(c).await)?;
+        let (revision, (rows, profiles)) = match unnoted {
+            0 => (
+                tx.revision(Topic::Directory).await?,
+                store::list_changed(&mut tx, since).await?,
+            ),
+            _ => (since, Default::default()),
+        };
         let former_slugs = match rows.is_empty() {
             true => Vec::new(),
             false => store::list_former_slugs(&mut tx).await?,

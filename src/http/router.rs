@@ -40,6 +40,7 @@ pub fn router(app: App) -> Router {
             Error::Overdue.into_response()
         }))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(app.clone(), trail::refuse_large))
         .layer(from_fn(open_to_browsers))
         .layer(from_fn_with_state(app.clone(), trail::follow));
     Router::new()

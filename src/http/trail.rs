@@ -42,14 +42,8 @@ pub async fn follow(State(app): State<App>, mut request: Request, next: Next) ->
         LoggedRequests::All => Some(request.uri().path().to_owned()),
         LoggedRequests::Failed => None,
     };
-    let declared = declared_length(request.headers());
     request.extensions_mut().insert(Arc::clone(&trail));
-    let mut response = match declared {
-        Some(length) if length > app.config.max_body as u64 => {
-            Error::TooLarge(app.config.max_body).into_response()
-        }
-        _ => next.run(request).await,
-    };
+    let mut response = next.run(request).await;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         problem.write(&mut response, &id);
     }
@@ -76,6 +70,16 @@ pub async fn follow(State(app): State<App>, mut request: Request, next: Next) ->
         );
     }
     response
+}
+
+/// Refuses a body that says it is too large before anything of it is read.
+pub async fn refuse_large(State(app): State<App>, request: Request, next: Next) -> Response {
+    match declared_length(request.headers()) {
+        Some(length) if length > app.config.max_body as u64 => {
+            Error::TooLarge(app.config.max_body).into_response()
+        }
+        _ => next.run(request).await,
+    }
 }
 
 fn declared_length(headers: &HeaderMap) -> Option<u64> {

@@ -184,6 +184,11 @@ impl<R: BufRead> BmfReader<R> {
         Ok(Some(self.row().map_err(|reason| Refused { line, reason })))
     }
 
+    /// The EIN of the row read last, where that much of it could be read: a refused row still names its body.
+    pub fn ein(&self) -> Option<Ein> {
+        values::ein(self.value(EIN))
+    }
+
     fn row(&mut self) -> Result<IrsRow<'_>, String> {
         self.record.make_upper_case(self.columns[STATE]);
         self.record.make_upper_case(self.columns[NTEE_CD]);

@@ -15,13 +15,14 @@ use super::{FileRead, Refusals, Summary};
 use crate::app::App;
 use crate::db::Tx;
 use crate::ids::NonprofitId;
+use crate::nonprofits::ein::Ein;
 use crate::nonprofits::filed::Filed;
 use crate::nonprofits::prominence::{Known as Amounts, prominence};
 use crate::nonprofits::slug::Slug;
 use crate::nonprofits::store::StoredNonprofit;
 use anyhow::{Context, bail};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use tokio::sync::mpsc;
@@ -67,6 +68,7 @@ struct ReadFiles {
     known: HashMap<u32, Known>,
     taken: Taken,
     seen: HashMap<u32, (u16, u32)>,
+    spoiled: HashSet<u32>,
     /// Bodies that the files of the IRS named until now.
     listed: u64,
     new: Spool,
@@ -83,10 +85,10 @@ struct Choosing {
 }
 
 impl ReadFiles {
-    /// The bodies that left the files.
+    /// The bodies that left the files. One whose row was refused is still in them.
     fn gone(&self) -> Vec<u32> {
-        let is_gone =
-            |(ein, known): &(&u32, &Known)| known.listed && !known.gone && !self.seen.contains_key(ein);
+        let is_named = |ein: &u32| self.seen.contains_key(ein) || self.spoiled.contains(ein);
+        let is_gone = |(ein, known): &(&u32, &Known)| known.listed && !known.gone && !is_named(ein);
         let mut gone: Vec<u32> = self.known.iter().filter(is_gone).map(|(ein, _)| *ein).collect();
         gone.sort_unstable();
         gone
@@ -112,6 +114,7 @@ fn read_files(paths: &[PathBuf], folder: &Path, holdings: Holdings) -> anyhow::R
         listed: known.values().filter(|known| known.listed && !known.gone).count() as u64,
         known,
         seen: HashMap::new(),
+        spoiled: HashSet::new(),
         names: Vec::new(),
         new: SpoolWriter::new(folder).context(no_spool)?,
         changed: SpoolWriter::new(folder).context(no_spool)?,
@@ -129,6 +132,7 @@ fn read_files(paths: &[PathBuf], folder: &Path, holdings: Holdings) -> anyhow::R
         known: reading.known,
         taken,
         seen: reading.seen,
+        spoiled: reading.spoiled,
         listed: reading.listed,
         new: reading.new.finish().context(no_spool)?,
         changed: reading.changed.finish().context(no_spool)?,
@@ -143,6 +147,8 @@ struct Reading {
     listed: u64,
     /// Where each EIN was seen: the number of the file, and the line.
     seen: HashMap<u32, (u16, u32)>,
+    /// EINs of rows that were refused.
+    spoiled: HashSet<u32>,
     names: Vec<String>,
     new: SpoolWriter,
     changed: SpoolWriter,
@@ -165,7 +171,10 @@ impl Reading {
                 self.summary.lines += 1;
                 let refused = match row {
                     Ok(row) => self.row(&row)?,
-                    Err(refused) => Some(refused),
+                    Err(refused) => {
+                        self.spoiled.extend(reader.ein().map(Ein::value));
+                        Some(refused)
+                    }
                 };
                 if let Some(refused) = refused {
                     self.refusals.add(&name, refused);
@@ -310,12 +319,7 @@ async fn write(
     }
     store::mark_gone(&mut tx, gone, started_at).await?;
     for ein in gone {
-        note(
-            NonprofitId::of_ein(
-                crate::nonprofits::ein::Ein::new(*ein).context("a stored EIN has nine digits")?,
-            )
-            .0,
-        );
+        note(NonprofitId::of_ein(Ein::new(*ein).context("a stored EIN has nine digits")?).0);
     }
     if is_bulk {
         store::drop_indexes(&mut tx).await?;
@@ -424,13 +428,14 @@ async fn slug_after(
         return Ok(known.slug.to_string());
     }
     let id = NonprofitId::of_ein(row.ein).0;
-    let mut candidates = Slug::candidates(name, filed.city, filed.state, Some(row.ein), id);
-    let Some(slug) = candidates.find(|slug| taken.take(slug.as_str())) else {
-        // It was called this before and got its last resort then.
-        return Ok(known.slug.to_string());
-    };
-    store::keep_former_slug(tx, &known.slug, slug.as_str(), id).await?;
-    Ok(slug.as_str().to_owned())
+    for slug in Slug::candidates(name, filed.city, filed.state, Some(row.ein), id) {
+        // A body that takes an old name again gets the slug again that was kept for it.
+        if taken.take(slug.as_str()) || store::is_former_slug_of(tx, slug.as_str(), id).await? {
+            store::keep_former_slug(tx, &known.slug, slug.as_str(), id).await?;
+            return Ok(slug.as_str().to_owned());
+        }
+    }
+    Ok(known.slug.to_string())
 }
 
 fn written(row: Row, slug: String) -> Written {

@@ -21,7 +21,7 @@ mod values;
 use anyhow::bail;
 use lines::Refused;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Over one line in two hundred refused, the file is taken for broken.
 const MOST_REFUSED_IN_THOUSAND: u64 = 5;
@@ -64,11 +64,13 @@ impl Summary {
         }
         if self.refused * 1_000 > self.lines * MOST_REFUSED_IN_THOUSAND {
             let (file, first) = refusals.list.first().expect("one was refused");
+            let report = self.report.as_deref().unwrap_or(Path::new("the report"));
             bail!(
                 "{} of {} lines are bad, more than 0.5 %; nothing was imported. The first is {file}, {first}. \
-                 Correct the file or get it again; all are listed in the report",
+                 Correct the file or get it again; all are listed in {}",
                 self.refused,
-                self.lines
+                self.lines,
+                report.display()
             );
         }
         Ok(())

@@ -268,7 +268,8 @@ async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) 
 async fn free_slug(tx: &mut Tx, name: &str, row: &StoredNonprofit) -> sqlx::Result<Option<String>> {
     let filed = row.filed();
     for slug in Slug::candidates(name, filed.city, filed.state, row.ein(), row.id) {
-        if !store::is_slug_taken(tx, slug.as_str()).await? {
+        let is_free = !store::is_slug_taken(tx, slug.as_str()).await?;
+        if is_free || store::is_former_slug_of(tx, slug.as_str(), row.id).await? {
             return Ok(Some(slug.as_str().to_owned()));
         }
     }

@@ -15,6 +15,7 @@ const SLUGS_WITHOUT_EIN: &str =
 const PROFILE_NAMES: &str = "select nonprofit_id, name from profiles where name is not null";
 const SLUG_TAKEN: &str = "select count(*) from (select slug from nonprofits where slug = $1 \
      union all select slug from former_slugs where slug = $1) as taken";
+const IS_FORMER: &str = "select count(*) from former_slugs where slug = $1 and nonprofit_id = $2";
 const KEEP_FORMER: &str =
     "insert into former_slugs (slug, nonprofit_id) values ($1, $2) on conflict (slug) do nothing";
 const TAKE_BACK: &str = "delete from former_slugs where slug = $1 and nonprofit_id = $2";
@@ -106,6 +107,12 @@ pub async fn list_profile_names(db: &Db) -> sqlx::Result<HashMap<Uuid, String>> 
 /// Was this slug ever given out?
 pub async fn is_slug_taken(tx: &mut Tx, slug: &str) -> sqlx::Result<bool> {
     let count: i64 = run!(tx, c => sqlx::query_scalar(SLUG_TAKEN).bind(slug).fetch_one(c).await)?;
+    Ok(count > 0)
+}
+
+/// Had this body this slug before?
+pub async fn is_former_slug_of(tx: &mut Tx, slug: &str, id: Uuid) -> sqlx::Result<bool> {
+    let count: i64 = run!(tx, c => sqlx::query_scalar(IS_FORMER).bind(slug).bind(id).fetch_one(c).await)?;
     Ok(count > 0)
 }
 

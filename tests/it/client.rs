@@ -1,0 +1,177 @@
+//! A caller of the real router, who checks on every answer what every answer promises.
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request};
+use causeway::app::App;
+use causeway::http::router::router;
+use http_body_util::BodyExt;
+use serde_json::Value;
+use tower::ServiceExt;
+
+/// Calls an app, with a public key unless told otherwise.
+#[derive(Clone)]
+pub struct Client {
+    router: Router,
+    pub key: String,
+}
+
+/// What came back.
+pub struct Answer {
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+    /// Null where the body is no JSON.
+    pub json: Value,
+}
+
+impl Answer {
+    /// A header that must be there.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .unwrap_or_else(|| panic!("no {name} in {:?}", self.headers))
+            .to_str()
+            .unwrap()
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+
+    /// The code of an error.
+    pub fn code(&self) -> &str {
+        self.json["code"].as_str().unwrap_or_default()
+    }
+
+    /// The nonprofit of a details answer.
+    pub fn nonprofit(&self) -> &Value {
+        &self.json["data"]["nonprofit"]
+    }
+}
+
+impl Client {
+    pub fn new(app: &App, key: &str) -> Client {
+        Client {
+            router: router(app.clone()),
+            key: key.to_owned(),
+        }
+    }
+
+    /// The same caller with another key.
+    pub fn with_key(&self, key: &str) -> Client {
+        Client {
+            router: self.router.clone(),
+            key: key.to_owned(),
+        }
+    }
+
+    /// The details of a nonprofit; the identifier stands in the path as it is given.
+    pub async fn details(&self, expected: u16, identifier: &str) -> Answer {
+        self.get(expected, &format!("/v0.2/nonprofit/{identifier}")).await
+    }
+
+    /// GET with the key.
+    pub async fn get(&self, expected: u16, path: &str) -> Answer {
+        self.get_with(expected, path, &[]).await
+    }
+
+    /// GET with the key and further headers.
+    pub async fn get_with(&self, expected: u16, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.send(
+            expected,
+            &Method::GET,
+            &format!("{path}?apiKey={}", self.key),
+            headers,
+        )
+        .await
+    }
+
+    /// GET of an address as it is, without a key.
+    pub async fn get_plain(&self, expected: u16, address: &str) -> Answer {
+        self.send(expected, &Method::GET, address, &[]).await
+    }
+
+    pub async fn send(
+        &self,
+        expected: u16,
+        method: &Method,
+        address: &str,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let mut request = Request::builder().method(method).uri(address);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
+        let body = body.collect().await.unwrap().to_bytes().to_vec();
+        let json = serde_json::from_slice(&body).unwrap_or_default();
+        let answer = Answer {
+            headers: parts.headers,
+            body,
+            json,
+        };
+        let shown = String::from_utf8_lossy(&answer.body[..answer.body.len().min(2_000)]).into_owned();
+        assert_eq!(parts.status, expected, "{method} {address:.200}: {shown}");
+        // The health checks stand before all layers.
+        if !matches!(address, "/healthz" | "/readyz") {
+            self.check_promises(expected, method, address, &answer);
+        }
+        answer
+    }
+
+    fn check_promises(&self, status: u16, method: &Method, address: &str, answer: &Answer) {
+        let id = answer.header("x-request-id");
+        assert_eq!(id.len(), 16, "{id}");
+        if address.starts_with("/v0.2/") {
+            assert_eq!(answer.header("access-control-allow-origin"), "*");
+            assert!(!answer.headers.contains_key("access-control-allow-credentials"));
+            let exposed = answer.header("access-control-expose-headers");
+            for name in [
+                "RateLimit",
+                "RateLimit-Policy",
+                "Retry-After",
+                "ETag",
+                "X-Request-Id",
+            ] {
+                assert!(
+                    exposed.split(", ").any(|field| field == name),
+                    "{name} is not in {exposed}"
+                );
+            }
+        }
+        if !self.key.is_empty() {
+            let secret = self.key.as_bytes();
+            assert!(
+                !answer.body.windows(secret.len()).any(|part| part == secret),
+                "the key stands in {address:.200}"
+            );
+        }
+        if status >= 400 && method != Method::HEAD {
+            check_problem(status, answer, id);
+        }
+    }
+}
+
+/// The form of RFC 9457 with our members.
+fn check_problem(status: u16, answer: &Answer, id: &str) {
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    let problem = &answer.json;
+    let text = |name: &str| {
+        problem[name]
+            .as_str()
+            .unwrap_or_else(|| panic!("no {name} in {problem}"))
+    };
+    assert_eq!(problem["status"], status);
+    assert_eq!(text("type"), format!("urn:causeway:error:{}", text("code")));
+    assert!(!text("title").is_empty());
+    assert!(!text("detail").is_empty());
+    assert_eq!(text("message"), text("detail"));
+    assert_eq!(text("requestId"), id);
+    assert!(
+        text("code")
+            .bytes()
+            .all(|letter| letter.is_ascii_lowercase() || letter == b'_')
+    );
+    assert_eq!(problem.as_object().unwrap().len(), 7, "{problem}");
+}

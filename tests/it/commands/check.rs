@@ -1,0 +1,92 @@
+//! `causeway check`: exit 1 where what is shown differs from what is stored.
+
+use super::Shell;
+use crate::directory::damage::header_checksum_at;
+use crate::files::{bmf, bodies, generated};
+use sqlx::{Connection, SqliteConnection};
+use std::path::PathBuf;
+
+fn shell_with_directory() -> Shell {
+    let shell = Shell::new();
+    shell.write("eo.csv", bmf(&bodies(50)));
+    shell.run(0, &["import", "irs", "eo.csv"]);
+    shell
+}
+
+fn snapshot(shell: &Shell) -> PathBuf {
+    let files = std::fs::read_dir(shell.data().join("data/directory")).unwrap();
+    let mut files = files.map(|entry| entry.unwrap().path());
+    files
+        .find(|path| path.extension().is_some_and(|ending| ending == "snapshot"))
+        .unwrap()
+}
+
+#[test]
+fn a_sound_directory_is_proved() {
+    let shell = Shell::new();
+    assert_eq!(shell.json(&["check"])["nonprofits"], 0);
+    shell.write("eo.csv", generated(300, 1));
+    shell.run(0, &["import", "irs", "eo.csv"]);
+    let proof = shell.json(&["check"]);
+    assert_eq!(
+        (&proof["nonprofits"], &proof["differences"]),
+        (&300.into(), &serde_json::json!([]))
+    );
+    assert_eq!(
+        shell.run(0, &["check"]).out,
+        "300 nonprofits proved against the store\n"
+    );
+}
+
+#[test]
+fn a_row_that_was_changed_behind_its_back_is_found() {
+    let shell = shell_with_directory();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let path = shell.data().join("data/causeway.db");
+        let mut store = SqliteConnection::connect(path.to_str().unwrap()).await.unwrap();
+        sqlx::query("update nonprofits set filed = 'ANOTHER' where ein = 100000007")
+            .execute(&mut store)
+            .await
+            .unwrap();
+        store.close().await.unwrap();
+    });
+    let fault = shell.fail(&["check"]);
+    assert!(fault.contains("shelter-100000007-house"), "{fault}");
+}
+
+#[test]
+fn a_snapshot_that_was_forged_with_true_checksums_is_found() {
+    let shell = shell_with_directory();
+    let path = snapshot(&shell);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let name = b"Shelter 100000007 House";
+    let place = bytes.windows(name.len()).position(|part| part == name).unwrap();
+    bytes[place] = b'X';
+    let checksums = header_checksum_at(&bytes);
+    let mut at = (checksums + 4).next_multiple_of(8);
+    for entry in (52..checksums).step_by(12) {
+        let length = u64::from_le_bytes(bytes[entry..entry + 8].try_into().unwrap()) as usize;
+        let checksum = crc32fast::hash(&bytes[at..at + length]);
+        bytes[entry + 8..entry + 12].copy_from_slice(&checksum.to_le_bytes());
+        at += length.next_multiple_of(8);
+    }
+    let checksum = crc32fast::hash(&bytes[..checksums]);
+    bytes[checksums..checksums + 4].copy_from_slice(&checksum.to_le_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    let fault = shell.fail(&["check"]);
+    assert!(
+        fault.contains("shelter-100000007-house") && fault.contains("directory"),
+        "{fault}"
+    );
+}
+
+#[test]
+fn a_damaged_snapshot_is_built_anew_and_proved() {
+    let shell = shell_with_directory();
+    std::fs::write(snapshot(&shell), "CAUSEWAY, cut off").unwrap();
+    assert_eq!(shell.json(&["check"])["nonprofits"], 50);
+}

@@ -1,0 +1,5 @@
+//! The snapshot and the overlay against the store, which is the truth.
+
+mod behind;
+pub mod damage;
+mod truth;

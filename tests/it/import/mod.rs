@@ -1,0 +1,4 @@
+//! `causeway import`
+
+mod irs;
+mod nonprofits;

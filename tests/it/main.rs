@@ -1,0 +1,14 @@
+//! Stories that run through the whole product: the real app on a real store, both databases, the real router and
+//! the real binary. Folders mirror addresses and commands.
+
+#[macro_use]
+mod world;
+mod client;
+mod files;
+
+mod commands;
+mod directory;
+mod import;
+mod media;
+mod store;
+mod v0_2;

@@ -1,0 +1,96 @@
+//! Calls a minute: the limit to the letter, and headers that are true to the call.
+
+use crate::world::World;
+use causeway::keys::{Class, Kind, store};
+use std::time::Duration;
+
+const PATH: &str = "/v0.2/nonprofit/530196605";
+
+on_both! {
+    async fn the_hundred_and_first_call_of_a_minute_is_refused_until_the_time_it_is_told(world: &World) {
+        world.load_demo().await;
+        for left in (0..100).rev() {
+            let answer = world.client.get(200, PATH).await;
+            assert_eq!(answer.header("ratelimit-policy"), "\"details\";q=100;w=60");
+            assert!(answer.header("ratelimit").starts_with(&format!("\"details\";r={left};t=")));
+            assert!(!answer.headers.contains_key("retry-after"));
+        }
+        let refused = world.client.get(429, PATH).await;
+        assert_eq!(refused.code(), "rate_limited");
+        assert!(refused.header("ratelimit").starts_with("\"details\";r=0;t="));
+        let wait: u64 = refused.header("retry-after").parse().unwrap();
+        assert!((1..=60).contains(&wait), "{wait}");
+        world.app.clock.advance(Duration::from_secs(wait));
+        world.client.get(200, PATH).await;
+    }
+
+    async fn a_refused_call_does_not_make_the_wait_longer(world: &World) {
+        world.load_demo().await;
+        store::set_limits(&world.app.db, world.key_id, &[(Class::Details, 2)]).await.unwrap();
+        world.app.keys.refresh().await.unwrap();
+        world.client.get(200, PATH).await;
+        world.app.clock.advance(Duration::from_secs(30));
+        world.client.get(200, PATH).await;
+        for _ in 0..5 {
+            let refused = world.client.get(429, PATH).await;
+            let wait: u64 = refused.header("retry-after").parse().unwrap();
+            assert!((29..=30).contains(&wait), "{wait}");
+        }
+        world.app.clock.advance(Duration::from_secs(30));
+        world.client.get(200, PATH).await;
+        world.client.get(429, PATH).await;
+    }
+
+    async fn keys_are_counted_apart_and_errors_are_counted_too(world: &World) {
+        world.load_demo().await;
+        let (id, other) = world.make_key(Kind::Public).await;
+        store::set_limits(&world.app.db, id, &[(Class::Details, 3)]).await.unwrap();
+        let other = world.client.with_key(&other);
+        let first = other.get(200, PATH).await;
+        assert_eq!(first.header("ratelimit-policy"), "\"details\";q=3;w=60");
+        let missing = other.get(404, "/v0.2/nonprofit/nobody").await;
+        assert!(missing.header("ratelimit").starts_with("\"details\";r=1;"));
+        let known = [("if-none-match", first.header("etag"))];
+        assert!(other.get_with(304, PATH, &known).await.header("ratelimit").starts_with("\"details\";r=0;"));
+        other.get_with(429, PATH, &known).await;
+        other.get(429, "/v0.2/nonprofit/nobody").await;
+        let answer = world.client.get(200, PATH).await;
+        assert!(answer.header("ratelimit").starts_with("\"details\";r=99;"));
+    }
+
+    async fn a_new_limit_holds_from_the_next_look_at_the_store(world: &World) {
+        world.load_demo().await;
+        for (limit, left) in [(5, 4), (3, 1), (10, 7)] {
+            store::set_limits(&world.app.db, world.key_id, &[(Class::Details, limit)]).await.unwrap();
+            world.app.keys.refresh().await.unwrap();
+            let answer = world.client.get(200, PATH).await;
+            assert!(answer.header("ratelimit").starts_with(&format!("\"details\";r={left};")), "{limit}");
+        }
+    }
+
+    async fn a_call_that_is_not_admitted_by_its_key_uses_nothing_up(world: &World) {
+        world.load_demo().await;
+        for _ in 0..200 {
+            world.client.get_plain(401, PATH).await;
+        }
+        assert!(world.client.get(200, PATH).await.header("ratelimit").starts_with("\"details\";r=99;"));
+    }
+
+    async fn addresses_written_otherwise_do_not_get_around_the_limit(world: &World) {
+        world.load_demo().await;
+        store::set_limits(&world.app.db, world.key_id, &[(Class::Details, 1)]).await.unwrap();
+        world.app.keys.refresh().await.unwrap();
+        world.client.get(200, PATH).await;
+        let key = &world.client.key;
+        for address in [
+            format!("{PATH}?apiKey={}", key.replace("cwpk_", "%63wpk_")),
+            format!("/v0.2/nonprofit/American-Red-Cross?x=1&apiKey={key}"),
+            format!("/v0.2/nonprofit/%3530196605?apiKey={key}"),
+        ] {
+            world.client.get_plain(429, &address).await;
+        }
+        let head = axum::http::Method::HEAD;
+        let headers = [("x-forwarded-for", "203.0.113.9")];
+        world.client.send(429, &head, &format!("{PATH}?apiKey={key}"), &headers).await;
+    }
+}

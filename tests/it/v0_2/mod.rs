@@ -1,0 +1,8 @@
+//! The interface, route by route.
+
+mod errors;
+mod hostile_paths;
+mod keys;
+mod limits;
+mod nonprofit;
+mod openapi;
