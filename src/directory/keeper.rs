@@ -9,7 +9,7 @@ use super::file::{Unusable, set_aside};
 use super::overlay::Overlay;
 use super::snapshot::Snapshot;
 use super::{Directory, View, rules};
-use crate::db::{Topic, run};
+use crate::db::{Topic, Tx, run};
 use crate::nonprofits::store;
 use anyhow::Context;
 use axum::http::HeaderValue;
@@ -20,6 +20,8 @@ use std::sync::Arc;
 
 const CHANGED_SINCE: &str =
     "select cast(coalesce(sum(added + changed + gone), 0) as bigint) from imports where revision > $1";
+const LAST_LARGE: &str = "select coalesce(max(i.revision), 0) from imports i where i.added + i.changed + i.gone > 0 \
+     and not exists (select 1 from directory_changes c where c.revision = i.revision)";
 
 /// What a look at the store led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +35,16 @@ pub enum Look {
 impl Directory {
     /// Opens the newest usable snapshot, at start and whenever a newer one may have come.
     ///
-    /// The view stays as it is where there is none.
+    /// The view stays as it is where there is none, or none but from before a large import: what that changed is
+    /// noted nowhere, and it may have died before it built a snapshot of its own.
     pub async fn open_newest(self: &Arc<Self>) -> anyhow::Result<()> {
         let directory = Arc::clone(self);
-        let known = self
+        let shown = self
             .view()
             .snapshot
             .as_ref()
             .map_or(-1, |snapshot| snapshot.edition().revision);
+        let known = shown.max(last_large(&mut self.db.view().await?).await? - 1);
         let opened = tokio::task::spawn_blocking(move || directory.open_newer_than(known)).await??;
         if let Some(snapshot) = opened {
             let snapshot = Arc::new(snapshot);
@@ -71,8 +75,10 @@ impl Directory {
         if changed as usize > overlay_limit {
             return Ok(Look::BuildDue);
         }
-        self.show(Arc::clone(snapshot)).await?;
-        Ok(Look::Fresh)
+        match self.show(Arc::clone(snapshot)).await? {
+            true => Ok(Look::Fresh),
+            false => Ok(Look::BuildDue),
+        }
     }
 
     /// Builds a snapshot of the store as it is now and shows it, unless another process is at it already.
@@ -105,10 +111,13 @@ impl Directory {
         run!(&mut tx, c => sqlx::query_scalar(CHANGED_SINCE).bind(revision).fetch_one(c).await)
     }
 
-    /// Shows a snapshot together with what changed after it.
-    async fn show(&self, snapshot: Arc<Snapshot>) -> anyhow::Result<()> {
+    /// Shows a snapshot together with what changed after it; not where a large import came after it.
+    async fn show(&self, snapshot: Arc<Snapshot>) -> anyhow::Result<bool> {
         let mut tx = self.db.view().await?;
         let revision = tx.revision(Topic::Directory).await?;
+        if last_large(&mut tx).await? > snapshot.edition().revision {
+            return Ok(false);
+        }
         let (rows, profiles) = store::list_changed(&mut tx, snapshot.edition().revision).await?;
         let former_slugs = match rows.is_empty() {
             true => Vec::new(),
@@ -127,7 +136,7 @@ impl Directory {
             snapshot: Some(snapshot),
             overlay,
         }));
-        Ok(())
+        Ok(true)
     }
 
     fn open_newer_than(&self, known: i64) -> anyhow::Result<Option<Snapshot>> {
@@ -220,4 +229,9 @@ impl Directory {
             .write(true)
             .open(self.folder.join("lock"))
     }
+}
+
+/// The newest import of which it is not noted what it touched.
+async fn last_large(tx: &mut Tx) -> sqlx::Result<i64> {
+    run!(tx, c => sqlx::query_scalar(LAST_LARGE).fetch_one(c).await)
 }

@@ -17,7 +17,10 @@ pub struct Answer {
 
 impl Answer {
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
     }
 
     pub fn json(&self) -> Value {
@@ -51,10 +54,16 @@ pub fn receive(stream: TcpStream) -> io::Result<Answer> {
         if line.is_empty() {
             break;
         }
-        let (name, value) = line.split_once(':').ok_or_else(|| io::Error::other("no header"))?;
+        let (name, value) = line
+            .split_once(':')
+            .ok_or_else(|| io::Error::other("no header"))?;
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let mut answer = Answer { status, headers, body: Vec::new() };
+    let mut answer = Answer {
+        status,
+        headers,
+        body: Vec::new(),
+    };
     let length: usize = answer
         .header("content-length")
         .and_then(|length| length.parse().ok())

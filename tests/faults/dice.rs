@@ -7,9 +7,13 @@ pub struct Dice(u64);
 impl Dice {
     /// From `CAUSEWAY_FAULT_SEED`, or from the clock. A test that fails shows the seed in its output.
     pub fn new() -> Dice {
-        let given = std::env::var("CAUSEWAY_FAULT_SEED").ok().and_then(|seed| seed.parse().ok());
+        let given = std::env::var("CAUSEWAY_FAULT_SEED")
+            .ok()
+            .and_then(|seed| seed.parse().ok());
         let seed = given.unwrap_or_else(|| {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is after 1970");
+            let now = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .expect("the clock is after 1970");
             now.as_nanos() as u64
         });
         println!("the seed is CAUSEWAY_FAULT_SEED={seed}");

@@ -45,7 +45,11 @@ impl Files {
             b.push(format!("{ein},{rest}"));
             differing.push(ein);
         }
-        let files = Files { a: folder.join("a.csv"), b: folder.join("b.csv"), differing };
+        let files = Files {
+            a: folder.join("a.csv"),
+            b: folder.join("b.csv"),
+            differing,
+        };
         write(&files.a, header, first);
         write(&files.b, "", &b);
         files
@@ -61,16 +65,29 @@ impl Files {
 /// The lines of a generated file, header first.
 pub fn generated(rows: usize, seed: u64) -> Vec<String> {
     let output = Command::new(BINARY)
-        .args(["generate", "--count", &rows.to_string(), "--seed", &seed.to_string()])
+        .args([
+            "generate",
+            "--count",
+            &rows.to_string(),
+            "--seed",
+            &seed.to_string(),
+        ])
         .output()
         .expect("the binary runs");
     assert!(output.status.success());
-    String::from_utf8(output.stdout).expect("plain text").lines().map(str::to_owned).collect()
+    String::from_utf8(output.stdout)
+        .expect("plain text")
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 fn write(path: &Path, header: &str, rows: &[String]) {
     let mut text = String::new();
-    for line in std::iter::once(header).filter(|header| !header.is_empty()).chain(rows.iter().map(String::as_str)) {
+    for line in std::iter::once(header)
+        .filter(|header| !header.is_empty())
+        .chain(rows.iter().map(String::as_str))
+    {
         text.push_str(line);
         text.push_str("\r\n");
     }

@@ -27,13 +27,19 @@ fn kill_imports(kind: Kind) {
     if !kind.is_here() {
         return;
     }
-    let rounds = std::env::var("CAUSEWAY_FAULT_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS);
+    let rounds = std::env::var("CAUSEWAY_FAULT_ROUNDS")
+        .ok()
+        .and_then(|rounds| rounds.parse().ok())
+        .unwrap_or(ROUNDS);
     let mut place = Place::new(kind, OVERLAY_LIMIT);
     let files = Files::new(place.folder.path(), ROWS);
     let eins = files.sample(SAMPLES);
     let server = place.serve();
     let shown = place.learn(&server, &files, &eins);
-    assert!(shown[0].iter().zip(&shown[1]).all(|(a, b)| a != b), "the sample tells the files apart");
+    assert!(
+        shown[0].iter().zip(&shown[1]).all(|(a, b)| a != b),
+        "the sample tells the files apart"
+    );
 
     let mut newest = 1;
     let mut longest = Duration::ZERO;
@@ -47,7 +53,13 @@ fn kill_imports(kind: Kind) {
             _ => Duration::from_micros(place.dice.below(longest.as_micros() as u64 * 11 / 10)),
         };
         let revision = place.store.revision();
-        let watched = Watched { place: &place, server: &server, eins: &eins, old: &shown[newest], new: &shown[other] };
+        let watched = Watched {
+            place: &place,
+            server: &server,
+            eins: &eins,
+            old: &shown[newest],
+            new: &shown[other],
+        };
         let (lived, took) = watched.import_until(file, moment);
         match lived {
             true => too_late += 1,
@@ -59,18 +71,31 @@ fn kill_imports(kind: Kind) {
         }
         place.check();
         eventually(SOON, "the server shows what the store holds", || {
-            let wanted = if place.store.revision() > revision { other } else { newest };
+            let wanted = if place.store.revision() > revision {
+                other
+            } else {
+                newest
+            };
             place.ask_all(&server, &eins) == shown[wanted]
         });
         let came_through = place.store.revision() > revision;
         let summary = place.import(file);
-        let touched = ["new", "changed", "gone"].iter().filter_map(|field| summary[field].as_u64()).sum::<u64>();
-        assert_eq!(touched == 0, came_through, "the import says what it did: {summary}");
+        let touched = ["new", "changed", "gone"]
+            .iter()
+            .filter_map(|field| summary[field].as_u64())
+            .sum::<u64>();
+        assert_eq!(
+            touched == 0,
+            came_through,
+            "the import says what it did: {summary}"
+        );
         place.await_answers(&server, &eins, &shown[other]);
         no_leftovers(&place);
         newest = other;
     }
-    println!("{kind:?}: killed {before_commit} before and {after_commit} after the commit, {too_late} had ended");
+    println!(
+        "{kind:?}: killed {before_commit} before and {after_commit} after the commit, {too_late} had ended"
+    );
 }
 
 /// An import beside a server that is asked all the time.
@@ -109,7 +134,11 @@ impl Watched<'_> {
         }
         let took = begun.elapsed();
         let output = process.wait_with_output().expect("a process");
-        assert!(output.status.success() || output.status.code().is_none(), "the import failed: {}", told(&output));
+        assert!(
+            output.status.success() || output.status.code().is_none(),
+            "the import failed: {}",
+            told(&output)
+        );
         (output.status.success(), took)
     }
 }
@@ -118,13 +147,39 @@ impl Watched<'_> {
 fn no_leftovers(place: &Place) {
     let names = |folder: &std::path::Path| -> Vec<String> {
         let entries = fs::read_dir(folder).expect("a folder");
-        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name")).collect()
+        entries
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .into_string()
+                    .expect("a plain name")
+            })
+            .collect()
     };
-    let known = ["causeway.db", "causeway.db-wal", "causeway.db-shm", "directory", "reports"];
+    let known = [
+        "causeway.db",
+        "causeway.db-wal",
+        "causeway.db-shm",
+        "directory",
+        "reports",
+    ];
     let data = names(&place.data);
-    assert!(data.iter().all(|name| known.contains(&name.as_str())), "leftovers in the data folder: {data:?}");
+    assert!(
+        data.iter().all(|name| known.contains(&name.as_str())),
+        "leftovers in the data folder: {data:?}"
+    );
     let directory = names(&place.data.join("directory"));
-    let snapshots = directory.iter().filter(|name| name.ends_with(".snapshot")).count();
-    let others = directory.iter().filter(|name| !name.ends_with(".snapshot") && *name != "lock").count();
-    assert!(snapshots <= 2 && others <= 1, "leftovers beside the snapshot: {directory:?}");
+    let snapshots = directory
+        .iter()
+        .filter(|name| name.ends_with(".snapshot"))
+        .count();
+    let others = directory
+        .iter()
+        .filter(|name| !name.ends_with(".snapshot") && *name != "lock")
+        .count();
+    assert!(
+        snapshots <= 2 && others <= 1,
+        "leftovers beside the snapshot: {directory:?}"
+    );
 }

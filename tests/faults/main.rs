@@ -10,10 +10,8 @@ mod dice;
 mod files;
 mod kill;
 
-
 mod place;
 
 mod server;
 
 mod store;
-

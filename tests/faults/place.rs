@@ -38,7 +38,14 @@ impl Place {
     /// The same with a data folder of the caller's.
     pub fn at(kind: Kind, overlay_limit: usize, folder: TempDir, data: PathBuf) -> Place {
         let store = Store::new(kind, &data);
-        let mut place = Place { store, data, folder, key: String::new(), dice: Dice::new(), overlay_limit };
+        let mut place = Place {
+            store,
+            data,
+            folder,
+            key: String::new(),
+            dice: Dice::new(),
+            overlay_limit,
+        };
         place.run(&["account", "create", "ada"]);
         place.key = place.make_key().1;
         place
@@ -63,7 +70,10 @@ impl Place {
     pub fn settle(&self, command: &mut Command) {
         command
             .env("CAUSEWAY_DATA", &self.data)
-            .env("CAUSEWAY_DIRECTORY__OVERLAY_LIMIT", self.overlay_limit.to_string())
+            .env(
+                "CAUSEWAY_DIRECTORY__OVERLAY_LIMIT",
+                self.overlay_limit.to_string(),
+            )
             .env("CAUSEWAY_LIMITS__DETAILS", "1000000000")
             .env("CAUSEWAY_METRICS_LISTEN", "off")
             .stdin(Stdio::null());
@@ -74,7 +84,11 @@ impl Place {
 
     /// Runs a command that is to succeed, and reads what it says.
     pub fn run(&self, arguments: &[&str]) -> Value {
-        let output = self.command(arguments).arg("--json").output().expect("the binary runs");
+        let output = self
+            .command(arguments)
+            .arg("--json")
+            .output()
+            .expect("the binary runs");
         assert!(output.status.success(), "{arguments:?} failed: {}", told(&output));
         serde_json::from_slice(&output.stdout).expect("one JSON object")
     }
@@ -118,7 +132,9 @@ impl Place {
 
     /// Waits until the server says all of this.
     pub fn await_answers(&self, server: &Server, eins: &[String], wanted: &[String]) {
-        eventually(SOON, "the server shows the directory of the store", || self.ask_all(server, eins) == wanted);
+        eventually(SOON, "the server shows the directory of the store", || {
+            self.ask_all(server, eins) == wanted
+        });
     }
 
     /// Imports both files in turn until each has been the newer one: what the server then says of each.
@@ -142,7 +158,13 @@ pub fn boiled_down(answer: &Answer, ein: &str) -> String {
             let body = answer.json();
             let nonprofit = &body["data"]["nonprofit"];
             assert_eq!(nonprofit["ein"], ein, "the answer is about another nonprofit");
-            let fields = ["name", "isDisbursable", "locationAddress", "nteeCode", "description"];
+            let fields = [
+                "name",
+                "isDisbursable",
+                "locationAddress",
+                "nteeCode",
+                "description",
+            ];
             fields.map(|field| nonprofit[field].to_string()).join(" ")
         }
         404 => "unknown".to_owned(),

@@ -30,12 +30,22 @@ impl Server {
         let mut address = None;
         eventually(SOON, "the server listens", || {
             let text = fs::read_to_string(&greeting).expect("a log file");
-            address = text.lines().find_map(|line| line.strip_prefix("Causeway listens on http://")?.parse().ok());
+            address = text
+                .lines()
+                .find_map(|line| line.strip_prefix("Causeway listens on http://")?.parse().ok());
             let ended = process.try_wait().expect("a process");
-            assert!(ended.is_none(), "the server ended: {}", fs::read_to_string(&log).unwrap_or_default());
+            assert!(
+                ended.is_none(),
+                "the server ended: {}",
+                fs::read_to_string(&log).unwrap_or_default()
+            );
             address.is_some()
         });
-        Server { process, address: address.expect("it listens"), log }
+        Server {
+            process,
+            address: address.expect("it listens"),
+            log,
+        }
     }
 
     /// A request that is to be answered, whatever the answer.
@@ -50,7 +60,9 @@ impl Server {
     pub fn await_revision(&self, path: &str, revision: i64) {
         let ending = format!("-{revision:x}\"");
         eventually(SOON, "the server shows the newest import", || {
-            self.get(path).header("etag").is_some_and(|tag| tag.ends_with(&ending))
+            self.get(path)
+                .header("etag")
+                .is_some_and(|tag| tag.ends_with(&ending))
         });
     }
 
@@ -61,7 +73,10 @@ impl Server {
 
     /// Asks it to stop.
     pub fn terminate(&self) {
-        let sent = Command::new("sh").arg("-c").arg(format!("kill -TERM {}", self.process.id())).status();
+        let sent = Command::new("sh")
+            .arg("-c")
+            .arg(format!("kill -TERM {}", self.process.id()))
+            .status();
         assert!(sent.is_ok_and(|sent| sent.success()));
     }
 

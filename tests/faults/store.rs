@@ -43,8 +43,14 @@ impl Store {
                 let number = MADE.fetch_add(1, Ordering::Relaxed);
                 let name = format!("faults_{}_{number}", std::process::id());
                 administer(&format!("create database {name}"));
-                let (server, _) = admin_url().rsplit_once('/').map(|(a, b)| (a.to_owned(), b.to_owned())).expect("an address");
-                Store::Postgres { url: format!("{server}/{name}"), name }
+                let (server, _) = admin_url()
+                    .rsplit_once('/')
+                    .map(|(a, b)| (a.to_owned(), b.to_owned()))
+                    .expect("an address");
+                Store::Postgres {
+                    url: format!("{server}/{name}"),
+                    name,
+                }
             }
         }
     }
@@ -102,5 +108,8 @@ fn admin_url() -> String {
 }
 
 fn block_on<T>(work: impl Future<Output = sqlx::Result<T>>) -> T {
-    Runtime::new().expect("a runtime").block_on(work).expect("the database answers")
+    Runtime::new()
+        .expect("a runtime")
+        .block_on(work)
+        .expect("the database answers")
 }
