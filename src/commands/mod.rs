@@ -12,6 +12,7 @@ use causeway::app::App;
 use causeway::config::{Config, Overrides};
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 /// A self-hosted directory of nonprofits, with search that answers every keystroke.
@@ -126,8 +127,34 @@ impl Output {
 /// One line why, one line what to do. Our own messages have both, with a semicolon between them.
 pub fn tell(fault: &anyhow::Error) {
     let text = format!("{fault:#}");
-    match text.split_once("; ") {
-        Some((why, what_to_do)) => eprintln!("causeway: {why}\n  {what_to_do}"),
-        None => eprintln!("causeway: {text}\n  see causeway --help, and the settings in config.default.toml"),
+    let (why, what_to_do) = match text.split_once("; ") {
+        Some(both) => both,
+        None if fault.chain().any(is_of_the_disk) => (
+            text.as_str(),
+            "nothing was changed: make room on the disk, or mend it, and run this again",
+        ),
+        None => (
+            text.as_str(),
+            "see causeway --help, and the settings in config.default.toml",
+        ),
+    };
+    eprintln!("causeway: {why}\n  {what_to_do}");
+}
+
+fn is_of_the_disk(cause: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(fault) = cause.downcast_ref::<io::Error>() {
+        return matches!(
+            fault.kind(),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+        );
     }
+    let Some(sqlx::Error::Database(fault)) = cause.downcast_ref() else {
+        return false;
+    };
+    // SQLite: I/O error, disk full. PostgreSQL: disk full.
+    fault.code().is_some_and(|code| match code.parse::<u32>() {
+        Ok(53_100) => true,
+        Ok(number) => matches!(number & 0xFF, 10 | 13),
+        Err(_) => false,
+    })
 }
