@@ -161,6 +161,7 @@ fn no_leftovers(place: &Place) {
         "causeway.db",
         "causeway.db-wal",
         "causeway.db-shm",
+        "opening",
         "directory",
         "reports",
     ];

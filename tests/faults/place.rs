@@ -37,18 +37,29 @@ impl Place {
 
     /// The same with a data folder of the caller's.
     pub fn at(kind: Kind, overlay_limit: usize, folder: TempDir, data: PathBuf) -> Place {
+        let mut place = Place::made_of(kind, overlay_limit, folder, data);
+        place.run(&["account", "create", "ada"]);
+        place.key = place.make_key().1;
+        place
+    }
+
+    /// A data folder that nothing has been in yet.
+    pub fn bare(kind: Kind, overlay_limit: usize) -> Place {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let data = folder.path().join("data");
+        Place::made_of(kind, overlay_limit, folder, data)
+    }
+
+    fn made_of(kind: Kind, overlay_limit: usize, folder: TempDir, data: PathBuf) -> Place {
         let store = Store::new(kind, &data);
-        let mut place = Place {
+        Place {
             store,
             data,
             folder,
             key: String::new(),
             dice: Dice::new(),
             overlay_limit,
-        };
-        place.run(&["account", "create", "ada"]);
-        place.key = place.make_key().1;
-        place
+        }
     }
 
     /// Makes a public key: its id and the key itself.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::runtime::Runtime;
 
 const REVISION: &str = "select revision from revisions where topic = 'directory'";
+const IDENTITIES: &str = "select count(*) from store";
 const ADMIN: &str = "CAUSEWAY_TEST_POSTGRES_URL";
 
 /// Which database a place uses.
@@ -43,10 +44,8 @@ impl Store {
                 let number = MADE.fetch_add(1, Ordering::Relaxed);
                 let name = format!("faults_{}_{number}", std::process::id());
                 administer(&format!("create database {name}"));
-                let (server, _) = admin_url()
-                    .rsplit_once('/')
-                    .map(|(a, b)| (a.to_owned(), b.to_owned()))
-                    .expect("an address");
+                let admin = admin_url();
+                let (server, _) = admin.rsplit_once('/').expect("an address");
                 Store::Postgres {
                     url: format!("{server}/{name}"),
                     name,
@@ -65,20 +64,29 @@ impl Store {
 
     /// How many imports it has taken.
     pub fn revision(&self) -> i64 {
+        self.number(REVISION)
+    }
+
+    /// How many ids it has, which is to be one.
+    pub fn identities(&self) -> i64 {
+        self.number(IDENTITIES)
+    }
+
+    fn number(&self, sql: &'static str) -> i64 {
         block_on(async {
             match self {
                 Store::Sqlite(path) => {
                     let options = SqliteConnectOptions::new().filename(path).read_only(true);
                     let mut connection = options.connect().await?;
-                    let revision = sqlx::query_scalar(REVISION).fetch_one(&mut connection).await?;
+                    let number = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
                     SqliteConnection::close(connection).await?;
-                    Ok(revision)
+                    Ok(number)
                 }
                 Store::Postgres { url, .. } => {
                     let mut connection = PgConnection::connect(url).await?;
-                    let revision = sqlx::query_scalar(REVISION).fetch_one(&mut connection).await?;
+                    let number = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
                     connection.close().await?;
-                    Ok(revision)
+                    Ok(number)
                 }
             }
         })
