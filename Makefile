@@ -9,7 +9,7 @@ GENERATE ?= 1800000
 INPUT = $(if $(DATA),--file $(DATA),--generate $(GENERATE))
 LOAD = target/release/causeway-load
 
-.PHONY: help run build test lint fmt openapi bench bench-import bench-details deny
+.PHONY: help run build test faults lint fmt openapi bench bench-import bench-details deny
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -22,6 +22,9 @@ build: ## Build the release binary
 
 test: lint ## Run every test, on SQLite and on PostgreSQL; installs what is missing, stops what it started
 	tests/with-services.sh cargo test --workspace
+
+faults: ## Break things for longer: imports killed at 300 moments on each database, and all other faults
+	CAUSEWAY_FAULT_ROUNDS=300 tests/with-services.sh cargo test --test faults -- --nocapture
 
 lint: ## Formatting, clippy and the documentation, without a warning
 	cargo fmt --all --check

@@ -12,11 +12,14 @@ use crate::telemetry::Metrics;
 use crate::urls::Urls;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::time::{Interval, MissedTickBehavior};
 
 /// Between two sweeps over idle limit windows and foldings of the metrics.
 const HOUSEKEEPING_EVERY: Duration = Duration::from_secs(5);
+
+/// After a look at the directory that failed.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The app: cheap to clone, one for each server.
 #[derive(Clone, Debug)]
@@ -88,7 +91,12 @@ impl App {
         let mut watch = Watch::new("directory");
         loop {
             ticks.tick().await;
-            watch.note(&self.refresh_directory().await);
+            let begun = Instant::now();
+            let outcome = self.refresh_directory().await;
+            // A snapshot that cannot be written is tried again, but not with all the strength of the machine.
+            let pause = outcome.is_err().then(|| begun.elapsed().min(LONGEST_PAUSE));
+            watch.note(&outcome);
+            tokio::time::sleep(pause.unwrap_or_default()).await;
         }
     }
 

@@ -25,7 +25,9 @@ impl Generate {
         match written {
             // Whoever reads has had enough, as in `causeway generate --count 1000000 | head`.
             Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            written => written.context("the file cannot be written; is the disk full?"),
+            written => {
+                written.context("the file cannot be written; make room on the disk and write it again")
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `causeway import`
 
 use super::Output;
+use anyhow::anyhow;
 use causeway::app::App;
 use causeway::import::{Summary, irs, nonprofits};
 use clap::Subcommand;
@@ -42,7 +43,13 @@ impl Import {
         let needs_building = summary.touched() > app.config.directory.overlay_limit as u64
             || app.directory.view().snapshot.is_none();
         let built = match needs_building {
-            true => Some(app.directory.build_after_import().await?),
+            true => Some(
+                app.directory
+                    .build_after_import()
+                    .await
+                    .map_err(|fault| without_snapshot(&fault))?
+                    .took,
+            ),
             false => None,
         };
         let mut value = serde_json::to_value(&summary)?;
@@ -51,6 +58,14 @@ impl Import {
         value["indexSeconds"] = json!(built.as_ref().map(|built| built.index_took.as_secs_f64()));
         output.say(&value, || text(&summary, stored, built.map(|built| built.took)))
     }
+}
+
+/// The rows are committed by now, so running it again is not what helps.
+fn without_snapshot(fault: &anyhow::Error) -> anyhow::Error {
+    anyhow!(
+        "the import is stored, but the directory snapshot cannot be built ({fault:#}); make room on the disk: \
+         a running server then builds it by itself, and so does the next import"
+    )
 }
 
 fn text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String {

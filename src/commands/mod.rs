@@ -12,6 +12,7 @@ use causeway::app::App;
 use causeway::config::{Config, Overrides};
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 /// A self-hosted directory of nonprofits, with search that answers every keystroke.
@@ -133,9 +134,53 @@ impl Output {
 
 /// One line why, one line what to do. Our own messages have both, with a semicolon between them.
 pub fn tell(fault: &anyhow::Error) {
-    let text = format!("{fault:#}");
-    match text.split_once("; ") {
-        Some((why, what_to_do)) => eprintln!("causeway: {why}\n  {what_to_do}"),
-        None => eprintln!("causeway: {text}\n  see causeway --help, and the settings in config.default.toml"),
+    let outermost = fault.to_string();
+    let (why, what_to_do) = match outermost.split_once("; ") {
+        Some((why, what_to_do)) => (with_causes(why, fault), what_to_do.to_owned()),
+        None => {
+            let text = with_causes(&outermost, fault);
+            match text.split_once("; ") {
+                Some((why, what_to_do)) => (why.to_owned(), what_to_do.to_owned()),
+                None => (text, way_on(fault).to_owned()),
+            }
+        }
+    };
+    eprintln!("causeway: {why}\n  {what_to_do}");
+}
+
+/// What led to it, from the outside in; causes that only say again what stands before them are left out.
+fn with_causes(why: &str, fault: &anyhow::Error) -> String {
+    let mut text = why.to_owned();
+    for cause in fault.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
     }
+    text
+}
+
+fn way_on(fault: &anyhow::Error) -> &'static str {
+    match fault.chain().any(is_of_the_disk) {
+        true => "nothing was changed: make room on the disk, or mend it, and run this again",
+        false => "see causeway --help, and the settings in config.default.toml",
+    }
+}
+
+fn is_of_the_disk(cause: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(fault) = cause.downcast_ref::<io::Error>() {
+        return matches!(
+            fault.kind(),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+        );
+    }
+    let Some(sqlx::Error::Database(fault)) = cause.downcast_ref() else {
+        return false;
+    };
+    // SQLite: I/O error, disk full. PostgreSQL: disk full.
+    fault.code().is_some_and(|code| match code.parse::<u32>() {
+        Ok(53_100) => true,
+        Ok(number) => matches!(number & 0xFF, 10 | 13),
+        Err(_) => false,
+    })
 }

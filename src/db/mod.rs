@@ -6,6 +6,8 @@
 mod open;
 
 use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction};
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// An open store.
 #[derive(Clone, Debug)]
@@ -56,6 +58,9 @@ macro_rules! read {
 
 pub(crate) use {read, run};
 
+/// How long the database may say nothing to a question that takes no work.
+const SILENCE: Duration = Duration::from_secs(5);
+
 const REVISION: &str = "select revision from revisions where topic = $1";
 const RAISE_REVISION: &str =
     "update revisions set revision = revision + 1 where topic = $1 returning revision";
@@ -83,7 +88,12 @@ impl Db {
 
     /// The current number of a topic.
     pub async fn revision(&self, topic: Topic) -> sqlx::Result<i64> {
-        read!(self, c => sqlx::query_scalar(REVISION).bind(topic.name()).fetch_one(c).await)
+        let asked =
+            async { read!(self, c => sqlx::query_scalar(REVISION).bind(topic.name()).fetch_one(c).await) };
+        // Running servers ask this all the time; over a connection that fell silent they would wait for ever.
+        timeout(SILENCE, asked)
+            .await
+            .unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
     /// Ends all connections.

@@ -7,7 +7,8 @@ use sqlx::SqlStr;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 use uuid::Uuid;
@@ -31,6 +32,7 @@ const MIGRATIONS: [Versions; 2] = migrations! {
 
 const STORE_ID: &str = "select id from store";
 const NAME_STORE: &str = "insert into store (id, created_at) values ($1, $2)";
+const QUEUE: &str = "update revisions set revision = revision where topic = 'directory'";
 
 /// An import of all nonprofits holds the write lock of SQLite for this long at the most.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
@@ -42,7 +44,13 @@ impl Db {
     pub async fn open(config: &Config) -> anyhow::Result<Db> {
         std::fs::create_dir_all(&config.data)
             .with_context(|| format!("the data folder {} cannot be made", config.data.display()))?;
-        let db = match config.database.exposed_url() {
+        let url = config.database.exposed_url();
+        // PostgreSQL makes those who change tables queue by itself.
+        let turn = match url {
+            None => Some(wait_for_turn(config.data.join("opening")).await?),
+            Some(_) => None,
+        };
+        let db = match url {
             None => open_sqlite(&config.data.join("causeway.db"), config).await?,
             Some(url) => open_postgres(url, config).await?,
         };
@@ -60,6 +68,7 @@ impl Db {
                 return Err(fault).context("the tables of the store could not be brought up to date");
             }
         }
+        drop(turn);
         Ok(db)
     }
 
@@ -70,6 +79,8 @@ impl Db {
             return Ok(id);
         }
         let mut tx = self.write().await?;
+        // Of several processes that come first, the others wait here for the one that names it.
+        super::run!(&mut tx, c => sqlx::query(QUEUE).execute(c).await.map(|_| ()))?;
         let known: Option<Uuid> =
             super::run!(&mut tx, c => sqlx::query_scalar(STORE_ID).fetch_optional(c).await)?;
         let id = known.unwrap_or_else(Uuid::now_v7);
@@ -79,6 +90,21 @@ impl Db {
         tx.commit().await?;
         Ok(id)
     }
+}
+
+/// Lets one process after another open the embedded database: two that make its tables at once fail. The lock falls
+/// with the file, or with the process.
+async fn wait_for_turn(path: PathBuf) -> anyhow::Result<File> {
+    let about = format!("{} cannot be locked", path.display());
+    let lock = tokio::task::spawn_blocking(move || {
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)?;
+        file.lock().map(|()| file)
+    });
+    lock.await?.context(about)
 }
 
 /// Number, name, and the text for each database.

@@ -1,14 +1,18 @@
 //! Proving what is shown against the store, record by record.
 
+use super::View;
+use super::keeper::Look;
 use super::record;
 use crate::app::App;
-use crate::db::{Topic, run};
+use crate::db::{Topic, Tx, run};
 use crate::ids::NonprofitId;
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::slug::Slug;
 use crate::nonprofits::store::{self, NonprofitRow, StoredNonprofit};
+use anyhow::bail;
 use futures_util::TryStreamExt;
+use std::sync::Arc;
 
 /// What was compared, and what differs.
 #[derive(Debug, Default)]
@@ -19,20 +23,13 @@ pub struct Proof {
 }
 
 const MOST_DIFFERENCES: usize = 100;
+/// How often an import may come between before the proof is put off.
+const MOST_LOOKS: usize = 10;
 
 /// Compares every nonprofit of the store with the view that a server would show.
 pub async fn prove(app: &App) -> anyhow::Result<Proof> {
-    app.refresh_directory().await?;
     let mut proof = Proof::default();
-    let view = app.directory.view();
-    let mut tx = app.db.view().await?;
-    let revision = tx.revision(Topic::Directory).await?;
-    if view.revision != revision {
-        proof.differences.push(format!(
-            "the directory shows import {}, the store is at {revision}",
-            view.revision
-        ));
-    }
+    let (view, mut tx) = settled(app).await?;
     let profiles = store::list_profiles(&mut tx).await?;
     let former_slugs = store::list_former_slugs(&mut tx).await?;
     let mut shown = Vec::new();
@@ -64,8 +61,24 @@ pub async fn prove(app: &App) -> anyhow::Result<Proof> {
     Ok(proof)
 }
 
+/// The view and the store at one revision. A server that builds a snapshot right now is waited for.
+async fn settled(app: &App) -> anyhow::Result<(Arc<View>, Tx)> {
+    for _ in 0..MOST_LOOKS {
+        if app.directory.refresh(app.config.directory.overlay_limit).await? == Look::BuildDue {
+            app.directory.build_after_import().await?;
+            continue;
+        }
+        let view = app.directory.view();
+        let mut tx = app.db.view().await?;
+        if tx.revision(Topic::Directory).await? == view.revision {
+            return Ok((view, tx));
+        }
+    }
+    bail!("the directory does not come to rest; check again when no import is running")
+}
+
 impl Proof {
-    fn compare(&mut self, view: &super::View, stored: &StoredNonprofit, wanted: &[u8]) {
+    fn compare(&mut self, view: &View, stored: &StoredNonprofit, wanted: &[u8]) {
         let wanted = record::read(wanted);
         let ways = [
             Some(Identifier::Id(NonprofitId(stored.id))),

@@ -45,7 +45,7 @@ pub async fn import(app: &App, files: &[PathBuf], force: bool) -> anyhow::Result
     summary.report = read
         .refusals
         .write(&app.config.data, "irs", started_at)
-        .context("the report file cannot be written; is the disk full?")?;
+        .context("the report file cannot be written; make room on the disk and import again")?;
     summary.admit(&read.refusals)?;
     let gone = read.gone();
     summary.gone = gone.len() as u64;
@@ -107,7 +107,7 @@ fn read_files(paths: &[PathBuf], folder: &Path, holdings: Holdings) -> anyhow::R
     {
         taken.take(slug);
     }
-    let no_spool = "the data folder cannot hold a temporary file; is the disk full?";
+    let no_spool = "the data folder cannot hold a temporary file; make room on the disk and import again";
     let mut reading = Reading {
         summary: Summary::default(),
         refusals: Refusals::default(),
@@ -345,7 +345,7 @@ async fn write(
     store::insert_import(&mut tx, "irs", summary, started_at, app.clock.millis()).await?;
     tx.commit()
         .await
-        .context("the store did not take the import; is the disk full?")
+        .context("the store did not take the import; make room on the disk and import again")
 }
 
 /// New rows in the order in which they were read, each with the slug that it got.

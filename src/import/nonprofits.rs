@@ -153,7 +153,7 @@ async fn write(
     summary.refused = refusals.count;
     summary.report = refusals
         .write(&app.config.data, "nonprofits", started_at)
-        .context("the report file cannot be written; is the disk full?")?;
+        .context("the report file cannot be written; make room on the disk and import again")?;
     summary.admit(&refusals)?;
     match touched.len() > app.config.directory.overlay_limit {
         true => store::forget_changes(&mut tx, revision).await?,
@@ -162,7 +162,7 @@ async fn write(
     store::insert_import(&mut tx, "nonprofits", &summary, started_at, app.clock.millis()).await?;
     tx.commit()
         .await
-        .context("the store did not take the import; is the disk full?")?;
+        .context("the store did not take the import; make room on the disk and import again")?;
     Ok(summary)
 }
 

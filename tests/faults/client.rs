@@ -1,0 +1,90 @@
+//! The smallest client that can tell a whole answer from a broken one.
+
+use serde_json::Value;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A whole answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("the body is JSON")
+    }
+}
+
+/// Connects, without sending anything yet.
+pub fn connect(server: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&server, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+/// Sends a request that is the last one on its connection.
+pub fn send(stream: &mut TcpStream, path: &str) -> io::Result<()> {
+    let head = format!("GET {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes())
+}
+
+/// Reads an answer to its last byte.
+pub fn receive(stream: TcpStream) -> io::Result<Answer> {
+    let mut from = BufReader::new(stream);
+    let status = line(&mut from)?;
+    let status = status.split(' ').nth(1).and_then(|number| number.parse().ok());
+    let status = status.ok_or_else(|| io::Error::other("no status line"))?;
+    let mut headers = Vec::new();
+    loop {
+        let line = line(&mut from)?;
+        if line.is_empty() {
+            break;
+        }
+        let (name, value) = line
+            .split_once(':')
+            .ok_or_else(|| io::Error::other("no header"))?;
+        headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+    let mut answer = Answer {
+        status,
+        headers,
+        body: Vec::new(),
+    };
+    let length: usize = answer
+        .header("content-length")
+        .and_then(|length| length.parse().ok())
+        .ok_or_else(|| io::Error::other("no length"))?;
+    answer.body.resize(length, 0);
+    from.read_exact(&mut answer.body)?;
+    Ok(answer)
+}
+
+/// One request on a connection of its own.
+pub fn get(server: SocketAddr, path: &str) -> io::Result<Answer> {
+    let mut stream = connect(server)?;
+    send(&mut stream, path)?;
+    receive(stream)
+}
+
+fn line(from: &mut impl BufRead) -> io::Result<String> {
+    let mut line = String::new();
+    if from.read_line(&mut line)? == 0 || !line.ends_with('\n') {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    line.truncate(line.trim_end().len());
+    Ok(line)
+}

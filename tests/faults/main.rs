@@ -1,0 +1,19 @@
+//! What happens when things break: the real binary, real processes, both databases.
+//!
+//! Every test that draws prints its seed and takes it back from `CAUSEWAY_FAULT_SEED`. `CAUSEWAY_FAULT_ROUNDS`
+//! sets how often an import is killed; `make faults` does it many times.
+
+mod client;
+mod damage;
+mod dice;
+mod disk;
+mod files;
+mod kill;
+mod live;
+mod outage;
+mod place;
+mod proxy;
+mod server;
+mod stop;
+mod store;
+mod together;
