@@ -44,7 +44,7 @@ deny: ## Licences, bans, duplicates and sources of all crates
 bench: bench-import bench-details bench-search ## All benchmarks, one after the other
 
 bench-import: bench-build ## Time and memory of an import beside sqlite3, on SQLite and PostgreSQL: DATA=eo.csv.gz
-	tests/with-services.sh sh -c '$(LOAD) import $(INPUT) --rounds 1 --postgres-url "$$CAUSEWAY_TEST_POSTGRES_URL"'
+	POSTGRES_OPTIONS= tests/with-services.sh sh -c '$(LOAD) import $(INPUT) --rounds 1 --postgres-url "$$CAUSEWAY_TEST_POSTGRES_URL"'
 
 bench-details: bench-build ## Start, memory and rate of details beside /healthz: DATA=eo.csv.gz
 	$(LOAD) details $(INPUT)

@@ -132,9 +132,12 @@ impl Error {
 impl From<sqlx::Error> for Error {
     fn from(fault: sqlx::Error) -> Error {
         let is_passing = match &fault {
-            sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::Io(_) => true,
-            // A proxy whose database is gone lets us connect and then says nothing, or nonsense.
-            sqlx::Error::Protocol(_) | sqlx::Error::Tls(_) => true,
+            // The last two: a proxy whose database is gone lets us connect and then says nothing, or nonsense.
+            sqlx::Error::PoolTimedOut
+            | sqlx::Error::PoolClosed
+            | sqlx::Error::Io(_)
+            | sqlx::Error::Protocol(_)
+            | sqlx::Error::Tls(_) => true,
             // SQLite: busy, locked, read only, I/O error, disk full. PostgreSQL: connection lost, out of room.
             sqlx::Error::Database(fault) => fault.code().is_some_and(|code| {
                 let primary = code.parse::<u32>().map(|number| number & 0xFF);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Starts what the tests need on free ports and in a temporary folder, runs the given command, stops it all again.
-# Installs Debian's packages by name, only where something is missing.
+# Installs Debian's packages by name, only where something is missing. The tests make a database for each story, so
+# PostgreSQL does not wait for the disk unless POSTGRES_OPTIONS says otherwise.
 set -euo pipefail
 
 install() {
@@ -40,7 +41,7 @@ trap 'exit 130' INT TERM
 
 (cd "$folder" && "${as[@]}" "$bin/initdb" -D "$folder/postgres" -U causeway --auth=trust --encoding=UTF8 --locale=C.UTF-8 >/dev/null)
 (cd "$folder" && "${as[@]}" "$bin/pg_ctl" -D "$folder/postgres" -s -w -l "$folder/postgres.log" \
-    -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=300 -c max_wal_size=4GB" start)
+    -o "-p $port ${POSTGRES_OPTIONS--c fsync=off} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=300 -c max_wal_size=4GB" start)
 
 export CAUSEWAY_TEST_POSTGRES_URL="postgres://causeway@127.0.0.1:$port/postgres"
 "$@"

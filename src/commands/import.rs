@@ -47,8 +47,7 @@ impl Import {
                 app.directory
                     .build_after_import()
                     .await
-                    .map_err(|fault| without_snapshot(&fault))?
-                    .took,
+                    .map_err(|fault| without_snapshot(&fault))?,
             ),
             false => None,
         };

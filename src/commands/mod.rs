@@ -136,16 +136,14 @@ impl Output {
 pub fn tell(fault: &anyhow::Error) {
     let outermost = fault.to_string();
     let (why, what_to_do) = match outermost.split_once("; ") {
-        Some((why, what_to_do)) => (with_causes(why, fault), what_to_do.to_owned()),
+        Some((why, what_to_do)) => (with_causes(why, fault), Some(what_to_do.to_owned())),
         None => {
             let text = with_causes(&outermost, fault);
-            match text.split_once("; ") {
-                Some((why, what_to_do)) => (why.to_owned(), what_to_do.to_owned()),
-                None => (text, way_on(fault).to_owned()),
-            }
+            let split = text.split_once("; ").map(|(why, what_to_do)| (why.to_owned(), Some(what_to_do.to_owned())));
+            split.unwrap_or((text, None))
         }
     };
-    eprintln!("causeway: {why}\n  {what_to_do}");
+    eprintln!("causeway: {why}\n  {}", what_to_do.as_deref().unwrap_or_else(|| way_on(fault)));
 }
 
 /// What led to it, from the outside in; causes that only say again what stands before them are left out.

@@ -9,7 +9,7 @@ use super::file::{Unusable, set_aside};
 use super::overlay::Overlay;
 use super::snapshot::Snapshot;
 use super::{Directory, View, rules};
-use crate::db::{Topic, Tx, run};
+use crate::db::{Topic, run};
 use crate::nonprofits::store;
 use anyhow::Context;
 use axum::http::HeaderValue;
