@@ -139,11 +139,16 @@ pub fn tell(fault: &anyhow::Error) {
         Some((why, what_to_do)) => (with_causes(why, fault), Some(what_to_do.to_owned())),
         None => {
             let text = with_causes(&outermost, fault);
-            let split = text.split_once("; ").map(|(why, what_to_do)| (why.to_owned(), Some(what_to_do.to_owned())));
+            let split = text
+                .split_once("; ")
+                .map(|(why, what_to_do)| (why.to_owned(), Some(what_to_do.to_owned())));
             split.unwrap_or((text, None))
         }
     };
-    eprintln!("causeway: {why}\n  {}", what_to_do.as_deref().unwrap_or_else(|| way_on(fault)));
+    eprintln!(
+        "causeway: {why}\n  {}",
+        what_to_do.as_deref().unwrap_or_else(|| way_on(fault))
+    );
 }
 
 /// What led to it, from the outside in; causes that only say again what stands before them are left out.
