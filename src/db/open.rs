@@ -138,7 +138,13 @@ async fn open_sqlite(path: &Path, config: &Config) -> anyhow::Result<Db> {
     let writer = SqlitePoolOptions::new()
         .max_connections(1)
         .acquire_timeout(BUSY_TIMEOUT)
-        .connect_with(options.clone().pragma("cache_size", "-131072"))
+        // Two threads sort when indexes are made.
+        .connect_with(
+            options
+                .clone()
+                .pragma("cache_size", "-131072")
+                .pragma("threads", "2"),
+        )
         .await
         .with_context(about)?;
     let synchronous: i64 = sqlx::query_scalar("pragma synchronous")

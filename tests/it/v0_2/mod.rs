@@ -1,8 +1,10 @@
 //! The interface, route by route.
 
+mod browse;
 mod errors;
 mod hostile_paths;
 mod keys;
 mod limits;
 mod nonprofit;
 mod openapi;
+mod search;
