@@ -135,15 +135,14 @@ impl Output {
 /// One line why, one line what to do. Our own messages have both, with a semicolon between them.
 pub fn tell(fault: &anyhow::Error) {
     let outermost = fault.to_string();
-    let (why, what_to_do) = match outermost.split_once("; ") {
-        Some((why, what_to_do)) => (with_causes(why, fault), Some(what_to_do.to_owned())),
-        None => {
-            let text = with_causes(&outermost, fault);
-            let split = text
-                .split_once("; ")
-                .map(|(why, what_to_do)| (why.to_owned(), Some(what_to_do.to_owned())));
-            split.unwrap_or((text, None))
-        }
+    let (why, what_to_do) = if let Some((why, what_to_do)) = outermost.split_once("; ") {
+        (with_causes(why, fault), Some(what_to_do.to_owned()))
+    } else {
+        let text = with_causes(&outermost, fault);
+        let split = text
+            .split_once("; ")
+            .map(|(why, what_to_do)| (why.to_owned(), Some(what_to_do.to_owned())));
+        split.unwrap_or((text, None))
     };
     eprintln!(
         "causeway: {why}\n  {}",

@@ -67,7 +67,11 @@ fn damage(path: &Path, round: usize, dice: &mut Dice) -> bool {
     match round % 5 {
         // Few bytes are of the header and the tables, so every other flip goes there.
         0 | 1 => {
-            let end = if round % 2 == 0 { length } else { length.min(200) };
+            let end = if round.is_multiple_of(2) {
+                length
+            } else {
+                length.min(200)
+            };
             let at = dice.below(end);
             bytes[at as usize] ^= 1 << dice.below(8);
             is_set_aside = !FORMAT.contains(&at);
