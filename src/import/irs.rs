@@ -261,6 +261,7 @@ fn filed_prominence(row: &IrsRow<'_>) -> u32 {
         is_deductible: row.facts.is_deductible(),
         is_subordinate: row.facts.is_subordinate(),
         files_returns: row.facts.tax_period != 0,
+        has_bare_amounts: row.facts.tax_period == 0,
         has_ruling: row.facts.ruling != 0,
         ..Amounts::default()
     })
@@ -445,9 +446,9 @@ fn written(row: Row, slug: String) -> Written {
             ein: Some(i64::from(row.ein.value())),
             slug,
             filed: row.filed,
+            listed: true,
             gone_at: None,
         },
-        listed: true,
         digest: row.digest,
     }
 }

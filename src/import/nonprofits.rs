@@ -24,8 +24,6 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
-const IS_LISTED: &str = "select listed from nonprofits where id = $1";
-
 /// Imports JSON Lines files.
 pub async fn import(app: &App, files: &[PathBuf]) -> anyhow::Result<Summary> {
     let mut lines = Vec::new();
@@ -190,9 +188,8 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
     let Some(stored) = stored else {
         return add(tx, id, entry, before).await;
     };
-    let is_listed: bool = run!(&mut *tx, c => sqlx::query_scalar(IS_LISTED).bind(id).fetch_one(c).await)?;
     let profile = profile_after(id, before.clone(), &entry);
-    let mut row = match is_listed {
+    let mut row = match stored.listed {
         true => stored.clone(),
         false => row_after(stored.clone(), &entry),
     };
@@ -209,12 +206,15 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
     }
     if row != stored {
         // A digest of zero makes the next import of the IRS files write the row anew, should they name it.
-        let digest = if is_listed { digest_of(tx, id).await? } else { 0 };
+        let digest = if stored.listed {
+            digest_of(tx, id).await?
+        } else {
+            0
+        };
         store::update_rows(
             tx,
             vec![Written {
                 nonprofit: row,
-                listed: is_listed,
                 digest,
             }],
         )
@@ -246,6 +246,7 @@ async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) 
         ein,
         slug: String::new(),
         filed,
+        listed: false,
         gone_at: None,
     };
     let mut row = row_after(row, &entry);
@@ -257,7 +258,6 @@ async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) 
         tx,
         vec![Written {
             nonprofit: row,
-            listed: false,
             digest: 0,
         }],
     )

@@ -63,7 +63,6 @@ pub struct Known {
 #[derive(Clone, Debug)]
 pub struct Written {
     pub nonprofit: StoredNonprofit,
-    pub listed: bool,
     pub digest: i64,
 }
 
@@ -171,13 +170,13 @@ async fn write_rows(tx: &mut Tx, rows: Vec<Written>, ending: &str) -> sqlx::Resu
     run!(tx, c => {
         let mut query = sqlx::query(sql);
         for row in rows {
-            let Written { nonprofit, listed, digest } = row;
+            let Written { nonprofit, digest } = row;
             query = query
                 .bind(nonprofit.id)
                 .bind(nonprofit.ein)
                 .bind(nonprofit.slug)
                 .bind(nonprofit.filed)
-                .bind(listed)
+                .bind(nonprofit.listed)
                 .bind(nonprofit.gone_at)
                 .bind(digest);
         }
@@ -207,12 +206,7 @@ fn statement(rows: usize, ending: &str, numbered: bool) -> String {
 /// The text form of PostgreSQL's `copy`: tabs between columns, `\N` for null.
 fn copy_text(rows: &[Written]) -> String {
     let mut text = String::with_capacity(rows.len() * 256);
-    for Written {
-        nonprofit,
-        listed,
-        digest,
-    } in rows
-    {
+    for Written { nonprofit, digest } in rows {
         let number = |value: Option<i64>| value.map_or_else(|| "\\N".to_owned(), |value| value.to_string());
         let _ = write!(text, "{}\t{}", nonprofit.id, number(nonprofit.ein));
         for column in [&nonprofit.slug, &nonprofit.filed] {
@@ -227,7 +221,12 @@ fn copy_text(rows: &[Written]) -> String {
                 }
             }
         }
-        let _ = writeln!(text, "\t{listed}\t{}\t{digest}", number(nonprofit.gone_at));
+        let _ = writeln!(
+            text,
+            "\t{}\t{}\t{digest}",
+            nonprofit.listed,
+            number(nonprofit.gone_at)
+        );
     }
     text
 }

@@ -64,6 +64,7 @@ pub fn assemble<T>(
             is_subordinate: amounts.is_subordinate(),
             is_gone: stored.gone_at.is_some(),
             files_returns: amounts.tax_period != 0,
+            has_bare_amounts: stored.listed && amounts.tax_period == 0,
             has_ruling: amounts.ruling != 0,
             has_website: website_url.is_some(),
             has_description: own_description.is_some(),

@@ -3,10 +3,11 @@
 //! It counts thousandths of a power of ten. The money of a body is the largest of its revenue, a third of its gross
 //! receipts and a twentieth of its assets, in dollars: receipts count sales of securities, and assets stand in where
 //! a private foundation files no revenue. A body of $1,000,000 a year starts at 6,000, one of $10,000,000 at 7,000.
-//! To this are added
+//! Amounts come from returns: where the IRS has none of a body, they count a tenth of this.
+//! To it are added
 //!
-//! - 300 where gifts are tax-deductible, as much as doubling the money;
-//! - 700 where a return is on file and 500 where the date of the ruling is: a body that files is one that works;
+//! - 100 where gifts are tax-deductible;
+//! - 300 where a return is on file and 300 where the date of the ruling is: a body that files is one that works;
 //! - 100 each for a website, a description and a logo of its own, 50 for a cover;
 //! - 250 for each power of ten of the dollars given through this service.
 //!
@@ -34,6 +35,8 @@ pub struct Known {
     pub is_gone: bool,
     /// The IRS has a return of it.
     pub files_returns: bool,
+    /// Its amounts are in a file of the IRS, though no return is.
+    pub has_bare_amounts: bool,
     /// The IRS says when it recognised it.
     pub has_ruling: bool,
     /// Its profile has a website.
@@ -54,9 +57,9 @@ pub fn prominence(known: &Known) -> u32 {
         .map(|(amount, share)| amount.map_or(0, |dollars| dollars.max(0) as u64 / share));
     let largest = money.into_iter().max().unwrap_or_default();
     let added = [
-        (known.is_deductible, 300),
-        (known.files_returns, 700),
-        (known.has_ruling, 500),
+        (known.is_deductible, 100),
+        (known.files_returns, 300),
+        (known.has_ruling, 300),
         (known.has_website, 100),
         (known.has_description, 100),
         (known.has_logo, 100),
@@ -66,7 +69,8 @@ pub fn prominence(known: &Known) -> u32 {
         (known.is_subordinate && largest == 0, 200),
         (known.is_gone, 4_000),
     ];
-    let gain = powers_of_ten(largest, 1_000.0) + powers_of_ten(known.given_cents / 100, 250.0) + sum(added);
+    let for_money = if known.has_bare_amounts { 100.0 } else { 1_000.0 };
+    let gain = powers_of_ten(largest, for_money) + powers_of_ten(known.given_cents / 100, 250.0) + sum(added);
     gain.saturating_sub(sum(taken))
 }
 
@@ -118,13 +122,13 @@ mod tests {
             is_deductible: true,
             ..Known::default()
         };
-        assert_eq!(prominence(&known), 6_300);
+        assert_eq!(prominence(&known), 6_100);
         assert_eq!(
             prominence(&Known {
                 is_gone: true,
                 ..known
             }),
-            2_300
+            2_100
         );
     }
 
@@ -135,7 +139,7 @@ mod tests {
             any::<Option<i64>>(),
             any::<u64>(),
         );
-        let facts = (any::<[bool; 9]>(),);
+        let facts = (any::<[bool; 10]>(),);
         (amounts, facts).prop_map(|((revenue, income, assets, given_cents), (fact,))| Known {
             revenue,
             income,
@@ -150,6 +154,7 @@ mod tests {
             has_cover: fact[6],
             files_returns: fact[7],
             has_ruling: fact[8],
+            has_bare_amounts: fact[9],
         })
     }
 

@@ -18,6 +18,8 @@ pub struct StoredNonprofit {
     pub slug: String,
     /// See [`Filed`].
     pub filed: String,
+    /// Did it come out of a file of the IRS?
+    pub listed: bool,
     pub gone_at: Option<i64>,
 }
 
@@ -39,15 +41,16 @@ pub struct Profile {
 }
 
 /// The columns of a nonprofit as [`nonprofits!`] selects them.
-pub(crate) type NonprofitRow = (Uuid, Option<i64>, String, String, Option<i64>);
+pub(crate) type NonprofitRow = (Uuid, Option<i64>, String, String, bool, Option<i64>);
 
 impl From<NonprofitRow> for StoredNonprofit {
-    fn from((id, ein, slug, filed, gone_at): NonprofitRow) -> StoredNonprofit {
+    fn from((id, ein, slug, filed, listed, gone_at): NonprofitRow) -> StoredNonprofit {
         StoredNonprofit {
             id,
             ein,
             slug,
             filed,
+            listed,
             gone_at,
         }
     }
@@ -90,7 +93,7 @@ impl From<ProfileRow> for Profile {
 macro_rules! nonprofits {
     ($rest:literal) => {
         concat!(
-            "select n.id, n.ein, n.slug, n.filed, n.gone_at from nonprofits n ",
+            "select n.id, n.ein, n.slug, n.filed, n.listed, n.gone_at from nonprofits n ",
             $rest
         )
     };

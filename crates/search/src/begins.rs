@@ -35,13 +35,15 @@ pub struct Stretches {
     pub exact: Option<Stretch>,
     /// Those in which a short last word stands whole, or what it is short for.
     pub short: Vec<Stretch>,
+    /// Those that begin with all words but the last.
+    pub before: Vec<Stretch>,
 }
 
 /// Finds the stretches of a reading.
 pub fn stretches(segment: Segment<'_>, slots: &Slots, folded: &Folded) -> Stretches {
     let list = List::new(segment);
     let all = slots.all();
-    let skip = usize::from(all.len() > 1 && all[0].article);
+    let skip = usize::from(slots.article());
     let spine = &all[skip..];
     let mut found = Stretches::default();
     let mut current: Vec<Stretch> = Vec::with_capacity(8);
@@ -59,13 +61,16 @@ pub fn stretches(segment: Segment<'_>, slots: &Slots, folded: &Folded) -> Stretc
         );
         list.narrow(depth, &current, &ranges, &mut next);
         std::mem::swap(&mut current, &mut next);
+        let last = depth + 1 == spine.len();
         if current.is_empty() {
+            if last {
+                found.before = next;
+            }
             break;
         }
-        let last = depth + 1 == spine.len();
         if last && slot.exact.is_some() {
             found.whole = list.whole(depth, &current, Some((slots, slot)));
-            found.exact = list.exact(&found.whole, all);
+            found.exact = list.exact(&found.whole, all).or(found.exact);
         } else if !last
             && spine[depth + 1..]
                 .iter()
@@ -96,7 +101,9 @@ pub fn stretches(segment: Segment<'_>, slots: &Slots, folded: &Folded) -> Stretc
             found.short.iter_mut().for_each(|stretch| stretch.variant = false);
         }
         if last {
-            found.begins.clone_from(&current);
+            found.begins = current;
+            found.before = next;
+            break;
         }
     }
     found

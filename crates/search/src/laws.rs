@@ -172,6 +172,21 @@ proptest! {
 
 }
 
+#[test]
+fn a_name_is_exact_although_its_form_of_law_begins_a_longer_word_of_another() {
+    let index = build(&["hope corp va", "hope co"].map(|name| Body {
+        name: name.to_owned(),
+        aliases: Vec::new(),
+        also: Vec::new(),
+        place: Vec::new(),
+        number: None,
+        labels: Vec::new(),
+        weight: 1.0,
+    }));
+    let answer = index.find(&Query::new("hope co"));
+    assert_eq!((answer.hits[0].document, answer.hits[0].tier), (1, Tier::Exact));
+}
+
 proptest! {
     #[test]
     fn every_document_is_first_or_tied_by_its_own_name(bodies in directory()) {

@@ -160,10 +160,10 @@ impl Least {
     /// Keeps the smallest `most` entries.
     pub fn new(most: usize) -> Self {
         Self {
-            entries: Vec::new(),
+            entries: Vec::with_capacity(most.min(FREQUENT)),
             most: most.max(1),
             bar: u32::MAX,
-            found: Vec::new(),
+            found: Vec::with_capacity(FREQUENT + FANOUT),
             chosen: Vec::new(),
         }
     }

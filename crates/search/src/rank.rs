@@ -15,16 +15,20 @@ pub const NAMED: f32 = 2.5;
 pub const ADJACENT: f32 = 2.5;
 /// The words stand in the typed order, with others between.
 pub const ORDERED: f32 = 1.0;
+/// The words say the whole name, and those left over stand in the document's place or another of its names.
+pub const PLACED: f32 = 5.0;
 /// The words cover so much of the name's own.
 pub const COVERED: f32 = 0.5;
 /// The name begins with all words.
 pub const BEGINS: f32 = FIRST + NAMED + ADJACENT + 7.0;
 /// The name says no more than the words.
-pub const WHOLE: f32 = BEGINS;
+pub const WHOLE: f32 = BEGINS + 0.5;
 /// The shown name is what was typed, word for word.
 pub const EXACT: f32 = BEGINS + 100.0;
 /// A short word such as "va" or "st" that is another way to write a longer one stands whole in the name.
 pub const SHORT_WORD: f32 = 3.0;
+/// The article was typed, and the name has it.
+pub const ARTICLE: f32 = 2.0;
 /// An alias was typed as a whole.
 pub const ALIAS: f32 = 4.0;
 /// The number or domain was typed as a whole.
@@ -36,7 +40,7 @@ pub const INITIALS: f32 = 12.0;
 /// Found by a lesser name than the shown one and its aliases.
 pub const OTHER_NAME: f32 = -3.0;
 /// A word was found as its plural, singular or other writing.
-pub const VARIANT: f32 = -1.0;
+pub const VARIANT: f32 = -2.0;
 /// Two words were read as one or one as two.
 pub const JOINED: f32 = -1.0;
 /// A word was read with a mistake.
@@ -115,12 +119,21 @@ fn judge_name(name: Terms<'_>, slots: &Slots) -> Worth {
         }
     }
     let own = name.iter().filter(|term| term & NOISE == 0).count();
+    if found < wanted && found > 0 && says_all(name, slots) {
+        bonus += PLACED;
+    }
     bonus += COVERED * found as f32 / own.max(found).max(1) as f32;
     Worth {
         bonus,
         name: 0,
         first,
     }
+}
+
+/// Whether the words say every word of the name's own.
+fn says_all(name: Terms<'_>, slots: &Slots) -> bool {
+    name.iter()
+        .all(|marked| marked & NOISE != 0 || slots.required().any(|slot| slots.has(slot, marked & !NOISE)))
 }
 
 /// The places among the name's own words where `slot` fits, as bits; noise stands where the next own word does.

@@ -147,6 +147,12 @@ impl Slots {
         self.all.iter().all(|slot| !slot.optional && !slot.article)
     }
 
+    /// Whether an article was typed before a name.
+    #[inline]
+    pub fn article(&self) -> bool {
+        self.all.len() > 1 && self.all[0].article
+    }
+
     /// Whether an earlier slot may stand for a word of the last.
     pub fn overlap(&self) -> bool {
         let Some((last, earlier)) = self.all.split_last() else {

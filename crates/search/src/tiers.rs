@@ -27,6 +27,8 @@ const STEPS_ENOUGH: u32 = 128;
 const LOOK: u32 = 4;
 /// No more names than this are tried of one stretch.
 const MOST_NAMES: usize = 1_024;
+/// Names that begin with all words but the last are looked through if they are no more than this.
+const MOST_BESIDE: usize = 1_024;
 /// An alias no longer than this is found whole only.
 const SHORT_ALIAS: usize = 3;
 
@@ -34,8 +36,8 @@ impl<'a> Finder<'a> {
     /// Tries one reading through all tiers and remembers it.
     pub(crate) fn run(&mut self, slots: Slots) {
         if !slots.dead() {
-            self.begins(&slots);
-            self.listed(&slots);
+            let before = self.begins(&slots);
+            self.listed(&slots, &before);
         }
         self.remember(slots);
     }
@@ -45,23 +47,24 @@ impl<'a> Finder<'a> {
         self.top.rejects(self.segment.weight(0) + bonus, 0)
     }
 
-    /// Names that begin with the words.
-    fn begins(&mut self, slots: &Slots) {
+    /// Names that begin with the words; those that begin with all but the last are given back.
+    fn begins(&mut self, slots: &Slots) -> Vec<Stretch> {
         let found = begins::stretches(self.segment, slots, &self.folded);
         self.begun |= !found.begins.is_empty();
         // After a blank more words are to come, so that a name that ends here is not what is meant.
-        let exact = if self.folded.open_end() && slots.reading == Reading::Typed {
-            rank::EXACT
-        } else {
-            rank::WHOLE
+        let (exact, whole) = match self.folded.open_end() {
+            true if slots.reading == Reading::Typed => (rank::EXACT, rank::WHOLE),
+            true => (rank::WHOLE, rank::WHOLE),
+            false => (rank::BEGINS, rank::BEGINS),
         };
         self.visit(found.exact.as_slice(), slots, Tier::Exact, exact);
-        self.visit(&found.whole, slots, Tier::Whole, rank::WHOLE);
-        self.visit(&found.legal, slots, Tier::Whole, rank::WHOLE);
+        self.visit(&found.whole, slots, Tier::Whole, whole);
+        self.visit(&found.legal, slots, Tier::Whole, whole);
         self.visit(&found.short, slots, Tier::Begins, rank::BEGINS + rank::SHORT_WORD);
         if !self.ready(slots) {
             self.visit(&found.begins, slots, Tier::Begins, rank::BEGINS);
         }
+        found.before
     }
 
     /// Offers the names kept ready for a single word; whether no other name could enter the page.
@@ -83,10 +86,11 @@ impl<'a> Finder<'a> {
 
     /// Offers the most prominent names of `stretches`.
     fn visit(&mut self, stretches: &[Stretch], slots: &Slots, tier: Tier, bonus: f32) {
+        let article = if slots.article() { rank::ARTICLE } else { 0.0 };
         for variant in [false, true] {
             let bonus = bonus + slots.cost + if variant { rank::VARIANT } else { 0.0 };
             let chosen = stretches.iter().filter(|stretch| stretch.variant == variant);
-            if chosen.clone().next().is_none() || self.hopeless(bonus + rank::ALIAS) {
+            if chosen.clone().next().is_none() || self.hopeless(bonus + rank::ALIAS + article) {
                 continue;
             }
             let labelled: Option<Vec<_>> = self
@@ -122,7 +126,9 @@ impl<'a> Finder<'a> {
         tier: Tier,
         bonus: f32,
     ) {
-        let highest = bonus + if tier == Tier::Whole { rank::ALIAS } else { 0.0 };
+        let alias = if tier == Tier::Whole { rank::ALIAS } else { 0.0 };
+        let article = if slots.article() { rank::ARTICLE } else { 0.0 };
+        let highest = bonus + alias + article;
         let mut most = self.query.take.min(MOST_NAMES) * 3 / 2 + 1;
         let mut seen = 0;
         loop {
@@ -151,9 +157,14 @@ impl<'a> Finder<'a> {
     fn offer_name(&mut self, entry: u32, slots: &Slots, tier: Tier, bonus: f32) {
         let (document, which) = (names::document(entry), names::which(entry));
         let mut score = self.segment.weight(document) + bonus;
-        if which > 0 {
+        let article = slots.article();
+        if which > 0 || article {
             let name = self.segment.record(document).name(which);
+            if article && name.spine_start() > 0 {
+                score += rank::ARTICLE;
+            }
             score += match (name.alias(), tier) {
+                _ if which == 0 => 0.0,
                 // Only the shown name is what it is exactly; another has been offered as a whole name.
                 (_, Tier::Exact) => return,
                 (true, Tier::Begins) if self.is_short(name) => return,
@@ -174,11 +185,12 @@ impl<'a> Finder<'a> {
     ///
     /// The rarest word leads. Where even that is more frequent than names that start with the first word, these are
     /// walked first.
-    fn listed(&mut self, slots: &Slots) {
+    fn listed(&mut self, slots: &Slots, before: &[Stretch]) {
         if self.hopeless(rank::MOST_FIRST + slots.cost) {
             return;
         }
         let required: Vec<Slot> = slots.required().copied().collect();
+        self.beside(before, slots, &required);
         let mut rarest: Option<Walk<'a>> = self.filter.walk();
         for slot in &required {
             let walk = postings::walk(self.segment, slots, slot);
@@ -200,6 +212,27 @@ impl<'a> Finder<'a> {
             let rarest = rarest.unwrap_or_else(|| postings::heads(self.segment, slots, &required[0]));
             self.walk(rarest, slots, &required, most);
         }
+    }
+
+    /// Documents that have the last word beside a name that begins with the others: a place or a chapter was added.
+    fn beside(&mut self, before: &[Stretch], slots: &Slots, required: &[Slot]) {
+        let names: usize = before.iter().map(|stretch| stretch.to - stretch.from).sum();
+        let needless = self.top.full() || self.filter.narrowest().is_some();
+        if names == 0 || names > MOST_BESIDE || needless {
+            return;
+        }
+        let entries = self.segment.numbers(Section::NameEntries);
+        let mut documents = Vec::new();
+        for stretch in before {
+            let named = entries.slice(stretch.from, stretch.to);
+            documents.extend(named.iter().map(names::document).filter(|&document| {
+                let signature = self.segment.signature(document);
+                required.iter().all(|slot| slot.may_be_in(signature))
+            }));
+        }
+        documents.sort_unstable();
+        documents.dedup();
+        self.walk(Walk::Gathered(documents, 0), slots, required, rank::MOST_FIRST);
     }
 
     /// Offers the documents of `walk` that have all `required` words and may be worth up to `most`.

@@ -1,4 +1,4 @@
-//! Snapshots that are older than the store: shown as what they are until a new one is built.
+//! Snapshots that are older than the store: not shown after a large import, of which nobody knows what it touched.
 
 use crate::files::{bmf, bodies};
 use crate::world::World;
@@ -18,14 +18,14 @@ async fn import_and_die(world: &World, city: &str) {
 }
 
 on_both! {
-    async fn a_server_that_starts_after_a_large_import_shows_it_once_its_snapshot_is_built(world: &World) {
+    async fn a_server_that_starts_after_a_large_import_shows_it_from_the_store_until_its_snapshot_is_built(world: &World) {
         world.import_irs(bmf(&bodies(50))).await.unwrap();
         let before = world.client.details(200, "100000007").await;
         import_and_die(world, "KEENE").await;
         let (app, client) = world.restart().await;
         let at_start = client.details(200, "100000007").await;
-        assert_eq!(at_start.body, before.body);
-        assert_eq!(at_start.header("etag"), before.header("etag"), "an old state has its old tag");
+        assert_eq!(at_start.nonprofit()["locationAddress"], "Keene, NH");
+        assert!(!at_start.headers.contains_key("etag"), "the store may change with every answer");
         app.refresh_directory().await.unwrap();
         let after = client.details(200, "100000007").await;
         assert_eq!(after.nonprofit()["locationAddress"], "Keene, NH");

@@ -85,7 +85,7 @@ on_both! {
         let exposed: Vec<_> = keys.iter().filter(|key| key.exposed_at.is_some()).map(|key| key.id).collect();
         assert_eq!(exposed, [id.0]);
         let first = keys.iter().find(|key| key.id == id.0).unwrap().exposed_at;
-        world.app.clock.advance(std::time::Duration::from_secs(60));
+        world.app.clock.advance(std::time::Duration::from_mins(1));
         world.client.with_key(&key).get(401, PATH).await;
         let keys = store::list(&world.app.db, Some("ada")).await.unwrap();
         assert_eq!(keys.iter().find(|key| key.id == id.0).unwrap().exposed_at, first);

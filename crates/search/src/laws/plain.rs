@@ -31,6 +31,7 @@ pub struct Name {
     pub all: Vec<String>,
     pub spine: Vec<String>,
     pub after: Option<String>,
+    pub article: bool,
     pub shown: bool,
     pub alias: bool,
 }
@@ -57,6 +58,7 @@ pub fn names(body: &Body) -> Vec<Name> {
         names.push(Name {
             spine: all[start..end].to_vec(),
             after: all.get(end).cloned(),
+            article: start == 1,
             all,
             shown,
             alias,
@@ -109,6 +111,10 @@ pub fn judge(body: &Body, slots: &[Slot], required: &[&Slot]) -> (f32, Tier) {
             } else if after.is_some() {
                 bonus += rank::ORDERED;
             }
+        }
+        let said = |word: &String| words::is_noise(word) || required.iter().any(|slot| slot.has(word));
+        if (1..required.len()).contains(&found) && name.all.iter().all(said) {
+            bonus += rank::PLACED;
         }
         bonus += rank::COVERED * found as f32 / own.max(found).max(1) as f32;
         if !name.shown && !name.alias {

@@ -330,7 +330,9 @@ impl Scan<'_> {
     /// What each name of a document that begins with the words is worth, strongest first.
     fn begins(&mut self, document: usize, slots: &[Slot], cost: f32, reading: Reading) -> Vec<(Tier, f32)> {
         let open = self.folded.open_end();
-        let spine = &slots[usize::from(slots.len() > 1 && slots[0].article)..];
+        let article = slots.len() > 1 && slots[0].article;
+        let spine = &slots[usize::from(article)..];
+        let whole = if open { rank::WHOLE } else { rank::BEGINS };
         let mut worth = Vec::new();
         for name in names(&self.bodies[document]) {
             let fits = |words: &[String], slots: &[Slot]| {
@@ -344,6 +346,12 @@ impl Scan<'_> {
             };
             let mut note = |tier: Tier, bonus: f32, variant: bool| {
                 let bonus = bonus + cost + if variant { rank::VARIANT } else { 0.0 };
+                let bonus = bonus
+                    + if article && name.article {
+                        rank::ARTICLE
+                    } else {
+                        0.0
+                    };
                 let short = name.all.len() == 1 && name.all[0].len() <= 3;
                 match (name.shown, name.alias, tier) {
                     (true, _, _) => worth.push((tier, bonus)),
@@ -356,15 +364,8 @@ impl Scan<'_> {
             };
             let spelled: Vec<&String> = slots.iter().filter_map(|slot| slot.exact.as_ref()).collect();
             if spelled.len() == slots.len() && name.all.iter().collect::<Vec<_>>() == spelled {
-                note(
-                    Tier::Exact,
-                    if open && reading == Reading::Typed {
-                        rank::EXACT
-                    } else {
-                        rank::WHOLE
-                    },
-                    false,
-                );
+                let typed = open && reading == Reading::Typed;
+                note(Tier::Exact, if typed { rank::EXACT } else { whole }, false);
             }
             let begun = fits(&name.spine, spine);
             let last = &spine[spine.len() - 1];
@@ -373,7 +374,7 @@ impl Scan<'_> {
                 last.exact.as_ref() == Some(word) || last.others.contains(word)
             };
             if finished && last.exact.is_some() && name.spine.len() == spine.len() {
-                note(Tier::Whole, rank::WHOLE, variant(spine));
+                note(Tier::Whole, whole, variant(spine));
             }
             for cut in 1..spine.len() {
                 let legal = |slot: &Slot| {
@@ -385,7 +386,7 @@ impl Scan<'_> {
                     && spine[cut..].iter().all(legal)
                     && name.after.as_ref().is_some_and(|word| spine[cut].has(word))
                 {
-                    note(Tier::Whole, rank::WHOLE, variant(&spine[..cut]));
+                    note(Tier::Whole, whole, variant(&spine[..cut]));
                 }
             }
             let short = last.text.as_ref().is_some_and(|text| text.len() <= 3);

@@ -30,7 +30,7 @@ on_both! {
         let wrong = bmf(&bodies(20)).replacen("EIN,", "ID,", 1);
         let fault = refused(world, world.file("eo.csv", wrong)).await;
         assert!(fault.starts_with("FILE is no EO BMF file: the header on line 1 has no column EIN; "), "{fault}");
-        let headless: String = bmf(&bodies(20)).lines().skip(1).map(|line| format!("{line}\n")).collect();
+        let headless = bmf(&bodies(20)).lines().skip(1).collect::<Vec<_>>().join("\n") + "\n";
         let fault = refused(world, world.file("eo.csv", headless)).await;
         assert!(fault.contains("no column EIN"), "{fault}");
         let doubled = bmf(&bodies(20)).replacen("STREET", "CITY", 1);

@@ -54,7 +54,7 @@ on_both! {
         assert!((began..=world.app.clock.millis()).contains(&gone.parse().unwrap()));
 
         // It is counted once, and the day on which it left stays.
-        world.app.clock.advance(Duration::from_secs(3_600));
+        world.app.clock.advance(Duration::from_hours(1));
         assert_eq!(counts(&world.import_irs(bmf(&rows[..39])).await.unwrap()), [0, 0, 0, 39, 0]);
         assert_eq!(world.texts("select cast(gone_at as text) from nonprofits where gone_at is not null").await, [gone]);
     }

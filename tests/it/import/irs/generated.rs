@@ -11,7 +11,7 @@ on_both! {
             let first = world.import_irs_files(&[world.file("eo.csv", &file)], true).await.unwrap();
             assert_eq!(first.new + first.changed + first.unchanged + first.refused, count);
             let once = world.dump().await;
-            world.app.clock.advance(std::time::Duration::from_secs(86_400));
+            world.app.clock.advance(std::time::Duration::from_hours(24));
             let second = world.import_irs(&file).await.unwrap();
             assert_eq!((second.touched(), second.unchanged), (0, count - second.refused), "seed {seed}");
             assert_eq!(world.dump().await, once, "seed {seed}");
