@@ -9,7 +9,7 @@ use super::file::{Unusable, set_aside};
 use super::overlay::Overlay;
 use super::snapshot::Snapshot;
 use super::{Directory, View, rules};
-use crate::db::{Topic, run};
+use crate::db::{Topic, Tx, run};
 use crate::nonprofits::store;
 use anyhow::Context;
 use axum::http::HeaderValue;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 const CHANGED_SINCE: &str =
     "select cast(coalesce(sum(added + changed + gone), 0) as bigint) from imports where revision > $1";
-/// Large imports do not note what they touched.
-const UNNOTED_SINCE: &str = "select count(*) from imports i where i.revision > $1 and added + changed + gone > 0 \
+/// A large import does not note what it touched.
+const LAST_LARGE: &str = "select coalesce(max(i.revision), 0) from imports i where i.added + i.changed + i.gone > 0 \
      and not exists (select 1 from directory_changes c where c.revision = i.revision)";
 
 /// What a look at the store led to.
@@ -36,14 +36,16 @@ pub enum Look {
 impl Directory {
     /// Opens the newest usable snapshot, at start and whenever a newer one may have come.
     ///
-    /// The view stays as it is where there is none.
+    /// The view stays as it is where there is none, or none but from before a large import: what that changed is
+    /// noted nowhere, and it may have died before it built a snapshot of its own. The store answers then.
     pub async fn open_newest(self: &Arc<Self>) -> anyhow::Result<()> {
         let directory = Arc::clone(self);
-        let known = self
+        let shown = self
             .view()
             .snapshot
             .as_ref()
             .map_or(-1, |snapshot| snapshot.edition().revision);
+        let known = shown.max(last_large(&mut self.db.view().await?).await? - 1);
         let opened = tokio::task::spawn_blocking(move || directory.open_newer_than(known)).await??;
         if let Some(snapshot) = opened {
             let snapshot = Arc::new(snapshot);
@@ -74,10 +76,9 @@ impl Directory {
         if changed as usize > overlay_limit {
             return Ok(Look::BuildDue);
         }
-        self.show(Arc::clone(snapshot)).await?;
-        match self.view().revision < current {
-            true => Ok(Look::BuildDue),
-            false => Ok(Look::Fresh),
+        match self.show(Arc::clone(snapshot)).await? {
+            true => Ok(Look::Fresh),
+            false => Ok(Look::BuildDue),
         }
     }
 
@@ -111,20 +112,15 @@ impl Directory {
         run!(&mut tx, c => sqlx::query_scalar(CHANGED_SINCE).bind(revision).fetch_one(c).await)
     }
 
-    /// Shows a snapshot together with what changed after it; after a large import, of which it is not known what
-    /// it touched, the snapshot alone and as what it is, until a new one is built.
-    async fn show(&self, snapshot: Arc<Snapshot>) -> anyhow::Result<()> {
+    /// Shows a snapshot together with what changed after it; not where a large import came after it.
+    async fn show(&self, snapshot: Arc<Snapshot>) -> anyhow::Result<bool> {
         let since = snapshot.edition().revision;
         let mut tx = self.db.view().await?;
-        let unnoted: i64 =
-            run!(&mut tx, c => sqlx::query_scalar(UNNOTED_SINCE).bind(since).fetch_one(c).await)?;
-        let (revision, (rows, profiles)) = match unnoted {
-            0 => (
-                tx.revision(Topic::Directory).await?,
-                store::list_changed(&mut tx, since).await?,
-            ),
-            _ => (since, Default::default()),
-        };
+        if last_large(&mut tx).await? > since {
+            return Ok(false);
+        }
+        let revision = tx.revision(Topic::Directory).await?;
+        let (rows, profiles) = store::list_changed(&mut tx, since).await?;
         let former_slugs = match rows.is_empty() {
             true => Vec::new(),
             false => store::list_former_slugs(&mut tx).await?,
@@ -142,7 +138,7 @@ impl Directory {
             snapshot: Some(snapshot),
             overlay,
         }));
-        Ok(())
+        Ok(true)
     }
 
     fn open_newer_than(&self, known: i64) -> anyhow::Result<Option<Snapshot>> {
@@ -235,4 +231,9 @@ impl Directory {
             .write(true)
             .open(self.folder.join("lock"))
     }
+}
+
+/// The newest import of which it is not noted what it touched.
+async fn last_large(tx: &mut Tx) -> sqlx::Result<i64> {
+    run!(tx, c => sqlx::query_scalar(LAST_LARGE).fetch_one(c).await)
 }
