@@ -157,30 +157,33 @@ impl Gathered {
         self.order = order;
     }
 
-    /// Writes the file; the index is built beside the rest. Returns how long the index took.
+    /// Writes the file; the index is told of the records while they are written. Returns how long the index took.
     fn write(
-        &self,
+        self,
         path: &Path,
         edition: Edition,
         former_slugs: &[(String, Uuid)],
         causes: &Causes,
     ) -> io::Result<Duration> {
         let mut out = SnapshotWriter::create(path, edition, SECTIONS)?;
-        std::thread::scope(|scope| {
-            let indexing = scope.spawn(|| {
+        let (builder, told) = std::thread::scope(|scope| {
+            let telling = scope.spawn(|| {
                 let begun = Instant::now();
-                self.index(causes).map(|index| (index, begun.elapsed()))
+                self.tell_index(causes).map(|builder| (builder, begun.elapsed()))
             });
             self.write_records(former_slugs, &mut out)?;
-            let indexed = indexing
-                .join()
-                .map_err(|_| io::Error::other("building the search index failed"))?;
-            let (index, took) = indexed.map_err(io::Error::other)?;
-            begin(&mut out, Section::Search)?;
-            out.write_all(&index)?;
-            out.finish()?;
-            Ok(took)
-        })
+            let told = telling.join();
+            told.map_err(|_| io::Error::other("building the search index failed"))?
+                .map_err(io::Error::other)
+        })?;
+        // The records are in the file, and the index has its own: the next step needs the room.
+        drop(self);
+        let begun = Instant::now();
+        begin(&mut out, Section::Search)?;
+        builder.write(&mut out).map_err(io::Error::other)?;
+        let took = told + begun.elapsed();
+        out.finish()?;
+        Ok(took)
     }
 
     fn write_records(&self, former_slugs: &[(String, Uuid)], out: &mut SnapshotWriter) -> io::Result<()> {
@@ -222,14 +225,14 @@ impl Gathered {
         Ok(())
     }
 
-    fn index(&self, causes: &Causes) -> Result<Vec<u8>, BuildError> {
+    fn tell_index(&self, causes: &Causes) -> Result<Builder, BuildError> {
         let mut builder = Builder::new();
         for rank in self.order.iter().take_while(|rank| !rank.is_gone) {
             if let Some(nonprofit) = record::read(self.record(rank.record)) {
                 search::add(&mut builder, &nonprofit, causes)?;
             }
         }
-        builder.finish()
+        Ok(builder)
     }
 }
 

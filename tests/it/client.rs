@@ -77,13 +77,9 @@ impl Client {
 
     /// GET with the key and further headers.
     pub async fn get_with(&self, expected: u16, path: &str, headers: &[(&str, &str)]) -> Answer {
-        self.send(
-            expected,
-            &Method::GET,
-            &format!("{path}?apiKey={}", self.key),
-            headers,
-        )
-        .await
+        let joint = if path.contains('?') { '&' } else { '?' };
+        let address = format!("{path}{joint}apiKey={}", self.key);
+        self.send(expected, &Method::GET, &address, headers).await
     }
 
     /// GET of an address as it is, without a key.
