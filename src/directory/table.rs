@@ -16,7 +16,7 @@ const KEY: usize = 8;
 const PLACE: usize = 4;
 
 impl<'a> Table<'a> {
-    /// Reads a section that [`write`] made.
+    /// Reads a section that [`write()`] made.
     pub fn new(section: &'a [u8]) -> Table<'a> {
         let count = section.len() / (KEY + PLACE);
         let (keys, places) = section.split_at(count * KEY);
