@@ -8,6 +8,8 @@ use crate::directory::keeper::Look;
 use crate::keys::ring::KeyRing;
 use crate::keys::{KeyText, limiter::Limiter, store};
 use crate::nonprofits::causes::Causes;
+use crate::nonprofits::wire::Wire;
+use crate::search::recent::Recent;
 use crate::telemetry::Metrics;
 use crate::urls::Urls;
 use std::ops::Deref;
@@ -35,7 +37,9 @@ pub struct Parts {
     pub keys: KeyRing,
     pub limiter: Limiter,
     pub metrics: Metrics,
+    pub recent: Recent,
     pub urls: Urls,
+    pub wire: Wire,
 }
 
 impl Deref for App {
@@ -54,12 +58,15 @@ impl App {
         let store = db.identity(clock.millis()).await?;
         let directory = Arc::new(Directory::new(db.clone(), store, &config, Causes::built_in()));
         directory.open_newest().await?;
+        let urls = Urls::new(&config.public_url);
         let keys = KeyRing::new(db.clone());
         keys.refresh().await?;
         let app = App(Arc::new(Parts {
             limiter: Limiter::new(clock.instant()),
             metrics: Metrics::new()?,
-            urls: Urls::new(&config.public_url),
+            recent: Recent::new(config.search.recent_answers),
+            wire: Wire::new(directory.causes(), &urls),
+            urls,
             config,
             clock,
             db,

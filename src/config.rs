@@ -27,6 +27,7 @@ pub struct Config {
     pub serve: ServeSettings,
     pub max_body: usize,
     pub directory: DirectorySettings,
+    pub search: SearchSettings,
     pub log: LogSettings,
 }
 
@@ -44,6 +45,13 @@ pub struct DatabaseSettings {
 pub struct DirectorySettings {
     pub poll_interval: Duration,
     pub overlay_limit: usize,
+}
+
+/// How searches are answered.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchSettings {
+    /// Bytes of answers that are kept.
+    pub recent_answers: usize,
 }
 
 /// What is logged, and how.
@@ -93,6 +101,7 @@ struct Written {
     serve: WrittenServe,
     database: WrittenDatabase,
     directory: WrittenDirectory,
+    search: WrittenSearch,
     log: WrittenLog,
 }
 
@@ -113,6 +122,11 @@ struct WrittenServe {
 struct WrittenDatabase {
     connections: u32,
     acquire_timeout: f64,
+}
+
+#[derive(Deserialize)]
+struct WrittenSearch {
+    recent_answers: usize,
 }
 
 #[derive(Deserialize)]
@@ -230,6 +244,9 @@ impl Config {
             directory: DirectorySettings {
                 poll_interval: Duration::from_millis(written.directory.poll_interval.max(10)),
                 overlay_limit: written.directory.overlay_limit,
+            },
+            search: SearchSettings {
+                recent_answers: written.search.recent_answers.saturating_mul(1 << 20),
             },
             log: LogSettings {
                 format: written.log.format,

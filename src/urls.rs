@@ -16,6 +16,11 @@ impl Urls {
         }
     }
 
+    /// What all addresses begin with.
+    pub fn public(&self) -> &str {
+        &self.public
+    }
+
     /// The page of a nonprofit.
     pub fn profile(&self, slug: &str) -> String {
         format!("{}/{slug}", self.public)

@@ -3,7 +3,7 @@
 use super::{cover, monogram};
 use crate::app::App;
 use crate::error::{Error, Result};
-use crate::http::cache::is_known;
+use crate::http::cache::Known;
 use crate::http::params::PathText;
 use crate::ids::NonprofitId;
 use crate::nonprofits::identifier::Identifier;
@@ -12,7 +12,7 @@ use axum::http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
     X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use uuid::Uuid;
 
@@ -20,13 +20,13 @@ use uuid::Uuid;
 pub async fn picture(
     State(app): State<App>,
     PathText(hosted_id): PathText,
-    headers: HeaderMap,
+    known: Known,
 ) -> Result<Response> {
     let svg = draw(&app, &hosted_id).await?.ok_or(Error::NotFound)?;
     // The picture is drawn from a name that may change, so its tag is made from what is drawn.
     let tag = format!("\"{:08x}-{:x}\"", crc32fast::hash(svg.as_bytes()), svg.len());
     let tag = HeaderValue::try_from(tag).expect("a tag is plain text");
-    let mut response = match is_known(&headers, &tag) {
+    let mut response = match known.has(&tag) {
         true => StatusCode::NOT_MODIFIED.into_response(),
         false => ([(CONTENT_TYPE, "image/svg+xml")], svg).into_response(),
     };
