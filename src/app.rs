@@ -5,13 +5,15 @@ use crate::config::Config;
 use crate::db::Db;
 use crate::directory::Directory;
 use crate::directory::keeper::Look;
+use crate::keys::limiter::Limiter;
 use crate::keys::ring::KeyRing;
-use crate::keys::{KeyText, limiter::Limiter, store};
+use crate::keys::{SentKey, recent, store};
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::wire::Wire;
 use crate::search::recent::Recent;
 use crate::telemetry::Metrics;
 use crate::urls::Urls;
+use crate::usage::{Usage, saving};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,6 +42,8 @@ pub struct Parts {
     pub recent: Recent,
     pub urls: Urls,
     pub wire: Wire,
+    pub usage: Usage,
+    saving: saving::Saving,
 }
 
 impl Deref for App {
@@ -61,8 +65,11 @@ impl App {
         let urls = Urls::new(&config.public_url);
         let keys = KeyRing::new(db.clone());
         keys.refresh().await?;
+        let (now, millis) = (clock.instant(), clock.millis());
+        let limiter = Limiter::new(now);
+        limiter.restore(&recent::list(&db, millis).await?, now, millis);
         let app = App(Arc::new(Parts {
-            limiter: Limiter::new(clock.instant()),
+            limiter,
             metrics: Metrics::new()?,
             recent: Recent::new(config.search.recent_answers),
             wire: Wire::new(directory.causes(), &urls),
@@ -72,6 +79,8 @@ impl App {
             db,
             directory,
             keys,
+            usage: Usage::default(),
+            saving: saving::Saving::default(),
         }));
         app.show_figures();
         Ok(app)
@@ -81,7 +90,12 @@ impl App {
     ///
     /// Keys have a loop of their own: a snapshot that is being built must not hold up a revocation.
     pub async fn keep_fresh(self) {
-        tokio::join!(self.keep_keys(), self.keep_directory(), self.keep_house());
+        tokio::join!(
+            self.keep_keys(),
+            self.keep_directory(),
+            self.keep_counts(),
+            self.keep_house()
+        );
     }
 
     async fn keep_keys(&self) {
@@ -116,6 +130,20 @@ impl App {
         }
     }
 
+    async fn keep_counts(&self) {
+        let mut ticks = Self::ticks(saving::EVERY);
+        let mut watch = Watch::new("counts of calls");
+        loop {
+            ticks.tick().await;
+            watch.note(&self.save_counts().await.map_err(Into::into));
+        }
+    }
+
+    /// Tells the store what was called since the last time: for limits after a restart, and for usage.
+    pub async fn save_counts(&self) -> sqlx::Result<()> {
+        self.saving.save(self).await
+    }
+
     fn ticks(every: Duration) -> Interval {
         let mut ticks = tokio::time::interval(every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -139,7 +167,7 @@ impl App {
     }
 
     /// Flags a private key that was sent in an address. The caller is refused either way.
-    pub async fn note_exposure(&self, text: &KeyText) {
+    pub async fn note_exposure(&self, text: SentKey<'_>) {
         match store::expose(&self.db, text.hash(), self.clock.millis()).await {
             Ok(true) => tracing::warn!("a private key was sent in an address and is flagged as exposed"),
             Ok(false) => {}

@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod app;
+pub mod audit;
 pub mod browse;
 pub mod clock;
 pub mod config;
@@ -20,3 +21,4 @@ pub mod serve;
 pub mod telemetry;
 pub mod text;
 pub mod urls;
+pub mod usage;

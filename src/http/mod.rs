@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod client;
 pub mod cors;
+pub mod credentials;
 pub mod deadline;
 pub mod health;
 pub mod json;

@@ -35,7 +35,24 @@ const SLOW: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub struct Trail {
     pub key: OnceLock<KeyId>,
+    /// The other key of a privileged call.
+    pub private_key: OnceLock<KeyId>,
     pub limit: OnceLock<(Class, u32, Verdict)>,
+}
+
+impl Trail {
+    /// Counts a call that a limit judged for the keys it was made with.
+    fn count(&self, app: &App, status: StatusCode) {
+        if let Some((class, ..)) = self.limit.get() {
+            let now = app.clock.millis();
+            for key in [&self.key, &self.private_key]
+                .into_iter()
+                .filter_map(OnceLock::get)
+            {
+                app.usage.count(*key, *class, status, now);
+            }
+        }
+    }
 }
 
 /// The outermost layer of all routes but the health checks. One layer for all that every request passes: each layer of
@@ -182,6 +199,7 @@ impl Steps {
         let status = response.status();
         let route = self.route.as_ref().map_or("none", MatchedPath::as_str);
         self.app.metrics.request(route, status, took);
+        self.trail.count(&self.app, status);
         if self.path.is_some() || took > SLOW || status.is_server_error() {
             self.log(self.path.as_deref().unwrap_or(route), status, took);
         }
