@@ -20,3 +20,4 @@ pub mod serve;
 pub mod telemetry;
 pub mod text;
 pub mod urls;
+pub mod web;

@@ -3,6 +3,7 @@
 use super::{deadline::DeadlineLayer, health, openapi, trail};
 use crate::app::App;
 use crate::error::Error;
+use crate::web::{assets, guard};
 use crate::{browse, media, nonprofits, search};
 use axum::Router;
 use axum::extract::Request;
@@ -34,6 +35,8 @@ pub fn router(app: App) -> Router {
     let followed = interface
         .route("/v0.2/openapi.json", get(openapi::openapi))
         .route("/media/{id}", get(media::api::picture))
+        .route("/assets/{file}", get(assets::asset))
+        .merge(pages(&app))
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer(DeadlineLayer::new(app.config.serve.request_timeout, || {
@@ -42,12 +45,18 @@ pub fn router(app: App) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(app.clone(), trail::refuse_large))
         .layer(from_fn(open_to_browsers))
+        .layer(from_fn(guard::guard))
         .layer(from_fn_with_state(app.clone(), trail::follow));
     Router::new()
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .merge(followed)
         .with_state(app)
+}
+
+/// The pages for people. What changes something is refused when it comes from a page of another origin.
+fn pages(app: &App) -> Router<App> {
+    Router::new().layer(guard::forms_of_our_own(&app.config.public_url))
 }
 
 /// A page of any origin may read the interface; it sends no cookies, and the key is in the address.

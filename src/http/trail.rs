@@ -11,6 +11,7 @@ use crate::error::{Error, Problem};
 use crate::ids::KeyId;
 use crate::keys::Class;
 use crate::keys::limit::Verdict;
+use crate::web::error_page::is_page;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CONTENT_LENGTH, HeaderName};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -42,10 +43,14 @@ pub async fn follow(State(app): State<App>, mut request: Request, next: Next) ->
         LoggedRequests::All => Some(request.uri().path().to_owned()),
         LoggedRequests::Failed => None,
     };
+    let for_people = is_page(request.uri().path());
     request.extensions_mut().insert(Arc::clone(&trail));
     let mut response = next.run(request).await;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        problem.write(&mut response, &id);
+        match for_people {
+            true => problem.write_page(&mut response, &id),
+            false => problem.write(&mut response, &id),
+        }
     }
     let headers = response.headers_mut();
     headers.insert(

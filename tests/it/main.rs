@@ -12,3 +12,4 @@ mod import;
 mod media;
 mod store;
 mod v0_2;
+mod web;
