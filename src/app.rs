@@ -1,5 +1,7 @@
 //! The parts that a request may use, put together in one place.
 
+use crate::accounts::attempts::Attempts;
+use crate::accounts::hashing::Hashing;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Db;
@@ -7,6 +9,7 @@ use crate::directory::Directory;
 use crate::directory::keeper::Look;
 use crate::keys::ring::KeyRing;
 use crate::keys::{KeyText, limiter::Limiter, store};
+use crate::mail::Mailer;
 use crate::nonprofits::causes::Causes;
 use crate::telemetry::Metrics;
 use crate::urls::Urls;
@@ -36,6 +39,9 @@ pub struct Parts {
     pub limiter: Limiter,
     pub metrics: Metrics,
     pub urls: Urls,
+    pub hashing: Hashing,
+    pub attempts: Attempts,
+    pub mail: Mailer,
 }
 
 impl Deref for App {
@@ -60,6 +66,9 @@ impl App {
             limiter: Limiter::new(clock.instant()),
             metrics: Metrics::new()?,
             urls: Urls::new(&config.public_url),
+            hashing: Hashing::default(),
+            attempts: Attempts::default(),
+            mail: Mailer::new(&config.mail, &config.data)?,
             config,
             clock,
             db,

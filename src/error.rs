@@ -47,6 +47,8 @@ pub enum Error {
     MethodNotAllowed,
     #[error("this was sent from a page that is not ours; open the form here and send it again")]
     ForeignForm,
+    #[error("this page is for operators; sign in with an operator's account")]
+    NotOperator,
     #[error("this is no form; open the page and send the form from there")]
     NoForm,
     #[error("the body is larger than {0} bytes; send less")]
@@ -109,6 +111,7 @@ impl Error {
             Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             Error::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Error::ForeignForm => (StatusCode::FORBIDDEN, "foreign_form"),
+            Error::NotOperator => (StatusCode::FORBIDDEN, "not_operator"),
             Error::NoForm => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Error::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             Error::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),

@@ -1,6 +1,6 @@
 //! Every route, in one list.
 
-use super::{deadline::DeadlineLayer, health, openapi, trail};
+use super::{deadline::DeadlineLayer, health, openapi, pages, trail};
 use crate::app::App;
 use crate::error::Error;
 use crate::web::{assets, guard};
@@ -36,7 +36,7 @@ pub fn router(app: App) -> Router {
         .route("/v0.2/openapi.json", get(openapi::openapi))
         .route("/media/{id}", get(media::api::picture))
         .route("/assets/{file}", get(assets::asset))
-        .merge(pages(&app))
+        .merge(pages::pages(&app))
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer(DeadlineLayer::new(app.config.serve.request_timeout, || {
@@ -52,11 +52,6 @@ pub fn router(app: App) -> Router {
         .route("/readyz", get(health::readyz))
         .merge(followed)
         .with_state(app)
-}
-
-/// The pages for people. What changes something is refused when it comes from a page of another origin.
-fn pages(app: &App) -> Router<App> {
-    Router::new().layer(guard::forms_of_our_own(&app.config.public_url))
 }
 
 /// A page of any origin may read the interface; it sends no cookies, and the key is in the address.

@@ -2,7 +2,11 @@
 //! pages say something.
 
 use super::texts::Texts;
-use axum::http::HeaderMap;
+use axum::extract::Request;
+use axum::http::header::SET_COOKIE;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
 use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
 
 const COOKIE: &str = "causeway_flash";
@@ -66,11 +70,17 @@ impl Flash {
         let name = jar.get(COOKIE)?.value().to_owned();
         Flash::ALL.iter().copied().find(|flash| flash.name() == name)
     }
+}
 
-    /// Forgets the message, since it is shown now.
-    pub fn forget() -> Cookie<'static> {
+/// Forgets a message once a page has shown it. A redirect shows nothing.
+pub async fn forget_shown(request: Request, next: Next) -> Response {
+    let shown = Flash::find(request.headers()).is_some();
+    let mut response = next.run(request).await;
+    if shown && !response.status().is_redirection() {
         let mut cookie = Cookie::build((COOKIE, "")).path("/").build();
         cookie.make_removal();
-        cookie
+        let cookie = HeaderValue::try_from(cookie.to_string()).expect("a cookie is plain text");
+        response.headers_mut().append(SET_COOKIE, cookie);
     }
+    response
 }

@@ -3,6 +3,8 @@
 use super::assets;
 use super::flash::Flash;
 use super::texts::{EN, Texts};
+use crate::sessions::SignedIn;
+use axum::http::HeaderMap;
 
 /// The part of a page that all pages have; templates that extend `web/base.html` keep it in a field `frame`.
 #[derive(Clone, Debug)]
@@ -10,6 +12,26 @@ pub struct Frame {
     pub t: &'static Texts,
     pub place: Place,
     pub flash: Option<Flash>,
+    /// The menu of somebody who is signed in.
+    pub desk: Option<Desk>,
+}
+
+/// Who is signed in, and which part of the dashboard is open.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    pub username: String,
+    pub operator: bool,
+    pub tab: Tab,
+}
+
+/// The parts of the dashboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    Keys,
+    Usage,
+    FirstSteps,
+    Settings,
+    Operator,
 }
 
 /// Which part of the site a page belongs to, marked in the menu.
@@ -29,7 +51,27 @@ impl Frame {
             t: &EN,
             place,
             flash: None,
+            desk: None,
         }
+    }
+
+    /// The frame of a page of the dashboard, with the message that the request brings.
+    pub fn of_dashboard(headers: &HeaderMap) -> Frame {
+        Frame {
+            flash: Flash::find(headers),
+            ..Frame::new(Place::Dashboard)
+        }
+    }
+
+    /// With the menu of somebody who is signed in.
+    #[must_use]
+    pub fn at(mut self, who: &SignedIn, tab: Tab) -> Frame {
+        self.desk = Some(Desk {
+            username: who.username.clone(),
+            operator: who.operator,
+            tab,
+        });
+        self
     }
 
     /// The address of an asset; it changes with its content.
@@ -37,8 +79,19 @@ impl Frame {
         assets::address(name)
     }
 
-    /// Is this the part of the site that is open?
-    pub fn is_at(&self, place: &Place) -> bool {
-        self.place == *place
+    /// How the menu marks a part of the site.
+    pub fn mark(&self, place: Place) -> &'static str {
+        marked(self.place == place)
     }
+}
+
+impl Desk {
+    /// How the menu marks a part of the dashboard.
+    pub fn mark(&self, tab: Tab) -> &'static str {
+        marked(self.tab == tab)
+    }
+}
+
+fn marked(is_open: bool) -> &'static str {
+    if is_open { "true" } else { "false" }
 }

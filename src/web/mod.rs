@@ -5,8 +5,10 @@ pub mod assets;
 pub mod error_page;
 pub mod flash;
 pub mod form;
+pub mod form_page;
 pub mod frame;
 pub mod guard;
+pub mod moment;
 pub mod page;
 pub mod texts;
 

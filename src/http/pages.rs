@@ -1,0 +1,46 @@
+//! Every page for people, in one list.
+
+use crate::accounts::{pages as entry, reset, settings};
+use crate::app::App;
+use crate::web::{flash, guard};
+use axum::Router;
+use axum::middleware::from_fn;
+use axum::routing::get;
+
+/// The pages. What changes something is refused when it comes from a page of another origin.
+pub fn pages(app: &App) -> Router<App> {
+    Router::new()
+        .route(
+            "/dashboard/sign-up",
+            get(entry::sign_up_page).post(entry::sign_up),
+        )
+        .route(
+            "/dashboard/sign-in",
+            get(entry::sign_in_page).post(entry::sign_in),
+        )
+        .route(
+            "/dashboard/sign-out",
+            get(entry::sign_out_page).post(entry::sign_out),
+        )
+        .route("/dashboard/reset", get(reset::ask_page).post(reset::ask))
+        .route("/dashboard/reset/set", get(reset::set_page).post(reset::set))
+        .route(
+            "/dashboard/confirm",
+            get(reset::confirm_page).post(reset::confirm),
+        )
+        .route("/dashboard/settings", get(settings::settings))
+        .route(
+            "/dashboard/settings/password",
+            get(settings::settings).post(settings::change_password),
+        )
+        .route(
+            "/dashboard/settings/sessions",
+            get(settings::settings).post(settings::end_sessions),
+        )
+        .route(
+            "/dashboard/settings/delete",
+            get(settings::delete_page).post(settings::delete),
+        )
+        .layer(from_fn(flash::forget_shown))
+        .layer(guard::forms_of_our_own(&app.config.public_url))
+}
