@@ -2,6 +2,7 @@
 
 use crate::accounts::{pages as entry, reset, settings};
 use crate::app::App;
+use crate::keys::pages as keys;
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -10,6 +11,12 @@ use axum::routing::get;
 /// The pages. What changes something is refused when it comes from a page of another origin.
 pub fn pages(app: &App) -> Router<App> {
     Router::new()
+        .route("/dashboard", get(keys::keys))
+        .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
+        .route(
+            "/dashboard/keys/{id}/revoke",
+            get(keys::revoke_page).post(keys::revoke),
+        )
         .route(
             "/dashboard/sign-up",
             get(entry::sign_up_page).post(entry::sign_up),

@@ -5,8 +5,10 @@
 
 pub mod limit;
 pub mod limiter;
+pub mod pages;
 pub mod ring;
 pub mod store;
+pub mod view;
 
 use crate::ids::{AccountId, KeyId};
 use secrecy::{ExposeSecret, SecretString};

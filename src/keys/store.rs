@@ -159,10 +159,23 @@ pub async fn insert(
     now: i64,
 ) -> sqlx::Result<KeyId> {
     let id = KeyId::new();
+    insert_as(db, id, account, name, text, now).await?;
+    Ok(id)
+}
+
+/// Stores a new key under an id that the caller chose. False where there is one with this id already.
+pub async fn insert_as(
+    db: &Db,
+    id: KeyId,
+    account: AccountId,
+    name: &str,
+    text: &KeyText,
+    now: i64,
+) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
     let revision = tx.raise_revision(Topic::Keys).await?;
     let public_key = (text.kind() == Kind::Public).then(|| text.expose());
-    run!(&mut tx, c => sqlx::query(INSERT)
+    let inserted = run!(&mut tx, c => sqlx::query(INSERT)
         .bind(id.0)
         .bind(account.0)
         .bind(text.kind().as_str())
@@ -173,9 +186,12 @@ pub async fn insert(
         .bind(revision)
         .execute(c)
         .await
-        .map(|_| ()))?;
-    tx.commit().await?;
-    Ok(id)
+        .map(|_| ()));
+    match inserted {
+        Ok(()) => tx.commit().await.map(|()| true),
+        Err(sqlx::Error::Database(fault)) if fault.is_unique_violation() => Ok(false),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// Ends a key for ever. False where there is none.

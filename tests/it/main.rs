@@ -7,6 +7,7 @@ mod client;
 mod files;
 
 mod commands;
+mod dashboard;
 mod directory;
 mod import;
 mod media;

@@ -3,7 +3,7 @@
 
 mod en;
 
-pub use en::{EN, Texts};
+pub use en::*;
 
 /// Declares the sections, the texts in them, and their wording.
 macro_rules! texts {
