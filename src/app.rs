@@ -2,17 +2,21 @@
 
 use crate::accounts::attempts::Attempts;
 use crate::accounts::hashing::Hashing;
+use crate::accounts::warnings::warn_owners;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Db;
 use crate::directory::Directory;
 use crate::directory::keeper::Look;
+use crate::keys::limiter::Limiter;
 use crate::keys::ring::KeyRing;
-use crate::keys::{KeyText, limiter::Limiter, store};
+use crate::keys::{SentKey, recent, store};
 use crate::mail::Mailer;
 use crate::nonprofits::causes::Causes;
+use crate::operator::errors::RecentErrors;
 use crate::telemetry::Metrics;
 use crate::urls::Urls;
+use crate::usage::{Usage, saving};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,6 +46,9 @@ pub struct Parts {
     pub hashing: Hashing,
     pub attempts: Attempts,
     pub mail: Mailer,
+    pub recent_errors: RecentErrors,
+    pub usage: Usage,
+    saving: saving::Saving,
 }
 
 impl Deref for App {
@@ -62,18 +69,24 @@ impl App {
         directory.open_newest().await?;
         let keys = KeyRing::new(db.clone());
         keys.refresh().await?;
+        let (now, millis) = (clock.instant(), clock.millis());
+        let limiter = Limiter::new(now);
+        limiter.restore(&recent::list(&db, millis).await?, now, millis);
         let app = App(Arc::new(Parts {
-            limiter: Limiter::new(clock.instant()),
+            limiter,
             metrics: Metrics::new()?,
             urls: Urls::new(&config.public_url),
             hashing: Hashing::default(),
             attempts: Attempts::default(),
             mail: Mailer::new(&config.mail, &config.data)?,
+            recent_errors: RecentErrors::default(),
             config,
             clock,
             db,
             directory,
             keys,
+            usage: Usage::default(),
+            saving: saving::Saving::default(),
         }));
         app.show_figures();
         Ok(app)
@@ -83,7 +96,13 @@ impl App {
     ///
     /// Keys have a loop of their own: a snapshot that is being built must not hold up a revocation.
     pub async fn keep_fresh(self) {
-        tokio::join!(self.keep_keys(), self.keep_directory(), self.keep_house());
+        warn_owners(&self).await;
+        tokio::join!(
+            self.keep_keys(),
+            self.keep_directory(),
+            self.keep_counts(),
+            self.keep_house()
+        );
     }
 
     async fn keep_keys(&self) {
@@ -118,6 +137,20 @@ impl App {
         }
     }
 
+    async fn keep_counts(&self) {
+        let mut ticks = Self::ticks(saving::EVERY);
+        let mut watch = Watch::new("counts of calls");
+        loop {
+            ticks.tick().await;
+            watch.note(&self.save_counts().await.map_err(Into::into));
+        }
+    }
+
+    /// Tells the store what was called since the last time: for limits after a restart, and for usage.
+    pub async fn save_counts(&self) -> sqlx::Result<()> {
+        self.saving.save(self).await
+    }
+
     fn ticks(every: Duration) -> Interval {
         let mut ticks = tokio::time::interval(every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -141,9 +174,13 @@ impl App {
     }
 
     /// Flags a private key that was sent in an address. The caller is refused either way.
-    pub async fn note_exposure(&self, text: &KeyText) {
+    pub async fn note_exposure(&self, text: SentKey<'_>) {
         match store::expose(&self.db, text.hash(), self.clock.millis()).await {
-            Ok(true) => tracing::warn!("a private key was sent in an address and is flagged as exposed"),
+            Ok(true) => {
+                tracing::warn!("a private key was sent in an address and is flagged as exposed");
+                let app = self.clone();
+                tokio::spawn(async move { warn_owners(&app).await });
+            }
             Ok(false) => {}
             Err(fault) => tracing::error!(%fault, "an exposed private key could not be flagged"),
         }

@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod app;
+pub mod audit;
 pub mod browse;
 pub mod clock;
 pub mod config;
@@ -16,10 +17,12 @@ pub mod keys;
 pub mod mail;
 pub mod media;
 pub mod nonprofits;
+pub mod operator;
 pub mod search;
 pub mod serve;
 pub mod sessions;
 pub mod telemetry;
 pub mod text;
 pub mod urls;
+pub mod usage;
 pub mod web;

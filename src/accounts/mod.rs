@@ -3,12 +3,14 @@
 pub mod attempts;
 pub mod hashing;
 pub mod links;
+pub mod operators;
 pub mod pages;
 pub mod password;
 pub mod reset;
 pub mod settings;
 pub mod store;
 pub mod token;
+pub mod warnings;
 
 use crate::ids::AccountId;
 use secrecy::SecretString;

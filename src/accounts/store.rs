@@ -16,7 +16,6 @@ macro_rules! accounts {
 
 const FIND: &str = "select id from accounts where username = $1";
 const FIND_WHOLE: &str = accounts!("where username = $1 and deleted_at is null");
-const LIST: &str = accounts!("where deleted_at is null order by username");
 const LIST_BY_EMAIL: &str = accounts!("where email = $1 and deleted_at is null order by username");
 const INSERT: &str = "insert into accounts (id, username, email, operator, created_at, password, confirmed_at) \
      values ($1, $2, $3, $4, $5, $6, $7)";
@@ -78,12 +77,6 @@ pub async fn find_whole(db: &Db, username: &str) -> sqlx::Result<Option<Account>
     let row: Option<AccountRow> =
         read!(db, c => sqlx::query_as(FIND_WHOLE).bind(username).fetch_optional(c).await)?;
     Ok(row.map(Account::from))
-}
-
-/// All accounts that were not deleted.
-pub async fn list(db: &Db) -> sqlx::Result<Vec<Account>> {
-    let rows: Vec<AccountRow> = read!(db, c => sqlx::query_as(LIST).fetch_all(c).await)?;
-    Ok(rows.into_iter().map(Account::from).collect())
 }
 
 /// The accounts with this address; several may have the same.

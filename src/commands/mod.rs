@@ -5,6 +5,7 @@ mod check;
 mod generate;
 mod import;
 mod keys;
+mod limits;
 mod search;
 mod serve;
 
@@ -65,7 +66,7 @@ enum Command {
     Key(keys::Key),
     /// Calls a minute of one key
     #[command(subcommand)]
-    Limit(keys::Limit),
+    Limit(limits::Limit),
     /// Prove the directory snapshot against the store; exit 1 where they differ
     #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
     Check,
@@ -130,6 +131,14 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// A stored time as people and programs read it.
+fn time(millis: i64) -> String {
+    jiff::Timestamp::from_millisecond(millis)
+        .unwrap_or_default()
+        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
+        .to_string()
 }
 
 /// One line why, one line what to do. Our own messages have both, with a semicolon between them.

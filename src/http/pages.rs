@@ -2,7 +2,9 @@
 
 use crate::accounts::{pages as entry, reset, settings};
 use crate::app::App;
-use crate::keys::pages as keys;
+use crate::keys::{first_steps, pages as keys};
+use crate::operator::{key as operator_key, pages as operator};
+use crate::usage::pages as usage;
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -13,6 +15,29 @@ pub fn pages(app: &App) -> Router<App> {
     Router::new()
         .route("/dashboard", get(keys::keys))
         .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
+        .route("/dashboard/keys/{id}", get(keys::key))
+        .route("/dashboard/keys/{id}/roll", get(keys::roll_page).post(keys::roll))
+        .route("/dashboard/first-steps", get(first_steps::first_steps))
+        .route("/dashboard/usage", get(usage::usage))
+        .route("/dashboard/usage.csv", get(usage::export))
+        .route("/dashboard/operator", get(operator::accounts))
+        .route("/dashboard/operator/keys", get(operator::all_keys))
+        .route("/dashboard/operator/keys/{id}", get(operator_key::key))
+        .route(
+            "/dashboard/operator/keys/{id}/block",
+            get(operator_key::key).post(operator_key::block),
+        )
+        .route(
+            "/dashboard/operator/keys/{id}/unblock",
+            get(operator_key::key).post(operator_key::unblock),
+        )
+        .route(
+            "/dashboard/operator/keys/{id}/limits",
+            get(operator_key::key).post(operator_key::set_limits),
+        )
+        .route("/dashboard/operator/imports", get(operator::all_imports))
+        .route("/dashboard/operator/errors", get(operator::recent_errors))
+        .route("/dashboard/operator/audit", get(operator::acts))
         .route(
             "/dashboard/keys/{id}/revoke",
             get(keys::revoke_page).post(keys::revoke),

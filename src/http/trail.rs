@@ -11,6 +11,7 @@ use crate::error::{Error, Problem};
 use crate::ids::KeyId;
 use crate::keys::Class;
 use crate::keys::limit::Verdict;
+use crate::operator::errors::FailedRequest;
 use crate::web::error_page::is_page;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CONTENT_LENGTH, HeaderName};
@@ -29,7 +30,24 @@ const SLOW: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub struct Trail {
     pub key: OnceLock<KeyId>,
+    /// The other key of a privileged call.
+    pub private_key: OnceLock<KeyId>,
     pub limit: OnceLock<(Class, u32, Verdict)>,
+}
+
+impl Trail {
+    /// Counts a call that a limit judged for the keys it was made with.
+    fn count(&self, app: &App, status: StatusCode) {
+        if let Some((class, ..)) = self.limit.get() {
+            let now = app.clock.millis();
+            for key in [&self.key, &self.private_key]
+                .into_iter()
+                .filter_map(OnceLock::get)
+            {
+                app.usage.count(*key, *class, status, now);
+            }
+        }
+    }
 }
 
 /// The outermost layer of all routes but the health checks.
@@ -64,6 +82,17 @@ pub async fn follow(State(app): State<App>, mut request: Request, next: Next) ->
     let status = response.status();
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     app.metrics.request(route, status, took);
+    trail.count(&app, status);
+    if status.is_server_error() {
+        app.recent_errors.note(FailedRequest {
+            at: app.clock.millis(),
+            request: id.to_string(),
+            method: method.to_string(),
+            route: route.to_owned(),
+            status: status.as_u16(),
+            key: trail.key.get().copied(),
+        });
+    }
     if path.is_some() || took > SLOW || status.is_server_error() {
         log(
             &id,

@@ -1,13 +1,15 @@
 //! The keys of an account on its dashboard: the list, one key, making, rolling and revoking one.
 
-use super::store::{self, StoredKey};
-use super::view::KeyView;
-use super::{KeyText, Kind};
+use super::store::{self, Roll, StoredKey};
+use super::view::{KeyView, Used};
+use super::{Class, KeyText, Kind, Overlap, State as KeyState};
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::ids::KeyId;
 use crate::sessions::SignedIn;
+use crate::usage::pages::{UsageView, span_of};
+use crate::usage::store as usage;
 use crate::web::flash::Flash;
 use crate::web::form::Choice;
 use crate::web::form_page::FormPage;
@@ -15,7 +17,7 @@ use crate::web::frame::Tab;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Page, Sent};
 use askama::Template;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use uuid::Uuid;
 
@@ -27,6 +29,15 @@ const LONGEST_NAME: usize = 60;
 struct Keys {
     frame: Frame,
     keys: Vec<KeyView>,
+}
+
+#[derive(Template)]
+#[template(path = "keys/key.html")]
+struct OneKey {
+    frame: Frame,
+    key: KeyView,
+    usage: UsageView,
+    limits: Vec<(Class, u32)>,
 }
 
 #[derive(Template)]
@@ -90,6 +101,93 @@ fn show_made(frame: Frame, id: KeyId, name: String, text: KeyText) -> Response {
     .into_response()
 }
 
+/// `GET /dashboard/keys/{id}`
+pub async fn key(
+    State(app): State<App>,
+    who: SignedIn,
+    frame: Frame,
+    PathText(id): PathText,
+    RawQuery(query): RawQuery,
+) -> Result<Response> {
+    let key = own(&app, &who, &id).await?;
+    let (id, now) = (KeyId(key.id), app.clock.millis());
+    let span = span_of(query.as_deref());
+    let hours = usage::list_of_key(&app.db, id, span.since(now)).await?;
+    let address = format!("/dashboard/keys/{id}");
+    let csv = format!("/dashboard/usage.csv?key={id}");
+    let used = Used::load(&app, Some(who.account)).await?;
+    let page = OneKey {
+        key: KeyView::new(key, &used, now),
+        usage: UsageView::new(&hours, span, now, &frame.t.usage, address, csv),
+        limits: limits_of(&app, id).await?,
+        frame: frame.at(&who, Tab::Keys),
+    };
+    Ok(Page(page).into_response())
+}
+
+/// Calls a minute of a key, for each class that is counted by key.
+pub async fn limits_of(app: &App, id: KeyId) -> Result<Vec<(Class, u32)>> {
+    let own = store::list_limits(&app.db).await?;
+    let of_class = |class: Class| {
+        let set = own.iter().find(|(key, of, _)| *key == id && *of == class);
+        set.map_or(app.config.limits.of_class(class), |(.., per_minute)| *per_minute)
+    };
+    let classes = Class::ALL.into_iter().filter(|class| *class != Class::Create);
+    Ok(classes.map(|class| (class, of_class(class))).collect())
+}
+
+/// `GET /dashboard/keys/{id}/roll`
+pub async fn roll_page(
+    State(app): State<App>,
+    who: SignedIn,
+    frame: Frame,
+    PathText(id): PathText,
+) -> Result<FormPage> {
+    let key = own(&app, &who, &id).await?;
+    let t = &frame.t.keys;
+    let choices = vec![
+        Choice::new(Overlap::Day.as_str(), t.roll_day, ""),
+        Choice::new(Overlap::Week.as_str(), t.roll_week, ""),
+        Choice::new(Overlap::Hour.as_str(), t.roll_hour, ""),
+        Choice::new(Overlap::None.as_str(), t.roll_none, t.roll_none_hint),
+    ];
+    let fields = vec![Field::choice("overlap", t.roll_overlap, choices)];
+    let form = Form::new(format!("/dashboard/keys/{}/roll", key.id), t.roll, fields);
+    let lead = fill(t.roll_lead, &[("name", &key.name)]);
+    Ok(FormPage::new(frame.at(&who, Tab::Keys), t.roll_title, form)
+        .lead(lead)
+        .link(format!("/dashboard/keys/{}", key.id), t.keep))
+}
+
+/// `POST /dashboard/keys/{id}/roll`: as with a new key, this answer alone holds the key.
+pub async fn roll(
+    State(app): State<App>,
+    who: SignedIn,
+    frame: Frame,
+    PathText(id): PathText,
+    sent: Sent,
+) -> Result<Response> {
+    let key = own(&app, &who, &id).await?;
+    let (id, now) = (KeyId(key.id), app.clock.millis());
+    let overlap = sent.text("overlap").parse().unwrap_or(Overlap::Day);
+    let text = KeyText::generate(key.kind.parse().unwrap_or(Kind::Private));
+    // A form that is sent twice finds a key that ends already.
+    let rolled = match key.ends_at {
+        Some(_) => None,
+        None => match store::roll(&app.db, id, &text, overlap, None, now).await? {
+            Roll::Done(new) => Some(new),
+            Roll::NoSuchKey | Roll::NotActive(_) => None,
+        },
+    };
+    match rolled {
+        Some(new) => Ok(show_made(frame.at(&who, Tab::Keys), new, key.name, text)),
+        None => {
+            let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
+            Ok((Flash::AlreadyDone.keep(), way_on).into_response())
+        }
+    }
+}
+
 /// `GET /dashboard/keys/{id}/revoke`
 pub async fn revoke_page(
     State(app): State<App>,
@@ -123,7 +221,15 @@ pub async fn own(app: &App, who: &SignedIn, id: &str) -> Result<StoredKey> {
 async fn list(app: &App, who: &SignedIn) -> Result<Vec<KeyView>> {
     let now = app.clock.millis();
     let keys = store::list(&app.db, Some(&who.username)).await?;
-    Ok(keys.into_iter().map(|key| KeyView::new(key, now)).collect())
+    let used = Used::load(app, Some(who.account)).await?;
+    let mut keys: Vec<KeyView> = keys
+        .into_iter()
+        .map(|key| KeyView::new(key, &used, now))
+        .collect();
+    // What works stands first; the newest first among equals.
+    keys.reverse();
+    keys.sort_by_key(|key| key.state == KeyState::Revoked);
+    Ok(keys)
 }
 
 /// What its owner calls a key, in any script.

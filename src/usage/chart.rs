@@ -136,7 +136,14 @@ impl Chart {
         let bars = (0_i64..).zip(sums).map(|(place, calls)| {
             let at = since + place * width;
             let label = (place % every == 0).then(|| span.label(at));
-            Bar::new(span.full_label(at), label, calls, place as f64, count as f64, most)
+            Bar::new(
+                span.full_label(at),
+                label,
+                calls,
+                place as f64,
+                count as f64,
+                most,
+            )
         });
         let line = |part: u64| (y(most * part / 2, most), most * part / 2);
         Chart {

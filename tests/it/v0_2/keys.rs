@@ -1,6 +1,7 @@
 //! Which keys let a call through, and what is said to the others.
 
 use crate::world::World;
+use causeway::audit::Actor;
 use causeway::keys::{KeyText, Kind, store};
 
 const PATH: &str = "/v0.2/nonprofit/530196605";
@@ -52,7 +53,7 @@ on_both! {
         assert!(store::revoke(&world.app.db, world.key_id, now).await.unwrap());
         world.app.keys.refresh().await.unwrap();
         assert_eq!(world.client.get(401, PATH).await.code(), "invalid_key");
-        assert!(store::unblock(&world.app.db, world.key_id).await.unwrap());
+        assert!(store::unblock(&world.app.db, world.key_id, Actor::Command, 0).await.unwrap());
         world.app.keys.refresh().await.unwrap();
         world.client.get(401, PATH).await;
         let (_, restarted) = world.restart().await;
@@ -62,10 +63,10 @@ on_both! {
     async fn a_blocked_key_is_forbidden_until_it_is_unblocked(world: &World) {
         world.load_demo().await;
         world.client.get(200, PATH).await;
-        assert!(store::block(&world.app.db, world.key_id, world.app.clock.millis()).await.unwrap());
+        assert!(store::block(&world.app.db, world.key_id, "too much", Actor::Command, 0).await.unwrap());
         world.app.keys.refresh().await.unwrap();
         assert_eq!(world.client.get(403, PATH).await.code(), "blocked_key");
-        assert!(store::unblock(&world.app.db, world.key_id).await.unwrap());
+        assert!(store::unblock(&world.app.db, world.key_id, Actor::Command, 0).await.unwrap());
         world.app.keys.refresh().await.unwrap();
         world.client.get(200, PATH).await;
     }

@@ -1,6 +1,7 @@
 //! Calls a minute: the limit to the letter, and headers that are true to the call.
 
 use crate::world::World;
+use causeway::audit::Actor;
 use causeway::keys::{Class, Kind, store};
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ on_both! {
 
     async fn a_refused_call_does_not_make_the_wait_longer(world: &World) {
         world.load_demo().await;
-        store::set_limits(&world.app.db, world.key_id, &[(Class::Details, 2)]).await.unwrap();
+        store::set_limits(&world.app.db, world.key_id, &[(Class::Details, 2)], Actor::Command, 0).await.unwrap();
         world.app.keys.refresh().await.unwrap();
         world.client.get(200, PATH).await;
         world.app.clock.advance(Duration::from_secs(30));
@@ -44,7 +45,7 @@ on_both! {
     async fn keys_are_counted_apart_and_errors_are_counted_too(world: &World) {
         world.load_demo().await;
         let (id, other) = world.make_key(Kind::Public).await;
-        store::set_limits(&world.app.db, id, &[(Class::Details, 3)]).await.unwrap();
+        store::set_limits(&world.app.db, id, &[(Class::Details, 3)], Actor::Command, 0).await.unwrap();
         let other = world.client.with_key(&other);
         let first = other.get(200, PATH).await;
         assert_eq!(first.header("ratelimit-policy"), "\"details\";q=3;w=60");
@@ -61,7 +62,7 @@ on_both! {
     async fn a_new_limit_holds_from_the_next_look_at_the_store(world: &World) {
         world.load_demo().await;
         for (limit, left) in [(5, 4), (3, 1), (10, 7)] {
-            store::set_limits(&world.app.db, world.key_id, &[(Class::Details, limit)]).await.unwrap();
+            store::set_limits(&world.app.db, world.key_id, &[(Class::Details, limit)], Actor::Command, 0).await.unwrap();
             world.app.keys.refresh().await.unwrap();
             let answer = world.client.get(200, PATH).await;
             assert!(answer.header("ratelimit").starts_with(&format!("\"details\";r={left};")), "{limit}");
@@ -78,7 +79,7 @@ on_both! {
 
     async fn addresses_written_otherwise_do_not_get_around_the_limit(world: &World) {
         world.load_demo().await;
-        store::set_limits(&world.app.db, world.key_id, &[(Class::Details, 1)]).await.unwrap();
+        store::set_limits(&world.app.db, world.key_id, &[(Class::Details, 1)], Actor::Command, 0).await.unwrap();
         world.app.keys.refresh().await.unwrap();
         world.client.get(200, PATH).await;
         let key = &world.client.key;
