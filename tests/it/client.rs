@@ -192,7 +192,10 @@ fn check_page(status: u16, method: &Method, answer: &Answer, id: &str) {
         assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
         let page = answer.text();
         assert!(page.contains("<h1>") && page.contains("href=\"/\""), "{page}");
-        assert!(page.contains(id) || page.contains("<form"), "{page}");
+        assert!(
+            page.contains(id) || page.contains("<form") || page.contains("class=\"ways\""),
+            "{page}"
+        );
     }
 }
 
