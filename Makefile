@@ -41,7 +41,7 @@ deny: ## Licences, bans, duplicates and sources of all crates
 	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny check bans licenses sources
 
-bench: bench-import bench-details bench-search ## All benchmarks, one after the other
+bench: bench-import bench-details bench-search bench-keys ## All benchmarks, one after the other
 
 bench-import: bench-build ## Time and memory of an import beside sqlite3, on SQLite and PostgreSQL: DATA=eo.csv.gz
 	POSTGRES_OPTIONS= tests/with-services.sh sh -c '$(LOAD) import $(INPUT) --rounds 1 --postgres-url "$$CAUSEWAY_TEST_POSTGRES_URL"'
@@ -51,6 +51,9 @@ bench-details: bench-build ## Start, memory and rate of details beside /healthz:
 
 bench-search: bench-build ## A typing log over HTTP beside /healthz: DIR=data-folder LOG=keystrokes.jsonl.gz [LARGE=folder]
 	$(LOAD) search --data $(DIR) --log $(LOG) $(if $(LARGE),--large $(LARGE))
+
+bench-keys: ## What it costs to check a key and its limit, and whether a busy key slows another
+	cargo bench --quiet --bench keys
 
 relevance: bench-build ## The quality of search for a typing log alone: DATA=eo.csv.gz LOG=keystrokes.jsonl.gz
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
@@ -62,6 +65,6 @@ fuzz: ## Fuzz the search index and its queries; FUZZ_SECONDS=60 for each target
 	cd crates/search && for target in query open; do \
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
-.PHONY: bench-build bench-search relevance fuzz
+.PHONY: bench-build bench-search bench-keys relevance fuzz
 bench-build:
 	cargo build --release --workspace

@@ -114,7 +114,8 @@ impl Browser {
             {"name": "prefers-color-scheme", "value": scheme},
             {"name": "prefers-reduced-motion", "value": "reduce"},
         ]);
-        self.emulate("Emulation.setEmulatedMedia", json!({"features": features})).await;
+        self.emulate("Emulation.setEmulatedMedia", json!({"features": features}))
+            .await;
     }
 
     pub async fn resize(&self, width: u32) {

@@ -4,7 +4,10 @@
 use crate::axe;
 use crate::browser::Browser;
 use crate::site::{PASSWORD, Site};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
+use std::cell::RefCell;
 use std::path::Path;
 
 /// Pages before the sign-in, and after it.
@@ -33,32 +36,43 @@ const SIGNED_IN: [(&str, &str); 13] = [
     ("operator-audit", "/dashboard/operator/audit"),
 ];
 
+/// Looks at pages and keeps what is wrong with them.
+struct Reader {
+    browser: Browser,
+    faults: RefCell<Vec<String>>,
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_is_open_to_everybody_on_a_phone_and_on_a_desk_in_light_and_dark() {
     let (site, browser) = (Site::start().await, Browser::start().await);
+    let reader = Reader {
+        browser,
+        faults: RefCell::default(),
+    };
+    let browser = &reader.browser;
     site.make_operator("operator").await;
     for (name, path) in OPEN {
         browser.goto(&site, path).await;
-        look_at(&browser, name).await;
+        reader.look_at(name).await;
     }
     browser.goto(&site, "/dashboard/sign-up").await;
     browser.fill("#username", "Ada <b>").await;
     browser.click("form.form button").await;
-    look_at(&browser, "sign-up-refused").await;
+    reader.look_at("sign-up-refused").await;
 
     browser.goto(&site, "/dashboard/sign-in").await;
     browser.fill("#username", "operator").await;
     browser.fill("#password", PASSWORD).await;
     browser.click("form.form button").await;
-    look_at(&browser, "keys-none").await;
+    reader.look_at("keys-none").await;
     browser.goto(&site, "/dashboard/usage").await;
-    look_at(&browser, "usage-none").await;
+    reader.look_at("usage-none").await;
     browser.goto(&site, "/dashboard/first-steps").await;
-    look_at(&browser, "first-steps-none").await;
+    reader.look_at("first-steps-none").await;
 
-    let public = make_key(&browser, &site, "Website of the river friends", "public").await;
-    let private = make_key(&browser, &site, "خادم الليل", "private").await;
-    look_at(&browser, "key-made").await;
+    let public = make_key(browser, &site, "Website of the river friends", "public").await;
+    let private = make_key(browser, &site, "خادم الليل", "private").await;
+    reader.look_at("key-made").await;
     for count in 0..40 {
         let path = match count % 8 {
             0 => "/v0.2/nonprofit/nobody-at-all",
@@ -71,26 +85,28 @@ async fn every_page_is_open_to_everybody_on_a_phone_and_on_a_desk_in_light_and_d
         .await;
     site.app.save_counts().await.unwrap();
 
-    let key = open_key(&browser, &site).await;
+    let key = open_key(browser, &site).await;
     for path in ["", "/roll", "/revoke"] {
         browser.goto(&site, &format!("/dashboard/keys/{key}{path}")).await;
-        look_at(&browser, &format!("key{}", path.replace('/', "-"))).await;
+        reader.look_at(&format!("key{}", path.replace('/', "-"))).await;
     }
     let operated = format!("/dashboard/operator/keys/{key}");
     browser.goto(&site, &operated).await;
-    look_at(&browser, "operator-key").await;
+    reader.look_at("operator-key").await;
     browser.click("form[action$='/block'] button").await;
-    look_at(&browser, "operator-key-refused").await;
+    reader.look_at("operator-key-refused").await;
     browser
         .fill("#reason", "Too many calls from one page; write to us.")
         .await;
     browser.click("form[action$='/block'] button").await;
-    look_at(&browser, "operator-key-blocked").await;
+    reader.look_at("operator-key-blocked").await;
     for (name, path) in SIGNED_IN {
         browser.goto(&site, path).await;
-        look_at(&browser, name).await;
+        reader.look_at(name).await;
     }
-    browser.stop().await;
+    let faults = reader.faults.take();
+    reader.browser.stop().await;
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 async fn make_key(browser: &Browser, site: &Site, name: &str, kind: &str) -> String {
@@ -108,30 +124,36 @@ async fn open_key(browser: &Browser, site: &Site) -> String {
     id.unwrap().trim_start_matches("key-").to_owned()
 }
 
-async fn look_at(browser: &Browser, name: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/screenshots");
-    std::fs::create_dir_all(&folder).unwrap();
-    for width in [375, 1280] {
-        browser.resize(width).await;
-        let wide = browser
-            .run("return document.documentElement.scrollWidth - document.documentElement.clientWidth;")
-            .await;
-        assert_eq!(wide, 0, "{name} is too wide for {width}");
-        for scheme in ["light", "dark"] {
-            browser.prefer(scheme).await;
-            let found = axe::findings(browser).await;
-            assert!(found.is_empty(), "{name} at {width}, {scheme}:\n{found}");
-            let parameters = json!({"captureBeyondViewport": true});
-            let picture = browser.emulate("Page.captureScreenshot", parameters).await;
-            let picture = base64::Engine::decode(
-                &base64::engine::general_purpose::STANDARD,
-                picture["data"].as_str().unwrap(),
-            );
-            std::fs::write(
-                folder.join(format!("{name}-{width}-{scheme}.png")),
-                picture.unwrap(),
-            )
-            .unwrap();
+impl Reader {
+    async fn look_at(&self, name: &str) {
+        for width in [375, 1280] {
+            self.browser.resize(width).await;
+            let sticks_out =
+                "const page = document.documentElement; return page.scrollWidth - page.clientWidth;";
+            if self.browser.run(sticks_out).await != 0 {
+                self.note(format!("{name} is too wide for {width}"));
+            }
+            for scheme in ["light", "dark"] {
+                self.browser.prefer(scheme).await;
+                let found = axe::findings(&self.browser).await;
+                if !found.is_empty() {
+                    self.note(format!("{name} at {width}, {scheme}:\n{found}"));
+                }
+                self.take_picture(&format!("{name}-{width}-{scheme}.png")).await;
+            }
         }
+    }
+
+    fn note(&self, fault: String) {
+        self.faults.borrow_mut().push(fault);
+    }
+
+    async fn take_picture(&self, file: &str) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/screenshots");
+        std::fs::create_dir_all(&folder).unwrap();
+        let parameters = json!({"captureBeyondViewport": true});
+        let picture = self.browser.emulate("Page.captureScreenshot", parameters).await;
+        let picture = STANDARD.decode(picture["data"].as_str().unwrap()).unwrap();
+        std::fs::write(folder.join(file), picture).unwrap();
     }
 }

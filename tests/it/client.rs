@@ -4,10 +4,12 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request};
 use causeway::app::App;
+use causeway::http::client::ClientAddress;
 use causeway::http::router::router;
 use causeway::web::error_page::is_page;
 use http_body_util::BodyExt;
 use serde_json::Value;
+use std::net::IpAddr;
 use tower::ServiceExt;
 
 /// Calls an app, with a public key unless told otherwise.
@@ -15,6 +17,8 @@ use tower::ServiceExt;
 pub struct Client {
     router: Router,
     pub key: String,
+    /// Where its calls come from.
+    address: Option<IpAddr>,
 }
 
 /// What came back.
@@ -52,17 +56,31 @@ impl Answer {
 
 impl Client {
     pub fn new(app: &App, key: &str) -> Client {
+        Client::over(router(app.clone()), key)
+    }
+
+    /// A caller of other routes than those of the product.
+    pub fn over(router: Router, key: &str) -> Client {
         Client {
-            router: router(app.clone()),
+            router,
             key: key.to_owned(),
+            address: None,
+        }
+    }
+
+    /// The same caller at an address.
+    pub fn at(&self, address: [u8; 4]) -> Client {
+        Client {
+            address: Some(address.into()),
+            ..self.clone()
         }
     }
 
     /// The same caller with another key.
     pub fn with_key(&self, key: &str) -> Client {
         Client {
-            router: self.router.clone(),
             key: key.to_owned(),
+            ..self.clone()
         }
     }
 
@@ -88,6 +106,13 @@ impl Client {
         self.send(expected, &Method::GET, address, &[]).await
     }
 
+    /// GET with the key, whatever the status.
+    pub async fn get_any(&self, path: &str) -> (u16, Answer) {
+        let joint = if path.contains('?') { '&' } else { '?' };
+        let address = format!("{path}{joint}apiKey={}", self.key);
+        self.send_any(&Method::GET, &address, &[], String::new()).await
+    }
+
     pub async fn send(
         &self,
         expected: u16,
@@ -99,22 +124,6 @@ impl Client {
             .await
     }
 
-    /// Posts a body and takes any answer; its status.
-    pub async fn status(&self, address: &str, headers: &[(&str, &str)], body: String) -> u16 {
-        let mut request = Request::post(address);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let request = request.body(Body::from(body)).unwrap();
-        self.router
-            .clone()
-            .oneshot(request)
-            .await
-            .unwrap()
-            .status()
-            .as_u16()
-    }
-
     pub async fn send_body(
         &self,
         expected: u16,
@@ -123,11 +132,27 @@ impl Client {
         headers: &[(&str, &str)],
         body: String,
     ) -> Answer {
+        let (status, answer) = self.send_any(method, address, headers, body).await;
+        let shown = String::from_utf8_lossy(&answer.body[..answer.body.len().min(2_000)]).into_owned();
+        assert_eq!(status, expected, "{method} {address:.200}: {shown}");
+        answer
+    }
+
+    pub async fn send_any(
+        &self,
+        method: &Method,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: String,
+    ) -> (u16, Answer) {
         let mut request = Request::builder().method(method).uri(address);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(Body::from(body)).unwrap();
+        let mut request = request.body(Body::from(body)).unwrap();
+        if let Some(address) = self.address {
+            request.extensions_mut().insert(ClientAddress(address));
+        }
         let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
         let body = body.collect().await.unwrap().to_bytes().to_vec();
         let json = serde_json::from_slice(&body).unwrap_or_default();
@@ -136,13 +161,12 @@ impl Client {
             body,
             json,
         };
-        let shown = String::from_utf8_lossy(&answer.body[..answer.body.len().min(2_000)]).into_owned();
-        assert_eq!(parts.status, expected, "{method} {address:.200}: {shown}");
+        let status = parts.status.as_u16();
         // The health checks stand before all layers.
         if !matches!(address, "/healthz" | "/readyz") {
-            self.check_promises(expected, method, address, &answer);
+            self.check_promises(status, method, address, &answer);
         }
-        answer
+        (status, answer)
     }
 
     fn check_promises(&self, status: u16, method: &Method, address: &str, answer: &Answer) {

@@ -4,6 +4,9 @@ mod check;
 mod exit_codes;
 mod import;
 mod keys;
+mod live;
+mod secrets;
+mod server;
 
 use serde_json::Value;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! The interface, route by route.
 
 mod browse;
+mod credentials;
 mod errors;
 mod hostile_paths;
 mod keys;
@@ -8,3 +9,4 @@ mod limits;
 mod nonprofit;
 mod openapi;
 mod search;
+mod usage;
