@@ -1,5 +1,8 @@
 //! The parts that a request may use, put together in one place.
 
+use crate::accounts::attempts::Attempts;
+use crate::accounts::hashing::Hashing;
+use crate::accounts::warnings::warn_owners;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Db;
@@ -8,9 +11,11 @@ use crate::directory::keeper::Look;
 use crate::keys::limiter::Limiter;
 use crate::keys::ring::KeyRing;
 use crate::keys::{SentKey, recent, store};
+use crate::mail::Mailer;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::wire::Wire;
 use crate::search::recent::Recent;
+use crate::operator::errors::RecentErrors;
 use crate::telemetry::Metrics;
 use crate::urls::Urls;
 use crate::usage::{Usage, saving};
@@ -42,6 +47,10 @@ pub struct Parts {
     pub recent: Recent,
     pub urls: Urls,
     pub wire: Wire,
+    pub hashing: Hashing,
+    pub attempts: Attempts,
+    pub mail: Mailer,
+    pub recent_errors: RecentErrors,
     pub usage: Usage,
     saving: saving::Saving,
 }
@@ -74,6 +83,10 @@ impl App {
             recent: Recent::new(config.search.recent_answers),
             wire: Wire::new(directory.causes(), &urls),
             urls,
+            hashing: Hashing::default(),
+            attempts: Attempts::default(),
+            mail: Mailer::new(&config.mail, &config.data)?,
+            recent_errors: RecentErrors::default(),
             config,
             clock,
             db,
@@ -90,6 +103,7 @@ impl App {
     ///
     /// Keys have a loop of their own: a snapshot that is being built must not hold up a revocation.
     pub async fn keep_fresh(self) {
+        warn_owners(&self).await;
         tokio::join!(
             self.keep_keys(),
             self.keep_directory(),
@@ -169,7 +183,11 @@ impl App {
     /// Flags a private key that was sent in an address. The caller is refused either way.
     pub async fn note_exposure(&self, text: SentKey<'_>) {
         match store::expose(&self.db, text.hash(), self.clock.millis()).await {
-            Ok(true) => tracing::warn!("a private key was sent in an address and is flagged as exposed"),
+            Ok(true) => {
+                tracing::warn!("a private key was sent in an address and is flagged as exposed");
+                let app = self.clone();
+                tokio::spawn(async move { warn_owners(&app).await });
+            }
             Ok(false) => {}
             Err(fault) => tracing::error!(%fault, "an exposed private key could not be flagged"),
         }

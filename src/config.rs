@@ -1,7 +1,9 @@
 //! The settings: the defaults compiled in, then a file, then the environment, then flags.
 
+use crate::accounts::{AccountSettings, SignUp};
 use crate::http::client::Network;
 use crate::keys::Limits;
+use crate::mail::{MailSettings, Way};
 use crate::serve::ServeSettings;
 use anyhow::{Context, bail};
 use config::{Environment, File, FileFormat};
@@ -29,6 +31,8 @@ pub struct Config {
     pub directory: DirectorySettings,
     pub search: SearchSettings,
     pub log: LogSettings,
+    pub accounts: AccountSettings,
+    pub mail: MailSettings,
 }
 
 /// Where the store is.
@@ -103,6 +107,20 @@ struct Written {
     directory: WrittenDirectory,
     search: WrittenSearch,
     log: WrittenLog,
+    accounts: WrittenAccounts,
+    mail: WrittenMail,
+}
+
+#[derive(Deserialize)]
+struct WrittenAccounts {
+    sign_up: SignUp,
+    mail_domains: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct WrittenMail {
+    smtp_url: String,
+    from: String,
 }
 
 #[derive(Deserialize)]
@@ -157,6 +175,7 @@ impl Config {
             .separator("__")
             .list_separator(",")
             .with_list_parse_key("serve.trusted_proxies")
+            .with_list_parse_key("accounts.mail_domains")
             .try_parsing(true);
         sources = sources.add_source(environment);
         let flags = [
@@ -222,6 +241,7 @@ impl Config {
             max_connections_per_address: written.serve.max_connections_per_address,
             trusted_proxies: networks(&written.serve.trusted_proxies)?,
         };
+        let mail = mail(&written.mail)?;
         let url = written.database_url.trim();
         if !url.is_empty() && !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             bail!(
@@ -253,6 +273,8 @@ impl Config {
                 filter: written.log.filter,
                 requests: written.log.requests,
             },
+            accounts: accounts(written.accounts, &mail)?,
+            mail,
         })
     }
 }
@@ -274,6 +296,39 @@ fn seconds(name: &str, value: f64) -> anyhow::Result<Duration> {
         Ok(duration) if !duration.is_zero() => Ok(duration),
         _ => bail!("{name} is {value}; write a number of seconds above zero"),
     }
+}
+
+fn mail(written: &WrittenMail) -> anyhow::Result<MailSettings> {
+    let way = match written.smtp_url.trim() {
+        "" => Way::Folder,
+        "off" => Way::Off,
+        url if url.starts_with("smtp://") || url.starts_with("smtps://") => {
+            Way::Server(SecretString::from(url))
+        }
+        _ => bail!("mail.smtp_url is no address of a mail server; write smtps://user:password@host, or off"),
+    };
+    let from = written.from.parse().map_err(|_| {
+        anyhow::anyhow!(
+            "mail.from is {:?}; write Causeway <no-reply@example.org>",
+            written.from
+        )
+    })?;
+    Ok(MailSettings { way, from })
+}
+
+fn accounts(written: WrittenAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {
+    let mut mail_domains = written.mail_domains;
+    mail_domains
+        .iter_mut()
+        .for_each(|domain| *domain = domain.trim().to_lowercase());
+    mail_domains.retain(|domain| !domain.is_empty());
+    if !mail_domains.is_empty() && matches!(mail.way, Way::Off) {
+        bail!("accounts.mail_domains needs mail to confirm addresses; set mail.smtp_url");
+    }
+    Ok(AccountSettings {
+        sign_up: written.sign_up,
+        mail_domains,
+    })
 }
 
 fn networks(written: &[String]) -> anyhow::Result<Vec<Network>> {

@@ -8,6 +8,7 @@ use crate::http::request_id::RequestId;
 use crate::keys::Class;
 use crate::keys::limit::Verdict;
 use crate::nonprofits::ein::Ein;
+use crate::web::error_page;
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -52,6 +53,12 @@ pub enum Error {
     NotFound,
     #[error("this address is read with GET")]
     MethodNotAllowed,
+    #[error("this was sent from a page that is not ours; open the form here and send it again")]
+    ForeignForm,
+    #[error("this page is for operators; sign in with an operator's account")]
+    NotOperator,
+    #[error("this is no form; open the page and send the form from there")]
+    NoForm,
     #[error("the body is larger than {0} bytes; send less")]
     TooLarge(usize),
     #[error("over {per_minute} {} calls a minute; wait {} seconds", class.name(), verdict.retry_after)]
@@ -113,6 +120,9 @@ impl Error {
             Error::UnknownCause(_) => (StatusCode::NOT_FOUND, "unknown_cause"),
             Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             Error::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Error::ForeignForm => (StatusCode::FORBIDDEN, "foreign_form"),
+            Error::NotOperator => (StatusCode::FORBIDDEN, "not_operator"),
+            Error::NoForm => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Error::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             Error::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
             Error::Overdue | Error::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
@@ -197,6 +207,14 @@ impl IntoResponse for Error {
 }
 
 impl Problem {
+    /// Writes the page of the answer to a request by a person.
+    pub fn write_page(&self, response: &mut Response, request: &RequestId) {
+        *response.body_mut() = error_page::draw(self.status, &self.detail, request).into();
+        let headers = response.headers_mut();
+        headers.remove(axum::http::header::CONTENT_LENGTH);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    }
+
     /// Writes the body of the answer to a request.
     pub fn write(&self, response: &mut Response, request: &RequestId) {
         let body = ProblemBody {

@@ -28,6 +28,15 @@ if [ -z "${TMPDIR:-}${POSTGRES_OPTIONS+disk}" ] && [ -w /dev/shm ] && [ "${room:
     export TMPDIR=/dev/shm
 fi
 
+# The browser tests: Chromium with its driver, and axe-core, which is fetched once and kept under target.
+{ command -v chromium && command -v chromedriver; } >/dev/null || install chromium chromium-driver
+axe=$PWD/target/axe/node_modules/axe-core/axe.min.js
+if [ ! -f "$axe" ]; then
+    command -v npm >/dev/null || install npm
+    npm install --prefix target/axe --no-save --no-audit --no-fund --ignore-scripts --loglevel=error axe-core@4.14.0
+fi
+export CAUSEWAY_TEST_AXE=$axe
+
 bin=$(find_postgres) || { install postgresql; bin=$(find_postgres); }
 folder=$(mktemp -d)
 # PostgreSQL does not run as root.

@@ -1,8 +1,20 @@
-//! Accounts: who owns keys.
+//! Accounts: who owns keys, and how they prove it.
 
+pub mod attempts;
+pub mod hashing;
+pub mod links;
 pub mod operators;
+pub mod pages;
+pub mod password;
+pub mod reset;
+pub mod settings;
 pub mod store;
+pub mod token;
+pub mod warnings;
 
+use crate::ids::AccountId;
+use secrecy::SecretString;
+use serde::Deserialize;
 use thiserror::Error;
 
 /// A name that can stand in an address: small letters, digits, `-` and `_`, 2 to 40 characters.
@@ -34,6 +46,52 @@ impl Username {
     }
 }
 
+/// An account as the parts that ask about it know it.
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub id: AccountId,
+    pub username: String,
+    pub email: Option<String>,
+    pub operator: bool,
+    pub created_at: i64,
+    /// The Argon2 hash; an account without one cannot sign in until it is set by a mail.
+    pub password: Option<SecretString>,
+    pub confirmed_at: Option<i64>,
+}
+
+/// Who may make an account.
+#[derive(Clone, Debug)]
+pub struct AccountSettings {
+    pub sign_up: SignUp,
+    /// Where it is not empty, an e-mail address of one of these domains is asked for and has to be confirmed.
+    pub mail_domains: Vec<String>,
+}
+
+/// Is sign-up open to all who find the page?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SignUp {
+    Open,
+    Closed,
+}
+
+impl AccountSettings {
+    /// May somebody with this address sign up?
+    pub fn admits(&self, email: &str) -> bool {
+        let domain = email.rsplit_once('@').map_or("", |(_, domain)| domain);
+        self.mail_domains.is_empty()
+            || self
+                .mail_domains
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(domain))
+    }
+
+    /// Does an account wait until its owner has shown to read mail at the address?
+    pub fn asks_for_confirmation(&self) -> bool {
+        !self.mail_domains.is_empty()
+    }
+}
+
 /// Is this an address that mail can be sent to, as far as its form tells?
 pub fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
@@ -46,6 +104,7 @@ pub fn is_email(text: &str) -> bool {
         && is_clean(domain)
         && !domain.contains('@')
         && !domain.starts_with('.')
+        && text.parse::<lettre::Address>().is_ok()
 }
 
 #[cfg(test)]
@@ -69,8 +128,26 @@ mod tests {
             "ada@",
             "a da@example.org",
             "ada@example.org\n",
+            "ada@exa<b>mple.org",
         ] {
             assert!(!is_email(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn mail_domains_admit_their_own_alone() {
+        let settings = AccountSettings {
+            sign_up: SignUp::Open,
+            mail_domains: vec!["example.org".to_owned()],
+        };
+        assert!(settings.admits("ada@Example.ORG"));
+        for bad in [
+            "ada@example.com",
+            "ada@x.example.org",
+            "ada@example.org@evil.net",
+            "ada",
+        ] {
+            assert!(!settings.admits(bad), "{bad}");
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::db::{Db, read, run};
 use crate::ids::AccountId;
 use uuid::Uuid;
 
-const LIST: &str = "select id, username, email, operator, created_at from accounts order by username";
+const LIST: &str = "select id, username, email, operator, created_at from accounts where deleted_at is null order by username";
 const SET_OPERATOR: &str = "update accounts set operator = $2 where username = $1";
 
 /// An account as it is listed.

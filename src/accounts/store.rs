@@ -1,13 +1,69 @@
 //! The SQL of accounts.
 
-use super::Username;
-use crate::db::{Db, read, run};
+use super::{Account, Username};
+use crate::db::{Db, Topic, read, run};
 use crate::ids::AccountId;
 use uuid::Uuid;
 
+macro_rules! accounts {
+    ($rest:literal) => {
+        concat!(
+            "select id, username, email, operator, created_at, password, confirmed_at from accounts ",
+            $rest
+        )
+    };
+}
+
 const FIND: &str = "select id from accounts where username = $1";
-const INSERT: &str =
-    "insert into accounts (id, username, email, operator, created_at) values ($1, $2, $3, $4, $5)";
+const FIND_WHOLE: &str = accounts!("where username = $1 and deleted_at is null");
+const LIST_BY_EMAIL: &str = accounts!("where email = $1 and deleted_at is null order by username");
+const INSERT: &str = "insert into accounts (id, username, email, operator, created_at, password, confirmed_at) \
+     values ($1, $2, $3, $4, $5, $6, $7)";
+const SET_PASSWORD: &str = "update accounts set password = $2, confirmed_at = coalesce(confirmed_at, $3) \
+     where id = $1 and deleted_at is null";
+const CONFIRM: &str = "update accounts set confirmed_at = coalesce(confirmed_at, $2) where id = $1";
+const ANONYMISE: &str = "update accounts set username = $2, email = null, password = null, confirmed_at = null, \
+     operator = $4, deleted_at = $3 where id = $1 and deleted_at is null";
+const REVOKE_KEYS: &str = "update keys set revoked_at = coalesce(revoked_at, $2), revision = $3, name = '' \
+     where account_id = $1";
+const END_SESSIONS: &str = "delete from sessions where account_id = $1";
+const END_LINKS: &str = "delete from mail_links where account_id = $1";
+
+type AccountRow = (
+    Uuid,
+    String,
+    Option<String>,
+    bool,
+    i64,
+    Option<String>,
+    Option<i64>,
+);
+
+impl From<AccountRow> for Account {
+    fn from(row: AccountRow) -> Account {
+        let (id, username, email, operator, created_at, password, confirmed_at) = row;
+        Account {
+            id: AccountId(id),
+            username,
+            email,
+            operator,
+            created_at,
+            password: password.map(Into::into),
+            confirmed_at,
+        }
+    }
+}
+
+/// What a new account is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct NewAccount<'a> {
+    pub username: &'a Username,
+    pub email: Option<&'a str>,
+    pub operator: bool,
+    /// As [`super::hashing::Hashing`] makes it.
+    pub password: Option<&'a str>,
+    pub is_confirmed: bool,
+}
 
 /// Finds an account by its name.
 pub async fn find(db: &Db, username: &Username) -> sqlx::Result<Option<AccountId>> {
@@ -16,7 +72,20 @@ pub async fn find(db: &Db, username: &Username) -> sqlx::Result<Option<AccountId
     Ok(id.map(AccountId))
 }
 
-/// Makes an account. Nothing where the name is taken.
+/// Finds an account by its name, with all that is known of it.
+pub async fn find_whole(db: &Db, username: &str) -> sqlx::Result<Option<Account>> {
+    let row: Option<AccountRow> =
+        read!(db, c => sqlx::query_as(FIND_WHOLE).bind(username).fetch_optional(c).await)?;
+    Ok(row.map(Account::from))
+}
+
+/// The accounts with this address; several may have the same.
+pub async fn list_by_email(db: &Db, email: &str) -> sqlx::Result<Vec<Account>> {
+    let rows: Vec<AccountRow> = read!(db, c => sqlx::query_as(LIST_BY_EMAIL).bind(email).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(Account::from).collect())
+}
+
+/// Makes an account that has no password yet. Nothing where the name is taken.
 pub async fn insert(
     db: &Db,
     username: &Username,
@@ -24,14 +93,28 @@ pub async fn insert(
     operator: bool,
     now: i64,
 ) -> sqlx::Result<Option<AccountId>> {
+    let account = NewAccount {
+        username,
+        email,
+        operator,
+        password: None,
+        is_confirmed: true,
+    };
+    insert_whole(db, &account, now).await
+}
+
+/// Makes an account. Nothing where the name is taken.
+pub async fn insert_whole(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::Result<Option<AccountId>> {
     let id = AccountId::new();
     let mut tx = db.write().await?;
     let inserted = run!(&mut tx, c => sqlx::query(INSERT)
         .bind(id.0)
-        .bind(username.as_str())
-        .bind(email)
-        .bind(operator)
+        .bind(account.username.as_str())
+        .bind(account.email.map(str::to_lowercase))
+        .bind(account.operator)
         .bind(now)
+        .bind(account.password)
+        .bind(account.is_confirmed.then_some(now))
         .execute(c)
         .await
         .map(|_| ()));
@@ -43,4 +126,37 @@ pub async fn insert(
         Err(sqlx::Error::Database(fault)) if fault.is_unique_violation() => Ok(None),
         Err(fault) => Err(fault),
     }
+}
+
+/// Sets a password and ends every session and link. `confirmed_at`: the owner has shown to read mail at the address.
+pub async fn set_password(
+    db: &Db,
+    id: AccountId,
+    password: &str,
+    confirmed_at: Option<i64>,
+) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    run!(&mut tx, c => sqlx::query(SET_PASSWORD).bind(id.0).bind(password).bind(confirmed_at).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))?;
+    tx.commit().await
+}
+
+/// Notes that the owner reads mail at the address.
+pub async fn confirm(db: &Db, id: AccountId, now: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    run!(&mut tx, c => sqlx::query(CONFIRM).bind(id.0).bind(now).execute(c).await.map(|_| ()))?;
+    tx.commit().await
+}
+
+/// Deletes an account: what it made stays, its keys end, and nothing that is personal is left.
+pub async fn remove(db: &Db, id: AccountId, now: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    let revision = tx.raise_revision(Topic::Keys).await?;
+    let nobody = format!("deleted-{}", id.0.simple());
+    run!(&mut tx, c => sqlx::query(ANONYMISE).bind(id.0).bind(&nobody).bind(now).bind(false).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))?;
+    tx.commit().await
 }

@@ -8,6 +8,7 @@ pub mod deadline;
 pub mod health;
 pub mod json;
 pub mod openapi;
+pub mod pages;
 pub mod params;
 pub mod public_key;
 pub mod rate_limit;

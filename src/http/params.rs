@@ -63,7 +63,7 @@ pub fn values<'a>(query: &'a str, name: &'static str) -> impl Iterator<Item = Co
 }
 
 /// As a form is encoded: a plus is a blank. Bytes that are no UTF-8 become the replacement character.
-fn decode(text: &str) -> Cow<'_, str> {
+pub fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains(['+', '%']) {
         return Cow::Borrowed(text);
     }

@@ -2,9 +2,10 @@
 
 use super::deadline::DeadlineLayer;
 use super::trail::TrailLayer;
-use super::{health, openapi};
+use super::{health, openapi, pages};
 use crate::app::App;
 use crate::error::Error;
+use crate::web::assets;
 use crate::{browse, media, nonprofits, search};
 use axum::Router;
 use axum::response::IntoResponse;
@@ -31,6 +32,8 @@ pub fn router(app: App) -> Router {
     let followed = interface
         .route("/v0.2/openapi.json", get(openapi::openapi))
         .route("/media/{id}", get(media::api::picture))
+        .route("/assets/{file}", get(assets::asset))
+        .merge(pages::pages(&app))
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer((TrailLayer { app: app.clone() }, deadline));

@@ -12,6 +12,9 @@ use crate::error::{Error, Problem};
 use crate::ids::KeyId;
 use crate::keys::Class;
 use crate::keys::limit::Verdict;
+use crate::operator::errors::FailedRequest;
+use crate::web::error_page::is_page;
+use crate::web::guard;
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{CONTENT_LENGTH, HeaderName};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -101,6 +104,7 @@ where
             route: request.extensions().get::<MatchedPath>().cloned(),
             path: (log.requests == LoggedRequests::All).then(|| request.uri().path().to_owned()),
             is_open: cors::is_open(request.uri().path()),
+            is_page: is_page(request.uri().path()),
             trail: Arc::default(),
             app: self.app.clone(),
         };
@@ -167,6 +171,8 @@ struct Steps {
     path: Option<String>,
     /// May a page of any origin read the answer?
     is_open: bool,
+    /// Is it for people?
+    is_page: bool,
     trail: Arc<Trail>,
     app: App,
 }
@@ -184,13 +190,19 @@ impl Steps {
 
     fn finish(&self, response: &mut Response) {
         if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-            problem.write(response, &self.id);
+            match self.is_page {
+                true => problem.write_page(response, &self.id),
+                false => problem.write(response, &self.id),
+            }
         }
         let headers = response.headers_mut();
         let id = HeaderValue::from_str(self.id.as_str()).expect("an id is plain text");
         headers.insert(REQUEST_ID, id);
         if self.is_open {
             cors::open(headers);
+        }
+        if self.is_page {
+            guard::add_headers(headers);
         }
         if let Some((class, per_minute, verdict)) = self.trail.limit.get() {
             tell_limit(headers, class.name(), *per_minute, verdict);
@@ -200,9 +212,23 @@ impl Steps {
         let route = self.route.as_ref().map_or("none", MatchedPath::as_str);
         self.app.metrics.request(route, status, took);
         self.trail.count(&self.app, status);
+        if status.is_server_error() {
+            self.note_failure(route, status);
+        }
         if self.path.is_some() || took > SLOW || status.is_server_error() {
             self.log(self.path.as_deref().unwrap_or(route), status, took);
         }
+    }
+
+    fn note_failure(&self, route: &str, status: StatusCode) {
+        self.app.recent_errors.note(FailedRequest {
+            at: self.app.clock.millis(),
+            request: self.id.to_string(),
+            method: self.method.to_string(),
+            route: route.to_owned(),
+            status: status.as_u16(),
+            key: self.trail.key.get().copied(),
+        });
     }
 
     fn log(&self, path: &str, status: StatusCode, took: Duration) {

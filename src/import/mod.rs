@@ -14,7 +14,7 @@ pub mod report;
 mod slugs;
 pub mod source;
 mod spool;
-mod store;
+pub mod store;
 mod tally;
 mod values;
 

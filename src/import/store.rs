@@ -1,7 +1,7 @@
 //! The SQL of imports: what is known, bulk writes, and the record of each import.
 
 use super::Summary;
-use crate::db::{Connection, Db, Topic, Tx, run};
+use crate::db::{Connection, Db, Topic, Tx, read, run};
 use crate::nonprofits::store::StoredNonprofit;
 use sqlx::{AssertSqlSafe, Executor};
 use std::collections::HashMap;
@@ -25,6 +25,8 @@ const NOTE_CHANGE: &str =
 const FORGET_CHANGES: &str = "delete from directory_changes where revision < $1";
 const INSERT_IMPORT: &str = "insert into imports (revision, kind, started_at, finished_at, lines, added, changed, \
      gone, refused) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+const NEWEST: &str = "select kind, finished_at, lines, added, changed, gone, refused from imports \
+     order by revision desc limit $1";
 const INSERT_FILE: &str =
     "insert into import_files (revision, position, name, sha256, lines) values ($1, $2, $3, $4, $5)";
 const INDEXES: [(&str, &str); 3] = [
@@ -284,4 +286,32 @@ pub async fn begin(db: &Db) -> sqlx::Result<(Tx, i64)> {
     let mut tx = db.write().await?;
     let revision = tx.raise_revision(Topic::Directory).await?;
     Ok((tx, revision))
+}
+
+/// An import as it was recorded.
+#[derive(Clone, Debug)]
+pub struct RecordedImport {
+    pub kind: String,
+    pub finished_at: i64,
+    pub lines: i64,
+    pub added: i64,
+    pub changed: i64,
+    pub gone: i64,
+    pub refused: i64,
+}
+
+/// The last imports, the newest first.
+pub async fn list_newest(db: &Db, take: i64) -> sqlx::Result<Vec<RecordedImport>> {
+    let rows: Vec<(String, i64, i64, i64, i64, i64, i64)> =
+        read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await)?;
+    let recorded = |(kind, finished_at, lines, added, changed, gone, refused)| RecordedImport {
+        kind,
+        finished_at,
+        lines,
+        added,
+        changed,
+        gone,
+        refused,
+    };
+    Ok(rows.into_iter().map(recorded).collect())
 }

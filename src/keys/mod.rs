@@ -3,8 +3,10 @@
 //! A key is its kind (`cwpk_` public, `cwsk_` private), thirty random characters and a checksum of six, so one
 //! that was mistyped is refused without a look at the store.
 
+pub mod first_steps;
 pub mod limit;
 pub mod limiter;
+pub mod pages;
 pub mod recent;
 pub mod ring;
 pub mod shards;
@@ -12,6 +14,7 @@ pub mod shares;
 pub mod store;
 mod stored;
 mod text;
+pub mod view;
 
 pub use text::{KeyText, Kind, SentKey};
 

@@ -117,22 +117,38 @@ pub async fn insert(
     text: &KeyText,
     now: i64,
 ) -> sqlx::Result<KeyId> {
+    let id = KeyId::new();
+    insert_as(db, id, account, name, text, now).await?;
+    Ok(id)
+}
+
+/// Stores a new key under an id that the caller chose. False where there is one with this id already.
+pub async fn insert_as(
+    db: &Db,
+    id: KeyId,
+    account: AccountId,
+    name: &str,
+    text: &KeyText,
+    now: i64,
+) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
     let revision = tx.raise_revision(Topic::Keys).await?;
-    let id = insert_in(&mut tx, account, name, text, now, revision).await?;
-    tx.commit().await?;
-    Ok(id)
+    match insert_in(&mut tx, id, account, name, text, now, revision).await {
+        Ok(()) => tx.commit().await.map(|()| true),
+        Err(sqlx::Error::Database(fault)) if fault.is_unique_violation() => Ok(false),
+        Err(fault) => Err(fault),
+    }
 }
 
 async fn insert_in(
     tx: &mut Tx,
+    id: KeyId,
     account: AccountId,
     name: &str,
     text: &KeyText,
     now: i64,
     revision: i64,
-) -> sqlx::Result<KeyId> {
-    let id = KeyId::new();
+) -> sqlx::Result<()> {
     let public_key = (text.kind() == Kind::Public).then(|| text.expose());
     run!(tx, c => sqlx::query(INSERT)
         .bind(id.0)
@@ -145,8 +161,7 @@ async fn insert_in(
         .bind(revision)
         .execute(c)
         .await
-        .map(|_| ()))?;
-    Ok(id)
+        .map(|_| ()))
 }
 
 /// Ends a key for ever. False where there is none.
@@ -200,7 +215,9 @@ pub async fn roll(
         State::Active => {}
         state => return Ok(Roll::NotActive(state)),
     }
-    let new = insert_in(&mut tx, AccountId(old.account_id), &old.name, text, now, revision).await?;
+    let new = KeyId::new();
+    let account = AccountId(old.account_id);
+    insert_in(&mut tx, new, account, &old.name, text, now, revision).await?;
     run!(&mut tx, c => sqlx::query(COPY_LIMITS).bind(id.0).bind(new.0).execute(c).await.map(|_| ()))?;
     // A key that was rolled before keeps its end where that is earlier.
     let end = now + overlap.millis();

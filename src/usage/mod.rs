@@ -5,7 +5,9 @@
 //! them that it turned away (429); `errors` those that ended in any other status from 400 on, the caller's mistakes and
 //! ours alike.
 
+pub mod chart;
 pub mod csv;
+pub mod pages;
 pub mod saving;
 pub mod store;
 

@@ -7,8 +7,10 @@ mod client;
 mod files;
 
 mod commands;
+mod dashboard;
 mod directory;
 mod import;
 mod media;
 mod store;
 mod v0_2;
+mod web;

@@ -1,0 +1,29 @@
+-- How its owner signs in: an Argon2 hash. An account without one sets it by a mail.
+alter table accounts add column password text;
+-- When the owner proved to read mail at the address; sign-in waits for it where mail domains are limited.
+alter table accounts add column confirmed_at integer;
+-- A deleted account keeps its id, for what it left behind, and nothing else.
+alter table accounts add column deleted_at integer;
+
+create index accounts_email on accounts (email);
+
+-- Who is signed in, by the SHA-256 of the cookie.
+create table sessions (
+    hash       blob primary key,
+    account_id blob not null references accounts (id),
+    created_at integer not null,
+    seen_at    integer not null,
+    agent      text not null
+) strict;
+
+create index sessions_account on sessions (account_id);
+
+-- Links that were mailed, by the SHA-256 of what they hold; each works once.
+create table mail_links (
+    hash       blob primary key,
+    account_id blob not null references accounts (id),
+    purpose    text not null,
+    created_at integer not null
+) strict;
+
+create index mail_links_account on mail_links (account_id);

@@ -1,0 +1,190 @@
+//! What an account sets for itself: its password, its sessions, its end.
+
+use super::pages::{enter, told};
+use super::password::NewPassword;
+use super::store;
+use crate::app::App;
+use crate::error::Result;
+use crate::http::client::ClientAddress;
+use crate::sessions::{self, SignedIn, store::StoredSession};
+use crate::web::flash::Flash;
+use crate::web::form_page::FormPage;
+use crate::web::frame::Tab;
+use crate::web::moment::Moment;
+use crate::web::texts::fill;
+use crate::web::{Field, Form, Frame, Page, Sent};
+use askama::Template;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use std::net::IpAddr;
+
+const ADDRESS: &str = "/dashboard/settings";
+
+#[derive(Template)]
+#[template(path = "accounts/settings.html")]
+struct Settings {
+    frame: Frame,
+    who: SignedIn,
+    password: Form,
+    sessions: Vec<SessionLine>,
+}
+
+struct SessionLine {
+    id: String,
+    agent: String,
+    seen: Moment,
+    begun: Moment,
+    is_this: bool,
+}
+
+/// `GET /dashboard/settings`
+pub async fn settings(State(app): State<App>, who: SignedIn, frame: Frame) -> Result<Response> {
+    let form = password_form(&frame);
+    show(&app, who, frame, form).await
+}
+
+/// `POST /dashboard/settings/password`
+pub async fn change_password(
+    State(app): State<App>,
+    ClientAddress(address): ClientAddress,
+    who: SignedIn,
+    frame: Frame,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Result<Response> {
+    let mut form = password_form(&frame);
+    let password = NewPassword::parse(sent.text("password"), &who.username)
+        .map_err(|fault| form.refuse("password", fault.to_string()))
+        .ok();
+    if let Err(fault) = prove(&app, &who, address, &frame, sent.text("current")).await? {
+        form.refuse("current", fault);
+    }
+    match password.filter(|_| !form.is_refused()) {
+        Some(password) => {
+            let hash = app.hashing.hash(password).await;
+            store::set_password(&app.db, who.account, &hash, None).await?;
+            enter(&app, who.account, &headers, Flash::PasswordChanged, ADDRESS).await
+        }
+        None => Ok((
+            StatusCode::UNPROCESSABLE_ENTITY,
+            show(&app, who, frame, form).await?,
+        )
+            .into_response()),
+    }
+}
+
+/// `POST /dashboard/settings/sessions`: ends one session, or all others.
+pub async fn end_sessions(State(app): State<App>, who: SignedIn, sent: Sent) -> Result<Response> {
+    let flash = match hash_of(sent.text("session")) {
+        Some(hash) => match sessions::store::remove_of(&app.db, who.account, &hash).await? {
+            true => Flash::SessionEnded,
+            false => Flash::AlreadyDone,
+        },
+        None => {
+            sessions::store::remove_others(&app.db, who.account, who.session).await?;
+            Flash::SessionsEnded
+        }
+    };
+    Ok((flash.keep(), Redirect::to(ADDRESS)).into_response())
+}
+
+/// `GET /dashboard/settings/delete`
+pub async fn delete_page(who: SignedIn, frame: Frame) -> FormPage {
+    let form = delete_form(&frame);
+    delete_with(&who, frame, form)
+}
+
+/// `POST /dashboard/settings/delete`
+pub async fn delete(
+    State(app): State<App>,
+    ClientAddress(address): ClientAddress,
+    who: SignedIn,
+    frame: Frame,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Result<Response> {
+    if let Err(fault) = prove(&app, &who, address, &frame, sent.text("current")).await? {
+        let mut form = delete_form(&frame);
+        form.refuse("current", fault);
+        return Ok(delete_with(&who, frame, form).refused());
+    }
+    store::remove(&app.db, who.account, app.clock.millis()).await?;
+    let gone = sessions::end(&app, &headers).await?;
+    let way_on = Redirect::to("/dashboard/sign-in");
+    Ok((Flash::AccountDeleted.keep(), gone, way_on).into_response())
+}
+
+/// Asks for the password once more, as often as at the sign-in.
+async fn prove(
+    app: &App,
+    who: &SignedIn,
+    address: IpAddr,
+    frame: &Frame,
+    password: &str,
+) -> Result<Result<(), String>> {
+    let now = app.clock.instant();
+    if let Err(wait) = app.attempts.sign_in(&who.username, address, now) {
+        return Ok(Err(told(frame, wait)));
+    }
+    let account = store::find_whole(&app.db, &who.username).await?;
+    let stored = account.and_then(|account| account.password);
+    if !app.hashing.verify(stored, password).await {
+        return Ok(Err(frame.t.accounts.wrong_current.to_owned()));
+    }
+    app.attempts.signed_in(&who.username, address, now);
+    Ok(Ok(()))
+}
+
+async fn show(app: &App, who: SignedIn, frame: Frame, password: Form) -> Result<Response> {
+    let now = app.clock.millis();
+    let sessions = sessions::store::list(&app.db, who.account).await?;
+    let line = |session: StoredSession| SessionLine {
+        is_this: session.hash == who.session,
+        id: hex(&session.hash),
+        agent: session.agent,
+        seen: Moment::new(session.seen_at, now),
+        begun: Moment::new(session.created_at, now),
+    };
+    let sessions = sessions.into_iter().map(line).collect();
+    let page = Settings {
+        frame: frame.at(&who, Tab::Settings),
+        who,
+        password,
+        sessions,
+    };
+    Ok(Page(page).into_response())
+}
+
+fn password_form(frame: &Frame) -> Form {
+    let t = &frame.t.accounts;
+    let fields = vec![
+        Field::password("current", t.current_password, "current-password"),
+        Field::password("password", t.new_password, "new-password").hint(t.password_hint),
+    ];
+    Form::new("/dashboard/settings/password", t.change_password, fields)
+}
+
+fn delete_form(frame: &Frame) -> Form {
+    let t = &frame.t.accounts;
+    let fields = vec![Field::password("current", t.password, "current-password")];
+    Form::new("/dashboard/settings/delete", t.delete_for_ever, fields).dangerous()
+}
+
+fn delete_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
+    let t = &frame.t.accounts;
+    let lead = fill(t.delete_lead, &[("username", &who.username)]);
+    FormPage::new(frame.at(who, Tab::Settings), t.delete_title, form)
+        .lead(lead)
+        .link(ADDRESS, t.delete_back)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn hash_of(text: &str) -> Option<Vec<u8>> {
+    let is_hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();
+    is_hash.then(|| (0..64).step_by(2).filter_map(byte).collect())
+}

@@ -1,0 +1,78 @@
+//! Every page for people, in one list.
+
+use crate::accounts::{pages as entry, reset, settings};
+use crate::app::App;
+use crate::keys::{first_steps, pages as keys};
+use crate::operator::{key as operator_key, pages as operator};
+use crate::usage::pages as usage;
+use crate::web::{flash, guard};
+use axum::Router;
+use axum::middleware::from_fn;
+use axum::routing::get;
+
+/// The pages. What changes something is refused when it comes from a page of another origin.
+pub fn pages(app: &App) -> Router<App> {
+    Router::new()
+        .route("/dashboard", get(keys::keys))
+        .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
+        .route("/dashboard/keys/{id}", get(keys::key))
+        .route("/dashboard/keys/{id}/roll", get(keys::roll_page).post(keys::roll))
+        .route("/dashboard/first-steps", get(first_steps::first_steps))
+        .route("/dashboard/usage", get(usage::usage))
+        .route("/dashboard/usage.csv", get(usage::export))
+        .route("/dashboard/operator", get(operator::accounts))
+        .route("/dashboard/operator/keys", get(operator::all_keys))
+        .route("/dashboard/operator/keys/{id}", get(operator_key::key))
+        .route(
+            "/dashboard/operator/keys/{id}/block",
+            get(operator_key::key).post(operator_key::block),
+        )
+        .route(
+            "/dashboard/operator/keys/{id}/unblock",
+            get(operator_key::key).post(operator_key::unblock),
+        )
+        .route(
+            "/dashboard/operator/keys/{id}/limits",
+            get(operator_key::key).post(operator_key::set_limits),
+        )
+        .route("/dashboard/operator/imports", get(operator::all_imports))
+        .route("/dashboard/operator/errors", get(operator::recent_errors))
+        .route("/dashboard/operator/audit", get(operator::acts))
+        .route(
+            "/dashboard/keys/{id}/revoke",
+            get(keys::revoke_page).post(keys::revoke),
+        )
+        .route(
+            "/dashboard/sign-up",
+            get(entry::sign_up_page).post(entry::sign_up),
+        )
+        .route(
+            "/dashboard/sign-in",
+            get(entry::sign_in_page).post(entry::sign_in),
+        )
+        .route(
+            "/dashboard/sign-out",
+            get(entry::sign_out_page).post(entry::sign_out),
+        )
+        .route("/dashboard/reset", get(reset::ask_page).post(reset::ask))
+        .route("/dashboard/reset/set", get(reset::set_page).post(reset::set))
+        .route(
+            "/dashboard/confirm",
+            get(reset::confirm_page).post(reset::confirm),
+        )
+        .route("/dashboard/settings", get(settings::settings))
+        .route(
+            "/dashboard/settings/password",
+            get(settings::settings).post(settings::change_password),
+        )
+        .route(
+            "/dashboard/settings/sessions",
+            get(settings::settings).post(settings::end_sessions),
+        )
+        .route(
+            "/dashboard/settings/delete",
+            get(settings::delete_page).post(settings::delete),
+        )
+        .layer(from_fn(flash::forget_shown))
+        .layer(guard::forms_of_our_own(&app.config.public_url))
+}

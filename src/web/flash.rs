@@ -1,0 +1,86 @@
+//! A message that is shown once, on the next page. The cookie holds its name and no text, so nobody can make our
+//! pages say something.
+
+use super::texts::Texts;
+use axum::extract::Request;
+use axum::http::header::SET_COOKIE;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
+
+const COOKIE: &str = "causeway_flash";
+
+macro_rules! flashes {
+    ($($flash:ident = $name:ident,)*) => {
+        /// What was just done.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Flash {
+            $($flash,)*
+        }
+
+        impl Flash {
+            const ALL: &[Flash] = &[$(Flash::$flash,)*];
+
+            const fn name(self) -> &'static str {
+                match self {
+                    $(Flash::$flash => stringify!($name),)*
+                }
+            }
+
+            /// The sentence that is shown.
+            pub fn text(self, t: &Texts) -> &'static str {
+                match self {
+                    $(Flash::$flash => t.flash.$name,)*
+                }
+            }
+        }
+    };
+}
+
+flashes! {
+    SignedIn = signed_in,
+    SignedOut = signed_out,
+    Welcome = welcome,
+    PasswordChanged = password_changed,
+    SessionEnded = session_ended,
+    SessionsEnded = sessions_ended,
+    AccountDeleted = account_deleted,
+    EmailConfirmed = email_confirmed,
+    KeyRevoked = key_revoked,
+    KeyBlocked = key_blocked,
+    KeyUnblocked = key_unblocked,
+    LimitsSet = limits_set,
+    AlreadyDone = already_done,
+}
+
+impl Flash {
+    /// Shows the message on the next page: `(flash.keep(), Redirect::to(...))`.
+    pub fn keep(self) -> CookieJar {
+        let cookie = Cookie::build((COOKIE, self.name()))
+            .path("/")
+            .http_only(true)
+            .same_site(SameSite::Lax);
+        CookieJar::new().add(cookie)
+    }
+
+    /// The message that a request brings.
+    pub fn find(headers: &HeaderMap) -> Option<Flash> {
+        let jar = CookieJar::from_headers(headers);
+        let name = jar.get(COOKIE)?.value().to_owned();
+        Flash::ALL.iter().copied().find(|flash| flash.name() == name)
+    }
+}
+
+/// Forgets a message once a page has shown it. A redirect shows nothing.
+pub async fn forget_shown(request: Request, next: Next) -> Response {
+    let shown = Flash::find(request.headers()).is_some();
+    let mut response = next.run(request).await;
+    if shown && !response.status().is_redirection() {
+        let mut cookie = Cookie::build((COOKIE, "")).path("/").build();
+        cookie.make_removal();
+        let cookie = HeaderValue::try_from(cookie.to_string()).expect("a cookie is plain text");
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    response
+}

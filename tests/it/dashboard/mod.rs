@@ -1,0 +1,11 @@
+//! The dashboard: pages for people, used as a browser without scripts uses them.
+
+pub mod visitor;
+
+mod accounts;
+mod bad_input;
+mod keys;
+mod operator;
+mod reset;
+mod secrets;
+mod usage;
