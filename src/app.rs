@@ -5,6 +5,8 @@ use crate::config::Config;
 use crate::db::Db;
 use crate::directory::Directory;
 use crate::directory::keeper::Look;
+use crate::donations::journal::writer::Writer;
+use crate::fundraisers::shelf::Shelf;
 use crate::keys::ring::KeyRing;
 use crate::keys::{KeyText, limiter::Limiter, store};
 use crate::nonprofits::causes::Causes;
@@ -32,10 +34,13 @@ pub struct Parts {
     pub clock: Clock,
     pub db: Db,
     pub directory: Arc<Directory>,
+    pub fundraisers: Shelf,
     pub keys: KeyRing,
     pub limiter: Limiter,
     pub metrics: Metrics,
     pub urls: Urls,
+    /// Everything that touches money is written by this one.
+    pub writer: Writer,
 }
 
 impl Deref for App {
@@ -60,6 +65,8 @@ impl App {
             limiter: Limiter::new(clock.instant()),
             metrics: Metrics::new()?,
             urls: Urls::new(&config.public_url),
+            fundraisers: Shelf::new(db.clone()),
+            writer: Writer::start(db.clone()),
             config,
             clock,
             db,
@@ -74,7 +81,12 @@ impl App {
     ///
     /// Keys have a loop of their own: a snapshot that is being built must not hold up a revocation.
     pub async fn keep_fresh(self) {
-        tokio::join!(self.keep_keys(), self.keep_directory(), self.keep_house());
+        tokio::join!(
+            self.keep_keys(),
+            self.keep_directory(),
+            self.keep_fundraisers(),
+            self.keep_house()
+        );
     }
 
     async fn keep_keys(&self) {
@@ -97,6 +109,15 @@ impl App {
             let pause = outcome.is_err().then(|| begun.elapsed().min(LONGEST_PAUSE));
             watch.note(&outcome);
             tokio::time::sleep(pause.unwrap_or_default()).await;
+        }
+    }
+
+    async fn keep_fundraisers(&self) {
+        let mut ticks = Self::ticks(self.config.directory.poll_interval);
+        let mut watch = Watch::new("fundraisers");
+        loop {
+            ticks.tick().await;
+            watch.note(&self.fundraisers.refresh().await.map_err(Into::into));
         }
     }
 
