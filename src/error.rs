@@ -8,7 +8,7 @@ use crate::http::request_id::RequestId;
 use crate::keys::Class;
 use crate::keys::limit::Verdict;
 use crate::nonprofits::ein::Ein;
-use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -30,6 +30,14 @@ pub enum Error {
         "a private key was sent where anybody can read it; revoke it, and send a public key (cwpk_) as apiKey"
     )]
     PrivateKeyExposed,
+    #[error(
+        "sign in with HTTP Basic authentication: a public key as the name, a private key as the password"
+    )]
+    MissingCredentials,
+    #[error(
+        "these credentials are not known; send a public key as the name and a private key of the same account as the password"
+    )]
+    InvalidCredentials,
     #[error("this key is blocked by the operator; write to them")]
     BlockedKey,
     #[error("{0}")]
@@ -46,7 +54,7 @@ pub enum Error {
     MethodNotAllowed,
     #[error("the body is larger than {0} bytes; send less")]
     TooLarge(usize),
-    #[error("over {per_minute} {} calls a minute with this key; wait {} seconds", class.name(), verdict.retry_after)]
+    #[error("over {per_minute} {} calls a minute; wait {} seconds", class.name(), verdict.retry_after)]
     RateLimited {
         class: Class,
         per_minute: u32,
@@ -95,6 +103,8 @@ impl Error {
             Error::MissingKey => (StatusCode::UNAUTHORIZED, "missing_key"),
             Error::InvalidKey => (StatusCode::UNAUTHORIZED, "invalid_key"),
             Error::PrivateKeyExposed => (StatusCode::UNAUTHORIZED, "private_key_exposed"),
+            Error::MissingCredentials => (StatusCode::UNAUTHORIZED, "missing_credentials"),
+            Error::InvalidCredentials => (StatusCode::UNAUTHORIZED, "invalid_credentials"),
             Error::BlockedKey => (StatusCode::FORBIDDEN, "blocked_key"),
             Error::InvalidParameter(_) => (StatusCode::BAD_REQUEST, "invalid_parameter"),
             Error::NoSuchNonprofit(_) | Error::DressedEin(_) => {
@@ -174,6 +184,12 @@ impl IntoResponse for Error {
             response
                 .headers_mut()
                 .insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+        }
+        if matches!(self, Error::MissingCredentials | Error::InvalidCredentials) {
+            response.headers_mut().insert(
+                WWW_AUTHENTICATE,
+                HeaderValue::from_static(r#"Basic realm="causeway""#),
+            );
         }
         response.extensions_mut().insert(problem);
         response

@@ -64,7 +64,7 @@ pub enum Limit {
     Set {
         /// The id of the key
         id: Uuid,
-        /// Class and calls a minute: details=, search=, browse=, causes=
+        /// Class and calls a minute: details=, search=, browse=, causes=, fundraisers=, create=
         #[arg(required = true, value_name = "CLASS=N", value_parser = limit)]
         limits: Vec<(Class, u32)>,
     },

@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod client;
+pub mod credentials;
 pub mod deadline;
 pub mod health;
 pub mod json;

@@ -4,7 +4,7 @@ use crate::error::ProblemBody;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use std::sync::LazyLock;
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
 #[derive(OpenApi)]
@@ -26,6 +26,12 @@ impl Modify for Keys {
         let components = openapi.components.get_or_insert_default();
         let public = ApiKeyValue::with_description("apiKey", "A public key, cwpk_ and 36 characters.");
         components.add_security_scheme("publicKey", SecurityScheme::ApiKey(ApiKey::Query(public)));
+        let mut private = Http::new(HttpAuthScheme::Basic);
+        private.description = Some(
+            "A public key of the account as the name, a private key of the same account as the password."
+                .to_owned(),
+        );
+        components.add_security_scheme("privateKey", SecurityScheme::Http(private));
     }
 }
 

@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// A public key that was judged for one call of a class.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub struct PublicKey<C> {
     class: PhantomData<C>,
 }
 
-/// A class of calls as a type, for [`PublicKey`].
+/// A class of calls as a type, for [`PublicKey`] and [`Credentials`](super::credentials::Credentials).
 pub trait Counted: Send {
     const CLASS: Class;
 }
@@ -45,6 +46,10 @@ counted! {
     Browse,
     /// The list of causes.
     Causes,
+    /// Reads of fundraisers.
+    Fundraisers,
+    /// Creating fundraisers.
+    Create,
 }
 
 impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
@@ -70,21 +75,34 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
         }
         let class = C::CLASS;
         let per_minute = app.config.limits.per_minute(class, &key);
-        let verdict = app
-            .limiter
-            .admit(key.id.0.as_u128(), class as u32, app.clock.instant(), per_minute);
-        trail.inspect(|trail| _ = trail.limit.set((class, per_minute, verdict)));
-        match verdict.admitted {
-            true => Ok(PublicKey {
-                key,
-                class: PhantomData,
-            }),
-            false => Err(Error::RateLimited {
-                class,
-                per_minute,
-                verdict,
-            }),
-        }
+        admit(app, trail, class, key.id.0, per_minute)?;
+        Ok(PublicKey {
+            key,
+            class: PhantomData,
+        })
+    }
+}
+
+/// Judges a call of a key, or of an account, and notes what its limit said.
+pub(super) fn admit(
+    app: &App,
+    trail: Option<&Arc<Trail>>,
+    class: Class,
+    counted: Uuid,
+    per_minute: u32,
+) -> Result<(), Error> {
+    let now = app.clock.instant();
+    let verdict = app
+        .limiter
+        .admit(counted.as_u128(), class as u32, now, per_minute);
+    trail.inspect(|trail| _ = trail.limit.set((class, per_minute, verdict)));
+    match verdict.admitted {
+        true => Ok(()),
+        false => Err(Error::RateLimited {
+            class,
+            per_minute,
+            verdict,
+        }),
     }
 }
 

@@ -19,7 +19,6 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 const PREFIX: usize = 5;
 const RANDOM: usize = 30;
 const CHECKSUM: usize = 6;
-const LENGTH: usize = PREFIX + RANDOM + CHECKSUM;
 
 /// Public keys may stand in a web page; private ones are shown once and kept secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,9 +69,12 @@ pub struct KeyText {
 }
 
 impl KeyText {
+    /// Every key is this long.
+    pub const LENGTH: usize = PREFIX + RANDOM + CHECKSUM;
+
     /// A new random key.
     pub fn generate(kind: Kind) -> KeyText {
-        let mut text = String::with_capacity(LENGTH);
+        let mut text = String::with_capacity(Self::LENGTH);
         text.push_str(kind.prefix());
         while text.len() < PREFIX + RANDOM {
             let mut bytes = [0; 64];
@@ -97,7 +99,7 @@ impl KeyText {
         let kind = [Kind::Public, Kind::Private]
             .into_iter()
             .find(|kind| text.starts_with(kind.prefix()))?;
-        let is_key = text.len() == LENGTH
+        let is_key = text.len() == Self::LENGTH
             && text.bytes().skip(PREFIX).all(|byte| byte.is_ascii_alphanumeric())
             && checksum(&text[..PREFIX + RANDOM]) == text[PREFIX + RANDOM..];
         is_key.then(|| KeyText {
@@ -158,10 +160,21 @@ pub enum Class {
     Search,
     Browse,
     Causes,
+    /// Reads of fundraisers.
+    Fundraisers,
+    /// Creating fundraisers, counted for the account and not for each of its keys.
+    Create,
 }
 
 impl Class {
-    pub const ALL: [Class; 4] = [Class::Details, Class::Search, Class::Browse, Class::Causes];
+    pub const ALL: [Class; 6] = [
+        Class::Details,
+        Class::Search,
+        Class::Browse,
+        Class::Causes,
+        Class::Fundraisers,
+        Class::Create,
+    ];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -169,6 +182,8 @@ impl Class {
             Class::Search => "search",
             Class::Browse => "browse",
             Class::Causes => "causes",
+            Class::Fundraisers => "fundraisers",
+            Class::Create => "create",
         }
     }
 
@@ -185,17 +200,26 @@ pub struct Limits {
     pub search: u32,
     pub browse: u32,
     pub causes: u32,
+    pub fundraisers: u32,
+    pub create: u32,
 }
 
 impl Limits {
     /// The calls a minute that a key may make.
     pub fn per_minute(&self, class: Class, key: &Key) -> u32 {
-        key.limits[class as usize].unwrap_or(match class {
+        key.limits[class as usize].unwrap_or_else(|| self.of_class(class))
+    }
+
+    /// The calls a minute of a key without limits of its own.
+    pub fn of_class(&self, class: Class) -> u32 {
+        match class {
             Class::Details => self.details,
             Class::Search => self.search,
             Class::Browse => self.browse,
             Class::Causes => self.causes,
-        })
+            Class::Fundraisers => self.fundraisers,
+            Class::Create => self.create,
+        }
     }
 }
 
