@@ -7,6 +7,7 @@ use crate::directory::Directory;
 use crate::directory::keeper::Look;
 use crate::donations::journal::writer::Writer;
 use crate::fundraisers::shelf::Shelf;
+use crate::http::idempotency::UnderWay;
 use crate::keys::ring::KeyRing;
 use crate::keys::{KeyText, limiter::Limiter, store};
 use crate::nonprofits::causes::Causes;
@@ -39,6 +40,7 @@ pub struct Parts {
     pub limiter: Limiter,
     pub metrics: Metrics,
     pub urls: Urls,
+    pub under_way: UnderWay,
     /// Everything that touches money is written by this one.
     pub writer: Writer,
 }
@@ -66,6 +68,7 @@ impl App {
             metrics: Metrics::new()?,
             urls: Urls::new(&config.public_url),
             fundraisers: Shelf::new(db.clone()),
+            under_way: UnderWay::default(),
             writer: Writer::start(db.clone()),
             config,
             clock,

@@ -98,7 +98,9 @@ impl Weights {
             .iter()
             .map(|balance| u64::try_from(balance.0).ok())
             .collect::<Option<_>>()?;
-        let sum = weights.iter().try_fold(0u64, |sum, each| sum.checked_add(*each))?;
+        let sum = weights
+            .iter()
+            .try_fold(0u64, |sum, each| sum.checked_add(*each))?;
         (0 < sum && i64::try_from(sum).is_ok()).then_some(Weights(weights))
     }
 
@@ -125,7 +127,10 @@ pub fn split(total: Cents, weights: &Weights) -> Vec<Cents> {
         shares.push(Cents((part / whole) as i64));
         remainders.push((part % whole, place));
     }
-    let given: u128 = shares.iter().map(|share| u128::from(share.0.unsigned_abs())).sum();
+    let given: u128 = shares
+        .iter()
+        .map(|share| u128::from(share.0.unsigned_abs()))
+        .sum();
     remainders.sort_by(|(one, here), (other, there)| other.cmp(one).then(here.cmp(there)));
     for (_, place) in remainders.iter().take((total - given) as usize) {
         shares[*place].0 += 1;
@@ -140,7 +145,10 @@ mod tests {
 
     fn shares(total: i64, weights: &[f64]) -> Vec<i64> {
         let weights = Weights::relative(weights).unwrap();
-        split(Cents(total), &weights).iter().map(|share| share.0).collect()
+        split(Cents(total), &weights)
+            .iter()
+            .map(|share| share.0)
+            .collect()
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The addresses of pages and pictures, as answers name them.
 
+use crate::ids::FundraiserId;
 use crate::nonprofits::Nonprofit;
 
 /// Makes addresses under the public one.
@@ -21,6 +22,16 @@ impl Urls {
         format!("{}/{slug}", self.public)
     }
 
+    /// The page of a fundraiser; `nonprofit` is the slug of the nonprofit it is for.
+    pub fn fundraiser(&self, nonprofit: &str, slug: &str) -> String {
+        format!("{}/{nonprofit}/f/{slug}", self.public)
+    }
+
+    /// Where the interface reads a fundraiser.
+    pub fn fundraiser_read(&self, nonprofit: &str, slug: &str) -> String {
+        format!("{}/v0.2/nonprofit/{nonprofit}/fundraiser/{slug}", self.public)
+    }
+
     /// The page of a cause.
     pub fn cause(&self, name: &str) -> String {
         format!("{}/causes/{name}", self.public)
@@ -34,6 +45,12 @@ impl Urls {
     /// The hosted id and the address of a nonprofit's cover: its own, or a generated one.
     pub fn cover(&self, nonprofit: &Nonprofit<'_>) -> (String, String) {
         self.picture(format!("cover-{}", nonprofit.id), nonprofit.cover)
+    }
+
+    /// The hosted id and the address of a fundraiser's cover: a hosted picture, or a drawn one.
+    pub fn fundraiser_cover(&self, id: FundraiserId, hosted: Option<&str>) -> (String, String) {
+        let hosted_id = hosted.map_or_else(|| format!("fundraiser-{id}"), str::to_owned);
+        self.picture(hosted_id, None)
     }
 
     /// The hosted id and the address of a cause's picture.

@@ -3,7 +3,7 @@
 use super::journal::entry::Entry;
 use super::journal::store;
 use crate::app::App;
-use jiff::Timestamp;
+use crate::clock::rfc3339;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::Write;
@@ -94,7 +94,7 @@ fn line(entry: &Entry, names: &HashMap<i64, (String, bool)>) -> Value {
         "nameIsPublic": name.map(|(_, is_public)| is_public),
         "amount": draft.amount.0,
         "refunds": draft.refunds,
-        "recordedAt": Timestamp::from_millisecond(draft.recorded_at).unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+        "recordedAt": rfc3339(draft.recorded_at),
         "raised": entry.totals.map(|totals| totals.raised.0),
         "supporters": entry.totals.map(|totals| totals.supporters),
         "legs": legs.collect::<Vec<_>>(),

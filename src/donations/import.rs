@@ -206,8 +206,7 @@ impl<'a> Fields<'a> {
         match Label::parse(self.text(names)?) {
             Ok(label) => Some(label),
             Err(fault) => {
-                self.faults
-                    .push(format!("{} cannot be used: {fault}", names[0]));
+                self.faults.push(format!("{} cannot be used: {fault}", names[0]));
                 None
             }
         }

@@ -89,7 +89,10 @@ pub enum Refused {
         known: String,
     },
     #[error("there is no gift {external_id} of {source_name}; check --source and --external-id")]
-    NoSuchGift { source_name: String, external_id: String },
+    NoSuchGift {
+        source_name: String,
+        external_id: String,
+    },
     #[error("only {left} of this gift are left; refund no more than that")]
     MoreThanLeft { left: Cents },
     #[error("{0}; check the amount")]

@@ -1,9 +1,15 @@
 //! Fundraisers: somebody collects for one nonprofit or for several, for a while and up to a goal.
 
+pub mod api;
+pub mod change;
+pub mod fields;
 pub mod goal;
+pub mod input;
 pub mod shelf;
 pub mod slug;
 pub mod store;
+pub mod wire;
+pub mod write;
 
 use crate::donations::journal::audit::Beneficiaries;
 use crate::ids::{AccountId, FundraiserId, NonprofitId};

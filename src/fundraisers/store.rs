@@ -22,7 +22,8 @@ const FIND_BY_SLUG: &str = fundraisers!("where nonprofit_id = $1 and slug = $2")
 const OF_ACCOUNT: &str =
     fundraisers!("where account_id = $1 order by created_at desc, id desc limit $2 offset $3");
 const COUNT_OF_ACCOUNT: &str = "select count(*) from fundraisers where account_id = $1";
-const SUPPORTED: &str = "select nonprofit_id, weight from fundraiser_nonprofits where fundraiser_id = $1 order by position";
+const SUPPORTED: &str =
+    "select nonprofit_id, weight from fundraiser_nonprofits where fundraiser_id = $1 order by position";
 const ALL_SUPPORTED: &str =
     "select fundraiser_id, nonprofit_id, weight from fundraiser_nonprofits order by fundraiser_id, position";
 const ALL_OFFLINE: &str = "select id, offline from fundraisers";
@@ -30,8 +31,7 @@ const HAS_SLUG: &str = "select count(*) from fundraisers where nonprofit_id = $1
 const INSERT: &str = "insert into fundraisers (id, nonprofit_id, slug, account_id, title, description, cover, starts_at, \
      ends_at, goal, offline, created_at, closed_at, version) \
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
-const INSERT_SUPPORTED: &str =
-    "insert into fundraiser_nonprofits (fundraiser_id, position, nonprofit_id, weight) values ($1, $2, $3, $4)";
+const INSERT_SUPPORTED: &str = "insert into fundraiser_nonprofits (fundraiser_id, position, nonprofit_id, weight) values ($1, $2, $3, $4)";
 const UPDATE: &str = "update fundraisers set title = $2, description = $3, cover = $4, starts_at = $5, ends_at = $6, \
      goal = $7, offline = $8, closed_at = $9, version = $10 where id = $1";
 const INSERT_CHANGE: &str = "insert into fundraiser_history (fundraiser_id, version, account_id, change, changed_at) \
@@ -97,8 +97,7 @@ fn fundraiser(row: FundraiserRow, supported: Vec<(Uuid, f64)>) -> Fundraiser {
 
 /// Finds a fundraiser by its id.
 pub async fn find(db: &Db, id: FundraiserId) -> sqlx::Result<Option<Fundraiser>> {
-    let row: Option<FundraiserRow> =
-        read!(db, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
+    let row: Option<FundraiserRow> = read!(db, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
     whole(db, row).await
 }
 
@@ -146,8 +145,7 @@ pub async fn list_of_account(
     skip: i64,
     take: i64,
 ) -> sqlx::Result<(Vec<Fundraiser>, u64)> {
-    let count: i64 =
-        read!(db, c => sqlx::query_scalar(COUNT_OF_ACCOUNT).bind(account.0).fetch_one(c).await)?;
+    let count: i64 = read!(db, c => sqlx::query_scalar(COUNT_OF_ACCOUNT).bind(account.0).fetch_one(c).await)?;
     let rows: Vec<FundraiserRow> = read!(db, c => sqlx::query_as(OF_ACCOUNT)
         .bind(account.0)
         .bind(take)

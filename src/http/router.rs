@@ -3,12 +3,12 @@
 use super::{deadline::DeadlineLayer, health, openapi, trail};
 use crate::app::App;
 use crate::error::Error;
-use crate::{browse, media, nonprofits, search};
+use crate::{browse, fundraisers, media, nonprofits, search};
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -25,6 +25,13 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(search::api::search))
         .routes(routes!(browse::api::browse))
         .routes(routes!(browse::api::causes))
+        .routes(routes!(fundraisers::api::reads::fundraiser))
+        .routes(routes!(fundraisers::api::reads::raised))
+        .routes(routes!(fundraisers::api::writes::create))
+        .routes(routes!(fundraisers::api::own::change))
+        .routes(routes!(fundraisers::api::own::close))
+        .routes(routes!(fundraisers::api::own::reopen))
+        .routes(routes!(fundraisers::api::own::fundraisers))
         .split_for_parts()
 }
 
@@ -40,6 +47,7 @@ pub fn router(app: App) -> Router {
             Error::Overdue.into_response()
         }))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(DefaultBodyLimit::max(app.config.max_body))
         .layer(from_fn_with_state(app.clone(), trail::refuse_large))
         .layer(from_fn(open_to_browsers))
         .layer(from_fn_with_state(app.clone(), trail::follow));
@@ -56,27 +64,40 @@ async fn open_to_browsers(request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     let is_preflight = request.method() == Method::OPTIONS;
+    let methods = HeaderValue::from_static(methods_of(request.uri().path()));
     let mut response = match is_preflight {
         true => StatusCode::NO_CONTENT.into_response(),
         false => next.run(request).await,
     };
+    let is_refused = response.status() == StatusCode::METHOD_NOT_ALLOWED;
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("RateLimit, RateLimit-Policy, Retry-After, ETag, X-Request-Id"),
+        HeaderValue::from_static("RateLimit, RateLimit-Policy, Retry-After, ETag, Location, X-Request-Id"),
     );
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if is_refused {
+        headers.insert(ALLOW, methods.clone());
+    }
     if is_preflight {
-        headers.insert(
-            ACCESS_CONTROL_ALLOW_METHODS,
-            HeaderValue::from_static("GET, HEAD, OPTIONS"),
-        );
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*"));
         headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     }
     response
+}
+
+/// What an address of the interface takes. The wildcard for headers does not cover Authorization, so no page can be
+/// made to write with a private key.
+fn methods_of(path: &str) -> &'static str {
+    let segments: Vec<&str> = path.trim_start_matches("/v0.2/").split('/').collect();
+    match segments[..] {
+        ["fundraiser"] | ["fundraiser", _, "close" | "reopen"] => "POST, OPTIONS",
+        ["fundraiser", _] => "PATCH, OPTIONS",
+        _ => "GET, HEAD, OPTIONS",
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the layer hands it over")]

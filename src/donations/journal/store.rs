@@ -28,9 +28,9 @@ const AFTER: &str = entries!("where sequence > $1 order by sequence limit $2");
 const LEGS_BETWEEN: &str = "select sequence, party, party_id, amount from journal_legs \
      where sequence > $1 and sequence <= $2 order by sequence, position";
 const REFUNDED: &str = "select distinct refunds from journal where refunds is not null";
-const TOTALS: &str = "select raised, supporters from journal where fundraiser_id = $1 order by sequence desc limit 1";
-const NET: &str =
-    "select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and donor = $2";
+const TOTALS: &str =
+    "select raised, supporters from journal where fundraiser_id = $1 order by sequence desc limit 1";
+const NET: &str = "select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and donor = $2";
 const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.amount) as bigint) from journal j \
      join journal_legs l on l.sequence = j.sequence where (j.sequence = $1 or j.refunds = $1) and l.party = 'nonprofit' \
      group by l.position, l.party_id order by l.position";
@@ -176,15 +176,13 @@ pub async fn list_refunded(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
 
 /// What a fundraiser stands at: one row by its index.
 pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<Totals> {
-    let row: Option<(i64, i64)> =
-        read!(db, c => sqlx::query_as(TOTALS).bind(id.0).fetch_optional(c).await)?;
+    let row: Option<(i64, i64)> = read!(db, c => sqlx::query_as(TOTALS).bind(id.0).fetch_optional(c).await)?;
     Ok(totals(row))
 }
 
 /// The same within a transaction.
 pub async fn find_totals_in(tx: &mut Tx, id: FundraiserId) -> sqlx::Result<Totals> {
-    let row: Option<(i64, i64)> =
-        run!(tx, c => sqlx::query_as(TOTALS).bind(id.0).fetch_optional(c).await)?;
+    let row: Option<(i64, i64)> = run!(tx, c => sqlx::query_as(TOTALS).bind(id.0).fetch_optional(c).await)?;
     Ok(totals(row))
 }
 
@@ -198,15 +196,13 @@ fn totals(row: Option<(i64, i64)>) -> Totals {
 
 /// What a donor gave to a fundraiser, less what went back.
 pub async fn find_net(tx: &mut Tx, id: FundraiserId, donor: &str) -> sqlx::Result<Cents> {
-    let net: Option<i64> =
-        run!(tx, c => sqlx::query_scalar(NET).bind(id.0).bind(donor).fetch_one(c).await)?;
+    let net: Option<i64> = run!(tx, c => sqlx::query_scalar(NET).bind(id.0).bind(donor).fetch_one(c).await)?;
     Ok(Cents(net.unwrap_or_default()))
 }
 
 /// What each nonprofit still holds of a gift, in the order of its legs.
 pub async fn list_held(tx: &mut Tx, gift: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
-    let rows: Vec<(i64, String, i64)> =
-        run!(tx, c => sqlx::query_as(HELD).bind(gift).fetch_all(c).await)?;
+    let rows: Vec<(i64, String, i64)> = run!(tx, c => sqlx::query_as(HELD).bind(gift).fetch_all(c).await)?;
     let held = rows.into_iter().filter_map(|(_, id, amount)| {
         let party = Party::find("nonprofit", &id)?;
         Some((party, Cents(amount)))
