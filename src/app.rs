@@ -1,5 +1,6 @@
 //! The parts that a request may use, put together in one place.
 
+use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Db;
@@ -7,6 +8,7 @@ use crate::directory::Directory;
 use crate::directory::keeper::Look;
 use crate::keys::ring::KeyRing;
 use crate::keys::{KeyText, limiter::Limiter, store};
+use crate::media::hosting::Pictures;
 use crate::nonprofits::causes::Causes;
 use crate::telemetry::Metrics;
 use crate::urls::Urls;
@@ -35,6 +37,7 @@ pub struct Parts {
     pub keys: KeyRing,
     pub limiter: Limiter,
     pub metrics: Metrics,
+    pub pictures: Pictures,
     pub urls: Urls,
 }
 
@@ -59,6 +62,7 @@ impl App {
         let app = App(Arc::new(Parts {
             limiter: Limiter::new(clock.instant()),
             metrics: Metrics::new()?,
+            pictures: Pictures::new(db.clone(), Blobs::open(&config)?, clock.clone()),
             urls: Urls::new(&config.public_url),
             config,
             clock,

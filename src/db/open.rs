@@ -25,9 +25,10 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [Versions; 2] = migrations! {
+const MIGRATIONS: [Versions; 3] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
+    6 "0006_pictures",
 };
 
 const STORE_ID: &str = "select id from store";
