@@ -20,6 +20,9 @@ use tokio::time::{Interval, MissedTickBehavior};
 /// Between two sweeps over idle limit windows and foldings of the metrics.
 const HOUSEKEEPING_EVERY: Duration = Duration::from_secs(5);
 
+/// Between two sweeps over what broken uploads left.
+const SWEEPING_EVERY: Duration = Duration::from_mins(15);
+
 /// After a look at the directory that failed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
@@ -78,7 +81,12 @@ impl App {
     ///
     /// Keys have a loop of their own: a snapshot that is being built must not hold up a revocation.
     pub async fn keep_fresh(self) {
-        tokio::join!(self.keep_keys(), self.keep_directory(), self.keep_house());
+        tokio::join!(
+            self.keep_keys(),
+            self.keep_directory(),
+            self.keep_house(),
+            self.keep_pictures()
+        );
     }
 
     async fn keep_keys(&self) {
@@ -110,6 +118,19 @@ impl App {
             ticks.tick().await;
             self.limiter.sweep(self.clock.instant());
             self.metrics.fold();
+        }
+    }
+
+    async fn keep_pictures(&self) {
+        let mut ticks = Self::ticks(SWEEPING_EVERY);
+        let mut watch = Watch::new("pictures");
+        loop {
+            ticks.tick().await;
+            let swept = self.pictures.sweep().await;
+            if let Ok(blobs @ 1..) = swept {
+                tracing::info!(blobs, "cleared away what broken uploads left");
+            }
+            watch.note(&swept.map(|_| ()));
         }
     }
 

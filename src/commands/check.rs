@@ -4,14 +4,30 @@ use super::Output;
 use anyhow::bail;
 use causeway::app::App;
 use causeway::directory::proof::prove;
+use causeway::media;
 use serde_json::json;
 
 pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
     let proof = prove(app).await?;
-    let value = json!({"nonprofits": proof.nonprofits, "differences": proof.differences});
+    let pictures = media::proof::prove(&app.pictures).await?;
+    let differences: Vec<&String> = proof.differences.iter().chain(&pictures.differences).collect();
+    let value = json!({
+        "nonprofits": proof.nonprofits,
+        "pictures": pictures.pictures,
+        "differences": differences,
+    });
     output.say(&value, || {
-        format!("{} nonprofits proved against the store", proof.nonprofits)
+        format!(
+            "{} nonprofits and {} pictures proved against the store",
+            proof.nonprofits, pictures.pictures
+        )
     })?;
+    if let [first, ..] = pictures.differences.as_slice() {
+        bail!(
+            "{} pictures are broken, first: {first}; put the blobs back from a backup",
+            pictures.differences.len()
+        );
+    }
     match proof.differences.as_slice() {
         [] => Ok(()),
         [first, ..] => bail!(

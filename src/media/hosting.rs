@@ -17,7 +17,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
@@ -75,6 +75,17 @@ impl Width {
             .into_iter()
             .find(|width| width.to_string() == text)
             .map(Width)
+    }
+
+    /// Is the picture wider than this?
+    pub fn narrows(self, picture: &Stored) -> bool {
+        self.0 < picture.width
+    }
+}
+
+impl fmt::Display for Width {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -161,7 +172,7 @@ impl Pictures {
             let found = self.blobs.find(&picture.blob).await.map_err(unavailable)?;
             found.ok_or_else(|| unavailable(format!("the blob {} is gone", picture.blob)))
         };
-        let Some(Width(width)) = width.filter(|width| width.0 < picture.width) else {
+        let Some(Width(width)) = width.filter(|width| width.narrows(picture)) else {
             return whole().await;
         };
         let name = format!("{}.w{width}", picture.blob);

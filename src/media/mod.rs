@@ -8,6 +8,7 @@ pub mod hosting;
 pub mod monogram;
 mod palette;
 pub mod picture;
+pub mod proof;
 mod shrink;
 pub mod store;
 mod svg;
