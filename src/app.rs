@@ -1,5 +1,6 @@
 //! The parts that a request may use, put together in one place.
 
+use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Db;
@@ -10,6 +11,7 @@ use crate::fundraisers::shelf::Shelf;
 use crate::http::idempotency::UnderWay;
 use crate::keys::ring::KeyRing;
 use crate::keys::{KeyText, limiter::Limiter, store};
+use crate::media::hosting::Pictures;
 use crate::nonprofits::causes::Causes;
 use crate::telemetry::Metrics;
 use crate::urls::Urls;
@@ -20,6 +22,9 @@ use tokio::time::{Interval, MissedTickBehavior};
 
 /// Between two sweeps over idle limit windows and foldings of the metrics.
 const HOUSEKEEPING_EVERY: Duration = Duration::from_secs(5);
+
+/// Between two sweeps over what broken uploads left.
+const SWEEPING_EVERY: Duration = Duration::from_mins(15);
 
 /// After a look at the directory that failed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -39,6 +44,7 @@ pub struct Parts {
     pub keys: KeyRing,
     pub limiter: Limiter,
     pub metrics: Metrics,
+    pub pictures: Pictures,
     pub urls: Urls,
     pub under_way: UnderWay,
     /// Everything that touches money is written by this one.
@@ -66,6 +72,7 @@ impl App {
         let app = App(Arc::new(Parts {
             limiter: Limiter::new(clock.instant()),
             metrics: Metrics::new()?,
+            pictures: Pictures::new(db.clone(), Blobs::open(&config)?, clock.clone()),
             urls: Urls::new(&config.public_url),
             fundraisers: Shelf::new(db.clone()),
             under_way: UnderWay::default(),
@@ -88,7 +95,8 @@ impl App {
             self.keep_keys(),
             self.keep_directory(),
             self.keep_fundraisers(),
-            self.keep_house()
+            self.keep_house(),
+            self.keep_pictures()
         );
     }
 
@@ -130,6 +138,19 @@ impl App {
             ticks.tick().await;
             self.limiter.sweep(self.clock.instant());
             self.metrics.fold();
+        }
+    }
+
+    async fn keep_pictures(&self) {
+        let mut ticks = Self::ticks(SWEEPING_EVERY);
+        let mut watch = Watch::new("pictures");
+        loop {
+            ticks.tick().await;
+            let swept = self.pictures.sweep().await;
+            if let Ok(blobs @ 1..) = swept {
+                tracing::info!(blobs, "cleared away what broken uploads left");
+            }
+            watch.note(&swept.map(|_| ()));
         }
     }
 

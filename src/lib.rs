@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod app;
+pub mod blobs;
 pub mod browse;
 pub mod clock;
 pub mod config;

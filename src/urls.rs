@@ -1,6 +1,7 @@
 //! The addresses of pages and pictures, as answers name them.
 
 use crate::ids::FundraiserId;
+use crate::media::hosting::is_hosted_id;
 use crate::nonprofits::Nonprofit;
 
 /// Makes addresses under the public one.
@@ -58,8 +59,20 @@ impl Urls {
         self.picture(format!("cause-{name}"), None)
     }
 
-    fn picture(&self, hosted_id: String, own: Option<&str>) -> (String, String) {
-        let url = own.map_or_else(|| format!("{}/media/{hosted_id}", self.public), str::to_owned);
-        (hosted_id, url)
+    /// The address of a picture that is served here.
+    pub fn media(&self, hosted_id: &str) -> String {
+        format!("{}/media/{hosted_id}", self.public)
+    }
+
+    /// A nonprofit's own picture is one that was sent to us, or the address of one elsewhere.
+    fn picture(&self, drawn_id: String, own: Option<&str>) -> (String, String) {
+        match own {
+            Some(own) if is_hosted_id(own) => (own.to_owned(), self.media(own)),
+            Some(own) => (drawn_id, own.to_owned()),
+            None => {
+                let url = self.media(&drawn_id);
+                (drawn_id, url)
+            }
+        }
     }
 }

@@ -25,10 +25,11 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [Versions; 3] = migrations! {
+const MIGRATIONS: [Versions; 4] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     5 "0005_fundraisers",
+    6 "0006_pictures",
 };
 
 const STORE_ID: &str = "select id from store";

@@ -242,14 +242,30 @@ pub(super) fn answer(body: String) -> Response {
     (headers, body).into_response()
 }
 
-/// The picture of a body, kept unless something else is wrong with it or nothing is to be written. Nothing where the body has none.
+/// The picture of a body: its hosted id, or null where the field is. Nothing where there is no such field.
+///
+/// It is kept only where nothing else is wrong and something is to be written; what is wrong with it is told anyway.
 pub(super) async fn take_picture(
-    _app: &App,
+    app: &App,
     fields: &mut Fields<'_>,
-    _dry_run: bool,
+    dry_run: bool,
 ) -> Result<Option<Option<String>>> {
     if !fields.has("imageBase64") {
         return Ok(None);
     }
-    Ok(fields.image().map(|_| None))
+    let Some(text) = fields.image() else {
+        return Ok(Some(None));
+    };
+    let taken = match fields.faults.is_empty() && !dry_run {
+        true => app.pictures.take_base64(text).await.map(|picture| Some(picture.id)),
+        false => app.pictures.judge_base64(text).await.map(|()| None),
+    };
+    match taken {
+        Ok(id) => Ok(Some(id)),
+        Err(fault) if fault.is_ours() => Err(Error::Unavailable),
+        Err(fault) => {
+            fields.fault("imageBase64", fault.to_string());
+            Ok(None)
+        }
+    }
 }
