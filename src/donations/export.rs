@@ -74,7 +74,8 @@ fn cell(value: &Value) -> String {
     }
 }
 
-fn line(entry: &Entry, names: &HashMap<i64, (String, bool)>) -> Value {
+/// One entry as JSON.
+pub fn line(entry: &Entry, names: &HashMap<i64, (String, bool)>) -> Value {
     let draft = &entry.draft;
     let name = names.get(&entry.sequence);
     let legs = draft

@@ -63,7 +63,7 @@ async fn write(batch: &mut Batch, gift: &Gift, now: i64) -> sqlx::Result<Result<
 }
 
 /// The donor gives; every nonprofit gets its share.
-fn draft(gift: &Gift, now: i64) -> Draft {
+pub(super) fn draft(gift: &Gift, now: i64) -> Draft {
     let donor = Leg {
         party: Party::Donor(gift.donor.as_str().to_owned()),
         amount: gift.amount.reversed(),

@@ -4,6 +4,8 @@ pub mod export;
 pub mod gift;
 pub mod import;
 pub mod journal;
+#[cfg(test)]
+mod laws;
 pub mod refund;
 
 use crate::app::App;

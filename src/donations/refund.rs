@@ -82,7 +82,12 @@ async fn write(batch: &mut Batch, refund: &Refund, now: i64) -> sqlx::Result<Res
 }
 
 /// Every nonprofit gives back by what it holds, so that none gives more than it got.
-fn draft(refund: &Refund, gift: &Entry, held: &[(Party, Cents)], now: i64) -> Result<Draft, Refused> {
+pub(super) fn draft(
+    refund: &Refund,
+    gift: &Entry,
+    held: &[(Party, Cents)],
+    now: i64,
+) -> Result<Draft, Refused> {
     let balances: Vec<Cents> = held.iter().map(|(_, cents)| *cents).collect();
     let left = Cents::sum(balances.iter().copied())?;
     let amount = refund.amount.unwrap_or(left);

@@ -77,6 +77,12 @@ impl Audit {
         self.add_totals(entry);
     }
 
+    /// Passes over the next entry, which cannot be read.
+    pub fn skip(&mut self) {
+        self.sequence += 1;
+        self.note(format!("entry {} cannot be read", self.sequence));
+    }
+
     /// The parties that got and what, as they follow from all before.
     fn expected_legs(&self, entry: &Entry) -> Option<Vec<(Party, Cents)>> {
         let draft = &entry.draft;

@@ -28,13 +28,7 @@ pub async fn prove(app: &App) -> sqlx::Result<Proof> {
     let beneficiaries: HashMap<FundraiserId, Beneficiaries> = stored.into_iter().collect();
     let refunded = store::list_refunded(&mut tx).await?.into_iter().collect();
     let mut audit = Audit::new(beneficiaries, refunded);
-    let mut last = 0;
-    loop {
-        let entries = store::list_after(&mut tx, last, AT_ONCE).await?;
-        let Some(end) = entries.last() else { break };
-        last = end.sequence;
-        entries.iter().for_each(|entry| audit.add(entry));
-    }
+    add_entries(&mut tx, &mut audit).await?;
     prove_ends(&mut tx, &mut audit).await?;
     for (id, told) in &offline {
         let proved = audit.offline(*id).unwrap_or_default();
@@ -50,6 +44,20 @@ pub async fn prove(app: &App) -> sqlx::Result<Proof> {
         fundraisers: offline.len(),
         faults: audit.faults(),
     })
+}
+
+/// Gives every entry to the audit. Where some cannot be read, one by one shows which.
+async fn add_entries(tx: &mut Tx, audit: &mut Audit) -> sqlx::Result<()> {
+    let mut most = AT_ONCE;
+    loop {
+        match store::list_after(tx, audit.head().0, most).await {
+            Ok(entries) if entries.is_empty() => return Ok(()),
+            Ok(entries) => entries.iter().for_each(|entry| audit.add(entry)),
+            Err(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) if most > 1 => most = 1,
+            Err(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) => audit.skip(),
+            Err(fault) => return Err(fault),
+        }
+    }
 }
 
 /// The head says where the journal and the outbox end, so that entries cut off at the end are missed too.

@@ -92,9 +92,11 @@ fn head((entries, bytes, events): HeadRow) -> Head {
     }
 }
 
-/// A hash of another length is no hash: it differs from every other.
+/// Stands where something cannot be read: no entry hashes to it, so the proof finds the damage.
+const NO_HASH: Hash = [0xff; 32];
+
 fn hash(bytes: &[u8]) -> Hash {
-    bytes.try_into().unwrap_or([0xff; 32])
+    bytes.try_into().unwrap_or(NO_HASH)
 }
 
 /// The entry of a fact, without its legs.
@@ -117,15 +119,20 @@ pub async fn list_after(tx: &mut Tx, sequence: i64, most: i64) -> sqlx::Result<V
     let mut entries = Vec::with_capacity(rows.len());
     for row in rows {
         let mut own = Vec::new();
+        let mut is_damaged = false;
         while let Some((_, party, id, amount)) = legs.next_if(|leg| leg.0 <= row.0) {
-            // A party that cannot be read is damage, which the hash shows.
-            let party = Party::find(&party, &id).unwrap_or(Party::Donor(id));
-            own.push(Leg {
+            let party = Party::find(&party, &id);
+            is_damaged |= party.is_none();
+            own.extend(party.map(|party| Leg {
                 party,
                 amount: Cents(amount),
-            });
+            }));
         }
-        entries.push(entry(row, own));
+        let mut entry = entry(row, own);
+        if is_damaged {
+            entry.hash = NO_HASH;
+        }
+        entries.push(entry);
     }
     Ok(entries)
 }
@@ -146,11 +153,11 @@ fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
         supporters,
         bytes,
     ) = row;
+    let known = Kind::find(&kind);
     Entry {
         sequence,
         draft: Draft {
-            // One that cannot be read is damage, which the hash shows.
-            kind: Kind::find(&kind).unwrap_or(Kind::Gift),
+            kind: known.unwrap_or(Kind::Gift),
             source,
             external_id,
             nonprofit: NonprofitId(nonprofit),
@@ -165,7 +172,7 @@ fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
             raised: Cents(raised),
             supporters,
         }),
-        hash: hash(&bytes),
+        hash: known.map_or(NO_HASH, |_| hash(&bytes)),
     }
 }
 

@@ -257,7 +257,11 @@ pub(super) async fn take_picture(
         return Ok(Some(None));
     };
     let taken = match fields.faults.is_empty() && !dry_run {
-        true => app.pictures.take_base64(text).await.map(|picture| Some(picture.id)),
+        true => app
+            .pictures
+            .take_base64(text)
+            .await
+            .map(|picture| Some(picture.id)),
         false => app.pictures.judge_base64(text).await.map(|()| None),
     };
     match taken {

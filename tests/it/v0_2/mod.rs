@@ -2,6 +2,7 @@
 
 mod browse;
 mod errors;
+mod fundraiser;
 mod hostile_paths;
 mod keys;
 mod limits;
