@@ -26,6 +26,9 @@ pub enum Donation {
     Import {
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        /// Gifts under way at the same time; they share commits
+        #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+        at_once: u16,
     },
     /// Record that a gift, or a part of it, went back; doing so again changes nothing
     #[command(after_help = "Example:\n  causeway donation refund --external-id ch_1 --amount 500")]
@@ -104,8 +107,8 @@ impl Donation {
                 };
                 say(output, &record(app, gift).await?, "gift")
             }
-            Donation::Import { file } => {
-                let imported = import(app, &file).await?;
+            Donation::Import { file, at_once } => {
+                let imported = import(app, &file, at_once.into()).await?;
                 say_import(output, &imported)
             }
             Donation::Refund(told) => {
@@ -162,8 +165,8 @@ fn say_import(output: Output, imported: &Imported) -> anyhow::Result<()> {
     }
     output.say(imported, || {
         format!(
-            "{} lines: {} recorded, {} known before",
-            imported.lines, imported.new, imported.known
+            "{} lines: {} recorded, {} known before; {:.1} s",
+            imported.lines, imported.new, imported.known, imported.seconds
         )
     })?;
     match imported.faults.len() {

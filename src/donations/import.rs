@@ -8,21 +8,20 @@ use crate::app::App;
 use crate::import::progress::{Progress, Unit};
 use crate::money::Cents;
 use anyhow::Context;
-use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::time::Instant;
+use tokio::task::{JoinError, JoinSet};
 
-/// Gifts under way at the same time; they share commits.
-const AT_ONCE: usize = 256;
 /// The most faults that are kept.
 const MOST_FAULTS: usize = 1_000;
 
 /// What an import of gifts did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Imported {
     pub lines: u64,
     pub new: u64,
@@ -30,10 +29,12 @@ pub struct Imported {
     pub known: u64,
     /// What is wrong, with the number of the line. Where a line cannot be read, nothing was recorded at all.
     pub faults: Vec<String>,
+    /// How long the recording took.
+    pub seconds: f64,
 }
 
-/// Reads a file twice: to judge every line, then to record them.
-pub async fn import(app: &App, path: &Path) -> anyhow::Result<Imported> {
+/// Reads a file twice: to judge every line, then to record them, `at_once` under way at a time.
+pub async fn import(app: &App, path: &Path, at_once: usize) -> anyhow::Result<Imported> {
     let mut imported = Imported::default();
     let mut recipients = Recipients::default();
     for (number, line) in lines(path)? {
@@ -45,44 +46,32 @@ pub async fn import(app: &App, path: &Path) -> anyhow::Result<Imported> {
     if !imported.faults.is_empty() {
         return Ok(imported);
     }
+    let begun = Instant::now();
     let mut progress = Progress::begin("recording", imported.lines, Unit::Rows);
-    let mut gifts = Vec::with_capacity(AT_ONCE);
+    let mut under_way = JoinSet::new();
     for (number, line) in lines(path)? {
         // Judged above; a file that changes meanwhile is told like any other fault.
         match read(app, &mut recipients, &line?).await? {
-            Ok(gift) => gifts.push((number, gift)),
+            Ok(gift) => {
+                let app = app.clone();
+                under_way.spawn(async move { (number, record(&app, gift).await) });
+            }
             Err(fault) => imported.note(number, &fault),
         }
-        if gifts.len() == AT_ONCE {
-            record_all(app, &mut gifts, &mut imported).await?;
+        if under_way.len() >= at_once {
+            imported.count(under_way.join_next().await)?;
             progress.reach(imported.new + imported.known);
         }
     }
-    record_all(app, &mut gifts, &mut imported).await?;
+    while !under_way.is_empty() {
+        imported.count(under_way.join_next().await)?;
+    }
     progress.end();
+    imported.seconds = begun.elapsed().as_secs_f64();
     Ok(imported)
 }
 
-async fn record_all(
-    app: &App,
-    gifts: &mut Vec<(usize, Gift)>,
-    imported: &mut Imported,
-) -> anyhow::Result<()> {
-    let recorded = gifts
-        .drain(..)
-        .map(async |(number, gift)| (number, record(app, gift).await));
-    let recorded: Vec<(usize, Result<Recorded, Refused>)> =
-        stream::iter(recorded).buffered(AT_ONCE).collect().await;
-    for (number, outcome) in recorded {
-        match outcome {
-            Ok(Recorded { is_new: true, .. }) => imported.new += 1,
-            Ok(_) => imported.known += 1,
-            Err(Refused::Store(fault)) => return Err(fault.into()),
-            Err(refused) => imported.note(number, &refused.to_string()),
-        }
-    }
-    Ok(())
-}
+type Outcome = Result<(usize, Result<Recorded, Refused>), JoinError>;
 
 /// The lines that are not blank, numbered from 1.
 fn lines(path: &Path) -> anyhow::Result<impl Iterator<Item = (usize, std::io::Result<String>)> + use<>> {
@@ -225,6 +214,20 @@ impl<'a> Fields<'a> {
 }
 
 impl Imported {
+    /// Takes in what became of one gift.
+    fn count(&mut self, outcome: Option<Outcome>) -> anyhow::Result<()> {
+        let Some(outcome) = outcome else {
+            return Ok(());
+        };
+        match outcome? {
+            (_, Ok(Recorded { is_new: true, .. })) => self.new += 1,
+            (_, Ok(_)) => self.known += 1,
+            (_, Err(Refused::Store(fault))) => return Err(fault.into()),
+            (number, Err(refused)) => self.note(number, &refused.to_string()),
+        }
+        Ok(())
+    }
+
     fn note(&mut self, number: usize, fault: &str) {
         if self.faults.len() < MOST_FAULTS {
             self.faults.push(format!("line {number}: {fault}"));
