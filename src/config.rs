@@ -25,6 +25,8 @@ pub struct Config {
     /// Without a slash at its end.
     pub public_url: String,
     pub database: DatabaseSettings,
+    /// Empty: a folder in the data folder.
+    pub blobs_url: String,
     pub limits: Limits,
     pub serve: ServeSettings,
     pub max_body: usize,
@@ -101,6 +103,7 @@ struct Written {
     metrics_listen: String,
     public_url: String,
     database_url: String,
+    blobs_url: String,
     limits: Limits,
     serve: WrittenServe,
     database: WrittenDatabase,
@@ -258,6 +261,7 @@ impl Config {
                 connections: written.database.connections.max(1),
                 acquire_timeout: seconds("database.acquire_timeout", written.database.acquire_timeout)?,
             },
+            blobs_url: written.blobs_url.trim().to_owned(),
             limits: written.limits,
             serve,
             max_body: written.serve.max_body,

@@ -6,8 +6,9 @@ use super::{health, openapi, pages};
 use crate::app::App;
 use crate::error::Error;
 use crate::web::assets;
-use crate::{browse, media, nonprofits, search};
+use crate::{browse, fundraisers, media, nonprofits, search};
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
@@ -20,6 +21,13 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(search::api::search))
         .routes(routes!(browse::api::browse))
         .routes(routes!(browse::api::causes))
+        .routes(routes!(fundraisers::api::reads::fundraiser))
+        .routes(routes!(fundraisers::api::reads::raised))
+        .routes(routes!(fundraisers::api::writes::create))
+        .routes(routes!(fundraisers::api::own::change))
+        .routes(routes!(fundraisers::api::own::close))
+        .routes(routes!(fundraisers::api::own::reopen))
+        .routes(routes!(fundraisers::api::own::fundraisers))
         .split_for_parts()
 }
 
@@ -36,7 +44,11 @@ pub fn router(app: App) -> Router {
         .merge(pages::pages(&app))
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
-        .layer((TrailLayer { app: app.clone() }, deadline));
+        .layer((
+            TrailLayer { app: app.clone() },
+            DefaultBodyLimit::max(app.config.max_body),
+            deadline,
+        ));
     Router::new()
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))

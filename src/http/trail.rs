@@ -16,7 +16,7 @@ use crate::operator::errors::FailedRequest;
 use crate::web::error_page::is_page;
 use crate::web::guard;
 use axum::extract::{MatchedPath, Request};
-use axum::http::header::{CONTENT_LENGTH, HeaderName};
+use axum::http::header::{ALLOW, CONTENT_LENGTH, HeaderName};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use pin_project_lite::pin_project;
@@ -104,6 +104,10 @@ where
             route: request.extensions().get::<MatchedPath>().cloned(),
             path: (log.requests == LoggedRequests::All).then(|| request.uri().path().to_owned()),
             is_open: cors::is_open(request.uri().path()),
+            methods: match *request.method() {
+                Method::GET | Method::HEAD => READING,
+                _ => cors::methods_of(request.uri().path()),
+            },
             is_page: is_page(request.uri().path()),
             trail: Arc::default(),
             app: self.app.clone(),
@@ -171,6 +175,8 @@ struct Steps {
     path: Option<String>,
     /// May a page of any origin read the answer?
     is_open: bool,
+    /// What the address takes, where that is asked for.
+    methods: &'static str,
     /// Is it for people?
     is_page: bool,
     trail: Arc<Trail>,
@@ -181,7 +187,7 @@ impl Steps {
     /// Preflights, and bodies that say themselves that they are too large, before anything of them is read.
     fn answer_at_once(&self, headers: &HeaderMap) -> Option<Response> {
         if self.is_open && self.method == Method::OPTIONS {
-            return Some(cors::preflight());
+            return Some(cors::preflight(self.methods));
         }
         let most = self.app.config.max_body;
         let is_large = declared_length(headers).is_some_and(|length| length > most as u64);
@@ -195,11 +201,15 @@ impl Steps {
                 false => problem.write(response, &self.id),
             }
         }
+        let is_refused = response.status() == StatusCode::METHOD_NOT_ALLOWED;
         let headers = response.headers_mut();
         let id = HeaderValue::from_str(self.id.as_str()).expect("an id is plain text");
         headers.insert(REQUEST_ID, id);
         if self.is_open {
             cors::open(headers);
+            if is_refused {
+                headers.insert(ALLOW, HeaderValue::from_static(self.methods));
+            }
         }
         if self.is_page {
             guard::add_headers(headers);

@@ -2,6 +2,7 @@
 
 use axum::Router;
 use axum::body::Body;
+use axum::http::response::Parts;
 use axum::http::{HeaderMap, Method, Request};
 use causeway::app::App;
 use causeway::http::client::ClientAddress;
@@ -120,7 +121,7 @@ impl Client {
         address: &str,
         headers: &[(&str, &str)],
     ) -> Answer {
-        self.send_body(expected, method, address, headers, String::new())
+        self.send_body(expected, method, address, headers, Body::empty())
             .await
     }
 
@@ -130,7 +131,7 @@ impl Client {
         method: &Method,
         address: &str,
         headers: &[(&str, &str)],
-        body: String,
+        body: impl Into<Body>,
     ) -> Answer {
         let (status, answer) = self.send_any(method, address, headers, body).await;
         let shown = String::from_utf8_lossy(&answer.body[..answer.body.len().min(2_000)]).into_owned();
@@ -143,18 +144,9 @@ impl Client {
         method: &Method,
         address: &str,
         headers: &[(&str, &str)],
-        body: String,
+        body: impl Into<Body>,
     ) -> (u16, Answer) {
-        let mut request = Request::builder().method(method).uri(address);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let mut request = request.body(Body::from(body)).unwrap();
-        if let Some(address) = self.address {
-            request.extensions_mut().insert(ClientAddress(address));
-        }
-        let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
-        let body = body.collect().await.unwrap().to_bytes().to_vec();
+        let (parts, body) = self.exchange(method, address, headers, body.into()).await;
         let json = serde_json::from_slice(&body).unwrap_or_default();
         let answer = Answer {
             headers: parts.headers,
@@ -167,6 +159,38 @@ impl Client {
             self.check_promises(status, method, address, &answer);
         }
         (status, answer)
+    }
+
+    /// The status and the body of whatever answer.
+    pub async fn send_raw(
+        &self,
+        method: &Method,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> (u16, String) {
+        let (parts, body) = self.exchange(method, address, headers, body.into()).await;
+        (parts.status.as_u16(), String::from_utf8(body).unwrap())
+    }
+
+    async fn exchange(
+        &self,
+        method: &Method,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: Body,
+    ) -> (Parts, Vec<u8>) {
+        let mut request = Request::builder().method(method).uri(address);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut request = request.body(body).unwrap();
+        if let Some(address) = self.address {
+            request.extensions_mut().insert(ClientAddress(address));
+        }
+        let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
+        let body = body.collect().await.unwrap().to_bytes().to_vec();
+        (parts, body)
     }
 
     fn check_promises(&self, status: u16, method: &Method, address: &str, answer: &Answer) {
@@ -243,5 +267,11 @@ fn check_problem(status: u16, answer: &Answer, id: &str) {
             .bytes()
             .all(|letter| letter.is_ascii_lowercase() || letter == b'_')
     );
-    assert_eq!(problem.as_object().unwrap().len(), 7, "{problem}");
+    let has_errors = problem["code"] == "invalid_body";
+    assert_eq!(problem["errors"].is_array(), has_errors, "{problem}");
+    assert_eq!(
+        problem.as_object().unwrap().len(),
+        7 + usize::from(has_errors),
+        "{problem}"
+    );
 }

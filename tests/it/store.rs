@@ -32,6 +32,7 @@ fn in_words_of_postgres(line: &str) -> String {
     let kind = match (kind, column.rsplit('.').next().unwrap()) {
         ("integer", "operator" | "listed") => "boolean",
         ("integer", _) => "bigint",
+        ("real", _) => "double precision",
         ("blob", "hash") => "bytea",
         ("blob", _) => "uuid",
         (kind, _) => kind,

@@ -1,6 +1,7 @@
 //! The binary as people call it.
 
 mod check;
+mod donation;
 mod exit_codes;
 mod import;
 mod keys;
