@@ -16,6 +16,7 @@ mod hostile;
 mod import;
 mod input;
 mod options;
+mod pictures;
 mod process;
 mod relevance;
 mod requests;
@@ -53,6 +54,9 @@ enum Program {
         after_help = "Example: causeway-load search --data data --log keystrokes.jsonl.gz --out search.md"
     )]
     Search(search::Search),
+    /// Time and memory of every hostile picture of the tests, sent through an import
+    #[command(after_help = "Example: causeway-load pictures --rounds 1")]
+    Pictures(pictures::Pictures),
 }
 
 fn main() -> ExitCode {
@@ -71,12 +75,14 @@ fn measure(program: &Program) -> Result<ExitCode> {
         Program::Import(import) => &import.options,
         Program::Details(details) => &details.options,
         Program::Search(search) => &search.options,
+        Program::Pictures(pictures) => &pictures.options,
     };
     let workplace = Workplace::new(options.temp.as_deref())?;
     let table = match program {
         Program::Import(import) => import.measure(&workplace),
         Program::Details(details) => details.measure(&workplace),
         Program::Search(search) => search.measure(&workplace),
+        Program::Pictures(pictures) => pictures.measure(&workplace),
     }?;
     print!("{table}");
     if let Some(file) = &options.out {

@@ -11,6 +11,7 @@ mod files;
 mod kill;
 mod live;
 mod outage;
+mod pictures;
 mod place;
 mod proxy;
 mod server;
