@@ -76,9 +76,9 @@ fn write_lines(file: &Path, round: u32) {
             .write_with_encoder(PngEncoder::new(&mut bytes))
             .expect("memory takes all bytes");
         let (ein, logo) = (20_000_000 + line, BASE64_STANDARD.encode(&bytes));
-        lines += &format!(
+        lines.extend([format!(
             "{{\"ein\":\"{ein:09}\",\"name\":\"Body {line}\",\"logo\":\"data:image/png;base64,{logo}\"}}\n"
-        );
+        )]);
     }
     std::fs::write(file, lines).expect("a file that can be written");
 }

@@ -61,7 +61,7 @@ impl Jpeg {
 
     pub fn comments(mut self, count: usize) -> Jpeg {
         for _ in 0..count {
-            self = self.segment(0xFE, &[b'x'; 65_533]);
+            self = self.segment(0xFE, &vec![b'x'; 65_533]);
         }
         self
     }

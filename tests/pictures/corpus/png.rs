@@ -37,7 +37,7 @@ impl Png {
         png.chunk(b"IHDR", &head)
     }
 
-    pub fn chunk(mut self, kind: &[u8; 4], data: &[u8]) -> Png {
+    pub fn chunk(mut self, kind: &[u8], data: &[u8]) -> Png {
         let mut crc = Crc::new();
         crc.update(kind);
         crc.update(data);
@@ -64,11 +64,11 @@ impl Png {
     }
 
     /// A chunk with zeros that are compressed.
-    pub fn compressed(self, kind: &[u8; 4], head: &[u8], zeros: usize) -> Png {
+    pub fn compressed(self, kind: &[u8], head: &[u8], zeros: usize) -> Png {
         self.chunk(kind, &[head, &deflated(&[], zeros)].concat())
     }
 
-    pub fn repeated(mut self, kind: &[u8; 4], data: &[u8], count: usize) -> Png {
+    pub fn repeated(mut self, kind: &[u8], data: &[u8], count: usize) -> Png {
         for _ in 0..count {
             self = self.chunk(kind, data);
         }
@@ -76,7 +76,7 @@ impl Png {
     }
 
     /// A chunk that says it is longer than the file.
-    pub fn claim(mut self, kind: &[u8; 4], length: u32) -> Png {
+    pub fn claim(mut self, kind: &[u8], length: u32) -> Png {
         self.bytes.extend(length.to_be_bytes());
         self.bytes.extend(kind);
         self
@@ -89,7 +89,7 @@ impl Png {
 
 /// Data and then zeros, compressed.
 pub fn deflated(data: &[u8], zeros: usize) -> Vec<u8> {
-    const BLOCK: [u8; 1 << 16] = [0; 1 << 16];
+    static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(data).expect("memory takes all bytes");
     let mut left = zeros;

@@ -45,7 +45,7 @@ pub fn animated() -> Vec<u8> {
     in_canvas_with(8, 8, 0x12, &chunks)
 }
 
-pub fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
+pub fn chunk(kind: &[u8], data: &[u8]) -> Vec<u8> {
     let mut bytes = kind.to_vec();
     bytes.extend((data.len() as u32).to_le_bytes());
     bytes.extend(data);
