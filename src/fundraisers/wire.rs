@@ -4,7 +4,7 @@ use super::Fundraiser;
 use super::goal::Goal;
 use super::shelf::Shown;
 use crate::clock::rfc3339;
-use crate::nonprofits::api::{NonprofitBody, TagBody};
+use crate::nonprofits::wire::{NonprofitBody, TagBody};
 use crate::urls::Urls;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,21 +12,21 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// One fundraiser, who made it, whom it supports, and their causes.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 pub struct FundraiserDetailsBody<'a> {
     #[schema(example = "OK")]
     pub message: &'static str,
     pub data: FundraiserDetails<'a>,
 }
 
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 pub struct FundraiserDetails<'a> {
     pub fundraiser: FundraiserBody<'a>,
     /// The creator; empty where the account is gone.
     pub users: Vec<UserBody>,
     /// The supported nonprofits in the order given.
-    pub nonprofits: Vec<NonprofitBody<'a>>,
-    pub tags: Vec<TagBody<'a>>,
+    pub nonprofits: Vec<NonprofitBody>,
+    pub tags: Vec<TagBody>,
 }
 
 /// A fundraiser that was made or changed.

@@ -7,6 +7,9 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
+/// What most addresses take.
+pub const READING: &str = "GET, HEAD, OPTIONS";
+
 /// Is this an address of the interface?
 pub fn is_open(path: &str) -> bool {
     path.starts_with("/v0.2/")
@@ -18,7 +21,7 @@ pub fn methods_of(path: &str) -> &'static str {
     match [segments.next(), segments.next(), segments.next()] {
         [Some("fundraiser"), None, _] | [Some("fundraiser"), _, Some("close" | "reopen")] => "POST, OPTIONS",
         [Some("fundraiser"), Some(_), None] => "PATCH, OPTIONS",
-        _ => "GET, HEAD, OPTIONS",
+        _ => READING,
     }
 }
 

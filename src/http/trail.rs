@@ -105,7 +105,7 @@ where
             path: (log.requests == LoggedRequests::All).then(|| request.uri().path().to_owned()),
             is_open: cors::is_open(request.uri().path()),
             methods: match *request.method() {
-                Method::GET | Method::HEAD => READING,
+                Method::GET | Method::HEAD => cors::READING,
                 _ => cors::methods_of(request.uri().path()),
             },
             is_page: is_page(request.uri().path()),

@@ -4,8 +4,9 @@
 //! same for the description of the interface, and a test holds the two together.
 
 use super::Nonprofit;
-use super::causes::{Cause, Causes};
+use super::causes::{Cause, CauseSet, Causes};
 use crate::http::json;
+use crate::media::hosting::is_hosted_id;
 use crate::text::excerpt;
 use crate::urls::Urls;
 use serde::Deserialize;
@@ -169,7 +170,7 @@ impl Wire {
         out.extend_from_slice(br#"{"data":{"nonprofit":"#);
         self.nonprofit(out, nonprofit);
         out.extend_from_slice(br#","nonprofitTags":"#);
-        self.tags(out, nonprofit);
+        self.tags(out, nonprofit.causes);
         out.extend_from_slice(b"}}");
     }
 
@@ -203,10 +204,12 @@ impl Wire {
             field(out, r#","decileMeaning":"#, meaning.decile_meaning);
             out.push(b'}');
         }
-        hosted(out, r#","logoHostedId":""#, "logo-", id);
-        hosted(out, r#","coverImageHostedId":""#, "cover-", id);
-        self.picture(out, r#","logoUrl":"#, "logo-", id, nonprofit.logo);
-        self.picture(out, r#","coverImageUrl":"#, "cover-", id, nonprofit.cover);
+        let logo = Picture::new("logo-", id, nonprofit.logo);
+        let cover = Picture::new("cover-", id, nonprofit.cover);
+        logo.hosted_id(out, r#","logoHostedId":""#);
+        cover.hosted_id(out, r#","coverImageHostedId":""#);
+        self.address(out, r#","logoUrl":""#, &logo);
+        self.address(out, r#","coverImageUrl":""#, &cover);
         self.profile(out, nonprofit);
         if let Some(website) = nonprofit.website_url {
             field(out, r#","websiteUrl":"#, website);
@@ -214,9 +217,9 @@ impl Wire {
         out.push(b'}');
     }
 
-    /// Appends the causes of a nonprofit, in full.
-    pub fn tags(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
-        let tags = nonprofit.causes.places().filter_map(|place| self.tags.get(place));
+    /// Appends causes, in full.
+    pub fn tags(&self, out: &mut Vec<u8>, causes: CauseSet) {
+        let tags = causes.places().filter_map(|place| self.tags.get(place));
         json::list(out, tags, |out, tag| out.extend_from_slice(tag));
     }
 
@@ -239,9 +242,11 @@ impl Wire {
         let causes = self.causes.of_set(nonprofit.causes);
         json::list(out, causes, |out, cause| json::string(out, &cause.name));
         self.profile(out, nonprofit);
-        hosted(out, r#","logoHostedId":""#, "logo-", id);
-        self.picture(out, r#","logoUrl":"#, "logo-", id, nonprofit.logo);
-        self.picture(out, r#","coverImageUrl":"#, "cover-", id, nonprofit.cover);
+        let logo = Picture::new("logo-", id, nonprofit.logo);
+        logo.hosted_id(out, r#","logoHostedId":""#);
+        self.address(out, r#","logoUrl":""#, &logo);
+        let cover = Picture::new("cover-", id, nonprofit.cover);
+        self.address(out, r#","coverImageUrl":""#, &cover);
         if let Some(website) = nonprofit.website_url {
             field(out, r#","websiteUrl":"#, website);
         }
@@ -261,15 +266,42 @@ impl Wire {
         out.push(b'"');
     }
 
-    /// The address of a nonprofit's own picture, or of the one that is drawn for it.
-    fn picture(&self, out: &mut Vec<u8>, name: &str, kind: &str, id: &str, own: Option<&str>) {
-        if let Some(own) = own {
-            return field(out, name, own);
+    /// `name` ends with the first quote.
+    fn address(&self, out: &mut Vec<u8>, name: &str, picture: &Picture<'_>) {
+        if let Some(address) = picture.elsewhere {
+            return field(out, &name[..name.len() - 1], address);
         }
         out.extend_from_slice(name.as_bytes());
-        out.push(b'"');
         out.extend_from_slice(&self.public);
-        hosted(out, "/media/", kind, id);
+        picture.hosted_id(out, "/media/");
+    }
+}
+
+/// A picture of a nonprofit: its own, here or elsewhere, or the one that is drawn for it.
+struct Picture<'a> {
+    /// The two halves of the hosted id.
+    hosted: [&'a str; 2],
+    elsewhere: Option<&'a str>,
+}
+
+impl<'a> Picture<'a> {
+    fn new(kind: &'a str, id: &'a str, own: Option<&'a str>) -> Picture<'a> {
+        match own {
+            Some(own) if is_hosted_id(own) => Picture {
+                hosted: [own, ""],
+                elsewhere: None,
+            },
+            elsewhere => Picture {
+                hosted: [kind, id],
+                elsewhere,
+            },
+        }
+    }
+
+    fn hosted_id(&self, out: &mut Vec<u8>, before: &str) {
+        for part in [before, self.hosted[0], self.hosted[1], "\""] {
+            out.extend_from_slice(part.as_bytes());
+        }
     }
 }
 
@@ -277,12 +309,6 @@ impl Wire {
 fn field(out: &mut Vec<u8>, name: &str, text: &str) {
     out.extend_from_slice(name.as_bytes());
     json::string(out, text);
-}
-
-fn hosted(out: &mut Vec<u8>, before: &str, kind: &str, id: &str) {
-    for part in [before, kind, id, "\""] {
-        out.extend_from_slice(part.as_bytes());
-    }
 }
 
 fn ein(out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {

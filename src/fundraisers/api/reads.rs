@@ -5,19 +5,17 @@ use crate::app::App;
 use crate::directory::Found;
 use crate::error::{Error, ProblemBody, Result};
 use crate::fundraisers::shelf::Shown;
-use crate::fundraisers::wire::{
-    FundraiserBody, FundraiserDetails, FundraiserDetailsBody, RaisedBody, UserBody,
-};
+use crate::fundraisers::wire::{FundraiserBody, FundraiserDetailsBody, RaisedBody, UserBody};
 use crate::fundraisers::{FundraiserName, store};
-use crate::http::cache;
+use crate::http::cache::{self, Known};
+use crate::http::json;
 use crate::http::params::PathPair;
 use crate::http::public_key::{Fundraisers, PublicKey};
 use crate::nonprofits::Nonprofit;
-use crate::nonprofits::api::{NonprofitBody, TagBody};
-use crate::nonprofits::causes::Cause;
+use crate::nonprofits::causes::CauseSet;
 use crate::nonprofits::identifier::Identifier;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::HeaderValue;
 use axum::response::Response;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -48,7 +46,7 @@ pub async fn fundraiser(
     State(app): State<App>,
     _key: PublicKey<Fundraisers>,
     PathPair(nonprofit, name): PathPair,
-    headers: HeaderMap,
+    known: Known,
 ) -> Result<Response> {
     let shown = find(&app, &nonprofit, &name).await?;
     let creator = store::find_creator(&app.db, shown.fundraiser.account).await?;
@@ -58,29 +56,38 @@ pub async fn fundraiser(
         supported.extend(app.directory.find(&Identifier::Id(*id)).await?);
     }
     let nonprofits: Vec<Nonprofit<'_>> = supported.iter().filter_map(Found::nonprofit).collect();
-    let body = FundraiserDetailsBody {
-        message: "OK",
-        data: FundraiserDetails {
-            fundraiser: FundraiserBody::new(&shown.fundraiser, &slug, &app.urls, app.clock.millis()),
-            users: creator
-                .map(|username| UserBody {
-                    id: shown.fundraiser.account.0,
-                    username,
-                })
-                .into_iter()
-                .collect(),
-            nonprofits: nonprofits
-                .iter()
-                .map(|each| NonprofitBody::new(each, &app.urls))
-                .collect(),
-            tags: causes_of(&app, &nonprofits)
-                .into_iter()
-                .map(|cause| TagBody::new(cause, &app.urls))
-                .collect(),
-        },
-    };
-    let body = serde_json::to_vec(&body).expect("a fundraiser is plain data");
-    Ok(tagged(&headers, body))
+    let users: Vec<UserBody> = creator
+        .map(|username| UserBody {
+            id: shown.fundraiser.account.0,
+            username,
+        })
+        .into_iter()
+        .collect();
+    let fundraiser = FundraiserBody::new(&shown.fundraiser, &slug, &app.urls, app.clock.millis());
+    Ok(tagged(&known, details(&app, &fundraiser, &users, &nonprofits)))
+}
+
+/// The answer in the form of [`FundraiserDetailsBody`]; nonprofits are written as everywhere.
+fn details(
+    app: &App,
+    fundraiser: &FundraiserBody<'_>,
+    users: &[UserBody],
+    nonprofits: &[Nonprofit<'_>],
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(4_096);
+    out.extend_from_slice(br#"{"message":"OK","data":{"fundraiser":"#);
+    serde_json::to_writer(&mut out, fundraiser).expect("a fundraiser is plain data");
+    out.extend_from_slice(br#","users":"#);
+    serde_json::to_writer(&mut out, users).expect("users are plain data");
+    out.extend_from_slice(br#","nonprofits":"#);
+    json::list(&mut out, nonprofits, |out, each| app.wire.nonprofit(out, each));
+    out.extend_from_slice(br#","tags":"#);
+    let causes = nonprofits
+        .iter()
+        .fold(CauseSet::default(), |all, each| all.union(each.causes));
+    app.wire.tags(&mut out, causes);
+    out.extend_from_slice(b"}}");
+    out
 }
 
 /// What a fundraiser has raised so far, from how many people, and its current goal.
@@ -109,11 +116,11 @@ pub async fn raised(
     State(app): State<App>,
     _key: PublicKey<Fundraisers>,
     PathPair(nonprofit, name): PathPair,
-    headers: HeaderMap,
+    known: Known,
 ) -> Result<Response> {
     let shown = find(&app, &nonprofit, &name).await?;
     let body = serde_json::to_vec(&RaisedBody::new(&shown)).expect("numbers are plain data");
-    Ok(tagged(&headers, body))
+    Ok(tagged(&known, body))
 }
 
 async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
@@ -125,21 +132,8 @@ async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
     shown.ok_or_else(|| Error::no_such_fundraiser(name))
 }
 
-/// The causes of all of them, each once, in the order of their first.
-fn causes_of(app: &App, nonprofits: &[Nonprofit<'_>]) -> Vec<&'static Cause> {
-    let mut causes: Vec<&'static Cause> = Vec::new();
-    for nonprofit in nonprofits {
-        for cause in app.directory.causes().of_set(nonprofit.causes) {
-            if !causes.iter().any(|known| known.id == cause.id) {
-                causes.push(cause);
-            }
-        }
-    }
-    causes
-}
-
 /// An answer with a tag made from what it says.
-fn tagged(headers: &HeaderMap, body: Vec<u8>) -> Response {
+fn tagged(known: &Known, body: Vec<u8>) -> Response {
     let digest = Sha256::digest(&body);
     let mut tag = String::with_capacity(34);
     tag.push('"');
@@ -149,5 +143,5 @@ fn tagged(headers: &HeaderMap, body: Vec<u8>) -> Response {
     }
     tag.push('"');
     let tag = HeaderValue::try_from(tag).expect("a tag is plain text");
-    cache::json(headers, Some(&tag), || body)
+    cache::json(known, Some(&tag), || body)
 }
