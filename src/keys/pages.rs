@@ -180,13 +180,11 @@ pub async fn roll(
             Roll::NoSuchKey | Roll::NotActive(_) => None,
         },
     };
-    match rolled {
-        Some(new) => Ok(show_made(frame.at(&who, Tab::Keys), new, key.name, text)),
-        None => {
-            let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
-            Ok((Flash::AlreadyDone.keep(), way_on).into_response())
-        }
-    }
+    let Some(new) = rolled else {
+        let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
+        return Ok((Flash::AlreadyDone.keep(), way_on).into_response());
+    };
+    Ok(show_made(frame.at(&who, Tab::Keys), new, key.name, text))
 }
 
 /// `GET /dashboard/keys/{id}/revoke`

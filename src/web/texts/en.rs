@@ -78,6 +78,7 @@ texts! {
         sessions: "Where you are signed in",
         sessions_lead: "Each browser that is signed in to your account. End one that you do not know.",
         browser: "Browser",
+        unknown_browser: "another program",
         seen: "Last used",
         begun: "Signed in",
         this_session: "this one",
