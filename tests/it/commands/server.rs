@@ -74,7 +74,7 @@ impl Server {
             let address = text
                 .lines()
                 .find_map(|line| line.strip_prefix("Causeway listens on http://"));
-            server.address = address.unwrap_or_default().to_owned();
+            address.unwrap_or_default().clone_into(&mut server.address);
             !server.address.is_empty()
         });
         server

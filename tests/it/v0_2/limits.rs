@@ -12,8 +12,8 @@ const PATH: &str = "/v0.2/nonprofit/530196605";
 /// The number that a field of the RateLimit header says.
 fn number(answer: &Answer, name: &str) -> u32 {
     let fields = answer.header("ratelimit").split(';');
-    let values = fields.filter_map(|field| field.strip_prefix(name)?.strip_prefix('='));
-    values.last().unwrap().parse().unwrap()
+    let mut values = fields.filter_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+    values.next_back().unwrap().parse().unwrap()
 }
 
 on_both! {
@@ -85,7 +85,7 @@ on_both! {
         world.app.keys.refresh().await.unwrap();
         // Two addresses that this process tells apart; of 255 pairs it does not, of one.
         let visitor = |host: u8| world.app.limiter.visitor(&Some(Network::of_client([192, 0, 2, host].into())));
-        let other = (2..).find(|host| visitor(*host) != visitor(1)).unwrap();
+        let other = (2..=u8::MAX).find(|host| visitor(*host) != visitor(1)).unwrap();
         let [greedy, modest] = [1, other].map(|host| world.client.at([192, 0, 2, host]));
         for left in (0..20).rev() {
             assert_eq!(number(&greedy.get(200, PATH).await, "r"), left, "alone it has the whole limit");

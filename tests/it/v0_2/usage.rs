@@ -6,7 +6,7 @@ use causeway::ids::KeyId;
 use causeway::keys::{Class, Kind, store};
 use causeway::usage::store::{list_last_used, list_of_account, list_of_key, list_totals};
 use causeway::usage::{Counts, HOUR, csv, hour_of};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 const PATH: &str = "/v0.2/nonprofit/530196605";
@@ -85,7 +85,7 @@ on_both! {
         world.client.get(200, PATH).await;
         world.app.save_counts().await.unwrap();
         let hours = list_of_account(&world.app.db, world.account, 0).await.unwrap();
-        let names = HashMap::from([(world.key_id.0, "=1+1".to_owned())]);
+        let names = BTreeMap::from([(world.key_id.0, "=1+1".to_owned())]);
         let text = csv::export(&hours, &names);
         let [header, line] = text.lines().collect::<Vec<_>>().try_into().unwrap();
         assert_eq!(header, "hour,key_id,key_name,class,calls,refused,errors");
