@@ -277,7 +277,7 @@ impl Config {
                 filter: written.log.filter,
                 requests: written.log.requests,
             },
-            accounts: accounts(written.accounts, &mail)?,
+            accounts: accounts(&written.accounts, &mail)?,
             mail,
         })
     }
@@ -320,12 +320,12 @@ fn mail(written: &WrittenMail) -> anyhow::Result<MailSettings> {
     Ok(MailSettings { way, from })
 }
 
-fn accounts(written: WrittenAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {
-    let mut mail_domains = written.mail_domains;
-    mail_domains
-        .iter_mut()
-        .for_each(|domain| *domain = domain.trim().to_lowercase());
-    mail_domains.retain(|domain| !domain.is_empty());
+fn accounts(written: &WrittenAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {
+    let named = written.mail_domains.iter();
+    let mail_domains: Vec<String> = named
+        .map(|domain| domain.trim().to_lowercase())
+        .filter(|domain| !domain.is_empty())
+        .collect();
     if !mail_domains.is_empty() && matches!(mail.way, Way::Off) {
         bail!("accounts.mail_domains needs mail to confirm addresses; set mail.smtp_url");
     }

@@ -20,9 +20,19 @@ const ARGUMENTS: [&str; 9] = [
     "--window-size=1280,900",
 ];
 
+/// Ends with the test, also with one that fails.
+struct Chromedriver(Child);
+
+impl Drop for Chromedriver {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 pub struct Browser {
     pub driver: WebDriver,
-    server: Child,
+    server: Chromedriver,
     _profile: TempDir,
 }
 
@@ -38,6 +48,7 @@ impl Browser {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
+            .map(Chromedriver)
             .expect("no chromedriver: run make test");
         let profile = tempfile::tempdir().unwrap();
         let mut capabilities = DesiredCapabilities::chrome();
@@ -59,10 +70,9 @@ impl Browser {
         panic!("Chromium did not start");
     }
 
-    pub async fn stop(mut self) {
+    pub async fn stop(self) {
         self.driver.quit().await.unwrap();
-        self.server.kill().unwrap();
-        self.server.wait().unwrap();
+        drop(self.server);
     }
 
     pub async fn goto(&self, site: &Site, path: &str) {
@@ -71,10 +81,7 @@ impl Browser {
 
     pub async fn find(&self, css: &str) -> WebElement {
         let found = self.driver.query(By::Css(css)).first().await;
-        match found {
-            Ok(element) => element,
-            Err(_) => panic!("no {css} in {}", self.driver.source().await.unwrap()),
-        }
+        found.unwrap_or_else(|fault| panic!("no {css}: {fault}"))
     }
 
     pub async fn click(&self, css: &str) {

@@ -100,6 +100,10 @@ async fn every_page_is_open_to_everybody_on_a_phone_and_on_a_desk_in_light_and_d
         .await;
     browser.click("form[action$='/block'] button").await;
     reader.look_at("operator-key-blocked").await;
+    browser.goto(&site, "/dashboard").await;
+    reader.look_at("keys-blocked").await;
+    browser.goto(&site, &operated).await;
+    browser.click("form[action$='/unblock'] button").await;
     for (name, path) in SIGNED_IN {
         browser.goto(&site, path).await;
         reader.look_at(name).await;

@@ -25,8 +25,8 @@ impl Purpose {
 
     const fn lasts(self) -> Duration {
         match self {
-            Purpose::Reset => Duration::from_secs(60 * 60),
-            Purpose::Confirm => Duration::from_secs(24 * 60 * 60),
+            Purpose::Reset => Duration::from_hours(1),
+            Purpose::Confirm => Duration::from_hours(24),
         }
     }
 

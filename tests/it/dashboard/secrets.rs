@@ -14,13 +14,11 @@ const TABLES: [&str; 4] = [
 fn holds(folder: &Path, secret: &str) -> bool {
     std::fs::read_dir(folder).unwrap().flatten().any(|entry| {
         let path = entry.path();
-        match path.is_dir() {
-            true => holds(&path, secret),
-            false => {
-                let bytes = std::fs::read(&path).unwrap_or_default();
-                bytes.windows(secret.len()).any(|part| part == secret.as_bytes())
-            }
+        if path.is_dir() {
+            return holds(&path, secret);
         }
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        bytes.windows(secret.len()).any(|part| part == secret.as_bytes())
     })
 }
 
