@@ -58,16 +58,20 @@ bench-search: bench-build ## A typing log over HTTP beside /healthz: DIR=data-fo
 bench-fundraisers: bench-build ## Gifts beside single-row commits of SQLite, raised beside /healthz
 	$(LOAD) fundraisers --generate 2000
 
+bench-pictures: bench-build ## Time and memory of every hostile picture, sent through an import
+	$(LOAD) pictures
+
 relevance: bench-build ## The quality of search for a typing log alone: DATA=eo.csv.gz LOG=keystrokes.jsonl.gz
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	target/release/causeway import irs $(DATA) --data "$$folder" && \
 	$(LOAD) search --data "$$folder" --log $(LOG) --relevance-only
 
-fuzz: ## Fuzz the search index and its queries; FUZZ_SECONDS=60 for each target
+fuzz: ## Fuzz pictures, the search index and its queries; FUZZ_SECONDS=60 for each target
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
+	RUSTC_BOOTSTRAP=1 cargo fuzz run picture -- -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=1024
 	cd crates/search && for target in query open; do \
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
-.PHONY: bench-build bench-search bench-fundraisers relevance fuzz
+.PHONY: bench-build bench-search bench-fundraisers bench-pictures relevance fuzz
 bench-build:
 	cargo build --release --workspace

@@ -17,6 +17,7 @@ mod hostile;
 mod import;
 mod input;
 mod options;
+mod pictures;
 mod process;
 mod relevance;
 mod requests;
@@ -57,6 +58,9 @@ enum Program {
     /// Rate of gifts and new fundraisers beside single-row commits, and of raised beside /healthz
     #[command(after_help = "Example: causeway-load fundraisers --generate 2000")]
     Fundraisers(fundraisers::Fundraisers),
+    /// Time and memory of every hostile picture of the tests, sent through an import
+    #[command(after_help = "Example: causeway-load pictures --rounds 1")]
+    Pictures(pictures::Pictures),
 }
 
 fn main() -> ExitCode {
@@ -76,6 +80,7 @@ fn measure(program: &Program) -> Result<ExitCode> {
         Program::Details(details) => &details.options,
         Program::Search(search) => &search.options,
         Program::Fundraisers(fundraisers) => &fundraisers.options,
+        Program::Pictures(pictures) => &pictures.options,
     };
     let workplace = Workplace::new(options.temp.as_deref())?;
     let table = match program {
@@ -83,6 +88,7 @@ fn measure(program: &Program) -> Result<ExitCode> {
         Program::Details(details) => details.measure(&workplace),
         Program::Search(search) => search.measure(&workplace),
         Program::Fundraisers(fundraisers) => fundraisers.measure(&workplace),
+        Program::Pictures(pictures) => pictures.measure(&workplace),
     }?;
     print!("{table}");
     if let Some(file) = &options.out {

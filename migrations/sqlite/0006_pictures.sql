@@ -1,9 +1,10 @@
 -- Hosted pictures. The id is made from the bytes that were sent, so the same bytes are stored once. What is kept of
--- them is a blob of our own making, named anew each time it is written: a blob without a row is nobody's.
+-- them is a blob of our own making (hash: its SHA-256), named anew each time it is written: a blob without a row is
+-- nobody's.
 create table pictures (
     id         text primary key,
     blob       text not null unique,
-    sha256     blob not null,
+    hash       blob not null,
     kind       text not null,
     width      integer not null,
     height     integer not null,

@@ -59,21 +59,20 @@ async fn hosted(app: &App, picture: &Stored, width: Option<Width>, headers: &Hea
         write!(tag, "-{width}").expect("a text takes all");
     }
     let tag = header(&(tag + "\""));
-    let mut response = match is_known(headers, &tag) {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => {
-            let bytes = app.pictures.read(picture, width).await;
-            let bytes = bytes.map_err(|_| Error::Unavailable)?;
-            let name = format!("inline; filename=\"{}.{}\"", picture.id, picture.kind.extension());
-            let fields = [
-                (
-                    CONTENT_TYPE,
-                    HeaderValue::from_static(picture.kind.content_type()),
-                ),
-                (CONTENT_DISPOSITION, header(&name)),
-            ];
-            (fields, bytes).into_response()
-        }
+    let mut response = if is_known(headers, &tag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let bytes = app.pictures.read(picture, width).await;
+        let bytes = bytes.map_err(|_| Error::Unavailable)?;
+        let name = format!("inline; filename=\"{}.{}\"", picture.id, picture.kind.extension());
+        let fields = [
+            (
+                CONTENT_TYPE,
+                HeaderValue::from_static(picture.kind.content_type()),
+            ),
+            (CONTENT_DISPOSITION, header(&name)),
+        ];
+        (fields, bytes).into_response()
     };
     let fields = response.headers_mut();
     fields.insert(ETAG, tag);

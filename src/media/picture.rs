@@ -130,21 +130,17 @@ fn decode(bytes: &[u8], header: &Header) -> ImageResult<DynamicImage> {
 
 fn encode(picture: &DynamicImage) -> ImageResult<Clean> {
     let mut bytes = Vec::new();
-    let kind = match is_opaque(picture) {
-        true => {
-            let encoder = JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY);
-            match picture.color().has_color() {
-                true => picture.to_rgb8().write_with_encoder(encoder)?,
-                false => picture.to_luma8().write_with_encoder(encoder)?,
-            }
-            Kind::Jpeg
+    let kind = if is_opaque(picture) {
+        let encoder = JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY);
+        match picture.color().has_color() {
+            true => picture.to_rgb8().write_with_encoder(encoder)?,
+            false => picture.to_luma8().write_with_encoder(encoder)?,
         }
-        false => {
-            let encoder =
-                PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Adaptive);
-            picture.write_with_encoder(encoder)?;
-            Kind::Png
-        }
+        Kind::Jpeg
+    } else {
+        let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Adaptive);
+        picture.write_with_encoder(encoder)?;
+        Kind::Png
     };
     Ok(Clean {
         bytes,

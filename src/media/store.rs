@@ -9,17 +9,14 @@ type Row = (String, String, Vec<u8>, String, i64, i64);
 
 macro_rules! pictures {
     ($rest:literal) => {
-        concat!(
-            "select id, blob, sha256, kind, width, height from pictures ",
-            $rest
-        )
+        concat!("select id, blob, hash, kind, width, height from pictures ", $rest)
     };
 }
 
 const FIND: &str = pictures!("where id = $1");
 const AFTER: &str = pictures!("where id > $1 order by id limit 1000");
 const HAS_BLOB: &str = "select count(*) from pictures where blob = $1";
-const INSERT: &str = "insert into pictures (id, blob, sha256, kind, width, height, created_at) \
+const INSERT: &str = "insert into pictures (id, blob, hash, kind, width, height, created_at) \
      values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing";
 
 /// The picture with a hosted id.

@@ -15,6 +15,7 @@ mod journal_disk;
 mod kill;
 mod live;
 mod outage;
+mod pictures;
 mod place;
 mod proxy;
 mod server;

@@ -91,13 +91,11 @@ fn marker(bytes: &[u8], at: &mut usize) -> Option<u8> {
 /// Moves behind the coded data of a scan, to the marker that ends it.
 fn skip_scan(bytes: &[u8], at: &mut usize) {
     while let Some(found) = memchr::memchr(0xFF, bytes.get(*at..).unwrap_or_default()) {
-        match bytes.get(*at + found + 1) {
-            Some(0x00 | RST_FIRST..=RST_LAST) => *at += found + 2,
-            _ => {
-                *at += found;
-                return;
-            }
-        }
+        let Some(0x00 | RST_FIRST..=RST_LAST) = bytes.get(*at + found + 1) else {
+            *at += found;
+            return;
+        };
+        *at += found + 2;
     }
     *at = bytes.len();
 }
