@@ -9,12 +9,14 @@ use crate::directory::keeper::Look;
 use crate::donations::journal::writer::Writer;
 use crate::fundraisers::shelf::Shelf;
 use crate::http::idempotency::UnderWay;
+use crate::keys::limiter::Limiter;
 use crate::keys::ring::KeyRing;
-use crate::keys::{KeyText, limiter::Limiter, store};
+use crate::keys::{SentKey, recent, store};
 use crate::media::hosting::Pictures;
 use crate::nonprofits::causes::Causes;
 use crate::telemetry::Metrics;
 use crate::urls::Urls;
+use crate::usage::{Usage, saving};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -49,6 +51,8 @@ pub struct Parts {
     pub under_way: UnderWay,
     /// Everything that touches money is written by this one.
     pub writer: Writer,
+    pub usage: Usage,
+    saving: saving::Saving,
 }
 
 impl Deref for App {
@@ -69,8 +73,11 @@ impl App {
         directory.open_newest().await?;
         let keys = KeyRing::new(db.clone());
         keys.refresh().await?;
+        let (now, millis) = (clock.instant(), clock.millis());
+        let limiter = Limiter::new(now);
+        limiter.restore(&recent::list(&db, millis).await?, now, millis);
         let app = App(Arc::new(Parts {
-            limiter: Limiter::new(clock.instant()),
+            limiter,
             metrics: Metrics::new()?,
             pictures: Pictures::new(db.clone(), Blobs::open(&config)?, clock.clone()),
             urls: Urls::new(&config.public_url),
@@ -82,6 +89,8 @@ impl App {
             db,
             directory,
             keys,
+            usage: Usage::default(),
+            saving: saving::Saving::default(),
         }));
         app.show_figures();
         Ok(app)
@@ -94,6 +103,7 @@ impl App {
         tokio::join!(
             self.keep_keys(),
             self.keep_directory(),
+            self.keep_counts(),
             self.keep_fundraisers(),
             self.keep_house(),
             self.keep_pictures()
@@ -154,6 +164,20 @@ impl App {
         }
     }
 
+    async fn keep_counts(&self) {
+        let mut ticks = Self::ticks(saving::EVERY);
+        let mut watch = Watch::new("counts of calls");
+        loop {
+            ticks.tick().await;
+            watch.note(&self.save_counts().await.map_err(Into::into));
+        }
+    }
+
+    /// Tells the store what was called since the last time: for limits after a restart, and for usage.
+    pub async fn save_counts(&self) -> sqlx::Result<()> {
+        self.saving.save(self).await
+    }
+
     fn ticks(every: Duration) -> Interval {
         let mut ticks = tokio::time::interval(every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -177,7 +201,7 @@ impl App {
     }
 
     /// Flags a private key that was sent in an address. The caller is refused either way.
-    pub async fn note_exposure(&self, text: &KeyText) {
+    pub async fn note_exposure(&self, text: SentKey<'_>) {
         match store::expose(&self.db, text.hash(), self.clock.millis()).await {
             Ok(true) => tracing::warn!("a private key was sent in an address and is flagged as exposed"),
             Ok(false) => {}

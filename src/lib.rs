@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod app;
+pub mod audit;
 pub mod blobs;
 pub mod browse;
 pub mod clock;
@@ -24,3 +25,4 @@ pub mod serve;
 pub mod telemetry;
 pub mod text;
 pub mod urls;
+pub mod usage;

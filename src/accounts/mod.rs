@@ -1,5 +1,6 @@
 //! Accounts: who owns keys.
 
+pub mod operators;
 pub mod store;
 
 use thiserror::Error;

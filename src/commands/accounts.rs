@@ -1,11 +1,13 @@
 //! `causeway account`
 
-use super::Output;
+use super::{Output, time};
 use anyhow::bail;
-use causeway::accounts::{Username, is_email, store};
+use causeway::accounts::{Username, is_email, operators, store};
 use causeway::app::App;
-use clap::Subcommand;
+use causeway::audit::Actor;
+use clap::{Subcommand, ValueEnum};
 use serde_json::json;
+use std::fmt::Write;
 
 #[derive(Subcommand)]
 pub enum Account {
@@ -21,34 +23,113 @@ pub enum Account {
         #[arg(long)]
         operator: bool,
     },
+    /// List all accounts
+    #[command(after_help = "Example:\n  causeway account list")]
+    List,
+    /// Let an account block keys and set limits, or no longer
+    #[command(after_help = "Example:\n  causeway account operator ada on")]
+    Operator {
+        /// The name of the account
+        username: String,
+        /// on or off
+        switch: Switch,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
 }
 
 impl Account {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
-        let Account::Create {
-            username,
-            email,
-            operator,
-        } = self;
-        let username = Username::parse(&username)?;
-        if let Some(email) = &email
-            && !is_email(email)
-        {
-            bail!("{email:?} is no e-mail address; write it as in ada@example.org");
+        match self {
+            Account::Create {
+                username,
+                email,
+                operator,
+            } => create(app, output, &username, email.as_deref(), operator).await,
+            Account::List => list(app, output).await,
+            Account::Operator { username, switch } => {
+                set_operator(app, output, &username, matches!(switch, Switch::On)).await
+            }
         }
-        let made = store::insert(&app.db, &username, email.as_deref(), operator, app.clock.millis()).await?;
-        let Some(id) = made else {
-            bail!(
-                "there is an account {} already; pick another name",
-                username.as_str()
-            );
-        };
-        let value = json!({"id": id.to_string(), "username": username.as_str(), "operator": operator});
-        output.say(&value, || {
-            format!(
-                "account {name} made\n  next: causeway key create --account {name} --kind public",
-                name = username.as_str()
-            )
-        })
     }
+}
+
+async fn create(
+    app: &App,
+    output: Output,
+    username: &str,
+    email: Option<&str>,
+    operator: bool,
+) -> anyhow::Result<()> {
+    let username = Username::parse(username)?;
+    if let Some(email) = email
+        && !is_email(email)
+    {
+        bail!("{email:?} is no e-mail address; write it as in ada@example.org");
+    }
+    let now = app.clock.millis();
+    let Some(id) = store::insert(&app.db, &username, email, operator, now).await? else {
+        bail!(
+            "there is an account {} already; pick another name",
+            username.as_str()
+        );
+    };
+    operators::note_created(&app.db, &username, operator, now).await?;
+    let value = json!({"id": id.to_string(), "username": username.as_str(), "operator": operator});
+    output.say(&value, || {
+        format!(
+            "account {name} made\n  next: causeway key create --account {name} --kind public",
+            name = username.as_str()
+        )
+    })
+}
+
+async fn list(app: &App, output: Output) -> anyhow::Result<()> {
+    let accounts = operators::list(&app.db).await?;
+    let shown = accounts.iter().map(|account| {
+        json!({
+            "id": account.id.to_string(),
+            "username": account.username,
+            "email": account.email,
+            "operator": account.operator,
+            "createdAt": time(account.created_at),
+        })
+    });
+    let shown: Vec<_> = shown.collect();
+    output.say(&json!({"accounts": shown}), || {
+        let mut text = String::new();
+        for account in &accounts {
+            let email = account.email.as_deref().unwrap_or("-");
+            let operator = if account.operator { "  operator" } else { "" };
+            let _ = writeln!(
+                text,
+                "{}  {}  {email:?}{operator}",
+                time(account.created_at),
+                account.username
+            );
+        }
+        match accounts.is_empty() {
+            true => "no accounts yet; make one with causeway account create".to_owned(),
+            false => text.trim_end().to_owned(),
+        }
+    })
+}
+
+async fn set_operator(app: &App, output: Output, username: &str, operator: bool) -> anyhow::Result<()> {
+    let username = Username::parse(username)?;
+    let name = username.as_str();
+    if !operators::set(&app.db, &username, operator, Actor::Command, app.clock.millis()).await? {
+        bail!("there is no account {name}; causeway account list shows them");
+    }
+    output.say(
+        &json!({"username": name, "operator": operator}),
+        || match operator {
+            true => format!("account {name} is an operator"),
+            false => format!("account {name} is no operator"),
+        },
+    )
 }

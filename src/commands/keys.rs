@@ -1,14 +1,14 @@
-//! `causeway key` and `causeway limit`
+//! `causeway key`
 
-use super::Output;
+use super::{Output, time};
 use anyhow::{Context, bail};
 use causeway::accounts::{self, Username};
 use causeway::app::App;
+use causeway::audit::Actor;
 use causeway::ids::KeyId;
-use causeway::keys::store::{self, StoredKey};
-use causeway::keys::{Class, KeyText, Kind, State};
+use causeway::keys::store::{self, Roll, StoredKey};
+use causeway::keys::{KeyText, Kind, Overlap};
 use clap::Subcommand;
-use jiff::Timestamp;
 use serde_json::json;
 use std::fmt::Write;
 use uuid::Uuid;
@@ -41,11 +41,27 @@ pub enum Key {
         /// The id of the key, as `causeway key list` shows it
         id: Uuid,
     },
+    /// Make a new key in the place of one that ends after an overlap; it keeps name and limits
+    #[command(
+        after_help = "Example:\n  causeway key roll 019a8f00-0000-7000-8000-000000000000 --overlap 24h"
+    )]
+    Roll {
+        /// The id of the key
+        id: Uuid,
+        /// How long the old key goes on working: 0, 1h, 24h or 7d
+        #[arg(long, default_value = "24h")]
+        overlap: Overlap,
+    },
     /// Stop a key until it is unblocked
-    #[command(after_help = "Example:\n  causeway key block 019a8f00-0000-7000-8000-000000000000")]
+    #[command(
+        after_help = "Example:\n  causeway key block 019a8f00-0000-7000-8000-000000000000 --reason \"copied the whole directory\""
+    )]
     Block {
         /// The id of the key
         id: Uuid,
+        /// Why; its owner sees it
+        #[arg(long, default_value = "")]
+        reason: String,
     },
     /// Let a blocked key work again
     #[command(after_help = "Example:\n  causeway key unblock 019a8f00-0000-7000-8000-000000000000")]
@@ -55,67 +71,40 @@ pub enum Key {
     },
 }
 
-#[derive(Subcommand)]
-pub enum Limit {
-    /// Set calls a minute for one key
-    #[command(
-        after_help = "Example:\n  causeway limit set 019a8f00-0000-7000-8000-000000000000 search=5000 details=1000"
-    )]
-    Set {
-        /// The id of the key
-        id: Uuid,
-        /// Class and calls a minute: details=, search=, browse=, causes=, fundraisers=, create=
-        #[arg(required = true, value_name = "CLASS=N", value_parser = limit)]
-        limits: Vec<(Class, u32)>,
-    },
-}
-
-fn limit(text: &str) -> Result<(Class, u32), String> {
-    let (class, number) = text.split_once('=').ok_or("write it as in search=5000")?;
-    let names = Class::ALL.map(Class::name).join(", ");
-    let class = Class::find(class).ok_or_else(|| format!("the classes are {names}"))?;
-    let number = number
-        .parse()
-        .map_err(|_| "the number of calls is a whole number".to_owned())?;
-    Ok((class, number))
-}
-
 impl Key {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         let now = app.clock.millis();
         match self {
             Key::Create { account, kind, name } => create(app, output, &account, kind, &name).await,
             Key::List { account } => list(app, output, account.as_deref()).await,
-            Key::Revoke { id } => done(
-                store::revoke(&app.db, KeyId(id), now).await?,
-                id,
-                "revoked",
-                output,
-            ),
-            Key::Block { id } => done(
-                store::block(&app.db, KeyId(id), now).await?,
-                id,
-                "blocked",
-                output,
-            ),
-            Key::Unblock { id } => done(store::unblock(&app.db, KeyId(id)).await?, id, "unblocked", output),
+            Key::Revoke { id } => {
+                let known = store::revoke_for(&app.db, KeyId(id), Actor::Command, now).await?;
+                done(known, id, "revoked", output)
+            }
+            Key::Roll { id, overlap } => roll(app, output, KeyId(id), overlap).await,
+            Key::Block { id, reason } => {
+                let reason = line("the reason", &reason, 500)?;
+                let known = store::block(&app.db, KeyId(id), reason, Actor::Command, now).await?;
+                done(known, id, "blocked", output)
+            }
+            Key::Unblock { id } => {
+                let known = store::unblock(&app.db, KeyId(id), Actor::Command, now).await?;
+                done(known, id, "unblocked", output)
+            }
         }
     }
 }
 
-impl Limit {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
-        let Limit::Set { id, limits } = self;
-        done(
-            store::set_limits(&app.db, KeyId(id), &limits).await?,
-            id,
-            "given its limits",
-            output,
-        )
+/// One line of text that people are shown.
+fn line<'a>(what: &str, text: &'a str, longest: usize) -> anyhow::Result<&'a str> {
+    if text.chars().count() > longest || text.chars().any(char::is_control) {
+        bail!("{what} has at most {longest} characters, and none of them control characters; shorten it");
     }
+    Ok(text.trim())
 }
 
-fn done(known: bool, id: Uuid, what: &str, output: Output) -> anyhow::Result<()> {
+/// Says that it was done, or that there is no such key.
+pub fn done(known: bool, id: Uuid, what: &str, output: Output) -> anyhow::Result<()> {
     if !known {
         bail!("there is no key {id}; causeway key list shows them");
     }
@@ -123,11 +112,7 @@ fn done(known: bool, id: Uuid, what: &str, output: Output) -> anyhow::Result<()>
 }
 
 async fn create(app: &App, output: Output, account: &str, kind: Kind, name: &str) -> anyhow::Result<()> {
-    if name.chars().count() > 100 || name.chars().any(char::is_control) {
-        bail!(
-            "the name of a key has at most 100 characters, and none of them control characters; shorten it"
-        );
-    }
+    let name = line("the name of a key", name, 100)?;
     let username = Username::parse(account)?;
     let owner = accounts::store::find(&app.db, &username).await?;
     let owner = owner.with_context(|| {
@@ -138,44 +123,65 @@ async fn create(app: &App, output: Output, account: &str, kind: Kind, name: &str
     })?;
     let text = KeyText::generate(kind);
     let id = store::insert(&app.db, owner, name, &text, app.clock.millis()).await?;
+    tell_new(output, id, &text, username.as_str())
+}
+
+/// Shows a new key; a private one never again.
+fn tell_new(output: Output, id: KeyId, text: &KeyText, owner: &str) -> anyhow::Result<()> {
+    let kind = text.kind();
     let value = json!({"id": id.to_string(), "kind": kind.as_str(), "key": text.expose()});
     output.say(&value, || {
         let once = match kind {
             Kind::Public => "",
             Kind::Private => "\n  This is the only time it is shown: keep it where nobody else can read it.",
         };
-        format!(
-            "{}\n  {kind} key {id} of {}{once}",
-            text.expose(),
-            username.as_str()
-        )
+        format!("{}\n  {kind} key {id} of {owner}{once}", text.expose())
     })
+}
+
+async fn roll(app: &App, output: Output, id: KeyId, overlap: Overlap) -> anyhow::Result<()> {
+    let Some(old) = store::find(&app.db, id).await? else {
+        bail!("there is no key {id}; causeway key list shows them");
+    };
+    let text = KeyText::generate(old.kind.parse().map_err(anyhow::Error::msg)?);
+    let now = app.clock.millis();
+    match store::roll(&app.db, id, &text, overlap, Some(Actor::Command), now).await? {
+        Roll::Done(new) => tell_new(output, new, &text, &old.username),
+        Roll::NoSuchKey => bail!("there is no key {id}; causeway key list shows them"),
+        Roll::NotActive(state) => bail!(
+            "key {id} is {}; make a new one with causeway key create",
+            state.as_str()
+        ),
+    }
 }
 
 async fn list(app: &App, output: Output, account: Option<&str>) -> anyhow::Result<()> {
     let username = account.map(Username::parse).transpose()?;
     let keys = store::list(&app.db, username.as_ref().map(Username::as_str)).await?;
-    let shown: Vec<_> = keys.iter().map(shown).collect();
+    let now = app.clock.millis();
+    let shown: Vec<_> = keys.iter().map(|key| shown(key, now)).collect();
     output.say(&json!({"keys": shown}), || match keys.is_empty() {
         true => "no keys yet; make one with causeway key create".to_owned(),
-        false => table(&keys),
+        false => table(&keys, now),
     })
 }
 
-fn shown(key: &StoredKey) -> serde_json::Value {
+fn shown(key: &StoredKey, now: i64) -> serde_json::Value {
     json!({
         "id": key.id,
         "account": key.username,
         "kind": key.kind,
         "name": key.name,
-        "state": state(key),
+        "state": key.state_at(now).as_str(),
+        "blockReason": key.block_reason,
+        "endsAt": key.ends_at.map(time),
         "exposed": key.exposed_at.is_some(),
         "createdAt": time(key.created_at),
         "key": key.public_key,
     })
 }
 
-fn table(keys: &[StoredKey]) -> String {
+fn table(keys: &[StoredKey], now: i64) -> String {
     let mut text = String::new();
     for key in keys {
         let shown = key.public_key.as_deref().unwrap_or("(not kept)");
@@ -185,7 +191,7 @@ fn table(keys: &[StoredKey]) -> String {
             "{}  {:7}  {}{exposed}  {}  {}  {:?}  {shown}",
             key.id,
             key.kind,
-            state(key),
+            key.state_at(now).as_str(),
             time(key.created_at),
             key.username,
             key.name,
@@ -193,19 +199,4 @@ fn table(keys: &[StoredKey]) -> String {
     }
     text.truncate(text.trim_end().len());
     text
-}
-
-fn state(key: &StoredKey) -> &'static str {
-    match key.state() {
-        State::Active => "active",
-        State::Blocked => "blocked",
-        State::Revoked => "revoked",
-    }
-}
-
-fn time(millis: i64) -> String {
-    Timestamp::from_millisecond(millis)
-        .unwrap_or_default()
-        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
-        .to_string()
 }

@@ -6,6 +6,7 @@ mod donation;
 mod generate;
 mod import;
 mod keys;
+mod limits;
 mod search;
 mod serve;
 
@@ -66,7 +67,7 @@ enum Command {
     Key(keys::Key),
     /// Calls a minute of one key
     #[command(subcommand)]
-    Limit(keys::Limit),
+    Limit(limits::Limit),
     /// Gifts and refunds, and the journal that keeps them
     #[command(subcommand)]
     Donation(donation::Donation),
@@ -135,6 +136,14 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// A stored time as people and programs read it.
+fn time(millis: i64) -> String {
+    jiff::Timestamp::from_millisecond(millis)
+        .unwrap_or_default()
+        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
+        .to_string()
 }
 
 /// One line why, one line what to do. Our own messages have both, with a semicolon between them.

@@ -63,6 +63,9 @@ impl Serve {
         serve(listener, router(app.clone()), &app.config.serve, stop_signal()?).await?;
         metrics.abort();
         keeping.abort();
+        if let Err(fault) = app.save_counts().await {
+            tracing::warn!(%fault, "the last calls could not be counted");
+        }
         app.db.close().await;
         tracing::info!("stopped");
         Ok(())
@@ -91,7 +94,7 @@ async fn greet(app: &App) -> anyhow::Result<()> {
     let keys = keys::store::list(&app.db, Some(DEMO_ACCOUNT)).await?;
     let demo = keys
         .iter()
-        .find(|key| key.state() == State::Active && key.public_key.is_some());
+        .find(|key| key.state_at(app.clock.millis()) == State::Active && key.public_key.is_some());
     match demo.and_then(|key| key.public_key.as_ref()) {
         Some(key) => println!("Try it:\n  curl '{url}/v0.2/nonprofit/{DEMO_EIN}?apiKey={key}'"),
         None => println!(

@@ -25,9 +25,10 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [Versions; 4] = migrations! {
+const MIGRATIONS: [Versions; 5] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
+    3 "0003_usage",
     5 "0005_fundraisers",
     6 "0006_pictures",
 };

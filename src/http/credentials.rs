@@ -9,7 +9,7 @@ use super::trail::Trail;
 use crate::app::App;
 use crate::error::Error;
 use crate::ids::{AccountId, KeyId};
-use crate::keys::{Class, Key, KeyText, Kind, State};
+use crate::keys::{Class, Key, KeyText, Kind, SentKey, State};
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
@@ -40,15 +40,16 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let (name, password) = pair(&parts.headers)?;
-        let public = app.keys.find(&name).await?;
-        let private = app.keys.find(&password).await?;
-        let (public, private) = judge(public, private)?;
+        let sent = pair(&parts.headers)?;
+        let (name, password) = sent.keys().ok_or(Error::InvalidCredentials)?;
+        let public = app.keys.find(name).await?;
+        let private = app.keys.find(password).await?;
+        let (public, private) = judge(public, private, app.clock.millis())?;
         let trail = parts.extensions.get::<Arc<Trail>>();
-        trail.inspect(|trail| _ = trail.key.set(public.id));
-        if [&public, &private].iter().any(|key| key.state == State::Blocked) {
-            return Err(Error::BlockedKey);
-        }
+        trail.inspect(|trail| {
+            _ = trail.key.set(public.id);
+            _ = trail.private_key.set(private.id);
+        });
         let class = C::CLASS;
         let (counted, per_minute) = match class {
             Class::Create => {
@@ -58,7 +59,7 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
             }
             _ => (public.id.0, app.config.limits.per_minute(class, &public)),
         };
-        admit(app, trail, class, counted, per_minute)?;
+        admit(app, parts, class, counted, per_minute)?;
         Ok(Credentials {
             account: public.account,
             public_key: public.id,
@@ -68,32 +69,48 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
     }
 }
 
-/// The two keys, where they belong together and neither is revoked.
-fn judge(public: Option<Arc<Key>>, private: Option<Arc<Key>>) -> Result<(Arc<Key>, Arc<Key>), Error> {
-    match (public, private) {
-        (Some(public), Some(private))
-            if public.account == private.account
-                && public.state != State::Revoked
-                && private.state != State::Revoked =>
-        {
-            Ok((public, private))
-        }
-        _ => Err(Error::InvalidCredentials),
+/// The two keys, where they belong together and both work. That one is blocked is told only to who has both.
+fn judge(
+    public: Option<Arc<Key>>,
+    private: Option<Arc<Key>>,
+    now: i64,
+) -> Result<(Arc<Key>, Arc<Key>), Error> {
+    let (Some(public), Some(private)) = (public, private) else {
+        return Err(Error::InvalidCredentials);
+    };
+    let states = [public.state_at(|| now), private.state_at(|| now)];
+    if public.account != private.account || states.contains(&State::Revoked) {
+        return Err(Error::InvalidCredentials);
+    }
+    match states.contains(&State::Blocked) {
+        true => Err(Error::BlockedKey),
+        false => Ok((public, private)),
     }
 }
 
-/// The two keys of the header, in their places, with their form and checksums right.
-fn pair(headers: &HeaderMap) -> Result<(KeyText, KeyText), Error> {
+/// What stood in the header, decoded. It is as long as two keys and a colon.
+struct Pair([u8; PAIR]);
+
+impl Pair {
+    /// The two keys in their places, with their form and checksums right.
+    fn keys(&self) -> Option<(SentKey<'_>, SentKey<'_>)> {
+        let (name, password) = std::str::from_utf8(&self.0).ok()?.split_once(':')?;
+        let (name, password) = (SentKey::parse(name)?, SentKey::parse(password)?);
+        (name.kind() == Kind::Public && password.kind() == Kind::Private).then_some((name, password))
+    }
+}
+
+fn pair(headers: &HeaderMap) -> Result<Pair, Error> {
     let mut sent = headers.get_all(AUTHORIZATION).iter();
     let first = sent.next().ok_or(Error::MissingCredentials)?;
-    let keys = match sent.next() {
+    let pair = match sent.next() {
         None => decode(first),
         Some(_) => None,
     };
-    keys.ok_or(Error::InvalidCredentials)
+    pair.ok_or(Error::InvalidCredentials)
 }
 
-fn decode(header: &HeaderValue) -> Option<(KeyText, KeyText)> {
+fn decode(header: &HeaderValue) -> Option<Pair> {
     let (scheme, rest) = header.as_bytes().split_at_checked(SCHEME.len())?;
     let encoded = rest.trim_ascii_start();
     if !scheme.eq_ignore_ascii_case(SCHEME) || encoded.len() == rest.len() || encoded.len() != ENCODED {
@@ -102,10 +119,7 @@ fn decode(header: &HeaderValue) -> Option<(KeyText, KeyText)> {
     // Room for the padding, which the decoder counts before it looks at it.
     let mut decoded = [0; ENCODED / 4 * 3];
     let length = STANDARD.decode_slice(encoded, &mut decoded).ok()?;
-    let text = std::str::from_utf8(&decoded[..length]).ok()?;
-    let (name, password) = text.split_once(':')?;
-    let (name, password) = (KeyText::parse(name)?, KeyText::parse(password)?);
-    (name.kind() == Kind::Public && password.kind() == Kind::Private).then_some((name, password))
+    Some(Pair(decoded[..length].try_into().ok()?))
 }
 
 #[cfg(test)]
@@ -117,10 +131,12 @@ mod tests {
         (KeyText::generate(Kind::Public), KeyText::generate(Kind::Private))
     }
 
-    fn read(value: impl AsRef<[u8]>) -> Result<(KeyText, KeyText), Error> {
+    fn read(value: impl AsRef<[u8]>) -> Result<(String, String), Error> {
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, HeaderValue::from_bytes(value.as_ref()).unwrap());
-        pair(&headers)
+        let pair = pair(&headers)?;
+        let (name, password) = pair.keys().ok_or(Error::InvalidCredentials)?;
+        Ok((name.expose().to_owned(), password.expose().to_owned()))
     }
 
     fn basic(pair: &str) -> String {
@@ -138,7 +154,7 @@ mod tests {
             sent.replace(' ', "  "),
         ] {
             let (name, password) = read(value).unwrap();
-            assert_eq!((name.expose(), password.expose()), (public, private));
+            assert_eq!((name.as_str(), password.as_str()), (public, private));
         }
     }
 

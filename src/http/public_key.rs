@@ -1,9 +1,10 @@
 //! Who calls, and how often: a handler that takes `PublicKey<Details>` cannot run without a key that may.
 
+use super::client::{ClientAddress, Network};
 use super::trail::Trail;
 use crate::app::App;
 use crate::error::Error;
-use crate::keys::{Class, Key, KeyText, Kind, State};
+use crate::keys::{Class, Key, Kind, SentKey, State};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use std::borrow::Cow;
@@ -57,25 +58,25 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let text = api_key(parts.uri.query().unwrap_or_default())?;
-        let text = KeyText::parse(&text).ok_or(Error::InvalidKey)?;
-        let key = app.keys.find(&text).await?;
+        let text = SentKey::parse(&text).ok_or(Error::InvalidKey)?;
+        let key = app.keys.find(text).await?;
         if text.kind() == Kind::Private {
             if key.is_some() {
-                app.note_exposure(&text).await;
+                app.note_exposure(text).await;
             }
             return Err(Error::PrivateKeyExposed);
         }
         let key = key.ok_or(Error::InvalidKey)?;
         let trail = parts.extensions.get::<Arc<Trail>>();
         trail.inspect(|trail| _ = trail.key.set(key.id));
-        match key.state {
+        match key.state_at(|| app.clock.millis()) {
             State::Active => {}
             State::Blocked => return Err(Error::BlockedKey),
             State::Revoked => return Err(Error::InvalidKey),
         }
         let class = C::CLASS;
         let per_minute = app.config.limits.per_minute(class, &key);
-        admit(app, trail, class, key.id.0, per_minute)?;
+        admit(app, parts, class, key.id.0, per_minute)?;
         Ok(PublicKey {
             key,
             class: PhantomData,
@@ -86,15 +87,18 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
 /// Judges a call of a key, or of an account, and notes what its limit said.
 pub(super) fn admit(
     app: &App,
-    trail: Option<&Arc<Trail>>,
+    parts: &Parts,
     class: Class,
     counted: Uuid,
     per_minute: u32,
 ) -> Result<(), Error> {
+    let address = parts.extensions.get().map(|ClientAddress(address)| *address);
+    let visitor = app.limiter.visitor(&address.map(Network::of_client));
     let now = app.clock.instant();
     let verdict = app
         .limiter
-        .admit(counted.as_u128(), class as u32, now, per_minute);
+        .admit(counted.as_u128(), class as u32, now, per_minute, visitor);
+    let trail = parts.extensions.get::<Arc<Trail>>();
     trail.inspect(|trail| _ = trail.limit.set((class, per_minute, verdict)));
     match verdict.admitted {
         true => Ok(()),

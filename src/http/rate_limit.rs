@@ -41,6 +41,7 @@ fn value(text: fmt::Arguments<'_>) -> HeaderValue {
 mod tests {
     use super::*;
     use crate::keys::limit::Window;
+    use crate::keys::shares::Visitor;
 
     fn fields(verdict: &Verdict, per_minute: u32) -> [Option<String>; 3] {
         let mut headers = HeaderMap::new();
@@ -51,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_first_call_reads_as_the_draft_shows_it() {
-        let verdict = Window::default().admit(0, 500);
+        let verdict = Window::default().admit(0, 500, Visitor::UNKNOWN);
         let [policy, state, retry] = fields(&verdict, 500);
         assert_eq!(policy.as_deref(), Some(r#""search";q=500;w=60"#));
         assert_eq!(state.as_deref(), Some(r#""search";r=499;t=60"#));
@@ -61,8 +62,8 @@ mod tests {
     #[test]
     fn a_refused_call_says_when_to_come_back() {
         let mut window = Window::default();
-        window.admit(0, 1);
-        let [_, state, retry] = fields(&window.admit(10_500_000, 1), 1);
+        window.admit(0, 1, Visitor::UNKNOWN);
+        let [_, state, retry] = fields(&window.admit(10_500_000, 1, Visitor::UNKNOWN), 1);
         assert_eq!(state.as_deref(), Some(r#""search";r=0;t=50"#));
         assert_eq!(retry.as_deref(), Some("50"));
     }

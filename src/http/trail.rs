@@ -28,7 +28,24 @@ const SLOW: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub struct Trail {
     pub key: OnceLock<KeyId>,
+    /// The other key of a privileged call.
+    pub private_key: OnceLock<KeyId>,
     pub limit: OnceLock<(Class, u32, Verdict)>,
+}
+
+impl Trail {
+    /// Counts a call that a limit judged for the keys it was made with.
+    fn count(&self, app: &App, status: StatusCode) {
+        if let Some((class, ..)) = self.limit.get() {
+            let now = app.clock.millis();
+            for key in [&self.key, &self.private_key]
+                .into_iter()
+                .filter_map(OnceLock::get)
+            {
+                app.usage.count(*key, *class, status, now);
+            }
+        }
+    }
 }
 
 /// The outermost layer of all routes but the health checks.
@@ -59,6 +76,7 @@ pub async fn follow(State(app): State<App>, mut request: Request, next: Next) ->
     let status = response.status();
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     app.metrics.request(route, status, took);
+    trail.count(&app, status);
     if path.is_some() || took > SLOW || status.is_server_error() {
         log(
             &id,

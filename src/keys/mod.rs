@@ -5,134 +5,19 @@
 
 pub mod limit;
 pub mod limiter;
+pub mod recent;
 pub mod ring;
+pub mod shards;
+pub mod shares;
 pub mod store;
+mod stored;
+mod text;
+
+pub use text::{KeyText, Kind, SentKey};
 
 use crate::ids::{AccountId, KeyId};
-use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
-use std::fmt;
 use std::str::FromStr;
-
-const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const PREFIX: usize = 5;
-const RANDOM: usize = 30;
-const CHECKSUM: usize = 6;
-
-/// Public keys may stand in a web page; private ones are shown once and kept secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    Public,
-    Private,
-}
-
-impl Kind {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Kind::Public => "public",
-            Kind::Private => "private",
-        }
-    }
-
-    const fn prefix(self) -> &'static str {
-        match self {
-            Kind::Public => "cwpk_",
-            Kind::Private => "cwsk_",
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Kind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Kind, String> {
-        match text {
-            "public" => Ok(Kind::Public),
-            "private" => Ok(Kind::Private),
-            _ => Err("a key is public or private".to_owned()),
-        }
-    }
-}
-
-/// The text of a key, whose form and checksum are right. It does not show itself in logs.
-#[derive(Clone, Debug)]
-pub struct KeyText {
-    kind: Kind,
-    text: SecretString,
-}
-
-impl KeyText {
-    /// Every key is this long.
-    pub const LENGTH: usize = PREFIX + RANDOM + CHECKSUM;
-
-    /// A new random key.
-    pub fn generate(kind: Kind) -> KeyText {
-        let mut text = String::with_capacity(Self::LENGTH);
-        text.push_str(kind.prefix());
-        while text.len() < PREFIX + RANDOM {
-            let mut bytes = [0; 64];
-            getrandom::fill(&mut bytes).expect("the system has random bytes");
-            // Bytes from 248 on would make the first letters of the alphabet more frequent than the last.
-            let fair = bytes.iter().filter(|byte| **byte < 248);
-            let room = PREFIX + RANDOM - text.len();
-            text.extend(
-                fair.take(room)
-                    .map(|byte| char::from(ALPHABET[*byte as usize % 62])),
-            );
-        }
-        text.push_str(&checksum(&text));
-        KeyText {
-            kind,
-            text: text.into(),
-        }
-    }
-
-    /// Reads a key; nothing where its form or its checksum is wrong.
-    pub fn parse(text: &str) -> Option<KeyText> {
-        let kind = [Kind::Public, Kind::Private]
-            .into_iter()
-            .find(|kind| text.starts_with(kind.prefix()))?;
-        let is_key = text.len() == Self::LENGTH
-            && text.bytes().skip(PREFIX).all(|byte| byte.is_ascii_alphanumeric())
-            && checksum(&text[..PREFIX + RANDOM]) == text[PREFIX + RANDOM..];
-        is_key.then(|| KeyText {
-            kind,
-            text: text.into(),
-        })
-    }
-
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// The key as it is given to its owner.
-    pub fn expose(&self) -> &str {
-        self.text.expose_secret()
-    }
-
-    /// The SHA-256 under which it is stored.
-    pub fn hash(&self) -> [u8; 32] {
-        Sha256::digest(self.expose()).into()
-    }
-}
-
-/// Six characters that say whether the text before them was copied right.
-fn checksum(text: &str) -> String {
-    let mut rest = crc32fast::hash(text.as_bytes()) as usize;
-    let mut letters = [0; CHECKSUM];
-    for letter in letters.iter_mut().rev() {
-        *letter = ALPHABET[rest % 62];
-        rest /= 62;
-    }
-    letters.map(char::from).iter().collect()
-}
 
 /// A key as the server knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,20 +26,87 @@ pub struct Key {
     pub account: AccountId,
     pub kind: Kind,
     pub state: State,
+    /// When it ends by itself, in milliseconds since 1970: set on a key that was rolled.
+    pub ends_at: Option<i64>,
     /// Calls a minute by class, where they differ from the configuration.
     pub limits: [Option<u32>; Class::ALL.len()],
+}
+
+impl Key {
+    /// Whether it works at this moment. The clock is read only for a key that ends.
+    pub fn state_at(&self, now: impl FnOnce() -> i64) -> State {
+        match self.ends_at {
+            Some(end) if end <= now() => State::Revoked,
+            _ => self.state,
+        }
+    }
 }
 
 /// Whether a key works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Active,
+    /// Stopped by the operator until it is unblocked.
     Blocked,
+    /// Over for ever: revoked, or rolled and past its overlap.
     Revoked,
 }
 
-/// The classes of calls that are counted apart.
+impl State {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            State::Active => "active",
+            State::Blocked => "blocked",
+            State::Revoked => "revoked",
+        }
+    }
+}
+
+/// How long an old key works beside the new one that was rolled out for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlap {
+    None,
+    Hour,
+    Day,
+    Week,
+}
+
+impl Overlap {
+    pub const ALL: [Overlap; 4] = [Overlap::None, Overlap::Hour, Overlap::Day, Overlap::Week];
+
+    /// As it is written in a form or a command.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Overlap::None => "0",
+            Overlap::Hour => "1h",
+            Overlap::Day => "24h",
+            Overlap::Week => "7d",
+        }
+    }
+
+    /// In milliseconds.
+    pub const fn millis(self) -> i64 {
+        let hours = match self {
+            Overlap::None => 0,
+            Overlap::Hour => 1,
+            Overlap::Day => 24,
+            Overlap::Week => 7 * 24,
+        };
+        hours * 3_600_000
+    }
+}
+
+impl FromStr for Overlap {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Overlap, String> {
+        let known = Overlap::ALL.into_iter().find(|overlap| overlap.as_str() == text);
+        known.ok_or_else(|| "the overlap is 0, 1h, 24h or 7d".to_owned())
+    }
+}
+
+/// The classes of calls that are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     Details,
     Search,
@@ -226,38 +178,32 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
+    use uuid::Uuid;
 
     #[test]
-    fn a_key_has_its_kind_thirty_random_characters_and_a_checksum() {
-        for (kind, prefix) in [(Kind::Public, "cwpk_"), (Kind::Private, "cwsk_")] {
-            let key = KeyText::generate(kind);
-            assert!(key.expose().starts_with(prefix));
-            assert_eq!(key.expose().len(), 5 + 30 + 6);
-            assert_eq!(KeyText::parse(key.expose()).unwrap().kind(), kind);
-            assert_ne!(key.expose(), KeyText::generate(kind).expose());
-        }
+    fn a_rolled_key_ends_by_the_clock_and_a_block_does_not_outlive_it() {
+        let mut key = Key {
+            id: KeyId(Uuid::nil()),
+            account: AccountId(Uuid::nil()),
+            kind: Kind::Public,
+            state: State::Active,
+            ends_at: None,
+            limits: Default::default(),
+        };
+        assert_eq!(key.state_at(|| panic!("no clock is needed")), State::Active);
+        key.ends_at = Some(1_000);
+        assert_eq!(key.state_at(|| 999), State::Active);
+        assert_eq!(key.state_at(|| 1_000), State::Revoked);
+        key.state = State::Blocked;
+        assert_eq!(key.state_at(|| 999), State::Blocked);
+        assert_eq!(key.state_at(|| 1_000), State::Revoked);
     }
 
     #[test]
-    fn a_key_does_not_show_itself() {
-        let key = KeyText::generate(Kind::Private);
-        assert!(!format!("{key:?}").contains(key.expose()));
-    }
-
-    proptest! {
-        #[test]
-        fn a_key_with_one_character_changed_is_refused(at in 0usize..41, to in "[ -~é]") {
-            let key = KeyText::generate(Kind::Public);
-            let mut letters: Vec<String> = key.expose().chars().map(String::from).collect();
-            prop_assume!(letters[at] != to);
-            letters[at] = to;
-            prop_assert!(KeyText::parse(&letters.concat()).is_none());
-        }
-
-        #[test]
-        fn text_of_any_kind_is_judged_without_a_panic(text in ".{0,60}") {
-            let _ = KeyText::parse(&text);
-        }
+    fn an_overlap_is_one_of_four() {
+        let millis = |text: &str| text.parse().map(Overlap::millis);
+        assert_eq!(millis("0"), Ok(0));
+        assert_eq!(millis("7d"), Ok(604_800_000));
+        assert!(millis("2h").is_err());
     }
 }

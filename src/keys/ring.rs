@@ -1,6 +1,6 @@
 //! All keys in memory: a request is judged without a question to the store.
 
-use super::{Key, KeyText, Kind, store};
+use super::{Key, Kind, SentKey, store};
 use crate::db::{Db, Topic};
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
@@ -56,7 +56,7 @@ impl KeyRing {
 
     /// Finds a key. One that this server has not seen yet may have been made a moment ago, so the store is asked
     /// whether anything changed; its checksum has been judged before, so nonsense does not come this far.
-    pub async fn find(&self, text: &KeyText) -> sqlx::Result<Option<Arc<Key>>> {
+    pub async fn find(&self, text: SentKey<'_>) -> sqlx::Result<Option<Arc<Key>>> {
         if let Some(key) = self.known(text) {
             return Ok(Some(key));
         }
@@ -64,7 +64,8 @@ impl KeyRing {
         Ok(self.known(text))
     }
 
-    fn known(&self, text: &KeyText) -> Option<Arc<Key>> {
+    /// Finds a key among those that this server has seen.
+    pub fn known(&self, text: SentKey<'_>) -> Option<Arc<Key>> {
         let keys = self.keys.load();
         match text.kind() {
             Kind::Public => keys.public.get(text.expose()).cloned(),

@@ -2,12 +2,13 @@
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::response::Parts;
 use axum::http::{HeaderMap, Method, Request};
 use causeway::app::App;
+use causeway::http::client::ClientAddress;
 use causeway::http::router::router;
 use http_body_util::BodyExt;
 use serde_json::Value;
+use std::net::IpAddr;
 use tower::ServiceExt;
 
 /// Calls an app, with a public key unless told otherwise.
@@ -15,6 +16,8 @@ use tower::ServiceExt;
 pub struct Client {
     router: Router,
     pub key: String,
+    /// Where its calls come from.
+    address: Option<IpAddr>,
 }
 
 /// What came back.
@@ -52,17 +55,31 @@ impl Answer {
 
 impl Client {
     pub fn new(app: &App, key: &str) -> Client {
+        Client::over(router(app.clone()), key)
+    }
+
+    /// A caller of other routes than those of the product.
+    pub fn over(router: Router, key: &str) -> Client {
         Client {
-            router: router(app.clone()),
+            router,
             key: key.to_owned(),
+            address: None,
+        }
+    }
+
+    /// The same caller at an address.
+    pub fn at(&self, address: [u8; 4]) -> Client {
+        Client {
+            address: Some(address.into()),
+            ..self.clone()
         }
     }
 
     /// The same caller with another key.
     pub fn with_key(&self, key: &str) -> Client {
         Client {
-            router: self.router.clone(),
             key: key.to_owned(),
+            ..self.clone()
         }
     }
 
@@ -88,6 +105,13 @@ impl Client {
         self.send(expected, &Method::GET, address, &[]).await
     }
 
+    /// GET with the key, whatever the status.
+    pub async fn get_any(&self, path: &str) -> (u16, Answer) {
+        let joint = if path.contains('?') { '&' } else { '?' };
+        let address = format!("{path}{joint}apiKey={}", self.key);
+        self.send_any(&Method::GET, &address, &[], Body::empty()).await
+    }
+
     pub async fn send(
         &self,
         expected: u16,
@@ -107,49 +131,42 @@ impl Client {
         headers: &[(&str, &str)],
         body: impl Into<Body>,
     ) -> Answer {
-        let (parts, body) = self.exchange(method, address, headers, body.into()).await;
-        let json = serde_json::from_slice(&body).unwrap_or_default();
-        let answer = Answer {
-            headers: parts.headers,
-            body,
-            json,
-        };
+        let (status, answer) = self.send_any(method, address, headers, body).await;
         let shown = String::from_utf8_lossy(&answer.body[..answer.body.len().min(2_000)]).into_owned();
-        assert_eq!(parts.status, expected, "{method} {address:.200}: {shown}");
-        // The health checks stand before all layers.
-        if !matches!(address, "/healthz" | "/readyz") {
-            self.check_promises(expected, method, address, &answer);
-        }
+        assert_eq!(status, expected, "{method} {address:.200}: {shown}");
         answer
     }
 
-    /// The status and the body of whatever answer.
+    /// Whatever answer comes.
     pub async fn send_any(
         &self,
         method: &Method,
         address: &str,
         headers: &[(&str, &str)],
         body: impl Into<Body>,
-    ) -> (u16, String) {
-        let (parts, body) = self.exchange(method, address, headers, body.into()).await;
-        (parts.status.as_u16(), String::from_utf8(body).unwrap())
-    }
-
-    async fn exchange(
-        &self,
-        method: &Method,
-        address: &str,
-        headers: &[(&str, &str)],
-        body: Body,
-    ) -> (Parts, Vec<u8>) {
+    ) -> (u16, Answer) {
         let mut request = Request::builder().method(method).uri(address);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(body).unwrap();
+        let mut request = request.body(body.into()).unwrap();
+        if let Some(address) = self.address {
+            request.extensions_mut().insert(ClientAddress(address));
+        }
         let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
         let body = body.collect().await.unwrap().to_bytes().to_vec();
-        (parts, body)
+        let json = serde_json::from_slice(&body).unwrap_or_default();
+        let answer = Answer {
+            headers: parts.headers,
+            body,
+            json,
+        };
+        let status = parts.status.as_u16();
+        // The health checks stand before all layers.
+        if !matches!(address, "/healthz" | "/readyz") {
+            self.check_promises(status, method, address, &answer);
+        }
+        (status, answer)
     }
 
     fn check_promises(&self, status: u16, method: &Method, address: &str, answer: &Answer) {

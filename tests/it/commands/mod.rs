@@ -5,6 +5,9 @@ mod donation;
 mod exit_codes;
 mod import;
 mod keys;
+mod live;
+mod secrets;
+mod server;
 
 use serde_json::Value;
 use std::path::Path;

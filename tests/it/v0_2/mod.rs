@@ -1,6 +1,7 @@
 //! The interface, route by route.
 
 mod browse;
+mod credentials;
 mod errors;
 mod fundraiser;
 mod hostile_paths;
@@ -9,3 +10,4 @@ mod limits;
 mod nonprofit;
 mod openapi;
 mod search;
+mod usage;

@@ -82,11 +82,18 @@ on_both! {
 
 /// A key that may call as often as a test likes.
 pub async fn unlimited(world: &World) -> String {
+    use causeway::audit::Actor;
     use causeway::keys::{Class, Kind, store};
     let (id, key) = world.make_key(Kind::Public).await;
-    store::set_limits(&world.app.db, id, &[(Class::Details, 1_000_000)])
-        .await
-        .unwrap();
+    store::set_limits(
+        &world.app.db,
+        id,
+        &[(Class::Details, 1_000_000)],
+        Actor::Command,
+        0,
+    )
+    .await
+    .unwrap();
     key
 }
 

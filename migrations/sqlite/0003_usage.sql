@@ -1,0 +1,39 @@
+-- A rolled key ends by itself; the owner is told why a key is blocked, and once that one was exposed.
+alter table keys add column ends_at integer;
+alter table keys add column block_reason text;
+alter table keys add column exposed_mailed_at integer;
+
+-- Calls of the last minute that limits let through, by key (or account, for creating), class and second since 1970.
+-- A server that starts counts them, so that starting anew is no way to a second quota. Servers add to each other's rows.
+create table recent_calls (
+    counted_id blob not null,
+    class      text not null,
+    second     integer not null,
+    calls      integer not null,
+    primary key (counted_id, class, second)
+) strict, without rowid;
+
+-- What each key was used for, hour by hour. `calls` are all calls that a limit judged, those it refused and those
+-- that ended in an error among them.
+create table key_usage (
+    key_id   blob not null,
+    hour     integer not null,
+    class    text not null,
+    calls    integer not null,
+    refused  integer not null,
+    errors   integer not null,
+    last_at  integer not null,
+    primary key (key_id, hour, class)
+) strict, without rowid;
+
+create index key_usage_hour on key_usage (hour);
+
+-- Every act of an operator. Without an actor it was made on the command line.
+create table audit (
+    id       blob primary key,
+    at       integer not null,
+    actor_id blob,
+    act      text not null,
+    subject  text not null,
+    detail   text not null
+) strict;
