@@ -5,7 +5,6 @@ use super::journal::store;
 use crate::app::App;
 use crate::clock::rfc3339;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::io::Write;
 
 const AT_ONCE: i64 = 5_000;
@@ -51,13 +50,13 @@ pub async fn export(app: &App, format: Format, out: &mut impl Write) -> anyhow::
         match format {
             Format::JsonLines => {
                 for entry in &entries {
-                    writeln!(out, "{}", line(entry, &names))?;
+                    writeln!(out, "{}", line(entry, names.get(&entry.sequence)))?;
                 }
             }
             Format::Csv => {
                 let mut csv = csv::Writer::from_writer(&mut *out);
                 for entry in &entries {
-                    let line = line(entry, &names);
+                    let line = line(entry, names.get(&entry.sequence));
                     csv.write_record(COLUMNS.map(|column| cell(&line[column])))?;
                 }
                 csv.flush()?;
@@ -74,10 +73,9 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// One entry as JSON.
-pub fn line(entry: &Entry, names: &HashMap<i64, (String, bool)>) -> Value {
+/// One entry as JSON, with the name kept beside it and whether that may be shown.
+pub fn line(entry: &Entry, name: Option<&(String, bool)>) -> Value {
     let draft = &entry.draft;
-    let name = names.get(&entry.sequence);
     let legs = draft
         .legs
         .iter()

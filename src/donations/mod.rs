@@ -142,8 +142,10 @@ pub async fn find_recipient(
             beneficiaries,
         });
     };
-    let found = fundraisers::store::find_of(&app.db, id, &FundraiserName::parse(name)).await?;
-    let found = found.ok_or_else(|| Refused::NoSuchFundraiser(name.to_owned()))?;
+    let unknown = || Refused::NoSuchFundraiser(name.to_owned());
+    let parsed = FundraiserName::parse(name).ok_or_else(unknown)?;
+    let found = fundraisers::store::find_of(&app.db, id, &parsed).await?;
+    let found = found.ok_or_else(unknown)?;
     Ok(Recipient {
         nonprofit: id,
         fundraiser: Some(found.id),

@@ -81,12 +81,16 @@ pub enum FundraiserName {
 }
 
 impl FundraiserName {
-    /// Blanks at the ends fall, large letters become small.
-    pub fn parse(text: &str) -> FundraiserName {
+    /// Blanks at the ends fall, large letters become small. Nothing where it can name none.
+    pub fn parse(text: &str) -> Option<FundraiserName> {
         let text = text.trim();
+        let is_slug = (1..=slug::LONGEST).contains(&text.len())
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         match Uuid::try_parse(text) {
-            Ok(id) => FundraiserName::Id(FundraiserId(id)),
-            Err(_) => FundraiserName::Slug(text.to_ascii_lowercase()),
+            Ok(id) => Some(FundraiserName::Id(FundraiserId(id))),
+            Err(_) => is_slug.then(|| FundraiserName::Slug(text.to_ascii_lowercase())),
         }
     }
 }
@@ -135,12 +139,15 @@ mod tests {
     fn a_fundraiser_is_named_by_its_id_or_its_slug() {
         assert_eq!(
             FundraiserName::parse(" My-Run "),
-            FundraiserName::Slug("my-run".to_owned())
+            Some(FundraiserName::Slug("my-run".to_owned()))
         );
         let id = "DDACC399-20C5-462E-80E1-97FA958071EA";
         assert_eq!(
             FundraiserName::parse(id),
-            FundraiserName::Id(FundraiserId(SPECIAL.0))
+            Some(FundraiserName::Id(FundraiserId(SPECIAL.0)))
         );
+        for nonsense in ["", "\0", "a b", "é", &"x".repeat(101)] {
+            assert_eq!(FundraiserName::parse(nonsense), None, "{nonsense:?}");
+        }
     }
 }

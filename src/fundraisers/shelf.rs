@@ -90,7 +90,9 @@ impl Shelf {
         }
         let touched = outbox::list_touched(&self.db, position, last).await?;
         let mut kept = self.write();
-        touched.into_iter().for_each(|id| kept.forget(id));
+        for id in touched {
+            kept.forget(id);
+        }
         kept.position = last;
         Ok(())
     }

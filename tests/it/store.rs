@@ -33,7 +33,7 @@ fn in_words_of_postgres(line: &str) -> String {
         ("integer", "operator" | "listed") => "boolean",
         ("integer", _) => "bigint",
         ("real", _) => "double precision",
-        ("blob", "hash") => "bytea",
+        ("blob", "hash" | "sha256") => "bytea",
         ("blob", _) => "uuid",
         (kind, _) => kind,
     };

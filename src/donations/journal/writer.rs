@@ -98,11 +98,11 @@ impl Writer {
             })
         });
         let (done, answer) = oneshot::channel();
-        let gone = |_| WriteFault::from(sqlx::Error::PoolClosed);
-        self.jobs.send(Job { work, done }).await.map_err(|_| gone(()))?;
-        answer.await.map_err(|_| gone(()))??;
+        let gone = || WriteFault::from(sqlx::Error::PoolClosed);
+        self.jobs.send(Job { work, done }).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())??;
         let outcome = slot.lock().expect("nothing panics while it is held").take();
-        outcome.ok_or_else(|| gone(()))
+        outcome.ok_or_else(gone)
     }
 }
 

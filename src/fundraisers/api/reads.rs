@@ -125,11 +125,9 @@ pub async fn raised(
 
 async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
     let nonprofit = nonprofit_of(app, nonprofit).await?;
-    let shown = app
-        .fundraisers
-        .find(nonprofit, FundraiserName::parse(name))
-        .await?;
-    shown.ok_or_else(|| Error::no_such_fundraiser(name))
+    let unknown = || Error::no_such_fundraiser(name);
+    let parsed = FundraiserName::parse(name).ok_or_else(unknown)?;
+    app.fundraisers.find(nonprofit, parsed).await?.ok_or_else(unknown)
 }
 
 /// An answer with a tag made from what it says.

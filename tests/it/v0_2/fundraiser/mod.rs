@@ -12,6 +12,7 @@ use crate::world::World;
 use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use causeway::audit::Actor;
 use causeway::donations::{Gift, Label, Recorded, Refused, find_recipient, record};
 use causeway::ids::NonprofitId;
 use causeway::keys::{Class, Kind, store};
@@ -43,7 +44,7 @@ impl Organiser {
     pub async fn new(world: &World) -> Organiser {
         world.load_demo().await;
         let (id, private) = world.make_key(Kind::Private).await;
-        store::set_limits(&world.app.db, id, &[(Class::Create, 100_000)])
+        store::set_limits(&world.app.db, id, &[(Class::Create, 100_000)], Actor::Command, 0)
             .await
             .unwrap();
         Organiser {

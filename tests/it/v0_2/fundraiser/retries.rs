@@ -115,13 +115,15 @@ impl Organiser {
             ("content-type", "application/json"),
             ("idempotency-key", key),
         ];
-        self.client
-            .send_raw(
+        let (status, answer) = self
+            .client
+            .send_any(
                 &axum::http::Method::POST,
                 "/v0.2/fundraiser",
                 &headers,
                 body.to_string(),
             )
-            .await
+            .await;
+        (status, answer.text())
     }
 }
