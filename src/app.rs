@@ -81,7 +81,7 @@ impl App {
             metrics: Metrics::new()?,
             pictures: Pictures::new(db.clone(), Blobs::open(&config)?, clock.clone()),
             urls: Urls::new(&config.public_url),
-            fundraisers: Shelf::new(db.clone()),
+            fundraisers: Shelf::new(db.clone(), &config.data),
             under_way: UnderWay::default(),
             writer: Writer::start(db.clone()),
             config,
