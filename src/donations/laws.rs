@@ -196,7 +196,7 @@ fn books() -> impl Strategy<Value = Book> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20_000))]
+    #![proptest_config(ProptestConfig { max_global_rejects: 20_000, ..ProptestConfig::with_cases(20_000) })]
 
     #[test]
     fn raised_is_the_sum_of_the_journal_and_of_the_export(book in books()) {
