@@ -104,10 +104,7 @@ where
             route: request.extensions().get::<MatchedPath>().cloned(),
             path: (log.requests == LoggedRequests::All).then(|| request.uri().path().to_owned()),
             is_open: cors::is_open(request.uri().path()),
-            methods: match *request.method() {
-                Method::GET | Method::HEAD => cors::READING,
-                _ => cors::methods_of(request.uri().path()),
-            },
+            methods: cors::methods_of(request.uri().path()),
             is_page: is_page(request.uri().path()),
             trail: Arc::default(),
             app: self.app.clone(),
