@@ -112,8 +112,10 @@ pub async fn raised(
     headers: HeaderMap,
 ) -> Result<Response> {
     let shown = find(&app, &nonprofit, &name).await?;
-    let body = serde_json::to_vec(&RaisedBody::new(&shown)).expect("numbers are plain data");
-    Ok(tagged(&headers, body))
+    let raised = RaisedBody::new(&shown);
+    Ok(cache::json(&headers, Some(&raised.tag()), || {
+        serde_json::to_vec(&raised).expect("numbers are plain data")
+    }))
 }
 
 async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
