@@ -112,6 +112,7 @@ impl App {
             usage: Usage::default(),
             saving: saving::Saving::default(),
         }));
+        app.hashing.warm_up();
         app.show_figures();
         Ok(app)
     }

@@ -84,7 +84,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     let text = KeyText::generate(kind);
     let now = app.clock.millis();
     if !store::insert_as(&app.db, id, who.account, &name, &text, now).await? {
-        return Ok((Flash::AlreadyDone.keep(), Redirect::to("/dashboard")).into_response());
+        return Ok((Flash::AlreadyDone.keep(&app), Redirect::to("/dashboard")).into_response());
     }
     Ok(show_made(frame.at(&who, Tab::Keys), id, name, text))
 }
@@ -182,7 +182,7 @@ pub async fn roll(
     };
     let Some(new) = rolled else {
         let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
-        return Ok((Flash::AlreadyDone.keep(), way_on).into_response());
+        return Ok((Flash::AlreadyDone.keep(&app), way_on).into_response());
     };
     Ok(show_made(frame.at(&who, Tab::Keys), new, key.name, text))
 }
@@ -207,7 +207,7 @@ pub async fn revoke_page(
 pub async fn revoke(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
     let key = own(&app, &who, &id).await?;
     store::revoke(&app.db, KeyId(key.id), app.clock.millis()).await?;
-    Ok((Flash::KeyRevoked.keep(), Redirect::to("/dashboard")).into_response())
+    Ok((Flash::KeyRevoked.keep(&app), Redirect::to("/dashboard")).into_response())
 }
 
 /// A key of this account; a key of another is not there.
