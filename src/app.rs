@@ -12,9 +12,10 @@ use crate::directory::keeper::Look;
 use crate::donations::journal::writer::Writer;
 use crate::fundraisers::shelf::Shelf;
 use crate::http::idempotency::UnderWay;
+use crate::keys::exposure::Exposures;
 use crate::keys::limiter::Limiter;
+use crate::keys::recent;
 use crate::keys::ring::KeyRing;
-use crate::keys::{SentKey, recent, store};
 use crate::mail::Mailer;
 use crate::media::hosting::Pictures;
 use crate::nonprofits::causes::Causes;
@@ -51,6 +52,7 @@ pub struct Parts {
     pub directory: Arc<Directory>,
     pub fundraisers: Shelf,
     pub keys: KeyRing,
+    pub exposures: Exposures,
     pub limiter: Limiter,
     pub metrics: Metrics,
     pub recent: Recent,
@@ -91,6 +93,7 @@ impl App {
         let limiter = Limiter::new(now);
         limiter.restore(&recent::list(&db, millis).await?, now, millis);
         let app = App(Arc::new(Parts {
+            exposures: Exposures::default(),
             limiter,
             metrics: Metrics::new()?,
             recent: Recent::new(config.search.recent_answers),
@@ -112,6 +115,7 @@ impl App {
             usage: Usage::default(),
             saving: saving::Saving::default(),
         }));
+        app.hashing.warm_up();
         app.show_figures();
         Ok(app)
     }
@@ -219,19 +223,6 @@ impl App {
         }
         self.show_figures();
         Ok(())
-    }
-
-    /// Flags a private key that was sent in an address. The caller is refused either way.
-    pub async fn note_exposure(&self, text: SentKey<'_>) {
-        match store::expose(&self.db, text.hash(), self.clock.millis()).await {
-            Ok(true) => {
-                tracing::warn!("a private key was sent in an address and is flagged as exposed");
-                let app = self.clone();
-                tokio::spawn(async move { warn_owners(&app).await });
-            }
-            Ok(false) => {}
-            Err(fault) => tracing::error!(%fault, "an exposed private key could not be flagged"),
-        }
     }
 
     fn show_figures(&self) {

@@ -6,8 +6,8 @@
 
 use crate::donations::journal::writer::WriteFault;
 use crate::http::request_id::RequestId;
-use crate::keys::Class;
 use crate::keys::limit::Verdict;
+use crate::keys::{Class, mask};
 use crate::nonprofits::ein::Ein;
 use crate::web::error_page;
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -95,6 +95,16 @@ pub struct FieldFault {
     pub field: String,
     /// What to send instead.
     pub detail: String,
+}
+
+impl FieldFault {
+    /// Without what looks like a key.
+    fn masked(&self) -> FieldFault {
+        FieldFault {
+            field: mask(&self.field).into_owned(),
+            detail: mask(&self.detail).into_owned(),
+        }
+    }
 }
 
 /// All faults as one sentence.
@@ -241,9 +251,9 @@ impl IntoResponse for Error {
         let problem = Problem {
             status,
             code,
-            detail: self.to_string(),
+            detail: mask(&self.to_string()).into_owned(),
             errors: match &self {
-                Error::InvalidBody(faults) => faults.clone(),
+                Error::InvalidBody(faults) => faults.iter().map(FieldFault::masked).collect(),
                 _ => Vec::new(),
             },
         };

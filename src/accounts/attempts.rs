@@ -71,23 +71,24 @@ impl Attempts {
     pub fn sign_in(&self, username: &str, address: IpAddr, now: Instant) -> Result<(), Wait> {
         let (name, network) = (name(username), Network::of_client(address));
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = counts.known.get(&(name, network));
-        let is_known = seen.is_some_and(|seen| now.saturating_duration_since(*seen) < KNOWN);
         let mut asked = vec![(Subject::Pair(name, network), PAIR)];
-        if !is_known {
+        if !counts.is_known(name, network, now) {
             asked.push((Subject::Address(network), ADDRESS));
             asked.push((Subject::Account(name), ACCOUNT));
         }
         counts.admit(&asked, now)
     }
 
-    /// Takes the counted attempt back, since the password was right, and remembers the address.
+    /// Takes the counted attempt back, since the password was right, and remembers the address. From a known address
+    /// only the pair was counted, so that alone is taken back: signing in to an account of one's own pays for no guess.
     pub fn signed_in(&self, username: &str, address: IpAddr, now: Instant) {
         let (name, network) = (name(username), Network::of_client(address));
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.tried.remove(&Subject::Pair(name, network));
-        for subject in [Subject::Address(network), Subject::Account(name)] {
-            counts.tried.get_mut(&subject).and_then(VecDeque::pop_back);
+        if !counts.is_known(name, network, now) {
+            for subject in [Subject::Address(network), Subject::Account(name)] {
+                counts.tried.get_mut(&subject).and_then(VecDeque::pop_back);
+            }
         }
         if counts.known.len() >= MOST {
             counts.known.clear();
@@ -114,6 +115,11 @@ impl Attempts {
 }
 
 impl Counts {
+    fn is_known(&self, name: Name, network: Network, now: Instant) -> bool {
+        let seen = self.known.get(&(name, network));
+        seen.is_some_and(|seen| now.saturating_duration_since(*seen) < KNOWN)
+    }
+
     /// All of the subjects, or none, are counted.
     fn admit(&mut self, asked: &[(Subject, Allowance)], now: Instant) -> Result<(), Wait> {
         if self.tried.len() >= MOST {
@@ -189,6 +195,18 @@ mod tests {
             assert!(attempts.sign_in(&name.to_string(), address(1), now).is_ok());
         }
         assert!(attempts.sign_in("another", address(1), now).is_err());
+    }
+
+    #[test]
+    fn signing_in_to_an_account_of_ones_own_between_guesses_buys_no_more_of_them() {
+        let (attempts, now) = (Attempts::default(), Instant::now());
+        let mut guesses = 0;
+        for name in 0..10 * ADDRESS.attempts {
+            attempts.sign_in("mallory", address(1), now).unwrap();
+            attempts.signed_in("mallory", address(1), now);
+            guesses += usize::from(attempts.sign_in(&name.to_string(), address(1), now).is_ok());
+        }
+        assert_eq!(guesses, ADDRESS.attempts);
     }
 
     #[test]

@@ -32,6 +32,11 @@ impl Default for Hashing {
 }
 
 impl Hashing {
+    /// Makes what is compared with when there is no account, so that the first such comparison takes no longer.
+    pub fn warm_up(&self) {
+        tokio::task::spawn_blocking(|| _ = LazyLock::force(&NOBODY));
+    }
+
     /// The text that is stored of a password.
     pub async fn hash(&self, password: NewPassword) -> String {
         self.run(move || hash_now(password.expose().as_bytes())).await

@@ -17,13 +17,18 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use thiserror::Error;
 
+/// How the names of deleted accounts begin, and no other.
+const NOBODY: &str = "deleted-";
+
 /// A name that can stand in an address: small letters, digits, `-` and `_`, 2 to 40 characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Username(String);
 
 /// Why a text is no username.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("a username has 2 to 40 characters, small letters, digits, - and _, and begins with a letter")]
+#[error(
+    "a username has 2 to 40 characters, small letters, digits, - and _, and begins with a letter, but not with {NOBODY}"
+)]
 pub struct InvalidUsername;
 
 impl Username {
@@ -32,6 +37,7 @@ impl Username {
         let text = text.trim().to_ascii_lowercase();
         let is_valid = (2..=40).contains(&text.len())
             && text.starts_with(|first: char| first.is_ascii_lowercase())
+            && !text.starts_with(NOBODY)
             && text
                 .bytes()
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte));
@@ -57,6 +63,13 @@ pub struct Account {
     /// The Argon2 hash; an account without one cannot sign in until it is set by a mail.
     pub password: Option<SecretString>,
     pub confirmed_at: Option<i64>,
+}
+
+impl Account {
+    /// Was it made within the last minute?
+    pub fn is_fresh(&self, now: i64) -> bool {
+        now - self.created_at < 60_000
+    }
 }
 
 /// Who may make an account.
@@ -114,7 +127,16 @@ mod tests {
     #[test]
     fn a_username_can_stand_in_an_address() {
         assert_eq!(Username::parse(" Demo_1 ").unwrap().as_str(), "demo_1");
-        for bad in ["", "a", "1st", "a b", "é-name", "<b>", &"x".repeat(41)] {
+        for bad in [
+            "",
+            "a",
+            "1st",
+            "a b",
+            "é-name",
+            "<b>",
+            "Deleted-1",
+            &"x".repeat(41),
+        ] {
             assert_eq!(Username::parse(bad), Err(InvalidUsername), "{bad}");
         }
     }

@@ -7,7 +7,7 @@ use crate::ids::AccountId;
 use uuid::Uuid;
 
 const LIST: &str = "select id, username, email, operator, created_at from accounts where deleted_at is null order by username";
-const SET_OPERATOR: &str = "update accounts set operator = $2 where username = $1";
+const SET_OPERATOR: &str = "update accounts set operator = $2 where username = $1 and deleted_at is null";
 
 /// An account as it is listed.
 #[derive(Clone, Debug)]
@@ -51,13 +51,4 @@ pub async fn set(db: &Db, username: &Username, operator: bool, actor: Actor, now
     audit::store::record(&mut tx, &act, now).await?;
     tx.commit().await?;
     Ok(true)
-}
-
-/// Writes down that an account was made on the command line.
-pub async fn note_created(db: &Db, username: &Username, operator: bool, now: i64) -> sqlx::Result<()> {
-    let mut tx = db.write().await?;
-    let detail = if operator { "operator" } else { "" };
-    let act = Act::new(Actor::Command, "account create", username.as_str(), detail);
-    audit::store::record(&mut tx, &act, now).await?;
-    tx.commit().await
 }

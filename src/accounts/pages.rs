@@ -18,6 +18,7 @@ use crate::web::{Field, Form, Frame, Sent};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
+use std::net::IpAddr;
 
 /// `GET /dashboard/sign-up`
 pub async fn sign_up_page(State(app): State<App>, frame: Frame) -> FormPage {
@@ -58,19 +59,23 @@ pub async fn sign_up(
     };
     if let Some(id) = store::insert_whole(&app.db, &account, app.clock.millis()).await? {
         return match waits {
-            true => ask_to_confirm(&app, frame, username.as_str()).await,
+            true => ask_to_confirm(&app, frame, username.as_str(), address).await,
             false => enter(&app, id, &headers, Flash::Welcome, "/dashboard").await,
         };
     }
-    // The button was pressed twice: the account is there, with this very password.
+    // The button was pressed twice: the account is there since a moment, with this very password. An older one is
+    // signed in to where guesses are counted.
+    let now = app.clock.millis();
     let taken = store::find_whole(&app.db, username.as_str()).await?;
+    let taken = taken.filter(|account| account.is_fresh(now));
     let stored = taken.as_ref().and_then(|account| account.password.clone());
     let is_theirs = app.hashing.verify(stored, sent.text("password")).await;
-    match taken {
-        Some(account) if is_theirs && account.confirmed_at.is_some() => {
-            enter(&app, account.id, &headers, Flash::Welcome, "/dashboard").await
+    match taken.filter(|_| is_theirs) {
+        Some(account) if account.confirmed_at.is_none() => {
+            ask_to_confirm(&app, frame, &account.username, address).await
         }
-        _ => {
+        Some(account) => enter(&app, account.id, &headers, Flash::Welcome, "/dashboard").await,
+        None => {
             form.refuse("username", frame.t.accounts.username_taken);
             Ok(sign_up_with(&app, frame, form).refused())
         }
@@ -111,7 +116,7 @@ pub async fn sign_in(
     };
     app.attempts.signed_in(&username, address, app.clock.instant());
     if account.confirmed_at.is_none() {
-        return ask_to_confirm(&app, frame, &account.username).await;
+        return ask_to_confirm(&app, frame, &account.username, address).await;
     }
     let next = Some(sent.text("next")).filter(|next| sessions::is_way_back(next));
     // Whoever was signed in here before is signed out: the cookie is a new one.
@@ -137,7 +142,7 @@ pub async fn sign_out_page(frame: Frame) -> FormPage {
 pub async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
     let gone = sessions::end(&app, &headers).await?;
     let way_on = Redirect::to("/dashboard/sign-in");
-    Ok((Flash::SignedOut.keep(), gone, way_on).into_response())
+    Ok((Flash::SignedOut.keep(&app), gone, way_on).into_response())
 }
 
 /// Begins a session and goes on.
@@ -149,18 +154,22 @@ pub async fn enter(
     next: &str,
 ) -> Result<Response> {
     let cookie = sessions::begin(app, account, headers).await?;
-    Ok((flash.keep(), cookie, Redirect::to(next)).into_response())
+    Ok((flash.keep(app), cookie, Redirect::to(next)).into_response())
 }
 
 /// How long somebody has to wait, in words.
 pub fn told(frame: &Frame, wait: Wait) -> String {
-    let minutes = wait.0.as_secs().div_ceil(60).max(1).to_string();
+    let minutes = wait.0.as_millis().div_ceil(60_000).max(1).to_string();
     fill(frame.t.accounts.wait, &[("minutes", &minutes)])
 }
 
-async fn ask_to_confirm(app: &App, frame: Frame, username: &str) -> Result<Response> {
+/// The answer is the same where no further mail is sent, since there were many.
+async fn ask_to_confirm(app: &App, frame: Frame, username: &str, address: IpAddr) -> Result<Response> {
     if let Some(account) = store::find_whole(&app.db, username).await? {
-        links::send(app, &account, Purpose::Confirm).await?;
+        let to = account.email.as_deref().unwrap_or(username);
+        if app.attempts.mail(to, address, app.clock.instant()).is_ok() {
+            links::send(app, &account, Purpose::Confirm).await?;
+        }
     }
     let t = &frame.t.accounts;
     let page = FormPage::without_form(frame, t.confirm_sent_title).lead(t.confirm_sent);

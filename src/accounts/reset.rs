@@ -98,10 +98,9 @@ pub async fn set(State(app): State<App>, frame: Frame, headers: HeaderMap, sent:
         }
     };
     let hash = app.hashing.hash(password).await;
-    if !links::store::take(&app.db, token, Purpose::Reset).await? {
+    if !store::reset_password(&app.db, token, id, &hash, now).await? {
         return Ok(stale(frame));
     }
-    store::set_password(&app.db, id, &hash, Some(now)).await?;
     enter(&app, id, &headers, Flash::PasswordChanged, "/dashboard").await
 }
 
@@ -130,10 +129,9 @@ pub async fn confirm(State(app): State<App>, frame: Frame, sent: Sent) -> Result
     let (token, now) = (sent.text("token"), app.clock.millis());
     let found = links::store::find(&app.db, token, Purpose::Confirm, now).await?;
     match found {
-        Some((id, _)) if links::store::take(&app.db, token, Purpose::Confirm).await? => {
-            store::confirm(&app.db, id, now).await?;
+        Some((id, _)) if store::confirm(&app.db, token, id, now).await? => {
             let way_on = Redirect::to("/dashboard/sign-in");
-            Ok((Flash::EmailConfirmed.keep(), way_on).into_response())
+            Ok((Flash::EmailConfirmed.keep(&app), way_on).into_response())
         }
         _ => Ok(stale(frame)),
     }

@@ -65,7 +65,7 @@ pub async fn change_password(
     match password.filter(|_| !form.is_refused()) {
         Some(password) => {
             let hash = app.hashing.hash(password).await;
-            store::set_password(&app.db, who.account, &hash, None).await?;
+            store::set_password(&app.db, who.account, &hash).await?;
             enter(&app, who.account, &headers, Flash::PasswordChanged, ADDRESS).await
         }
         None => Ok((
@@ -78,16 +78,22 @@ pub async fn change_password(
 
 /// `POST /dashboard/settings/sessions`: ends one session, or all others.
 pub async fn end_sessions(State(app): State<App>, who: SignedIn, sent: Sent) -> Result<Response> {
-    let flash = if let Some(hash) = hash_of(sent.text("session")) {
-        match sessions::store::remove_of(&app.db, who.account, &hash).await? {
+    let named = sent.text("session");
+    let flash = if named.is_empty() {
+        sessions::store::remove_others(&app.db, who.account, who.session).await?;
+        Flash::SessionsEnded
+    } else {
+        // A name that is none of a session ends nothing.
+        let is_ended = match hash_of(named) {
+            Some(hash) => sessions::store::remove_of(&app.db, who.account, &hash).await?,
+            None => false,
+        };
+        match is_ended {
             true => Flash::SessionEnded,
             false => Flash::AlreadyDone,
         }
-    } else {
-        sessions::store::remove_others(&app.db, who.account, who.session).await?;
-        Flash::SessionsEnded
     };
-    Ok((flash.keep(), Redirect::to(ADDRESS)).into_response())
+    Ok((flash.keep(&app), Redirect::to(ADDRESS)).into_response())
 }
 
 /// `GET /dashboard/settings/delete`
@@ -113,7 +119,7 @@ pub async fn delete(
     store::remove(&app.db, who.account, app.clock.millis()).await?;
     let gone = sessions::end(&app, &headers).await?;
     let way_on = Redirect::to("/dashboard/sign-in");
-    Ok((Flash::AccountDeleted.keep(), gone, way_on).into_response())
+    Ok((Flash::AccountDeleted.keep(&app), gone, way_on).into_response())
 }
 
 /// Asks for the password once more, as often as at the sign-in.

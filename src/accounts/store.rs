@@ -1,7 +1,9 @@
 //! The SQL of accounts.
 
-use super::{Account, Username};
-use crate::db::{Db, Topic, read, run};
+use super::links::{self, Purpose};
+use super::{Account, NOBODY, Username};
+use crate::audit::{self, Act, Actor};
+use crate::db::{Db, Topic, Tx, read, run};
 use crate::ids::AccountId;
 use uuid::Uuid;
 
@@ -14,7 +16,7 @@ macro_rules! accounts {
     };
 }
 
-const FIND: &str = "select id from accounts where username = $1";
+const FIND: &str = "select id from accounts where username = $1 and deleted_at is null";
 const FIND_WHOLE: &str = accounts!("where username = $1 and deleted_at is null");
 const LIST_BY_EMAIL: &str = accounts!("where email = $1 and deleted_at is null order by username");
 const INSERT: &str = "insert into accounts (id, username, email, operator, created_at, password, confirmed_at) \
@@ -105,9 +107,39 @@ pub async fn insert(
 
 /// Makes an account. Nothing where the name is taken.
 pub async fn insert_whole(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::Result<Option<AccountId>> {
-    let id = AccountId::new();
     let mut tx = db.write().await?;
-    let inserted = run!(&mut tx, c => sqlx::query(INSERT)
+    let Some(id) = insert_in(&mut tx, account, now).await? else {
+        return Ok(None);
+    };
+    tx.commit().await?;
+    Ok(Some(id))
+}
+
+/// Makes an account on the command line, which is written down with it. Nothing where the name is taken.
+pub async fn insert_by_command(
+    db: &Db,
+    account: &NewAccount<'_>,
+    now: i64,
+) -> sqlx::Result<Option<AccountId>> {
+    let mut tx = db.write().await?;
+    let Some(id) = insert_in(&mut tx, account, now).await? else {
+        return Ok(None);
+    };
+    let detail = if account.operator { "operator" } else { "" };
+    let act = Act::new(
+        Actor::Command,
+        "account create",
+        account.username.as_str(),
+        detail,
+    );
+    audit::store::record(&mut tx, &act, now).await?;
+    tx.commit().await?;
+    Ok(Some(id))
+}
+
+async fn insert_in(tx: &mut Tx, account: &NewAccount<'_>, now: i64) -> sqlx::Result<Option<AccountId>> {
+    let id = AccountId::new();
+    let inserted = run!(tx, c => sqlx::query(INSERT)
         .bind(id.0)
         .bind(account.username.as_str())
         .bind(account.email.map(str::to_lowercase))
@@ -119,41 +151,64 @@ pub async fn insert_whole(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::
         .await
         .map(|_| ()));
     match inserted {
-        Ok(()) => {
-            tx.commit().await?;
-            Ok(Some(id))
-        }
+        Ok(()) => Ok(Some(id)),
         Err(sqlx::Error::Database(fault)) if fault.is_unique_violation() => Ok(None),
         Err(fault) => Err(fault),
     }
 }
 
-/// Sets a password and ends every session and link. `confirmed_at`: the owner has shown to read mail at the address.
-pub async fn set_password(
+/// Sets a password and ends every session and link.
+pub async fn set_password(db: &Db, id: AccountId, password: &str) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    set_password_in(&mut tx, id, password, None).await?;
+    tx.commit().await
+}
+
+/// Sets a password by a mailed link, which uses the link up and shows that the owner reads mail at the address. False
+/// where the link was used before.
+pub async fn reset_password(
     db: &Db,
+    token: &str,
+    id: AccountId,
+    password: &str,
+    now: i64,
+) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    if !links::store::take(&mut tx, token, Purpose::Reset).await? {
+        return Ok(false);
+    }
+    set_password_in(&mut tx, id, password, Some(now)).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+async fn set_password_in(
+    tx: &mut Tx,
     id: AccountId,
     password: &str,
     confirmed_at: Option<i64>,
 ) -> sqlx::Result<()> {
-    let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(SET_PASSWORD).bind(id.0).bind(password).bind(confirmed_at).execute(c).await.map(|_| ()))?;
-    run!(&mut tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;
-    run!(&mut tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))?;
-    tx.commit().await
+    run!(&mut *tx, c => sqlx::query(SET_PASSWORD).bind(id.0).bind(password).bind(confirmed_at).execute(c).await.map(|_| ()))?;
+    run!(&mut *tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;
+    run!(tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))
 }
 
-/// Notes that the owner reads mail at the address.
-pub async fn confirm(db: &Db, id: AccountId, now: i64) -> sqlx::Result<()> {
+/// Notes by a mailed link, which is used up, that the owner reads mail at the address. False where it was used before.
+pub async fn confirm(db: &Db, token: &str, id: AccountId, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
+    if !links::store::take(&mut tx, token, Purpose::Confirm).await? {
+        return Ok(false);
+    }
     run!(&mut tx, c => sqlx::query(CONFIRM).bind(id.0).bind(now).execute(c).await.map(|_| ()))?;
-    tx.commit().await
+    tx.commit().await?;
+    Ok(true)
 }
 
 /// Deletes an account: what it made stays, its keys end, and nothing that is personal is left.
 pub async fn remove(db: &Db, id: AccountId, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     let revision = tx.raise_revision(Topic::Keys).await?;
-    let nobody = format!("deleted-{}", id.0.simple());
+    let nobody = format!("{NOBODY}{}", id.0.simple());
     run!(&mut tx, c => sqlx::query(ANONYMISE).bind(id.0).bind(&nobody).bind(now).bind(false).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;

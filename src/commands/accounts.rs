@@ -100,13 +100,12 @@ async fn create(
         password,
         is_confirmed: true,
     };
-    let Some(id) = store::insert_whole(&app.db, &account, now).await? else {
+    let Some(id) = store::insert_by_command(&app.db, &account, now).await? else {
         bail!(
             "there is an account {} already; pick another name",
             username.as_str()
         );
     };
-    operators::note_created(&app.db, username, operator, now).await?;
     let value = json!({"id": id.to_string(), "username": username.as_str(), "operator": operator});
     output.say(&value, || {
         format!(

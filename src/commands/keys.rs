@@ -122,7 +122,7 @@ async fn create(app: &App, output: Output, account: &str, kind: Kind, name: &str
         )
     })?;
     let text = KeyText::generate(kind);
-    let id = store::insert(&app.db, owner, name, &text, app.clock.millis()).await?;
+    let id = store::insert_for(&app.db, owner, name, &text, Actor::Command, app.clock.millis()).await?;
     tell_new(output, id, &text, username.as_str())
 }
 
@@ -147,7 +147,7 @@ async fn roll(app: &App, output: Output, id: KeyId, overlap: Overlap) -> anyhow:
     let now = app.clock.millis();
     match store::roll(&app.db, id, &text, overlap, Some(Actor::Command), now).await? {
         Roll::Done(new) => tell_new(output, new, &text, &old.username),
-        Roll::NoSuchKey => bail!("there is no key {id}; causeway key list shows them"),
+        Roll::NoSuchKey | Roll::TooMany => bail!("there is no key {id}; causeway key list shows them"),
         Roll::NotActive(state) => bail!(
             "key {id} is {}; make a new one with causeway key create",
             state.as_str()

@@ -4,11 +4,12 @@
 //! Every other pair is refused in the same words, so an answer tells nothing about which half was wrong. Both halves
 //! are looked up in any case, and a private key by its SHA-256: no comparison ends early on a secret.
 
-use super::public_key::{Counted, admit};
+use super::public_key::{Counted, admit, refuse_private};
 use super::trail::Trail;
 use crate::app::App;
 use crate::error::Error;
 use crate::ids::{AccountId, KeyId};
+use crate::keys::shares::Visitor;
 use crate::keys::{Class, Key, KeyText, Kind, SentKey, State};
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
@@ -40,6 +41,7 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        refuse_private(app, parts.uri.query().unwrap_or_default()).await?;
         let sent = pair(&parts.headers)?;
         let (name, password) = sent.keys().ok_or(Error::InvalidCredentials)?;
         let public = app.keys.find(name).await?;
@@ -59,7 +61,8 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
             }
             _ => (public.id.0, app.config.limits.per_minute(class, &public)),
         };
-        admit(app, parts, class, counted, per_minute)?;
+        // Servers call, not visitors of a page: their calls are shared out among no addresses.
+        admit(app, parts, class, counted, per_minute, Visitor::UNKNOWN)?;
         Ok(Credentials {
             account: public.account,
             public_key: public.id,

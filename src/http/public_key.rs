@@ -4,7 +4,8 @@ use super::client::{ClientAddress, Network};
 use super::trail::Trail;
 use crate::app::App;
 use crate::error::Error;
-use crate::keys::{Class, Key, Kind, SentKey, State};
+use crate::keys::shares::Visitor;
+use crate::keys::{Class, Key, Kind, SentKey, State, exposure};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use std::borrow::Cow;
@@ -57,16 +58,20 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let text = api_key(parts.uri.query().unwrap_or_default())?;
-        let text = SentKey::parse(&text).ok_or(Error::InvalidKey)?;
-        let key = app.keys.find(text).await?;
-        if text.kind() == Kind::Private {
-            if key.is_some() {
-                app.note_exposure(text).await;
+        let query = parts.uri.query().unwrap_or_default();
+        let text = match api_key(query) {
+            Ok(text) => text,
+            Err(fault) => {
+                refuse_private(app, query).await?;
+                return Err(fault);
             }
+        };
+        let text = SentKey::parse(&text).ok_or(Error::InvalidKey)?;
+        if text.kind() == Kind::Private {
+            exposure::note(app, text).await;
             return Err(Error::PrivateKeyExposed);
         }
-        let key = key.ok_or(Error::InvalidKey)?;
+        let key = app.keys.find(text).await?.ok_or(Error::InvalidKey)?;
         let trail = parts.extensions.get::<Arc<Trail>>();
         trail.inspect(|trail| _ = trail.key.set(key.id));
         match key.state_at(|| app.clock.millis()) {
@@ -76,11 +81,28 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
         }
         let class = C::CLASS;
         let per_minute = app.config.limits.per_minute(class, &key);
-        admit(app, parts, class, key.id.0, per_minute)?;
+        let address = parts.extensions.get().map(|ClientAddress(address)| *address);
+        let visitor = app.limiter.visitor(&address.map(Network::of_client));
+        admit(app, parts, class, key.id.0, per_minute, visitor)?;
         Ok(PublicKey {
             key,
             class: PhantomData,
         })
+    }
+}
+
+/// Flags every private key among the values of `apiKey`, and refuses the call that sent one.
+pub(super) async fn refuse_private(app: &App, query: &str) -> Result<(), Error> {
+    let mut seen = false;
+    for value in super::params::values(query, "apiKey") {
+        if let Some(text) = SentKey::parse(&value).filter(|text| text.kind() == Kind::Private) {
+            exposure::note(app, text).await;
+            seen = true;
+        }
+    }
+    match seen {
+        true => Err(Error::PrivateKeyExposed),
+        false => Ok(()),
     }
 }
 
@@ -91,9 +113,8 @@ pub(super) fn admit(
     class: Class,
     counted: Uuid,
     per_minute: u32,
+    visitor: Visitor,
 ) -> Result<(), Error> {
-    let address = parts.extensions.get().map(|ClientAddress(address)| *address);
-    let visitor = app.limiter.visitor(&address.map(Network::of_client));
     let now = app.clock.instant();
     let verdict = app
         .limiter

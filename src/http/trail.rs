@@ -10,8 +10,8 @@ use crate::app::App;
 use crate::config::LoggedRequests;
 use crate::error::{Error, Problem};
 use crate::ids::KeyId;
-use crate::keys::Class;
 use crate::keys::limit::Verdict;
+use crate::keys::{Class, mask};
 use crate::operator::errors::FailedRequest;
 use crate::web::error_page::is_page;
 use crate::web::guard;
@@ -223,7 +223,8 @@ impl Steps {
             self.note_failure(route, status);
         }
         if self.path.is_some() || took > SLOW || status.is_server_error() {
-            self.log(self.path.as_deref().unwrap_or(route), status, took);
+            let path = self.path.as_deref().unwrap_or(route);
+            self.log(&mask(path), status, took);
         }
     }
 

@@ -3,6 +3,7 @@
 //! A key is its kind (`cwpk_` public, `cwsk_` private), thirty random characters and a checksum of six, so one
 //! that was mistyped is refused without a look at the store.
 
+pub mod exposure;
 pub mod first_steps;
 pub mod limit;
 pub mod limiter;
@@ -16,7 +17,7 @@ mod stored;
 mod text;
 pub mod view;
 
-pub use text::{KeyText, Kind, SentKey};
+pub use text::{KeyText, Kind, SentKey, mask};
 
 use crate::ids::{AccountId, KeyId};
 use serde::Deserialize;
@@ -29,6 +30,8 @@ pub struct Key {
     pub account: AccountId,
     pub kind: Kind,
     pub state: State,
+    /// A private key that was seen where anybody can read it.
+    pub exposed: bool,
     /// When it ends by itself, in milliseconds since 1970: set on a key that was rolled.
     pub ends_at: Option<i64>,
     /// Calls a minute by class, where they differ from the configuration.
@@ -190,6 +193,7 @@ mod tests {
             account: AccountId(Uuid::nil()),
             kind: Kind::Public,
             state: State::Active,
+            exposed: false,
             ends_at: None,
             limits: Default::default(),
         };

@@ -1,6 +1,6 @@
 //! The keys of an account on its dashboard: the list, one key, making, rolling and revoking one.
 
-use super::store::{self, Roll, StoredKey};
+use super::store::{self, Make, Roll, StoredKey};
 use super::view::{KeyView, Used};
 use super::{Class, KeyText, Kind, Overlap};
 use crate::app::App;
@@ -83,10 +83,18 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     };
     let text = KeyText::generate(kind);
     let now = app.clock.millis();
-    if !store::insert_as(&app.db, id, who.account, &name, &text, now).await? {
-        return Ok((Flash::AlreadyDone.keep(), Redirect::to("/dashboard")).into_response());
+    match store::insert_as(&app.db, id, who.account, &name, &text, now).await? {
+        Make::Done => Ok(show_made(frame.at(&who, Tab::Keys), id, name, text)),
+        Make::Already => Ok((Flash::AlreadyDone.keep(&app), Redirect::to("/dashboard")).into_response()),
+        Make::TooMany => {
+            form.refuse_all(too_many(&frame));
+            Ok(new_with(&who, frame, form).refused())
+        }
     }
-    Ok(show_made(frame.at(&who, Tab::Keys), id, name, text))
+}
+
+fn too_many(frame: &Frame) -> String {
+    fill(frame.t.keys.too_many, &[("most", &store::MOST.to_string())])
 }
 
 fn show_made(frame: Frame, id: KeyId, name: String, text: KeyText) -> Response {
@@ -144,6 +152,11 @@ pub async fn roll_page(
     PathText(id): PathText,
 ) -> Result<FormPage> {
     let key = own(&app, &who, &id).await?;
+    let form = roll_form(&frame, &key);
+    Ok(roll_with(&who, frame, &key, form))
+}
+
+fn roll_form(frame: &Frame, key: &StoredKey) -> Form {
     let t = &frame.t.keys;
     let choices = vec![
         Choice::new(Overlap::None.as_str(), t.roll_none, t.roll_none_hint),
@@ -152,12 +165,15 @@ pub async fn roll_page(
         Choice::new(Overlap::Week.as_str(), t.roll_week, ""),
     ];
     let overlap = Field::choice("overlap", t.roll_overlap, choices).value(Overlap::Day.as_str());
-    let fields = vec![overlap];
-    let form = Form::new(format!("/dashboard/keys/{}/roll", key.id), t.roll, fields);
-    let lead = fill(t.roll_lead, &[("name", &key.name)]);
-    Ok(FormPage::new(frame.at(&who, Tab::Keys), t.roll_title, form)
+    Form::new(format!("/dashboard/keys/{}/roll", key.id), t.roll, vec![overlap])
+}
+
+fn roll_with(who: &SignedIn, frame: Frame, key: &StoredKey, form: Form) -> FormPage {
+    let t = &frame.t.keys;
+    let lead = fill(t.roll_lead, &[("name", &key.title())]);
+    FormPage::new(frame.at(who, Tab::Keys), t.roll_title, form)
         .lead(lead)
-        .link(format!("/dashboard/keys/{}", key.id), t.keep))
+        .link(format!("/dashboard/keys/{}", key.id), t.keep)
 }
 
 /// `POST /dashboard/keys/{id}/roll`: as with a new key, this answer alone holds the key.
@@ -172,19 +188,19 @@ pub async fn roll(
     let (id, now) = (KeyId(key.id), app.clock.millis());
     let overlap = sent.text("overlap").parse().unwrap_or(Overlap::Day);
     let text = KeyText::generate(key.kind.parse().unwrap_or(Kind::Private));
-    // A form that is sent twice finds a key that ends already.
-    let rolled = match key.ends_at {
-        Some(_) => None,
-        None => match store::roll(&app.db, id, &text, overlap, None, now).await? {
-            Roll::Done(new) => Some(new),
-            Roll::NoSuchKey | Roll::NotActive(_) => None,
-        },
-    };
-    let Some(new) = rolled else {
-        let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
-        return Ok((Flash::AlreadyDone.keep(), way_on).into_response());
-    };
-    Ok(show_made(frame.at(&who, Tab::Keys), new, key.name, text))
+    match store::roll(&app.db, id, &text, overlap, None, now).await? {
+        Roll::Done(new) => Ok(show_made(frame.at(&who, Tab::Keys), new, key.title(), text)),
+        // A form that is sent twice finds a key that ends already.
+        Roll::NoSuchKey | Roll::NotActive(_) => {
+            let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
+            Ok((Flash::AlreadyDone.keep(&app), way_on).into_response())
+        }
+        Roll::TooMany => {
+            let mut form = roll_form(&frame, &key).filled(&sent);
+            form.refuse_all(too_many(&frame));
+            Ok(roll_with(&who, frame, &key, form).refused())
+        }
+    }
 }
 
 /// `GET /dashboard/keys/{id}/revoke`
@@ -197,7 +213,7 @@ pub async fn revoke_page(
     let key = own(&app, &who, &id).await?;
     let t = &frame.t.keys;
     let form = Form::new(format!("/dashboard/keys/{}/revoke", key.id), t.revoke, Vec::new()).dangerous();
-    let lead = fill(t.revoke_lead, &[("name", &key.name)]);
+    let lead = fill(t.revoke_lead, &[("name", &key.title())]);
     Ok(FormPage::new(frame.at(&who, Tab::Keys), t.revoke_title, form)
         .lead(lead)
         .link(format!("/dashboard/keys/{}", key.id), t.keep))
@@ -207,7 +223,7 @@ pub async fn revoke_page(
 pub async fn revoke(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
     let key = own(&app, &who, &id).await?;
     store::revoke(&app.db, KeyId(key.id), app.clock.millis()).await?;
-    Ok((Flash::KeyRevoked.keep(), Redirect::to("/dashboard")).into_response())
+    Ok((Flash::KeyRevoked.keep(&app), Redirect::to("/dashboard")).into_response())
 }
 
 /// A key of this account; a key of another is not there.

@@ -5,14 +5,23 @@ use crate::db::{Db, Topic};
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+/// How long the store may take to name what changed: at the first look these are all keys.
+const SILENCE: Duration = Duration::from_secs(20);
 
 /// The keys of a running server, kept fresh by [`KeyRing::refresh`].
 #[derive(Debug)]
 pub struct KeyRing {
     db: Db,
     keys: ArcSwap<Keys>,
-    refreshing: Mutex<()>,
+    /// How many looks at the store have begun.
+    begun: AtomicU64,
+    /// The last look that came to its end.
+    refreshing: Mutex<u64>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -27,18 +36,32 @@ impl KeyRing {
         KeyRing {
             db,
             keys: ArcSwap::default(),
-            refreshing: Mutex::new(()),
+            begun: AtomicU64::new(0),
+            refreshing: Mutex::new(0),
         }
     }
 
-    /// Takes in what changed since the last look.
+    /// Takes in what changed since the last look. Those who come while one is under way share the next.
     pub async fn refresh(&self) -> sqlx::Result<()> {
-        if self.db.revision(Topic::Keys).await? == self.keys.load().revision {
+        let before = self.begun.load(Ordering::SeqCst);
+        let mut ended = self.refreshing.lock().await;
+        if *ended > before {
             return Ok(());
         }
-        let _one_at_a_time = self.refreshing.lock().await;
+        let look = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
+        self.look().await?;
+        *ended = look;
+        Ok(())
+    }
+
+    async fn look(&self) -> sqlx::Result<()> {
         let known = self.keys.load_full();
-        let (revision, changed) = store::list_changed(&self.db, known.revision).await?;
+        if self.db.revision(Topic::Keys).await? == known.revision {
+            return Ok(());
+        }
+        // A connection that fell silent must not keep all others from looking.
+        let asked = timeout(SILENCE, store::list_changed(&self.db, known.revision));
+        let (revision, changed) = asked.await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         let mut keys = Keys {
             revision,
             ..Keys::clone(&known)
@@ -71,5 +94,10 @@ impl KeyRing {
             Kind::Public => keys.public.get(text.expose()).cloned(),
             Kind::Private => keys.private.get(&text.hash()).cloned(),
         }
+    }
+
+    /// Finds a private key by its hash among those that this server has seen.
+    pub fn known_private(&self, hash: &[u8; 32]) -> Option<Arc<Key>> {
+        self.keys.load().private.get(hash).cloned()
     }
 }

@@ -20,7 +20,7 @@ const SLOTS: usize = 256;
 pub struct Visitor(pub(super) u8);
 
 impl Visitor {
-    /// The caller of a call that was let through before this process began. It has no share and waits for nothing.
+    /// The caller of a call that was let through before this process began, or that no address stands for. It has no share and waits for nothing.
     pub const UNKNOWN: Visitor = Visitor(0);
 
     /// The visitor behind an address, or whatever else tells callers apart.

@@ -34,6 +34,8 @@ const LIMITS_CHANGED_SINCE: &str = "select l.key_id, l.class, l.per_minute from 
      join keys k on k.id = l.key_id where k.revision > $1";
 const INSERT: &str = "insert into keys (id, account_id, kind, name, public_key, hash, created_at, revision) \
      values ($1, $2, $3, $4, $5, $6, $7, $8)";
+const COUNT: &str = "select count(*) from keys where account_id = $1 and revoked_at is null \
+     and (ends_at is null or ends_at > $2)";
 const REVOKE: &str = "update keys set revoked_at = coalesce(revoked_at, $2), revision = $3 where id = $1";
 const END: &str = "update keys set ends_at = $2, revision = $3 where id = $1";
 const BLOCK: &str =
@@ -109,6 +111,19 @@ pub async fn list_limits(db: &Db) -> sqlx::Result<Vec<(KeyId, Class, u32)>> {
     Ok(known.collect())
 }
 
+/// How many keys that are not over an account may make for itself. Rolled ones may overlap: twice as many with those.
+pub const MOST: i64 = 100;
+
+/// What became of a key that an account makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Make {
+    Done,
+    /// There is one with this id.
+    Already,
+    /// The account has as many as it may have.
+    TooMany,
+}
+
 /// Stores a new key.
 pub async fn insert(
     db: &Db,
@@ -118,11 +133,33 @@ pub async fn insert(
     now: i64,
 ) -> sqlx::Result<KeyId> {
     let id = KeyId::new();
-    insert_as(db, id, account, name, text, now).await?;
+    let mut tx = db.write().await?;
+    let revision = tx.raise_revision(Topic::Keys).await?;
+    insert_in(&mut tx, id, account, name, text, now, revision).await?;
+    tx.commit().await?;
     Ok(id)
 }
 
-/// Stores a new key under an id that the caller chose. False where there is one with this id already.
+/// Stores a new key that somebody makes for an account, which is written down with it.
+pub async fn insert_for(
+    db: &Db,
+    account: AccountId,
+    name: &str,
+    text: &KeyText,
+    actor: Actor,
+    now: i64,
+) -> sqlx::Result<KeyId> {
+    let id = KeyId::new();
+    let act = Act::new(actor, "key create", &id.to_string(), text.kind().as_str());
+    change(db, now, Some(act), async |tx, revision| {
+        insert_in(tx, id, account, name, text, now, revision).await?;
+        Ok(1)
+    })
+    .await?;
+    Ok(id)
+}
+
+/// Stores a key that an account makes for itself, under an id that the caller chose.
 pub async fn insert_as(
     db: &Db,
     id: KeyId,
@@ -130,14 +167,24 @@ pub async fn insert_as(
     name: &str,
     text: &KeyText,
     now: i64,
-) -> sqlx::Result<bool> {
+) -> sqlx::Result<Make> {
     let mut tx = db.write().await?;
     let revision = tx.raise_revision(Topic::Keys).await?;
     match insert_in(&mut tx, id, account, name, text, now, revision).await {
-        Ok(()) => tx.commit().await.map(|()| true),
-        Err(sqlx::Error::Database(fault)) if fault.is_unique_violation() => Ok(false),
-        Err(fault) => Err(fault),
+        Ok(()) => {}
+        Err(sqlx::Error::Database(fault)) if fault.is_unique_violation() => return Ok(Make::Already),
+        Err(fault) => return Err(fault),
     }
+    if count(&mut tx, account, now).await? > MOST {
+        return Ok(Make::TooMany);
+    }
+    tx.commit().await?;
+    Ok(Make::Done)
+}
+
+/// The keys of an account that are not over.
+async fn count(tx: &mut Tx, account: AccountId, now: i64) -> sqlx::Result<i64> {
+    run!(tx, c => sqlx::query_scalar(COUNT).bind(account.0).bind(now).fetch_one(c).await)
 }
 
 async fn insert_in(
@@ -187,8 +234,10 @@ pub enum Roll {
     /// The new key.
     Done(KeyId),
     NoSuchKey,
-    /// A key that is blocked, revoked or at its end gets no successor.
+    /// A key that is blocked, revoked or at its end gets no successor, nor a second one from its owner.
     NotActive(State),
+    /// The account has as many as it may have.
+    TooMany,
 }
 
 /// Stores the new text of a key as a key of its own, with the name and the limits of the old one, which ends after
@@ -215,6 +264,10 @@ pub async fn roll(
         State::Active => {}
         state => return Ok(Roll::NotActive(state)),
     }
+    // A form that was sent twice at the same time.
+    if actor.is_none() && old.ends_at.is_some() {
+        return Ok(Roll::NotActive(State::Active));
+    }
     let new = KeyId::new();
     let account = AccountId(old.account_id);
     insert_in(&mut tx, new, account, &old.name, text, now, revision).await?;
@@ -223,6 +276,9 @@ pub async fn roll(
     let end = now + overlap.millis();
     let end = old.ends_at.map_or(end, |before| before.min(end));
     run!(&mut tx, c => sqlx::query(END).bind(id.0).bind(end).bind(revision).execute(c).await.map(|_| ()))?;
+    if actor.is_none() && count(&mut tx, account, now).await? > 2 * MOST {
+        return Ok(Roll::TooMany);
+    }
     if let Some(actor) = actor {
         let detail = format!("to {new}, overlap {}", overlap.as_str());
         audit::store::record(

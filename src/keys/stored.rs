@@ -69,6 +69,14 @@ impl From<KeyRow> for StoredKey {
 }
 
 impl StoredKey {
+    /// What it is called on a page: its name, or its id where it has none.
+    pub fn title(&self) -> String {
+        match self.name.is_empty() {
+            true => self.id.to_string(),
+            false => self.name.clone(),
+        }
+    }
+
     /// Whether it works at a moment.
     pub fn state_at(&self, now: i64) -> State {
         self.key().state_at(|| now)
@@ -84,6 +92,7 @@ impl StoredKey {
                 (None, Some(_)) => State::Blocked,
                 (None, None) => State::Active,
             },
+            exposed: self.exposed_at.is_some(),
             ends_at: self.ends_at,
             limits: Default::default(),
         }

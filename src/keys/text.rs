@@ -2,6 +2,7 @@
 
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -149,6 +150,27 @@ impl fmt::Debug for SentKey<'_> {
     }
 }
 
+/// The text with what looks like a key cut off after its kind, for logs and answers.
+pub fn mask(text: &str) -> Cow<'_, str> {
+    // In an address the line may be percent-encoded.
+    let starts = ["cwsk_", "cwpk_", "cwsk%5", "cwpk%5"];
+    if !starts.iter().any(|start| text.contains(start)) {
+        return Cow::Borrowed(text);
+    }
+    let (mut masked, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = starts.iter().filter_map(|start| rest.find(start)).min() {
+        let (before, key) = rest.split_at(at);
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '%';
+        let end = key.find(|c| !is_part(c)).unwrap_or(key.len());
+        masked.push_str(before);
+        masked.push_str(&key[..PREFIX - 1]);
+        masked.push_str("_…");
+        rest = &key[end..];
+    }
+    masked.push_str(rest);
+    Cow::Owned(masked)
+}
+
 /// Six characters that say whether the text before them was copied right.
 fn checksum(text: &[u8]) -> [u8; CHECKSUM] {
     let mut rest = crc32fast::hash(text) as usize;
@@ -181,6 +203,15 @@ mod tests {
         let key = KeyText::generate(Kind::Private);
         let sent = SentKey::parse(key.expose()).unwrap();
         assert!(!format!("{key:?} {sent:?}").contains(key.expose()));
+    }
+
+    #[test]
+    fn a_text_for_the_log_shows_no_key() {
+        let key = KeyText::generate(Kind::Private);
+        let key = key.expose();
+        assert_eq!(mask(&format!("/a/{key}/b {key}")), "/a/cwsk_…/b cwsk_…");
+        assert_eq!(mask(&key.replace('_', "%5F")), "cwsk_…");
+        assert_eq!(mask("/v0.2/nonprofit/cwskills"), "/v0.2/nonprofit/cwskills");
     }
 
     proptest! {

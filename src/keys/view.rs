@@ -4,7 +4,7 @@ use super::State;
 use super::store::StoredKey;
 use crate::app::App;
 use crate::ids::{AccountId, KeyId};
-use crate::usage::store as usage;
+use crate::usage::{KEPT, store as usage};
 use crate::web::moment::Moment;
 use crate::web::texts::Keys;
 use std::collections::HashMap;
@@ -25,6 +25,8 @@ pub struct KeyView {
     /// When a key that was rolled ends.
     pub ends: Option<Moment>,
     pub last_used: Option<Moment>,
+    /// Is it older than what is known of its calls?
+    is_old: bool,
     /// Calls in the last 24 hours.
     pub calls: u64,
     pub exposed: Option<Moment>,
@@ -65,11 +67,12 @@ impl KeyView {
             made: moment(key.created_at),
             ends: key.ends_at.map(moment),
             last_used: used.last.get(&key.id).copied().map(moment),
+            is_old: key.created_at < now - KEPT,
             calls: used.calls.get(&key.id).copied().unwrap_or_default(),
             exposed: key.exposed_at.map(moment),
+            name: key.title(),
             reason: key.block_reason.filter(|_| key.blocked_at.is_some()),
             username: key.username,
-            name: key.name,
             public_key: key.public_key,
         }
     }
@@ -109,6 +112,14 @@ impl KeyView {
             (State::Active, Some(_)) => "badge badge-warn",
             (State::Blocked, _) => "badge badge-bad",
             (State::Revoked, _) => "badge",
+        }
+    }
+
+    /// What is told of the last use of a key where none is known.
+    pub fn unused_text(&self, t: &Keys) -> &'static str {
+        match self.is_old {
+            true => t.long_unused,
+            false => t.never_used,
         }
     }
 

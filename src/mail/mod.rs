@@ -11,6 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::AsyncWriteExt;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
@@ -142,6 +143,13 @@ async fn write(folder: &Path, mail: &[u8]) -> std::io::Result<()> {
     tokio::fs::create_dir_all(folder).await?;
     let name = Uuid::now_v7().simple().to_string();
     let beside = folder.join(format!("{name}.part"));
-    tokio::fs::write(&beside, mail).await?;
+    let mut open = tokio::fs::OpenOptions::new();
+    open.write(true).create_new(true);
+    // Links in a mail are secrets of whom it is for.
+    #[cfg(unix)]
+    open.mode(0o600);
+    let mut file = open.open(&beside).await?;
+    file.write_all(mail).await?;
+    file.flush().await?;
     tokio::fs::rename(&beside, folder.join(format!("{name}.eml"))).await
 }

@@ -63,7 +63,7 @@ pub async fn block(
     }
     let now = app.clock.millis();
     let known = store::block(&app.db, id, reason, Actor::Account(who.account), now).await?;
-    done(known, id, Flash::KeyBlocked)
+    done(&app, known, id, Flash::KeyBlocked)
 }
 
 /// `POST /dashboard/operator/keys/{id}/unblock`
@@ -75,7 +75,7 @@ pub async fn unblock(
     let id = parse(&id)?;
     let now = app.clock.millis();
     let known = store::unblock(&app.db, id, Actor::Account(who.account), now).await?;
-    done(known, id, Flash::KeyUnblocked)
+    done(&app, known, id, Flash::KeyUnblocked)
 }
 
 /// `POST /dashboard/operator/keys/{id}/limits`
@@ -102,11 +102,11 @@ pub async fn set_limits(
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
     }
     if limits.is_empty() {
-        return done(true, id, Flash::AlreadyDone);
+        return done(&app, true, id, Flash::AlreadyDone);
     }
     let now = app.clock.millis();
     let known = store::set_limits(&app.db, id, &limits, Actor::Account(who.account), now).await?;
-    done(known, id, Flash::LimitsSet)
+    done(&app, known, id, Flash::LimitsSet)
 }
 
 fn parse(id: &str) -> Result<KeyId> {
@@ -117,9 +117,9 @@ fn address(id: KeyId) -> String {
     format!("/dashboard/operator/keys/{id}")
 }
 
-fn done(known: bool, id: KeyId, flash: Flash) -> Result<Response> {
+fn done(app: &App, known: bool, id: KeyId, flash: Flash) -> Result<Response> {
     match known {
-        true => Ok((flash.keep(), Redirect::to(&address(id))).into_response()),
+        true => Ok((flash.keep(app), Redirect::to(&address(id))).into_response()),
         false => Err(Error::NotFound),
     }
 }

@@ -81,7 +81,8 @@ pub async fn find(app: &App, headers: &HeaderMap) -> Result<Option<SignedIn>, Er
     Ok(Some(signed_in))
 }
 
-fn is_https(app: &App) -> bool {
+/// Do browsers come to us over HTTPS?
+pub fn is_https(app: &App) -> bool {
     app.config.public_url.starts_with("https://")
 }
 

@@ -90,7 +90,7 @@ pub async fn usage(
         usage,
         keys: keys
             .into_iter()
-            .map(|key| (key.id.to_string(), key.name))
+            .map(|key| (key.id.to_string(), key.title()))
             .collect(),
         frame: frame.at(&who, Tab::Usage),
     };

@@ -2,6 +2,8 @@
 //! pages say something.
 
 use super::texts::Texts;
+use crate::app::App;
+use crate::sessions;
 use axum::extract::Request;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderValue};
@@ -55,12 +57,13 @@ flashes! {
 }
 
 impl Flash {
-    /// Shows the message on the next page: `(flash.keep(), Redirect::to(...))`.
-    pub fn keep(self) -> CookieJar {
+    /// Shows the message on the next page: `(flash.keep(&app), Redirect::to(...))`.
+    pub fn keep(self, app: &App) -> CookieJar {
         let cookie = Cookie::build((COOKIE, self.name()))
             .path("/")
             .http_only(true)
-            .same_site(SameSite::Lax);
+            .same_site(SameSite::Lax)
+            .secure(sessions::is_https(app));
         CookieJar::new().add(cookie)
     }
 

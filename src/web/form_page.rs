@@ -55,7 +55,7 @@ impl FormPage {
 
     /// The answer to somebody who has to wait.
     pub fn too_often(self, wait: Duration) -> Response {
-        let seconds = wait.as_secs().max(1).to_string();
+        let seconds = wait.as_millis().div_ceil(1_000).max(1).to_string();
         (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, seconds)], self).into_response()
     }
 }

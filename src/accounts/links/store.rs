@@ -2,7 +2,7 @@
 
 use super::Purpose;
 use crate::accounts::token::Token;
-use crate::db::{Db, read, run};
+use crate::db::{Db, Tx, read, run};
 use crate::ids::AccountId;
 use uuid::Uuid;
 
@@ -53,18 +53,16 @@ pub async fn find(
     Ok(row.map(|(id, username)| (AccountId(id), username)))
 }
 
-/// Uses a link up. False where somebody else was faster.
-pub async fn take(db: &Db, token: &str, purpose: Purpose) -> sqlx::Result<bool> {
+/// Uses a link up, in the transaction that does what it is for. False where somebody else was faster.
+pub async fn take(tx: &mut Tx, token: &str, purpose: Purpose) -> sqlx::Result<bool> {
     let Some(token) = Token::parse(token) else {
         return Ok(false);
     };
-    let mut tx = db.write().await?;
-    let taken = run!(&mut tx, c => sqlx::query(TAKE)
+    let taken = run!(tx, c => sqlx::query(TAKE)
         .bind(token.hash().as_slice())
         .bind(purpose.name())
         .execute(c)
         .await
         .map(|done| done.rows_affected()))?;
-    tx.commit().await?;
     Ok(taken > 0)
 }

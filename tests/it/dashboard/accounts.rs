@@ -55,6 +55,8 @@ on_both! {
         let session = answer.headers.get_all("set-cookie").iter().map(|field| field.to_str().unwrap().to_owned());
         let session = session.into_iter().find(|field| field.starts_with("__Host-causeway_session=")).unwrap();
         assert!(session.contains("Secure"), "{session}");
+        let mut fields = answer.headers.get_all("set-cookie").iter().map(|field| field.to_str().unwrap());
+        assert!(fields.all(|field| field.contains("Secure")), "the message too");
     }
 
     async fn a_wrong_password_and_an_unknown_name_get_the_same_answer(world: &World) {
@@ -105,6 +107,10 @@ on_both! {
         let fields = [("username", "grace"), ("email", "x@example.org"), ("password", "another stone lantern")];
         let page = Visitor::new(world).post(422, "/dashboard/sign-up", &fields).await.text();
         assert!(page.contains("This name is taken"), "{page}");
+        // An older account is signed in to where guesses are counted, even with the right password.
+        world.app.clock.advance(Duration::from_secs(61));
+        let fields = [("username", "grace"), ("email", "grace@example.org"), ("password", PASSWORD)];
+        Visitor::new(world).post(422, "/dashboard/sign-up", &fields).await;
     }
 
     async fn sessions_are_listed_and_ended(world: &World) {
@@ -121,6 +127,10 @@ on_both! {
         here.post(303, "/dashboard/settings/sessions", &[("session", &id)]).await;
         there.get(303, "/dashboard").await;
         there.sign_in(303, "grace", PASSWORD).await;
+        for bad in ["x", &id[1..], &"g".repeat(64), "é"] {
+            here.post(303, "/dashboard/settings/sessions", &[("session", bad)]).await;
+        }
+        there.get(200, "/dashboard").await;
         here.post(303, "/dashboard/settings/sessions", &[]).await;
         there.get(303, "/dashboard").await;
         here.get(200, "/dashboard").await;

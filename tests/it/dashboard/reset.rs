@@ -80,4 +80,21 @@ on_both! {
         visitor.sign_in(303, "grace", PASSWORD).await;
         visitor.get(200, "/dashboard").await;
     }
+
+    async fn asking_again_and_again_to_confirm_fills_no_mailbox(world: &World) {
+        let mut config = world.app.config.clone();
+        config.accounts.mail_domains = vec!["example.org".to_owned()];
+        let visitor = Visitor::of(&Client::new(&App::build(config).await.unwrap(), ""));
+        let fields = [("username", "grace"), ("email", "grace@example.org"), ("password", PASSWORD)];
+        // The second is a button that was pressed twice.
+        for _ in 0..2 {
+            assert!(visitor.post(200, "/dashboard/sign-up", &fields).await.text().contains("Look at your mail"));
+        }
+        for _ in 0..4 {
+            visitor.sign_in(200, "grace", PASSWORD).await;
+        }
+        mails(world, 3).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!(mails(world, 3).await.len(), 3);
+    }
 }
