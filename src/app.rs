@@ -103,7 +103,7 @@ impl App {
             attempts: Attempts::default(),
             mail: Mailer::new(&config.mail, &config.data)?,
             recent_errors: RecentErrors::default(),
-            pictures: Pictures::new(db.clone(), Blobs::open(&config)?, clock.clone()),
+            pictures: Pictures::new(db.clone(), store, Blobs::open(&config)?, clock.clone()),
             fundraisers: Shelf::new(db.clone(), &config.data),
             under_way: UnderWay::default(),
             writer: Writer::start(db.clone()),

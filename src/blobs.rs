@@ -78,9 +78,9 @@ impl Blobs {
         }
     }
 
-    /// All blobs, in no order.
-    pub fn list(&self) -> BoxStream<'static, object_store::Result<Blob>> {
-        let blobs = self.store.list(None).map(|blob| {
+    /// The blobs below a folder, in no order.
+    pub fn list(&self, folder: &str) -> BoxStream<'static, object_store::Result<Blob>> {
+        let blobs = self.store.list(Some(&Name::from(folder))).map(|blob| {
             blob.map(|blob| Blob {
                 name: blob.location.to_string(),
                 written_at: blob.last_modified.timestamp_millis(),
@@ -89,25 +89,40 @@ impl Blobs {
         blobs.boxed()
     }
 
-    /// Clears away what processes that died left half written before this moment; returns how many.
-    pub async fn remove_unfinished(&self, before: i64) -> io::Result<usize> {
-        let folder = self.folder.clone();
-        let walked = tokio::task::spawn_blocking(move || remove_unfinished(&folder, before));
+    /// Clears away what processes that died left half written below a folder before this moment, of the files whose
+    /// names are ours; returns how many.
+    pub async fn remove_unfinished(
+        &self,
+        folder: &str,
+        before: i64,
+        is_ours: fn(&str) -> bool,
+    ) -> io::Result<usize> {
+        let folder = self.folder.join(folder);
+        let walked = tokio::task::spawn_blocking(move || remove_unfinished(&folder, before, is_ours));
         walked.await.map_err(io::Error::other)?
     }
 }
 
-fn remove_unfinished(folder: &Path, before: i64) -> io::Result<usize> {
+fn remove_unfinished(folder: &Path, before: i64, is_ours: fn(&str) -> bool) -> io::Result<usize> {
+    let entries = match fs::read_dir(folder) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(0),
+        entries => entries?,
+    };
     let mut removed = 0;
-    for entry in fs::read_dir(folder)? {
+    for entry in entries {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            removed += remove_unfinished(&entry.path(), before)?;
+            removed += remove_unfinished(&entry.path(), before, is_ours)?;
             continue;
         }
+        let name = entry.file_name();
+        let is_unfinished = name
+            .to_str()
+            .and_then(|name| name.split_once('#'))
+            .is_some_and(|(whole, _)| is_ours(whole));
         let age = entry.metadata()?.modified()?.duration_since(UNIX_EPOCH);
         let is_old = age.unwrap_or(Duration::ZERO).as_millis() < before.max(0) as u128;
-        if is_old && entry.file_name().to_string_lossy().contains('#') {
+        if is_old && is_unfinished {
             fs::remove_file(entry.path())?;
             removed += 1;
         }

@@ -73,7 +73,7 @@ create table journal (
 
 create unique index journal_external on journal (source, external_id);
 create index journal_fundraiser on journal (fundraiser_id, sequence);
-create index journal_donor on journal (fundraiser_id, donor);
+create index journal_donor on journal (fundraiser_id, donor, amount);
 create index journal_refunds on journal (refunds);
 
 -- The sides of each entry; they add up to zero.

@@ -4,6 +4,7 @@ use super::journal::entry::Entry;
 use super::journal::store;
 use crate::app::App;
 use crate::clock::rfc3339;
+use crate::usage::csv::no_formula;
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -68,7 +69,7 @@ pub async fn export(app: &App, format: Format, out: &mut impl Write) -> anyhow::
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => no_formula(text).into_owned(),
         other => other.to_string(),
     }
 }

@@ -3,7 +3,7 @@
 use super::journal::entry::{Draft, Entry, Kind, Leg, Party};
 use super::journal::store;
 use super::journal::writer::Batch;
-use super::{Label, Recipient, Recorded, Refused};
+use super::{Label, OFFLINE, Recipient, Recorded, Refused};
 use crate::app::App;
 use crate::money::Cents;
 use std::sync::Arc;
@@ -27,6 +27,9 @@ pub struct Gift {
 
 /// Records a gift, and answers once it is on disk. Delivered again it is the same answer, and nothing is doubled.
 pub async fn record(app: &App, gift: Gift) -> Result<Recorded, Refused> {
+    if gift.source.as_str() == OFFLINE {
+        return Err(Refused::ReservedSource);
+    }
     let fundraiser = gift.to.fundraiser;
     let gift = Arc::new(gift);
     let clock = app.clock.clone();

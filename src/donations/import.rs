@@ -3,11 +3,11 @@
 //! A line: `{"nonprofit": "530196605", "fundraiser": "my-run", "amount": 2500, "donor": "d-17", "externalId": "p-1"}`,
 //! and where they are known `source`, `name` and `public`.
 
-use super::{Gift, Label, OPERATOR, Recipient, Recorded, Refused, find_recipient, record};
+use super::{Gift, Label, OFFLINE, OPERATOR, Recipient, Recorded, Refused, find_recipient, record};
 use crate::app::App;
 use crate::import::progress::{Progress, Unit};
 use crate::money::Cents;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -15,6 +15,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Instant;
+use tempfile::NamedTempFile;
 use tokio::task::{JoinError, JoinSet};
 
 /// The most faults that are kept.
@@ -27,14 +28,19 @@ pub struct Imported {
     pub new: u64,
     /// Recorded before, and left as they were.
     pub known: u64,
+    /// Judged good, and refused when they were to be recorded.
+    pub refused: u64,
     /// What is wrong, with the number of the line. Where a line cannot be read, nothing was recorded at all.
     pub faults: Vec<String>,
     /// How long the recording took.
     pub seconds: f64,
 }
 
-/// Reads a file twice: to judge every line, then to record them, `at_once` under way at a time.
+/// Reads a file twice: to judge every line, then to record them, `at_once` under way at a time. What can be read only
+/// once, as a pipe, is put into a file first.
 pub async fn import(app: &App, path: &Path, at_once: usize) -> anyhow::Result<Imported> {
+    let spooled = spool(path)?;
+    let path = spooled.as_ref().map_or(path, NamedTempFile::path);
     let mut imported = Imported::default();
     let mut recipients = Recipients::default();
     for (number, line) in lines(path)? {
@@ -56,7 +62,7 @@ pub async fn import(app: &App, path: &Path, at_once: usize) -> anyhow::Result<Im
                 let app = app.clone();
                 under_way.spawn(async move { (number, record(&app, gift).await) });
             }
-            Err(fault) => imported.note(number, &fault),
+            Err(fault) => imported.refuse(number, &fault),
         }
         if under_way.len() >= at_once {
             imported.count(under_way.join_next().await)?;
@@ -68,7 +74,28 @@ pub async fn import(app: &App, path: &Path, at_once: usize) -> anyhow::Result<Im
     }
     progress.end();
     imported.seconds = begun.elapsed().as_secs_f64();
+    if imported.new + imported.known + imported.refused != imported.lines {
+        bail!(
+            "the file changed while it was read: {} gifts are new and {} were known, of {} lines; \
+             import it again, which records none twice",
+            imported.new,
+            imported.known,
+            imported.lines
+        );
+    }
     Ok(imported)
+}
+
+/// What can be read only once, in a file that goes away with the answer; nothing for a plain file.
+fn spool(path: &Path) -> anyhow::Result<Option<NamedTempFile>> {
+    let about = || format!("{} cannot be read; check that it is there", path.display());
+    let mut file = File::open(path).with_context(about)?;
+    if file.metadata().with_context(about)?.is_file() {
+        return Ok(None);
+    }
+    let mut spooled = NamedTempFile::new().context("no temporary file can be made")?;
+    std::io::copy(&mut file, &mut spooled).with_context(about)?;
+    Ok(Some(spooled))
 }
 
 type Outcome = Result<(usize, Result<Recorded, Refused>), JoinError>;
@@ -113,6 +140,9 @@ async fn read(app: &App, recipients: &mut Recipients, line: &str) -> anyhow::Res
         Some(_) => fields.label(&["source"]),
         None => Label::parse(OPERATOR).ok(),
     };
+    if source.as_ref().is_some_and(|source| source.as_str() == OFFLINE) {
+        fields.faults.push(Refused::ReservedSource.to_string());
+    }
     let name = fields.optional(&["name"]).and_then(|_| fields.label(&["name"]));
     let is_public = fields.flag("public");
     let mut faults = fields.faults;
@@ -223,9 +253,14 @@ impl Imported {
             (_, Ok(Recorded { is_new: true, .. })) => self.new += 1,
             (_, Ok(_)) => self.known += 1,
             (_, Err(Refused::Store(fault))) => return Err(fault.into()),
-            (number, Err(refused)) => self.note(number, &refused.to_string()),
+            (number, Err(refused)) => self.refuse(number, &refused.to_string()),
         }
         Ok(())
+    }
+
+    fn refuse(&mut self, number: usize, fault: &str) {
+        self.refused += 1;
+        self.note(number, fault);
     }
 
     fn note(&mut self, number: usize, fault: &str) {

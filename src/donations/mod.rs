@@ -27,6 +27,9 @@ pub use refund::{Refund, refund};
 /// Where a fact comes from if nobody says.
 pub const OPERATOR: &str = "operator";
 
+/// Where money that creators of fundraisers tell of comes from; no gift does.
+pub const OFFLINE: &str = "offline";
+
 /// A name that another system gave: 1 to 255 characters, no control characters, no blanks around it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Label(String);
@@ -95,6 +98,13 @@ pub enum Refused {
         source_name: String,
         external_id: String,
     },
+    #[error(
+        "a part of this gift was refunded under this name, and {left} are left; \
+         to refund them too, give this refund a name of its own with --refund-id"
+    )]
+    PartlyRefunded { left: Cents },
+    #[error("the source offline is for what creators of fundraisers tell; give this gift another source")]
+    ReservedSource,
     #[error("only {left} of this gift are left; refund no more than that")]
     MoreThanLeft { left: Cents },
     #[error("{0}; check the amount")]

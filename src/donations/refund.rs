@@ -60,17 +60,11 @@ async fn write(batch: &mut Batch, refund: &Refund, now: i64) -> sqlx::Result<Res
         }));
     };
     let fundraiser = gift.draft.fundraiser;
-    if let Some(known) = store::find(&mut batch.tx, source, &refund.own_id()).await? {
-        let is_same = known.draft.refunds == Some(gift.sequence)
-            && refund
-                .amount
-                .is_none_or(|amount| known.draft.amount == amount.reversed());
-        return Ok(match is_same {
-            true => Ok((recorded(&known, false), fundraiser)),
-            false => Err(conflict(&known)),
-        });
-    }
     let held = store::list_held(&mut batch.tx, gift.sequence).await?;
+    if let Some(known) = store::find(&mut batch.tx, source, &refund.own_id()).await? {
+        let outcome = told_again(refund, &known, &gift, &held);
+        return Ok(outcome.map(|recorded| (recorded, fundraiser)));
+    }
     let draft = match draft(refund, &gift, &held, now) {
         Ok(draft) => draft,
         Err(refused) => return Ok(Err(refused)),
@@ -79,6 +73,26 @@ async fn write(batch: &mut Batch, refund: &Refund, now: i64) -> sqlx::Result<Res
         Ok(entry) => Ok((recorded(&entry, true), fundraiser)),
         Err(too_much) => Err(too_much.into()),
     })
+}
+
+/// The answer to a refund whose name is taken. All that is left was given back before only where nothing is left.
+fn told_again(
+    refund: &Refund,
+    known: &Entry,
+    gift: &Entry,
+    held: &[(Party, Cents)],
+) -> Result<Recorded, Refused> {
+    let left = Cents::sum(held.iter().map(|(_, cents)| *cents))?;
+    let is_same = match refund.amount {
+        _ if known.draft.refunds != Some(gift.sequence) => false,
+        Some(amount) => known.draft.amount == amount.reversed(),
+        None if left > Cents::ZERO => return Err(Refused::PartlyRefunded { left }),
+        None => true,
+    };
+    match is_same {
+        true => Ok(recorded(known, false)),
+        false => Err(conflict(known)),
+    }
 }
 
 /// Every nonprofit gives back by what it holds, so that none gives more than it got.

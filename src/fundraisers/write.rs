@@ -5,6 +5,7 @@ use super::fields::Fields;
 use super::wire::{FundraiserBody, WrittenBody, WrittenData};
 use super::{Fundraiser, slug, store};
 use crate::app::App;
+use crate::donations::OFFLINE;
 use crate::donations::journal::entry::{Draft, Kind, Leg, Party};
 use crate::donations::journal::writer::Batch;
 use crate::error::{Error, FieldFault};
@@ -14,9 +15,6 @@ use crate::money::Cents;
 use crate::urls::Urls;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-
-/// Where money from elsewhere comes from, in the journal.
-const OFFLINE: &str = "offline";
 
 /// A fundraiser that is to be made.
 #[derive(Clone, Debug)]
@@ -87,12 +85,13 @@ async fn write_new(
 async fn free_slug(batch: &mut Batch, nonprofit: NonprofitId, title: &str) -> sqlx::Result<String> {
     let plain = slug::of_title(title);
     let mut slug = plain.clone();
-    let mut bytes = [0; 2];
-    getrandom::fill(&mut bytes).expect("the system has random bytes");
-    let mut number = u16::from_le_bytes(bytes);
-    while store::has_slug(&mut batch.tx, nonprofit, &slug).await? {
-        slug = slug::varied(&plain, number);
-        number = number.wrapping_add(1);
+    for tried in 0.. {
+        if !store::has_slug(&mut batch.tx, nonprofit, &slug).await? {
+            break;
+        }
+        let mut bytes = [0; 4];
+        getrandom::fill(&mut bytes).expect("the system has random bytes");
+        slug = slug::varied(&plain, u32::from_le_bytes(bytes), tried);
     }
     Ok(slug)
 }

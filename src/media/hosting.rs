@@ -39,6 +39,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 pub struct Pictures {
     db: Db,
     blobs: Blobs,
+    /// Where its blobs lie. It has the id of the store in it, so that several stores can share one place.
+    folder: String,
     clock: Clock,
     room: Arc<Semaphore>,
 }
@@ -91,16 +93,16 @@ impl fmt::Display for Width {
 
 /// Is this the id of a picture that somebody sent, and not of one that we draw?
 pub fn is_hosted_id(text: &str) -> bool {
-    text.strip_prefix(PREFIX).is_some_and(|rest| {
-        rest.len() == 32 && rest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    })
+    text.strip_prefix(PREFIX).is_some_and(is_hex)
 }
 
 impl Pictures {
-    pub fn new(db: Db, blobs: Blobs, clock: Clock) -> Pictures {
+    /// The pictures of the store with this id.
+    pub fn new(db: Db, store: Uuid, blobs: Blobs, clock: Clock) -> Pictures {
         Pictures {
             db,
             blobs,
+            folder: format!("pictures/{}", store.simple()),
             clock,
             room: Arc::new(Semaphore::new((MOST_MEMORY / MIB) as usize)),
         }
@@ -145,7 +147,12 @@ impl Pictures {
         let name = Uuid::now_v7().simple().to_string();
         let picture = Stored {
             // The last digits are random, and so spread over the folders.
-            blob: format!("pictures/{}/{name}.{}", &name[30..], clean.kind.extension()),
+            blob: format!(
+                "{}/{}/{name}.{}",
+                self.folder,
+                &name[30..],
+                clean.kind.extension()
+            ),
             id,
             sha256: Sha256::digest(&clean.bytes).to_vec(),
             kind: clean.kind,
@@ -209,13 +216,21 @@ impl Pictures {
         Ok(made)
     }
 
-    /// Clears away what uploads that came to nothing left behind; returns how many blobs.
+    /// Clears away what uploads that came to nothing left behind; returns how many blobs. What lies elsewhere, or has
+    /// a name that we do not give, belongs to somebody else.
     pub async fn sweep(&self) -> anyhow::Result<usize> {
         let before = self.clock.millis() - ORPHAN_AGE_MILLIS;
-        let mut removed = self.blobs.remove_unfinished(before).await?;
-        let mut blobs = self.blobs.list();
+        let mut removed = self
+            .blobs
+            .remove_unfinished(&self.folder, before, is_file_name)
+            .await?;
+        let mut blobs = self.blobs.list(&self.folder);
         while let Some(blob) = blobs.try_next().await? {
-            if blob.written_at < before && !store::is_blob_used(&self.db, original(&blob.name)).await? {
+            let file = blob.name.rsplit('/').next().unwrap_or_default();
+            if blob.written_at >= before || !is_file_name(file) {
+                continue;
+            }
+            if !store::is_blob_used(&self.db, original(&blob.name)).await? {
                 self.blobs.remove(&blob.name).await?;
                 removed += 1;
             }
@@ -245,6 +260,23 @@ impl Stored {
 /// The blob of the picture that a narrowed one was made from.
 fn original(name: &str) -> &str {
     name.rsplit_once(".w").map_or(name, |(original, _)| original)
+}
+
+/// Is this the last part of a name that [`Pictures::keep`] or [`Pictures::read`] gives?
+fn is_file_name(name: &str) -> bool {
+    let (name, width) = match name.rsplit_once(".w") {
+        Some((name, width)) => (name, Some(width)),
+        None => (name, None),
+    };
+    let is_whole = name.split_once('.').is_some_and(|(name, extension)| {
+        is_hex(name) && Kind::ALL.iter().any(|kind| kind.extension() == extension)
+    });
+    is_whole && width.is_none_or(|width| Width::parse(width).is_some())
+}
+
+/// 32 hex digits.
+fn is_hex(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn hosted_id(bytes: &[u8]) -> String {

@@ -34,6 +34,10 @@ pub enum Kind {
     Png,
 }
 
+impl Kind {
+    pub const ALL: [Kind; 2] = [Kind::Jpeg, Kind::Png];
+}
+
 /// Judges a picture by its header, decodes it, turns it upright and encodes it anew.
 ///
 /// ```

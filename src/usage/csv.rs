@@ -2,6 +2,7 @@
 
 use super::Hour;
 use jiff::Timestamp;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use uuid::Uuid;
@@ -29,12 +30,18 @@ pub fn export(hours: &[Hour], names: &BTreeMap<Uuid, String>) -> String {
     text
 }
 
-/// A cell that people wrote. One that a spreadsheet would read as a formula gets an apostrophe before it; a blank
-/// would not do, since some cut it off.
+/// A cell that people wrote.
 fn cell(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-    let apostrophe = if is_formula { "'" } else { "" };
-    format!("\"{apostrophe}{}\"", text.replace('"', "\"\""))
+    format!("\"{}\"", no_formula(text).replace('"', "\"\""))
+}
+
+/// A text that no spreadsheet reads as a formula: one that it would gets an apostrophe before it. A blank would not do,
+/// since some cut it off.
+pub fn no_formula(text: &str) -> Cow<'_, str> {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
+    }
 }
 
 #[cfg(test)]

@@ -144,15 +144,29 @@ on_both! {
         let kept = blobs(world);
         assert_eq!(kept.len(), 2);
         let folder = kept[0].parent().unwrap();
-        for orphan in ["orphan.jpg", "orphan.jpg.w64", "half.jpg#1"] {
+        let orphan = "0".repeat(32);
+        for orphan in [format!("{orphan}.jpg"), format!("{orphan}.jpg.w64"), format!("{orphan}.jpg#1")] {
             std::fs::write(folder.join(orphan), b"x").unwrap();
+        }
+        // What others keep in the same place is theirs: pictures of another store, and files with other names.
+        let foreign = world.data().join("blobs/pictures").join("1".repeat(32)).join("00");
+        std::fs::create_dir_all(&foreign).unwrap();
+        let foreign = [
+            foreign.join(format!("{orphan}.jpg")),
+            foreign.join(format!("{orphan}.jpg#1")),
+            folder.join("holiday.jpg"),
+            folder.join("notes #1.txt"),
+            world.data().join("blobs/budget.ods"),
+            world.data().join("blobs/draft#2.txt"),
+        ];
+        for file in &foreign {
+            std::fs::write(file, b"x").unwrap();
         }
         assert_eq!(world.app.pictures.sweep().await.unwrap(), 0);
         world.app.clock.advance(Duration::from_mins(61));
         assert_eq!(world.app.pictures.sweep().await.unwrap(), 3);
-        let mut left = blobs(world);
-        left.sort();
-        assert_eq!(left.len(), 2);
+        assert!(foreign.iter().all(|file| file.exists()));
+        assert_eq!(blobs(world).len(), 2 + foreign.len());
         world.client.get_plain(200, &address).await;
     }
 
