@@ -2,6 +2,10 @@
 
 use super::visitor::{Visitor, between, hidden, mails};
 use crate::world::World;
+use axum::http::Method;
+use causeway::accounts::{Username, store};
+use causeway::db::Topic;
+use causeway::keys::{KeyText, Kind, store as keys};
 
 on_both! {
     async fn a_key_that_was_made_on_the_dashboard_works_until_it_is_revoked(world: &World) {
@@ -96,6 +100,73 @@ on_both! {
         assert!(visitor.get(200, "/dashboard").await.text().contains("This private key was exposed"));
         causeway::accounts::warnings::warn_owners(&world.app).await;
         assert_eq!(mails(world, 1).await.len(), 1);
+    }
+
+    async fn a_private_key_is_flagged_beside_another_key_and_beside_credentials(world: &World) {
+        let visitor = Visitor::new(world);
+        visitor.sign_up("grace").await;
+        let sent = async |path: &str, headers: &[(&str, &str)]| {
+            let private = visitor.make_key("private", "server").await;
+            let address = format!("{path}?apiKey={}&apiKey={private}", world.client.key);
+            let method = if headers.is_empty() { Method::GET } else { Method::POST };
+            let answer = world.client.send(401, &method, &address, headers).await;
+            assert_eq!(answer.code(), "private_key_exposed");
+        };
+        sent("/v0.2/nonprofit/530196605", &[]).await;
+        sent("/v0.2/fundraiser", &[("authorization", "Basic x")]).await;
+        let exposed = world.texts("select name from keys where exposed_at is not null").await;
+        assert_eq!(exposed, ["server", "server"]);
+    }
+
+    async fn an_exposed_key_is_written_down_once(world: &World) {
+        let (_, private) = world.make_key(Kind::Private).await;
+        let caller = world.client.with_key(&private);
+        caller.details(401, "530196605").await;
+        let revision = world.app.db.revision(Topic::Keys).await.unwrap();
+        world.execute("update keys set exposed_at = null").await;
+        for _ in 0..3 {
+            assert_eq!(caller.details(401, "530196605").await.code(), "private_key_exposed");
+        }
+        assert_eq!(world.app.db.revision(Topic::Keys).await.unwrap(), revision);
+        assert!(world.texts("select name from keys where exposed_at is not null").await.is_empty(), "it was asked again");
+    }
+
+    async fn an_account_has_at_most_a_hundred_keys_and_the_same_form_is_still_done(world: &World) {
+        let visitor = Visitor::new(world);
+        visitor.sign_up("grace").await;
+        let grace = store::find(&world.app.db, &Username::parse("grace").unwrap()).await.unwrap().unwrap();
+        for _ in 0..99 {
+            keys::insert(&world.app.db, grace, "many", &KeyText::generate(Kind::Public), 0).await.unwrap();
+        }
+        visitor.make_key("public", "the last").await;
+        let form = visitor.get(200, "/dashboard/keys/new").await.text();
+        let once = hidden(&form, "once");
+        let fields = [("name", "one more"), ("kind", "public"), ("once", once.as_str())];
+        let page = visitor.post(422, "/dashboard/keys/new", &fields).await.text();
+        assert!(page.contains("You have 100 keys") && page.contains("one more"), "{page}");
+        world.execute("update keys set revoked_at = 1 where name = 'the last'").await;
+        visitor.post(200, "/dashboard/keys/new", &fields).await;
+        visitor.post(303, "/dashboard/keys/new", &fields).await;
+    }
+
+    async fn a_key_without_a_name_is_shown_by_its_id(world: &World) {
+        let visitor = Visitor::new(world);
+        visitor.sign_up("grace").await;
+        visitor.make_key("public", "website").await;
+        let id = between(&visitor.get(200, "/dashboard").await.text(), "id=\"key-", "\"").unwrap();
+        world.execute("update keys set name = '', created_at = 1 where name = 'website'").await;
+        for address in ["/dashboard", &format!("/dashboard/keys/{id}")] {
+            let page = visitor.get(200, address).await.text();
+            assert!(page.contains(&format!("<bdi>{id}</bdi>")) && page.contains("not in the last 90 days"), "{page}");
+        }
+        assert!(visitor.get(200, &format!("/dashboard/keys/{id}/revoke")).await.text().contains(&format!("{id} stops")));
+    }
+
+    async fn a_key_in_the_path_is_not_repeated(world: &World) {
+        world.load_demo().await;
+        let (_, private) = world.make_key(Kind::Private).await;
+        let answer = world.client.details(404, &private).await.text();
+        assert!(!answer.contains(&private) && answer.contains("cwsk_…"), "{answer}");
     }
 
     async fn first_steps_hold_the_own_public_key(world: &World) {

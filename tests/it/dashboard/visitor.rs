@@ -6,6 +6,7 @@ use axum::http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 pub const PASSWORD: &str = "river stone lantern";
@@ -147,6 +148,10 @@ pub async fn mails(world: &World, count: usize) -> Vec<String> {
         files.retain(|path| path.extension().is_some_and(|ending| ending == "eml"));
         if files.len() >= count {
             files.sort();
+            for file in &files {
+                let mode = std::fs::metadata(file).unwrap().permissions().mode();
+                assert_eq!(mode & 0o077, 0, "others can read a mail");
+            }
             let read = |path| std::fs::read_to_string(path).unwrap();
             return files.into_iter().map(read).map(|mail| plain(&mail)).collect();
         }

@@ -152,11 +152,14 @@ on_both! {
         let roll = async |id, text: &KeyText| store::roll(&world.app.db, id, text, Overlap::Day, None, now).await.unwrap();
         assert_eq!(roll(KeyId::new(), &text).await, Roll::NoSuchKey);
         assert_eq!(roll(world.key_id, &KeyText::generate(Kind::Private)).await, Roll::NoSuchKey);
+        let (id, _) = world.make_key(Kind::Public).await;
+        assert!(matches!(roll(id, &KeyText::generate(Kind::Public)).await, Roll::Done(_)));
+        assert_eq!(roll(id, &text).await, Roll::NotActive(State::Active), "its owner rolls it once");
         store::block(&world.app.db, world.key_id, "abuse", Actor::Command, now).await.unwrap();
         assert_eq!(roll(world.key_id, &text).await, Roll::NotActive(State::Blocked));
         store::revoke(&world.app.db, world.key_id, now).await.unwrap();
         assert_eq!(roll(world.key_id, &text).await, Roll::NotActive(State::Revoked));
-        assert_eq!(store::list(&world.app.db, None).await.unwrap().len(), 1);
+        assert_eq!(store::list(&world.app.db, None).await.unwrap().len(), 3);
     }
 
     async fn the_owner_of_an_exposed_key_is_to_be_mailed_once(world: &World) {
