@@ -11,6 +11,7 @@ use crate::directory::Directory;
 use crate::directory::keeper::Look;
 use crate::donations::journal::writer::Writer;
 use crate::fundraisers::shelf::Shelf;
+use crate::http::body::BodyRoom;
 use crate::http::idempotency::UnderWay;
 use crate::keys::exposure::Exposures;
 use crate::keys::limiter::Limiter;
@@ -65,6 +66,7 @@ pub struct Parts {
     pub usage: Usage,
     saving: saving::Saving,
     pub pictures: Pictures,
+    pub body_room: BodyRoom,
     pub under_way: UnderWay,
     /// Everything that touches money is written by this one.
     pub writer: Writer,
@@ -105,6 +107,7 @@ impl App {
             recent_errors: RecentErrors::default(),
             pictures: Pictures::new(db.clone(), store, Blobs::open(&config)?, clock.clone()),
             fundraisers: Shelf::new(db.clone(), &config.data),
+            body_room: BodyRoom::default(),
             under_way: UnderWay::default(),
             writer: Writer::start(db.clone()),
             config,

@@ -225,14 +225,7 @@ impl Error {
             | sqlx::Error::Io(_)
             | sqlx::Error::Protocol(_)
             | sqlx::Error::Tls(_) => true,
-            // SQLite: busy, locked, read only, I/O error, disk full. PostgreSQL: connection lost, out of room.
-            sqlx::Error::Database(fault) => fault.code().is_some_and(|code| {
-                let primary = code.parse::<u32>().map(|number| number & 0xFF);
-                matches!(primary, Ok(5 | 6 | 8 | 10 | 13))
-                    || code.starts_with("08")
-                    || code.starts_with("53")
-                    || code.starts_with("57")
-            }),
+            sqlx::Error::Database(fault) => fault.code().is_some_and(|code| is_passing(&code)),
             _ => false,
         };
         tracing::error!(%fault, "the store did not answer as it should");
@@ -240,6 +233,20 @@ impl Error {
             Error::Unavailable
         } else {
             Error::Internal
+        }
+    }
+}
+
+/// Does a code of a database tell of what may be over at the next try? Those of PostgreSQL have five characters
+/// (SQLSTATE), those of SQLite are numbers with fewer digits.
+fn is_passing(code: &str) -> bool {
+    match code.len() {
+        // Connection lost, rolled back for another, out of room, stopped by somebody, idle for too long, locked.
+        5 => matches!(code.get(..2), Some("08" | "40" | "53" | "57")) || matches!(code, "25P03" | "55P03"),
+        // Busy, locked, read only, I/O error, disk full.
+        _ => {
+            let primary = code.parse::<u32>().map(|number| number & 0xFF);
+            matches!(primary, Ok(5 | 6 | 8 | 10 | 13))
         }
     }
 }
@@ -303,5 +310,24 @@ impl Problem {
         let headers = response.headers_mut();
         headers.remove(axum::http::header::CONTENT_LENGTH);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_passing;
+
+    #[test]
+    fn codes_of_each_database_are_read_by_its_own_table() {
+        for code in [
+            "5", "261", "6", "8", "10", "778", "13", "08006", "40001", "40P01", "53300", "57P01", "25P03",
+            "55P03",
+        ] {
+            assert!(is_passing(code), "{code}");
+        }
+        // Read as numbers of SQLite, the first two would be busy and disk full.
+        for code in ["42501", "22021", "23505", "25P02", "1", "11", "19", "2067", ""] {
+            assert!(!is_passing(code), "{code}");
+        }
     }
 }

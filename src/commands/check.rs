@@ -9,6 +9,7 @@ use causeway::media;
 use serde_json::json;
 
 pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
+    app.db.check_integrity().await?;
     let journal = journal::proof::prove(app).await?;
     let proof = prove(app).await?;
     let pictures = media::proof::prove(&app.pictures).await?;

@@ -76,6 +76,25 @@ impl Db {
         Ok(db)
     }
 
+    /// Has SQLite read every page of its file; a damaged one is named. PostgreSQL looks after its own.
+    pub async fn check_integrity(&self) -> anyhow::Result<()> {
+        let Db::Sqlite { readers, .. } = self else {
+            return Ok(());
+        };
+        let path = readers.connect_options().get_filename().display().to_string();
+        let told: Vec<String> = sqlx::query_scalar("pragma integrity_check")
+            .fetch_all(readers)
+            .await
+            .with_context(|| format!("the database {path} cannot be read; put it back from a backup"))?;
+        match told.first().map(String::as_str) {
+            Some("ok") => Ok(()),
+            first => bail!(
+                "the database {path} is damaged: {}; put it back from a backup",
+                first.unwrap_or("it says nothing")
+            ),
+        }
+    }
+
     /// The id of this store, given at its first use.
     pub async fn identity(&self, now: i64) -> sqlx::Result<Uuid> {
         let known: Option<Uuid> = read!(self, c => sqlx::query_scalar(STORE_ID).fetch_optional(c).await)?;

@@ -1,4 +1,4 @@
-//! A page of any origin may read the interface: it sends no cookies, and the key is in the address.
+//! A page of any origin may read the interface: it sends no cookies, and the key is in the address. None may write.
 
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -36,13 +36,16 @@ pub fn preflight(methods: &'static str) -> Response {
     response
 }
 
-/// What every answer of the interface carries for browsers.
-pub fn open(headers: &mut HeaderMap) {
+/// What every answer of the interface carries for browsers: those of addresses that are read may be seen by pages.
+pub fn open(headers: &mut HeaderMap, methods: &str) {
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if methods != READING {
+        return;
+    }
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
         HeaderValue::from_static("RateLimit, RateLimit-Policy, Retry-After, ETag, Location, X-Request-Id"),
     );
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }

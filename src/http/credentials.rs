@@ -4,7 +4,7 @@
 //! Every other pair is refused in the same words, so an answer tells nothing about which half was wrong. Both halves
 //! are looked up in any case, and a private key by its SHA-256: no comparison ends early on a secret.
 
-use super::public_key::{Counted, admit, refuse_private};
+use super::public_key::{self, Counted, admit, refuse_private};
 use super::trail::Trail;
 use crate::app::App;
 use crate::error::Error;
@@ -34,7 +34,17 @@ pub struct Credentials<C> {
     pub account: AccountId,
     pub public_key: KeyId,
     pub private_key: KeyId,
+    creates_per_minute: u32,
     class: PhantomData<C>,
+}
+
+impl<C> Credentials<C> {
+    /// Counts the call as one that creates, too.
+    pub fn count_as_create(&self, app: &App) -> Result<(), Error> {
+        let per_minute = self.creates_per_minute;
+        let verdict = public_key::judge(app, Class::Create, self.account.0, per_minute, Visitor::UNKNOWN);
+        public_key::admitted(Class::Create, per_minute, verdict)
+    }
 }
 
 impl<C: Counted> FromRequestParts<App> for Credentials<C> {
@@ -52,13 +62,11 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
             _ = trail.key.set(public.id);
             _ = trail.private_key.set(private.id);
         });
+        let own = private.limits[Class::Create as usize].or(public.limits[Class::Create as usize]);
+        let creates_per_minute = own.unwrap_or_else(|| app.config.limits.of_class(Class::Create));
         let class = C::CLASS;
         let (counted, per_minute) = match class {
-            Class::Create => {
-                let own = private.limits[class as usize].or(public.limits[class as usize]);
-                let per_minute = own.unwrap_or_else(|| app.config.limits.of_class(class));
-                (public.account.0, per_minute)
-            }
+            Class::Create => (public.account.0, creates_per_minute),
             _ => (public.id.0, app.config.limits.per_minute(class, &public)),
         };
         // Servers call, not visitors of a page: their calls are shared out among no addresses.
@@ -67,6 +75,7 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
             account: public.account,
             public_key: public.id,
             private_key: private.id,
+            creates_per_minute,
             class: PhantomData,
         })
     }

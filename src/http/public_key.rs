@@ -4,12 +4,14 @@ use super::client::{ClientAddress, Network};
 use super::trail::Trail;
 use crate::app::App;
 use crate::error::Error;
+use crate::keys::limit::Verdict;
 use crate::keys::shares::Visitor;
 use crate::keys::{Class, Key, Kind, SentKey, State, exposure};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use std::borrow::Cow;
 use std::marker::PhantomData;
+use std::net::IpAddr;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -115,12 +117,26 @@ pub(super) fn admit(
     per_minute: u32,
     visitor: Visitor,
 ) -> Result<(), Error> {
-    let now = app.clock.instant();
-    let verdict = app
-        .limiter
-        .admit(counted.as_u128(), class as u32, now, per_minute, visitor);
+    let verdict = judge(app, class, counted, per_minute, visitor);
     let trail = parts.extensions.get::<Arc<Trail>>();
     trail.inspect(|trail| _ = trail.limit.set((class, per_minute, verdict)));
+    admitted(class, per_minute, verdict)
+}
+
+/// What a limit says to one more call.
+pub(super) fn judge(
+    app: &App,
+    class: Class,
+    counted: Uuid,
+    per_minute: u32,
+    visitor: Visitor,
+) -> Verdict {
+    let now = app.clock.instant();
+    app.limiter
+        .admit(counted.as_u128(), class as u32, now, per_minute, visitor)
+}
+
+pub(super) fn admitted(class: Class, per_minute: u32, verdict: Verdict) -> Result<(), Error> {
     match verdict.admitted {
         true => Ok(()),
         false => Err(Error::RateLimited {

@@ -170,7 +170,7 @@ struct Steps {
     route: Option<MatchedPath>,
     /// Only where every request is logged.
     path: Option<String>,
-    /// May a page of any origin read the answer?
+    /// Is it of the interface?
     is_open: bool,
     /// What the address takes, where that is asked for.
     methods: &'static str,
@@ -203,7 +203,7 @@ impl Steps {
         let id = HeaderValue::from_str(self.id.as_str()).expect("an id is plain text");
         headers.insert(REQUEST_ID, id);
         if self.is_open {
-            cors::open(headers);
+            cors::open(headers, self.methods);
             if is_refused {
                 headers.insert(ALLOW, HeaderValue::from_static(self.methods));
             }

@@ -126,7 +126,7 @@ impl Pictures {
         let bytes = decoded(text)?;
         let header = Header::read(&bytes)?;
         let room = self.room_for(header.memory).await;
-        in_pool(room, move || clean_read(&bytes, &header))
+        in_pool(room, move || clean_read(bytes, &header))
             .await
             .map(|_| ())
     }
@@ -139,7 +139,7 @@ impl Pictures {
             return Ok(known.hosted());
         }
         let room = self.room_for(header.memory).await;
-        let cleaned = in_pool(room, move || clean_read(&bytes, &header)).await?;
+        let cleaned = in_pool(room, move || clean_read(bytes, &header)).await?;
         self.keep(id, cleaned).await
     }
 

@@ -34,10 +34,6 @@ pub enum Kind {
     Png,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 2] = [Kind::Jpeg, Kind::Png];
-}
-
 /// Judges a picture by its header, decodes it, turns it upright and encodes it anew.
 ///
 /// ```
@@ -52,8 +48,11 @@ pub fn clean(bytes: &[u8]) -> Result<Clean, PictureFault> {
 }
 
 /// The same, where the header was read already.
-pub fn clean_read(bytes: &[u8], header: &Header) -> Result<Clean, PictureFault> {
-    let picture = decode(&bytes[..header.length], header).map_err(|_| PictureFault::Broken)?;
+///
+/// Bytes that are given away are gone once they are decoded, before more memory is taken.
+pub fn clean_read(bytes: impl AsRef<[u8]>, header: &Header) -> Result<Clean, PictureFault> {
+    let picture = decode(&bytes.as_ref()[..header.length], header).map_err(|_| PictureFault::Broken)?;
+    drop(bytes);
     if (picture.width(), picture.height()) != (header.width, header.height) {
         return Err(PictureFault::Broken);
     }
@@ -76,6 +75,8 @@ pub fn narrowed(bytes: &[u8], width: u32) -> Result<Option<Clean>, PictureFault>
 }
 
 impl Kind {
+    pub const ALL: [Kind; 2] = [Kind::Jpeg, Kind::Png];
+
     /// Its name in the store.
     pub fn name(self) -> &'static str {
         match self {
@@ -86,9 +87,7 @@ impl Kind {
 
     /// The kind with this name.
     pub fn parse(name: &str) -> Option<Kind> {
-        [Kind::Jpeg, Kind::Png]
-            .into_iter()
-            .find(|kind| kind.name() == name)
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// The media type.

@@ -10,6 +10,9 @@ use uuid::Uuid;
 
 const LOCK_HEAD: &str =
     "update journal_head set entries = entries where id = 1 returning entries, hash, events";
+/// A server that dies without a word gives the row back after ten seconds.
+const LOCK_HEAD_OF_POSTGRES: &str = "update journal_head set entries = entries where id = 1 \
+     returning entries, hash, events, set_config('idle_in_transaction_session_timeout', '10s', true)";
 const HEAD: &str = "select entries, hash, events from journal_head where id = 1";
 const UPDATE_HEAD: &str = "update journal_head set entries = $1, hash = $2, events = $3 where id = 1";
 
@@ -69,7 +72,11 @@ type EntryRow = (
 
 /// Holds the end of the journal until the transaction ends: one writer after another, on every server.
 pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
-    let row: HeadRow = run!(tx, c => sqlx::query_as(LOCK_HEAD).fetch_one(c).await)?;
+    let lock = match tx {
+        Tx::Sqlite(_) => LOCK_HEAD,
+        Tx::Postgres(_) => LOCK_HEAD_OF_POSTGRES,
+    };
+    let row: HeadRow = run!(tx, c => sqlx::query_as(lock).fetch_one(c).await)?;
     Ok(head(row))
 }
 

@@ -9,14 +9,21 @@ use super::store;
 use crate::db::{Db, Tx};
 use std::error::Error;
 use std::fmt;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// The most that one transaction takes in.
 const MOST_AT_ONCE: usize = 256;
 /// The most that may wait in line; more wait before it.
 const MOST_WAITING: usize = 4_096;
+/// The longest that a transaction of PostgreSQL takes until its commit: twice as long as a server that died may hold the
+/// end of the journal.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// A transaction under way, and where journal and outbox end within it.
 #[derive(Debug)]
@@ -81,7 +88,7 @@ impl Writer {
 
     /// Does work in a transaction that it may share with others, and answers once it is committed.
     ///
-    /// The work is done to its end even where the caller does not wait for it.
+    /// Where the caller stops waiting before the commit, nothing is written.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T> + Send + Sync + 'static,
@@ -109,38 +116,102 @@ impl Writer {
 async fn write(db: Db, mut waiting: mpsc::Receiver<Job>) {
     let mut jobs = Vec::new();
     while waiting.recv_many(&mut jobs, MOST_AT_ONCE).await > 0 {
-        match together(&db, &jobs).await {
-            Ok(committed) => answer(&mut jobs, &committed),
-            Err(_) if jobs.len() > 1 => {
+        match together(&db, &mut jobs).await {
+            Ok(()) => answer(&mut jobs, &Ok(())),
+            Err(Failed::Work(_)) if jobs.len() > 1 => {
                 for job in jobs.drain(..) {
-                    let alone = std::slice::from_ref(&job);
-                    let outcome = together(&db, alone).await.and_then(|committed| committed);
-                    let _ = job.done.send(outcome);
+                    let mut alone = vec![job];
+                    let outcome = together(&db, &mut alone).await.map_err(Failed::fault);
+                    answer(&mut alone, &outcome);
                 }
             }
-            Err(fault) => answer(&mut jobs, &Err(fault)),
+            Err(Failed::Store(fault)) => {
+                // Those who wait behind would only fail one after the other, each after its time.
+                while let Ok(job) = waiting.try_recv() {
+                    jobs.push(job);
+                }
+                answer(&mut jobs, &Err(fault));
+            }
+            Err(failed) => answer(&mut jobs, &Err(failed.fault())),
         }
     }
 }
 
 fn answer(jobs: &mut Vec<Job>, outcome: &Result<(), WriteFault>) {
     for job in jobs.drain(..) {
-        // Whoever asked may be gone; what was written stands.
+        // Whoever asked may have gone during the commit; what was written stands.
         let _ = job.done.send(outcome.clone());
     }
 }
 
-/// All in one transaction. The outer result tells of the work, the inner one of the commit: when that fails nobody
-/// knows whether it stands, so nothing is tried again.
-async fn together(db: &Db, jobs: &[Job]) -> Result<Result<(), WriteFault>, WriteFault> {
-    let mut tx = db.write().await?;
-    let head = store::lock_head(&mut tx).await?;
+/// Where a transaction failed.
+enum Failed {
+    /// Before any work was done, or by its time: the store does not answer, and others fare no better.
+    Store(WriteFault),
+    /// In the work of one of them, which nothing is known of but that it was taken back.
+    Work(WriteFault),
+    /// In the commit: nobody knows whether it stands, so nothing is tried again.
+    Commit(WriteFault),
+}
+
+impl Failed {
+    fn fault(self) -> WriteFault {
+        match self {
+            Failed::Store(fault) | Failed::Work(fault) | Failed::Commit(fault) => fault,
+        }
+    }
+}
+
+/// All in one transaction. Those whose callers are gone were told that nothing was written, so they are left out; one
+/// that leaves meanwhile takes all back, and the others begin anew.
+async fn together(db: &Db, jobs: &mut Vec<Job>) -> Result<(), Failed> {
+    loop {
+        jobs.retain(|job| !job.done.is_closed());
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let batch = match db {
+            // One process holds the file; an import may hold it for a while.
+            Db::Sqlite { .. } => done(db, jobs).await?,
+            Db::Postgres(_) => tokio::time::timeout(LONGEST, done(db, jobs))
+                .await
+                .map_err(|_| Failed::Store(sqlx::Error::PoolTimedOut.into()))??,
+        };
+        if !jobs.iter().any(|job| job.done.is_closed()) {
+            let committed = batch.tx.commit().await;
+            return committed.map_err(|fault| Failed::Commit(fault.into()));
+        }
+    }
+}
+
+/// A transaction with all the work in it, ready to be committed.
+async fn done(db: &Db, jobs: &[Job]) -> Result<Batch, Failed> {
+    let of_store = |fault: sqlx::Error| Failed::Store(fault.into());
+    let of_work = |fault: sqlx::Error| Failed::Work(fault.into());
+    let mut tx = db.write().await.map_err(of_store)?;
+    let head = store::lock_head(&mut tx).await.map_err(of_store)?;
     let mut batch = Batch { tx, head };
     for job in jobs {
-        (job.work)(&mut batch).await?;
+        caught(async { (job.work)(&mut batch).await })
+            .await
+            .map_err(of_work)?;
     }
     if batch.head != head {
-        store::update_head(&mut batch.tx, &batch.head).await?;
+        store::update_head(&mut batch.tx, &batch.head)
+            .await
+            .map_err(of_work)?;
     }
-    Ok(batch.tx.commit().await.map_err(WriteFault::from))
+    Ok(batch)
+}
+
+/// Work that panics has failed, and the writer lives on.
+async fn caught(work: impl Future<Output = sqlx::Result<()>>) -> sqlx::Result<()> {
+    let mut work = std::pin::pin!(work);
+    poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+            Ok(polled) => polled,
+            Err(_) => Poll::Ready(Err(sqlx::Error::WorkerCrashed)),
+        },
+    )
+    .await
 }

@@ -88,6 +88,10 @@ pub async fn change(
     body: JsonBody,
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
+    // A picture costs as much here as in a new fundraiser.
+    if body.fields.get("imageBase64").is_some_and(|sent| !sent.is_null()) {
+        credentials.count_as_create(&app)?;
+    }
     let known = find_own(&app, credentials.account, &id).await?;
     // All faults are told before the picture is kept.
     let mut fields = Fields::new(&body.fields);
