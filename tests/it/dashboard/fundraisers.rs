@@ -1,6 +1,6 @@
 //! Fundraisers on the dashboard.
 
-use super::visitor::{Visitor, between, hidden};
+use super::visitor::{PASSWORD, Visitor, between, hidden};
 use crate::v0_2::fundraiser::{AARP, Organiser, RED_CROSS, assert_sound, basic, id_of};
 use crate::world::World;
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ on_both! {
         assert_eq!(one.header("location"), other.header("location"));
         world.app.clock.advance(std::time::Duration::from_hours(48));
         let visitor = Visitor::new(world);
-        visitor.sign_in(303, "grace", super::visitor::PASSWORD).await;
+        visitor.sign_in(303, "grace", PASSWORD).await;
         let again = visitor.post(303, NEW, &fields).await;
         assert_eq!(again.header("location"), one.header("location"));
         assert!(visitor.get(200, one.header("location")).await.text().contains("already done"));
