@@ -22,6 +22,30 @@ impl Cents {
         (0 < cents && cents <= Cents::MOST.0).then_some(Cents(cents))
     }
 
+    /// Reads dollars as people write them: `20`, `$20`, `1,234.50`. Commas stand between thousands or not at all.
+    /// Nothing where it is no amount, below zero, or more than [`Cents::MOST`].
+    pub fn from_dollars(text: &str) -> Option<Cents> {
+        let text = text.trim();
+        let text = text.strip_prefix('$').unwrap_or(text).trim_start();
+        let (dollars, cents) = text.split_once('.').unwrap_or((text, "00"));
+        let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let mut groups = dollars.split(',');
+        let first = groups.next().filter(|first| are_digits(first))?;
+        let mut whole = first.to_owned();
+        for group in groups {
+            if first.len() > 3 || group.len() != 3 || !are_digits(group) {
+                return None;
+            }
+            whole.push_str(group);
+        }
+        let cents: i64 = match cents.len() {
+            1 | 2 if are_digits(cents) => format!("{cents:0<2}").parse().ok()?,
+            _ => return None,
+        };
+        let amount = whole.parse::<i64>().ok()?.checked_mul(100)?.checked_add(cents)?;
+        (amount <= Cents::MOST.0).then_some(Cents(amount))
+    }
+
     pub fn plus(self, other: Cents) -> Result<Cents, TooMuch> {
         self.0.checked_add(other.0).map(Cents).ok_or(TooMuch)
     }
@@ -180,6 +204,43 @@ mod tests {
         }
     }
 
+    #[test]
+    fn dollars_are_read_to_the_cent_or_not_at_all() {
+        for (text, cents) in [
+            ("20", 2_000),
+            (" $20 ", 2_000),
+            ("$ 1,234.50", 123_450),
+            ("1234.5", 123_450),
+            ("0.07", 7),
+            ("10,000,000,000", Cents::MOST.0),
+        ] {
+            assert_eq!(Cents::from_dollars(text), Some(Cents(cents)), "{text}");
+        }
+        for text in [
+            "",
+            "$",
+            ".5",
+            "20.",
+            "1.234",
+            "1.234,50",
+            "1,23",
+            "1234,567",
+            ",123",
+            "1,,000",
+            "-1",
+            "+1",
+            "1e3",
+            "€5",
+            "١٢",
+            "5 dollars",
+            "$$5",
+            "10000000000.01",
+            "99999999999999999999",
+        ] {
+            assert_eq!(Cents::from_dollars(text), None, "{text:?}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40_000))]
 
@@ -212,6 +273,19 @@ mod tests {
             prop_assert_eq!(Cents::sum(shares.iter().copied()), Ok(back));
             prop_assert!(shares.iter().zip(&balances).all(|(share, balance)| share <= balance));
             prop_assert_eq!(split(held, &weights), balances);
+        }
+
+        #[test]
+        fn dollars_are_read_as_they_are_shown(cents in 0..=Cents::MOST.0) {
+            let shown = Cents(cents).to_string();
+            prop_assert_eq!(Cents::from_dollars(&shown), Some(Cents(cents)));
+            prop_assert_eq!(Cents::from_dollars(&shown.replace(['$', ','], "")), Some(Cents(cents)));
+        }
+
+        #[test]
+        fn any_text_is_an_amount_in_range_or_none(text in "[$0-9., -]{0,24}") {
+            let amount = Cents::from_dollars(&text);
+            prop_assert!(amount.is_none_or(|amount| (Cents::ZERO..=Cents::MOST).contains(&amount)));
         }
 
         #[test]

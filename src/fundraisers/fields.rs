@@ -190,7 +190,7 @@ impl<'a> Fields<'a> {
         if let (Some(start), Some(end)) = (starts_at, ends_at)
             && end <= start
         {
-            self.fault("endDate", "the end is after startDate");
+            self.fault("endDate", "the end is after the start");
         }
     }
 }

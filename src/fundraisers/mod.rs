@@ -3,11 +3,14 @@
 pub mod api;
 pub mod change;
 pub mod fields;
+pub mod form;
 pub mod goal;
 pub mod input;
+pub mod pages;
 pub mod shelf;
 pub mod slug;
 pub mod store;
+pub mod view;
 pub mod wire;
 pub mod write;
 

@@ -2,6 +2,7 @@
 
 use crate::accounts::{pages as entry, reset, settings};
 use crate::app::App;
+use crate::fundraisers::pages as fundraisers;
 use crate::keys::{first_steps, pages as keys};
 use crate::operator::{key as operator_key, pages as operator};
 use crate::usage::pages as usage;
@@ -17,6 +18,24 @@ pub fn pages(app: &App) -> Router<App> {
         .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
         .route("/dashboard/keys/{id}", get(keys::key))
         .route("/dashboard/keys/{id}/roll", get(keys::roll_page).post(keys::roll))
+        .route("/dashboard/fundraisers", get(fundraisers::list))
+        .route(
+            "/dashboard/fundraisers/new",
+            get(fundraisers::new_page).post(fundraisers::create),
+        )
+        .route("/dashboard/fundraisers/{id}", get(fundraisers::one))
+        .route(
+            "/dashboard/fundraisers/{id}/edit",
+            get(fundraisers::edit_page).post(fundraisers::edit),
+        )
+        .route(
+            "/dashboard/fundraisers/{id}/close",
+            get(fundraisers::close_page).post(fundraisers::close),
+        )
+        .route(
+            "/dashboard/fundraisers/{id}/reopen",
+            get(fundraisers::reopen_page).post(fundraisers::reopen),
+        )
         .route("/dashboard/first-steps", get(first_steps::first_steps))
         .route("/dashboard/usage", get(usage::usage))
         .route("/dashboard/usage.csv", get(usage::export))

@@ -40,6 +40,8 @@ pub struct Field {
 #[derive(Clone, Debug)]
 enum Kind {
     Text(&'static str),
+    /// Several lines.
+    Area,
     Hidden,
     Choice(Vec<Choice>),
 }
@@ -86,6 +88,16 @@ impl Field {
 
     pub fn number(name: &'static str, label: impl Into<String>) -> Field {
         Field::new(name, label, Kind::Text("number"))
+    }
+
+    /// A day, as `2026-05-01`.
+    pub fn date(name: &'static str, label: impl Into<String>) -> Field {
+        Field::new(name, label, Kind::Text("date"))
+    }
+
+    /// A text of several lines.
+    pub fn area(name: &'static str, label: impl Into<String>) -> Field {
+        Field::new(name, label, Kind::Area)
     }
 
     /// A secret: it is never shown again, not even to the one who typed it.

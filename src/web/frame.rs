@@ -28,6 +28,7 @@ pub struct Desk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tab {
     Keys,
+    Fundraisers,
     Usage,
     FirstSteps,
     Settings,

@@ -32,7 +32,7 @@ async fn nonprofit_of(app: &App, text: &str) -> Result<NonprofitId> {
 }
 
 /// The slug under which the nonprofit of a fundraiser stands in addresses now; its ID, should it have none.
-async fn slug_of(app: &App, fundraiser: &Fundraiser) -> Result<String> {
+pub(super) async fn slug_of(app: &App, fundraiser: &Fundraiser) -> Result<String> {
     if fundraiser.is_multiple() {
         return Ok(SPECIAL_SLUG.to_owned());
     }

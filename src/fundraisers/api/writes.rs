@@ -18,6 +18,7 @@ use crate::nonprofits::identifier::Identifier;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
 use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -110,7 +111,7 @@ pub async fn create(
     {
         return Ok(made(kept));
     }
-    let (fundraiser, nonprofit) = read(&app, account, &body, dry_run).await?;
+    let (fundraiser, nonprofit) = read(&app, account, &body.fields, dry_run).await?;
     if dry_run {
         let now = app.clock.millis();
         let shown = Fundraiser {
@@ -140,8 +141,13 @@ fn made(Kept { location, body }: Kept) -> Response {
 }
 
 /// What a body asks for, and the slug of its nonprofit; or all that is wrong with it.
-async fn read(app: &App, account: AccountId, body: &JsonBody, dry_run: bool) -> Result<(Fundraiser, String)> {
-    let mut fields = Fields::new(&body.fields);
+pub(in crate::fundraisers) async fn read(
+    app: &App,
+    account: AccountId,
+    body: &Map<String, Value>,
+    dry_run: bool,
+) -> Result<(Fundraiser, String)> {
+    let mut fields = Fields::new(body);
     let new = NewFundraiser::read(&mut fields);
     let mut slug = SPECIAL_SLUG.to_owned();
     for supported in &new.supported {

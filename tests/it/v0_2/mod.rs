@@ -3,7 +3,7 @@
 mod browse;
 mod credentials;
 mod errors;
-mod fundraiser;
+pub mod fundraiser;
 mod hostile_paths;
 mod keys;
 mod limits;
