@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::db::Db;
 use crate::directory::Directory;
 use crate::directory::keeper::Look;
+use crate::import::provenance::Provenance;
 use crate::keys::limiter::Limiter;
 use crate::keys::ring::KeyRing;
 use crate::keys::{SentKey, recent, store};
@@ -41,11 +42,14 @@ pub struct Parts {
     pub directory: Arc<Directory>,
     pub keys: KeyRing,
     pub limiter: Limiter,
+    /// Windows of visitors of the public pages, by address.
+    pub visitors: Limiter,
     pub metrics: Metrics,
     pub urls: Urls,
     pub hashing: Hashing,
     pub attempts: Attempts,
     pub mail: Mailer,
+    pub provenance: Provenance,
     pub recent_errors: RecentErrors,
     pub usage: Usage,
     saving: saving::Saving,
@@ -74,11 +78,13 @@ impl App {
         limiter.restore(&recent::list(&db, millis).await?, now, millis);
         let app = App(Arc::new(Parts {
             limiter,
+            visitors: Limiter::new(now),
             metrics: Metrics::new()?,
             urls: Urls::new(&config.public_url),
             hashing: Hashing::default(),
             attempts: Attempts::default(),
             mail: Mailer::new(&config.mail, &config.data)?,
+            provenance: Provenance::default(),
             recent_errors: RecentErrors::default(),
             config,
             clock,
@@ -133,6 +139,7 @@ impl App {
         loop {
             ticks.tick().await;
             self.limiter.sweep(self.clock.instant());
+            self.visitors.sweep(self.clock.instant());
             self.metrics.fold();
         }
     }

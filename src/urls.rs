@@ -16,6 +16,16 @@ impl Urls {
         }
     }
 
+    /// A page of ours by its path, which begins with a slash.
+    pub fn page(&self, path: &str) -> String {
+        format!("{}{path}", self.public)
+    }
+
+    /// An address of ours as our own pages write it: without the host.
+    pub fn local<'a>(&self, url: &'a str) -> &'a str {
+        url.strip_prefix(&self.public).unwrap_or(url)
+    }
+
     /// The page of a nonprofit.
     pub fn profile(&self, slug: &str) -> String {
         format!("{}/{slug}", self.public)

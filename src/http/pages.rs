@@ -2,8 +2,11 @@
 
 use crate::accounts::{pages as entry, reset, settings};
 use crate::app::App;
+use crate::browse::pages as browse;
 use crate::keys::{first_steps, pages as keys};
+use crate::nonprofits::pages as nonprofits;
 use crate::operator::{key as operator_key, pages as operator};
+use crate::search::pages as search;
 use crate::usage::pages as usage;
 use crate::web::{flash, guard};
 use axum::Router;
@@ -13,6 +16,7 @@ use axum::routing::get;
 /// The pages. What changes something is refused when it comes from a page of another origin.
 pub fn pages(app: &App) -> Router<App> {
     Router::new()
+        .merge(public())
         .route("/dashboard", get(keys::keys))
         .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
         .route("/dashboard/keys/{id}", get(keys::key))
@@ -75,4 +79,15 @@ pub fn pages(app: &App) -> Router<App> {
         )
         .layer(from_fn(flash::forget_shown))
         .layer(guard::forms_of_our_own(&app.config.public_url))
+}
+
+/// The pages that everybody may read.
+fn public() -> Router<App> {
+    Router::new()
+        .route("/", get(search::home))
+        .route("/search", get(search::results))
+        .route("/search.json", get(search::live))
+        .route("/causes", get(browse::causes))
+        .route("/causes/{cause}", get(browse::cause))
+        .route("/{slug}", get(nonprofits::profile))
 }

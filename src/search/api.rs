@@ -78,7 +78,8 @@ pub async fn search(
     }))
 }
 
-fn render(found: &[Match<'_>], causes: &Causes, urls: &Urls) -> Vec<u8> {
+/// The body of an answer.
+pub(super) fn render(found: &[Match<'_>], causes: &Causes, urls: &Urls) -> Vec<u8> {
     let mut out = Vec::with_capacity(1_024 * found.len() + 32);
     out.extend_from_slice(br#"{"nonprofits":["#);
     for (place, found) in found.iter().enumerate() {

@@ -2,6 +2,8 @@
 
 pub mod api;
 pub mod explain;
+pub mod marked;
+pub mod pages;
 
 use crate::directory::View;
 use crate::nonprofits::causes::Causes;

@@ -8,10 +8,14 @@ pub mod form;
 pub mod form_page;
 pub mod frame;
 pub mod guard;
+pub mod meta;
 pub mod moment;
 pub mod page;
+pub mod pager;
 pub mod texts;
 
 pub use form::{Field, Form, Sent};
 pub use frame::{Frame, Place};
-pub use page::Page;
+pub use meta::Meta;
+pub use page::{Page, PublicPage};
+pub use pager::Pager;
