@@ -9,7 +9,7 @@ GENERATE ?= 1800000
 INPUT = $(if $(DATA),--file $(DATA),--generate $(GENERATE))
 LOAD = target/release/causeway-load
 
-.PHONY: help run build test faults lint fmt openapi bench bench-import bench-details deny
+.PHONY: help run build test faults fault-journal lint fmt openapi bench bench-import bench-details deny
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,6 +26,9 @@ test: lint ## Run every test, on SQLite and on PostgreSQL; installs what is miss
 faults: ## Break things for longer: imports killed at 300 moments on each database, and all other faults
 	CAUSEWAY_FAULT_ROUNDS=300 tests/with-services.sh cargo test --test faults -- --nocapture
 
+fault-journal: ## Kill the server while it writes gifts and fundraisers: ROUNDS=1000 on each database
+	CAUSEWAY_JOURNAL_ROUNDS=$(or $(ROUNDS),1000) tests/with-services.sh cargo test --test faults journal -- --nocapture
+
 lint: ## Formatting, clippy and the documentation, without a warning
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
@@ -41,7 +44,7 @@ deny: ## Licences, bans, duplicates and sources of all crates
 	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny check bans licenses sources
 
-bench: bench-import bench-details bench-search ## All benchmarks, one after the other
+bench: bench-import bench-details bench-search bench-keys bench-fundraisers ## All benchmarks, one after the other
 
 bench-import: bench-build ## Time and memory of an import beside sqlite3, on SQLite and PostgreSQL: DATA=eo.csv.gz
 	POSTGRES_OPTIONS= tests/with-services.sh sh -c '$(LOAD) import $(INPUT) --rounds 1 --postgres-url "$$CAUSEWAY_TEST_POSTGRES_URL"'
@@ -52,16 +55,26 @@ bench-details: bench-build ## Start, memory and rate of details beside /healthz:
 bench-search: bench-build ## A typing log over HTTP beside /healthz: DIR=data-folder LOG=keystrokes.jsonl.gz [LARGE=folder]
 	$(LOAD) search --data $(DIR) --log $(LOG) $(if $(LARGE),--large $(LARGE))
 
+bench-keys: ## What it costs to check a key and its limit, and whether a busy key slows another
+	cargo bench --quiet --bench keys
+
+bench-fundraisers: bench-build ## Gifts beside single-row commits of SQLite, raised beside /healthz
+	$(LOAD) fundraisers --generate 2000
+
+bench-pictures: bench-build ## Time and memory of every hostile picture, sent through an import
+	$(LOAD) pictures
+
 relevance: bench-build ## The quality of search for a typing log alone: DATA=eo.csv.gz LOG=keystrokes.jsonl.gz
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	target/release/causeway import irs $(DATA) --data "$$folder" && \
 	$(LOAD) search --data "$$folder" --log $(LOG) --relevance-only
 
-fuzz: ## Fuzz the search index and its queries; FUZZ_SECONDS=60 for each target
+fuzz: ## Fuzz pictures, the search index and its queries; FUZZ_SECONDS=60 for each target
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
+	RUSTC_BOOTSTRAP=1 cargo fuzz run picture -- -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=1024
 	cd crates/search && for target in query open; do \
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
-.PHONY: bench-build bench-search relevance fuzz
+.PHONY: bench-build bench-search bench-keys bench-fundraisers bench-pictures relevance fuzz
 bench-build:
 	cargo build --release --workspace

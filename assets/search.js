@@ -49,8 +49,7 @@ for (const input of document.querySelectorAll('input[data-live]')) {
     option.setAttribute('role', 'option');
     option.setAttribute('aria-selected', 'false');
     const logo = document.createElement('img');
-    const address = new URL(nonprofit.logoUrl, location.href);
-    logo.src = address.pathname + address.search;
+    logo.src = '/media/' + nonprofit.logoHostedId;
     logo.alt = '';
     logo.width = logo.height = 40;
     const text = document.createElement('div');

@@ -3,18 +3,25 @@
 use crate::accounts::attempts::Attempts;
 use crate::accounts::hashing::Hashing;
 use crate::accounts::warnings::warn_owners;
+use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::db::Db;
 use crate::directory::Directory;
 use crate::directory::keeper::Look;
+use crate::donations::journal::writer::Writer;
+use crate::fundraisers::shelf::Shelf;
+use crate::http::idempotency::UnderWay;
 use crate::import::provenance::Provenance;
 use crate::keys::limiter::Limiter;
 use crate::keys::ring::KeyRing;
 use crate::keys::{SentKey, recent, store};
 use crate::mail::Mailer;
+use crate::media::hosting::Pictures;
 use crate::nonprofits::causes::Causes;
+use crate::nonprofits::wire::Wire;
 use crate::operator::errors::RecentErrors;
+use crate::search::recent::Recent;
 use crate::telemetry::Metrics;
 use crate::urls::Urls;
 use crate::usage::{Usage, saving};
@@ -25,6 +32,9 @@ use tokio::time::{Interval, MissedTickBehavior};
 
 /// Between two sweeps over idle limit windows and foldings of the metrics.
 const HOUSEKEEPING_EVERY: Duration = Duration::from_secs(5);
+
+/// Between two sweeps over what broken uploads left.
+const SWEEPING_EVERY: Duration = Duration::from_mins(15);
 
 /// After a look at the directory that failed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -40,12 +50,15 @@ pub struct Parts {
     pub clock: Clock,
     pub db: Db,
     pub directory: Arc<Directory>,
+    pub fundraisers: Shelf,
     pub keys: KeyRing,
     pub limiter: Limiter,
     /// Windows of visitors of the public pages, by address.
     pub visitors: Limiter,
     pub metrics: Metrics,
+    pub recent: Recent,
     pub urls: Urls,
+    pub wire: Wire,
     pub hashing: Hashing,
     pub attempts: Attempts,
     pub mail: Mailer,
@@ -53,6 +66,10 @@ pub struct Parts {
     pub recent_errors: RecentErrors,
     pub usage: Usage,
     saving: saving::Saving,
+    pub pictures: Pictures,
+    pub under_way: UnderWay,
+    /// Everything that touches money is written by this one.
+    pub writer: Writer,
 }
 
 impl Deref for App {
@@ -71,6 +88,7 @@ impl App {
         let store = db.identity(clock.millis()).await?;
         let directory = Arc::new(Directory::new(db.clone(), store, &config, Causes::built_in()));
         directory.open_newest().await?;
+        let urls = Urls::new(&config.public_url);
         let keys = KeyRing::new(db.clone());
         keys.refresh().await?;
         let (now, millis) = (clock.instant(), clock.millis());
@@ -80,12 +98,18 @@ impl App {
             limiter,
             visitors: Limiter::new(now),
             metrics: Metrics::new()?,
-            urls: Urls::new(&config.public_url),
+            recent: Recent::new(config.search.recent_answers),
+            wire: Wire::new(directory.causes(), &urls),
+            urls,
             hashing: Hashing::default(),
             attempts: Attempts::default(),
             mail: Mailer::new(&config.mail, &config.data)?,
             provenance: Provenance::default(),
             recent_errors: RecentErrors::default(),
+            pictures: Pictures::new(db.clone(), Blobs::open(&config)?, clock.clone()),
+            fundraisers: Shelf::new(db.clone()),
+            under_way: UnderWay::default(),
+            writer: Writer::start(db.clone()),
             config,
             clock,
             db,
@@ -107,7 +131,9 @@ impl App {
             self.keep_keys(),
             self.keep_directory(),
             self.keep_counts(),
-            self.keep_house()
+            self.keep_fundraisers(),
+            self.keep_house(),
+            self.keep_pictures()
         );
     }
 
@@ -134,6 +160,15 @@ impl App {
         }
     }
 
+    async fn keep_fundraisers(&self) {
+        let mut ticks = Self::ticks(self.config.directory.poll_interval);
+        let mut watch = Watch::new("fundraisers");
+        loop {
+            ticks.tick().await;
+            watch.note(&self.fundraisers.refresh().await.map_err(Into::into));
+        }
+    }
+
     async fn keep_house(&self) {
         let mut ticks = Self::ticks(HOUSEKEEPING_EVERY);
         loop {
@@ -156,6 +191,19 @@ impl App {
     /// Tells the store what was called since the last time: for limits after a restart, and for usage.
     pub async fn save_counts(&self) -> sqlx::Result<()> {
         self.saving.save(self).await
+    }
+
+    async fn keep_pictures(&self) {
+        let mut ticks = Self::ticks(SWEEPING_EVERY);
+        let mut watch = Watch::new("pictures");
+        loop {
+            ticks.tick().await;
+            let swept = self.pictures.sweep().await;
+            if let Ok(blobs @ 1..) = swept {
+                tracing::info!(blobs, "cleared away what broken uploads left");
+            }
+            watch.note(&swept.map(|_| ()));
+        }
     }
 
     fn ticks(every: Duration) -> Interval {

@@ -4,6 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+/// A stored time as the interface writes it: RFC 3339 in UTC, with milliseconds.
+pub fn rfc3339(millis: i64) -> String {
+    let time = jiff::Timestamp::from_millisecond(millis).unwrap_or_default();
+    time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
 /// Wall time for what is stored, steady time for limits; both moved on together by a test.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {

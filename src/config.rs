@@ -25,10 +25,13 @@ pub struct Config {
     /// Without a slash at its end.
     pub public_url: String,
     pub database: DatabaseSettings,
+    /// Empty: a folder in the data folder.
+    pub blobs_url: String,
     pub limits: Limits,
     pub serve: ServeSettings,
     pub max_body: usize,
     pub directory: DirectorySettings,
+    pub search: SearchSettings,
     pub log: LogSettings,
     pub accounts: AccountSettings,
     pub mail: MailSettings,
@@ -48,6 +51,13 @@ pub struct DatabaseSettings {
 pub struct DirectorySettings {
     pub poll_interval: Duration,
     pub overlay_limit: usize,
+}
+
+/// How searches are answered.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchSettings {
+    /// Bytes of answers that are kept.
+    pub recent_answers: usize,
 }
 
 /// What is logged, and how.
@@ -93,10 +103,12 @@ struct Written {
     metrics_listen: String,
     public_url: String,
     database_url: String,
+    blobs_url: String,
     limits: Limits,
     serve: WrittenServe,
     database: WrittenDatabase,
     directory: WrittenDirectory,
+    search: WrittenSearch,
     log: WrittenLog,
     accounts: WrittenAccounts,
     mail: WrittenMail,
@@ -131,6 +143,11 @@ struct WrittenServe {
 struct WrittenDatabase {
     connections: u32,
     acquire_timeout: f64,
+}
+
+#[derive(Deserialize)]
+struct WrittenSearch {
+    recent_answers: usize,
 }
 
 #[derive(Deserialize)]
@@ -244,6 +261,7 @@ impl Config {
                 connections: written.database.connections.max(1),
                 acquire_timeout: seconds("database.acquire_timeout", written.database.acquire_timeout)?,
             },
+            blobs_url: written.blobs_url.trim().to_owned(),
             limits: written.limits,
             serve,
             max_body: written.serve.max_body,
@@ -251,12 +269,15 @@ impl Config {
                 poll_interval: Duration::from_millis(written.directory.poll_interval.max(10)),
                 overlay_limit: written.directory.overlay_limit,
             },
+            search: SearchSettings {
+                recent_answers: written.search.recent_answers.saturating_mul(1 << 20),
+            },
             log: LogSettings {
                 format: written.log.format,
                 filter: written.log.filter,
                 requests: written.log.requests,
             },
-            accounts: accounts(written.accounts, &mail)?,
+            accounts: accounts(&written.accounts, &mail)?,
             mail,
         })
     }
@@ -299,12 +320,12 @@ fn mail(written: &WrittenMail) -> anyhow::Result<MailSettings> {
     Ok(MailSettings { way, from })
 }
 
-fn accounts(written: WrittenAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {
-    let mut mail_domains = written.mail_domains;
-    mail_domains
-        .iter_mut()
-        .for_each(|domain| *domain = domain.trim().to_lowercase());
-    mail_domains.retain(|domain| !domain.is_empty());
+fn accounts(written: &WrittenAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {
+    let named = written.mail_domains.iter();
+    let mail_domains: Vec<String> = named
+        .map(|domain| domain.trim().to_lowercase())
+        .filter(|domain| !domain.is_empty())
+        .collect();
     if !mail_domains.is_empty() && matches!(mail.way, Way::Off) {
         bail!("accounts.mail_domains needs mail to confirm addresses; set mail.smtp_url");
     }

@@ -4,6 +4,7 @@
 //! An error becomes an answer that carries a [`Problem`]; the outermost layer writes its body, since only that
 //! knows the id of the request.
 
+use crate::donations::journal::writer::WriteFault;
 use crate::http::request_id::RequestId;
 use crate::keys::Class;
 use crate::keys::limit::Verdict;
@@ -51,7 +52,9 @@ pub enum Error {
     UnknownCause(String),
     #[error("there is nothing at this address; /v0.2/openapi.json lists what there is")]
     NotFound,
-    #[error("this address is read with GET")]
+    #[error("this nonprofit has no fundraiser {0:?}; send its slug or its ID, and the nonprofit it is for")]
+    NoSuchFundraiser(String),
+    #[error("this address does not take this method; the header Allow names those it takes")]
     MethodNotAllowed,
     #[error("this was sent from a page that is not ours; open the form here and send it again")]
     ForeignForm,
@@ -59,6 +62,16 @@ pub enum Error {
     NotOperator,
     #[error("this is no form; open the page and send the form from there")]
     NoForm,
+    #[error("the body is no JSON: {0}; send one JSON object")]
+    InvalidJson(String),
+    #[error("send the body as JSON, with Content-Type: application/json")]
+    UnsupportedMediaType,
+    #[error("{}", told(.0))]
+    InvalidBody(Vec<FieldFault>),
+    #[error("this Idempotency-Key was used with another body; send a new key for a new fundraiser")]
+    IdempotencyMismatch,
+    #[error("the first request with this Idempotency-Key is still under way; ask again in a moment")]
+    IdempotencyInProgress,
     #[error("the body is larger than {0} bytes; send less")]
     TooLarge(usize),
     #[error("over {per_minute} {} calls a minute; wait {} seconds", class.name(), verdict.retry_after)]
@@ -75,12 +88,30 @@ pub enum Error {
     Internal,
 }
 
+/// What is wrong with one field of a body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FieldFault {
+    #[schema(example = "goal")]
+    pub field: String,
+    /// What to send instead.
+    pub detail: String,
+}
+
+/// All faults as one sentence.
+fn told(faults: &[FieldFault]) -> String {
+    let each = faults
+        .iter()
+        .map(|fault| format!("{}: {}", fault.field, fault.detail));
+    each.collect::<Vec<_>>().join("; ")
+}
+
 /// What is told of an error.
 #[derive(Clone, Debug)]
 pub struct Problem {
     status: StatusCode,
     code: &'static str,
     detail: String,
+    errors: Vec<FieldFault>,
 }
 
 /// The body of an error, in the form of RFC 9457.
@@ -102,6 +133,9 @@ pub struct ProblemBody<'a> {
     message: &'a str,
     #[serde(rename = "requestId")]
     request_id: &'a str,
+    /// What is wrong with a body, field by field; there only where a body is.
+    #[serde(skip_serializing_if = "<[FieldFault]>::is_empty")]
+    errors: &'a [FieldFault],
 }
 
 impl Error {
@@ -119,6 +153,12 @@ impl Error {
             }
             Error::UnknownCause(_) => (StatusCode::NOT_FOUND, "unknown_cause"),
             Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
+            Error::NoSuchFundraiser(_) => (StatusCode::NOT_FOUND, "fundraiser_not_found"),
+            Error::InvalidJson(_) => (StatusCode::BAD_REQUEST, "invalid_json"),
+            Error::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Error::InvalidBody(_) => (StatusCode::BAD_REQUEST, "invalid_body"),
+            Error::IdempotencyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_mismatch"),
+            Error::IdempotencyInProgress => (StatusCode::CONFLICT, "idempotency_in_progress"),
             Error::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Error::ForeignForm => (StatusCode::FORBIDDEN, "foreign_form"),
             Error::NotOperator => (StatusCode::FORBIDDEN, "not_operator"),
@@ -133,7 +173,7 @@ impl Error {
     fn retry_after(&self) -> Option<u32> {
         match self {
             Error::RateLimited { verdict, .. } => Some(verdict.retry_after),
-            Error::Overdue | Error::Unavailable => Some(1),
+            Error::Overdue | Error::Unavailable | Error::IdempotencyInProgress => Some(1),
             _ => None,
         }
     }
@@ -141,6 +181,11 @@ impl Error {
     /// That no nonprofit has this identifier; a long one is not repeated in full.
     pub fn no_such_nonprofit(identifier: &str) -> Error {
         Error::NoSuchNonprofit(crate::text::cut(identifier, 100).to_owned())
+    }
+
+    /// That a nonprofit has no such fundraiser; a long name is not repeated in full.
+    pub fn no_such_fundraiser(name: &str) -> Error {
+        Error::NoSuchFundraiser(crate::text::cut(name, 100).to_owned())
     }
 
     /// That no cause has this name; a long one is not repeated in full.
@@ -151,7 +196,19 @@ impl Error {
 
 impl From<sqlx::Error> for Error {
     fn from(fault: sqlx::Error) -> Error {
-        let is_passing = match &fault {
+        Error::of_store(&fault)
+    }
+}
+
+impl From<WriteFault> for Error {
+    fn from(fault: WriteFault) -> Error {
+        Error::of_store(&fault.0)
+    }
+}
+
+impl Error {
+    fn of_store(fault: &sqlx::Error) -> Error {
+        let is_passing = match fault {
             // The last two: a proxy whose database is gone lets us connect and then says nothing, or nonsense.
             sqlx::Error::PoolTimedOut
             | sqlx::Error::PoolClosed
@@ -185,6 +242,10 @@ impl IntoResponse for Error {
             status,
             code,
             detail: self.to_string(),
+            errors: match &self {
+                Error::InvalidBody(faults) => faults.clone(),
+                _ => Vec::new(),
+            },
         };
         let mut response = status.into_response();
         if let Some(seconds) = retry_after {
@@ -225,6 +286,7 @@ impl Problem {
             code: self.code,
             message: &self.detail,
             request_id: request.as_str(),
+            errors: &self.errors,
         };
         let bytes = serde_json::to_vec(&body).expect("a problem is plain text");
         *response.body_mut() = bytes.into();

@@ -26,6 +26,10 @@ id!(
     NonprofitId
 );
 id!(
+    /// A fundraiser.
+    FundraiserId
+);
+id!(
     /// An account that owns keys.
     AccountId
 );
@@ -41,6 +45,13 @@ impl NonprofitId {
     }
 }
 
+impl FundraiserId {
+    /// A new one.
+    pub fn new() -> FundraiserId {
+        FundraiserId(Uuid::now_v7())
+    }
+}
+
 impl AccountId {
     /// A new one.
     pub fn new() -> AccountId {
@@ -52,6 +63,12 @@ impl KeyId {
     /// A new one.
     pub fn new() -> KeyId {
         KeyId(Uuid::now_v7())
+    }
+}
+
+impl Default for FundraiserId {
+    fn default() -> Self {
+        FundraiserId::new()
     }
 }
 

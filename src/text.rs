@@ -1,5 +1,6 @@
 //! Plain text rules that several parts share: folding to ASCII words, cutting at a character boundary.
 
+use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -84,6 +85,10 @@ pub fn cut_at_word(folded: &str, joint: char, max: usize) -> &str {
 
 /// The first `max_chars` characters of `text`, or all of it.
 pub fn cut(text: &str, max_chars: usize) -> &str {
+    // No character is shorter than a byte.
+    if text.len() <= max_chars {
+        return text;
+    }
     match text.char_indices().nth(max_chars) {
         Some((end, _)) => &text[..end],
         None => text,
@@ -92,12 +97,12 @@ pub fn cut(text: &str, max_chars: usize) -> &str {
 
 /// What search and browse show of a nonprofit: the short description and, after `. `, the long one, cut to
 /// `max_chars` characters.
-pub fn excerpt(short: &str, long: Option<&str>, max_chars: usize) -> String {
+pub fn excerpt<'a>(short: &'a str, long: Option<&str>, max_chars: usize) -> Cow<'a, str> {
     let Some(long) = long.filter(|long| !long.is_empty()) else {
-        return cut(short, max_chars).to_owned();
+        return Cow::Borrowed(cut(short, max_chars));
     };
     let whole = short.chars().chain(". ".chars()).chain(long.chars());
-    whole.take(max_chars).collect()
+    Cow::Owned(whole.take(max_chars).collect())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The addresses of pages and pictures, as answers name them.
 
+use crate::ids::FundraiserId;
+use crate::media::hosting::is_hosted_id;
 use crate::nonprofits::Nonprofit;
 
 /// Makes addresses under the public one.
@@ -21,14 +23,34 @@ impl Urls {
         format!("{}{path}", self.public)
     }
 
-    /// An address of ours as our own pages write it: without the host.
-    pub fn local<'a>(&self, url: &'a str) -> &'a str {
-        url.strip_prefix(&self.public).unwrap_or(url)
+    /// The logo as our own pages show it: they load nothing from elsewhere.
+    pub fn logo_here(nonprofit: &Nonprofit<'_>) -> String {
+        here(format!("logo-{}", nonprofit.id), nonprofit.logo)
+    }
+
+    /// The cover as our own pages show it.
+    pub fn cover_here(nonprofit: &Nonprofit<'_>) -> String {
+        here(format!("cover-{}", nonprofit.id), nonprofit.cover)
+    }
+
+    /// What all addresses begin with.
+    pub fn public(&self) -> &str {
+        &self.public
     }
 
     /// The page of a nonprofit.
     pub fn profile(&self, slug: &str) -> String {
         format!("{}/{slug}", self.public)
+    }
+
+    /// The page of a fundraiser; `nonprofit` is the slug of the nonprofit it is for.
+    pub fn fundraiser(&self, nonprofit: &str, slug: &str) -> String {
+        format!("{}/{nonprofit}/f/{slug}", self.public)
+    }
+
+    /// Where the interface reads a fundraiser.
+    pub fn fundraiser_read(&self, nonprofit: &str, slug: &str) -> String {
+        format!("{}/v0.2/nonprofit/{nonprofit}/fundraiser/{slug}", self.public)
     }
 
     /// The page of a cause.
@@ -46,13 +68,37 @@ impl Urls {
         self.picture(format!("cover-{}", nonprofit.id), nonprofit.cover)
     }
 
+    /// The hosted id and the address of a fundraiser's cover: a hosted picture, or a drawn one.
+    pub fn fundraiser_cover(&self, id: FundraiserId, hosted: Option<&str>) -> (String, String) {
+        let hosted_id = hosted.map_or_else(|| format!("fundraiser-{id}"), str::to_owned);
+        self.picture(hosted_id, None)
+    }
+
     /// The hosted id and the address of a cause's picture.
     pub fn cause_picture(&self, name: &str) -> (String, String) {
         self.picture(format!("cause-{name}"), None)
     }
 
-    fn picture(&self, hosted_id: String, own: Option<&str>) -> (String, String) {
-        let url = own.map_or_else(|| format!("{}/media/{hosted_id}", self.public), str::to_owned);
-        (hosted_id, url)
+    /// The address of a picture that is served here.
+    pub fn media(&self, hosted_id: &str) -> String {
+        format!("{}/media/{hosted_id}", self.public)
     }
+
+    /// A nonprofit's own picture is one that was sent to us, or the address of one elsewhere.
+    fn picture(&self, drawn_id: String, own: Option<&str>) -> (String, String) {
+        match own {
+            Some(own) if is_hosted_id(own) => (own.to_owned(), self.media(own)),
+            Some(own) => (drawn_id, own.to_owned()),
+            None => {
+                let url = self.media(&drawn_id);
+                (drawn_id, url)
+            }
+        }
+    }
+}
+
+/// A picture that is served here, without the host: the nonprofit's own where it was sent to us, else a drawn one.
+fn here(drawn_id: String, own: Option<&str>) -> String {
+    let hosted = own.filter(|own| is_hosted_id(own));
+    format!("/media/{}", hosted.unwrap_or(&drawn_id))
 }

@@ -22,6 +22,21 @@ free_port() {
         shuf -i 20000-45000 -n 1
 }
 
+# Stories make hundreds of small databases: in memory, where there is room, nobody waits for the disk.
+room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1)
+if [ -z "${TMPDIR:-}${POSTGRES_OPTIONS+disk}" ] && [ -w /dev/shm ] && [ "${room:-0}" -gt 2000000 ]; then
+    export TMPDIR=/dev/shm
+fi
+
+# The browser tests: Chromium with its driver, and axe-core, which is fetched once and kept under target.
+{ command -v chromium && command -v chromedriver; } >/dev/null || install chromium chromium-driver
+axe=$PWD/target/axe/node_modules/axe-core/axe.min.js
+if [ ! -f "$axe" ]; then
+    command -v npm >/dev/null || install npm
+    npm install --prefix target/axe --no-save --no-audit --no-fund --ignore-scripts --loglevel=error axe-core@4.14.0
+fi
+export CAUSEWAY_TEST_AXE=$axe
+
 bin=$(find_postgres) || { install postgresql; bin=$(find_postgres); }
 folder=$(mktemp -d)
 # PostgreSQL does not run as root.

@@ -72,20 +72,37 @@ impl<'a> Causeway<'a> {
             &mut self.command(["account", "create", ACCOUNT, "--json"]),
             self.workplace,
         );
-        let made = run(
-            &mut self.command([
-                "key",
-                "create",
-                "--account",
-                ACCOUNT,
-                "--kind",
-                "public",
-                "--name",
-                "load",
-                "--json",
-            ]),
-            self.workplace,
-        )?;
+        let (id, text) = self.make_key("public")?;
+        let key = Key {
+            id,
+            text,
+            causeway: self,
+        };
+        let mut raise = self.command(["limit", "set", &key.id]);
+        let classes = ["details", "search", "browse", "causes", "fundraisers", "create"];
+        raise.args(classes.map(|class| format!("{class}={limit}")));
+        run(&mut raise, self.workplace)?;
+        Ok(key)
+    }
+
+    /// A private key beside it, whose text is told once.
+    pub fn private_key(&self) -> Result<String> {
+        Ok(self.make_key("private")?.1)
+    }
+
+    fn make_key(&self, kind: &str) -> Result<(String, String)> {
+        let words = [
+            "key",
+            "create",
+            "--account",
+            ACCOUNT,
+            "--name",
+            "load",
+            "--json",
+            "--kind",
+            kind,
+        ];
+        let made = run(&mut self.command(words), self.workplace)?;
         let made: Value = serde_json::from_str(&made.output)
             .with_context(|| format!("`key create --json` printed {:?}", made.output))?;
         let text = |name: &str| {
@@ -94,15 +111,20 @@ impl<'a> Causeway<'a> {
                 .with_context(|| format!("`key create --json` gave no {name}"))?;
             Ok::<_, anyhow::Error>(value.to_owned())
         };
-        let key = Key {
-            id: text("id")?,
-            text: text("key")?,
-            causeway: self,
-        };
-        let mut raise = self.command(["limit", "set", &key.id]);
-        raise.args(["details", "search", "browse", "causes"].map(|class| format!("{class}={limit}")));
-        run(&mut raise, self.workplace)?;
-        Ok(key)
+        Ok((text("id")?, text("key")?))
+    }
+
+    /// Records the gifts of a file, so many under way at a time: gifts a second, each acknowledged.
+    pub fn import_gifts(&self, file: &Path, at_once: u16) -> Result<f64> {
+        let mut command = self.command(["donation", "import", "--json"]);
+        command.args(["--at-once", &at_once.to_string()]).arg(file);
+        let finished = run(&mut command, self.workplace)?;
+        let told: Value = serde_json::from_str(&finished.output)
+            .with_context(|| format!("`donation import --json` printed {:?}", finished.output))?;
+        match (told["new"].as_f64(), told["seconds"].as_f64()) {
+            (Some(new), Some(seconds)) if new > 0.0 && seconds > 0.0 => Ok(new / seconds),
+            _ => bail!("`donation import --json` recorded nothing: {}", finished.output),
+        }
     }
 
     /// Starts `serve` on the server's core and waits until it says that it is ready.

@@ -11,11 +11,13 @@ mod details;
 mod disturbance;
 mod drive;
 mod figures;
+mod fundraisers;
 mod histogram;
 mod hostile;
 mod import;
 mod input;
 mod options;
+mod pictures;
 mod process;
 mod relevance;
 mod requests;
@@ -53,6 +55,12 @@ enum Program {
         after_help = "Example: causeway-load search --data data --log keystrokes.jsonl.gz --out search.md"
     )]
     Search(search::Search),
+    /// Rate of gifts and new fundraisers beside single-row commits, and of raised beside /healthz
+    #[command(after_help = "Example: causeway-load fundraisers --generate 2000")]
+    Fundraisers(fundraisers::Fundraisers),
+    /// Time and memory of every hostile picture of the tests, sent through an import
+    #[command(after_help = "Example: causeway-load pictures --rounds 1")]
+    Pictures(pictures::Pictures),
 }
 
 fn main() -> ExitCode {
@@ -71,12 +79,16 @@ fn measure(program: &Program) -> Result<ExitCode> {
         Program::Import(import) => &import.options,
         Program::Details(details) => &details.options,
         Program::Search(search) => &search.options,
+        Program::Fundraisers(fundraisers) => &fundraisers.options,
+        Program::Pictures(pictures) => &pictures.options,
     };
     let workplace = Workplace::new(options.temp.as_deref())?;
     let table = match program {
         Program::Import(import) => import.measure(&workplace),
         Program::Details(details) => details.measure(&workplace),
         Program::Search(search) => search.measure(&workplace),
+        Program::Fundraisers(fundraisers) => fundraisers.measure(&workplace),
+        Program::Pictures(pictures) => pictures.measure(&workplace),
     }?;
     print!("{table}");
     if let Some(file) = &options.out {

@@ -65,6 +65,11 @@ pub fn resident(id: u32) -> Result<u64> {
     memory(id, "VmRSS").with_context(|| format!("process {id} has ended"))
 }
 
+/// The highest resident size so far of a process that runs.
+pub fn peak(id: u32) -> Option<u64> {
+    memory(id, "VmHWM")
+}
+
 /// The end of what a command had to say, for an error message.
 pub fn last_lines(file: &Path) -> String {
     let text = fs::read(file).unwrap_or_default();

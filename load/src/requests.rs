@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-/// A list of whole GET requests in one block of memory.
+/// A list of whole requests in one block of memory.
 pub struct Requests {
     address: SocketAddr,
     bytes: Vec<u8>,
@@ -27,6 +27,18 @@ impl Requests {
     /// `path` with its query, already percent-encoded.
     pub fn push(&mut self, path: &str) {
         self.bytes.extend_from_slice(get(self.address, path).as_bytes());
+        self.ends.push(self.bytes.len());
+    }
+
+    /// A whole POST request with a body of JSON and further headers, each with its end of line.
+    pub fn push_post(&mut self, path: &str, headers: &str, body: &str) {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{headers}\r\n",
+            self.address,
+            body.len()
+        );
+        self.bytes.extend_from_slice(head.as_bytes());
+        self.bytes.extend_from_slice(body.as_bytes());
         self.ends.push(self.bytes.len());
     }
 

@@ -21,7 +21,7 @@ pub struct Allowance {
 const fn allow(attempts: usize, minutes: u64) -> Allowance {
     Allowance {
         attempts,
-        within: Duration::from_secs(minutes * 60),
+        within: Duration::from_mins(minutes),
     }
 }
 
@@ -35,7 +35,7 @@ pub const MAILS: Allowance = allow(3, 60);
 pub const MAILS_BY_CLIENT: Allowance = allow(20, 60);
 
 /// How long an address is known after a sign-in.
-const KNOWN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const KNOWN: Duration = Duration::from_hours(30 * 24);
 /// Above this many, what is oldest is forgotten.
 const MOST: usize = 200_000;
 
@@ -129,7 +129,8 @@ impl Counts {
             }
             if tried.len() >= allowance.attempts {
                 let first = tried.front().copied().unwrap_or(now);
-                return Err(Wait(allowance.within - now.saturating_duration_since(first)));
+                let waited = now.saturating_duration_since(first);
+                return Err(Wait(allowance.within.saturating_sub(waited)));
             }
         }
         for (subject, _) in asked {

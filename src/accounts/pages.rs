@@ -58,7 +58,7 @@ pub async fn sign_up(
     };
     if let Some(id) = store::insert_whole(&app.db, &account, app.clock.millis()).await? {
         return match waits {
-            true => ask_to_confirm(&app, frame, &username).await,
+            true => ask_to_confirm(&app, frame, username.as_str()).await,
             false => enter(&app, id, &headers, Flash::Welcome, "/dashboard").await,
         };
     }
@@ -99,7 +99,10 @@ pub async fn sign_in(
         form.refuse_all(told(&frame, wait));
         return Ok(sign_in_with(&app, frame, form).too_often(wait.0));
     }
-    let account = store::find_whole(&app.db, &username).await?;
+    let account = match Username::parse(&username) {
+        Ok(username) => store::find_whole(&app.db, username.as_str()).await?,
+        Err(_) => None,
+    };
     let stored = account.as_ref().and_then(|account| account.password.clone());
     let is_right = app.hashing.verify(stored, sent.text("password")).await;
     let Some(account) = account.filter(|_| is_right) else {
@@ -108,11 +111,7 @@ pub async fn sign_in(
     };
     app.attempts.signed_in(&username, address, app.clock.instant());
     if account.confirmed_at.is_none() {
-        let username = Username::parse(&account.username);
-        return match username {
-            Ok(username) => ask_to_confirm(&app, frame, &username).await,
-            Err(_) => Ok(sign_in_with(&app, frame, form).refused()),
-        };
+        return ask_to_confirm(&app, frame, &account.username).await;
     }
     let next = Some(sent.text("next")).filter(|next| sessions::is_way_back(next));
     // Whoever was signed in here before is signed out: the cookie is a new one.
@@ -159,8 +158,8 @@ pub fn told(frame: &Frame, wait: Wait) -> String {
     fill(frame.t.accounts.wait, &[("minutes", &minutes)])
 }
 
-async fn ask_to_confirm(app: &App, frame: Frame, username: &Username) -> Result<Response> {
-    if let Some(account) = store::find_whole(&app.db, username.as_str()).await? {
+async fn ask_to_confirm(app: &App, frame: Frame, username: &str) -> Result<Response> {
+    if let Some(account) = store::find_whole(&app.db, username).await? {
         links::send(app, &account, Purpose::Confirm).await?;
     }
     let t = &frame.t.accounts;

@@ -5,6 +5,7 @@ use super::links::{self, Purpose};
 use super::pages::enter;
 use super::password::NewPassword;
 use super::store;
+use super::{Username, is_email};
 use crate::app::App;
 use crate::error::Result;
 use crate::http::client::ClientAddress;
@@ -52,11 +53,13 @@ async fn send_links(app: App, who: String, address: IpAddr) {
     if app.attempts.mail(&who, address, app.clock.instant()).is_err() {
         return;
     }
-    let found = match who.contains('@') {
-        true => store::list_by_email(&app.db, &who).await,
-        false => store::find_whole(&app.db, &who)
-            .await
-            .map(|found| found.into_iter().collect()),
+    let found = match (is_email(&who), Username::parse(&who)) {
+        (true, _) => store::list_by_email(&app.db, &who).await,
+        (false, Ok(username)) => {
+            let found = store::find_whole(&app.db, username.as_str()).await;
+            found.map(|found| found.into_iter().collect())
+        }
+        (false, Err(_)) => return,
     };
     let sent = async {
         for account in found? {
@@ -72,7 +75,7 @@ async fn send_links(app: App, who: String, address: IpAddr) {
 /// `GET /dashboard/reset/set?token=`
 pub async fn set_page(State(app): State<App>, frame: Frame, RawQuery(query): RawQuery) -> Result<Response> {
     let token = token(query);
-    let found = links::find(&app.db, &token, Purpose::Reset, app.clock.millis()).await?;
+    let found = links::store::find(&app.db, &token, Purpose::Reset, app.clock.millis()).await?;
     Ok(match found {
         Some((_, username)) => set_with(&frame, set_form(&frame, &token), &username).into_response(),
         None => stale(frame),
@@ -83,7 +86,7 @@ pub async fn set_page(State(app): State<App>, frame: Frame, RawQuery(query): Raw
 pub async fn set(State(app): State<App>, frame: Frame, headers: HeaderMap, sent: Sent) -> Result<Response> {
     let token = sent.text("token");
     let now = app.clock.millis();
-    let Some((id, username)) = links::find(&app.db, token, Purpose::Reset, now).await? else {
+    let Some((id, username)) = links::store::find(&app.db, token, Purpose::Reset, now).await? else {
         return Ok(stale(frame));
     };
     let password = match NewPassword::parse(sent.text("password"), &username) {
@@ -95,7 +98,7 @@ pub async fn set(State(app): State<App>, frame: Frame, headers: HeaderMap, sent:
         }
     };
     let hash = app.hashing.hash(password).await;
-    if !links::take(&app.db, token, Purpose::Reset).await? {
+    if !links::store::take(&app.db, token, Purpose::Reset).await? {
         return Ok(stale(frame));
     }
     store::set_password(&app.db, id, &hash, Some(now)).await?;
@@ -109,7 +112,7 @@ pub async fn confirm_page(
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let token = token(query);
-    let found = links::find(&app.db, &token, Purpose::Confirm, app.clock.millis()).await?;
+    let found = links::store::find(&app.db, &token, Purpose::Confirm, app.clock.millis()).await?;
     if found.is_none() {
         return Ok(stale(frame));
     }
@@ -125,9 +128,9 @@ pub async fn confirm_page(
 /// `POST /dashboard/confirm`
 pub async fn confirm(State(app): State<App>, frame: Frame, sent: Sent) -> Result<Response> {
     let (token, now) = (sent.text("token"), app.clock.millis());
-    let found = links::find(&app.db, token, Purpose::Confirm, now).await?;
+    let found = links::store::find(&app.db, token, Purpose::Confirm, now).await?;
     match found {
-        Some((id, _)) if links::take(&app.db, token, Purpose::Confirm).await? => {
+        Some((id, _)) if links::store::take(&app.db, token, Purpose::Confirm).await? => {
             store::confirm(&app.db, id, now).await?;
             let way_on = Redirect::to("/dashboard/sign-in");
             Ok((Flash::EmailConfirmed.keep(), way_on).into_response())

@@ -6,7 +6,8 @@ use super::store;
 use crate::app::App;
 use crate::error::Result;
 use crate::http::client::ClientAddress;
-use crate::sessions::{self, SignedIn, store::StoredSession};
+use crate::sessions::store::StoredSession;
+use crate::sessions::{self, SignedIn, agent};
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::frame::Tab;
@@ -17,6 +18,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
+use std::fmt::Write;
 use std::net::IpAddr;
 
 const ADDRESS: &str = "/dashboard/settings";
@@ -76,15 +78,14 @@ pub async fn change_password(
 
 /// `POST /dashboard/settings/sessions`: ends one session, or all others.
 pub async fn end_sessions(State(app): State<App>, who: SignedIn, sent: Sent) -> Result<Response> {
-    let flash = match hash_of(sent.text("session")) {
-        Some(hash) => match sessions::store::remove_of(&app.db, who.account, &hash).await? {
+    let flash = if let Some(hash) = hash_of(sent.text("session")) {
+        match sessions::store::remove_of(&app.db, who.account, &hash).await? {
             true => Flash::SessionEnded,
             false => Flash::AlreadyDone,
-        },
-        None => {
-            sessions::store::remove_others(&app.db, who.account, who.session).await?;
-            Flash::SessionsEnded
         }
+    } else {
+        sessions::store::remove_others(&app.db, who.account, who.session).await?;
+        Flash::SessionsEnded
     };
     Ok((flash.keep(), Redirect::to(ADDRESS)).into_response())
 }
@@ -142,7 +143,7 @@ async fn show(app: &App, who: SignedIn, frame: Frame, password: Form) -> Result<
     let line = |session: StoredSession| SessionLine {
         is_this: session.hash == who.session,
         id: hex(&session.hash),
-        agent: session.agent,
+        agent: agent::describe(&session.agent).unwrap_or_else(|| frame.t.accounts.unknown_browser.to_owned()),
         seen: Moment::new(session.seen_at, now),
         begun: Moment::new(session.created_at, now),
     };
@@ -180,7 +181,10 @@ fn delete_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn hash_of(text: &str) -> Option<Vec<u8>> {

@@ -110,7 +110,7 @@ pub async fn insert_whole(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::
     let inserted = run!(&mut tx, c => sqlx::query(INSERT)
         .bind(id.0)
         .bind(account.username.as_str())
-        .bind(account.email)
+        .bind(account.email.map(str::to_lowercase))
         .bind(account.operator)
         .bind(now)
         .bind(account.password)

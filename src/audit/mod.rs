@@ -27,11 +27,11 @@ pub struct Act {
 }
 
 impl Act {
-    pub fn new(actor: Actor, name: &'static str, subject: impl ToString, detail: impl Into<String>) -> Act {
+    pub fn new(actor: Actor, name: &'static str, subject: &str, detail: impl Into<String>) -> Act {
         Act {
             actor,
             name,
-            subject: subject.to_string(),
+            subject: subject.to_owned(),
             detail: detail.into(),
         }
     }

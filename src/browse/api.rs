@@ -3,12 +3,12 @@
 use super::Pagination;
 use crate::app::App;
 use crate::error::{Error, ProblemBody, Result};
-use crate::http::cache;
+use crate::http::cache::{self, Known};
+use crate::http::json;
 use crate::http::params::{PathText, RawQuery, positive};
 use crate::http::public_key::{Browse, Causes, PublicKey};
-use crate::nonprofits::item::{self, BrowseItem};
+use crate::nonprofits::wire::BrowseItem;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -72,7 +72,7 @@ pub async fn browse(
     _key: PublicKey<Browse>,
     PathText(name): PathText,
     RawQuery(query): RawQuery,
-    headers: HeaderMap,
+    known: Known,
 ) -> Result<Response> {
     let causes = app.directory.causes();
     let cause = causes
@@ -84,18 +84,15 @@ pub async fn browse(
     if view.snapshot.is_none() {
         return Err(Error::Unavailable);
     }
-    Ok(cache::json(&headers, view.tag.as_ref(), || {
+    Ok(cache::json(&known, view.tag.as_ref(), || {
         let pagination = Pagination::new(page as u64, take as u64, view.count_of_cause(&cause.name));
         let found = view.list_of_cause(&cause.name, pagination.skipped(), take);
         let mut out = Vec::with_capacity(1_024 * found.len() + 128);
-        out.extend_from_slice(br#"{"nonprofits":["#);
-        for (place, nonprofit) in found.iter().enumerate() {
-            if place > 0 {
-                out.push(b',');
-            }
-            item::write(&mut out, nonprofit, causes, &app.urls, None);
-        }
-        out.extend_from_slice(br#"],"pagination":"#);
+        out.extend_from_slice(br#"{"nonprofits":"#);
+        json::list(&mut out, &found, |out, nonprofit| {
+            app.wire.item(out, nonprofit, None);
+        });
+        out.extend_from_slice(br#","pagination":"#);
         serde_json::to_writer(&mut out, &pagination).expect("numbers are plain data");
         out.push(b'}');
         out
@@ -119,12 +116,12 @@ pub async fn browse(
         (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
-pub async fn causes(State(app): State<App>, _key: PublicKey<Causes>, headers: HeaderMap) -> Result<Response> {
+pub async fn causes(State(app): State<App>, _key: PublicKey<Causes>, known: Known) -> Result<Response> {
     let view = app.directory.view();
     if view.snapshot.is_none() {
         return Err(Error::Unavailable);
     }
-    Ok(cache::json(&headers, view.tag.as_ref(), || {
+    Ok(cache::json(&known, view.tag.as_ref(), || {
         let cause = |cause: &'static crate::nonprofits::causes::Cause| CauseBody {
             tag_name: &cause.name,
             cause_category: cause.category.as_str(),

@@ -99,7 +99,7 @@ pub async fn cause(
         lead,
         hits: found
             .iter()
-            .map(|nonprofit| Card::new(nonprofit, &[], causes, &app.urls))
+            .map(|nonprofit| Card::new(nonprofit, &[], causes))
             .collect(),
         pager: Pager::new(
             &frame,

@@ -2,6 +2,8 @@
 
 use super::{Output, time};
 use anyhow::bail;
+use causeway::accounts::password::NewPassword;
+use causeway::accounts::store::NewAccount;
 use causeway::accounts::{Username, is_email, operators, store};
 use causeway::app::App;
 use causeway::audit::Actor;
@@ -22,6 +24,9 @@ pub enum Account {
         /// May block keys and set limits
         #[arg(long)]
         operator: bool,
+        /// Read a password for the dashboard from standard input; without one, its owner sets it by mail
+        #[arg(long)]
+        password_stdin: bool,
     },
     /// List all accounts
     #[command(after_help = "Example:\n  causeway account list")]
@@ -49,7 +54,23 @@ impl Account {
                 username,
                 email,
                 operator,
-            } => create(app, output, &username, email.as_deref(), operator).await,
+                password_stdin,
+            } => {
+                let username = Username::parse(&username)?;
+                let password = match password_stdin {
+                    true => Some(read_password(app, &username).await?),
+                    false => None,
+                };
+                create(
+                    app,
+                    output,
+                    &username,
+                    email.as_deref(),
+                    operator,
+                    password.as_deref(),
+                )
+                .await
+            }
             Account::List => list(app, output).await,
             Account::Operator { username, switch } => {
                 set_operator(app, output, &username, matches!(switch, Switch::On)).await
@@ -61,24 +82,31 @@ impl Account {
 async fn create(
     app: &App,
     output: Output,
-    username: &str,
+    username: &Username,
     email: Option<&str>,
     operator: bool,
+    password: Option<&str>,
 ) -> anyhow::Result<()> {
-    let username = Username::parse(username)?;
     if let Some(email) = email
         && !is_email(email)
     {
         bail!("{email:?} is no e-mail address; write it as in ada@example.org");
     }
     let now = app.clock.millis();
-    let Some(id) = store::insert(&app.db, &username, email, operator, now).await? else {
+    let account = NewAccount {
+        username,
+        email,
+        operator,
+        password,
+        is_confirmed: true,
+    };
+    let Some(id) = store::insert_whole(&app.db, &account, now).await? else {
         bail!(
             "there is an account {} already; pick another name",
             username.as_str()
         );
     };
-    operators::note_created(&app.db, &username, operator, now).await?;
+    operators::note_created(&app.db, username, operator, now).await?;
     let value = json!({"id": id.to_string(), "username": username.as_str(), "operator": operator});
     output.say(&value, || {
         format!(
@@ -86,6 +114,15 @@ async fn create(
             name = username.as_str()
         )
     })
+}
+
+/// The hash of the first line of standard input.
+async fn read_password(app: &App, username: &Username) -> anyhow::Result<String> {
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    let password = NewPassword::parse(line.trim_end_matches(['\r', '\n']), username.as_str())
+        .map_err(|fault| anyhow::anyhow!("this password cannot be set; {fault}"))?;
+    Ok(app.hashing.hash(password).await)
 }
 
 async fn list(app: &App, output: Output) -> anyhow::Result<()> {

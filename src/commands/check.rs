@@ -4,14 +4,47 @@ use super::Output;
 use anyhow::bail;
 use causeway::app::App;
 use causeway::directory::proof::prove;
+use causeway::donations::journal;
+use causeway::media;
 use serde_json::json;
 
 pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
+    let journal = journal::proof::prove(app).await?;
     let proof = prove(app).await?;
-    let value = json!({"nonprofits": proof.nonprofits, "differences": proof.differences});
+    let pictures = media::proof::prove(&app.pictures).await?;
+    let differences: Vec<&String> = journal
+        .faults
+        .iter()
+        .chain(&proof.differences)
+        .chain(&pictures.differences)
+        .collect();
+    let value = json!({
+        "nonprofits": proof.nonprofits,
+        "pictures": pictures.pictures,
+        "entries": journal.entries,
+        "fundraisers": journal.fundraisers,
+        "differences": differences,
+    });
     output.say(&value, || {
-        format!("{} nonprofits proved against the store", proof.nonprofits)
+        format!(
+            "{} nonprofits and {} pictures proved against the store\n\
+             {} entries of the journal and {} fundraisers proved",
+            proof.nonprofits, pictures.pictures, journal.entries, journal.fundraisers
+        )
     })?;
+    if let [first, ..] = journal.faults.as_slice() {
+        bail!(
+            "the journal is damaged in {} places, first: {first}; \
+             stop writing to it, and put it back from a backup",
+            journal.faults.len()
+        );
+    }
+    if let [first, ..] = pictures.differences.as_slice() {
+        bail!(
+            "{} pictures are broken, first: {first}; put the blobs back from a backup",
+            pictures.differences.len()
+        );
+    }
     match proof.differences.as_slice() {
         [] => Ok(()),
         [first, ..] => bail!(

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod check;
+mod donation;
 mod generate;
 mod import;
 mod keys;
@@ -67,7 +68,10 @@ enum Command {
     /// Calls a minute of one key
     #[command(subcommand)]
     Limit(limits::Limit),
-    /// Prove the directory snapshot against the store; exit 1 where they differ
+    /// Gifts and refunds, and the journal that keeps them
+    #[command(subcommand)]
+    Donation(donation::Donation),
+    /// Prove the journal, and the directory snapshot against the store; exit 1 where they differ
     #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
     Check,
     /// Print the description of the interface, as committed in openapi.json
@@ -106,6 +110,7 @@ pub fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Key(key) => key.run(&app, output).await,
             Command::Limit(limit) => limit.run(&app, output).await,
             Command::Search(search) => search.run(&app, output).await,
+            Command::Donation(donation) => donation.run(&app, output).await,
             Command::Check => check::run(&app, output).await,
             Command::Serve(_) | Command::Generate(_) | Command::Openapi => Ok(()),
         };

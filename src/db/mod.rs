@@ -61,6 +61,7 @@ pub(crate) use {read, run};
 /// How long the database may say nothing to a question that takes no work.
 const SILENCE: Duration = Duration::from_secs(5);
 
+const BEGIN: &str = "begin immediate";
 const REVISION: &str = "select revision from revisions where topic = $1";
 const RAISE_REVISION: &str =
     "update revisions set revision = revision + 1 where topic = $1 returning revision";
@@ -70,7 +71,15 @@ impl Db {
     pub async fn write(&self) -> sqlx::Result<Tx> {
         match self {
             // SQLite takes its write lock at once, so two writers queue here instead of failing at commit.
-            Db::Sqlite { writer, .. } => Ok(Tx::Sqlite(writer.begin_with("begin immediate").await?)),
+            Db::Sqlite { writer, .. } => match writer.begin_with(BEGIN).await {
+                // After a commit that the disk refused, the connection still counts itself inside the transaction
+                // that is gone, and would refuse every other from then on. A new one takes its place.
+                Err(sqlx::Error::InvalidSavePointStatement) => {
+                    writer.acquire().await?.close().await?;
+                    Ok(Tx::Sqlite(writer.begin_with(BEGIN).await?))
+                }
+                begun => Ok(Tx::Sqlite(begun?)),
+            },
             Db::Postgres(pool) => Ok(Tx::Postgres(pool.begin().await?)),
         }
     }

@@ -25,10 +25,13 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [Versions; 3] = migrations! {
+const MIGRATIONS: [Versions; 6] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
+    4 "0004_accounts",
+    5 "0005_fundraisers",
+    6 "0006_pictures",
 };
 
 const STORE_ID: &str = "select id from store";

@@ -53,7 +53,7 @@ pub struct Directory {
 #[derive(Debug)]
 pub enum Found {
     Overlay(Arc<View>, Identifier),
-    Snapshot(Arc<Snapshot>, u32),
+    Snapshot(Arc<View>, u32),
     Store(Vec<u8>),
 }
 
@@ -90,15 +90,14 @@ impl Directory {
 
     /// Finds a nonprofit; only without a snapshot does this ask the store.
     pub async fn find(&self, identifier: &Identifier) -> sqlx::Result<Option<Found>> {
-        let view = self.view.load();
+        let view = self.view.load_full();
         if view.overlay.find(identifier).is_some() {
-            return Ok(Some(Found::Overlay(Arc::clone(&view), identifier.clone())));
+            return Ok(Some(Found::Overlay(view, identifier.clone())));
         }
         if let Some(snapshot) = &view.snapshot {
-            let found = |place| Found::Snapshot(Arc::clone(snapshot), place);
-            return Ok(snapshot.place(identifier).map(found));
+            let place = snapshot.place(identifier);
+            return Ok(place.map(|place| Found::Snapshot(view, place)));
         }
-        drop(view);
         let found = store::find(&self.db, identifier, self.causes, record::to_vec).await?;
         Ok(found.map(Found::Store))
     }
@@ -119,8 +118,16 @@ impl Found {
     pub fn nonprofit(&self) -> Option<Nonprofit<'_>> {
         match self {
             Found::Overlay(view, identifier) => view.overlay.find(identifier),
-            Found::Snapshot(snapshot, place) => snapshot.nonprofit(*place),
+            Found::Snapshot(view, place) => view.snapshot.as_ref()?.nonprofit(*place),
             Found::Store(bytes) => record::read(bytes),
+        }
+    }
+
+    /// The entity tag of the state in which it was found.
+    pub fn tag(&self) -> Option<&HeaderValue> {
+        match self {
+            Found::Overlay(view, _) | Found::Snapshot(view, _) => view.tag.as_ref(),
+            Found::Store(_) => None,
         }
     }
 }

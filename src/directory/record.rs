@@ -1,8 +1,8 @@
 //! One nonprofit as bytes: compact, read in place, the same in the snapshot and in the overlay.
 //!
-//! Sixteen bytes of id, the name, then the other fields in a fixed order: numbers as variable-length integers of seven bits a byte,
-//! texts with their length before them. A snapshot is checked by its checksums when it is opened, so reading here
-//! only has to stay inside the bytes.
+//! Sixteen bytes of id; the numbers, as variable-length integers of seven bits a byte; the lengths of the texts; then all texts in
+//! one run, so that they are proved to be UTF-8 in one pass. A snapshot is checked by its checksums when it is opened, so reading
+//! here only has to stay inside the bytes.
 
 use crate::ids::NonprofitId;
 use crate::nonprofits::Nonprofit;
@@ -15,17 +15,35 @@ use uuid::Uuid;
 /// Appends a nonprofit to `out`.
 pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(nonprofit.id.0.as_bytes());
-    text(out, nonprofit.name);
-    number(out, nonprofit.ein.map_or(0, |ein| u128::from(ein.value()) + 1));
-    number(out, u128::from(nonprofit.prominence));
-    number(out, nonprofit.causes.bits());
-    number(
-        out,
+    let causes = nonprofit.causes.bits();
+    for value in [
+        nonprofit.ein.map_or(0, |ein| u64::from(ein.value()) + 1),
+        u64::from(nonprofit.prominence),
+        causes as u64,
+        (causes >> 64) as u64,
+        // A moment before 1970 would not come back; there is none.
         nonprofit
             .gone_at
-            .map_or(0, |millis| u128::from(millis as u64) + 1),
-    );
-    for part in [
+            .map_or(0, |millis| (millis as u64).wrapping_add(1)),
+    ] {
+        number(out, value);
+    }
+    write_facts(nonprofit.facts.as_ref(), out);
+    let texts = texts(nonprofit);
+    for text in texts {
+        number(out, text.len() as u64);
+    }
+    for text in texts {
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+const TEXTS: usize = 15;
+
+/// All texts in the order of the record; the name is first, since records are ordered by it.
+fn texts<'a>(nonprofit: &'a Nonprofit<'_>) -> [&'a str; TEXTS] {
+    [
+        nonprofit.name,
         nonprofit.slug,
         nonprofit.filed_name,
         nonprofit.chapter,
@@ -34,38 +52,36 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
         nonprofit.state,
         nonprofit.zip,
         nonprofit.country,
-    ] {
-        text(out, part);
-    }
-    text(out, nonprofit.ntee.as_ref().map_or("", Ntee::code));
-    for part in [
-        nonprofit.own_description,
-        nonprofit.description_long,
-        nonprofit.website_url,
-        nonprofit.logo,
-        nonprofit.cover,
-    ] {
-        text(out, part.unwrap_or_default());
-    }
-    let Some(facts) = nonprofit.facts else {
+        nonprofit.ntee.as_ref().map_or("", Ntee::code),
+        nonprofit.own_description.unwrap_or_default(),
+        nonprofit.description_long.unwrap_or_default(),
+        nonprofit.website_url.unwrap_or_default(),
+        nonprofit.logo.unwrap_or_default(),
+        nonprofit.cover.unwrap_or_default(),
+    ]
+}
+
+fn write_facts(facts: Option<&IrsFacts>, out: &mut Vec<u8>) {
+    let Some(facts) = facts else {
         out.push(0);
         return;
     };
-    out.push(1);
-    for code in [
+    out.extend_from_slice(&[
+        1,
         facts.subsection,
         facts.deductibility,
         facts.foundation,
         facts.status,
         facts.affiliation,
-    ] {
-        out.push(code);
-    }
+    ]);
     for code in [u32::from(facts.group), facts.ruling, facts.tax_period] {
-        number(out, u128::from(code));
+        number(out, u64::from(code));
     }
     for amount in [facts.assets, facts.income, facts.revenue] {
-        number(out, amount.map_or(0, |dollars| zigzag(dollars) + 1));
+        out.push(u8::from(amount.is_some()));
+        if let Some(dollars) = amount {
+            number(out, zigzag(dollars));
+        }
     }
 }
 
@@ -80,49 +96,50 @@ pub fn to_vec(nonprofit: &Nonprofit<'_>) -> Vec<u8> {
 pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
     let (id, rest) = bytes.split_first_chunk::<16>()?;
     let mut from = Reader(rest);
-    let name = from.text()?;
     let ein = match from.number()? {
         0 => None,
         ein => Some(Ein::new((ein - 1) as u32)?),
     };
     let prominence = from.number()? as u32;
-    let causes = CauseSet::from_bits(from.number()?);
+    let causes = u128::from(from.number()?) | u128::from(from.number()?) << 64;
     let gone_at = match from.number()? {
         0 => None,
-        millis => Some((millis - 1) as u64 as i64),
+        millis => Some((millis - 1) as i64),
     };
+    let facts = from.facts()?;
+    let mut texts = from.texts()?;
     Some(Nonprofit {
         id: NonprofitId(Uuid::from_bytes(*id)),
         ein,
         prominence,
-        causes,
+        causes: CauseSet::from_bits(causes),
         gone_at,
-        name,
-        slug: from.text()?,
-        filed_name: from.text()?,
-        chapter: from.text()?,
-        aliases: from.text()?,
-        city: from.text()?,
-        state: from.text()?,
-        zip: from.text()?,
-        country: from.text()?,
-        ntee: Ntee::parse(from.text()?),
-        own_description: from.told()?,
-        description_long: from.told()?,
-        website_url: from.told()?,
-        logo: from.told()?,
-        cover: from.told()?,
-        facts: from.facts()?,
+        facts,
+        name: texts.next()?,
+        slug: texts.next()?,
+        filed_name: texts.next()?,
+        chapter: texts.next()?,
+        aliases: texts.next()?,
+        city: texts.next()?,
+        state: texts.next()?,
+        zip: texts.next()?,
+        country: texts.next()?,
+        ntee: Ntee::parse(texts.next()?),
+        own_description: texts.told()?,
+        description_long: texts.told()?,
+        website_url: texts.told()?,
+        logo: texts.told()?,
+        cover: texts.told()?,
     })
 }
 
 /// Name and id of a record, by which equally prominent ones are ordered.
 pub fn name_and_id(bytes: &[u8]) -> (&str, &[u8]) {
-    let (id, rest) = bytes.split_at(16.min(bytes.len()));
-    (Reader(rest).text().unwrap_or_default(), id)
+    let name = read(bytes).map_or("", |nonprofit| nonprofit.name);
+    (name, &bytes[..16.min(bytes.len())])
 }
 
-fn number(out: &mut Vec<u8>, mut value: u128) {
+fn number(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -130,13 +147,8 @@ fn number(out: &mut Vec<u8>, mut value: u128) {
     out.push(value as u8);
 }
 
-fn text(out: &mut Vec<u8>, text: &str) {
-    number(out, text.len() as u128);
-    out.extend_from_slice(text.as_bytes());
-}
-
-fn zigzag(value: i64) -> u128 {
-    u128::from(((value << 1) ^ (value >> 63)) as u64)
+fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -148,11 +160,11 @@ impl<'a> Reader<'a> {
         Some(*first)
     }
 
-    fn number(&mut self) -> Option<u128> {
+    fn number(&mut self) -> Option<u64> {
         let mut value = 0;
-        for shift in (0..u128::BITS).step_by(7) {
+        for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;
-            value |= u128::from(byte & 0x7F) << shift;
+            value |= u64::from(byte & 0x7F) << shift;
             if byte < 0x80 {
                 return Some(value);
             }
@@ -160,25 +172,23 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn text(&mut self) -> Option<&'a str> {
-        let length = usize::try_from(self.number()?).ok()?;
-        let (text, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        std::str::from_utf8(text).ok()
-    }
-
-    fn told(&mut self) -> Option<Option<&'a str>> {
-        Some(Some(self.text()?).filter(|text| !text.is_empty()))
+    fn texts(mut self) -> Option<Texts<'a>> {
+        let mut lengths = [0; TEXTS];
+        for length in &mut lengths {
+            *length = self.number()? as usize;
+        }
+        Some(Texts {
+            lengths: lengths.into_iter(),
+            rest: std::str::from_utf8(self.0).ok()?,
+        })
     }
 
     fn amount(&mut self) -> Option<Option<i64>> {
-        Some(match self.number()? {
-            0 => None,
-            value => {
-                let value = (value - 1) as u64;
-                Some((value >> 1) as i64 ^ -((value & 1) as i64))
-            }
-        })
+        if self.byte()? == 0 {
+            return Some(None);
+        }
+        let value = self.number()?;
+        Some(Some((value >> 1) as i64 ^ -((value & 1) as i64)))
     }
 
     fn facts(&mut self) -> Option<Option<IrsFacts>> {
@@ -198,6 +208,24 @@ impl<'a> Reader<'a> {
             income: self.amount()?,
             revenue: self.amount()?,
         }))
+    }
+}
+
+/// The texts of a record, one after the other.
+struct Texts<'a> {
+    lengths: std::array::IntoIter<usize, TEXTS>,
+    rest: &'a str,
+}
+
+impl<'a> Texts<'a> {
+    fn next(&mut self) -> Option<&'a str> {
+        let (text, rest) = self.rest.split_at_checked(self.lengths.next()?)?;
+        self.rest = rest;
+        Some(text)
+    }
+
+    fn told(&mut self) -> Option<Option<&'a str>> {
+        Some(Some(self.next()?).filter(|text| !text.is_empty()))
     }
 }
 

@@ -1,18 +1,49 @@
 //! Answers that may be kept: one tag for each state of the directory, since the answer to an address is made from
 //! that state alone.
 
+use axum::extract::FromRequestParts;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use std::convert::Infallible;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 // Private: the address holds a key. The tag makes asking again cheap.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
+/// The tags of answers that the caller has already: `If-None-Match`.
+#[derive(Debug, Default)]
+pub struct Known(Vec<HeaderValue>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Known {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Known, Infallible> {
+        Ok(Known(
+            parts.headers.get_all(IF_NONE_MATCH).iter().cloned().collect(),
+        ))
+    }
+}
+
+impl Known {
+    /// Is the tag among them? Compared weakly, as RFC 9110 asks for.
+    pub fn has(&self, tag: &HeaderValue) -> bool {
+        let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
+        self.0.iter().any(|field| {
+            field
+                .as_bytes()
+                .split(|byte| *byte == b',')
+                .map(<[u8]>::trim_ascii)
+                .any(|known| known == b"*" || opaque(known) == opaque(tag.as_bytes()))
+        })
+    }
+}
+
 /// JSON that stands as long as `tag` does; 304 where the caller has it already.
-pub fn json(headers: &HeaderMap, tag: Option<&HeaderValue>, body: impl FnOnce() -> Vec<u8>) -> Response {
+pub fn json<B: IntoResponse>(known: &Known, tag: Option<&HeaderValue>, body: impl FnOnce() -> B) -> Response {
     let mut response = match tag {
-        Some(tag) if is_known(headers, tag) => StatusCode::NOT_MODIFIED.into_response(),
+        Some(tag) if known.has(tag) => StatusCode::NOT_MODIFIED.into_response(),
         _ => ([(CONTENT_TYPE, JSON)], body()).into_response(),
     };
     if let Some(tag) = tag {
@@ -20,18 +51,6 @@ pub fn json(headers: &HeaderMap, tag: Option<&HeaderValue>, body: impl FnOnce() 
     }
     response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
     response
-}
-
-/// Does `If-None-Match` name the tag? Compared weakly, as RFC 9110 asks for.
-pub fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {
-    let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
-    headers.get_all(IF_NONE_MATCH).iter().any(|field| {
-        field
-            .as_bytes()
-            .split(|byte| *byte == b',')
-            .map(<[u8]>::trim_ascii)
-            .any(|known| known == b"*" || opaque(known) == opaque(tag.as_bytes()))
-    })
 }
 
 #[cfg(test)]
@@ -48,9 +67,8 @@ mod tests {
             ("*", true),
             ("\"7-2\"", false),
         ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(IF_NONE_MATCH, HeaderValue::from_static(field));
-            assert_eq!(is_known(&headers, &tag), known, "{field}");
+            let fields = Known(vec![HeaderValue::from_static(field)]);
+            assert_eq!(fields.has(&tag), known, "{field}");
         }
     }
 }

@@ -1,10 +1,13 @@
 //! HTTP as all routes share it: the list of routes, who calls, what every answer carries.
 
+pub mod body;
 pub mod cache;
 pub mod client;
+pub mod cors;
 pub mod credentials;
 pub mod deadline;
 pub mod health;
+pub mod idempotency;
 pub mod json;
 pub mod openapi;
 pub mod pages;

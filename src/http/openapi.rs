@@ -11,7 +11,7 @@ use utoipa::{Modify, OpenApi};
 #[openapi(
     info(
         title = "Causeway",
-        description = "A directory of nonprofits: look one up, search on every keystroke, browse by cause.",
+        description = "A directory of nonprofits: look one up, search on every keystroke, browse by cause, raise funds for it.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     components(schemas(ProblemBody)),

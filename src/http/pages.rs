@@ -3,6 +3,7 @@
 use crate::accounts::{pages as entry, reset, settings};
 use crate::app::App;
 use crate::browse::pages as browse;
+use crate::fundraisers::pages as fundraisers;
 use crate::keys::{first_steps, pages as keys};
 use crate::nonprofits::pages as nonprofits;
 use crate::operator::{key as operator_key, pages as operator};
@@ -90,4 +91,5 @@ fn public() -> Router<App> {
         .route("/causes", get(browse::causes))
         .route("/causes/{cause}", get(browse::cause))
         .route("/{slug}", get(nonprofits::profile))
+        .route("/{slug}/f/{fundraiser}", get(fundraisers::fundraiser))
 }

@@ -17,12 +17,30 @@ impl<S: Send + Sync> FromRequestParts<S> for PathText {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         match Path::<String>::from_request_parts(parts, state).await {
             Ok(Path(text)) => Ok(PathText(text)),
-            Err(PathRejection::FailedToDeserializePathParams(_)) => Err(Error::InvalidParameter(
-                "the address is not UTF-8 once it is percent-decoded; encode it as UTF-8".into(),
-            )),
+            Err(PathRejection::FailedToDeserializePathParams(_)) => Err(not_utf8()),
             Err(_) => Err(Error::NotFound),
         }
     }
+}
+
+/// The two parameters of a path, percent-decoded.
+#[derive(Debug)]
+pub struct PathPair(pub String, pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathPair {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        match Path::<(String, String)>::from_request_parts(parts, state).await {
+            Ok(Path((one, other))) => Ok(PathPair(one, other)),
+            Err(PathRejection::FailedToDeserializePathParams(_)) => Err(not_utf8()),
+            Err(_) => Err(Error::NotFound),
+        }
+    }
+}
+
+fn not_utf8() -> Error {
+    Error::InvalidParameter("the address is not UTF-8 once it is percent-decoded; encode it as UTF-8".into())
 }
 
 /// The query of an address as it was sent.
@@ -52,6 +70,15 @@ pub fn positive(query: &str, name: &'static str) -> Result<Option<usize>, Error>
     Err(Error::InvalidParameter(
         format!("{name} is a whole number above zero").into(),
     ))
+}
+
+/// A parameter that is on or off; off where it is not given.
+pub fn switch(query: &str, name: &'static str) -> Result<bool, Error> {
+    match values(query, name).next().as_deref() {
+        None | Some("0" | "false") => Ok(false),
+        Some("1" | "true") => Ok(true),
+        Some(_) => Err(Error::InvalidParameter(format!("{name} is 1 or 0").into())),
+    }
 }
 
 /// All values of a query parameter, in order, percent-decoded.
@@ -93,6 +120,16 @@ mod tests {
             "take=%205",
         ] {
             assert!(positive(bad, "take").is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_switch_is_on_or_off() {
+        assert!(switch("dryRun=1", "dryRun").unwrap());
+        assert!(!switch("dryRun=0&x=1", "dryRun").unwrap());
+        assert!(!switch("", "dryRun").unwrap());
+        for bad in ["dryRun", "dryRun=yes", "dryRun=2"] {
+            assert!(switch(bad, "dryRun").is_err(), "{bad}");
         }
     }
 

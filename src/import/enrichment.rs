@@ -97,6 +97,12 @@ impl Enrichment {
     }
 }
 
+/// Is this the picture itself, and not its address?
+pub fn is_inline(text: &str) -> bool {
+    text.get(..5)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+}
+
 impl<T> Change<T> {
     pub fn map<U>(self, to: impl FnOnce(T) -> U) -> Change<U> {
         match self {

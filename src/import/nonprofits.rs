@@ -3,7 +3,7 @@
 //! Names, descriptions, websites, causes and pictures go into the profile, which an import of the IRS files never
 //! touches. Place, NTEE code and amounts are taken only for bodies that no file of the IRS names.
 
-use super::enrichment::{Change, Enrichment, EnrichmentReader};
+use super::enrichment::{Change, Enrichment, EnrichmentReader, is_inline};
 use super::lines::Refused;
 use super::progress::{Progress, Unit};
 use super::slugs;
@@ -13,13 +13,14 @@ use super::{FileRead, Refusals, Summary};
 use crate::app::App;
 use crate::db::{Tx, run};
 use crate::ids::NonprofitId;
+use crate::media::hosting::Pictures;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::filed::Filed;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::irs::IrsFacts;
 use crate::nonprofits::slug::Slug;
 use crate::nonprofits::store::{Profile, StoredNonprofit, find_profile, find_stored, put_profile};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
@@ -30,7 +31,7 @@ pub async fn import(app: &App, files: &[PathBuf]) -> anyhow::Result<Summary> {
     let mut summary = Summary::default();
     let mut refusals = Refusals::default();
     for path in files {
-        read_file(path, &mut lines, &mut summary, &mut refusals)?;
+        read_file(app, path, &mut lines, &mut summary, &mut refusals).await?;
     }
     write(app, lines, summary, refusals).await
 }
@@ -43,12 +44,14 @@ pub async fn import_demo(app: &App) -> anyhow::Result<Summary> {
     let mut refusals = Refusals::default();
     let reader = EnrichmentReader::new(Cursor::new(DEMO), "the demo directory");
     read_lines(
+        app,
         "the demo directory",
         reader,
         &mut lines,
         &mut summary,
         &mut refusals,
-    )?;
+    )
+    .await?;
     summary.files.push(FileRead {
         name: "the demo directory".to_owned(),
         sha256: String::new(),
@@ -64,7 +67,8 @@ struct Line {
     entry: Enrichment,
 }
 
-fn read_file(
+async fn read_file(
+    app: &App,
     path: &Path,
     lines: &mut Vec<Line>,
     summary: &mut Summary,
@@ -75,7 +79,7 @@ fn read_file(
     while let Some(part) = source.next_part()? {
         let name = part.name.clone();
         let reader = EnrichmentReader::new(part, name.clone());
-        read_lines(&name, reader, lines, summary, refusals)?;
+        read_lines(app, &name, reader, lines, summary, refusals).await?;
     }
     let (name, sha256) = (path.display().to_string(), source.finish()?);
     summary.files.push(FileRead {
@@ -86,7 +90,8 @@ fn read_file(
     Ok(())
 }
 
-fn read_lines(
+async fn read_lines(
+    app: &App,
     name: &str,
     mut reader: EnrichmentReader<impl std::io::BufRead>,
     lines: &mut Vec<Line>,
@@ -95,16 +100,49 @@ fn read_lines(
 ) -> anyhow::Result<()> {
     while let Some(entry) = reader.next_entry()? {
         summary.lines += 1;
-        match entry {
+        let line = reader.line();
+        let hosted = match entry {
+            Ok(entry) => host_pictures(&app.pictures, entry)
+                .await?
+                .map_err(|reason| Refused { line, reason }),
+            Err(refused) => Err(refused),
+        };
+        match hosted {
             Ok(entry) => lines.push(Line {
                 file: name.to_owned(),
-                number: reader.line(),
+                number: line,
                 entry,
             }),
             Err(refused) => refusals.add(name, refused),
         }
     }
     Ok(())
+}
+
+/// Takes in the pictures that stand in a line themselves and puts their hosted ids in their place, or tells why a
+/// picture is none. They have rows of their own and are stored once, so it does no harm if the line comes to nothing.
+async fn host_pictures(
+    pictures: &Pictures,
+    mut entry: Enrichment,
+) -> anyhow::Result<Result<Enrichment, String>> {
+    let mut faults = Vec::new();
+    for (field, picture) in [("logo", &mut entry.logo), ("cover", &mut entry.cover)] {
+        let Change::Set(text) = picture else { continue };
+        if !is_inline(text) {
+            continue;
+        }
+        match pictures.take_base64(text).await {
+            Ok(hosted) => *text = hosted.id,
+            Err(fault) if fault.is_ours() => {
+                bail!("a picture could not be stored; make room on the disk and import again")
+            }
+            Err(fault) => faults.push(format!("{field}: {fault}")),
+        }
+    }
+    Ok(match faults.is_empty() {
+        true => Ok(entry),
+        false => Err(faults.join("; ")),
+    })
 }
 
 /// What became of one line.
@@ -282,14 +320,7 @@ fn fault(entry: &Enrichment, causes: &Causes) -> Option<String> {
         Change::Set(names) => names.iter().find(|name| causes.find(name).is_none()),
         Change::Keep | Change::Clear => None,
     };
-    if let Some(name) = unknown {
-        return Some(format!("there is no cause {name:?}; data/causes.csv lists them"));
-    }
-    let pictures = [("logo", &entry.logo), ("cover", &entry.cover)];
-    let inline = pictures
-        .iter()
-        .find(|(_, picture)| matches!(picture, Change::Set(url) if url.starts_with("data:")));
-    inline.map(|(field, _)| format!("{field} is the picture itself; send the address where it can be loaded"))
+    unknown.map(|name| format!("there is no cause {name:?}; data/causes.csv lists them"))
 }
 
 fn profile_after(id: Uuid, before: Option<Profile>, entry: &Enrichment) -> Profile {

@@ -2,7 +2,7 @@
 
 use super::store::{self, Roll, StoredKey};
 use super::view::{KeyView, Used};
-use super::{Class, KeyText, Kind, Overlap, State as KeyState};
+use super::{Class, KeyText, Kind, Overlap};
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::http::params::PathText;
@@ -146,12 +146,13 @@ pub async fn roll_page(
     let key = own(&app, &who, &id).await?;
     let t = &frame.t.keys;
     let choices = vec![
+        Choice::new(Overlap::None.as_str(), t.roll_none, t.roll_none_hint),
+        Choice::new(Overlap::Hour.as_str(), t.roll_hour, ""),
         Choice::new(Overlap::Day.as_str(), t.roll_day, ""),
         Choice::new(Overlap::Week.as_str(), t.roll_week, ""),
-        Choice::new(Overlap::Hour.as_str(), t.roll_hour, ""),
-        Choice::new(Overlap::None.as_str(), t.roll_none, t.roll_none_hint),
     ];
-    let fields = vec![Field::choice("overlap", t.roll_overlap, choices)];
+    let overlap = Field::choice("overlap", t.roll_overlap, choices).value(Overlap::Day.as_str());
+    let fields = vec![overlap];
     let form = Form::new(format!("/dashboard/keys/{}/roll", key.id), t.roll, fields);
     let lead = fill(t.roll_lead, &[("name", &key.name)]);
     Ok(FormPage::new(frame.at(&who, Tab::Keys), t.roll_title, form)
@@ -179,13 +180,11 @@ pub async fn roll(
             Roll::NoSuchKey | Roll::NotActive(_) => None,
         },
     };
-    match rolled {
-        Some(new) => Ok(show_made(frame.at(&who, Tab::Keys), new, key.name, text)),
-        None => {
-            let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
-            Ok((Flash::AlreadyDone.keep(), way_on).into_response())
-        }
-    }
+    let Some(new) = rolled else {
+        let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
+        return Ok((Flash::AlreadyDone.keep(), way_on).into_response());
+    };
+    Ok(show_made(frame.at(&who, Tab::Keys), new, key.name, text))
 }
 
 /// `GET /dashboard/keys/{id}/revoke`
@@ -228,7 +227,7 @@ async fn list(app: &App, who: &SignedIn) -> Result<Vec<KeyView>> {
         .collect();
     // What works stands first; the newest first among equals.
     keys.reverse();
-    keys.sort_by_key(|key| key.state == KeyState::Revoked);
+    keys.sort_by_key(KeyView::is_over);
     Ok(keys)
 }
 

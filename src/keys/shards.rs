@@ -9,10 +9,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 const SHARDS: usize = 256;
 
+type Shard<K, V> = RwLock<HashMap<K, Arc<V>>>;
+
 /// Shared entries by key, made when they are first asked for.
 #[derive(Debug)]
 pub struct Shards<K, V> {
-    shards: Box<[RwLock<HashMap<K, Arc<V>, RandomState>>]>,
+    shards: Box<[Shard<K, V>]>,
     hasher: RandomState,
 }
 

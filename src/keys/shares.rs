@@ -36,21 +36,44 @@ impl Visitor {
 /// What each visitor holds of a window, and how often it was turned away lately.
 #[derive(Debug)]
 pub(super) struct Shares {
-    admitted: [u32; SLOTS],
-    refused: [u32; SLOTS],
-    refused_before: [u32; SLOTS],
+    slots: [Slot; SLOTS],
+    /// The places of the visitors that have asked for anything, so that no call looks through all slots.
+    active: Vec<u8>,
+    /// All refusals that the slots count.
+    refused: u64,
     /// When the count of refusals begins anew, and the one before it is forgotten.
     turn_at: u64,
     over_at: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    admitted: u32,
+    refused: u32,
+    refused_before: u32,
+}
+
+impl Slot {
+    fn asked(self) -> u32 {
+        self.admitted
+            .saturating_add(self.refused)
+            .saturating_add(self.refused_before)
+    }
+
+    /// The calls that this visitor is expected to make, as far as it does not hold them already.
+    fn kept(self, share: u32) -> usize {
+        let expected = share.min(self.asked().saturating_mul(2).saturating_add(1));
+        expected.saturating_sub(self.admitted) as usize
+    }
 }
 
 impl Shares {
     /// The shares of the calls that a window counts at `now`.
     pub fn of(callers: impl Iterator<Item = Visitor>, now: u64) -> Shares {
         let mut shares = Shares {
-            admitted: [0; SLOTS],
-            refused: [0; SLOTS],
-            refused_before: [0; SLOTS],
+            slots: [Slot::default(); SLOTS],
+            active: Vec::new(),
+            refused: 0,
             turn_at: now + WINDOW,
             over_at: now + 2 * WINDOW,
         };
@@ -60,36 +83,39 @@ impl Shares {
 
     /// How many calls of a visitor would be let through, where `free` are left of the limit.
     pub fn room(&self, limit: usize, free: usize, visitor: Visitor) -> usize {
-        if visitor == Visitor::UNKNOWN {
+        if free == 0 || visitor == Visitor::UNKNOWN {
             return free;
         }
         let share = self.share(limit, visitor);
-        let below_share = share.saturating_sub(self.admitted[visitor.place()]) as usize;
-        let unclaimed = free.saturating_sub(self.kept_from(visitor, share));
-        free.min(below_share.max(unclaimed))
+        let below_share = share.saturating_sub(self.slots[visitor.place()].admitted) as usize;
+        let others = self.active.iter().filter(|place| **place != visitor.0);
+        let kept = others
+            .map(|place| self.slots[usize::from(*place)].kept(share))
+            .sum();
+        free.min(below_share.max(free.saturating_sub(kept)))
     }
 
     pub fn enter(&mut self, visitor: Visitor) {
-        self.admitted[visitor.place()] += 1;
+        self.ask(visitor).admitted += 1;
     }
 
     pub fn leave(&mut self, visitor: Visitor) {
-        self.admitted[visitor.place()] -= 1;
+        let slot = &mut self.slots[visitor.place()];
+        slot.admitted -= 1;
+        if slot.asked() == 0 {
+            self.active.retain(|place| *place != visitor.0);
+        }
     }
 
     /// Notes a refusal. The key stays in want as long as more is asked of it than its limit.
     pub fn refuse(&mut self, visitor: Visitor, now: u64, counted: usize, limit: usize) {
         if now >= self.turn_at {
-            let is_recent = now < self.turn_at + WINDOW;
-            self.refused_before = if is_recent { self.refused } else { [0; SLOTS] };
-            self.refused = [0; SLOTS];
-            self.turn_at = now + WINDOW;
+            self.turn(now);
         }
-        let refused = &mut self.refused[visitor.place()];
-        *refused = refused.saturating_add(1);
-        let turned_away = self.refused.iter().chain(&self.refused_before);
-        let asked = counted as u64 + turned_away.map(|count| u64::from(*count)).sum::<u64>();
-        if asked >= limit as u64 {
+        let slot = self.ask(visitor);
+        slot.refused = slot.refused.saturating_add(1);
+        self.refused += 1;
+        if counted as u64 + self.refused >= limit as u64 {
             self.over_at = now + 2 * WINDOW;
         }
     }
@@ -100,36 +126,40 @@ impl Shares {
 
     /// How many calls of a visitor have to leave before it is below its share.
     pub fn beyond_share(&self, limit: usize, visitor: Visitor) -> usize {
-        let held = self.admitted[visitor.place()];
+        let held = self.slots[visitor.place()].admitted;
         match visitor {
             Visitor::UNKNOWN => 0,
             _ => (held + 1).saturating_sub(self.share(limit, visitor)) as usize,
         }
     }
 
+    /// The slot of a visitor who asks for something.
+    fn ask(&mut self, visitor: Visitor) -> &mut Slot {
+        let slot = &mut self.slots[visitor.place()];
+        if slot.asked() == 0 && visitor != Visitor::UNKNOWN {
+            self.active.push(visitor.0);
+        }
+        slot
+    }
+
+    /// Begins a new minute of refusals; those of the minute before still count.
+    fn turn(&mut self, now: u64) {
+        let is_recent = now < self.turn_at + WINDOW;
+        for slot in &mut self.slots {
+            slot.refused_before = if is_recent { slot.refused } else { 0 };
+            slot.refused = 0;
+        }
+        self.refused = self.slots.iter().map(|slot| u64::from(slot.refused_before)).sum();
+        self.active
+            .retain(|place| self.slots[usize::from(*place)].asked() > 0);
+        self.turn_at = now + WINDOW;
+    }
+
     /// The calls of each visitor, this one among them. Where there are more visitors than calls, it is one.
     fn share(&self, limit: usize, visitor: Visitor) -> u32 {
-        let others = (1..SLOTS)
-            .filter(|place| (self.asked(*place) > 0) & (*place != visitor.place()))
-            .count();
-        u32::try_from(limit / (others + 1)).unwrap_or(u32::MAX).max(1)
-    }
-
-    /// The calls that the others are expected to make, as far as they do not hold them already.
-    fn kept_from(&self, visitor: Visitor, share: u32) -> usize {
-        (1..SLOTS)
-            .filter(|place| (self.asked(*place) > 0) & (*place != visitor.place()))
-            .map(|place| {
-                let expected = share.min(self.asked(place).saturating_mul(2).saturating_add(1));
-                expected.saturating_sub(self.admitted[place]) as usize
-            })
-            .sum()
-    }
-
-    fn asked(&self, place: usize) -> u32 {
-        self.admitted[place]
-            .saturating_add(self.refused[place])
-            .saturating_add(self.refused_before[place])
+        let is_new = self.slots[visitor.place()].asked() == 0;
+        let visitors = self.active.len() + usize::from(is_new);
+        u32::try_from(limit / visitors.max(1)).unwrap_or(u32::MAX).max(1)
     }
 }
 

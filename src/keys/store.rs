@@ -174,7 +174,7 @@ pub async fn revoke(db: &Db, id: KeyId, now: i64) -> sqlx::Result<bool> {
 
 /// Ends the key of somebody for ever, as an operator. False where there is none.
 pub async fn revoke_for(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Result<bool> {
-    let act = Act::new(actor, "key revoke", id, "");
+    let act = Act::new(actor, "key revoke", &id.to_string(), "");
     change(db, now, Some(act), async |tx, revision| {
         run!(tx, c => sqlx::query(REVOKE).bind(id.0).bind(now).bind(revision).execute(c).await.map(|done| done.rows_affected()))
     })
@@ -225,7 +225,12 @@ pub async fn roll(
     run!(&mut tx, c => sqlx::query(END).bind(id.0).bind(end).bind(revision).execute(c).await.map(|_| ()))?;
     if let Some(actor) = actor {
         let detail = format!("to {new}, overlap {}", overlap.as_str());
-        audit::store::record(&mut tx, &Act::new(actor, "key roll", id, detail), now).await?;
+        audit::store::record(
+            &mut tx,
+            &Act::new(actor, "key roll", &id.to_string(), detail),
+            now,
+        )
+        .await?;
     }
     tx.commit().await?;
     Ok(Roll::Done(new))
@@ -233,7 +238,7 @@ pub async fn roll(
 
 /// Stops a key until it is unblocked; its owner is shown the reason. False where there is none.
 pub async fn block(db: &Db, id: KeyId, reason: &str, actor: Actor, now: i64) -> sqlx::Result<bool> {
-    let act = Act::new(actor, "key block", id, reason);
+    let act = Act::new(actor, "key block", &id.to_string(), reason);
     change(db, now, Some(act), async |tx, revision| {
         run!(tx, c => sqlx::query(BLOCK)
             .bind(id.0)
@@ -249,7 +254,7 @@ pub async fn block(db: &Db, id: KeyId, reason: &str, actor: Actor, now: i64) -> 
 
 /// Lets a blocked key work again. False where there is none.
 pub async fn unblock(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Result<bool> {
-    let act = Act::new(actor, "key unblock", id, "");
+    let act = Act::new(actor, "key unblock", &id.to_string(), "");
     change(db, now, Some(act), async |tx, revision| {
         run!(tx, c => sqlx::query(UNBLOCK).bind(id.0).bind(revision).execute(c).await.map(|done| done.rows_affected()))
     })
@@ -285,7 +290,7 @@ pub async fn set_limits(
         .iter()
         .map(|(class, per_minute)| format!("{}={per_minute}", class.name()))
         .collect();
-    let act = Act::new(actor, "limit set", id, detail.join(" "));
+    let act = Act::new(actor, "limit set", &id.to_string(), detail.join(" "));
     change(db, now, Some(act), async |tx, revision| {
         let known = run!(&mut *tx, c => sqlx::query(TOUCH).bind(id.0).bind(revision).execute(c).await.map(|done| done.rows_affected()))?;
         if known == 0 {

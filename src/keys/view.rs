@@ -82,6 +82,11 @@ impl KeyView {
         self.state == State::Blocked
     }
 
+    /// Has it stopped working for ever?
+    pub fn is_over(&self) -> bool {
+        self.state == State::Revoked
+    }
+
     /// A key that ends by itself has been rolled already.
     pub fn can_be_rolled(&self) -> bool {
         self.is_active() && self.ends.is_none()

@@ -1,7 +1,14 @@
-//! Pictures for nonprofits that have none of their own.
+//! Pictures: those that people send, and those that we draw for nonprofits that have none of their own.
 
 pub mod api;
 pub mod cover;
+pub mod fault;
+pub mod header;
+pub mod hosting;
 pub mod monogram;
 mod palette;
+pub mod picture;
+pub mod proof;
+mod shrink;
+pub mod store;
 mod svg;

@@ -24,15 +24,16 @@ pub struct Card<'a> {
 
 impl<'a> Card<'a> {
     /// `words` are those that were searched for.
-    pub fn new(nonprofit: &Nonprofit<'a>, words: &[String], causes: &'a Causes, urls: &Urls) -> Card<'a> {
-        let description = nonprofit.description();
+    pub fn new(nonprofit: &Nonprofit<'a>, words: &[String], causes: &'a Causes) -> Card<'a> {
+        let location = nonprofit.location();
+        let description = nonprofit.description(&location).into_owned();
         let short = cut(&description, LONGEST);
         let is_cut = short.len() < description.len();
         Card {
             slug: nonprofit.slug,
             name: mark(nonprofit.name, words),
-            logo: urls.local(&urls.logo(nonprofit).1).to_owned(),
-            location: nonprofit.location(),
+            logo: Urls::logo_here(nonprofit),
+            location,
             description: if is_cut {
                 format!("{short}…")
             } else {

@@ -108,7 +108,12 @@ impl CauseSet {
 
     /// The places of its causes, in the order of the list.
     pub fn places(self) -> impl Iterator<Item = usize> {
-        (0..LARGEST_LIST).filter(move |&place| self.contains(place))
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let place = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(place)
+        })
     }
 }
 

@@ -101,8 +101,8 @@ fn says_already(kind: &str, field: &str) -> bool {
         .split(' ')
         .filter(|word| word.len() >= 5 && !matches!(*word, "public" | "private" | "organization"));
     telling
-        .filter_map(|word| word.get(..5))
-        .any(|beginning| field.contains(beginning))
+        .filter_map(|word| word.as_bytes().first_chunk::<5>())
+        .any(|beginning| field.as_bytes().windows(5).any(|part| part == beginning))
 }
 
 #[cfg(test)]

@@ -33,6 +33,17 @@ impl Ein {
         self.0
     }
 
+    /// The nine digits.
+    pub fn digits(self) -> [u8; DIGITS] {
+        let mut digits = [b'0'; DIGITS];
+        let mut rest = self.0;
+        for digit in digits.iter_mut().rev() {
+            *digit += (rest % 10) as u8;
+            rest /= 10;
+        }
+        digits
+    }
+
     /// The form that people write: `53-0196605`.
     pub fn dashed(self) -> String {
         format!("{:02}-{:07}", self.0 / 10_000_000, self.0 % 10_000_000)

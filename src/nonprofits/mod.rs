@@ -12,7 +12,6 @@ pub mod ein;
 pub mod filed;
 pub mod identifier;
 pub mod irs;
-pub mod item;
 pub mod name;
 pub mod ntee;
 pub mod pages;
@@ -21,12 +20,14 @@ pub mod profile;
 pub mod prominence;
 pub mod slug;
 pub mod store;
+pub mod wire;
 
 use crate::ids::NonprofitId;
 use causes::CauseSet;
 use ein::Ein;
 use irs::IrsFacts;
 use ntee::Ntee;
+use std::borrow::Cow;
 
 /// All that is known of one nonprofit, borrowed from wherever it is kept.
 ///
@@ -65,7 +66,7 @@ pub struct Nonprofit<'a> {
     pub prominence: u32,
 }
 
-impl Nonprofit<'_> {
+impl<'a> Nonprofit<'a> {
     /// May gifts be passed on to it? A body that left the files of the IRS gets none.
     pub fn is_disbursable(&self) -> bool {
         self.gone_at.is_none() && self.facts.is_some_and(|facts| facts.is_disbursable())
@@ -74,16 +75,17 @@ impl Nonprofit<'_> {
     /// City and state, as one line.
     pub fn location(&self) -> String {
         match (self.city, self.state, self.country) {
-            (city, state, "") if !state.is_empty() && !city.is_empty() => [city, state].join(", "),
+            (city, state, "") if !state.is_empty() && !city.is_empty() => [city, ", ", state].concat(),
             (city, state, country) => place::location(city, state, country),
         }
     }
 
-    /// The short description: its own, or a sentence from the facts.
-    pub fn description(&self) -> String {
+    /// The short description: its own, or a sentence from the facts. `location` is [`Nonprofit::location`], which
+    /// most callers need anyway.
+    pub fn description(&self, location: &str) -> Cow<'a, str> {
         match self.own_description {
-            Some(own) => own.to_owned(),
-            None => describe::describe(self.facts.as_ref(), self.ntee, &self.location()),
+            Some(own) => Cow::Borrowed(own),
+            None => Cow::Owned(describe::describe(self.facts.as_ref(), self.ntee, location)),
         }
     }
 }

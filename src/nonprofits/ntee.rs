@@ -4,7 +4,6 @@
 //! stands inside a sentence; the first letter is raised where a title stands alone. Codes that start with `*` hold in
 //! every group.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -31,13 +30,15 @@ struct Title {
 }
 
 struct Table {
-    titles: HashMap<[u8; 3], Title>,
+    /// By [`place`], since one is looked up for every nonprofit that is shown.
+    titles: Vec<Option<Title>>,
     /// `A00`, `A10` … `Z90`, so that a decile's code is had without making text.
     deciles: Vec<String>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut titles = HashMap::new();
+    let mut titles: Vec<Option<Title>> = Vec::new();
+    titles.resize_with(PLACES, || None);
     let mut rows = csv::Reader::from_reader(include_str!("../../data/ntee.csv").as_bytes());
     for row in rows.deserialize::<(String, String, String)>() {
         let (code, _, within) = row.expect("data/ntee.csv has the columns code, level, title");
@@ -45,7 +46,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         if let Some(first) = alone.get_mut(..1) {
             first.make_ascii_uppercase();
         }
-        titles.insert(key(code.as_bytes()), Title { within, alone });
+        let place = place(key(code.as_bytes())).expect("data/ntee.csv holds codes");
+        titles[place] = Some(Title { within, alone });
     }
     let deciles = ('A'..='Z')
         .flat_map(|major| (0..10).map(move |decile| format!("{major}{decile}0")))
@@ -57,6 +59,29 @@ fn key(code: &[u8]) -> [u8; 3] {
     let mut key = [b'0'; 3];
     key[..code.len().min(3)].copy_from_slice(&code[..code.len().min(3)]);
     key
+}
+
+/// The groups A to Z and `*`, ten deciles in each, and a digit or a letter.
+const PLACES: usize = 27 * 10 * 36;
+
+/// Where the title of a code stands in the table.
+fn place(code: [u8; 3]) -> Option<usize> {
+    let major = match code[0] {
+        letter @ b'A'..=b'Z' => letter - b'A',
+        b'*' => 26,
+        _ => return None,
+    };
+    let decile = code[1].is_ascii_digit().then(|| code[1] - b'0')?;
+    let last = match code[2] {
+        digit @ b'0'..=b'9' => digit - b'0',
+        letter @ b'A'..=b'Z' => letter - b'A' + 10,
+        _ => return None,
+    };
+    Some((usize::from(major) * 10 + usize::from(decile)) * 36 + usize::from(last))
+}
+
+fn title(code: [u8; 3]) -> Option<&'static Title> {
+    TABLE.titles[place(code)?].as_ref()
 }
 
 impl Ntee {
@@ -99,7 +124,7 @@ impl Ntee {
 
     /// The title of the code itself, else of its decile, else of its group.
     pub fn title(self) -> &'static str {
-        let common = || TABLE.titles.get(&[b'*', self.0[1], self.0[2]]);
+        let common = || title([b'*', self.0[1], self.0[2]]);
         let title = self
             .own_title()
             .or_else(common)
@@ -137,16 +162,16 @@ impl Ntee {
     }
 
     fn own_title(self) -> Option<&'static Title> {
-        TABLE.titles.get(&self.0)
+        title(self.0)
     }
 
     fn decile_title(self) -> Option<&'static Title> {
-        TABLE.titles.get(&[self.0[0], self.0[1], b'0'])
+        title([self.0[0], self.0[1], b'0'])
     }
 
     // A lone letter of the table is kept as the decile 0.
     fn major_title(self) -> Option<&'static Title> {
-        TABLE.titles.get(&[self.0[0], b'0', b'0'])
+        title([self.0[0], b'0', b'0'])
     }
 }
 

@@ -7,8 +7,10 @@ use super::profile::{self, Bar};
 use crate::app::App;
 use crate::directory::Found;
 use crate::error::{Error, Result};
+use crate::fundraisers::pages::{self as fundraisers, Line};
 use crate::http::params::PathText;
 use crate::import::provenance::Source;
+use crate::urls::Urls;
 use crate::web::texts::fill;
 use crate::web::{Frame, Meta, Place, PublicPage};
 use askama::Template;
@@ -37,6 +39,7 @@ struct Profile<'a> {
     bars: Vec<Bar>,
     source: Option<String>,
     share: Share,
+    fundraisers: Vec<Line>,
 }
 
 struct Website<'a> {
@@ -73,7 +76,8 @@ pub async fn profile(
     }
     let revision = app.directory.view().revision;
     let source = app.provenance.find(&app.db, revision).await.ok().flatten();
-    let page = Profile::new(&app, nonprofit, source.as_deref());
+    let fundraisers = fundraisers::lines(&app, &nonprofit).await?;
+    let page = Profile::new(&app, nonprofit, source.as_deref(), fundraisers);
     Ok(PublicPage(page).into_response())
 }
 
@@ -98,19 +102,25 @@ pub fn moved(address: &str, query: Option<&str>) -> Response {
 }
 
 impl<'a> Profile<'a> {
-    fn new(app: &App, nonprofit: Nonprofit<'a>, source: Option<&Source>) -> Profile<'a> {
+    fn new(
+        app: &App,
+        nonprofit: Nonprofit<'a>,
+        source: Option<&Source>,
+        fundraisers: Vec<Line>,
+    ) -> Profile<'a> {
         let (frame, urls) = (Frame::new(Place::Elsewhere), &app.urls);
         let texts = &frame.p.profile;
-        let description = nonprofit.description();
+        let location = nonprofit.location();
+        let description = nonprofit.description(&location).into_owned();
         let address = urls.profile(nonprofit.slug);
         let meta = Meta::new(&frame, nonprofit.name, &description, address.clone())
             .facts(&profile::for_machines(&nonprofit, urls));
         let facts = nonprofit.facts.as_ref();
         Profile {
             meta,
-            logo: urls.local(&urls.logo(&nonprofit).1).to_owned(),
-            cover: urls.local(&urls.cover(&nonprofit).1).to_owned(),
-            location: nonprofit.location(),
+            logo: Urls::logo_here(&nonprofit),
+            cover: Urls::cover_here(&nonprofit),
+            location,
             description,
             website: nonprofit.website_url.and_then(Website::new),
             ein: nonprofit.ein.map(super::ein::Ein::dashed),
@@ -130,6 +140,7 @@ impl<'a> Profile<'a> {
             }),
             share: Share::new(nonprofit.name, address),
             nonprofit,
+            fundraisers,
             frame,
         }
     }

@@ -97,7 +97,7 @@ pub fn for_machines(nonprofit: &Nonprofit<'_>, urls: &Urls) -> Value {
         "@context": "https://schema.org",
         "@type": "NGO",
         "name": nonprofit.name,
-        "description": nonprofit.description(),
+        "description": nonprofit.description(&nonprofit.location()),
         "url": profile,
         "logo": urls.logo(nonprofit).1,
         "address": {

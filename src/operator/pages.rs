@@ -23,7 +23,7 @@ const MOST: usize = 200;
 
 #[derive(Template)]
 #[template(path = "operator/accounts.html")]
-struct Accounts {
+struct AccountsPage {
     frame: Frame,
     asked: String,
     has_more: bool,
@@ -32,7 +32,7 @@ struct Accounts {
 
 #[derive(Template)]
 #[template(path = "operator/keys.html")]
-struct Keys {
+struct KeysPage {
     frame: Frame,
     asked: String,
     has_more: bool,
@@ -71,7 +71,7 @@ pub async fn accounts(
     let (asked, now) = (asked(query), app.clock.millis());
     let mut accounts = operators::list(&app.db).await?;
     accounts.retain(|account| account.username.starts_with(&asked));
-    let page = Accounts {
+    let page = AccountsPage {
         frame: frame.at(&who, Tab::Operator),
         asked,
         has_more: accounts.len() > MOST,
@@ -91,7 +91,7 @@ pub async fn all_keys(
     let mut keys = keys::list(&app.db, None).await?;
     keys.retain(|key| key.username.starts_with(&asked));
     let used = Used::load(&app, None).await?;
-    let page = Keys {
+    let page = KeysPage {
         frame: frame.at(&who, Tab::Operator),
         asked,
         has_more: keys.len() > MOST,

@@ -4,17 +4,17 @@ use super::{DISBURSABLE, Match, cause_label, city_label, state_label};
 use crate::app::App;
 use crate::directory::record;
 use crate::error::{Error, ProblemBody, Result};
-use crate::http::cache;
-use crate::http::params::{PathText, RawQuery, positive, values};
+use crate::http::cache::{self, Known};
+use crate::http::json;
+use crate::http::params::{PathText, positive, values};
 use crate::http::public_key::{PublicKey, Search};
-use crate::nonprofits::causes::Causes;
-use crate::nonprofits::item::{self, SearchBody};
 use crate::nonprofits::store;
+use crate::nonprofits::wire::{SearchBody, Wire};
 use crate::text::fold;
-use crate::urls::Urls;
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::response::Response;
+use std::sync::Arc;
 
 const DEFAULT_TAKE: usize = 10;
 const MOST_TAKE: usize = 50;
@@ -55,8 +55,8 @@ pub async fn search(
     State(app): State<App>,
     _key: PublicKey<Search>,
     PathText(term): PathText,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
+    SearchParams { take, filter }: SearchParams,
+    known: Known,
 ) -> Result<Response> {
     if term.trim().is_empty() {
         return Err(Error::NotFound);
@@ -66,35 +66,33 @@ pub async fn search(
             "the search term has over 256 characters; shorten it".into(),
         ));
     }
-    let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MOST_TAKE);
-    let filter = Filter::read(&query)?;
     let view = app.directory.view();
     if view.snapshot.is_none() {
         return fallback(&app, &term, take).await;
     }
-    Ok(cache::json(&headers, view.tag.as_ref(), || {
-        let found = filter.over(|groups| view.search(&term, take, groups));
-        render(&found, app.directory.causes(), &app.urls)
+    let tag = view.tag.as_ref();
+    Ok(cache::json(&known, tag, || {
+        app.recent.answer(&filter.question(&term, take), tag, || {
+            let found = filter.over(|groups| view.search(&term, take, groups));
+            render(&found, &app.wire)
+        })
     }))
 }
 
 /// The body of an answer.
-pub(super) fn render(found: &[Match<'_>], causes: &Causes, urls: &Urls) -> Vec<u8> {
+pub(super) fn render(found: &[Match<'_>], wire: &Wire) -> Vec<u8> {
     let mut out = Vec::with_capacity(1_024 * found.len() + 32);
-    out.extend_from_slice(br#"{"nonprofits":["#);
-    for (place, found) in found.iter().enumerate() {
-        if place > 0 {
-            out.push(b',');
-        }
-        item::write(&mut out, &found.nonprofit, causes, urls, Some(&found.words));
-    }
-    out.extend_from_slice(b"]}");
+    out.extend_from_slice(br#"{"nonprofits":"#);
+    json::list(&mut out, found, |out, found| {
+        wire.item(out, &found.nonprofit, Some(&found.words));
+    });
+    out.push(b'}');
     out
 }
 
 /// While the snapshot is being built: nonprofits whose name begins with the term, from the store.
 async fn fallback(app: &App, term: &str, take: usize) -> Result<Response> {
-    let words: Vec<String> = term.split_whitespace().map(str::to_lowercase).collect();
+    let words: Arc<[String]> = term.split_whitespace().map(str::to_lowercase).collect();
     let causes = app.directory.causes();
     let beginning = fold(term, '-');
     let records = match beginning.is_empty() {
@@ -106,13 +104,30 @@ async fn fallback(app: &App, term: &str, take: usize) -> Result<Response> {
         .filter_map(|bytes| {
             Some(Match {
                 nonprofit: record::read(bytes)?,
-                words: words.clone(),
+                words: Arc::clone(&words),
             })
         })
         .collect();
-    Ok(cache::json(&HeaderMap::new(), None, || {
-        render(&found, causes, &app.urls)
-    }))
+    Ok(cache::json(&Known::default(), None, || render(&found, &app.wire)))
+}
+
+/// How many are wanted, and of which kind.
+#[derive(Debug)]
+pub struct SearchParams {
+    take: usize,
+    filter: Filter,
+}
+
+impl FromRequestParts<App> for SearchParams {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self> {
+        let query = parts.uri.query().unwrap_or_default();
+        Ok(SearchParams {
+            take: positive(query, "take")?.unwrap_or(DEFAULT_TAKE).min(MOST_TAKE),
+            filter: Filter::read(query)?,
+        })
+    }
 }
 
 /// What the answer may hold, as groups of labels: a nonprofit carries one of each group.
@@ -148,6 +163,21 @@ impl Filter {
             return Err(Error::InvalidParameter(told.into()));
         }
         Ok(Filter { groups })
+    }
+
+    /// All that the answer depends on, as one text. A label holds no zero.
+    fn question(&self, term: &str, take: usize) -> String {
+        let mut question = take.to_string();
+        for group in &self.groups {
+            question.push('\0');
+            for label in group {
+                question.push_str(label);
+                question.push(',');
+            }
+        }
+        question.push_str("\0\0");
+        question.push_str(term);
+        question
     }
 
     fn over<T>(&self, find: impl FnOnce(&[&[&str]]) -> T) -> T {

@@ -4,12 +4,14 @@ pub mod api;
 pub mod explain;
 pub mod marked;
 pub mod pages;
+pub mod recent;
 
 use crate::directory::View;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::{Nonprofit, place};
 use crate::text::fold;
-use ::search::{BuildError, Builder, Document, Query};
+use ::search::{Answer, BuildError, Builder, Document, Hit, Query};
+use std::sync::Arc;
 
 /// The label that all nonprofits of a cause carry.
 pub fn cause_label(name: &str) -> String {
@@ -68,7 +70,23 @@ pub fn add(builder: &mut Builder, nonprofit: &Nonprofit<'_>, causes: &Causes) ->
 pub struct Match<'v> {
     pub nonprofit: Nonprofit<'v>,
     /// As typed, in lower case, in the order typed.
-    pub words: Vec<String>,
+    pub words: Arc<[String]>,
+}
+
+/// Gives the hits of an answer their words; hits in a row mostly share them.
+fn words_of<'a>(answer: &'a Answer<'_>) -> impl FnMut(&Hit) -> Arc<[String]> + 'a {
+    let mut last: Option<(u64, Arc<[String]>)> = None;
+    move |hit| {
+        let number = answer.same_words(hit);
+        match &last {
+            Some((same, words)) if *same == number => Arc::clone(words),
+            _ => {
+                let words: Arc<[String]> = answer.matched(hit).collect();
+                last = Some((number, Arc::clone(&words)));
+                words
+            }
+        }
+    }
 }
 
 impl View {
@@ -96,17 +114,19 @@ impl View {
                 hidden: None,
             })
         });
+        let mut settled_words = words_of(&settled);
         let settled_hits = settled.hits.iter().filter_map(|hit| {
             let nonprofit = snapshot.nonprofit(hit.document)?;
-            let words = settled.matched(hit).collect();
+            let words = settled_words(hit);
             Some((hit.score, Match { nonprofit, words }))
         });
         let Some(recent) = recent.filter(|recent| !recent.hits.is_empty()) else {
             return settled_hits.map(|(_, found)| found).collect();
         };
+        let mut recent_words = words_of(&recent);
         let recent_hits = recent.hits.iter().filter_map(|hit| {
             let nonprofit = self.overlay.nonprofit(hit.document)?;
-            let words = recent.matched(hit).collect();
+            let words = recent_words(hit);
             Some((hit.score, Match { nonprofit, words }))
         });
         let mut all: Vec<(f32, Match<'_>)> = settled_hits.chain(recent_hits).collect();

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::browse::pages::{CauseLink, popular};
 use crate::directory::View;
 use crate::error::{Error, Result};
-use crate::http::cache;
+use crate::http::cache::{self, Known};
 use crate::http::client::{ClientAddress, Network};
 use crate::http::params::{RawQuery, positive, values};
 use crate::keys::Class;
@@ -20,7 +20,6 @@ use crate::web::texts::fill;
 use crate::web::{Frame, Meta, Pager, Place, PublicPage};
 use askama::Template;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -84,7 +83,7 @@ pub async fn home(State(app): State<App>) -> Response {
         causes: popular(&view, causes, 12),
         featured: featured
             .iter()
-            .map(|nonprofit| Card::new(nonprofit, &[], causes, &app.urls))
+            .map(|nonprofit| Card::new(nonprofit, &[], causes))
             .collect(),
         frame,
     };
@@ -117,7 +116,7 @@ pub async fn live(
     State(app): State<App>,
     client: ClientAddress,
     RawQuery(query): RawQuery,
-    headers: HeaderMap,
+    known: Known,
 ) -> Result<Response> {
     admit(&app, client)?;
     let typed = typed(&query);
@@ -126,9 +125,7 @@ pub async fn live(
         true => Vec::new(),
         false => view.search(&typed, LIVE_HITS, &[]),
     };
-    Ok(cache::json(&headers, None, || {
-        render(&found, app.directory.causes(), &app.urls)
-    }))
+    Ok(cache::json(&known, None, || render(&found, &app.wire)))
 }
 
 fn admit(app: &App, client: ClientAddress) -> Result<()> {
@@ -192,7 +189,7 @@ pub async fn results(
             .iter()
             .map(|found| {
                 let words: Vec<String> = found.words.iter().map(|word| fold(word, ' ')).collect();
-                Card::new(&found.nonprofit, &words, causes, &app.urls)
+                Card::new(&found.nonprofit, &words, causes)
             })
             .collect(),
         frame,

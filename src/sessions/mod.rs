@@ -1,5 +1,6 @@
 //! Who is signed in: a random cookie, kept in the store as its SHA-256, renewed at every sign-in.
 
+pub mod agent;
 pub mod store;
 
 use crate::accounts::token::Token;
@@ -16,7 +17,7 @@ use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
 use std::time::Duration;
 
 /// A session that is not used for so long has ended.
-pub const IDLE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub const IDLE: Duration = Duration::from_hours(30 * 24);
 /// Between two notes of when a session was seen.
 const NOTE_EVERY: i64 = 10 * 60 * 1000;
 /// Characters that are kept of what a browser calls itself.

@@ -7,8 +7,8 @@ use jiff::{Timestamp, tz::TimeZone};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 220.0;
-const LEFT: f64 = 48.0;
-const RIGHT: f64 = 8.0;
+const LEFT: f64 = 8.0;
+const RIGHT: f64 = 48.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 28.0;
 
@@ -258,7 +258,7 @@ mod tests {
         #[test]
         fn the_top_line_is_not_below_the_highest_bar(value: u32) {
             let most = round_up(u64::from(value));
-            prop_assert!(most >= u64::from(value) && most % 2 == 0);
+            prop_assert!(most >= u64::from(value) && most.is_multiple_of(2));
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use super::Hour;
 use jiff::Timestamp;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use uuid::Uuid;
 
 const HEADER: &str = "hour,key_id,key_name,class,calls,refused,errors\r\n";
 
 /// The hours as CSV (RFC 4180), with the names of their keys.
-pub fn export(hours: &[Hour], names: &HashMap<Uuid, String>) -> String {
+pub fn export(hours: &[Hour], names: &BTreeMap<Uuid, String>) -> String {
     let mut text = String::from(HEADER);
     for hour in hours {
         let name = names.get(&hour.key).map_or("", String::as_str);
@@ -55,7 +55,7 @@ mod tests {
                 errors: 2,
             },
         };
-        let names = HashMap::from([(key, "My \"site\", live".to_owned())]);
+        let names = BTreeMap::from([(key, "My \"site\", live".to_owned())]);
         assert_eq!(
             export(&[hour], &names),
             "hour,key_id,key_name,class,calls,refused,errors\r\n\

@@ -177,14 +177,14 @@ impl Form {
     pub fn refuse(&mut self, name: &str, fault: impl Into<String>) {
         let field = self.fields.iter_mut().find(|field| field.name == name);
         match field {
-            Some(field) => _ = field.fault.get_or_insert(fault.into()),
+            Some(field) => _ = field.fault.get_or_insert(sentence(&fault.into())),
             None => self.refuse_all(fault),
         }
     }
 
     /// Says what is wrong with the form as a whole.
     pub fn refuse_all(&mut self, fault: impl Into<String>) {
-        self.fault.get_or_insert(fault.into());
+        self.fault.get_or_insert(sentence(&fault.into()));
     }
 
     pub fn is_refused(&self) -> bool {
@@ -195,6 +195,13 @@ impl Form {
         let fields = self.fields.iter();
         fields.filter_map(|field| Some((field, field.fault.as_ref()?)))
     }
+}
+
+/// Errors begin small where a command tells them; on a page they begin large.
+fn sentence(fault: &str) -> String {
+    let mut rest = fault.chars();
+    let first: Vec<char> = rest.next().into_iter().flat_map(char::to_uppercase).collect();
+    first.into_iter().chain(rest).collect()
 }
 
 #[cfg(test)]
@@ -232,6 +239,6 @@ mod tests {
             "{html}"
         );
         assert!(html.contains("aria-invalid=\"true\""));
-        assert!(!html.contains("too long"));
+        assert!(html.contains("Too short") && !html.contains("oo long"));
     }
 }

@@ -1,14 +1,11 @@
 //! What every page carries: headers that let a browser load only what is ours, and a refusal of forms that were sent
 //! from elsewhere.
 
-use super::error_page::is_page;
 use crate::error::Error;
-use axum::extract::Request;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tower_http::csrf::{CsrfLayer, ProtectionError};
 
@@ -32,17 +29,8 @@ const PAGE_HEADERS: [(HeaderName, &str); 6] = [
     (CACHE_CONTROL, "no-store"),
 ];
 
-/// Adds the headers to every answer that is a page. One that a handler has set stays.
-pub async fn guard(request: Request, next: Next) -> Response {
-    let guarded = is_page(request.uri().path());
-    let mut response = next.run(request).await;
-    if guarded {
-        add_headers(response.headers_mut());
-    }
-    response
-}
-
-fn add_headers(headers: &mut HeaderMap) {
+/// Adds the headers to an answer that is a page. One that a handler has set stays.
+pub fn add_headers(headers: &mut HeaderMap) {
     for (name, value) in PAGE_HEADERS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }

@@ -80,6 +80,26 @@ pub fn get(server: SocketAddr, path: &str) -> io::Result<Answer> {
     receive(stream)
 }
 
+/// A request with a body of JSON, on a connection of its own.
+pub fn post(server: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<Answer> {
+    let mut stream = connect(server)?;
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n{headers}\r\n",
+        body.len()
+    );
+    stream.write_all(&[head.as_bytes(), body.as_bytes()].concat())?;
+    receive(stream)
+}
+
+/// GET with further headers, each with its end of line.
+pub fn get_with(server: SocketAddr, path: &str, headers: &str) -> io::Result<Answer> {
+    let mut stream = connect(server)?;
+    let head = format!("GET {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\n{headers}\r\n");
+    stream.write_all(head.as_bytes())?;
+    receive(stream)
+}
+
 fn line(from: &mut impl BufRead) -> io::Result<String> {
     let mut line = String::new();
     if from.read_line(&mut line)? == 0 || !line.ends_with('\n') {

@@ -185,7 +185,7 @@ fn is_clear(told: &str, is_stored: bool) {
 }
 
 /// Leaves `room` bytes on a disk.
-fn fill(path: &Path, room: u64) {
+pub fn fill(path: &Path, room: u64) {
     let mut file = File::create(path).expect("room for a name");
     let block = [1; 4096];
     let mut written = 0u64;
@@ -197,10 +197,10 @@ fn fill(path: &Path, room: u64) {
 }
 
 /// A small disk.
-struct Disk(PathBuf);
+pub struct Disk(PathBuf);
 
 impl Disk {
-    fn mount(at: &Path) -> Option<Disk> {
+    pub fn mount(at: &Path) -> Option<Disk> {
         fs::create_dir(at).expect("a folder");
         let options = format!("size={DISK}");
         let mounted = Command::new("mount")

@@ -162,6 +162,7 @@ fn no_leftovers(place: &Place) {
         "causeway.db-wal",
         "causeway.db-shm",
         "opening",
+        "blobs",
         "directory",
         "reports",
     ];

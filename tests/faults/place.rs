@@ -86,6 +86,8 @@ impl Place {
                 self.overlay_limit.to_string(),
             )
             .env("CAUSEWAY_LIMITS__DETAILS", "1000000000")
+            .env("CAUSEWAY_LIMITS__FUNDRAISERS", "1000000000")
+            .env("CAUSEWAY_LIMITS__CREATE", "1000000000")
             .env("CAUSEWAY_METRICS_LISTEN", "off")
             .stdin(Stdio::null());
         if let Some(url) = self.store.url() {

@@ -80,6 +80,12 @@ impl Server {
         assert!(sent.is_ok_and(|sent| sent.success()));
     }
 
+    /// Ends it at once, with no word.
+    pub fn kill(&mut self) {
+        self.process.kill().expect("a process that can be killed");
+        self.process.wait().expect("a process");
+    }
+
     /// Waits for its end.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.process.try_wait().expect("a process")

@@ -32,7 +32,8 @@ fn in_words_of_postgres(line: &str) -> String {
     let kind = match (kind, column.rsplit('.').next().unwrap()) {
         ("integer", "operator" | "listed") => "boolean",
         ("integer", _) => "bigint",
-        ("blob", "hash") => "bytea",
+        ("real", _) => "double precision",
+        ("blob", "hash" | "sha256") => "bytea",
         ("blob", _) => "uuid",
         (kind, _) => kind,
     };

@@ -110,6 +110,11 @@ pub struct Answer<'a> {
 }
 
 impl Answer<'_> {
+    /// A number that is the same for two hits of this answer if the same words matched them.
+    pub fn same_words(&self, hit: &Hit) -> u64 {
+        hit.matched
+    }
+
     /// The typed words that matched `hit`, in lower case and in the order typed.
     pub fn matched(&self, hit: &Hit) -> impl Iterator<Item = String> {
         let bits = hit.matched;

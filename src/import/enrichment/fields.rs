@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::Change;
 use super::address::is_web_address;
+use super::{Change, is_inline};
 use crate::import::values;
 use crate::nonprofits::ein::Ein;
 
@@ -146,12 +146,7 @@ impl Fields {
     pub fn picture(&mut self, names: &[&'static str]) -> Change<String> {
         let rule = "must be a web address, or a data URL of a PNG, JPEG or WebP picture of at most 10 MiB";
         self.checked(names, LONGEST_PICTURE, rule, |text| {
-            let inline = ["png", "jpeg", "webp"].iter().any(|kind| {
-                text.strip_prefix("data:image/")
-                    .and_then(|rest| rest.strip_prefix(kind))
-                    .is_some_and(|rest| rest.starts_with(";base64,"))
-            });
-            (inline || is_web_address(&text)).then_some(text)
+            (is_inline(&text) || is_web_address(&text)).then_some(text)
         })
     }
 

@@ -80,6 +80,28 @@ texts! {
         billion: "billion",
         source: "From the exempt organizations master file of the IRS ({files}), read here on {day}.",
     }
+    fundraiser: FundraiserTexts {
+        eyebrow: "Fundraiser",
+        about: "A fundraiser. Read its story, see what it stands at, and give.",
+        by: "by",
+        raised_title: "What was raised",
+        of_goal: "of {goal}",
+        one_supporter: "1 supporter",
+        supporters_count: "{count} supporters",
+        seal: "The total is proven by the journal of gifts: entry",
+        story: "The story",
+        supported: "Whom it supports",
+        share: "{share} of every gift",
+        supporters: "Supporters",
+        no_supporters: "Nobody has given yet.",
+        somebody: "Somebody",
+        open: "Open",
+        open_until: "Open until {day}",
+        starts: "Starts on {day}",
+        ended: "Ended on {day}",
+        closed: "Closed on {day}",
+        of_nonprofit: "Fundraisers",
+    }
     share: ShareTexts {
         title: "Share",
         copy: "Copy the address",

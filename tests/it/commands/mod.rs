@@ -1,9 +1,13 @@
 //! The binary as people call it.
 
 mod check;
+mod donation;
 mod exit_codes;
 mod import;
 mod keys;
+mod live;
+mod secrets;
+mod server;
 
 use serde_json::Value;
 use std::path::Path;

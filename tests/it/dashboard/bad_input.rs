@@ -36,12 +36,12 @@ on_both! {
         for name in strange().iter().filter(|name| *name != "deleted-") {
             let fields = [("username", name.as_str()), ("email", "x@example.org"), ("password", PASSWORD)];
             let page = visitor.post(422, "/dashboard/sign-up", &fields).await.text();
-            assert!(page.contains("a username has 2 to 40 characters"), "{page:.300}");
+            assert!(page.contains("A username has 2 to 40 characters"), "{page:.300}");
             assert!(page.contains("href=\"#username\"") && page.contains("x@example.org"), "the rest is kept");
             assert!(!page.contains("<script>alert") && !page.contains("<img"), "{name:.50}");
             visitor.sign_in(422, name, PASSWORD).await;
             visitor.post(200, "/dashboard/reset", &[("who", name)]).await;
-            world.app.clock.advance(std::time::Duration::from_secs(3600));
+            world.app.clock.advance(std::time::Duration::from_hours(1));
         }
     }
 
@@ -55,7 +55,7 @@ on_both! {
             }
         }
         let long = "lantern ".repeat(512);
-        for (password, told) in [("short", "at least 10"), ("password1234", "tried first"), ("gracehopper", "username as"), (&long, "at most 1024 bytes")] {
+        for (password, told) in [("short", "Use at least 10"), ("password1234", "tried first"), ("gracehopper", "your username as"), (&long, "Use at most 1024 bytes")] {
             let fields = [("username", "gracehopper"), ("email", "x@example.org"), ("password", password)];
             let page = visitor.post(422, "/dashboard/sign-up", &fields).await.text();
             assert!(page.contains(told), "{password:.30}: {page}");

@@ -1,6 +1,6 @@
 //! Keys on the dashboard.
 
-use super::visitor::{Visitor, between, hidden};
+use super::visitor::{Visitor, between, hidden, mails};
 use crate::world::World;
 
 on_both! {
@@ -57,5 +57,55 @@ on_both! {
         }
         world.load_demo().await;
         world.client.details(200, "530196605").await;
+    }
+
+    async fn a_rolled_key_gives_way_to_a_new_one(world: &World) {
+        world.load_demo().await;
+        let visitor = Visitor::new(world);
+        visitor.sign_up("grace").await;
+        let old = visitor.make_key("public", "website").await;
+        let id = between(&visitor.get(200, "/dashboard").await.text(), "id=\"key-", "\"").unwrap();
+        let roll = format!("/dashboard/keys/{id}/roll");
+        assert!(visitor.get(200, &roll).await.text().contains("name=\"overlap\""));
+        let page = visitor.post(200, &roll, &[("overlap", "1h")]).await.text();
+        let new = between(&page, "tabindex=\"0\">", "<").unwrap();
+        assert_ne!(old, new);
+        // Sent twice, it gives no third key.
+        visitor.post(303, &roll, &[("overlap", "1h")]).await;
+        assert_eq!(world.texts("select name from keys where name = 'website'").await.len(), 2);
+        world.app.keys.refresh().await.unwrap();
+        for key in [&old, &new] {
+            world.client.with_key(key).details(200, "530196605").await;
+        }
+        world.app.clock.advance(std::time::Duration::from_secs(3601));
+        assert_eq!(world.client.with_key(&old).details(401, "530196605").await.code(), "invalid_key");
+        world.client.with_key(&new).details(200, "530196605").await;
+        assert!(visitor.get(200, "/dashboard").await.text().contains("Ended"));
+    }
+
+    async fn the_owner_of_an_exposed_key_is_told_on_the_page_and_once_by_mail(world: &World) {
+        let visitor = Visitor::new(world);
+        visitor.sign_up("grace").await;
+        let private = visitor.make_key("private", "server").await;
+        for _ in 0..3 {
+            let answer = world.client.with_key(&private).details(401, "530196605").await;
+            assert_eq!(answer.code(), "private_key_exposed");
+        }
+        let sent = mails(world, 1).await;
+        assert!(sent[0].contains("grace@example.org") && sent[0].contains("server") && !sent[0].contains(&private));
+        assert!(visitor.get(200, "/dashboard").await.text().contains("This private key was exposed"));
+        causeway::accounts::warnings::warn_owners(&world.app).await;
+        assert_eq!(mails(world, 1).await.len(), 1);
+    }
+
+    async fn first_steps_hold_the_own_public_key(world: &World) {
+        let visitor = Visitor::new(world);
+        visitor.sign_up("grace").await;
+        assert!(visitor.get(200, "/dashboard/first-steps").await.text().contains("First, a public key"));
+        visitor.make_key("private", "server").await;
+        let key = visitor.make_key("public", "website").await;
+        let page = visitor.get(200, "/dashboard/first-steps").await.text();
+        assert_eq!(page.matches(&key).count(), 4);
+        assert!(page.contains("curl") && page.contains("fetch(") && page.contains("urllib"));
     }
 }

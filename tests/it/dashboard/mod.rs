@@ -5,4 +5,7 @@ pub mod visitor;
 mod accounts;
 mod bad_input;
 mod keys;
+mod operator;
 mod reset;
+mod secrets;
+mod usage;

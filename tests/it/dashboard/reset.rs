@@ -37,7 +37,7 @@ on_both! {
         visitor.get(200, &link).await;
         world.app.clock.advance(Duration::from_secs(3601));
         visitor.get(410, &link).await;
-        for bad in ["", "x", "%00", &"a".repeat(43), &"a".repeat(100_000)] {
+        for bad in ["", "x", "%00", &"a".repeat(43), &"a".repeat(10_000)] {
             visitor.get(410, &format!("/dashboard/reset/set?token={bad}")).await;
         }
     }

@@ -50,7 +50,11 @@ impl Visitor {
             ("content-type", "application/x-www-form-urlencoded"),
             ("cookie", cookies.as_str()),
         ];
-        self.client.status(address, &headers, encode(fields)).await
+        let sent = self
+            .client
+            .send_any(&Method::POST, address, &headers, encode(fields))
+            .await;
+        sent.0
     }
 
     pub async fn send(

@@ -3,7 +3,7 @@
 use crate::files::generated;
 use crate::world::World;
 use causeway::nonprofits::causes::Causes;
-use causeway::nonprofits::item::BrowseItem;
+use causeway::nonprofits::wire::BrowseItem;
 use std::collections::HashSet;
 
 /// All nonprofits of a cause, by walking its pages.

@@ -3,7 +3,7 @@
 use crate::client::Answer;
 use crate::files::{bmf, bodies, body};
 use crate::world::World;
-use causeway::nonprofits::item::SearchBody;
+use causeway::nonprofits::wire::SearchBody;
 
 const RED_CROSS: &str = "530196605";
 

@@ -1,6 +1,7 @@
 //! Every field of the interface, by name and type.
 
 use crate::world::World;
+use causeway::nonprofits::wire::DetailsBody;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -9,6 +10,7 @@ on_both! {
         world.load_demo().await;
         let answer = world.client.details(200, "american-red-cross").await;
         assert_eq!(answer.header("content-type"), "application/json; charset=utf-8");
+        let _: DetailsBody = serde_json::from_value(answer.json.clone()).unwrap();
         assert_eq!(names(&answer.json), ["data"]);
         assert_eq!(names(&answer.json["data"]), ["nonprofit", "nonprofitTags"]);
         let nonprofit = answer.nonprofit();

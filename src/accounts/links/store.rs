@@ -1,12 +1,9 @@
-//! Links that are mailed: to set a new password, and to confirm an address. Each works once, for an hour or a day.
+//! The SQL of mailed links.
 
-use super::{Account, token::Token};
-use crate::app::App;
+use super::Purpose;
+use crate::accounts::token::Token;
 use crate::db::{Db, read, run};
 use crate::ids::AccountId;
-use crate::mail::Mail;
-use crate::web::texts::{EN, fill};
-use std::time::Duration;
 use uuid::Uuid;
 
 const INSERT: &str = "insert into mail_links (hash, account_id, purpose, created_at) values ($1, $2, $3, $4)";
@@ -15,63 +12,14 @@ const FIND: &str = "select l.account_id, a.username from mail_links l join accou
 const TAKE: &str = "delete from mail_links where hash = $1 and purpose = $2";
 const REMOVE_OLD: &str = "delete from mail_links where created_at <= $1";
 
-/// What a link is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    Reset,
-    Confirm,
-}
-
-impl Purpose {
-    const fn name(self) -> &'static str {
-        match self {
-            Purpose::Reset => "reset",
-            Purpose::Confirm => "confirm",
-        }
-    }
-
-    const fn lasts(self) -> Duration {
-        match self {
-            Purpose::Reset => Duration::from_secs(60 * 60),
-            Purpose::Confirm => Duration::from_secs(24 * 60 * 60),
-        }
-    }
-
-    const fn path(self) -> &'static str {
-        match self {
-            Purpose::Reset => "/dashboard/reset/set",
-            Purpose::Confirm => "/dashboard/confirm",
-        }
-    }
-}
-
-/// Mails a link to the owner of an account; an account without an address gets none.
-pub async fn send(app: &App, account: &Account, purpose: Purpose) -> sqlx::Result<()> {
-    let Some(email) = &account.email else {
-        return Ok(());
-    };
-    let token = Token::generate();
-    insert(&app.db, &token, account.id, purpose, app.clock.millis()).await?;
-    // In the query, which no log has.
-    let link = format!(
-        "{}{}?token={}",
-        app.config.public_url,
-        purpose.path(),
-        token.expose()
-    );
-    let (subject, text) = match purpose {
-        Purpose::Reset => (EN.mails.reset_subject, EN.mails.reset),
-        Purpose::Confirm => (EN.mails.confirm_subject, EN.mails.confirm),
-    };
-    app.mail.send(&Mail {
-        to: email.clone(),
-        subject: subject.to_owned(),
-        text: fill(text, &[("username", &account.username), ("link", &link)]),
-    });
-    Ok(())
-}
-
-async fn insert(db: &Db, token: &Token, account: AccountId, purpose: Purpose, now: i64) -> sqlx::Result<()> {
+/// Stores a new link, and forgets those that are too old.
+pub async fn insert(
+    db: &Db,
+    token: &Token,
+    account: AccountId,
+    purpose: Purpose,
+    now: i64,
+) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     let oldest = now - Purpose::Confirm.lasts().as_millis() as i64;
     run!(&mut tx, c => sqlx::query(REMOVE_OLD).bind(oldest).execute(c).await.map(|_| ()))?;

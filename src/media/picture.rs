@@ -1,0 +1,162 @@
+//! Cleaning a picture: bytes of anybody in, bytes of our own out.
+//!
+//! Nothing of what was sent is kept but its pixels. They are always encoded anew, so that metadata, comments and
+//! whatever was hidden behind or between them are gone, and the size is bounded.
+
+use super::fault::PictureFault;
+use super::header::{Format, Header, MOST_MEMORY};
+use super::shrink::{fitting, shrink};
+use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
+use image::codecs::png::{CompressionType, FilterType, PngDecoder, PngEncoder};
+use image::codecs::webp::WebPDecoder;
+use image::{DynamicImage, ImageDecoder, ImageResult, Limits};
+use std::io::Cursor;
+
+/// The longer side of a picture that is kept. Larger ones are made smaller.
+pub const LONGEST_KEPT: u32 = 2_048;
+/// What the PNG decoder may hold beside the pixels: rows, and metadata that nobody reads.
+const MOST_BESIDE: u64 = 8 << 20;
+const JPEG_QUALITY: u8 = 85;
+
+/// A picture of our own making.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clean {
+    pub bytes: Vec<u8>,
+    pub kind: Kind,
+    pub width: u32,
+    pub height: u32,
+}
+
+/// How pictures are kept: JPEG, or PNG where something shines through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Jpeg,
+    Png,
+}
+
+/// Judges a picture by its header, decodes it, turns it upright and encodes it anew.
+///
+/// ```
+/// use causeway::media::fault::PictureFault;
+/// use causeway::media::picture::clean;
+///
+/// assert_eq!(clean(b"GIF89a"), Err(PictureFault::NotAPicture));
+/// ```
+pub fn clean(bytes: &[u8]) -> Result<Clean, PictureFault> {
+    let header = Header::read(bytes)?;
+    clean_read(bytes, &header)
+}
+
+/// The same, where the header was read already.
+pub fn clean_read(bytes: &[u8], header: &Header) -> Result<Clean, PictureFault> {
+    let picture = decode(&bytes[..header.length], header).map_err(|_| PictureFault::Broken)?;
+    if (picture.width(), picture.height()) != (header.width, header.height) {
+        return Err(PictureFault::Broken);
+    }
+    let (width, height) = fitting(header.width, header.height, LONGEST_KEPT);
+    let mut picture = shrink(picture, width, height);
+    picture.apply_orientation(header.orientation);
+    encode(&picture).map_err(|_| PictureFault::Broken)
+}
+
+/// A picture of ours, made narrower; `None` where it is not wider than that.
+pub fn narrowed(bytes: &[u8], width: u32) -> Result<Option<Clean>, PictureFault> {
+    let header = Header::read(bytes)?;
+    if header.width <= width {
+        return Ok(None);
+    }
+    let picture = decode(bytes, &header).map_err(|_| PictureFault::Broken)?;
+    let height = (u64::from(header.height) * u64::from(width) / u64::from(header.width)).max(1);
+    let picture = shrink(picture, width, height as u32);
+    encode(&picture).map(Some).map_err(|_| PictureFault::Broken)
+}
+
+impl Kind {
+    /// Its name in the store.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Jpeg => "jpeg",
+            Kind::Png => "png",
+        }
+    }
+
+    /// The kind with this name.
+    pub fn parse(name: &str) -> Option<Kind> {
+        [Kind::Jpeg, Kind::Png]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+
+    /// The media type.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Kind::Jpeg => "image/jpeg",
+            Kind::Png => "image/png",
+        }
+    }
+
+    /// How names of files of this kind end.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Kind::Jpeg => "jpg",
+            Kind::Png => "png",
+        }
+    }
+}
+
+fn decode(bytes: &[u8], header: &Header) -> ImageResult<DynamicImage> {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(header.width);
+    limits.max_image_height = Some(header.height);
+    limits.max_alloc = Some(MOST_MEMORY);
+    let input = Cursor::new(bytes);
+    match header.format {
+        Format::Png => {
+            limits.max_alloc = Some(MOST_BESIDE);
+            DynamicImage::from_decoder(PngDecoder::with_limits(input, limits)?)
+        }
+        Format::Jpeg => {
+            let mut decoder = JpegDecoder::new(input)?;
+            decoder.set_limits(limits)?;
+            DynamicImage::from_decoder(decoder)
+        }
+        Format::WebP => {
+            let mut decoder = WebPDecoder::new(input)?;
+            decoder.set_limits(limits)?;
+            DynamicImage::from_decoder(decoder)
+        }
+    }
+}
+
+fn encode(picture: &DynamicImage) -> ImageResult<Clean> {
+    let mut bytes = Vec::new();
+    let kind = if is_opaque(picture) {
+        let encoder = JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY);
+        match picture.color().has_color() {
+            true => picture.to_rgb8().write_with_encoder(encoder)?,
+            false => picture.to_luma8().write_with_encoder(encoder)?,
+        }
+        Kind::Jpeg
+    } else {
+        let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Adaptive);
+        picture.write_with_encoder(encoder)?;
+        Kind::Png
+    };
+    Ok(Clean {
+        bytes,
+        kind,
+        width: picture.width(),
+        height: picture.height(),
+    })
+}
+
+fn is_opaque(picture: &DynamicImage) -> bool {
+    match picture {
+        DynamicImage::ImageLumaA8(image) => image.pixels().all(|pixel| pixel[1] == u8::MAX),
+        DynamicImage::ImageRgba8(image) => image.pixels().all(|pixel| pixel[3] == u8::MAX),
+        picture => !picture.color().has_alpha(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! Money in integer cents, and how an amount is shared.
+
+use std::fmt;
+use thiserror::Error;
+
+/// An amount in cents, below zero where money goes back. Sums are checked, never wrapped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cents(pub i64);
+
+/// That a sum is beyond what can be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the sum is larger than can be counted")]
+pub struct TooMuch;
+
+impl Cents {
+    pub const ZERO: Cents = Cents(0);
+    /// The largest single amount: ten billion dollars.
+    pub const MOST: Cents = Cents(1_000_000_000_000);
+
+    /// An amount that can be given: above zero, and no more than [`Cents::MOST`].
+    pub fn given(cents: i64) -> Option<Cents> {
+        (0 < cents && cents <= Cents::MOST.0).then_some(Cents(cents))
+    }
+
+    pub fn plus(self, other: Cents) -> Result<Cents, TooMuch> {
+        self.0.checked_add(other.0).map(Cents).ok_or(TooMuch)
+    }
+
+    pub fn minus(self, other: Cents) -> Result<Cents, TooMuch> {
+        self.0.checked_sub(other.0).map(Cents).ok_or(TooMuch)
+    }
+
+    /// The amount that goes the other way. Nothing we hold is as low as the lowest number.
+    #[must_use]
+    pub fn reversed(self) -> Cents {
+        Cents(self.0.saturating_neg())
+    }
+
+    /// The sum of amounts.
+    pub fn sum(amounts: impl IntoIterator<Item = Cents>) -> Result<Cents, TooMuch> {
+        amounts.into_iter().try_fold(Cents::ZERO, Cents::plus)
+    }
+}
+
+impl fmt::Display for Cents {
+    /// Dollars, for people: `$1,234.50`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cents = self.0.unsigned_abs();
+        let dollars = (cents / 100).to_string();
+        let mut grouped = String::with_capacity(dollars.len() * 4 / 3);
+        for (place, digit) in dollars.chars().enumerate() {
+            if place > 0 && (dollars.len() - place).is_multiple_of(3) {
+                grouped.push(',');
+            }
+            grouped.push(digit);
+        }
+        let sign = if self.0 < 0 { "-" } else { "" };
+        write!(f, "{sign}${grouped}.{:02}", cents % 100)
+    }
+}
+
+/// How much of an amount each of several gets, as whole numbers whose sum fits 63 bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weights(Vec<u64>);
+
+/// Weights are taken relative to the largest, with this many bits: what a number of JSON can hold.
+const BITS: i32 = 53;
+/// The most that one amount can be shared among.
+pub const MOST_SHARES: usize = 100;
+/// The largest weight that is accepted. Larger ones are mistakes, and their sum soon is no number.
+pub const HEAVIEST: f64 = 1e12;
+
+impl Weights {
+    /// The same for each of `count`.
+    pub fn equal(count: usize) -> Weights {
+        Weights(vec![1; count])
+    }
+
+    /// From numbers as they are sent. Nothing where one is not above zero or too large, or where there are none or too many.
+    pub fn relative(numbers: &[f64]) -> Option<Weights> {
+        let is_weight = |number: &f64| *number > 0.0 && *number <= HEAVIEST;
+        if !(1..=MOST_SHARES).contains(&numbers.len()) || !numbers.iter().all(is_weight) {
+            return None;
+        }
+        let heaviest = numbers.iter().copied().fold(0.0, f64::max);
+        let unit = f64::powi(2.0, BITS);
+        Some(Weights(
+            numbers
+                .iter()
+                .map(|number| (number / heaviest * unit).round() as u64)
+                .collect(),
+        ))
+    }
+
+    /// By what each holds already, for taking some of it back. Nothing where nothing is held.
+    pub fn of_balances(balances: &[Cents]) -> Option<Weights> {
+        let weights: Vec<u64> = balances
+            .iter()
+            .map(|balance| u64::try_from(balance.0).ok())
+            .collect::<Option<_>>()?;
+        let sum = weights
+            .iter()
+            .try_fold(0u64, |sum, each| sum.checked_add(*each))?;
+        (0 < sum && i64::try_from(sum).is_ok()).then_some(Weights(weights))
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Shares `total` by `weights`; the shares always add up to `total`, and none is below zero.
+///
+/// Each share is rounded down, then the cents left over go one by one to the largest remainders, earlier
+/// nonprofits first. `total` is not below zero.
+pub fn split(total: Cents, weights: &Weights) -> Vec<Cents> {
+    let whole: u128 = weights.0.iter().map(|weight| u128::from(*weight)).sum();
+    let total = u128::from(total.0.max(0).unsigned_abs());
+    let mut shares = Vec::with_capacity(weights.len());
+    let mut remainders = Vec::with_capacity(weights.len());
+    for (place, weight) in weights.0.iter().enumerate() {
+        let part = total * u128::from(*weight);
+        shares.push(Cents((part / whole) as i64));
+        remainders.push((part % whole, place));
+    }
+    let given: u128 = shares
+        .iter()
+        .map(|share| u128::from(share.0.unsigned_abs()))
+        .sum();
+    remainders.sort_by(|(one, here), (other, there)| other.cmp(one).then(here.cmp(there)));
+    for (_, place) in remainders.iter().take((total - given) as usize) {
+        shares[*place].0 += 1;
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shares(total: i64, weights: &[f64]) -> Vec<i64> {
+        let weights = Weights::relative(weights).unwrap();
+        split(Cents(total), &weights)
+            .iter()
+            .map(|share| share.0)
+            .collect()
+    }
+
+    #[test]
+    fn cents_left_over_go_to_the_largest_remainders_and_earlier_ones_first() {
+        assert_eq!(shares(100, &[1.0, 1.0, 1.0]), [34, 33, 33]);
+        assert_eq!(shares(101, &[1.0, 1.0, 1.0]), [34, 34, 33]);
+        assert_eq!(shares(100, &[1.0, 2.0]), [33, 67]);
+        assert_eq!(shares(1, &[0.1, 0.2, 0.3]), [0, 0, 1]);
+        assert_eq!(shares(1_000_000_000_000, &[1e12, 1e-300]), [1_000_000_000_000, 0]);
+    }
+
+    #[test]
+    fn a_weight_is_a_number_above_zero_that_is_not_absurd() {
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e308] {
+            assert_eq!(Weights::relative(&[1.0, bad]), None, "{bad}");
+        }
+        assert_eq!(Weights::relative(&[]), None);
+        assert_eq!(Weights::relative(&[1.0; 101]), None);
+    }
+
+    #[test]
+    fn amounts_are_shown_in_dollars() {
+        for (cents, text) in [
+            (5, "$0.05"),
+            (123_450, "$1,234.50"),
+            (-100_000_000, "-$1,000,000.00"),
+        ] {
+            assert_eq!(Cents(cents).to_string(), text);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40_000))]
+
+        #[test]
+        fn shares_add_up_and_each_is_within_a_cent_of_its_part(
+            total in 0..=Cents::MOST.0,
+            numbers in proptest::collection::vec(prop_oneof![1e-6..1e12, 0.01..100.0], 1..=12),
+        ) {
+            let weights = Weights::relative(&numbers).unwrap();
+            let shares = split(Cents(total), &weights);
+            prop_assert_eq!(Cents::sum(shares.iter().copied()), Ok(Cents(total)));
+            let whole: f64 = numbers.iter().sum();
+            for (share, number) in shares.iter().zip(&numbers) {
+                let exact = total as f64 * number / whole;
+                prop_assert!(share.0 >= 0 && (share.0 as f64 - exact).abs() < 1.01, "{share:?} for {exact}");
+            }
+        }
+
+        #[test]
+        fn what_is_taken_back_is_never_more_than_each_holds(
+            balances in proptest::collection::vec(0..=Cents::MOST.0, 1..=8),
+            part in 0.0..=1.0f64,
+        ) {
+            let balances: Vec<Cents> = balances.into_iter().map(Cents).collect();
+            let held = Cents::sum(balances.iter().copied()).unwrap();
+            prop_assume!(held > Cents::ZERO);
+            let back = Cents((held.0 as f64 * part) as i64);
+            let weights = Weights::of_balances(&balances).unwrap();
+            let shares = split(back, &weights);
+            prop_assert_eq!(Cents::sum(shares.iter().copied()), Ok(back));
+            prop_assert!(shares.iter().zip(&balances).all(|(share, balance)| share <= balance));
+            prop_assert_eq!(split(held, &weights), balances);
+        }
+
+        #[test]
+        fn sums_are_right_or_refused(amounts in proptest::collection::vec(any::<i64>(), 0..6)) {
+            let exact: i128 = amounts.iter().map(|amount| i128::from(*amount)).sum();
+            if let Ok(sum) = Cents::sum(amounts.into_iter().map(Cents)) {
+                prop_assert_eq!(i128::from(sum.0), exact);
+            }
+            prop_assert_eq!(Cents(i64::MAX).plus(Cents(1)), Err(TooMuch));
+        }
+    }
+}

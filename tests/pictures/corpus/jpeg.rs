@@ -1,0 +1,104 @@
+//! JPEG files, marker by marker. Every block says "no change", which takes a bit, so large pictures are short.
+
+pub struct Jpeg {
+    bytes: Vec<u8>,
+    components: u8,
+    blocks: usize,
+    is_progressive: bool,
+}
+
+impl Jpeg {
+    /// Three colors, baseline.
+    pub fn new(width: u16, height: u16) -> Jpeg {
+        Jpeg::of(width, height, 3, false)
+    }
+
+    pub fn progressive(width: u16, height: u16) -> Jpeg {
+        Jpeg::of(width, height, 3, true)
+    }
+
+    pub fn of(width: u16, height: u16, components: u8, is_progressive: bool) -> Jpeg {
+        let mut jpeg = Jpeg::empty();
+        jpeg.components = components;
+        jpeg.is_progressive = is_progressive;
+        jpeg.blocks = usize::from(width).div_ceil(8) * usize::from(height).div_ceil(8);
+        jpeg.frame(width, height)
+    }
+
+    /// Tables alone. One code of one bit in each: nothing changes, the block ends.
+    pub fn empty() -> Jpeg {
+        let jpeg = Jpeg {
+            bytes: vec![0xFF, 0xD8],
+            components: 3,
+            blocks: 0,
+            is_progressive: false,
+        };
+        let steps = [&[0][..], &[1; 64]].concat();
+        let codes = |class: u8| [&[class, 1][..], &[0; 15], &[0]].concat();
+        jpeg.segment(0xDB, &steps)
+            .segment(0xC4, &codes(0x00))
+            .segment(0xC4, &codes(0x10))
+    }
+
+    pub fn segment(mut self, marker: u8, data: &[u8]) -> Jpeg {
+        self.bytes.extend([0xFF, marker]);
+        self.bytes.extend((data.len() as u16 + 2).to_be_bytes());
+        self.bytes.extend(data);
+        self
+    }
+
+    pub fn frame(self, width: u16, height: u16) -> Jpeg {
+        let mut data = vec![8];
+        data.extend(height.to_be_bytes());
+        data.extend(width.to_be_bytes());
+        data.push(self.components);
+        for component in 1..=self.components {
+            data.extend([component, 0x11, 0]);
+        }
+        let marker = if self.is_progressive { 0xC2 } else { 0xC0 };
+        self.segment(marker, &data)
+    }
+
+    pub fn comments(mut self, count: usize) -> Jpeg {
+        for _ in 0..count {
+            self = self.segment(0xFE, &vec![b'x'; 65_533]);
+        }
+        self
+    }
+
+    /// The scan that the frame promises.
+    pub fn scan(self) -> Jpeg {
+        let bits = if self.is_progressive { 1 } else { 2 };
+        let length = (self.blocks * usize::from(self.components) * bits).div_ceil(8);
+        self.scan_of(length)
+    }
+
+    /// A scan of all components with so many bytes.
+    pub fn scan_of(self, length: usize) -> Jpeg {
+        let mut head = vec![self.components];
+        for component in 1..=self.components {
+            head.extend([component, 0x00]);
+        }
+        let last = if self.is_progressive { 0 } else { 63 };
+        head.extend([0, last, 0]);
+        let mut jpeg = self.segment(0xDA, &head);
+        jpeg.bytes.resize(jpeg.bytes.len() + length, 0);
+        jpeg
+    }
+
+    /// Scans that bring nothing new to the first component.
+    pub fn refinements(mut self, count: usize) -> Jpeg {
+        let length = self.blocks.div_ceil(8);
+        for _ in 0..count {
+            self = self.segment(0xDA, &[1, 1, 0x00, 1, 63, 0]);
+            let end = self.bytes.len() + length.min(3_000);
+            self.bytes.resize(end, 0);
+        }
+        self
+    }
+
+    pub fn end(mut self) -> Vec<u8> {
+        self.bytes.extend([0xFF, 0xD9]);
+        self.bytes
+    }
+}
