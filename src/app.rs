@@ -11,6 +11,7 @@ use crate::directory::Directory;
 use crate::directory::keeper::Look;
 use crate::donations::journal::writer::Writer;
 use crate::fundraisers::shelf::Shelf;
+use crate::gifts::settle::settle_pending;
 use crate::http::idempotency::UnderWay;
 use crate::import::provenance::Provenance;
 use crate::keys::limiter::Limiter;
@@ -133,7 +134,8 @@ impl App {
             self.keep_counts(),
             self.keep_fundraisers(),
             self.keep_house(),
-            self.keep_pictures()
+            self.keep_pictures(),
+            self.keep_gifts()
         );
     }
 
@@ -191,6 +193,16 @@ impl App {
     /// Tells the store what was called since the last time: for limits after a restart, and for usage.
     pub async fn save_counts(&self) -> sqlx::Result<()> {
         self.saving.save(self).await
+    }
+
+    /// Gifts that a stop has left between paying and the journal.
+    async fn keep_gifts(&self) {
+        let mut ticks = Self::ticks(SWEEPING_EVERY);
+        let mut watch = Watch::new("gifts");
+        loop {
+            ticks.tick().await;
+            watch.note(&settle_pending(self).await.map_err(Into::into));
+        }
     }
 
     async fn keep_pictures(&self) {

@@ -4,12 +4,13 @@ use crate::accounts::{pages as entry, reset, settings};
 use crate::app::App;
 use crate::browse::pages as browse;
 use crate::fundraisers::pages as fundraisers;
+use crate::gifts::pages as gifts;
 use crate::keys::{first_steps, pages as keys};
 use crate::nonprofits::pages as nonprofits;
 use crate::operator::{key as operator_key, pages as operator};
 use crate::search::pages as search;
 use crate::usage::pages as usage;
-use crate::web::{flash, guard};
+use crate::web::{developers, flash, found, guard};
 use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::get;
@@ -88,8 +89,23 @@ fn public() -> Router<App> {
         .route("/", get(search::home))
         .route("/search", get(search::results))
         .route("/search.json", get(search::live))
+        .route("/developers", get(developers::developers))
+        .route("/robots.txt", get(found::robots))
+        .route("/sitemap.xml", get(found::sitemaps))
+        .route("/sitemaps/{file}", get(found::sitemap))
+        .route("/opensearch.xml", get(found::opensearch))
+        .route("/.well-known/security.txt", get(found::security))
         .route("/causes", get(browse::causes))
         .route("/causes/{cause}", get(browse::cause))
         .route("/{slug}", get(nonprofits::profile))
         .route("/{slug}/f/{fundraiser}", get(fundraisers::fundraiser))
+        .route(
+            "/{slug}/give",
+            get(gifts::to_nonprofit).post(gifts::start_for_nonprofit),
+        )
+        .route(
+            "/{slug}/f/{fundraiser}/give",
+            get(gifts::to_fundraiser).post(gifts::start_for_fundraiser),
+        )
+        .route("/gifts/{id}", get(gifts::gift).post(gifts::pay))
 }

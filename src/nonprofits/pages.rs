@@ -27,6 +27,7 @@ struct Profile<'a> {
     frame: Frame,
     meta: Meta,
     nonprofit: Nonprofit<'a>,
+    address: String,
     logo: String,
     cover: String,
     location: String,
@@ -139,6 +140,7 @@ impl<'a> Profile<'a> {
                 )
             }),
             share: Share::new(nonprofit.name, address),
+            address: format!("/{}", nonprofit.slug),
             nonprofit,
             fundraisers,
             frame,

@@ -45,8 +45,8 @@ const NAMES_BETWEEN: &str =
 
 const SEAL: &str =
     "select sequence, hash from journal where fundraiser_id = $1 order by sequence desc limit 1";
-const SUPPORTERS: &str = "select n.name, n.consented_at, j.amount, j.recorded_at from journal j \
-     left join gift_names n on n.sequence = j.sequence \
+const SUPPORTERS: &str = "select n.name, n.consented_at, g.message, j.amount, j.recorded_at from journal j \
+     left join gift_names n on n.sequence = j.sequence left join gifts g on g.entry = j.sequence \
      where j.fundraiser_id = $1 and j.kind = 'gift' order by j.sequence desc limit $2";
 
 type HeadRow = (i64, Vec<u8>, i64);
@@ -306,16 +306,19 @@ pub async fn find_seal(db: &Db, id: FundraiserId) -> sqlx::Result<Option<Seal>> 
 pub struct Supporter {
     /// Only where they agreed that it is shown.
     pub name: Option<String>,
+    /// The same holds for what they wrote.
+    pub message: Option<String>,
     pub amount: Cents,
     pub at: i64,
 }
 
 /// The last gifts to a fundraiser, newest first.
 pub async fn list_supporters(db: &Db, id: FundraiserId, take: i64) -> sqlx::Result<Vec<Supporter>> {
-    type Row = (Option<String>, Option<i64>, i64, i64);
+    type Row = (Option<String>, Option<i64>, Option<String>, i64, i64);
     let rows: Vec<Row> = read!(db, c => sqlx::query_as(SUPPORTERS).bind(id.0).bind(take).fetch_all(c).await)?;
-    let supporter = |(name, consented_at, amount, at): Row| Supporter {
+    let supporter = |(name, consented_at, message, amount, at): Row| Supporter {
         name: consented_at.and(name),
+        message: consented_at.and(message),
         amount: Cents(amount),
         at,
     };
