@@ -108,7 +108,7 @@ impl App {
             provenance: Provenance::default(),
             recent_errors: RecentErrors::default(),
             pictures: Pictures::new(db.clone(), Blobs::open(&config)?, clock.clone()),
-            fundraisers: Shelf::new(db.clone()),
+            fundraisers: Shelf::new(db.clone(), &config.data),
             under_way: UnderWay::default(),
             writer: Writer::start(db.clone()),
             config,

@@ -9,6 +9,7 @@ use causeway::donations::{Gift, Label, OPERATOR, Recorded, Refund, find_recipien
 use causeway::money::Cents;
 use clap::{Args, Subcommand};
 use serde_json::json;
+use std::fmt::Write as _;
 use std::io::{BufWriter, Write, stdout};
 use std::path::PathBuf;
 
@@ -150,7 +151,8 @@ fn say(output: Output, recorded: &Recorded, what: &str) -> anyhow::Result<()> {
             recorded.amount, recorded.sequence
         );
         if let Some(totals) = recorded.totals {
-            text += &format!(
+            let _ = write!(
+                text,
                 "\n  the fundraiser stood at {} from {} donors",
                 totals.raised, totals.supporters
             );

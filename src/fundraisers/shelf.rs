@@ -2,7 +2,7 @@
 //!
 //! A write of this process takes the fundraiser off the shelf before it is answered, so it shows at once. What other
 //! processes write is seen in the outbox, at the next look: after `directory.poll_interval`, a tenth of a second
-//! unless set otherwise.
+//! unless set otherwise. On SQLite a read looks at once when the log of the database was written since the last look.
 
 use super::supported::Supported;
 use super::{Fundraiser, FundraiserName, store};
@@ -11,7 +11,10 @@ use crate::donations::journal::entry::Totals;
 use crate::donations::journal::{outbox, store as journal};
 use crate::ids::{FundraiserId, NonprofitId};
 use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::SystemTime;
 
 /// When there are more, all are let go and the ones in use come back.
 const MOST_KEPT: usize = 10_000;
@@ -27,10 +30,14 @@ pub struct Shown {
 #[derive(Debug)]
 pub struct Shelf {
     db: Db,
+    /// The log of the embedded database.
+    log: Option<PathBuf>,
     kept: RwLock<Kept>,
     supported: Supported,
 }
 
+/// When a log was last written, and how long it was.
+type Mark = Option<(SystemTime, u64)>;
 type Name = (NonprofitId, FundraiserName);
 
 #[derive(Debug, Default)]
@@ -39,17 +46,27 @@ struct Kept {
     taken_off: u64,
     /// The last fact of the outbox that was looked at.
     position: i64,
+    /// The log as it was before that look.
+    mark: Mark,
     shown: HashMap<Name, Arc<Shown>>,
     names: HashMap<FundraiserId, Vec<Name>>,
 }
 
 impl Shelf {
-    pub fn new(db: Db) -> Shelf {
+    /// `data` is the folder of the embedded database.
+    pub fn new(db: Db, data: &Path) -> Shelf {
+        let log = matches!(db, Db::Sqlite { .. }).then(|| data.join("causeway.db-wal"));
         Shelf {
             db,
+            log,
             kept: RwLock::default(),
             supported: Supported::default(),
         }
+    }
+
+    fn mark(&self) -> Mark {
+        let found = fs::metadata(self.log.as_ref()?).ok()?;
+        Some((found.modified().ok()?, found.len()))
     }
 
     /// Finds a fundraiser of a nonprofit; none where it is of another.
@@ -59,6 +76,10 @@ impl Shelf {
         name: FundraiserName,
     ) -> sqlx::Result<Option<Arc<Shown>>> {
         let name = (nonprofit, name);
+        if self.mark() != self.read().mark {
+            // A store that cannot be asked does not stop what is kept; the regular look tells of it.
+            let _ = self.refresh().await;
+        }
         let taken_off = {
             let kept = self.read();
             if let Some(shown) = kept.shown.get(&name) {
@@ -92,18 +113,31 @@ impl Shelf {
 
     /// Takes off what any process changed since the last look.
     pub async fn refresh(&self) -> sqlx::Result<()> {
-        let position = self.read().position;
+        let mark = self.mark();
+        let (position, nothing_kept) = {
+            let kept = self.read();
+            (kept.position, kept.shown.is_empty())
+        };
         let last = outbox::find_last(&self.db).await?;
         if last == position {
+            self.write().mark = mark;
             return Ok(());
         }
-        let touched = outbox::list_touched(&self.db, position, last).await?;
+        let touched = match nothing_kept {
+            true => Vec::new(),
+            false => outbox::list_touched(&self.db, position, last).await?,
+        };
         let mut kept = self.write();
+        if nothing_kept {
+            // What came meanwhile may be older than the look.
+            kept.let_go();
+        }
         for id in touched {
             self.supported.note(id);
             kept.forget(id);
         }
-        kept.position = last;
+        kept.position = kept.position.max(last);
+        kept.mark = mark;
         Ok(())
     }
 
@@ -119,12 +153,17 @@ impl Shelf {
 impl Kept {
     fn keep(&mut self, name: Name, shown: &Arc<Shown>) {
         if self.shown.len() >= MOST_KEPT {
-            self.shown.clear();
-            self.names.clear();
+            self.let_go();
         }
         let names = self.names.entry(shown.fundraiser.id).or_default();
         names.push(name.clone());
         self.shown.insert(name, Arc::clone(shown));
+    }
+
+    fn let_go(&mut self) {
+        self.taken_off += 1;
+        self.shown.clear();
+        self.names.clear();
     }
 
     fn forget(&mut self, id: FundraiserId) {

@@ -6,6 +6,7 @@ use super::shelf::Shown;
 use crate::clock::rfc3339;
 use crate::nonprofits::wire::{NonprofitBody, TagBody};
 use crate::urls::Urls;
+use axum::http::HeaderValue;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -172,5 +173,14 @@ impl RaisedBody {
             goal_amount: goal.amount().0,
             goal_type: goal.kind(),
         }
+    }
+
+    /// The entity tag: all its numbers.
+    pub fn tag(&self) -> HeaderValue {
+        let tag = format!(
+            "\"{:x}-{:x}-{:x}-{}\"",
+            self.raised, self.supporters, self.goal_amount, self.goal_type
+        );
+        HeaderValue::try_from(tag).expect("numbers are plain text")
     }
 }

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 /// What most addresses take.
-pub const READING: &str = "GET, HEAD, OPTIONS";
+const READING: &str = "GET, HEAD, OPTIONS";
 
 /// Is this an address of the interface?
 pub fn is_open(path: &str) -> bool {

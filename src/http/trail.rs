@@ -104,10 +104,7 @@ where
             route: request.extensions().get::<MatchedPath>().cloned(),
             path: (log.requests == LoggedRequests::All).then(|| request.uri().path().to_owned()),
             is_open: cors::is_open(request.uri().path()),
-            methods: match *request.method() {
-                Method::GET | Method::HEAD => cors::READING,
-                _ => cors::methods_of(request.uri().path()),
-            },
+            methods: cors::methods_of(request.uri().path()),
             is_page: is_page(request.uri().path()),
             trail: Arc::default(),
             app: self.app.clone(),
@@ -263,4 +260,32 @@ fn panicked(payload: &(dyn Any + Send)) -> Response {
 
 fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use axum::Router;
+    use axum::body::Body;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    #[tokio::test]
+    async fn a_handler_that_panics_is_a_500_with_its_headers_and_the_next_request_is_answered() {
+        let folder = tempfile::tempdir().unwrap();
+        let app = App::build(Config::for_tests(folder.path())).await.unwrap();
+        let panic = || async { assert!(std::hint::black_box(false), "on purpose") };
+        let router = Router::new()
+            .route("/v0.2/panic", get(panic))
+            .route("/v0.2/fine", get(async || "fine"))
+            .layer(TrailLayer { app: app.clone() });
+        for (path, status) in [("/v0.2/panic", 500), ("/v0.2/fine", 200), ("/v0.2/panic", 500)] {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            let response = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(response.status(), status);
+            assert!(response.headers().contains_key(REQUEST_ID));
+        }
+        app.db.close().await;
+    }
 }

@@ -158,7 +158,8 @@ mod tests {
                 let body = recent.answer(&question, Some(&tag(state)), || {
                     format!("{term} in {state} {}", "x".repeat(length)).into_bytes()
                 });
-                prop_assert!(body.starts_with(format!("{term} in {state} ").as_bytes()));
+                let beginning = format!("{term} in {state} ");
+                prop_assert!(body.starts_with(beginning.as_bytes()));
                 prop_assert!(held(&recent) <= 64 * 1024);
             }
         }

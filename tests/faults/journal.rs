@@ -133,16 +133,13 @@ impl Written {
             })
             .find(|body| body["data"]["nonprofit"]["isDisbursable"] == true);
         let found = found.expect("a nonprofit that can be given to");
-        self.nonprofit = found["data"]["nonprofit"]["id"]
-            .as_str()
-            .expect("an id")
-            .to_owned();
+        let id = found["data"]["nonprofit"]["id"].as_str();
+        id.expect("an id").clone_into(&mut self.nonprofit);
         let made = self.create(server, "first").expect("an answer");
         assert_eq!(made.status, 200, "{}", String::from_utf8_lossy(&made.body));
-        self.fundraiser = made.json()["data"]["fundraiser"]["id"]
-            .as_str()
-            .expect("an id")
-            .to_owned();
+        let body = made.json();
+        let id = body["data"]["fundraiser"]["id"].as_str();
+        id.expect("an id").clone_into(&mut self.fundraiser);
         self.creates = 1;
     }
 

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, Method, Request};
 use causeway::app::App;
 use causeway::http::client::ClientAddress;
 use causeway::http::router::router;
+use causeway::web::error_page::is_page;
 use http_body_util::BodyExt;
 use serde_json::Value;
 use std::net::IpAddr;
@@ -189,16 +190,37 @@ impl Client {
                 );
             }
         }
-        if !self.key.is_empty() {
+        // The dashboard shows public keys to their owner.
+        if !self.key.is_empty() && !is_page(address) {
             let secret = self.key.as_bytes();
             assert!(
                 !answer.body.windows(secret.len()).any(|part| part == secret),
                 "the key stands in {address:.200}"
             );
         }
-        if status >= 400 && method != Method::HEAD {
+        if is_page(address) {
+            check_page(status, method, answer, id);
+        } else if status >= 400 && method != Method::HEAD {
             check_problem(status, answer, id);
         }
+    }
+}
+
+/// What keeps a browser safe, on every page; and an error that offers a way on.
+fn check_page(status: u16, method: &Method, answer: &Answer, id: &str) {
+    let policy = answer.header("content-security-policy");
+    assert!(policy.starts_with("default-src 'none'"), "{policy}");
+    assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    assert_eq!(answer.header("referrer-policy"), "same-origin");
+    assert!(!answer.headers.contains_key("access-control-allow-origin"));
+    if status >= 400 && method != Method::HEAD {
+        assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+        let page = answer.text();
+        assert!(page.contains("<h1>") && page.contains("href=\"/\""), "{page}");
+        assert!(
+            page.contains(id) || page.contains("<form") || page.contains("class=\"ways\""),
+            "{page}"
+        );
     }
 }
 

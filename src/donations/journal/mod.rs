@@ -20,11 +20,7 @@ impl Batch {
         let totals = match draft.fundraiser {
             None => None,
             Some(id) => {
-                let before = store::find_totals_in(&mut self.tx, id).await?;
-                let net = match &draft.donor {
-                    Some(donor) => Some(store::find_net(&mut self.tx, id, donor).await?),
-                    None => None,
-                };
+                let (before, net) = store::find_standing(&mut self.tx, id, draft.donor.as_deref()).await?;
                 match before.after(draft.amount, net) {
                     Ok(totals) => Some(totals),
                     Err(refused) => return Ok(Err(refused)),

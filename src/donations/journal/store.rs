@@ -30,7 +30,10 @@ const LEGS_BETWEEN: &str = "select sequence, party, party_id, amount from journa
 const REFUNDED: &str = "select distinct refunds from journal where refunds is not null";
 const TOTALS: &str =
     "select raised, supporters from journal where fundraiser_id = $1 order by sequence desc limit 1";
-const NET: &str = "select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and donor = $2";
+const STANDING: &str = "select \
+     (select raised from journal where fundraiser_id = $1 order by sequence desc limit 1), \
+     (select supporters from journal where fundraiser_id = $1 order by sequence desc limit 1), \
+     (select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and donor = $2)";
 const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.amount) as bigint) from journal j \
      join journal_legs l on l.sequence = j.sequence where (j.sequence = $1 or j.refunds = $1) and l.party = 'nonprofit' \
      group by l.position, l.party_id order by l.position";
@@ -39,6 +42,8 @@ const INSERT: &str = "insert into journal (sequence, kind, source, external_id, 
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 const INSERT_LEG: &str =
     "insert into journal_legs (sequence, position, party, party_id, amount) values ($1, $2, $3, $4, $5)";
+const INSERT_TWO_LEGS: &str = "insert into journal_legs (sequence, position, party, party_id, amount) \
+     values ($1, $2, $3, $4, $5), ($1, $2 + 1, $6, $7, $8)";
 const INSERT_NAME: &str = "insert into gift_names (sequence, name, consented_at) values ($1, $2, $3)";
 const NAMES_BETWEEN: &str =
     "select sequence, name, consented_at from gift_names where sequence > $1 and sequence <= $2";
@@ -193,12 +198,6 @@ pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<Totals> {
     Ok(totals(row))
 }
 
-/// The same within a transaction.
-pub async fn find_totals_in(tx: &mut Tx, id: FundraiserId) -> sqlx::Result<Totals> {
-    let row: Option<(i64, i64)> = run!(tx, c => sqlx::query_as(TOTALS).bind(id.0).fetch_optional(c).await)?;
-    Ok(totals(row))
-}
-
 fn totals(row: Option<(i64, i64)>) -> Totals {
     row.map(|(raised, supporters)| Totals {
         raised: Cents(raised),
@@ -207,10 +206,16 @@ fn totals(row: Option<(i64, i64)>) -> Totals {
     .unwrap_or_default()
 }
 
-/// What a donor gave to a fundraiser, less what went back.
-pub async fn find_net(tx: &mut Tx, id: FundraiserId, donor: &str) -> sqlx::Result<Cents> {
-    let net: Option<i64> = run!(tx, c => sqlx::query_scalar(NET).bind(id.0).bind(donor).fetch_one(c).await)?;
-    Ok(Cents(net.unwrap_or_default()))
+/// What a fundraiser stands at, and what a donor gave to it less what went back: one question, since every gift asks.
+pub async fn find_standing(
+    tx: &mut Tx,
+    id: FundraiserId,
+    donor: Option<&str>,
+) -> sqlx::Result<(Totals, Option<Cents>)> {
+    let (raised, supporters, net): (Option<i64>, Option<i64>, Option<i64>) =
+        run!(tx, c => sqlx::query_as(STANDING).bind(id.0).bind(donor).fetch_one(c).await)?;
+    let net = donor.map(|_| Cents(net.unwrap_or_default()));
+    Ok((totals(raised.zip(supporters)), net))
 }
 
 /// What each nonprofit still holds of a gift, in the order of its legs.
@@ -243,18 +248,39 @@ pub async fn insert(tx: &mut Tx, entry: &Entry) -> sqlx::Result<()> {
         .execute(c)
         .await
         .map(|_| ()))?;
-    for (position, leg) in draft.legs.iter().enumerate() {
-        run!(&mut *tx, c => sqlx::query(INSERT_LEG)
-            .bind(entry.sequence)
-            .bind(position as i64)
-            .bind(leg.party.kind())
-            .bind(leg.party.id())
-            .bind(leg.amount.0)
-            .execute(c)
-            .await
-            .map(|_| ()))?;
+    // Nearly every entry has two legs, and they cost one statement.
+    for (pair, legs) in draft.legs.chunks(2).enumerate() {
+        insert_legs(tx, entry.sequence, 2 * pair as i64, legs).await?;
     }
     Ok(())
+}
+
+/// Writes one leg or two.
+async fn insert_legs(tx: &mut Tx, sequence: i64, position: i64, legs: &[Leg]) -> sqlx::Result<()> {
+    match legs {
+        [one, other] => run!(tx, c => sqlx::query(INSERT_TWO_LEGS)
+            .bind(sequence)
+            .bind(position)
+            .bind(one.party.kind())
+            .bind(one.party.id())
+            .bind(one.amount.0)
+            .bind(other.party.kind())
+            .bind(other.party.id())
+            .bind(other.amount.0)
+            .execute(c)
+            .await
+            .map(|_| ())),
+        [one] => run!(tx, c => sqlx::query(INSERT_LEG)
+            .bind(sequence)
+            .bind(position)
+            .bind(one.party.kind())
+            .bind(one.party.id())
+            .bind(one.amount.0)
+            .execute(c)
+            .await
+            .map(|_| ())),
+        _ => Ok(()),
+    }
 }
 
 /// Keeps the name of a donor beside a gift, public where they agreed to it.

@@ -119,8 +119,10 @@ pub async fn raised(
     known: Known,
 ) -> Result<Response> {
     let shown = find(&app, &nonprofit, &name).await?;
-    let body = serde_json::to_vec(&RaisedBody::new(&shown)).expect("numbers are plain data");
-    Ok(tagged(&known, body))
+    let raised = RaisedBody::new(&shown);
+    Ok(cache::json(&known, Some(&raised.tag()), || {
+        serde_json::to_vec(&raised).expect("numbers are plain data")
+    }))
 }
 
 async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {

@@ -59,15 +59,6 @@ async fn an_idle_http2_connection_is_closed() {
 }
 
 #[tokio::test]
-async fn a_panic_is_a_500_and_the_connection_lives_on() {
-    let server = Running::start(calm()).await;
-    let mut client = server.connect().await;
-    let failed = ask(&mut client, "GET /panic HTTP/1.1\r\nhost: test\r\n\r\n").await;
-    assert!(failed.starts_with("HTTP/1.1 500 "));
-    assert!(ask(&mut client, HEALTHZ).await.ends_with("fine"));
-}
-
-#[tokio::test]
 async fn a_panic_outside_the_layer_ends_its_connection_and_no_other() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -21,7 +21,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use tower_http::catch_panic::CatchPanicLayer;
 
 /// What a test may wait for a thing that must happen.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -93,10 +92,6 @@ fn router(gate: Arc<Semaphore>, tell: mpsc::UnboundedSender<&'static str>) -> Ro
         .route("/healthz", get(|| async { "fine" }))
         .route("/never", get(std::future::pending::<()>))
         .route(
-            "/panic",
-            get(|| async { assert!(std::hint::black_box(false), "on purpose") }),
-        )
-        .route(
             "/client",
             get(|client: ClientAddress| async move { client.0.to_string() }),
         )
@@ -113,7 +108,6 @@ fn router(gate: Arc<Semaphore>, tell: mpsc::UnboundedSender<&'static str>) -> Ro
             "/flood",
             get(move || async move { Response::new(Body::new(Flood(tell_flood))) }),
         )
-        .layer(CatchPanicLayer::new())
 }
 
 /// A body without end that tells when it is dropped.

@@ -7,7 +7,6 @@ texts! {
     site: Site {
         language: "en",
         name: "Causeway",
-        tagline: "A directory of nonprofits",
         skip: "Skip to content",
         menu: "Site",
         search: "Search",
@@ -140,7 +139,6 @@ texts! {
         revoke_title: "Revoke this key?",
         revoke_lead: "{name} stops working within a second, for ever. Programs and pages that use it will be refused.",
         keep: "No, keep it",
-        key_facts: "This key",
         limits: "Calls a minute",
         class: "Kind of call",
         per_minute: "A minute",

@@ -4,7 +4,6 @@ use crate::client::{Answer, Client};
 use crate::world::World;
 use axum::Router;
 use axum::http::Method;
-use axum::middleware::from_fn_with_state;
 use axum::routing::post;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +11,7 @@ use causeway::accounts::{self, Username};
 use causeway::audit::Actor;
 use causeway::http::credentials::Credentials;
 use causeway::http::public_key::{Create, Fundraisers};
-use causeway::http::trail;
+use causeway::http::trail::TrailLayer;
 use causeway::ids::{AccountId, KeyId};
 use causeway::keys::{Class, KeyText, Kind, Overlap, store};
 use std::time::Duration;
@@ -23,9 +22,11 @@ fn client(world: &World) -> Client {
         async |who: Credentials<Create>| format!("{} {} {}", who.account, who.public_key, who.private_key);
     let change = async |_: Credentials<Fundraisers>| "changed";
     let router = Router::new()
-        .route("/create", post(create))
-        .route("/change", post(change))
-        .layer(from_fn_with_state(world.app.clone(), trail::follow))
+        .route("/v0.2/create", post(create))
+        .route("/v0.2/change", post(change))
+        .layer(TrailLayer {
+            app: world.app.clone(),
+        })
         .with_state(world.app.clone());
     Client::over(router, "")
 }
@@ -41,7 +42,7 @@ async fn call(client: &Client, expected: u16, path: &str, authorization: &str) -
 
 /// What is said to a pair that is not let in.
 async fn refusal(client: &Client, authorization: &str) -> String {
-    let answer = call(client, 401, "/create", authorization).await;
+    let answer = call(client, 401, "/v0.2/create", authorization).await;
     assert_eq!(answer.header("www-authenticate"), "Basic realm=\"causeway\"");
     assert_eq!(answer.code(), "invalid_credentials");
     assert!(!answer.headers.contains_key("ratelimit"));
@@ -67,7 +68,7 @@ on_both! {
             let (public_id, public) = world.make_key(Kind::Public).await;
             let (private_id, private) = world.make_key(Kind::Private).await;
             for (id, name) in [(public_id, &public), (world.key_id, &world.client.key)] {
-                let answer = call(&client, 200, "/create", &basic(name, &private)).await;
+                let answer = call(&client, 200, "/v0.2/create", &basic(name, &private)).await;
                 assert_eq!(answer.text(), format!("{} {id} {private_id}", world.account));
             }
         }
@@ -79,26 +80,26 @@ on_both! {
         let (private_id, private) = world.make_key(Kind::Private).await;
         let pairs = [basic(&world.client.key, &private), basic(&other, &private)];
         for left in (0..30).rev() {
-            let answer = call(&client, 200, "/create", &pairs[left % 2]).await;
+            let answer = call(&client, 200, "/v0.2/create", &pairs[left % 2]).await;
             assert_eq!(answer.header("ratelimit-policy"), "\"create\";q=30;w=60");
             assert!(answer.header("ratelimit").starts_with(&format!("\"create\";r={left};")));
         }
         for pair in &pairs {
-            assert_eq!(call(&client, 429, "/create", pair).await.code(), "rate_limited");
-            let answer = call(&client, 200, "/change", pair).await;
+            assert_eq!(call(&client, 429, "/v0.2/create", pair).await.code(), "rate_limited");
+            let answer = call(&client, 200, "/v0.2/change", pair).await;
             assert!(answer.header("ratelimit").starts_with("\"fundraisers\";r=499;"));
         }
         store::set_limits(&world.app.db, private_id, &[(Class::Create, 40)], Actor::Command, 0).await.unwrap();
         world.app.keys.refresh().await.unwrap();
-        let answer = call(&client, 200, "/create", &pairs[0]).await;
+        let answer = call(&client, 200, "/v0.2/create", &pairs[0]).await;
         assert!(answer.header("ratelimit").starts_with("\"create\";r=9;"));
     }
 
     async fn without_credentials_one_is_asked_for_them(world: &World) {
-        let answer = client(world).send(401, &Method::POST, "/create", &[]).await;
+        let answer = client(world).send(401, &Method::POST, "/v0.2/create", &[]).await;
         assert_eq!(answer.code(), "missing_credentials");
         assert_eq!(answer.header("www-authenticate"), "Basic realm=\"causeway\"");
-        let by_query = format!("/create?apiKey={}", world.client.key);
+        let by_query = format!("/v0.2/create?apiKey={}", world.client.key);
         assert_eq!(client(world).send(401, &Method::POST, &by_query, &[]).await.code(), "missing_credentials");
     }
 
@@ -107,7 +108,7 @@ on_both! {
         let public = world.client.key.clone();
         let (private_id, private) = world.make_key(Kind::Private).await;
         let right = basic(&public, &private);
-        call(&client, 200, "/create", &right).await;
+        call(&client, 200, "/v0.2/create", &right).await;
         let bob = other_account(world).await;
         let (_, public_of_bob) = make_key(world, bob, Kind::Public).await;
         let (_, private_of_bob) = make_key(world, bob, Kind::Private).await;
@@ -156,12 +157,12 @@ on_both! {
         for id in [world.key_id, private_id] {
             store::block(&world.app.db, id, "abuse", Actor::Command, 0).await.unwrap();
             world.app.keys.refresh().await.unwrap();
-            assert_eq!(call(&client, 403, "/create", &basic(&public, &private)).await.code(), "blocked_key");
+            assert_eq!(call(&client, 403, "/v0.2/create", &basic(&public, &private)).await.code(), "blocked_key");
             refusal(&client, &basic(&public, &private_of_bob)).await;
             refusal(&client, &basic(&public, KeyText::generate(Kind::Private).expose())).await;
             store::unblock(&world.app.db, id, Actor::Command, 0).await.unwrap();
             world.app.keys.refresh().await.unwrap();
-            call(&client, 200, "/create", &basic(&public, &private)).await;
+            call(&client, 200, "/v0.2/create", &basic(&public, &private)).await;
         }
     }
 
@@ -174,10 +175,10 @@ on_both! {
         world.app.keys.refresh().await.unwrap();
         let pairs = [&old, text.expose()].map(|private| basic(&world.client.key, private));
         for pair in &pairs {
-            call(&client, 200, "/create", pair).await;
+            call(&client, 200, "/v0.2/create", pair).await;
         }
         world.app.clock.advance(Duration::from_hours(1));
         refusal(&client, &pairs[0]).await;
-        call(&client, 200, "/create", &pairs[1]).await;
+        call(&client, 200, "/v0.2/create", &pairs[1]).await;
     }
 }

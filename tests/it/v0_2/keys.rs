@@ -160,17 +160,18 @@ on_both! {
     }
 
     async fn the_owner_of_an_exposed_key_is_to_be_mailed_once(world: &World) {
-        let (id, key) = world.make_key(Kind::Private).await;
-        assert!(store::list_exposed_unmailed(&world.app.db).await.unwrap().is_empty());
-        for _ in 0..2 {
-            world.client.with_key(&key).get(401, PATH).await;
-            let waiting = store::list_exposed_unmailed(&world.app.db).await.unwrap();
+        let (db, text) = (&world.app.db, KeyText::generate(Kind::Private));
+        let id = store::insert(db, world.account, "server", &text, 1).await.unwrap();
+        assert!(store::list_exposed_unmailed(db).await.unwrap().is_empty());
+        for is_new in [true, false] {
+            assert_eq!(store::expose(db, text.hash(), 2).await.unwrap(), is_new);
+            let waiting = store::list_exposed_unmailed(db).await.unwrap();
             assert_eq!(waiting.iter().map(|key| key.id).collect::<Vec<_>>(), [id.0]);
         }
-        assert!(store::mark_mailed(&world.app.db, id, 5).await.unwrap());
-        assert!(!store::mark_mailed(&world.app.db, id, 6).await.unwrap());
-        world.client.with_key(&key).get(401, PATH).await;
-        assert!(store::list_exposed_unmailed(&world.app.db).await.unwrap().is_empty());
+        assert!(store::mark_mailed(db, id, 5).await.unwrap());
+        assert!(!store::mark_mailed(db, id, 6).await.unwrap());
+        assert!(!store::expose(db, text.hash(), 7).await.unwrap());
+        assert!(store::list_exposed_unmailed(db).await.unwrap().is_empty());
         let stored = store::find(&world.app.db, id).await.unwrap().unwrap();
         assert_eq!(stored.exposed_mailed_at, Some(5));
     }

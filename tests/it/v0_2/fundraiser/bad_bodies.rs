@@ -21,7 +21,7 @@ fn with(name: &str, value: Option<Value>) -> Value {
 }
 
 /// A fundraiser for several with other fields.
-fn several(changes: Value) -> Value {
+fn several(changes: &Value) -> Value {
     let mut body = json!({"nonprofitId": SPECIAL, "title": "All", "type": "MULTIPLE_NONPROFITS",
         "forNonprofits": [id_of(NYU), id_of(RED_CROSS)], "forNonprofitWeights": [1, 2]});
     body.as_object_mut()
@@ -98,7 +98,7 @@ on_both! {
             (json!({"type": null}), vec!["type"]),
             (json!({"nonprofitId": id_of(PENN)}), vec!["nonprofitId"]),
         ] {
-            let refused = organiser.create(400, &several(changes.clone())).await;
+            let refused = organiser.create(400, &several(&changes)).await;
             assert_eq!(fields(&refused), named, "{changes:.200}");
         }
         nothing_written(world).await;

@@ -16,7 +16,7 @@ on_both! {
         let organiser = Organiser::new(world).await;
         let key = [("idempotency-key", "order-1")];
         let first = organiser.create_with(200, &body("Run"), &key).await;
-        world.app.clock.advance(Duration::from_secs(3_600));
+        world.app.clock.advance(Duration::from_hours(1));
         let (other, client) = world.restart().await;
         for organiser in [&organiser, &organiser.at(&client)] {
             let again = organiser.create_with(200, &body("Run"), &key).await;
@@ -40,9 +40,9 @@ on_both! {
         let organiser = Organiser::new(world).await;
         let key = [("idempotency-key", "order-1")];
         let first = organiser.create_with(200, &body("Run"), &key).await;
-        world.app.clock.advance(Duration::from_secs(24 * 3_600 - 60));
+        world.app.clock.advance(Duration::from_mins(24 * 60 - 1));
         assert_eq!(organiser.create_with(200, &body("Run"), &key).await.text(), first.text());
-        world.app.clock.advance(Duration::from_secs(120));
+        world.app.clock.advance(Duration::from_mins(2));
         let later = organiser.create_with(200, &body("Walk"), &key).await;
         assert_ne!(later.text(), first.text());
         assert_eq!(world.texts("select name from idempotency_keys").await, ["order-1"]);
