@@ -118,7 +118,7 @@ pub async fn sitemap(State(app): State<App>, PathText(file): PathText) -> Result
 /// `GET /opensearch.xml`: lets a browser search here.
 pub async fn opensearch(State(app): State<App>) -> Response {
     let frame = Frame::new(Place::Elsewhere);
-    let (name, about) = (escaped(frame.t.site.name), escaped(frame.t.site.tagline));
+    let (name, about) = (escaped(frame.t.site.name), escaped(frame.p.home.about));
     let search = escaped(&app.urls.page("/search?q={searchTerms}"));
     let xml = format!(
         "{HEAD}<OpenSearchDescription xmlns=\"http://a9.com/-/spec/opensearch/1.1/\"><ShortName>{name}</ShortName>\
