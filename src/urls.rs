@@ -25,12 +25,12 @@ impl Urls {
 
     /// The logo as our own pages show it: they load nothing from elsewhere.
     pub fn logo_here(nonprofit: &Nonprofit<'_>) -> String {
-        here(format!("logo-{}", nonprofit.id), nonprofit.logo)
+        here(&format!("logo-{}", nonprofit.id), nonprofit.logo)
     }
 
     /// The cover as our own pages show it.
     pub fn cover_here(nonprofit: &Nonprofit<'_>) -> String {
-        here(format!("cover-{}", nonprofit.id), nonprofit.cover)
+        here(&format!("cover-{}", nonprofit.id), nonprofit.cover)
     }
 
     /// What all addresses begin with.
@@ -98,7 +98,7 @@ impl Urls {
 }
 
 /// A picture that is served here, without the host: the nonprofit's own where it was sent to us, else a drawn one.
-fn here(drawn_id: String, own: Option<&str>) -> String {
+fn here(drawn_id: &str, own: Option<&str>) -> String {
     let hosted = own.filter(|own| is_hosted_id(own));
-    format!("/media/{}", hosted.unwrap_or(&drawn_id))
+    format!("/media/{}", hosted.unwrap_or(drawn_id))
 }
