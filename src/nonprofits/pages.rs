@@ -78,7 +78,7 @@ pub async fn profile(
     let revision = app.directory.view().revision;
     let source = app.provenance.find(&app.db, revision).await.ok().flatten();
     let fundraisers = fundraisers::lines(&app, &nonprofit).await?;
-    let page = Profile::new(&app, nonprofit, source.as_deref(), fundraisers);
+    let page = Profile::new(&app, &nonprofit, source.as_deref(), fundraisers);
     Ok(PublicPage(page).into_response())
 }
 
@@ -105,7 +105,7 @@ pub fn moved(address: &str, query: Option<&str>) -> Response {
 impl<'a> Profile<'a> {
     fn new(
         app: &App,
-        nonprofit: Nonprofit<'a>,
+        nonprofit: &Nonprofit<'a>,
         source: Option<&Source>,
         fundraisers: Vec<Line>,
     ) -> Profile<'a> {
@@ -115,12 +115,12 @@ impl<'a> Profile<'a> {
         let description = nonprofit.description(&location).into_owned();
         let address = urls.profile(nonprofit.slug);
         let meta = Meta::new(&frame, nonprofit.name, &description, address.clone())
-            .facts(&profile::for_machines(&nonprofit, urls));
+            .facts(&profile::for_machines(nonprofit, urls));
         let facts = nonprofit.facts.as_ref();
         Profile {
             meta,
-            logo: Urls::logo_here(&nonprofit),
-            cover: Urls::cover_here(&nonprofit),
+            logo: Urls::logo_here(nonprofit),
+            cover: Urls::cover_here(nonprofit),
             location,
             description,
             website: nonprofit.website_url.and_then(Website::new),
@@ -141,7 +141,7 @@ impl<'a> Profile<'a> {
             }),
             share: Share::new(nonprofit.name, address),
             address: format!("/{}", nonprofit.slug),
-            nonprofit,
+            nonprofit: *nonprofit,
             fundraisers,
             frame,
         }
