@@ -11,8 +11,10 @@ use crate::directory::Directory;
 use crate::directory::keeper::Look;
 use crate::donations::journal::writer::Writer;
 use crate::fundraisers::shelf::Shelf;
+use crate::gifts::settle::settle_pending;
 use crate::http::body::BodyRoom;
 use crate::http::idempotency::UnderWay;
+use crate::import::provenance::Provenance;
 use crate::keys::exposure::Exposures;
 use crate::keys::limiter::Limiter;
 use crate::keys::recent;
@@ -55,6 +57,8 @@ pub struct Parts {
     pub keys: KeyRing,
     pub exposures: Exposures,
     pub limiter: Limiter,
+    /// Windows of visitors of the public pages, by address.
+    pub visitors: Limiter,
     pub metrics: Metrics,
     pub recent: Recent,
     pub urls: Urls,
@@ -62,6 +66,7 @@ pub struct Parts {
     pub hashing: Hashing,
     pub attempts: Attempts,
     pub mail: Mailer,
+    pub provenance: Provenance,
     pub recent_errors: RecentErrors,
     pub usage: Usage,
     saving: saving::Saving,
@@ -97,6 +102,7 @@ impl App {
         let app = App(Arc::new(Parts {
             exposures: Exposures::default(),
             limiter,
+            visitors: Limiter::new(now),
             metrics: Metrics::new()?,
             recent: Recent::new(config.search.recent_answers),
             wire: Wire::new(directory.causes(), &urls),
@@ -104,6 +110,7 @@ impl App {
             hashing: Hashing::default(),
             attempts: Attempts::default(),
             mail: Mailer::new(&config.mail, &config.data)?,
+            provenance: Provenance::default(),
             recent_errors: RecentErrors::default(),
             pictures: Pictures::new(db.clone(), store, Blobs::open(&config)?, clock.clone()),
             fundraisers: Shelf::new(db.clone(), &config.data),
@@ -134,7 +141,8 @@ impl App {
             self.keep_counts(),
             self.keep_fundraisers(),
             self.keep_house(),
-            self.keep_pictures()
+            self.keep_pictures(),
+            self.keep_gifts()
         );
     }
 
@@ -175,6 +183,7 @@ impl App {
         loop {
             ticks.tick().await;
             self.limiter.sweep(self.clock.instant());
+            self.visitors.sweep(self.clock.instant());
             self.metrics.fold();
         }
     }
@@ -191,6 +200,16 @@ impl App {
     /// Tells the store what was called since the last time: for limits after a restart, and for usage.
     pub async fn save_counts(&self) -> sqlx::Result<()> {
         self.saving.save(self).await
+    }
+
+    /// Gifts that a stop has left between paying and the journal.
+    async fn keep_gifts(&self) {
+        let mut ticks = Self::ticks(SWEEPING_EVERY);
+        let mut watch = Watch::new("gifts");
+        loop {
+            ticks.tick().await;
+            watch.note(&settle_pending(self).await.map_err(Into::into));
+        }
     }
 
     async fn keep_pictures(&self) {

@@ -1,10 +1,12 @@
 //! The settings: the defaults compiled in, then a file, then the environment, then flags.
 
 use crate::accounts::{AccountSettings, SignUp};
+use crate::gifts::provider::Provider;
 use crate::http::client::Network;
 use crate::keys::Limits;
 use crate::mail::{MailSettings, Way};
 use crate::serve::ServeSettings;
+use crate::web::found::SecurityContact;
 use anyhow::{Context, bail};
 use config::{Environment, File, FileFormat};
 use secrecy::{ExposeSecret, SecretString};
@@ -35,6 +37,8 @@ pub struct Config {
     pub log: LogSettings,
     pub accounts: AccountSettings,
     pub mail: MailSettings,
+    pub giving: Provider,
+    pub security_contact: SecurityContact,
 }
 
 /// Where the store is.
@@ -112,6 +116,8 @@ struct Written {
     log: WrittenLog,
     accounts: WrittenAccounts,
     mail: WrittenMail,
+    giving: Provider,
+    security_contact: SecurityContact,
 }
 
 #[derive(Deserialize)]
@@ -279,6 +285,8 @@ impl Config {
             },
             accounts: accounts(&written.accounts, &mail)?,
             mail,
+            giving: written.giving,
+            security_contact: written.security_contact,
         })
     }
 }

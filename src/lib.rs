@@ -13,6 +13,7 @@ pub mod donations;
 pub mod error;
 pub mod fundraisers;
 pub mod generate;
+pub mod gifts;
 pub mod http;
 pub mod ids;
 pub mod import;

@@ -18,6 +18,21 @@ impl Urls {
         }
     }
 
+    /// A page of ours by its path, which begins with a slash.
+    pub fn page(&self, path: &str) -> String {
+        format!("{}{path}", self.public)
+    }
+
+    /// The logo as our own pages show it: they load nothing from elsewhere.
+    pub fn logo_here(nonprofit: &Nonprofit<'_>) -> String {
+        here(&format!("logo-{}", nonprofit.id), nonprofit.logo)
+    }
+
+    /// The cover as our own pages show it.
+    pub fn cover_here(nonprofit: &Nonprofit<'_>) -> String {
+        here(&format!("cover-{}", nonprofit.id), nonprofit.cover)
+    }
+
     /// What all addresses begin with.
     pub fn public(&self) -> &str {
         &self.public
@@ -80,4 +95,10 @@ impl Urls {
             }
         }
     }
+}
+
+/// A picture that is served here, without the host: the nonprofit's own where it was sent to us, else a drawn one.
+fn here(drawn_id: &str, own: Option<&str>) -> String {
+    let hosted = own.filter(|own| is_hosted_id(own));
+    format!("/media/{}", hosted.unwrap_or(drawn_id))
 }

@@ -1,6 +1,7 @@
 //! Browsing: the nonprofits of one cause, page by page, most prominent first.
 
 pub mod api;
+pub mod pages;
 
 use crate::directory::View;
 use crate::nonprofits::Nonprofit;

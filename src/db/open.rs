@@ -25,13 +25,14 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [Versions; 6] = migrations! {
+const MIGRATIONS: [Versions; 7] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
     4 "0004_accounts",
     5 "0005_fundraisers",
     6 "0006_pictures",
+    7 "0007_gifts",
 };
 
 const STORE_ID: &str = "select id from store";

@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod change;
+pub mod dashboard;
 pub mod fields;
 pub mod form;
 pub mod goal;
@@ -10,6 +11,7 @@ pub mod pages;
 pub mod shelf;
 pub mod slug;
 pub mod store;
+pub mod supported;
 pub mod view;
 pub mod wire;
 pub mod write;

@@ -1,305 +1,269 @@
-//! The fundraisers of an account on its dashboard: the list, one, and creating, editing, closing and reopening one.
+//! The page of a fundraiser: its story, what it stands at, who gave, whom it supports, and the proof of its total.
 
-use super::api::writes;
-use super::view::FundraiserView;
-use super::write::{self, Order, Wanted};
-use super::{Fundraiser, form, store};
+use super::api::{nonprofit_of, slug_of};
+use super::goal::Goal;
+use super::shelf::Shown;
+use super::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, store};
 use crate::app::App;
-use crate::browse::Pagination;
 use crate::directory::Found;
+use crate::donations::journal::store::{self as journal, Seal, Supporter};
 use crate::error::{Error, Result};
-use crate::http::idempotency::Asked;
-use crate::http::params::{self, PathText, RawQuery};
-use crate::ids::{FundraiserId, NonprofitId};
-use crate::keys::Class;
-use crate::nonprofits::identifier::{Identifier, NoIdentifier};
-use crate::sessions::SignedIn;
-use crate::web::flash::Flash;
-use crate::web::form_page::FormPage;
-use crate::web::frame::Tab;
-use crate::web::texts::{Fundraisers as Texts, fill};
-use crate::web::{Form, Frame, Page, Sent};
+use crate::http::params::PathPair;
+use crate::ids::NonprofitId;
+use crate::nonprofits::Nonprofit;
+use crate::nonprofits::identifier::Identifier;
+use crate::nonprofits::pages::{Share, find as find_nonprofit, moved};
+use crate::urls::Urls;
+use crate::web::moment::Moment;
+use crate::web::texts::{FundraiserTexts, fill};
+use crate::web::{Frame, Meta, Place, PublicPage};
 use askama::Template;
-use axum::extract::State;
-use axum::response::{IntoResponse, Redirect, Response};
-use serde_json::json;
-use sha2::{Digest, Sha256};
-use std::time::Duration;
-use uuid::Uuid;
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use std::sync::Arc;
 
-const LIST: &str = "/dashboard/fundraisers";
-/// Fundraisers on a page of the list.
-const TAKE: u64 = 20;
-
-#[derive(Template)]
-#[template(path = "fundraisers/list.html")]
-struct List {
-    frame: Frame,
-    fundraisers: Vec<FundraiserView>,
-    pagination: Pagination,
-}
+/// Supporters that are named.
+const MOST_NAMED: i64 = 20;
+/// Fundraisers that a profile lists.
+const MOST_LISTED: i64 = 6;
 
 #[derive(Template)]
-#[template(path = "fundraisers/one.html")]
-struct One {
+#[template(path = "fundraisers/fundraiser.html")]
+struct FundraiserPage<'a> {
     frame: Frame,
-    fundraiser: FundraiserView,
+    meta: Meta,
+    fundraiser: &'a Fundraiser,
+    address: String,
+    cover: String,
+    by: Option<String>,
+    raised: String,
+    goal: String,
+    percent: i64,
+    supporters_line: String,
+    state: Standing,
+    state_text: String,
+    supporters: Vec<(Supporter, Moment)>,
+    supported: Vec<Supported<'a>>,
+    seal: Option<Seal>,
+    share: Share,
 }
 
-impl List {
-    /// The page before; before one past the end that is the last.
-    fn newer(&self) -> u64 {
-        (self.pagination.page - 1).clamp(1, self.pagination.pages.max(1))
-    }
+/// Where a fundraiser stands in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Open,
+    Later,
+    Over,
+    Closed,
 }
 
-/// `GET /dashboard/fundraisers`
-pub async fn list(
+/// A nonprofit with its share of every gift.
+struct Supported<'a> {
+    slug: &'a str,
+    name: &'a str,
+    logo: String,
+    share: String,
+}
+
+/// A fundraiser in the list of a profile.
+#[derive(Debug)]
+pub struct Line {
+    pub address: String,
+    pub title: String,
+    pub cover: String,
+}
+
+/// `GET /{nonprofit}/f/{fundraiser}`
+pub async fn fundraiser(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    PathPair(nonprofit, name): PathPair,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let page = params::positive(&query, "page").ok().flatten().unwrap_or(1) as u64;
-    let skip = Pagination::new(page, TAKE, 0).skipped();
-    let skip = i64::try_from(skip).unwrap_or(i64::MAX);
-    let (listed, total) = store::list_of_account(&app.db, who.account, skip, TAKE as i64).await?;
-    let mut fundraisers = Vec::with_capacity(listed.len());
-    for fundraiser in listed {
-        fundraisers.push(FundraiserView::load(&app, fundraiser).await?);
+    let shown = find(&app, &nonprofit, &name).await?;
+    let address = address(&app, &shown.fundraiser).await?;
+    if address != format!("/{nonprofit}/f/{name}") {
+        return Ok(moved(&address, query.as_deref()));
     }
-    let page = List {
-        frame: frame.at(&who, Tab::Fundraisers),
-        fundraisers,
-        pagination: Pagination::new(page, TAKE, total),
-    };
-    Ok(Page(page).into_response())
+    let found = supported(&app, &shown.fundraiser).await?;
+    let by = store::find_creator(&app.db, shown.fundraiser.account).await?;
+    let supporters = journal::list_supporters(&app.db, shown.fundraiser.id, MOST_NAMED).await?;
+    let seal = journal::find_seal(&app.db, shown.fundraiser.id).await?;
+    let page = FundraiserPage::new(&app, &shown, &found, (address, by), supporters, seal);
+    Ok(PublicPage(page).into_response())
 }
 
-/// `GET /dashboard/fundraisers/{id}`
-pub async fn one(
-    State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
-    PathText(id): PathText,
-) -> Result<Response> {
-    let known = own(&app, &who, &id).await?;
-    let page = One {
-        fundraiser: FundraiserView::load(&app, known).await?,
-        frame: frame.at(&who, Tab::Fundraisers),
-    };
-    Ok(Page(page).into_response())
-}
-
-/// `GET /dashboard/fundraisers/new`
-pub async fn new_page(who: SignedIn, frame: Frame) -> FormPage {
-    let form = form::new_form(&frame.t.fundraisers);
-    new_with(&who, frame, form)
-}
-
-/// `POST /dashboard/fundraisers/new`
-pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: Sent) -> Result<Response> {
-    let t = &frame.t.fundraisers;
-    let mut form = form::new_form(t).filled(&sent);
-    let id = Uuid::try_parse(sent.text("once")).map(FundraiserId);
-    let id = id.map_err(|_| Error::NoForm)?;
-    if store::find(&app.db, id).await?.is_some() {
-        return Ok(go_to(id, Flash::AlreadyDone));
-    }
-    let mut body = form::read(&mut form, &sent, None, t);
-    match find_nonprofit(&app, sent.text("nonprofit"), t).await? {
-        Ok(nonprofit) => _ = body.insert("nonprofitId".to_owned(), json!(nonprofit.0)),
-        Err(fault) => form.refuse("nonprofit", fault),
-    }
-    let judged = match writes::read(&app, who.account, &body, false).await {
-        Err(Error::InvalidBody(faults)) => {
-            form::refuse(&mut form, faults);
-            None
+/// The fundraiser that an address names.
+pub async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
+    let id = match nonprofit_of(app, nonprofit).await {
+        Err(Error::DressedEin(_)) => {
+            let found = find_nonprofit(app, nonprofit).await?;
+            found.nonprofit().ok_or(Error::Internal)?.id
         }
-        judged => Some(judged?).filter(|_| !form.is_refused()),
+        id => id?,
     };
-    let Some((fundraiser, nonprofit)) = judged else {
-        return Ok(new_with(&who, frame, form).refused());
-    };
-    if let Err(seconds) = admit(&app, &who) {
-        form.refuse_all(fill(t.too_often, &[("seconds", &seconds.to_string())]));
-        return Ok(new_with(&who, frame, form).too_often(Duration::from_secs(seconds)));
-    }
-    let order = Order {
-        fundraiser: Fundraiser { id, ..fundraiser },
-        nonprofit,
-        // Two that come at once find each other here.
-        asked: Some(Asked {
-            account: who.account,
-            name: format!("dashboard {id}"),
-            hash: Sha256::digest(id.0).into(),
-        }),
-    };
-    match write::create(&app, order).await {
-        Ok(_) => Ok(go_to(id, Flash::FundraiserMade)),
-        Err(Error::InvalidBody(faults)) => {
-            form::refuse(&mut form, faults);
-            Ok(new_with(&who, frame, form).refused())
+    let name = FundraiserName::parse(name).ok_or(Error::NotFound)?;
+    app.fundraisers.find(id, name).await?.ok_or(Error::NotFound)
+}
+
+/// The path of its page.
+pub async fn address(app: &App, fundraiser: &Fundraiser) -> Result<String> {
+    let nonprofit = slug_of(app, fundraiser).await?;
+    Ok(format!("/{nonprofit}/f/{}", fundraiser.slug))
+}
+
+async fn supported(app: &App, fundraiser: &Fundraiser) -> Result<Vec<(Found, f64)>> {
+    let mut found = Vec::with_capacity(fundraiser.supported.len());
+    for (id, weight) in &fundraiser.supported {
+        if let Some(nonprofit) = app.directory.find(&Identifier::Id(*id)).await? {
+            found.push((nonprofit, *weight));
         }
-        Err(fault) => Err(fault),
     }
+    Ok(found)
 }
 
-/// Counts a creation for the account, as one by the interface is; else the seconds to wait.
-fn admit(app: &App, who: &SignedIn) -> Result<(), u64> {
-    let (class, account) = (Class::Create, who.account.0);
-    let per_minute = app.config.limits.of_class(class);
-    let visitor = app.limiter.visitor(&account);
-    let now = app.clock.instant();
-    let verdict = app
-        .limiter
-        .admit(account.as_u128(), class as u32, now, per_minute, visitor);
-    match verdict.admitted {
-        true => Ok(()),
-        false => Err(verdict.retry_after.into()),
+/// The newest open fundraisers of a nonprofit; nothing is asked where it has none.
+pub async fn lines(app: &App, nonprofit: &Nonprofit<'_>) -> Result<Vec<Line>> {
+    if !app.fundraisers.supports(nonprofit.id).await? {
+        return Ok(Vec::new());
     }
-}
-
-/// The nonprofit that somebody means, or what to type instead. People may write an EIN with its dash.
-async fn find_nonprofit(app: &App, typed: &str, t: &Texts) -> Result<Result<NonprofitId, &'static str>> {
-    if typed.trim().is_empty() {
-        return Ok(Err(t.no_nonprofit));
-    }
-    let identifier = match Identifier::parse(typed) {
-        Ok(identifier) => identifier,
-        Err(NoIdentifier::DressedEin(ein)) => Identifier::Ein(ein),
-        Err(NoIdentifier::Nonsense) => return Ok(Err(t.unknown_nonprofit)),
-    };
-    let found = app.directory.find(&identifier).await?;
-    Ok(match found.as_ref().and_then(Found::nonprofit) {
-        None => Err(t.unknown_nonprofit),
-        Some(nonprofit) if !nonprofit.is_disbursable() => Err(t.not_disbursable),
-        Some(nonprofit) => Ok(nonprofit.id),
-    })
-}
-
-fn new_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
-    let t = &frame.t.fundraisers;
-    FormPage::new(frame.at(who, Tab::Fundraisers), t.create, form)
-        .lead(t.create_lead)
-        .link(LIST, t.back)
-}
-
-/// `GET /dashboard/fundraisers/{id}/edit`
-pub async fn edit_page(
-    State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
-    PathText(id): PathText,
-) -> Result<FormPage> {
-    let known = own(&app, &who, &id).await?;
-    let form = form::edit_form(&frame.t.fundraisers, &known);
-    edit_with(&app, &who, frame, known, form).await
-}
-
-/// `POST /dashboard/fundraisers/{id}/edit`
-pub async fn edit(
-    State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
-    PathText(id): PathText,
-    sent: Sent,
-) -> Result<Response> {
-    let known = own(&app, &who, &id).await?;
-    let t = &frame.t.fundraisers;
-    let mut form = form::edit_form(t, &known).filled(&sent);
-    let body = form::read(&mut form, &sent, Some(&known), t);
-    let wanted = Wanted::Fields(body, None);
-    // Judged before it is written, so that all faults are told at once.
-    let changed = match wanted.change(&known, app.clock.millis()) {
-        Ok(_) if form.is_refused() => None,
-        Ok(_) => Some(write::change(&app, who.account, known.id, wanted).await),
-        Err(fault) => Some(Err(fault)),
-    };
-    match changed {
-        Some(Ok(changed)) => Ok(go_to(changed.id, Flash::FundraiserChanged)),
-        Some(Err(Error::InvalidBody(faults))) => {
-            form::refuse(&mut form, faults);
-            Ok(edit_with(&app, &who, frame, known, form).await?.refused())
+    let listed = store::list_of_nonprofit(&app.db, nonprofit.id, MOST_LISTED).await?;
+    let slug = |id: NonprofitId| {
+        if id == SPECIAL {
+            SPECIAL_SLUG
+        } else {
+            nonprofit.slug
         }
-        Some(Err(fault)) => Err(fault),
-        None => Ok(edit_with(&app, &who, frame, known, form).await?.refused()),
+    };
+    let line = |listed: store::Listed| Line {
+        address: format!("/{}/f/{}", slug(listed.nonprofit), listed.slug),
+        cover: cover(&listed.id.to_string(), listed.cover.as_deref()),
+        title: listed.title,
+    };
+    Ok(listed.into_iter().map(line).collect())
+}
+
+fn cover(id: &str, hosted: Option<&str>) -> String {
+    hosted.map_or_else(
+        || format!("/media/fundraiser-{id}"),
+        |hosted| format!("/media/{hosted}"),
+    )
+}
+
+impl<'a> FundraiserPage<'a> {
+    fn new(
+        app: &App,
+        shown: &'a Shown,
+        found: &'a [(Found, f64)],
+        (address, by): (String, Option<String>),
+        supporters: Vec<Supporter>,
+        seal: Option<Seal>,
+    ) -> FundraiserPage<'a> {
+        let (frame, now) = (Frame::new(Place::Elsewhere), app.clock.millis());
+        let (fundraiser, texts) = (&shown.fundraiser, &frame.p.fundraiser);
+        let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();
+        let whole = app.urls.page(&address);
+        let about = fundraiser.description.as_deref().unwrap_or(texts.about);
+        let (raised, goal_text) = (shown.totals.raised.to_string(), goal.to_string());
+        let state = Standing::of(fundraiser, now);
+        FundraiserPage {
+            meta: Meta::new(&frame, &fundraiser.title, about, whole.clone()),
+            cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
+            percent: percent(shown.totals.raised.0, goal.0),
+            supporters_line: match shown.totals.supporters {
+                1 => texts.one_supporter.to_owned(),
+                count => fill(texts.supporters_count, &[("count", &count.to_string())]),
+            },
+            state_text: state.text(fundraiser, texts),
+            state,
+            supporters: supporters
+                .into_iter()
+                .map(|supporter| {
+                    let moment = Moment::new(supporter.at, now);
+                    (supporter, moment)
+                })
+                .collect(),
+            supported: shares(found),
+            share: Share::new(&fundraiser.title, whole),
+            goal: goal_text,
+            raised,
+            fundraiser,
+            address,
+            by,
+            seal,
+            frame,
+        }
     }
 }
 
-async fn edit_with(
-    app: &App,
-    who: &SignedIn,
-    frame: Frame,
-    known: Fundraiser,
-    form: Form,
-) -> Result<FormPage> {
-    let t = &frame.t.fundraisers;
-    let back = address(known.id);
-    let names = FundraiserView::load(app, known).await?.nonprofit_names();
-    let lead = fill(t.edit_lead, &[("nonprofit", &names)]);
-    Ok(FormPage::new(frame.at(who, Tab::Fundraisers), t.edit_title, form)
-        .lead(lead)
-        .link(back, t.back_to_one))
+/// What of the goal was reached, 0 to 100.
+fn percent(raised: i64, goal: i64) -> i64 {
+    let percent = i128::from(raised.max(0)) * 100 / i128::from(goal.max(1));
+    percent.min(100) as i64
 }
 
-/// `GET /dashboard/fundraisers/{id}/close`
-pub async fn close_page(
-    State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
-    PathText(id): PathText,
-) -> Result<FormPage> {
-    let known = own(&app, &who, &id).await?;
-    let t = &frame.t.fundraisers;
-    let form = Form::new(format!("{}/close", address(known.id)), t.close, Vec::new()).dangerous();
-    let lead = fill(t.close_lead, &[("title", &known.title)]);
-    let page = FormPage::new(frame.at(&who, Tab::Fundraisers), t.close_title, form);
-    Ok(page.lead(lead).link(address(known.id), t.keep))
-}
-
-/// `POST /dashboard/fundraisers/{id}/close`: one that is closed stays closed.
-pub async fn close(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
-    let known = own(&app, &who, &id).await?;
-    write::change(&app, who.account, known.id, Wanted::Close).await?;
-    Ok(go_to(known.id, Flash::FundraiserClosed))
-}
-
-/// `GET /dashboard/fundraisers/{id}/reopen`
-pub async fn reopen_page(
-    State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
-    PathText(id): PathText,
-) -> Result<FormPage> {
-    let known = own(&app, &who, &id).await?;
-    let t = &frame.t.fundraisers;
-    let form = Form::new(format!("{}/reopen", address(known.id)), t.reopen, Vec::new());
-    let lead = fill(t.reopen_lead, &[("title", &known.title)]);
-    let page = FormPage::new(frame.at(&who, Tab::Fundraisers), t.reopen_title, form);
-    Ok(page.lead(lead).link(address(known.id), t.keep))
-}
-
-/// `POST /dashboard/fundraisers/{id}/reopen`
-pub async fn reopen(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
-    let known = own(&app, &who, &id).await?;
-    write::change(&app, who.account, known.id, Wanted::Reopen).await?;
-    Ok(go_to(known.id, Flash::FundraiserReopened))
-}
-
-/// A fundraiser of this account; one of another is not there.
-async fn own(app: &App, who: &SignedIn, id: &str) -> Result<Fundraiser> {
-    let id = Uuid::try_parse(id).map_err(|_| Error::NotFound)?;
-    let found = store::find(&app.db, FundraiserId(id)).await?;
+fn shares(found: &[(Found, f64)]) -> Vec<Supported<'_>> {
+    let all: f64 = found.iter().map(|(_, weight)| weight).sum();
     found
-        .filter(|found| found.account == who.account)
-        .ok_or(Error::NotFound)
+        .iter()
+        .filter_map(|(found, weight)| {
+            let nonprofit = found.nonprofit()?;
+            Some(Supported {
+                slug: nonprofit.slug,
+                name: nonprofit.name,
+                logo: Urls::logo_here(&nonprofit),
+                share: format!("{:.1} %", weight / all * 100.0).replace(".0 %", " %"),
+            })
+        })
+        .collect()
 }
 
-fn address(id: FundraiserId) -> String {
-    format!("{LIST}/{id}")
+impl Standing {
+    fn of(fundraiser: &Fundraiser, now: i64) -> Standing {
+        match fundraiser {
+            Fundraiser {
+                closed_at: Some(_), ..
+            } => Standing::Closed,
+            Fundraiser {
+                starts_at: Some(start),
+                ..
+            } if now < *start => Standing::Later,
+            Fundraiser {
+                ends_at: Some(end), ..
+            } if *end < now => Standing::Over,
+            _ => Standing::Open,
+        }
+    }
+
+    fn text(self, fundraiser: &Fundraiser, t: &FundraiserTexts) -> String {
+        let on = |text: &str, at: Option<i64>| {
+            let day = Timestamp::from_millisecond(at.unwrap_or_default()).unwrap_or_default();
+            fill(text, &[("day", &day.strftime("%-d %B %Y").to_string())])
+        };
+        match (self, fundraiser.ends_at) {
+            (Standing::Closed, _) => on(t.closed, fundraiser.closed_at),
+            (Standing::Later, _) => on(t.starts, fundraiser.starts_at),
+            (Standing::Over, end) => on(t.ended, end),
+            (Standing::Open, Some(end)) => on(t.open_until, Some(end)),
+            (Standing::Open, None) => t.open.to_owned(),
+        }
+    }
 }
 
-fn go_to(id: FundraiserId, flash: Flash) -> Response {
-    (flash.keep(), Redirect::to(&address(id))).into_response()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thermometer_ends_at_its_ends() {
+        for (raised, goal, shown) in [
+            (0, 100, 0),
+            (50, 100, 50),
+            (300, 100, 100),
+            (-5, 100, 0),
+            (1, 0, 100),
+        ] {
+            assert_eq!(percent(raised, goal), shown);
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! processes write is seen in the outbox, at the next look: after `directory.poll_interval`, a tenth of a second
 //! unless set otherwise. On SQLite a read looks at once when the log of the database was written since the last look.
 
+use super::supported::Supported;
 use super::{Fundraiser, FundraiserName, store};
 use crate::db::Db;
 use crate::donations::journal::entry::Totals;
@@ -32,6 +33,7 @@ pub struct Shelf {
     /// The log of the embedded database.
     log: Option<PathBuf>,
     kept: RwLock<Kept>,
+    supported: Supported,
 }
 
 /// When a log was last written, and how long it was.
@@ -58,6 +60,7 @@ impl Shelf {
             db,
             log,
             kept: RwLock::default(),
+            supported: Supported::default(),
         }
     }
 
@@ -99,7 +102,13 @@ impl Shelf {
 
     /// Takes a fundraiser off, because it changed.
     pub fn forget(&self, id: FundraiserId) {
+        self.supported.note(id);
         self.write().forget(id);
+    }
+
+    /// Does any fundraiser support the nonprofit? Asks the store only after one was made.
+    pub async fn supports(&self, id: NonprofitId) -> sqlx::Result<bool> {
+        self.supported.has(&self.db, id).await
     }
 
     /// Takes off what any process changed since the last look.
@@ -124,6 +133,7 @@ impl Shelf {
             kept.let_go();
         }
         for id in touched {
+            self.supported.note(id);
             kept.forget(id);
         }
         kept.position = kept.position.max(last);

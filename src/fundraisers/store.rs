@@ -21,6 +21,10 @@ const FIND: &str = fundraisers!("where id = $1");
 const FIND_BY_SLUG: &str = fundraisers!("where nonprofit_id = $1 and slug = $2");
 const OF_ACCOUNT: &str =
     fundraisers!("where account_id = $1 order by created_at desc, id desc limit $2 offset $3");
+const OF_NONPROFIT: &str = "select f.slug, f.title, f.cover, f.id, f.nonprofit_id from fundraisers f \
+     where f.closed_at is null and f.id in (select fundraiser_id from fundraiser_nonprofits where nonprofit_id = $1) \
+     order by f.created_at desc, f.id desc limit $2";
+const PAIRS: &str = "select fundraiser_id, nonprofit_id from fundraiser_nonprofits";
 const COUNT_OF_ACCOUNT: &str = "select count(*) from fundraisers where account_id = $1";
 const SUPPORTED: &str =
     "select nonprofit_id, weight from fundraiser_nonprofits where fundraiser_id = $1 order by position";
@@ -257,4 +261,38 @@ pub async fn update(
 /// The name of an account; none where it is gone.
 pub async fn find_creator(db: &Db, account: AccountId) -> sqlx::Result<Option<String>> {
     read!(db, c => sqlx::query_scalar(CREATOR).bind(account.0).fetch_optional(c).await)
+}
+
+/// A fundraiser as a line of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub id: FundraiserId,
+    pub nonprofit: NonprofitId,
+    pub slug: String,
+    pub title: String,
+    pub cover: Option<String>,
+}
+
+/// The newest fundraisers that support a nonprofit and are not closed.
+pub async fn list_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<Listed>> {
+    type Row = (String, String, Option<String>, Uuid, Uuid);
+    let rows: Vec<Row> =
+        read!(db, c => sqlx::query_as(OF_NONPROFIT).bind(id.0).bind(take).fetch_all(c).await)?;
+    let listed = |(slug, title, cover, id, nonprofit): Row| Listed {
+        id: FundraiserId(id),
+        nonprofit: NonprofitId(nonprofit),
+        slug,
+        title,
+        cover,
+    };
+    Ok(rows.into_iter().map(listed).collect())
+}
+
+/// Every fundraiser with each nonprofit that it supports.
+pub async fn list_pairs(db: &Db) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)>> {
+    let pairs: Vec<(Uuid, Uuid)> = read!(db, c => sqlx::query_as(PAIRS).fetch_all(c).await)?;
+    Ok(pairs
+        .into_iter()
+        .map(|(fundraiser, nonprofit)| (FundraiserId(fundraiser), NonprofitId(nonprofit)))
+        .collect())
 }

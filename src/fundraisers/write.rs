@@ -37,14 +37,18 @@ pub enum Wanted {
 
 /// Makes a fundraiser, or answers as the first time.
 pub async fn create(app: &App, order: Order) -> Result<Kept, Error> {
+    let id = order.fundraiser.id;
     let order = Arc::new(order);
     let (clock, urls) = (app.clock.clone(), app.urls.clone());
-    app.writer
+    let kept = app
+        .writer
         .run(move |batch| {
             let (order, urls, now) = (Arc::clone(&order), urls.clone(), clock.millis());
             Box::pin(async move { write_new(batch, &order, &urls, now).await })
         })
-        .await?
+        .await?;
+    app.fundraisers.forget(id);
+    kept
 }
 
 async fn write_new(

@@ -2,11 +2,15 @@
 
 use crate::accounts::{pages as entry, reset, settings};
 use crate::app::App;
-use crate::fundraisers::pages as fundraisers;
+use crate::browse::pages as browse;
+use crate::fundraisers::{dashboard as own_fundraisers, pages as fundraisers};
+use crate::gifts::pages as gifts;
 use crate::keys::{first_steps, pages as keys};
+use crate::nonprofits::pages as nonprofits;
 use crate::operator::{key as operator_key, pages as operator};
+use crate::search::pages as search;
 use crate::usage::pages as usage;
-use crate::web::{flash, guard};
+use crate::web::{developers, flash, found, guard};
 use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::get;
@@ -14,27 +18,28 @@ use axum::routing::get;
 /// The pages. What changes something is refused when it comes from a page of another origin.
 pub fn pages(app: &App) -> Router<App> {
     Router::new()
+        .merge(public())
         .route("/dashboard", get(keys::keys))
         .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
         .route("/dashboard/keys/{id}", get(keys::key))
         .route("/dashboard/keys/{id}/roll", get(keys::roll_page).post(keys::roll))
-        .route("/dashboard/fundraisers", get(fundraisers::list))
+        .route("/dashboard/fundraisers", get(own_fundraisers::list))
         .route(
             "/dashboard/fundraisers/new",
-            get(fundraisers::new_page).post(fundraisers::create),
+            get(own_fundraisers::new_page).post(own_fundraisers::create),
         )
-        .route("/dashboard/fundraisers/{id}", get(fundraisers::one))
+        .route("/dashboard/fundraisers/{id}", get(own_fundraisers::one))
         .route(
             "/dashboard/fundraisers/{id}/edit",
-            get(fundraisers::edit_page).post(fundraisers::edit),
+            get(own_fundraisers::edit_page).post(own_fundraisers::edit),
         )
         .route(
             "/dashboard/fundraisers/{id}/close",
-            get(fundraisers::close_page).post(fundraisers::close),
+            get(own_fundraisers::close_page).post(own_fundraisers::close),
         )
         .route(
             "/dashboard/fundraisers/{id}/reopen",
-            get(fundraisers::reopen_page).post(fundraisers::reopen),
+            get(own_fundraisers::reopen_page).post(own_fundraisers::reopen),
         )
         .route("/dashboard/first-steps", get(first_steps::first_steps))
         .route("/dashboard/usage", get(usage::usage))
@@ -94,4 +99,31 @@ pub fn pages(app: &App) -> Router<App> {
         )
         .layer(from_fn(flash::forget_shown))
         .layer(guard::forms_of_our_own(&app.config.public_url))
+}
+
+/// The pages that everybody may read.
+fn public() -> Router<App> {
+    Router::new()
+        .route("/", get(search::home))
+        .route("/search", get(search::results))
+        .route("/search.json", get(search::live))
+        .route("/developers", get(developers::developers))
+        .route("/robots.txt", get(found::robots))
+        .route("/sitemap.xml", get(found::sitemaps))
+        .route("/sitemaps/{file}", get(found::sitemap))
+        .route("/opensearch.xml", get(found::opensearch))
+        .route("/.well-known/security.txt", get(found::security))
+        .route("/causes", get(browse::causes))
+        .route("/causes/{cause}", get(browse::cause))
+        .route("/{slug}", get(nonprofits::profile))
+        .route("/{slug}/f/{fundraiser}", get(fundraisers::fundraiser))
+        .route(
+            "/{slug}/give",
+            get(gifts::to_nonprofit).post(gifts::start_for_nonprofit),
+        )
+        .route(
+            "/{slug}/f/{fundraiser}/give",
+            get(gifts::to_fundraiser).post(gifts::start_for_fundraiser),
+        )
+        .route("/gifts/{id}", get(gifts::gift).post(gifts::pay))
 }

@@ -11,7 +11,6 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use std::borrow::Cow;
 use std::marker::PhantomData;
-use std::net::IpAddr;
 use std::sync::Arc;
 use uuid::Uuid;
 

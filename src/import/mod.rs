@@ -9,6 +9,7 @@ pub mod irs;
 pub mod lines;
 pub mod nonprofits;
 pub mod progress;
+pub mod provenance;
 mod record;
 pub mod report;
 mod slugs;

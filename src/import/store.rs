@@ -1,6 +1,7 @@
 //! The SQL of imports: what is known, bulk writes, and the record of each import.
 
 use super::Summary;
+use super::provenance::Source;
 use crate::db::{Connection, Db, Topic, Tx, read, run};
 use crate::nonprofits::store::StoredNonprofit;
 use sqlx::{AssertSqlSafe, Executor};
@@ -314,4 +315,22 @@ pub async fn list_newest(db: &Db, take: i64) -> sqlx::Result<Vec<RecordedImport>
         refused,
     };
     Ok(rows.into_iter().map(recorded).collect())
+}
+
+const SOURCE: &str = "select f.name, i.finished_at from import_files f \
+     join imports i on i.revision = f.revision \
+     where i.revision = (select max(revision) from imports where kind = 'irs') order by f.position";
+
+/// The last import of files of the IRS.
+pub async fn find_source(db: &Db) -> sqlx::Result<Option<Source>> {
+    let rows: Vec<(String, i64)> = read!(db, c => sqlx::query_as(SOURCE).fetch_all(c).await)?;
+    Ok(rows.first().map(|(_, read_at)| Source {
+        read_at: *read_at,
+        files: rows.iter().map(|(name, _)| file_name(name)).collect(),
+    }))
+}
+
+/// Where a file lay is nobody's business.
+fn file_name(path: &str) -> String {
+    path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
 }

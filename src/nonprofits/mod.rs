@@ -3,6 +3,7 @@
 pub mod aliases;
 pub mod api;
 pub mod assemble;
+pub mod card;
 pub mod casing;
 mod cause_rules;
 pub mod causes;
@@ -13,7 +14,9 @@ pub mod identifier;
 pub mod irs;
 pub mod name;
 pub mod ntee;
+pub mod pages;
 pub mod place;
+pub mod profile;
 pub mod prominence;
 pub mod slug;
 pub mod store;

@@ -79,7 +79,8 @@ pub async fn search(
     }))
 }
 
-fn render(found: &[Match<'_>], wire: &Wire) -> Vec<u8> {
+/// The body of an answer.
+pub(super) fn render(found: &[Match<'_>], wire: &Wire) -> Vec<u8> {
     let mut out = Vec::with_capacity(1_024 * found.len() + 32);
     out.extend_from_slice(br#"{"nonprofits":"#);
     json::list(&mut out, found, |out, found| {

@@ -2,6 +2,8 @@
 
 pub mod api;
 pub mod explain;
+pub mod marked;
+pub mod pages;
 pub mod recent;
 
 use crate::directory::View;

@@ -32,6 +32,7 @@ macro_rules! asset {
 const ASSETS: &[Asset] = &[
     asset!("causeway.css", "text/css; charset=utf-8"),
     asset!("causeway.js", "text/javascript; charset=utf-8"),
+    asset!("search.js", "text/javascript; charset=utf-8"),
     asset!("icon.svg", "image/svg+xml"),
 ];
 

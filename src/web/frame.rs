@@ -2,7 +2,7 @@
 
 use super::assets;
 use super::flash::Flash;
-use super::texts::{EN, Texts};
+use super::texts::{EN, PUBLIC_EN, PublicTexts, Texts};
 use crate::sessions::SignedIn;
 use axum::http::HeaderMap;
 
@@ -10,6 +10,8 @@ use axum::http::HeaderMap;
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub t: &'static Texts,
+    /// The texts of the public site.
+    pub p: &'static PublicTexts,
     pub place: Place,
     pub flash: Option<Flash>,
     /// The menu of somebody who is signed in.
@@ -50,6 +52,7 @@ impl Frame {
     pub fn new(place: Place) -> Frame {
         Frame {
             t: &EN,
+            p: &PUBLIC_EN,
             place,
             flash: None,
             desk: None,

@@ -2,16 +2,22 @@
 //! that keep a browser from doing what no page of ours asks for.
 
 pub mod assets;
+pub mod developers;
 pub mod error_page;
 pub mod flash;
 pub mod form;
 pub mod form_page;
+pub mod found;
 pub mod frame;
 pub mod guard;
+pub mod meta;
 pub mod moment;
 pub mod page;
+pub mod pager;
 pub mod texts;
 
 pub use form::{Field, Form, Sent};
 pub use frame::{Frame, Place};
-pub use page::Page;
+pub use meta::Meta;
+pub use page::{Page, PublicPage};
+pub use pager::Pager;

@@ -11,6 +11,7 @@ mod dashboard;
 mod directory;
 mod import;
 mod media;
+mod site;
 mod store;
 mod v0_2;
 mod web;

@@ -51,6 +51,12 @@ const INSERT_NAME: &str = "insert into gift_names (sequence, name, consented_at)
 const NAMES_BETWEEN: &str =
     "select sequence, name, consented_at from gift_names where sequence > $1 and sequence <= $2";
 
+const SEAL: &str =
+    "select sequence, hash from journal where fundraiser_id = $1 order by sequence desc limit 1";
+const SUPPORTERS: &str = "select n.name, n.consented_at, g.message, j.amount, j.recorded_at from journal j \
+     left join gift_names n on n.sequence = j.sequence left join gifts g on g.entry = j.sequence \
+     where j.fundraiser_id = $1 and j.kind = 'gift' order by j.sequence desc limit $2";
+
 type HeadRow = (i64, Vec<u8>, i64);
 
 /// The columns of an entry as [`entries!`] selects them.
@@ -308,4 +314,46 @@ pub async fn list_names(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<Hash
         (sequence, (name, consented_at.is_some()))
     };
     Ok(rows.into_iter().map(named).collect())
+}
+
+/// The last entry of a fundraiser, which proves its total.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seal {
+    pub sequence: i64,
+    /// Hexadecimal.
+    pub hash: String,
+}
+
+/// Finds the last entry of a fundraiser.
+pub async fn find_seal(db: &Db, id: FundraiserId) -> sqlx::Result<Option<Seal>> {
+    let row: Option<(i64, Vec<u8>)> =
+        read!(db, c => sqlx::query_as(SEAL).bind(id.0).fetch_optional(c).await)?;
+    Ok(row.map(|(sequence, hash)| Seal {
+        sequence,
+        hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+    }))
+}
+
+/// Somebody who gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supporter {
+    /// Only where they agreed that it is shown.
+    pub name: Option<String>,
+    /// The same holds for what they wrote.
+    pub message: Option<String>,
+    pub amount: Cents,
+    pub at: i64,
+}
+
+/// The last gifts to a fundraiser, newest first.
+pub async fn list_supporters(db: &Db, id: FundraiserId, take: i64) -> sqlx::Result<Vec<Supporter>> {
+    type Row = (Option<String>, Option<i64>, Option<String>, i64, i64);
+    let rows: Vec<Row> = read!(db, c => sqlx::query_as(SUPPORTERS).bind(id.0).bind(take).fetch_all(c).await)?;
+    let supporter = |(name, consented_at, message, amount, at): Row| Supporter {
+        name: consented_at.and(name),
+        message: consented_at.and(message),
+        amount: Cents(amount),
+        at,
+    };
+    Ok(rows.into_iter().map(supporter).collect())
 }

@@ -12,7 +12,7 @@ use crate::ids::NonprofitId;
 use crate::nonprofits::identifier::{Identifier, NoIdentifier};
 
 /// The nonprofit that an address names, or the one that stands for several.
-async fn nonprofit_of(app: &App, text: &str) -> Result<NonprofitId> {
+pub(super) async fn nonprofit_of(app: &App, text: &str) -> Result<NonprofitId> {
     if text.trim().eq_ignore_ascii_case(SPECIAL_SLUG) {
         return Ok(SPECIAL);
     }

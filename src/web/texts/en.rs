@@ -3,6 +3,7 @@
 use super::texts;
 
 texts! {
+    Texts, EN;
     site: Site {
         language: "en",
         name: "Causeway",

@@ -1,13 +1,16 @@
 //! Every text of the site. A language is one file here: `en.rs` declares the texts by their names, and another
-//! language is a `const DE: Texts = Texts { ... }` of which the compiler says what is missing.
+//! language is a `const DE: Texts = Texts { ... }` of which the compiler says what is missing. The texts of the public
+//! site stand in `public.rs` in the same way.
 
 mod en;
+mod public;
 
 pub use en::*;
+pub use public::*;
 
 /// Declares the sections, the texts in them, and their wording.
 macro_rules! texts {
-    ($($section:ident: $type:ident { $($name:ident: $text:literal,)* })*) => {
+    ($all:ident, $english:ident; $($section:ident: $type:ident { $($name:ident: $text:literal,)* })*) => {
         $(
             #[derive(Debug)]
             pub struct $type {
@@ -17,12 +20,12 @@ macro_rules! texts {
 
         /// The texts of one language, by section.
         #[derive(Debug)]
-        pub struct Texts {
+        pub struct $all {
             $(pub $section: $type,)*
         }
 
         /// English.
-        pub const EN: Texts = Texts {
+        pub const $english: $all = $all {
             $($section: $type { $($name: $text,)* },)*
         };
     };

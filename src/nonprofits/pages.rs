@@ -1,0 +1,179 @@
+//! The profile of a nonprofit, `/{slug}`: drawn from the directory in memory.
+
+use super::Nonprofit;
+use super::causes::Cause;
+use super::identifier::{Identifier, NoIdentifier};
+use super::profile::{self, Bar};
+use crate::app::App;
+use crate::directory::Found;
+use crate::error::{Error, Result};
+use crate::fundraisers::pages::{self as fundraisers, Line};
+use crate::http::params::PathText;
+use crate::import::provenance::Source;
+use crate::urls::Urls;
+use crate::web::texts::fill;
+use crate::web::{Frame, Meta, Place, PublicPage};
+use askama::Template;
+use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
+use axum::http::header::LOCATION;
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+#[derive(Template)]
+#[template(path = "nonprofits/profile.html")]
+struct Profile<'a> {
+    frame: Frame,
+    meta: Meta,
+    nonprofit: Nonprofit<'a>,
+    address: String,
+    logo: String,
+    cover: String,
+    location: String,
+    description: String,
+    website: Option<Website<'a>>,
+    ein: Option<String>,
+    causes: Vec<&'a Cause>,
+    told: Vec<String>,
+    year: Option<u32>,
+    bars: Vec<Bar>,
+    source: Option<String>,
+    share: Share,
+    fundraisers: Vec<Line>,
+}
+
+struct Website<'a> {
+    address: &'a str,
+    host: &'a str,
+}
+
+/// The ways to pass a page on.
+pub struct Share {
+    pub address: String,
+    pub mail: String,
+}
+
+impl Share {
+    pub fn new(title: &str, address: String) -> Share {
+        let encode = |text| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        Share {
+            mail: format!("mailto:?subject={}&body={}", encode(title), encode(&address)),
+            address,
+        }
+    }
+}
+
+/// `GET /{slug}`; other ways to name a nonprofit lead to it.
+pub async fn profile(
+    State(app): State<App>,
+    PathText(text): PathText,
+    RawQuery(query): RawQuery,
+) -> Result<Response> {
+    let found = find(&app, &text).await?;
+    let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
+    if nonprofit.slug != text {
+        return Ok(moved(&format!("/{}", nonprofit.slug), query.as_deref()));
+    }
+    let revision = app.directory.view().revision;
+    let source = app.provenance.find(&app.db, revision).await.ok().flatten();
+    let fundraisers = fundraisers::lines(&app, &nonprofit).await?;
+    let page = Profile::new(&app, &nonprofit, source.as_deref(), fundraisers);
+    Ok(PublicPage(page).into_response())
+}
+
+/// The nonprofit that an address names, an EIN with a dash included.
+pub async fn find(app: &App, text: &str) -> Result<Found> {
+    let identifier = match Identifier::parse(text) {
+        Ok(identifier) => identifier,
+        Err(NoIdentifier::DressedEin(ein)) => Identifier::Ein(ein),
+        Err(NoIdentifier::Nonsense) => return Err(Error::NotFound),
+    };
+    let found = app.directory.find(&identifier).await?;
+    found.ok_or(Error::NotFound)
+}
+
+/// To where a page has its own address; what was asked of it goes along.
+pub fn moved(address: &str, query: Option<&str>) -> Response {
+    let there = match query {
+        Some(query) => format!("{address}?{query}"),
+        None => address.to_owned(),
+    };
+    (StatusCode::MOVED_PERMANENTLY, [(LOCATION, there)]).into_response()
+}
+
+impl<'a> Profile<'a> {
+    fn new(
+        app: &App,
+        nonprofit: &Nonprofit<'a>,
+        source: Option<&Source>,
+        fundraisers: Vec<Line>,
+    ) -> Profile<'a> {
+        let (frame, urls) = (Frame::new(Place::Elsewhere), &app.urls);
+        let texts = &frame.p.profile;
+        let location = nonprofit.location();
+        let description = nonprofit.description(&location).into_owned();
+        let address = urls.profile(nonprofit.slug);
+        let meta = Meta::new(&frame, nonprofit.name, &description, address.clone())
+            .facts(&profile::for_machines(nonprofit, urls));
+        let facts = nonprofit.facts.as_ref();
+        Profile {
+            meta,
+            logo: Urls::logo_here(nonprofit),
+            cover: Urls::cover_here(nonprofit),
+            location,
+            description,
+            website: nonprofit.website_url.and_then(Website::new),
+            ein: nonprofit.ein.map(super::ein::Ein::dashed),
+            causes: app.directory.causes().of_set(nonprofit.causes).collect(),
+            told: facts
+                .map(|facts| profile::sentences(facts, texts))
+                .unwrap_or_default(),
+            year: facts.and_then(profile::return_year),
+            bars: facts.map(|facts| profile::bars(facts, texts)).unwrap_or_default(),
+            source: facts.and(source).map(|source| {
+                let day = Timestamp::from_millisecond(source.read_at).unwrap_or_default();
+                let day = day.strftime("%-d %B %Y").to_string();
+                fill(
+                    texts.source,
+                    &[("files", &source.files.join(", ")), ("day", &day)],
+                )
+            }),
+            share: Share::new(nonprofit.name, address),
+            address: format!("/{}", nonprofit.slug),
+            nonprofit: *nonprofit,
+            fundraisers,
+            frame,
+        }
+    }
+}
+
+impl<'a> Website<'a> {
+    /// Only an address of the web becomes a link.
+    fn new(address: &'a str) -> Option<Website<'a>> {
+        let rest = address
+            .strip_prefix("https://")
+            .or_else(|| address.strip_prefix("http://"))?;
+        let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        Some(Website {
+            address,
+            host: host.strip_prefix("www.").unwrap_or(host),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_address_of_the_web_becomes_a_link() {
+        assert_eq!(
+            Website::new("https://www.redcross.org/give?x").unwrap().host,
+            "redcross.org"
+        );
+        for address in ["javascript:alert(1)", "data:text/html,x", "//evil", ""] {
+            assert!(Website::new(address).is_none(), "{address}");
+        }
+    }
+}

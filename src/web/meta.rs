@@ -1,0 +1,79 @@
+//! What a page says of itself to search engines and to those who share it.
+
+use super::Frame;
+use askama::Template;
+use askama::filters::HtmlSafe;
+use serde_json::Value;
+
+/// Draws itself into the head of a page.
+#[derive(Clone, Debug, Template)]
+#[template(path = "web/meta.html")]
+pub struct Meta {
+    site: &'static str,
+    title: String,
+    description: String,
+    canonical: String,
+    picture: Option<String>,
+    is_hidden: bool,
+    facts: Option<String>,
+}
+
+impl HtmlSafe for Meta {}
+
+impl Meta {
+    /// Of the page at `canonical`, the whole address.
+    pub fn new(frame: &Frame, title: &str, description: &str, canonical: String) -> Meta {
+        Meta {
+            site: frame.t.site.name,
+            title: title.to_owned(),
+            description: crate::text::cut(description, 300).to_owned(),
+            canonical,
+            picture: None,
+            is_hidden: false,
+            facts: None,
+        }
+    }
+
+    /// With a picture of 1200 by 630 for those who share it.
+    #[must_use]
+    pub fn picture(mut self, address: String) -> Meta {
+        self.picture = Some(address);
+        self
+    }
+
+    /// Not to be kept by search engines.
+    #[must_use]
+    pub fn hidden(mut self) -> Meta {
+        self.is_hidden = true;
+        self
+    }
+
+    /// With facts for machines, as JSON-LD.
+    #[must_use]
+    pub fn facts(mut self, facts: &Value) -> Meta {
+        // Inside a script element only `<` could end it; JSON may write it as an escape.
+        self.facts = Some(facts.to_string().replace('<', "\\u003c"));
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web::Place;
+    use serde_json::json;
+
+    #[test]
+    fn nothing_that_is_told_ends_the_element_it_stands_in() {
+        let frame = Frame::new(Place::Home);
+        let evil = "</script><script>alert(1)</script>\"'><b>";
+        let meta = Meta::new(&frame, evil, evil, "https://example.org/\"><b>".to_owned());
+        let html = meta.facts(&json!({ "name": evil, "<b>": 1 })).render().unwrap();
+        assert_eq!(html.matches("<script").count(), 1);
+        assert_eq!(html.matches("</script").count(), 1);
+        assert!(!html.contains("<b>"));
+        let (_, facts) = html.split_once("ld+json\">").unwrap();
+        let facts: Value = serde_json::from_str(facts.split_once("</script>").unwrap().0).unwrap();
+        assert_eq!(facts["name"], evil);
+    }
+}

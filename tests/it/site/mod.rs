@@ -1,0 +1,4 @@
+//! The public site: finding, reading, giving.
+
+mod giving;
+mod reading;
