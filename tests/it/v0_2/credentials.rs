@@ -99,7 +99,7 @@ on_both! {
         let answer = client(world).send(401, &Method::POST, "/v0.2/create", &[]).await;
         assert_eq!(answer.code(), "missing_credentials");
         assert_eq!(answer.header("www-authenticate"), "Basic realm=\"causeway\"");
-        let by_query = format!("/create?apiKey={}", world.client.key);
+        let by_query = format!("/v0.2/create?apiKey={}", world.client.key);
         assert_eq!(client(world).send(401, &Method::POST, &by_query, &[]).await.code(), "missing_credentials");
     }
 
