@@ -83,16 +83,24 @@ impl Pixels {
         }
         self.width = (size.0 / block.0) as u32;
         self.height = (size.1 / block.1) as u32;
-        self.data
-            .truncate(self.width as usize * self.height as usize * self.channels.count());
-        self.data.shrink_to_fit();
     }
 
-    fn resample(self, width: u32, height: u32) -> Pixels {
+    /// Writes into what averaging left free, where that is enough: to give it back first, the pixels would be copied.
+    fn resample(mut self, width: u32, height: u32) -> Pixels {
         let kind = self.channels.pixel_type();
-        let mut from = Image::from_vec_u8(self.width, self.height, self.data, kind)
-            .expect("the pixels fill the picture");
-        let mut to = Image::new(width, height, kind);
+        let size = |width: u32, height: u32| width as usize * height as usize * self.channels.count();
+        let (from, free) = self.data.split_at_mut(size(self.width, self.height));
+        let mut beside = Vec::new();
+        let to = match free.get_mut(..size(width, height)) {
+            Some(free) => free,
+            None => {
+                beside.resize(size(width, height), 0);
+                &mut beside[..]
+            }
+        };
+        let mut from =
+            Image::from_slice_u8(self.width, self.height, from, kind).expect("the pixels fill the picture");
+        let mut to = Image::from_slice_u8(width, height, to, kind).expect("there is room for it");
         let has_alpha = matches!(self.channels, Channels::GreyAlpha | Channels::Rgba);
         let alpha = MulDiv::new();
         let options = ResizeOptions::new()

@@ -90,3 +90,19 @@ fn a_damaged_snapshot_is_built_anew_and_proved() {
     std::fs::write(snapshot(&shell), "CAUSEWAY, cut off").unwrap();
     assert_eq!(shell.json(&["check"])["nonprofits"], 50);
 }
+
+#[test]
+fn a_damaged_database_is_named() {
+    let shell = shell_with_directory();
+    let path = shell.data().join("data/causeway.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let page = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+    let last = bytes.len() - page;
+    bytes[last..].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+    let fault = shell.fail(&["check"]);
+    assert!(
+        fault.contains("causeway.db") && fault.contains("backup"),
+        "{fault}"
+    );
+}

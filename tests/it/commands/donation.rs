@@ -51,8 +51,14 @@ fn a_gift_is_recorded_once_and_refunded_once() {
     let part = [&refund[..], &["--amount", "500"]].concat();
     assert_eq!(shell.json(&part)["amount"], -500);
     assert_eq!(shell.json(&part)["new"], false);
+    let unnamed = shell.fail(&refund);
+    assert!(
+        unnamed.contains("$20.00 are left") && unnamed.contains("--refund-id"),
+        "{unnamed}"
+    );
     let rest = [&refund[..], &["--refund-id", "r-2"]].concat();
     assert_eq!(shell.json(&rest)["amount"], -2_000);
+    assert_eq!(shell.json(&rest)["new"], false);
     assert!(
         shell
             .fail(&[&refund[..], &["--refund-id", "r-3"]].concat())
@@ -150,11 +156,13 @@ fn the_export_as_csv_has_a_line_for_each_entry() {
     let shell = shell();
     shell.run(0, &record("p-1", "5"));
     shell.run(0, &record("p,\"2\"", "7"));
+    shell.run(0, &record("=1+1", "9"));
     let out = shell.run(0, &["donation", "export", "--csv"]).out;
     let mut csv = csv::Reader::from_reader(out.as_bytes());
     let rows: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
     assert_eq!((&rows[0][3], &rows[1][3]), ("p-1", "p,\"2\""));
     assert_eq!((&rows[0][9], &rows[1][9]), ("5", "7"));
+    assert_eq!(&rows[2][3], "'=1+1");
 }
 
 #[test]
@@ -183,6 +191,8 @@ fn what_cannot_be_recorded_is_told_in_one_sentence() {
     assert!(shell.fail(&elsewhere).contains("no nonprofit nobody-at-all"));
     let fundraiser = [&record("p-1", "5")[..], &["--fundraiser", "none"]].concat();
     assert!(shell.fail(&fundraiser).contains("no fundraiser none"));
+    let offline = [&record("p-1", "5")[..], &["--source", "offline"]].concat();
+    assert!(shell.fail(&offline).contains("another source"));
     assert!(
         shell
             .fail(&["donation", "refund", "--external-id", "p-1"])
@@ -193,4 +203,20 @@ fn what_cannot_be_recorded_is_told_in_one_sentence() {
             .fail(&["donation", "import", "missing.jsonl"])
             .contains("missing.jsonl")
     );
+}
+
+#[test]
+fn a_pipe_is_imported_like_a_file() {
+    let shell = shell();
+    let gifts = shell.data().join("gifts");
+    let made = std::process::Command::new("mkfifo").arg(&gifts).status().unwrap();
+    assert!(made.success());
+    let line = format!(r#"{{"nonprofit":"{BODY}","amount":5,"donor":"d","externalId":"p-1"}}"#);
+    let writer = std::thread::spawn({
+        let gifts = gifts.clone();
+        move || std::fs::write(gifts, line).unwrap()
+    });
+    shell.run(0, &["donation", "import", "gifts"]);
+    writer.join().unwrap();
+    assert_eq!(exported(&shell).len(), 1);
 }

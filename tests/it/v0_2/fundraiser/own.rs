@@ -5,7 +5,7 @@ use super::{Organiser, RED_CROSS, assert_sound, basic, fields, give, id_of};
 use crate::world::World;
 use axum::http::Method;
 use causeway::accounts::{self, Username};
-use causeway::keys::{self, KeyText, Kind};
+use causeway::keys::{self, Class, KeyText, Kind};
 use serde_json::{Value, json};
 
 async fn change(organiser: &Organiser, expected: u16, made: &Value, body: Value) -> crate::client::Answer {
@@ -120,6 +120,18 @@ on_both! {
         assert_eq!(dry.json["data"]["fundraiser"]["active"], false);
         let read = organiser.read(200, &format!("{RED_CROSS}/fundraiser/spring-run")).await;
         assert_eq!(read.json["data"]["fundraiser"], made);
+    }
+
+    async fn a_new_cover_counts_as_a_create(world: &World) {
+        Organiser::new(world).await;
+        let eve = stranger(world).await;
+        let made = eve.make(json!({})).await;
+        for _ in 1..world.app.config.limits.of_class(Class::Create) {
+            change(&eve, 200, &made, json!({"imageBase64": PIXEL})).await;
+        }
+        let refused = change(&eve, 429, &made, json!({"imageBase64": PIXEL})).await;
+        assert_eq!(refused.code(), "rate_limited");
+        change(&eve, 200, &made, json!({"title": "Another", "imageBase64": null})).await;
     }
 
     async fn a_stranger_finds_nothing_to_change(world: &World) {

@@ -5,6 +5,10 @@ use crate::world::World;
 use causeway::donations::{Label, Recorded, Refund, Refused, refund};
 use causeway::money::Cents;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::sync::Notify;
 
 fn label(text: &str) -> Label {
     Label::parse(text).unwrap()
@@ -191,5 +195,48 @@ on_both! {
         let fact: Value = serde_json::from_str(&facts[0]).unwrap();
         assert_eq!((&fact["amount"], &fact["fundraiserId"]), (&json!(500), &made["id"]));
         assert!(!facts[0].contains("ana"), "who gave is not told: {}", facts[0]);
+    }
+
+    async fn work_that_panics_fails_alone_and_the_writer_lives_on(world: &World) {
+        let writer = &world.app.writer;
+        let good = || writer.run(|_| Box::pin(async { Ok(7) }));
+        let bad = writer.run::<()>(|_| Box::pin(async { panic!("on purpose") }));
+        let (first, bad, second) = tokio::join!(good(), bad, good());
+        assert_eq!((first.unwrap(), second.unwrap()), (7, 7));
+        assert!(bad.is_err());
+        assert_eq!(good().await.unwrap(), 7);
+    }
+
+    async fn what_nobody_waits_for_any_more_is_not_written(world: &World) {
+        let (begun, gate) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let held = tokio::spawn({
+            let (app, begun, gate) = (world.app.clone(), Arc::clone(&begun), Arc::clone(&gate));
+            async move {
+                app.writer
+                    .run(move |_| {
+                        let (begun, gate) = (Arc::clone(&begun), Arc::clone(&gate));
+                        Box::pin(async move {
+                            begun.notify_one();
+                            gate.notified().await;
+                            Ok(())
+                        })
+                    })
+                    .await
+            }
+        });
+        begun.notified().await;
+        let was_done = Arc::new(AtomicBool::new(false));
+        let late = world.app.writer.run({
+            let was_done = Arc::clone(&was_done);
+            move |_| {
+                was_done.store(true, Ordering::SeqCst);
+                Box::pin(async { Ok(()) })
+            }
+        });
+        assert!(tokio::time::timeout(Duration::from_millis(1), late).await.is_err());
+        gate.notify_one();
+        held.await.unwrap().unwrap();
+        world.app.writer.run(|_| Box::pin(async { Ok(()) })).await.unwrap();
+        assert!(!was_done.load(Ordering::SeqCst));
     }
 }
