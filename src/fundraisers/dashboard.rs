@@ -104,7 +104,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     let id = Uuid::try_parse(sent.text("once")).map(FundraiserId);
     let id = id.map_err(|_| Error::NoForm)?;
     if store::find(&app.db, id).await?.is_some() {
-        return Ok(go_to(id, Flash::AlreadyDone));
+        return Ok(go_to(&app, id, Flash::AlreadyDone));
     }
     let mut body = form::read(&mut form, &sent, None, t);
     match find_nonprofit(&app, sent.text("nonprofit"), t).await? {
@@ -136,7 +136,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
         }),
     };
     match write::create(&app, order).await {
-        Ok(_) => Ok(go_to(id, Flash::FundraiserMade)),
+        Ok(_) => Ok(go_to(&app, id, Flash::FundraiserMade)),
         Err(Error::InvalidBody(faults)) => {
             form::refuse(&mut form, faults);
             Ok(new_with(&who, frame, form).refused())
@@ -217,7 +217,7 @@ pub async fn edit(
         Err(fault) => Some(Err(fault)),
     };
     match changed {
-        Some(Ok(changed)) => Ok(go_to(changed.id, Flash::FundraiserChanged)),
+        Some(Ok(changed)) => Ok(go_to(&app, changed.id, Flash::FundraiserChanged)),
         Some(Err(Error::InvalidBody(faults))) => {
             form::refuse(&mut form, faults);
             Ok(edit_with(&app, &who, frame, known, form).await?.refused())
@@ -262,7 +262,7 @@ pub async fn close_page(
 pub async fn close(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
     let known = own(&app, &who, &id).await?;
     write::change(&app, who.account, known.id, Wanted::Close).await?;
-    Ok(go_to(known.id, Flash::FundraiserClosed))
+    Ok(go_to(&app, known.id, Flash::FundraiserClosed))
 }
 
 /// `GET /dashboard/fundraisers/{id}/reopen`
@@ -284,7 +284,7 @@ pub async fn reopen_page(
 pub async fn reopen(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
     let known = own(&app, &who, &id).await?;
     write::change(&app, who.account, known.id, Wanted::Reopen).await?;
-    Ok(go_to(known.id, Flash::FundraiserReopened))
+    Ok(go_to(&app, known.id, Flash::FundraiserReopened))
 }
 
 /// A fundraiser of this account; one of another is not there.
@@ -300,6 +300,6 @@ fn address(id: FundraiserId) -> String {
     format!("{LIST}/{id}")
 }
 
-fn go_to(id: FundraiserId, flash: Flash) -> Response {
-    (flash.keep(), Redirect::to(&address(id))).into_response()
+fn go_to(app: &App, id: FundraiserId, flash: Flash) -> Response {
+    (flash.keep(app), Redirect::to(&address(id))).into_response()
 }
