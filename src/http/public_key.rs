@@ -123,13 +123,7 @@ pub(super) fn admit(
 }
 
 /// What a limit says to one more call.
-pub(super) fn judge(
-    app: &App,
-    class: Class,
-    counted: Uuid,
-    per_minute: u32,
-    visitor: Visitor,
-) -> Verdict {
+pub(super) fn judge(app: &App, class: Class, counted: Uuid, per_minute: u32, visitor: Visitor) -> Verdict {
     let now = app.clock.instant();
     app.limiter
         .admit(counted.as_u128(), class as u32, now, per_minute, visitor)
