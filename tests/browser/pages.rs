@@ -20,9 +20,11 @@ const OPEN: [(&str, &str); 7] = [
     ("not-found", "/no/such/page"),
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
-const SIGNED_IN: [(&str, &str); 13] = [
+const SIGNED_IN: [(&str, &str); 15] = [
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
+    ("fundraisers", "/dashboard/fundraisers"),
+    ("fundraiser-new", "/dashboard/fundraisers/new"),
     ("usage", "/dashboard/usage"),
     ("usage-week", "/dashboard/usage?span=7d"),
     ("usage-quarter", "/dashboard/usage?span=90d"),
@@ -70,6 +72,7 @@ async fn every_page_is_open_to_everybody_on_a_phone_and_on_a_desk_in_light_and_d
     browser.goto(&site, "/dashboard/first-steps").await;
     reader.look_at("first-steps-none").await;
 
+    look_at_fundraisers(&reader, &site).await;
     let public = make_key(browser, &site, "Website of the river friends", "public").await;
     let private = make_key(browser, &site, "خادم الليل", "private").await;
     reader.look_at("key-made").await;
@@ -111,6 +114,35 @@ async fn every_page_is_open_to_everybody_on_a_phone_and_on_a_desk_in_light_and_d
     let faults = reader.faults.take();
     reader.browser.stop().await;
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The list before there are any, the form when it is refused, and one fundraiser with all that can be done to it.
+async fn look_at_fundraisers(reader: &Reader, site: &Site) {
+    let browser = &reader.browser;
+    browser.goto(site, "/dashboard/fundraisers").await;
+    reader.look_at("fundraisers-none").await;
+    browser.goto(site, "/dashboard/fundraisers/new").await;
+    browser
+        .fill("#title", "A spring run along the river, for everybody who cares")
+        .await;
+    browser.fill("#description", "Come and run.").await;
+    browser.fill("#goal", "5,000").await;
+    browser.fill("#raisedOffline", "$1,234.50").await;
+    browser.click("form.form button").await;
+    reader.look_at("fundraiser-new-refused").await;
+    browser.fill("#nonprofit", "53-0196605").await;
+    browser.click("form.form button").await;
+    reader.look_at("fundraiser").await;
+    let address = browser
+        .run("return location.pathname;")
+        .await
+        .as_str()
+        .unwrap()
+        .to_owned();
+    for part in ["edit", "close", "reopen"] {
+        browser.goto(site, &format!("{address}/{part}")).await;
+        reader.look_at(&format!("fundraiser-{part}")).await;
+    }
 }
 
 async fn make_key(browser: &Browser, site: &Site, name: &str, kind: &str) -> String {
