@@ -165,14 +165,15 @@ impl Error {
             Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             Error::NoSuchFundraiser(_) => (StatusCode::NOT_FOUND, "fundraiser_not_found"),
             Error::InvalidJson(_) => (StatusCode::BAD_REQUEST, "invalid_json"),
-            Error::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Error::InvalidBody(_) => (StatusCode::BAD_REQUEST, "invalid_body"),
             Error::IdempotencyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_mismatch"),
             Error::IdempotencyInProgress => (StatusCode::CONFLICT, "idempotency_in_progress"),
             Error::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Error::ForeignForm => (StatusCode::FORBIDDEN, "foreign_form"),
             Error::NotOperator => (StatusCode::FORBIDDEN, "not_operator"),
-            Error::NoForm => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Error::UnsupportedMediaType | Error::NoForm => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
+            }
             Error::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             Error::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
             Error::Overdue | Error::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
@@ -240,15 +241,13 @@ impl Error {
 /// Does a code of a database tell of what may be over at the next try? Those of PostgreSQL have five characters
 /// (SQLSTATE), those of SQLite are numbers with fewer digits.
 fn is_passing(code: &str) -> bool {
-    match code.len() {
+    if code.len() == 5 {
         // Connection lost, rolled back for another, out of room, stopped by somebody, idle for too long, locked.
-        5 => matches!(code.get(..2), Some("08" | "40" | "53" | "57")) || matches!(code, "25P03" | "55P03"),
-        // Busy, locked, read only, I/O error, disk full.
-        _ => {
-            let primary = code.parse::<u32>().map(|number| number & 0xFF);
-            matches!(primary, Ok(5 | 6 | 8 | 10 | 13))
-        }
+        return matches!(code.get(..2), Some("08" | "40" | "53" | "57")) || matches!(code, "25P03" | "55P03");
     }
+    // Busy, locked, read only, I/O error, disk full.
+    let primary = code.parse::<u32>().map(|number| number & 0xFF);
+    matches!(primary, Ok(5 | 6 | 8 | 10 | 13))
 }
 
 impl IntoResponse for Error {

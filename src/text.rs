@@ -95,6 +95,15 @@ pub fn cut(text: &str, max_chars: usize) -> &str {
     }
 }
 
+/// Bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .map(|digit| char::from(DIGITS[usize::from(digit)]))
+        .collect()
+}
+
 /// What search and browse show of a nonprofit: the short description and, after `. `, the long one, cut to
 /// `max_chars` characters.
 pub fn excerpt<'a>(short: &'a str, long: Option<&str>, max_chars: usize) -> Cow<'a, str> {

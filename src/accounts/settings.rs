@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::http::client::ClientAddress;
 use crate::sessions::store::StoredSession;
 use crate::sessions::{self, SignedIn, agent};
+use crate::text::hex;
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::frame::Tab;
@@ -18,7 +19,6 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
-use std::fmt::Write;
 use std::net::IpAddr;
 
 const ADDRESS: &str = "/dashboard/settings";
@@ -184,13 +184,6 @@ fn delete_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
     FormPage::new(frame.at(who, Tab::Settings), t.delete_title, form)
         .lead(lead)
         .link(ADDRESS, t.delete_back)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn hash_of(text: &str) -> Option<Vec<u8>> {

@@ -6,6 +6,7 @@ use crate::donations::{self, Gift, Label, Refused, find_recipient, record};
 use crate::error::{Error, Result};
 use crate::mail::Mail;
 use crate::money::Cents;
+use crate::text::hex;
 use crate::web::texts::{PUBLIC_EN, fill};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -64,8 +65,7 @@ fn donor(email: Option<&str>, gift: Uuid) -> String {
         None => format!("site-{gift}"),
         Some(email) => {
             let digest = Sha256::digest(email.to_lowercase().as_bytes());
-            let digest: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("site-{digest}")
+            format!("site-{}", hex(&digest[..16]))
         }
     }
 }

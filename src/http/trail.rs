@@ -109,15 +109,14 @@ where
             trail: Arc::default(),
             app: self.app.clone(),
         };
-        let answer = match steps.answer_at_once(request.headers()) {
-            Some(response) => Answer::AtOnce {
+        let answer = if let Some(response) = steps.answer_at_once(request.headers()) {
+            Answer::AtOnce {
                 response: Some(response),
-            },
-            None => {
-                request.extensions_mut().insert(Arc::clone(&steps.trail));
-                Answer::Pending {
-                    future: self.inner.call(request),
-                }
+            }
+        } else {
+            request.extensions_mut().insert(Arc::clone(&steps.trail));
+            Answer::Pending {
+                future: self.inner.call(request),
             }
         };
         Following { answer, steps }

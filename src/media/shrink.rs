@@ -91,12 +91,11 @@ impl Pixels {
         let size = |width: u32, height: u32| width as usize * height as usize * self.channels.count();
         let (from, free) = self.data.split_at_mut(size(self.width, self.height));
         let mut beside = Vec::new();
-        let to = match free.get_mut(..size(width, height)) {
-            Some(free) => free,
-            None => {
-                beside.resize(size(width, height), 0);
-                &mut beside[..]
-            }
+        let to = if let Some(free) = free.get_mut(..size(width, height)) {
+            free
+        } else {
+            beside.resize(size(width, height), 0);
+            &mut beside[..]
         };
         let mut from =
             Image::from_slice_u8(self.width, self.height, from, kind).expect("the pixels fill the picture");

@@ -5,6 +5,7 @@ use super::writer::Head;
 use crate::db::{Db, Tx, read, run};
 use crate::ids::{FundraiserId, NonprofitId};
 use crate::money::Cents;
+use crate::text::hex;
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -330,7 +331,7 @@ pub async fn find_seal(db: &Db, id: FundraiserId) -> sqlx::Result<Option<Seal>> 
         read!(db, c => sqlx::query_as(SEAL).bind(id.0).fetch_optional(c).await)?;
     Ok(row.map(|(sequence, hash)| Seal {
         sequence,
-        hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+        hash: hex(&hash),
     }))
 }
 
