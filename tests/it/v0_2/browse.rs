@@ -63,6 +63,24 @@ on_both! {
         assert_eq!(ids(&overlaid), ids(&rebuilt), "the overlay orders as the snapshot does");
     }
 
+    async fn a_walk_meets_everybody_once_while_imports_swap_the_directory(world: &World) {
+        world.import_irs(generated(400, 3)).await.unwrap();
+        let (total, before) = walk(world, "religion", 13).await;
+        let mut seen = Vec::new();
+        for page in 1..=total.div_ceil(13) {
+            let answer = world.client.get(200, &format!("/v0.2/browse/religion?take=13&page={page}")).await;
+            assert_eq!(answer.json["pagination"]["total_results"], total);
+            let found: Vec<BrowseItem> = serde_json::from_value(answer.json["nonprofits"].clone()).unwrap();
+            seen.extend(found.iter().map(|item| item.id));
+            let line = format!(r#"{{"ein":"9999999{page:02}","name":"Dancers {page}","causes":["dance"],"revenue":9000000}}"#);
+            world.import_nonprofits(&line).await.unwrap();
+            if page % 2 == 0 {
+                world.app.directory.rebuild().await.unwrap();
+            }
+        }
+        assert_eq!(seen, before.iter().map(|item| item.id).collect::<Vec<_>>());
+    }
+
     async fn the_first_page_holds_the_ten_most_prominent(world: &World) {
         world.load_demo().await;
         let answer = world.client.get(200, "/v0.2/browse/EDUCATION").await;
