@@ -9,8 +9,12 @@ use causeway::media;
 use serde_json::json;
 
 pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
-    app.db.check_integrity().await?;
-    let journal = journal::proof::prove(app).await?;
+    let integrity = app.db.check_integrity().await;
+    let journal = match journal::proof::prove(app).await {
+        Ok(journal) => journal,
+        // A file that cannot be read says more of itself than the reader does.
+        Err(fault) => return Err(integrity.err().unwrap_or_else(|| fault.into())),
+    };
     let proof = prove(app).await?;
     let pictures = media::proof::prove(&app.pictures).await?;
     let differences: Vec<&String> = journal
@@ -40,6 +44,7 @@ pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
             journal.faults.len()
         );
     }
+    integrity?;
     if let [first, ..] = pictures.differences.as_slice() {
         bail!(
             "{} pictures are broken, first: {first}; put the blobs back from a backup",
