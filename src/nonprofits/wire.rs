@@ -31,11 +31,11 @@ pub struct SearchItem {
     pub name: String,
     #[schema(example = "american-red-cross")]
     pub slug: String,
-    #[schema(example = "530196605")]
+    #[schema(example = "530196605", nullable = false)]
     pub ein: Option<String>,
     /// The short description and the beginning of the long one.
     pub description: String,
-    #[schema(example = "Washington, DC")]
+    #[schema(example = "Washington, DC", nullable = false)]
     pub location: Option<String>,
     /// Names of its causes.
     pub tags: Vec<String>,
@@ -44,6 +44,7 @@ pub struct SearchItem {
     pub logo_hosted_id: String,
     pub logo_url: String,
     pub cover_image_url: String,
+    #[schema(nullable = false)]
     pub website_url: Option<String>,
     /// The typed words that matched, in lower case and in the order typed.
     pub matched_terms: Vec<String>,
@@ -56,9 +57,11 @@ pub struct BrowseItem {
     pub id: Uuid,
     pub name: String,
     pub slug: String,
+    #[schema(nullable = false)]
     pub ein: Option<String>,
     /// The short description and the beginning of the long one.
     pub description: String,
+    #[schema(nullable = false)]
     pub location: Option<String>,
     /// Names of its causes.
     pub tags: Vec<String>,
@@ -67,6 +70,7 @@ pub struct BrowseItem {
     pub logo_hosted_id: String,
     pub logo_url: String,
     pub cover_image_url: String,
+    #[schema(nullable = false)]
     pub website_url: Option<String>,
 }
 
@@ -96,7 +100,7 @@ pub struct NonprofitBody {
     #[schema(example = "american-red-cross")]
     pub primary_slug: String,
     /// Nine digits, no dashes.
-    #[schema(example = "530196605", pattern = "^[0-9]{9}$")]
+    #[schema(example = "530196605", pattern = "^[0-9]{9}$", nullable = false)]
     pub ein: Option<String>,
     /// Can gifts be passed on to it?
     pub is_disbursable: bool,
@@ -105,10 +109,11 @@ pub struct NonprofitBody {
     #[schema(required)]
     pub description_long: Option<String>,
     /// City and state.
-    #[schema(example = "Washington, DC")]
+    #[schema(example = "Washington, DC", nullable = false)]
     pub location_address: Option<String>,
-    #[schema(example = "M20")]
+    #[schema(example = "M20", nullable = false)]
     pub ntee_code: Option<String>,
+    #[schema(nullable = false)]
     pub ntee_code_meaning: Option<NteeMeaningBody>,
     pub logo_hosted_id: String,
     pub cover_image_hosted_id: String,
@@ -117,6 +122,7 @@ pub struct NonprofitBody {
     pub cover_image_url: String,
     /// The public page, where people give.
     pub profile_url: String,
+    #[schema(nullable = false)]
     pub website_url: Option<String>,
 }
 

@@ -30,7 +30,7 @@ const POSTGRES: &str = "select table_name || '.' || column_name || ' ' || data_t
 fn in_words_of_postgres(line: &str) -> String {
     let [column, kind, nullable] = line.split(' ').collect::<Vec<_>>().try_into().unwrap();
     let kind = match (kind, column.rsplit('.').next().unwrap()) {
-        ("integer", "operator" | "listed") => "boolean",
+        ("integer", "operator" | "listed" | "is_public") => "boolean",
         ("integer", _) => "bigint",
         ("real", _) => "double precision",
         ("blob", "hash" | "sha256") => "bytea",
