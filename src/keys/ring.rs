@@ -13,6 +13,9 @@ use tokio::time::timeout;
 /// How long the store may take to name what changed: at the first look these are all keys.
 const SILENCE: Duration = Duration::from_secs(20);
 
+/// How long a request waits for the store to say whether a key is new.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// The keys of a running server, kept fresh by [`KeyRing::refresh`].
 #[derive(Debug)]
 pub struct KeyRing {
@@ -83,7 +86,9 @@ impl KeyRing {
         if let Some(key) = self.known(text) {
             return Ok(Some(key));
         }
-        self.refresh().await?;
+        // Those who look already may have to wait for the same silent store.
+        let asked = timeout(PATIENCE, self.refresh());
+        asked.await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         Ok(self.known(text))
     }
 
