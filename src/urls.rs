@@ -58,42 +58,26 @@ impl Urls {
         format!("{}/causes/{name}", self.public)
     }
 
-    /// The hosted id and the address of a nonprofit's logo: its own, or a monogram.
-    pub fn logo(&self, nonprofit: &Nonprofit<'_>) -> (String, String) {
-        self.picture(format!("logo-{}", nonprofit.id), nonprofit.logo)
-    }
-
-    /// The hosted id and the address of a nonprofit's cover: its own, or a generated one.
-    pub fn cover(&self, nonprofit: &Nonprofit<'_>) -> (String, String) {
-        self.picture(format!("cover-{}", nonprofit.id), nonprofit.cover)
+    /// The address of a nonprofit's logo: its own, wherever that is, or a monogram.
+    pub fn logo(&self, nonprofit: &Nonprofit<'_>) -> String {
+        let elsewhere = nonprofit.logo.filter(|own| !is_hosted_id(own));
+        elsewhere.map_or_else(|| self.page(&Urls::logo_here(nonprofit)), str::to_owned)
     }
 
     /// The hosted id and the address of a fundraiser's cover: a hosted picture, or a drawn one.
     pub fn fundraiser_cover(&self, id: FundraiserId, hosted: Option<&str>) -> (String, String) {
         let hosted_id = hosted.map_or_else(|| format!("fundraiser-{id}"), str::to_owned);
-        self.picture(hosted_id, None)
+        self.hosted(hosted_id)
     }
 
     /// The hosted id and the address of a cause's picture.
     pub fn cause_picture(&self, name: &str) -> (String, String) {
-        self.picture(format!("cause-{name}"), None)
+        self.hosted(format!("cause-{name}"))
     }
 
-    /// The address of a picture that is served here.
-    pub fn media(&self, hosted_id: &str) -> String {
-        format!("{}/media/{hosted_id}", self.public)
-    }
-
-    /// A nonprofit's own picture is one that was sent to us, or the address of one elsewhere.
-    fn picture(&self, drawn_id: String, own: Option<&str>) -> (String, String) {
-        match own {
-            Some(own) if is_hosted_id(own) => (own.to_owned(), self.media(own)),
-            Some(own) => (drawn_id, own.to_owned()),
-            None => {
-                let url = self.media(&drawn_id);
-                (drawn_id, url)
-            }
-        }
+    fn hosted(&self, id: String) -> (String, String) {
+        let address = self.page(&format!("/media/{id}"));
+        (id, address)
     }
 }
 

@@ -99,7 +99,7 @@ pub fn for_machines(nonprofit: &Nonprofit<'_>, urls: &Urls) -> Value {
         "name": nonprofit.name,
         "description": nonprofit.description(&nonprofit.location()),
         "url": profile,
-        "logo": urls.logo(nonprofit).1,
+        "logo": urls.logo(nonprofit),
         "address": {
             "@type": "PostalAddress",
             "addressLocality": nonprofit.city,
