@@ -1,13 +1,13 @@
 //! Prominence: one number by which browse is ordered and search breaks its ties.
 //!
-//! It counts thousandths of a power of ten. The money of a body is the largest of its revenue, a third of its gross
-//! receipts and a twentieth of its assets, in dollars: receipts count sales of securities, and assets stand in where
+//! It counts thousandths of a power of ten. The money of a body is the largest of its revenue, a tenth of its gross
+//! receipts and a hundredth of its assets, in dollars: receipts count sales of securities, and assets stand in where
 //! a private foundation files no revenue. A body of $1,000,000 a year starts at 6,000, one of $10,000,000 at 7,000.
-//! Amounts come from returns: where the IRS has none of a body, they count a tenth of this.
+//! Amounts come from returns: where the IRS has none of a body, a power of ten counts 30 and not 1,000.
 //! To it are added
 //!
-//! - 100 where gifts are tax-deductible;
-//! - 300 where a return is on file and 300 where the date of the ruling is: a body that files is one that works;
+//! - 50 where gifts are tax-deductible;
+//! - 600 where a return is on file and 600 where the date of the ruling is: a body that files is one that works;
 //! - 100 each for a website, a description and a logo of its own, 50 for a cover;
 //! - 250 for each power of ten of the dollars given through this service.
 //!
@@ -53,13 +53,13 @@ pub struct Known {
 
 /// The number; see the module for how it is made.
 pub fn prominence(known: &Known) -> u32 {
-    let money = [(known.revenue, 1), (known.income, 3), (known.assets, 20)]
+    let money = [(known.revenue, 1), (known.income, 10), (known.assets, 100)]
         .map(|(amount, share)| amount.map_or(0, |dollars| dollars.max(0) as u64 / share));
     let largest = money.into_iter().max().unwrap_or_default();
     let added = [
-        (known.is_deductible, 100),
-        (known.files_returns, 300),
-        (known.has_ruling, 300),
+        (known.is_deductible, 50),
+        (known.files_returns, 600),
+        (known.has_ruling, 600),
         (known.has_website, 100),
         (known.has_description, 100),
         (known.has_logo, 100),
@@ -69,7 +69,7 @@ pub fn prominence(known: &Known) -> u32 {
         (known.is_subordinate && largest == 0, 200),
         (known.is_gone, 4_000),
     ];
-    let for_money = if known.has_bare_amounts { 100.0 } else { 1_000.0 };
+    let for_money = if known.has_bare_amounts { 30.0 } else { 1_000.0 };
     let gain = powers_of_ten(largest, for_money) + powers_of_ten(known.given_cents / 100, 250.0) + sum(added);
     gain.saturating_sub(sum(taken))
 }
@@ -108,7 +108,7 @@ mod tests {
     fn a_foundation_without_revenue_stands_by_its_assets() {
         assert_eq!(
             prominence(&Known {
-                assets: Some(20_000_000),
+                assets: Some(100_000_000),
                 ..Known::default()
             }),
             6_000
@@ -122,13 +122,13 @@ mod tests {
             is_deductible: true,
             ..Known::default()
         };
-        assert_eq!(prominence(&known), 6_100);
+        assert_eq!(prominence(&known), 6_050);
         assert_eq!(
             prominence(&Known {
                 is_gone: true,
                 ..known
             }),
-            2_100
+            2_050
         );
     }
 
