@@ -13,6 +13,7 @@ use crate::reading::{self, Slots};
 use crate::record::NOISE;
 use crate::segment::{Section, Segment};
 use crate::top::Top;
+use crate::trie::Place;
 
 /// Steps through lists that one query may take.
 const STEPS: u32 = 4_000;
@@ -27,6 +28,8 @@ pub struct Finder<'a> {
     pub(crate) steps: u32,
     /// Whether a name, filtered out or not, begins with the words of a reading.
     pub(crate) begun: bool,
+    /// Where each word leads in the trie.
+    pub(crate) places: Vec<Option<Place<'a>>>,
     /// The readings tried so far; a hit remembers which one found it.
     readings: Vec<Slots>,
 }
@@ -42,6 +45,7 @@ impl<'a> Finder<'a> {
             top: Top::new(query.take),
             steps: STEPS,
             begun: false,
+            places: Vec::new(),
             readings: Vec::with_capacity(4),
         }
     }

@@ -3,7 +3,7 @@
 use crate::query::Reading;
 use crate::segment::Segment;
 use crate::signature;
-use crate::trie::{self, Place, Range};
+use crate::trie::{Place, Range};
 use crate::words;
 
 /// One typed word and what it may stand for.
@@ -174,9 +174,18 @@ impl Slots {
 
 /// Adds a word as it stands: itself, words that begin with it if `open`, and its other writings.
 pub fn push_word(segment: Segment<'_>, word: &str, open: bool, bits: u64, slots: &mut Slots) {
-    let mut spelled = Vec::with_capacity(word.len());
-    trie::symbols(word, &mut spelled);
-    let place = segment.trie().find(&spelled);
+    push_found(segment, word, segment.trie().place(word), open, bits, slots);
+}
+
+/// Adds a word as it stands, which leads to `place` in the trie.
+pub fn push_found(
+    segment: Segment<'_>,
+    word: &str,
+    place: Option<Place<'_>>,
+    open: bool,
+    bits: u64,
+    slots: &mut Slots,
+) {
     let exact = place.and_then(Place::ends);
     let begun = place.filter(|_| open);
     let main = begun.map(Place::range).or(exact.map(Range::one));

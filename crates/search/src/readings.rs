@@ -1,7 +1,7 @@
 //! The readings of what was typed, and when each is tried.
 //!
 //! First the words as they stand, and neighbours as one word where the dictionary has it. If that finds a few documents,
-//! it was meant so. Otherwise a word may be two run together, the initials of a name, or hold a mistake: the word that no document
+//! it was meant so. Otherwise a word may be two or three run together, the initials of a name, or hold a mistake: the word that no document
 //! has, or, where all are known, the rare ones among them (every one if nothing was found). Two words with a mistake each,
 //! and a word too many, are tried last.
 
@@ -28,11 +28,15 @@ const LONG: usize = 12;
 const FEW_SUSPECTS: usize = 2;
 /// A word shorter than this is neither read as two nor made of two.
 pub const SHORTEST_SPLIT: usize = 5;
+/// A word longer than this is not read as three.
+pub const LONGEST_SPLIT: usize = 40;
 
 impl Finder<'_> {
     /// Tries the readings in turn.
     pub(crate) fn words(&mut self) {
         let count = self.count();
+        let trie = self.segment.trie();
+        self.places = (0..count).map(|at| trie.place(self.folded.word(at))).collect();
         let Some(typed) = self.read(Reading::Typed, 0.0, |_, _| Some(0)) else {
             return;
         };
@@ -112,9 +116,10 @@ impl Finder<'_> {
         while at < count {
             match special(at, &mut slots)? {
                 0 => {
-                    reading::push_word(
+                    reading::push_found(
                         self.segment,
                         self.folded.word(at),
+                        self.places[at],
                         self.is_open(at),
                         1 << at,
                         &mut slots,
@@ -134,13 +139,12 @@ impl Finder<'_> {
         if lengths.iter().any(|&length| length < 2) || lengths[0] + lengths[1] < SHORTEST_SPLIT {
             return;
         }
+        let Some(place) = self.places[at] else { return };
         let mut spelled = Vec::with_capacity(32);
         trie::symbols(self.folded.word(at), &mut spelled);
-        let trie = self.segment.trie();
-        let Some(place) = trie.find(&spelled) else { return };
         let depth = spelled.len();
         trie::symbols(self.folded.word(at + 1), &mut spelled);
-        let end = trie.walk(place, depth, &spelled);
+        let end = self.segment.trie().walk(place, depth, &spelled);
         if end.is_none_or(|end| !open && end.ends().is_none()) {
             return;
         }
@@ -157,19 +161,23 @@ impl Finder<'_> {
         }
     }
 
-    /// Word `at` as two words of the dictionary.
+    /// Word `at` as two or three words of the dictionary.
     fn split(&mut self, at: usize) {
         let open = self.is_open(at);
-        let Some(cut) = self.cut(self.folded.word(at), open) else {
+        let Some(cuts) = self.cuts(self.folded.word(at), open) else {
             return;
         };
         let slots = self.read(Reading::Split(at as u8), rank::JOINED, |place, slots| {
             if place != at {
                 return Some(0);
             }
-            let (left, right) = self.folded.word(at).split_at(cut);
-            reading::push_word(self.segment, left, false, 1 << at, slots);
-            reading::push_word(self.segment, right, open, 1 << at, slots);
+            let mut rest = self.folded.word(at);
+            for &cut in &cuts {
+                let (word, others) = rest.split_at(cut);
+                reading::push_word(self.segment, word, false, 1 << at, slots);
+                rest = others;
+            }
+            reading::push_word(self.segment, rest, open, 1 << at, slots);
             Some(1)
         });
         if let Some(slots) = slots {
@@ -177,28 +185,38 @@ impl Finder<'_> {
         }
     }
 
-    /// Where `word` falls into two words of the dictionary: of several places the one whose rarer word is the most
-    /// frequent.
-    fn cut(&self, word: &str, open: bool) -> Option<usize> {
+    /// The lengths of the words of the dictionary into which `word` falls, but for the last: two words, or else three.
+    /// Of several ways it is the one whose rarest word is the most frequent.
+    fn cuts(&self, word: &str, open: bool) -> Option<Vec<usize>> {
         if !word.is_ascii() || word.len() < SHORTEST_SPLIT {
             return None;
         }
-        let trie = self.segment.trie();
-        let starts = self.segment.numbers(Section::PostingStarts);
-        let total = |range: Range| starts.get(range.high as usize) - starts.get(range.low as usize);
         let mut spelled = Vec::with_capacity(word.len());
         trie::symbols(word, &mut spelled);
-        let mut best = None;
-        let mut place = trie.root()?;
-        for cut in 1..=spelled.len() - 2 {
-            let Some(next) = trie.step(place, cut - 1, spelled[cut - 1]) else {
-                break;
-            };
-            place = next;
-            let Some(left) = place.ends().filter(|_| cut >= 2) else {
+        if let Some((_, cut)) = self.cut(&spelled, open) {
+            return Some(vec![cut]);
+        }
+        if spelled.len() > LONGEST_SPLIT {
+            return None;
+        }
+        let mut best: Option<(u32, Vec<usize>)> = None;
+        for (first, left) in self.beginnings(&spelled) {
+            let Some((rarer, second)) = self.cut(&spelled[first..], open) else {
                 continue;
             };
-            let Some(rest) = trie.find(&spelled[cut..]) else {
+            let rarest = rarer.min(self.frequency(Range::one(left)));
+            if best.as_ref().is_none_or(|(most, _)| rarest > *most) {
+                best = Some((rarest, vec![first, second]));
+            }
+        }
+        best.map(|(_, cuts)| cuts)
+    }
+
+    /// Where letters fall into two words, and how frequent the rarer of these is.
+    fn cut(&self, spelled: &[u8], open: bool) -> Option<(u32, usize)> {
+        let mut best = None;
+        for (cut, left) in self.beginnings(spelled) {
+            let Some(rest) = self.segment.trie().find(&spelled[cut..]) else {
                 continue;
             };
             let right = if open {
@@ -207,12 +225,30 @@ impl Finder<'_> {
                 rest.ends().map(Range::one)
             };
             let Some(right) = right else { continue };
-            let rarer = total(Range::one(left)).min(total(right));
+            let rarer = self.frequency(Range::one(left)).min(self.frequency(right));
             if best.is_none_or(|(most, _)| rarer > most) {
                 best = Some((rarer, cut));
             }
         }
-        best.map(|(_, cut)| cut)
+        best
+    }
+
+    /// The words of two letters or more that letters begin with, each with its length; as many are left.
+    fn beginnings(&self, spelled: &[u8]) -> impl Iterator<Item = (usize, u32)> {
+        let trie = self.segment.trie();
+        let mut place = trie.root();
+        let within = spelled.len().saturating_sub(2);
+        let words = (1..=within).map_while(move |length| {
+            place = place.and_then(|place| trie.step(place, length - 1, spelled[length - 1]));
+            place.map(|place| (length, place.ends()))
+        });
+        words.filter_map(|(length, ends)| Some((length, ends.filter(|_| length >= 2)?)))
+    }
+
+    /// How often words of the range stand in documents.
+    fn frequency(&self, range: Range) -> u32 {
+        let starts = self.segment.numbers(Section::PostingStarts);
+        starts.get(range.high as usize) - starts.get(range.low as usize)
     }
 
     /// Word `at` as the initials of a name, if no word is written so.

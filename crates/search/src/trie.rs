@@ -203,6 +203,13 @@ impl<'a> Trie<'a> {
         Some(place)
     }
 
+    /// The place after all letters of `word`.
+    pub fn place(self, word: &str) -> Option<Place<'a>> {
+        let mut spelled = Vec::with_capacity(word.len());
+        symbols(word, &mut spelled);
+        self.find(&spelled)
+    }
+
     /// The place after all letters of `symbols`.
     pub fn find(self, symbols: &[u8]) -> Option<Place<'a>> {
         self.walk(self.root()?, 0, symbols)
@@ -312,27 +319,21 @@ pub mod tests {
         check(Trie::new(&nodes, U32s(&kids), U32s(&starts), text.as_bytes()))
     }
 
-    fn place_of<'a>(trie: Trie<'a>, letters: &str) -> Option<Place<'a>> {
-        let mut spelled = Vec::new();
-        symbols(letters, &mut spelled);
-        trie.find(&spelled)
-    }
-
     #[test]
     fn a_beginning_is_a_range_of_words() {
         with_trie(&["cat", "cats", "cattle", "dog", "школа"], |trie| {
-            let cat = place_of(trie, "cat").unwrap();
+            let cat = trie.place("cat").unwrap();
             assert_eq!((cat.range(), cat.ends()), (Range { low: 0, high: 3 }, Some(0)));
-            assert_eq!(place_of(trie, "шко").unwrap().range(), Range::one(4));
-            assert_eq!(place_of(trie, "школа").unwrap().ends(), Some(4));
-            assert!(place_of(trie, "cow").is_none());
+            assert_eq!(trie.place("шко").unwrap().range(), Range::one(4));
+            assert_eq!(trie.place("школа").unwrap().ends(), Some(4));
+            assert!(trie.place("cow").is_none());
         });
     }
 
     #[test]
     fn an_empty_dictionary_has_no_words() {
         with_trie(&[], |trie| {
-            assert!(place_of(trie, "a").is_none());
+            assert!(trie.place("a").is_none());
         });
     }
 
@@ -345,7 +346,7 @@ pub mod tests {
             let wanted: Vec<u32> =
                 (0..words.len() as u32).filter(|&at| words[at as usize].starts_with(&letters)).collect();
             with_trie(&words, |trie| {
-                let place = place_of(trie, &letters);
+                let place = trie.place(&letters);
                 let found: Vec<u32> = place.map_or_else(Vec::new, |it| (it.range().low..it.range().high).collect());
                 assert_eq!(found, wanted);
                 let ends = place.and_then(Place::ends).map(|term| words[term as usize]);

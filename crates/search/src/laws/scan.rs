@@ -7,7 +7,7 @@ use super::plain::{Slot, all_words, judge, meet, names, near};
 use crate::builder::INITIALS;
 use crate::fold::Folded;
 use crate::query::{Query, Reading, Tier};
-use crate::readings::{ENOUGH, SHORTEST_SPLIT};
+use crate::readings::{ENOUGH, LONGEST_SPLIT, SHORTEST_SPLIT};
 use crate::{rank, words};
 
 /// A hit as the tests compare it.
@@ -206,24 +206,42 @@ impl Scan<'_> {
             };
             self.bodies.iter().map(in_body).sum()
         };
-        let mut best: Option<(usize, [Slot; 2])> = None;
-        for cut in 2..=word.len() - 2 {
-            let left = self.word(&word[..cut], false);
-            let right = self.word(&word[cut..], self.is_open(at));
-            if left.exact.is_none() || right.typed.is_empty() {
-                continue;
+        let open = self.is_open(at);
+        let in_two = |word: &str| -> Option<(usize, Vec<Slot>)> {
+            let mut best: Option<(usize, Vec<Slot>)> = None;
+            for cut in 2..=word.len().saturating_sub(2) {
+                let left = self.word(&word[..cut], false);
+                let right = self.word(&word[cut..], open);
+                if left.exact.is_none() || right.typed.is_empty() {
+                    continue;
+                }
+                let rarer = frequency(&left.typed).min(frequency(&right.typed));
+                if best.as_ref().is_none_or(|best| rarer > best.0) {
+                    best = Some((rarer, vec![left, right]));
+                }
             }
-            let rarer = frequency(&left.typed).min(frequency(&right.typed));
-            if best.as_ref().is_none_or(|best| rarer > best.0) {
-                best = Some((rarer, [left, right]));
+            best
+        };
+        let mut best = in_two(&word);
+        if best.is_none() && word.len() <= LONGEST_SPLIT {
+            for cut in 2..=word.len() - 2 {
+                let left = self.word(&word[..cut], false);
+                let Some((rarer, others)) = in_two(&word[cut..]).filter(|_| left.exact.is_some()) else {
+                    continue;
+                };
+                let rarest = rarer.min(frequency(&left.typed));
+                if best.as_ref().is_none_or(|best| rarest > best.0) {
+                    best = Some((rarest, std::iter::once(left).chain(others).collect()));
+                }
             }
         }
-        if let Some((_, halves)) = best {
+        if let Some((_, parts)) = best {
             let mut slots = typed.to_vec();
-            let marked = halves.map(|half| Slot {
-                text: slots[at].text.clone(),
-                last: slots[at].last,
-                ..half
+            let whole = slots[at].clone();
+            let marked = parts.into_iter().map(|part| Slot {
+                text: whole.text.clone(),
+                last: whole.last,
+                ..part
             });
             slots.splice(at..=at, marked);
             self.run(&slots, Reading::Split(at as u8), rank::JOINED);
