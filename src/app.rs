@@ -99,15 +99,16 @@ impl App {
         let (now, millis) = (clock.instant(), clock.millis());
         let limiter = Limiter::new(now);
         limiter.restore(&recent::list(&db, millis).await?, now, millis);
+        let metrics = Metrics::new()?;
         let app = App(Arc::new(Parts {
             exposures: Exposures::default(),
             limiter,
             visitors: Limiter::new(now),
-            metrics: Metrics::new()?,
             recent: Recent::new(config.search.recent_answers),
             wire: Wire::new(directory.causes(), &urls),
             urls,
-            hashing: Hashing::default(),
+            hashing: Hashing::new(metrics.password_hashes.clone()),
+            metrics,
             attempts: Attempts::default(),
             mail: Mailer::new(&config.mail, &config.data)?,
             provenance: Provenance::default(),

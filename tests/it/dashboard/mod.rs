@@ -7,6 +7,7 @@ mod bad_input;
 mod fundraisers;
 mod keys;
 mod operator;
+mod proof;
 mod reset;
 mod secrets;
 mod usage;
