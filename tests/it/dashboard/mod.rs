@@ -6,6 +6,7 @@ mod accounts;
 mod bad_input;
 mod fundraisers;
 mod keys;
+mod lists;
 mod operator;
 mod proof;
 mod reset;
