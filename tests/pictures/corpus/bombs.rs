@@ -44,9 +44,14 @@ fn large_pngs() -> Vec<Hostile> {
         ),
         hostile(Cleaned, "a PNG of 8192 by 1", Png::new(8_192, 1).pixels().end()),
         hostile(
-            Refused,
+            Cleaned,
             "a PNG of 24 megapixels with 16 bits",
             Png::of(6_000, 4_000, 16, 6).pixels().end(),
+        ),
+        hostile(
+            Cleaned,
+            "an interlaced PNG of 24 megapixels with 16 bits",
+            Png::interlaced(6_000, 4_000, 16, 6),
         ),
         hostile(
             Cleaned,
@@ -177,7 +182,7 @@ fn webp_bombs() -> Vec<Hostile> {
             webp::flat(6_000, 4_000, true),
         ),
         hostile(
-            Refused,
+            Cleaned,
             "an opaque lossless WebP of 24 megapixels",
             webp::flat(6_000, 4_000, false),
         ),
