@@ -19,7 +19,7 @@ use crate::keys::exposure::Exposures;
 use crate::keys::limiter::Limiter;
 use crate::keys::recent;
 use crate::keys::ring::KeyRing;
-use crate::mail::Mailer;
+use crate::mail::{self, Mailer};
 use crate::media::hosting::Pictures;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::wire::Wire;
@@ -143,6 +143,7 @@ impl App {
             self.keep_fundraisers(),
             self.keep_house(),
             self.keep_pictures(),
+            self.keep_mail(),
             self.keep_gifts()
         );
     }
@@ -210,6 +211,17 @@ impl App {
         loop {
             ticks.tick().await;
             watch.note(&settle_pending(self).await.map_err(Into::into));
+        }
+    }
+
+    /// Mails that the mail server did not take at once. That it failed is told when a mail is sent.
+    async fn keep_mail(&self) {
+        let mut ticks = Self::ticks(mail::AGAIN);
+        loop {
+            ticks.tick().await;
+            if let Ok(mails @ 1..) = self.mail.deliver_waiting().await {
+                tracing::info!(mails, "mails that had to wait are delivered");
+            }
         }
     }
 

@@ -11,4 +11,5 @@ mod operator;
 mod proof;
 mod reset;
 mod secrets;
+mod smtp;
 mod usage;
