@@ -10,6 +10,5 @@ mod lists;
 mod operator;
 mod proof;
 mod reset;
-mod secrets;
 mod smtp;
 mod usage;
