@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::db::Db;
 use crate::directory::Directory;
 use crate::directory::keeper::Look;
+use crate::donations::journal::outbox;
 use crate::donations::journal::writer::Writer;
 use crate::fundraisers::shelf::Shelf;
 use crate::gifts::settle::settle_pending;
@@ -36,7 +37,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 /// Between two sweeps over idle limit windows and foldings of the metrics.
 const HOUSEKEEPING_EVERY: Duration = Duration::from_secs(5);
 
-/// Between two sweeps over what broken uploads left.
+/// Between two sweeps over what broken uploads left, and over facts that are too old.
 const SWEEPING_EVERY: Duration = Duration::from_mins(15);
 
 /// After a look at the directory that failed.
@@ -144,6 +145,7 @@ impl App {
             self.keep_house(),
             self.keep_pictures(),
             self.keep_mail(),
+            self.keep_outbox(),
             self.keep_gifts()
         );
     }
@@ -211,6 +213,19 @@ impl App {
         loop {
             ticks.tick().await;
             watch.note(&settle_pending(self).await.map_err(Into::into));
+        }
+    }
+
+    async fn keep_outbox(&self) {
+        let mut ticks = Self::ticks(SWEEPING_EVERY);
+        let mut watch = Watch::new("outbox");
+        loop {
+            ticks.tick().await;
+            let pruned = outbox::prune(&self.db, self.config.outbox, self.clock.millis()).await;
+            if let Ok(facts @ 1..) = pruned {
+                tracing::info!(facts, "facts left the outbox by their age");
+            }
+            watch.note(&pruned.map(|_| ()).map_err(Into::into));
         }
     }
 
