@@ -26,7 +26,8 @@ const INSERT: &str = "insert into accounts (id, username, email, operator, creat
 const SET_PASSWORD: &str = "update accounts set password = $2, confirmed_at = coalesce(confirmed_at, $3) \
      where id = $1 and deleted_at is null";
 /// Nothing changes, but the row is held: a change of the password comes wholly before or wholly after.
-const HOLD: &str = "update accounts set password = password where id = $1 and password = $2 and deleted_at is null";
+const HOLD: &str =
+    "update accounts set password = password where id = $1 and password = $2 and deleted_at is null";
 const CONFIRM: &str = "update accounts set confirmed_at = coalesce(confirmed_at, $2) where id = $1";
 const ANONYMISE: &str = "update accounts set username = $2, email = null, password = null, confirmed_at = null, \
      operator = $4, deleted_at = $3 where id = $1 and deleted_at is null";

@@ -141,7 +141,9 @@ pub async fn limits_of(app: &App, id: KeyId, is_public: bool) -> Result<Vec<(Cla
         let set = own.iter().find(|(key, of, _)| *key == id && *of == class);
         set.map_or(app.config.limits.of_class(class), |(.., per_minute)| *per_minute)
     };
-    let classes = Class::ALL.into_iter().filter(|class| is_public || *class == Class::Create);
+    let classes = Class::ALL
+        .into_iter()
+        .filter(|class| is_public || *class == Class::Create);
     Ok(classes.map(|class| (class, of_class(class))).collect())
 }
 

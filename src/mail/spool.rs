@@ -44,7 +44,10 @@ impl Spool {
             let age = entry.metadata().await?.modified()?.elapsed();
             match age.unwrap_or_default() > KEPT {
                 true => {
-                    tracing::error!(days = KEPT.as_secs() / 86_400, "a mail waited too long and is given up");
+                    tracing::error!(
+                        days = KEPT.as_secs() / 86_400,
+                        "a mail waited too long and is given up"
+                    );
                     self.remove(&path).await?;
                 }
                 false => found.push(path),

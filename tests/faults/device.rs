@@ -47,12 +47,20 @@ fn fail(fault: &str) {
         answers.push((key, answer));
     }
     let refused = answers.iter().filter(|(_, answer)| answer.status == 503).count();
-    assert!(refused > 0 && refused < CREATES, "{refused} of {CREATES} were refused");
+    assert!(
+        refused > 0 && refused < CREATES,
+        "{refused} of {CREATES} were refused"
+    );
     server.kill();
     let server = written.place.serve();
     for (key, first) in answers {
         let again = written.create(server.address, &key).expect("an answer");
-        assert_eq!(again.status, 200, "{key}: {}", String::from_utf8_lossy(&again.body));
+        assert_eq!(
+            again.status,
+            200,
+            "{key}: {}",
+            String::from_utf8_lossy(&again.body)
+        );
         if first.status == 200 {
             assert_eq!(again.body, first.body, "{key}");
         }

@@ -36,10 +36,20 @@ fn what_was_acknowledged_outlives_a_loss_of_power() {
     server.stop();
     let trace = written.place.folder.path().join("trace");
     let calls = "trace=pwrite64,fdatasync,fsync,sendto,writev";
-    let options = ["-y", "-s", "16", "-e", calls, "-o", trace.to_str().expect("a path")];
+    let options = [
+        "-y",
+        "-s",
+        "16",
+        "-e",
+        calls,
+        "-o",
+        trace.to_str().expect("a path"),
+    ];
     let mut server = Server::start_traced(&written.place, &options);
     for number in 0..CREATES {
-        let answer = written.create(server.address, &format!("power-{number}")).expect("an answer");
+        let answer = written
+            .create(server.address, &format!("power-{number}"))
+            .expect("an answer");
         assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
     }
     server.kill();
@@ -53,14 +63,20 @@ fn what_was_acknowledged_outlives_a_loss_of_power() {
     for (number, length) in synced.into_iter().enumerate() {
         // The first was made before.
         let acknowledged = number as u64 + 2;
-        assert_eq!(fundraisers(&written.place, &sound, &image, &log[..length]), acknowledged);
+        assert_eq!(
+            fundraisers(&written.place, &sound, &image, &log[..length]),
+            acknowledged
+        );
         let torn = length + written.place.dice.below(20_000) as usize;
         let mut torn = log[..torn.min(log.len())].to_vec();
         if torn.len() > length {
             let place = length + written.place.dice.below((torn.len() - length) as u64) as usize;
             torn[place] ^= 1 << written.place.dice.below(8);
         }
-        assert!(fundraisers(&written.place, &sound, &image, &torn) >= acknowledged, "{number}");
+        assert!(
+            fundraisers(&written.place, &sound, &image, &torn) >= acknowledged,
+            "{number}"
+        );
     }
 }
 
@@ -74,7 +90,9 @@ fn synced_at_answers(trace: &str) -> Vec<usize> {
         let is_of_log = call.contains("causeway.db-wal>");
         if call.starts_with("pwrite64(") && is_of_log {
             let numbers = call.rsplit("\"").next().unwrap_or_default();
-            let mut numbers = numbers.split([',', ' ', ')', '.']).filter_map(|part| part.parse::<usize>().ok());
+            let mut numbers = numbers
+                .split([',', ' ', ')', '.'])
+                .filter_map(|part| part.parse::<usize>().ok());
             let (length, offset) = numbers.next().zip(numbers.next()).expect("a length and a place");
             assert!(offset <= end, "the log begins anew: {line}");
             end = end.max(offset + length);
@@ -97,7 +115,11 @@ fn fundraisers(place: &Place, sound: &Path, image: &PathBuf, log: &[u8]) -> u64 
     let _ = fs::remove_dir_all(image);
     fs::create_dir(image).expect("a folder");
     for file in ["causeway.db", "directory"] {
-        let copied = Command::new("cp").arg("-r").arg(sound.join(file)).arg(image).status();
+        let copied = Command::new("cp")
+            .arg("-r")
+            .arg(sound.join(file))
+            .arg(image)
+            .status();
         assert!(copied.is_ok_and(|copied| copied.success()), "{file}");
     }
     fs::write(image.join("causeway.db-wal"), log).expect("a file");

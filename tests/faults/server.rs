@@ -117,7 +117,10 @@ impl Server {
     /// One that watches ends with what it watches.
     fn end(&mut self) {
         let id = self.id.to_string();
-        let ended = Command::new("kill").args(["-KILL", &id]).stderr(Stdio::null()).status();
+        let ended = Command::new("kill")
+            .args(["-KILL", &id])
+            .stderr(Stdio::null())
+            .status();
         ended.expect("a command");
     }
 

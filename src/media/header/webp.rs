@@ -49,7 +49,11 @@ pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
     if canvas.is_some_and(|canvas| canvas != (image.width, image.height)) {
         return Err(PictureFault::Broken);
     }
-    let has_alpha = if canvas.is_some() { has_alpha } else { image.has_alpha };
+    let has_alpha = if canvas.is_some() {
+        has_alpha
+    } else {
+        image.has_alpha
+    };
     let mark = match canvas {
         Some(_) => (RIFF_HEADER + CHUNK_HEADER, ALPHA),
         None => (place + CHUNK_HEADER + 4, LOSSLESS_ALPHA),

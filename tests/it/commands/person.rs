@@ -45,7 +45,11 @@ impl<'a> Person<'a> {
 
     /// Secrets of the browser.
     pub fn cookies(&self) -> Vec<String> {
-        self.cookies.borrow().iter().map(|(_, value)| value.clone()).collect()
+        self.cookies
+            .borrow()
+            .iter()
+            .map(|(_, value)| value.clone())
+            .collect()
     }
 
     fn remember(&self, path: &str, answer: String) -> String {
@@ -54,7 +58,13 @@ impl<'a> Person<'a> {
     }
 
     fn send(&self, expected: u16, method: &str, path: &str, body: &str) -> String {
-        let cookies = self.cookies.borrow().iter().fold(String::new(), |text, (name, value)| format!("{text}{name}={value}; "));
+        let cookies = self
+            .cookies
+            .borrow()
+            .iter()
+            .fold(String::new(), |text, (name, value)| {
+                format!("{text}{name}={value}; ")
+            });
         let headers = format!(
             "Cookie: {cookies}\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/x-www-form-urlencoded\r\n"
         );

@@ -26,10 +26,23 @@ const REFUSED: &str = "canary6";
 /// Every form in which a text may have been written down.
 fn forms(secret: &str) -> Vec<Vec<u8>> {
     let bytes = secret.as_bytes();
-    let mut forms = vec![bytes.to_vec(), hex(bytes).into_bytes(), hex(bytes).to_uppercase().into_bytes()];
+    let mut forms = vec![
+        bytes.to_vec(),
+        hex(bytes).into_bytes(),
+        hex(bytes).to_uppercase().into_bytes(),
+    ];
     let coded = utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string();
-    forms.extend([coded.to_lowercase().into_bytes(), coded.clone().into_bytes(), coded.replace("%20", "+").into_bytes()]);
-    forms.push(format!("{:?}", secret)[1..].trim_end_matches('"').as_bytes().to_vec());
+    forms.extend([
+        coded.to_lowercase().into_bytes(),
+        coded.clone().into_bytes(),
+        coded.replace("%20", "+").into_bytes(),
+    ]);
+    forms.push(
+        format!("{:?}", secret)[1..]
+            .trim_end_matches('"')
+            .as_bytes()
+            .to_vec(),
+    );
     // In base64 it looks different behind one or two other bytes; what its neighbours share is left out.
     for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
         for before in 0..3 {
@@ -47,7 +60,9 @@ fn holds(bytes: &[u8], secret: &str) -> bool {
         true => &secret[5..35],
         false => secret,
     };
-    forms(secret).iter().any(|form| memchr::memmem::find(bytes, form).is_some())
+    forms(secret)
+        .iter()
+        .any(|form| memchr::memmem::find(bytes, form).is_some())
 }
 
 /// Every file of a folder.
@@ -67,7 +82,10 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 async fn stored(world: &World) -> Vec<u8> {
     let Db::Postgres(pool) = &world.app.db else {
         let files = files(world.data()).into_iter();
-        return files.filter(|(name, _)| name.contains("causeway.db")).flat_map(|(_, bytes)| bytes).collect();
+        return files
+            .filter(|(name, _)| name.contains("causeway.db"))
+            .flat_map(|(_, bytes)| bytes)
+            .collect();
     };
     let tables: Vec<String> = sqlx::query_scalar(TABLES).fetch_all(pool).await.unwrap();
     let mut text = String::new();
@@ -85,9 +103,22 @@ fn call(server: &Server, public: &str, private: &str) -> Vec<(String, String)> {
     let mut send = |method: &str, path: &str, headers: &str| {
         answers.push((path.to_owned(), server.send(method, path, headers)));
     };
-    let basic = |name: &str, password: &str| format!("Authorization: Basic {}\r\n", STANDARD.encode(format!("{name}:{password}")));
+    let basic = |name: &str, password: &str| {
+        format!(
+            "Authorization: Basic {}\r\n",
+            STANDARD.encode(format!("{name}:{password}"))
+        )
+    };
     for (key, other) in [(public, private), (private, public)] {
-        for path in ["nonprofit/530196605", "nonprofit/nobody", "search/red", "browse/animals", "causes", "nowhere", "nonprofit/530196605/fundraiser/x"] {
+        for path in [
+            "nonprofit/530196605",
+            "nonprofit/nobody",
+            "search/red",
+            "browse/animals",
+            "causes",
+            "nowhere",
+            "nonprofit/530196605/fundraiser/x",
+        ] {
             send("GET", &format!("/v0.2/{path}?apiKey={key}"), "");
         }
         let coded = key.replace('_', "%5F");
@@ -115,8 +146,14 @@ fn call(server: &Server, public: &str, private: &str) -> Vec<(String, String)> {
             format!("Authorization: Basic {}=\r\n", STANDARD.encode(key)),
             format!("Authorization: Bearer {key}\r\n"),
             format!("Authorization: {key}\r\n"),
-            format!("Authorization: Basic {}\r\n{}", STANDARD.encode(key), basic(key, other)),
-            format!("X-Api-Key: {key}\r\nCookie: key={key}\r\nReferer: http://x/?apiKey={key}\r\nUser-Agent: {key}\r\n"),
+            format!(
+                "Authorization: Basic {}\r\n{}",
+                STANDARD.encode(key),
+                basic(key, other)
+            ),
+            format!(
+                "X-Api-Key: {key}\r\nCookie: key={key}\r\nReferer: http://x/?apiKey={key}\r\nUser-Agent: {key}\r\n"
+            ),
         ] {
             send("POST", "/v0.2/fundraiser", &headers);
             send("GET", "/v0.2/fundraisers", &headers);
@@ -128,7 +165,9 @@ fn call(server: &Server, public: &str, private: &str) -> Vec<(String, String)> {
 
 /// The id of a key of grace, as its pages name it.
 fn id_in(page: &str, key: &str) -> String {
-    let (before, _) = page.split_once(key).unwrap_or_else(|| panic!("{key} is not shown: {page}"));
+    let (before, _) = page
+        .split_once(key)
+        .unwrap_or_else(|| panic!("{key} is not shown: {page}"));
     let (_, id) = before.rsplit_once("id=\"key-").unwrap();
     id[..36].to_owned()
 }

@@ -42,7 +42,11 @@ pub fn command(world: &World, arguments: &[&str]) -> Value {
 pub fn command_with(world: &World, arguments: &[&str], input: &str) -> Value {
     let mut command = binary(world);
     command.args(arguments).arg("--json").stdin(Stdio::piped());
-    let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut process = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     // A command that reads nothing may have ended.
     _ = writeln!(process.stdin.take().unwrap(), "{input}");
     let output = process.wait_with_output().unwrap();

@@ -18,11 +18,18 @@ const IMPORTS: &str = "insert into imports (revision, kind, started_at, finished
      with recursive n(i) as (select 1001 union all select i + 1 from n where i < 1120) select i, 'irs', 0, 0, i, 0, 0, 0, 0 from n";
 
 /// Follows a list to its end: what `row` finds in each of its rows, and the number of pages.
-async fn walk(visitor: &Visitor, address: &str, link: &str, row: impl Fn(&str) -> Option<String>) -> (Vec<String>, usize) {
+async fn walk(
+    visitor: &Visitor,
+    address: &str,
+    link: &str,
+    row: impl Fn(&str) -> Option<String>,
+) -> (Vec<String>, usize) {
     let (mut rows, mut pages, mut next) = (Vec::new(), 0, Some(address.to_owned()));
     while let Some(address) = next {
         let page = visitor.get(200, &address).await.text();
-        let (_, body) = page.split_once("<tbody>").unwrap_or_else(|| panic!("no list: {page}"));
+        let (_, body) = page
+            .split_once("<tbody>")
+            .unwrap_or_else(|| panic!("no list: {page}"));
         rows.extend(body.split("<tr>").filter_map(&row));
         pages += 1;
         next = between(&page, link, "\"").map(|rest| rest.replace("&#38;", "&").replace("&amp;", "&"));
@@ -34,7 +41,11 @@ async fn walk(visitor: &Visitor, address: &str, link: &str, row: impl Fn(&str) -
 /// All of them once, on this many pages.
 fn assert_all((rows, pages): (Vec<String>, usize), count: usize, expected: usize) {
     assert_eq!((rows.len(), pages), (count, expected), "{rows:?}");
-    assert_eq!(rows.iter().collect::<BTreeSet<_>>().len(), count, "a row stands twice");
+    assert_eq!(
+        rows.iter().collect::<BTreeSet<_>>().len(),
+        count,
+        "a row stands twice"
+    );
 }
 
 const NEXT: &str = "rel=\"next\" href=\"";

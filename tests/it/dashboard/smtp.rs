@@ -84,7 +84,10 @@ async fn converse(stream: TcpStream, mails: Arc<Mutex<Vec<Received>>>, refusal: 
             "QUIT" => "221 bye",
             _ => "250 fine",
         };
-        stream.write_all(format!("{answer}\r\n").as_bytes()).await.unwrap();
+        stream
+            .write_all(format!("{answer}\r\n").as_bytes())
+            .await
+            .unwrap();
     }
 }
 
@@ -112,9 +115,13 @@ async fn app(world: &World, mail_server: SocketAddr) -> App {
 }
 
 fn waiting(world: &World, ending: &str) -> Vec<PathBuf> {
-    let files = std::fs::read_dir(world.data().join("mail/waiting")).into_iter().flatten();
+    let files = std::fs::read_dir(world.data().join("mail/waiting"))
+        .into_iter()
+        .flatten();
     let files = files.map(|file| file.unwrap().path());
-    files.filter(|path| path.extension().is_some_and(|found| found == ending)).collect()
+    files
+        .filter(|path| path.extension().is_some_and(|found| found == ending))
+        .collect()
 }
 
 async fn await_waiting(world: &World, ending: &str, count: usize) {

@@ -150,6 +150,11 @@ fn jpeg_bombs() -> Vec<Hostile> {
             Jpeg::progressive(1_000, 1_000).scan().refinements(29).end(),
         ),
         hostile(
+            Cleaned,
+            "a progressive JPEG of 13 megapixels and 32 scans",
+            Jpeg::progressive(4_000, 3_250).scan().refinements(31).end(),
+        ),
+        hostile(
             Refused,
             "a JPEG with two sizes",
             Jpeg::new(8, 8).frame(8_000, 8_000).scan().end(),

@@ -23,7 +23,9 @@ impl Png {
     /// Rows in seven passes, each of which adds a byte for each of its rows.
     pub fn interlaced(width: u32, height: u32, depth: u8, color: u8) -> Vec<u8> {
         let passes = 7 * (height as usize + width as usize);
-        Png::begun(width, height, depth, color, 1).pixels_and(passes).end()
+        Png::begun(width, height, depth, color, 1)
+            .pixels_and(passes)
+            .end()
     }
 
     fn begun(width: u32, height: u32, depth: u8, color: u8, interlace: u8) -> Png {

@@ -12,7 +12,9 @@ const DAY: Duration = Duration::from_hours(24);
 
 async fn pruned(world: &World, keep_days: u32) -> i64 {
     let now = world.app.clock.millis();
-    prune(&world.app.db, OutboxSettings { keep_days }, now).await.unwrap()
+    prune(&world.app.db, OutboxSettings { keep_days }, now)
+        .await
+        .unwrap()
 }
 
 on_both! {
