@@ -58,13 +58,11 @@ pub async fn sign_up(
         is_confirmed: !waits,
     };
     if let Some(id) = store::insert_whole(&app.db, &account, app.clock.millis()).await? {
-        return match waits {
-            true => ask_to_confirm(&app, frame, username.as_str(), address).await,
-            false => {
-                let proof = Proof::of_new(id, hash);
-                enter(&app, &proof, &headers, Flash::Welcome, "/dashboard").await
-            }
-        };
+        if waits {
+            return ask_to_confirm(&app, frame, username.as_str(), address).await;
+        }
+        let proof = Proof::of_new(id, hash);
+        return enter(&app, &proof, &headers, Flash::Welcome, "/dashboard").await;
     }
     // The button was pressed twice: the account is there since a moment, with this very password. An older one is
     // signed in to where guesses are counted.

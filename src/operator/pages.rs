@@ -43,7 +43,7 @@ struct KeysPage {
 
 #[derive(Template)]
 #[template(path = "operator/imports.html")]
-struct Imports {
+struct ImportsPage {
     frame: Frame,
     pager: Pager,
     imports: Vec<(RecordedImport, Moment)>,
@@ -51,7 +51,7 @@ struct Imports {
 
 #[derive(Template)]
 #[template(path = "operator/errors.html")]
-struct Errors {
+struct ErrorsPage {
     frame: Frame,
     pager: Pager,
     errors: Vec<(FailedRequest, Moment)>,
@@ -119,7 +119,7 @@ pub async fn all_imports(
 ) -> Result<Response> {
     let slice = Slice::find(query.as_deref(), imports::count(&app.db).await?);
     let listed = imports::list_newest(&app.db, ROWS, slice.skipped()).await?;
-    let page = Imports {
+    let page = ImportsPage {
         pager: slice.pager(&frame, "/dashboard/operator/imports", ""),
         frame: frame.at(&who, Tab::Operator),
         imports: with_moment(listed.into_iter(), app.clock.millis(), |import| {
@@ -139,7 +139,7 @@ pub async fn recent_errors(
     let errors = app.recent_errors.list();
     let slice = Slice::find(query.as_deref(), errors.len() as i64);
     let shown = errors.into_iter().skip(slice.skipped() as usize);
-    let page = Errors {
+    let page = ErrorsPage {
         pager: slice.pager(&frame, "/dashboard/operator/errors", ""),
         frame: frame.at(&who, Tab::Operator),
         errors: with_moment(shown.take(ROWS as usize), app.clock.millis(), |failed| failed.at),

@@ -89,7 +89,7 @@ fn synced_at_answers(trace: &str) -> Vec<usize> {
         let call = call.trim_start();
         let is_of_log = call.contains("causeway.db-wal>");
         if call.starts_with("pwrite64(") && is_of_log {
-            let numbers = call.rsplit("\"").next().unwrap_or_default();
+            let numbers = call.rsplit('"').next().unwrap_or_default();
             let mut numbers = numbers
                 .split([',', ' ', ')', '.'])
                 .filter_map(|part| part.parse::<usize>().ok());
