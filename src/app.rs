@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::db::Db;
 use crate::directory::Directory;
 use crate::directory::keeper::Look;
+use crate::donations::journal::outbox;
 use crate::donations::journal::writer::Writer;
 use crate::fundraisers::shelf::Shelf;
 use crate::gifts::settle::settle_pending;
@@ -19,7 +20,7 @@ use crate::keys::exposure::Exposures;
 use crate::keys::limiter::Limiter;
 use crate::keys::recent;
 use crate::keys::ring::KeyRing;
-use crate::mail::Mailer;
+use crate::mail::{self, Mailer};
 use crate::media::hosting::Pictures;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::wire::Wire;
@@ -36,7 +37,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 /// Between two sweeps over idle limit windows and foldings of the metrics.
 const HOUSEKEEPING_EVERY: Duration = Duration::from_secs(5);
 
-/// Between two sweeps over what broken uploads left.
+/// Between two sweeps over what broken uploads left, and over facts that are too old.
 const SWEEPING_EVERY: Duration = Duration::from_mins(15);
 
 /// After a look at the directory that failed.
@@ -99,15 +100,16 @@ impl App {
         let (now, millis) = (clock.instant(), clock.millis());
         let limiter = Limiter::new(now);
         limiter.restore(&recent::list(&db, millis).await?, now, millis);
+        let metrics = Metrics::new()?;
         let app = App(Arc::new(Parts {
             exposures: Exposures::default(),
             limiter,
             visitors: Limiter::new(now),
-            metrics: Metrics::new()?,
             recent: Recent::new(config.search.recent_answers),
             wire: Wire::new(directory.causes(), &urls),
             urls,
-            hashing: Hashing::default(),
+            hashing: Hashing::new(metrics.password_hashes.clone()),
+            metrics,
             attempts: Attempts::default(),
             mail: Mailer::new(&config.mail, &config.data)?,
             provenance: Provenance::default(),
@@ -142,6 +144,8 @@ impl App {
             self.keep_fundraisers(),
             self.keep_house(),
             self.keep_pictures(),
+            self.keep_mail(),
+            self.keep_outbox(),
             self.keep_gifts()
         );
     }
@@ -209,6 +213,30 @@ impl App {
         loop {
             ticks.tick().await;
             watch.note(&settle_pending(self).await.map_err(Into::into));
+        }
+    }
+
+    async fn keep_outbox(&self) {
+        let mut ticks = Self::ticks(SWEEPING_EVERY);
+        let mut watch = Watch::new("outbox");
+        loop {
+            ticks.tick().await;
+            let pruned = outbox::prune(&self.db, self.config.outbox, self.clock.millis()).await;
+            if let Ok(facts @ 1..) = pruned {
+                tracing::info!(facts, "facts left the outbox by their age");
+            }
+            watch.note(&pruned.map(|_| ()).map_err(Into::into));
+        }
+    }
+
+    /// Mails that the mail server did not take at once. That it failed is told when a mail is sent.
+    async fn keep_mail(&self) {
+        let mut ticks = Self::ticks(mail::AGAIN);
+        loop {
+            ticks.tick().await;
+            if let Ok(mails @ 1..) = self.mail.deliver_waiting().await {
+                tracing::info!(mails, "mails that had to wait are delivered");
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! The settings: the defaults compiled in, then a file, then the environment, then flags.
 
 use crate::accounts::{AccountSettings, SignUp};
+use crate::donations::journal::outbox::OutboxSettings;
 use crate::gifts::provider::Provider;
 use crate::http::client::Network;
 use crate::keys::Limits;
@@ -38,6 +39,7 @@ pub struct Config {
     pub accounts: AccountSettings,
     pub mail: MailSettings,
     pub giving: Provider,
+    pub outbox: OutboxSettings,
     pub security_contact: SecurityContact,
 }
 
@@ -117,6 +119,7 @@ struct Written {
     accounts: WrittenAccounts,
     mail: WrittenMail,
     giving: Provider,
+    outbox: OutboxSettings,
     security_contact: SecurityContact,
 }
 
@@ -286,6 +289,7 @@ impl Config {
             accounts: accounts(&written.accounts, &mail)?,
             mail,
             giving: written.giving,
+            outbox: written.outbox,
             security_contact: written.security_contact,
         })
     }

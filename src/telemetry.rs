@@ -38,6 +38,8 @@ pub struct Metrics {
     pub nonprofits: Gauge,
     pub revision: Gauge,
     pub overlay: Gauge,
+    /// Shows guessing, and that it costs the same whether there is an account or not.
+    pub password_hashes: Counter,
 }
 
 impl Metrics {
@@ -55,6 +57,13 @@ impl Metrics {
             "causeway_overlay_nonprofits",
             "Nonprofits changed since the snapshot was built.",
         );
+        let hashes = "causeway_password_hashes_total";
+        recorder.describe_counter(
+            KeyName::from_const_str(hashes),
+            None,
+            "Passwords that were hashed to be stored or compared.".into(),
+        );
+        let password_hashes = recorder.register_counter(&Key::from_static_name(hashes), &METADATA);
         recorder.describe_counter(
             KeyName::from_const_str("causeway_requests_total"),
             None,
@@ -73,6 +82,7 @@ impl Metrics {
             nonprofits,
             revision,
             overlay,
+            password_hashes,
         })
     }
 

@@ -37,6 +37,9 @@ if [ ! -f "$axe" ]; then
 fi
 export CAUSEWAY_TEST_AXE=$axe
 
+# The tests of failing disks and lost power watch the calls of the server.
+command -v strace >/dev/null || install strace
+
 bin=$(find_postgres) || { install postgresql; bin=$(find_postgres); }
 folder=$(mktemp -d)
 # PostgreSQL does not run as root.

@@ -4,6 +4,7 @@ use super::password::{NewPassword, is_impossible};
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
+use metrics::Counter;
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
@@ -20,18 +21,19 @@ static NOBODY: LazyLock<String> = LazyLock::new(|| hash_now(b"a password that no
 #[derive(Clone, Debug)]
 pub struct Hashing {
     places: Arc<Semaphore>,
-}
-
-impl Default for Hashing {
-    fn default() -> Hashing {
-        let places = available_parallelism().map_or(2, |cores| cores.get().clamp(1, 4));
-        Hashing {
-            places: Arc::new(Semaphore::new(places)),
-        }
-    }
+    /// Counts the hashes, one for each password that is stored or compared.
+    hashes: Counter,
 }
 
 impl Hashing {
+    pub fn new(hashes: Counter) -> Hashing {
+        let places = available_parallelism().map_or(2, |cores| cores.get().clamp(1, 4));
+        Hashing {
+            places: Arc::new(Semaphore::new(places)),
+            hashes,
+        }
+    }
+
     /// Makes what is compared with when there is no account, so that the first such comparison takes no longer.
     pub fn warm_up(&self) {
         tokio::task::spawn_blocking(|| _ = LazyLock::force(&NOBODY));
@@ -39,12 +41,18 @@ impl Hashing {
 
     /// The text that is stored of a password.
     pub async fn hash(&self, password: NewPassword) -> String {
-        self.run(move || hash_now(password.expose().as_bytes())).await
+        let hashes = self.hashes.clone();
+        self.run(move || {
+            hashes.increment(1);
+            hash_now(password.expose().as_bytes())
+        })
+        .await
     }
 
     /// Is this the password of the account? Without an account, or one without a password, it takes as long.
     pub async fn verify(&self, stored: Option<SecretString>, password: &str) -> bool {
         let password = SecretString::from(if is_impossible(password) { "" } else { password });
+        let hashes = self.hashes.clone();
         self.run(move || {
             let hash = stored
                 .as_ref()
@@ -52,6 +60,7 @@ impl Hashing {
             let Ok(hash) = PasswordHash::new(hash) else {
                 return false;
             };
+            hashes.increment(1);
             let is_right = argon2()
                 .verify_password(password.expose_secret().as_bytes(), &hash)
                 .is_ok();
@@ -91,7 +100,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_password_is_told_from_another_and_from_nothing() {
-        let hashing = Hashing::default();
+        let hashing = Hashing::new(Counter::noop());
         let password = NewPassword::parse("river stone lantern", "ada").unwrap();
         let stored = hashing.hash(password.clone()).await;
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");

@@ -6,6 +6,7 @@ pub mod links;
 pub mod operators;
 pub mod pages;
 pub mod password;
+pub mod proof;
 pub mod reset;
 pub mod settings;
 pub mod store;

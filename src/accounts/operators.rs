@@ -7,6 +7,10 @@ use crate::ids::AccountId;
 use uuid::Uuid;
 
 const LIST: &str = "select id, username, email, operator, created_at from accounts where deleted_at is null order by username";
+const PAGE: &str = "select id, username, email, operator, created_at from accounts \
+     where deleted_at is null and substr(username, 1, length($1)) = $1 order by username limit $2 offset $3";
+const COUNT: &str =
+    "select count(*) from accounts where deleted_at is null and substr(username, 1, length($1)) = $1";
 const SET_OPERATOR: &str = "update accounts set operator = $2 where username = $1 and deleted_at is null";
 
 /// An account as it is listed.
@@ -21,17 +25,38 @@ pub struct Listed {
 
 type Row = (Uuid, String, Option<String>, bool, i64);
 
+impl From<Row> for Listed {
+    fn from((id, username, email, operator, created_at): Row) -> Listed {
+        Listed {
+            id: AccountId(id),
+            username,
+            email,
+            operator,
+            created_at,
+        }
+    }
+}
+
 /// All accounts.
 pub async fn list(db: &Db) -> sqlx::Result<Vec<Listed>> {
     let rows: Vec<Row> = read!(db, c => sqlx::query_as(LIST).fetch_all(c).await)?;
-    let listed = |(id, username, email, operator, created_at)| Listed {
-        id: AccountId(id),
-        username,
-        email,
-        operator,
-        created_at,
-    };
-    Ok(rows.into_iter().map(listed).collect())
+    Ok(rows.into_iter().map(Listed::from).collect())
+}
+
+/// Some of the accounts whose names begin like this.
+pub async fn list_page(db: &Db, begins: &str, take: i64, skip: i64) -> sqlx::Result<Vec<Listed>> {
+    let rows: Vec<Row> = read!(db, c => sqlx::query_as(PAGE)
+        .bind(begins)
+        .bind(take)
+        .bind(skip)
+        .fetch_all(c)
+        .await)?;
+    Ok(rows.into_iter().map(Listed::from).collect())
+}
+
+/// How many accounts have names that begin like this.
+pub async fn count(db: &Db, begins: &str) -> sqlx::Result<i64> {
+    read!(db, c => sqlx::query_scalar(COUNT).bind(begins).fetch_one(c).await)
 }
 
 /// Makes an account an operator, or no longer one. False where there is none.

@@ -3,13 +3,13 @@
 use super::attempts::Wait;
 use super::links::{self, Purpose};
 use super::password::NewPassword;
+use super::proof::Proof;
 use super::store::{self, NewAccount};
 use super::{SignUp, Username, is_email};
 use crate::app::App;
 use crate::error::Result;
 use crate::http::client::ClientAddress;
 use crate::http::params;
-use crate::ids::AccountId;
 use crate::sessions;
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
@@ -58,23 +58,23 @@ pub async fn sign_up(
         is_confirmed: !waits,
     };
     if let Some(id) = store::insert_whole(&app.db, &account, app.clock.millis()).await? {
-        return match waits {
-            true => ask_to_confirm(&app, frame, username.as_str(), address).await,
-            false => enter(&app, id, &headers, Flash::Welcome, "/dashboard").await,
-        };
+        if waits {
+            return ask_to_confirm(&app, frame, username.as_str(), address).await;
+        }
+        let proof = Proof::of_new(id, hash);
+        return enter(&app, &proof, &headers, Flash::Welcome, "/dashboard").await;
     }
     // The button was pressed twice: the account is there since a moment, with this very password. An older one is
     // signed in to where guesses are counted.
     let now = app.clock.millis();
     let taken = store::find_whole(&app.db, username.as_str()).await?;
     let taken = taken.filter(|account| account.is_fresh(now));
-    let stored = taken.as_ref().and_then(|account| account.password.clone());
-    let is_theirs = app.hashing.verify(stored, sent.text("password")).await;
-    match taken.filter(|_| is_theirs) {
-        Some(account) if account.confirmed_at.is_none() => {
+    let proof = Proof::find(&app.hashing, taken.as_ref(), sent.text("password")).await;
+    match taken.zip(proof) {
+        Some((account, _)) if account.confirmed_at.is_none() => {
             ask_to_confirm(&app, frame, &account.username, address).await
         }
-        Some(account) => enter(&app, account.id, &headers, Flash::Welcome, "/dashboard").await,
+        Some((_, proof)) => enter(&app, &proof, &headers, Flash::Welcome, "/dashboard").await,
         None => {
             form.refuse("username", frame.t.accounts.username_taken);
             Ok(sign_up_with(&app, frame, form).refused())
@@ -108,9 +108,8 @@ pub async fn sign_in(
         Ok(username) => store::find_whole(&app.db, username.as_str()).await?,
         Err(_) => None,
     };
-    let stored = account.as_ref().and_then(|account| account.password.clone());
-    let is_right = app.hashing.verify(stored, sent.text("password")).await;
-    let Some(account) = account.filter(|_| is_right) else {
+    let proof = Proof::find(&app.hashing, account.as_ref(), sent.text("password")).await;
+    let Some((account, proof)) = account.zip(proof) else {
         form.refuse_all(frame.t.accounts.wrong);
         return Ok(sign_in_with(&app, frame, form).refused());
     };
@@ -123,7 +122,7 @@ pub async fn sign_in(
     sessions::forget(&app, &headers).await?;
     enter(
         &app,
-        account.id,
+        &proof,
         &headers,
         Flash::SignedIn,
         next.unwrap_or("/dashboard"),
@@ -145,16 +144,18 @@ pub async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Resp
     Ok((Flash::SignedOut.keep(&app), gone, way_on).into_response())
 }
 
-/// Begins a session and goes on.
+/// Begins a session and goes on; whose password was changed in that moment goes to the sign-in.
 pub async fn enter(
     app: &App,
-    account: AccountId,
+    proof: &Proof,
     headers: &HeaderMap,
     flash: Flash,
     next: &str,
 ) -> Result<Response> {
-    let cookie = sessions::begin(app, account, headers).await?;
-    Ok((flash.keep(app), cookie, Redirect::to(next)).into_response())
+    Ok(match sessions::begin(app, proof, headers).await? {
+        Some(cookie) => (flash.keep(app), cookie, Redirect::to(next)).into_response(),
+        None => Redirect::to("/dashboard/sign-in").into_response(),
+    })
 }
 
 /// How long somebody has to wait, in words.

@@ -4,6 +4,7 @@
 use super::links::{self, Purpose};
 use super::pages::enter;
 use super::password::NewPassword;
+use super::proof::Proof;
 use super::store;
 use super::{Username, is_email};
 use crate::app::App;
@@ -101,7 +102,8 @@ pub async fn set(State(app): State<App>, frame: Frame, headers: HeaderMap, sent:
     if !store::reset_password(&app.db, token, id, &hash, now).await? {
         return Ok(stale(frame));
     }
-    enter(&app, id, &headers, Flash::PasswordChanged, "/dashboard").await
+    let proof = Proof::of_new(id, hash);
+    enter(&app, &proof, &headers, Flash::PasswordChanged, "/dashboard").await
 }
 
 /// `GET /dashboard/confirm?token=`: a button, since programs that look through mail follow links too.

@@ -2,6 +2,7 @@
 
 use super::pages::{enter, told};
 use super::password::NewPassword;
+use super::proof::Proof;
 use super::store;
 use crate::app::App;
 use crate::error::Result;
@@ -59,21 +60,18 @@ pub async fn change_password(
     let password = NewPassword::parse(sent.text("password"), &who.username)
         .map_err(|fault| form.refuse("password", fault.to_string()))
         .ok();
-    if let Err(fault) = prove(&app, &who, address, &frame, sent.text("current")).await? {
-        form.refuse("current", fault);
-    }
-    match password.filter(|_| !form.is_refused()) {
-        Some(password) => {
-            let hash = app.hashing.hash(password).await;
-            store::set_password(&app.db, who.account, &hash).await?;
-            enter(&app, who.account, &headers, Flash::PasswordChanged, ADDRESS).await
+    let proof = prove(&app, &who, address, &frame, sent.text("current")).await?;
+    let proof = proof.map_err(|fault| form.refuse("current", fault)).ok();
+    if let Some((old, password)) = proof.zip(password) {
+        let hash = app.hashing.hash(password).await;
+        if store::set_password(&app.db, &old, &hash).await? {
+            let new = Proof::of_new(who.account, hash);
+            return enter(&app, &new, &headers, Flash::PasswordChanged, ADDRESS).await;
         }
-        None => Ok((
-            StatusCode::UNPROCESSABLE_ENTITY,
-            show(&app, who, frame, form).await?,
-        )
-            .into_response()),
+        form.refuse("current", frame.t.accounts.wrong_current);
     }
+    let page = show(&app, who, frame, form).await?;
+    Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
 }
 
 /// `POST /dashboard/settings/sessions`: ends one session, or all others.
@@ -111,12 +109,16 @@ pub async fn delete(
     headers: HeaderMap,
     sent: Sent,
 ) -> Result<Response> {
-    if let Err(fault) = prove(&app, &who, address, &frame, sent.text("current")).await? {
+    let removed = match prove(&app, &who, address, &frame, sent.text("current")).await? {
+        Ok(proof) if store::remove(&app.db, &proof, app.clock.millis()).await? => Ok(()),
+        Ok(_) => Err(frame.t.accounts.wrong_current.to_owned()),
+        Err(fault) => Err(fault),
+    };
+    if let Err(fault) = removed {
         let mut form = delete_form(&frame);
         form.refuse("current", fault);
         return Ok(delete_with(&who, frame, form).refused());
     }
-    store::remove(&app.db, who.account, app.clock.millis()).await?;
     let gone = sessions::end(&app, &headers).await?;
     let way_on = Redirect::to("/dashboard/sign-in");
     Ok((Flash::AccountDeleted.keep(&app), gone, way_on).into_response())
@@ -129,18 +131,17 @@ async fn prove(
     address: IpAddr,
     frame: &Frame,
     password: &str,
-) -> Result<Result<(), String>> {
+) -> Result<Result<Proof, String>> {
     let now = app.clock.instant();
     if let Err(wait) = app.attempts.sign_in(&who.username, address, now) {
         return Ok(Err(told(frame, wait)));
     }
     let account = store::find_whole(&app.db, &who.username).await?;
-    let stored = account.and_then(|account| account.password);
-    if !app.hashing.verify(stored, password).await {
+    let Some(proof) = Proof::find(&app.hashing, account.as_ref(), password).await else {
         return Ok(Err(frame.t.accounts.wrong_current.to_owned()));
-    }
+    };
     app.attempts.signed_in(&who.username, address, now);
-    Ok(Ok(()))
+    Ok(Ok(proof))
 }
 
 async fn show(app: &App, who: SignedIn, frame: Frame, password: Form) -> Result<Response> {

@@ -1,10 +1,12 @@
 //! The SQL of accounts.
 
 use super::links::{self, Purpose};
+use super::proof::Proof;
 use super::{Account, NOBODY, Username};
 use crate::audit::{self, Act, Actor};
 use crate::db::{Db, Topic, Tx, read, run};
 use crate::ids::AccountId;
+use secrecy::ExposeSecret;
 use uuid::Uuid;
 
 macro_rules! accounts {
@@ -23,6 +25,9 @@ const INSERT: &str = "insert into accounts (id, username, email, operator, creat
      values ($1, $2, $3, $4, $5, $6, $7)";
 const SET_PASSWORD: &str = "update accounts set password = $2, confirmed_at = coalesce(confirmed_at, $3) \
      where id = $1 and deleted_at is null";
+/// Nothing changes, but the row is held: a change of the password comes wholly before or wholly after.
+const HOLD: &str =
+    "update accounts set password = password where id = $1 and password = $2 and deleted_at is null";
 const CONFIRM: &str = "update accounts set confirmed_at = coalesce(confirmed_at, $2) where id = $1";
 const ANONYMISE: &str = "update accounts set username = $2, email = null, password = null, confirmed_at = null, \
      operator = $4, deleted_at = $3 where id = $1 and deleted_at is null";
@@ -157,11 +162,27 @@ async fn insert_in(tx: &mut Tx, account: &NewAccount<'_>, now: i64) -> sqlx::Res
     }
 }
 
-/// Sets a password and ends every session and link.
-pub async fn set_password(db: &Db, id: AccountId, password: &str) -> sqlx::Result<()> {
+/// Holds the account until the transaction ends. False where what was proven is its password no more.
+pub async fn hold(tx: &mut Tx, proof: &Proof) -> sqlx::Result<bool> {
+    let held = run!(tx, c => sqlx::query(HOLD)
+        .bind(proof.account.0)
+        .bind(proof.stored.expose_secret())
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))?;
+    Ok(held > 0)
+}
+
+/// Sets a password and ends every session and link. False where the old one is the password no more.
+pub async fn set_password(db: &Db, old: &Proof, password: &str) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    set_password_in(&mut tx, id, password, None).await?;
-    tx.commit().await
+    if !hold(&mut tx, old).await? {
+        return Ok(false);
+    }
+    set_password_in(&mut tx, old.account, password, None).await?;
+    end_all(&mut tx, old.account).await?;
+    tx.commit().await?;
+    Ok(true)
 }
 
 /// Sets a password by a mailed link, which uses the link up and shows that the owner reads mail at the address. False
@@ -174,10 +195,12 @@ pub async fn reset_password(
     now: i64,
 ) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
+    // The account first and the link then, as everybody who changes a password, so that none waits for another in a ring.
+    set_password_in(&mut tx, id, password, Some(now)).await?;
     if !links::store::take(&mut tx, token, Purpose::Reset).await? {
         return Ok(false);
     }
-    set_password_in(&mut tx, id, password, Some(now)).await?;
+    end_all(&mut tx, id).await?;
     tx.commit().await?;
     Ok(true)
 }
@@ -188,7 +211,11 @@ async fn set_password_in(
     password: &str,
     confirmed_at: Option<i64>,
 ) -> sqlx::Result<()> {
-    run!(&mut *tx, c => sqlx::query(SET_PASSWORD).bind(id.0).bind(password).bind(confirmed_at).execute(c).await.map(|_| ()))?;
+    run!(tx, c => sqlx::query(SET_PASSWORD).bind(id.0).bind(password).bind(confirmed_at).execute(c).await.map(|_| ()))
+}
+
+/// Ends every session and link of an account.
+async fn end_all(tx: &mut Tx, id: AccountId) -> sqlx::Result<()> {
     run!(&mut *tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;
     run!(tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))
 }
@@ -204,14 +231,19 @@ pub async fn confirm(db: &Db, token: &str, id: AccountId, now: i64) -> sqlx::Res
     Ok(true)
 }
 
-/// Deletes an account: what it made stays, its keys end, and nothing that is personal is left.
-pub async fn remove(db: &Db, id: AccountId, now: i64) -> sqlx::Result<()> {
+/// Deletes an account: what it made stays, its keys end, and nothing that is personal is left. False where what was
+/// proven is its password no more.
+pub async fn remove(db: &Db, proof: &Proof, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
+    if !hold(&mut tx, proof).await? {
+        return Ok(false);
+    }
+    let id = proof.account;
     let revision = tx.raise_revision(Topic::Keys).await?;
     let nobody = format!("{NOBODY}{}", id.0.simple());
     run!(&mut tx, c => sqlx::query(ANONYMISE).bind(id.0).bind(&nobody).bind(now).bind(false).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
-    run!(&mut tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;
-    run!(&mut tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))?;
-    tx.commit().await
+    end_all(&mut tx, id).await?;
+    tx.commit().await?;
+    Ok(true)
 }

@@ -57,6 +57,12 @@ impl Serve {
         if !self.empty && app.db.revision(Topic::Directory).await? == 0 {
             load_demo(&app).await?;
         }
+        if app.config.database.url.is_some() && app.config.blobs_url.is_empty() {
+            tracing::warn!(
+                "pictures are kept in the data folder of this server alone; where several servers share a database, \
+                 name a folder that all of them see in blobs_url"
+            );
+        }
         let keeping = tokio::spawn(app.clone().keep_fresh());
         let metrics = tokio::spawn(serve_metrics(app.clone()));
         greet(&app).await?;

@@ -27,7 +27,8 @@ const FORGET_CHANGES: &str = "delete from directory_changes where revision < $1"
 const INSERT_IMPORT: &str = "insert into imports (revision, kind, started_at, finished_at, lines, added, changed, \
      gone, refused) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const NEWEST: &str = "select kind, finished_at, lines, added, changed, gone, refused from imports \
-     order by revision desc limit $1";
+     order by revision desc limit $1 offset $2";
+const COUNT: &str = "select count(*) from imports";
 const INSERT_FILE: &str =
     "insert into import_files (revision, position, name, sha256, lines) values ($1, $2, $3, $4, $5)";
 /// Rows from which on a copy pays.
@@ -307,10 +308,15 @@ pub struct RecordedImport {
     pub refused: i64,
 }
 
-/// The last imports, the newest first.
-pub async fn list_newest(db: &Db, take: i64) -> sqlx::Result<Vec<RecordedImport>> {
+/// How many imports there were.
+pub async fn count(db: &Db) -> sqlx::Result<i64> {
+    read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
+}
+
+/// Some of the imports, the newest first.
+pub async fn list_newest(db: &Db, take: i64, skip: i64) -> sqlx::Result<Vec<RecordedImport>> {
     let rows: Vec<(String, i64, i64, i64, i64, i64, i64)> =
-        read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await)?;
+        read!(db, c => sqlx::query_as(NEWEST).bind(take).bind(skip).fetch_all(c).await)?;
     let recorded = |(kind, finished_at, lines, added, changed, gone, refused)| RecordedImport {
         kind,
         finished_at,

@@ -7,6 +7,7 @@ pub mod exposure;
 pub mod first_steps;
 pub mod limit;
 pub mod limiter;
+pub mod operators;
 pub mod pages;
 pub mod recent;
 pub mod ring;

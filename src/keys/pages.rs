@@ -124,23 +124,26 @@ pub async fn key(
     let address = format!("/dashboard/keys/{id}");
     let csv = format!("/dashboard/usage.csv?key={id}");
     let used = Used::load(&app, Some(who.account)).await?;
+    let is_public = key.public_key.is_some();
     let page = OneKey {
         key: KeyView::new(key, &used, now),
         usage: UsageView::new(&hours, span, now, &frame.t.usage, address, csv),
-        limits: limits_of(&app, id).await?,
+        limits: limits_of(&app, id, is_public).await?,
         frame: frame.at(&who, Tab::Keys),
     };
     Ok(Page(page).into_response())
 }
 
-/// Calls a minute of a key, for each class that is counted by key.
-pub async fn limits_of(app: &App, id: KeyId) -> Result<Vec<(Class, u32)>> {
+/// Calls a minute of a key. Creating takes a private key too, so that is what a private key can be limited in.
+pub async fn limits_of(app: &App, id: KeyId, is_public: bool) -> Result<Vec<(Class, u32)>> {
     let own = store::list_limits(&app.db).await?;
     let of_class = |class: Class| {
         let set = own.iter().find(|(key, of, _)| *key == id && *of == class);
         set.map_or(app.config.limits.of_class(class), |(.., per_minute)| *per_minute)
     };
-    let classes = Class::ALL.into_iter().filter(|class| *class != Class::Create);
+    let classes = Class::ALL
+        .into_iter()
+        .filter(|class| is_public || *class == Class::Create);
     Ok(classes.map(|class| (class, of_class(class))).collect())
 }
 

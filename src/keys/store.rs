@@ -5,23 +5,12 @@
 
 pub use super::stored::StoredKey;
 
-use super::stored::KeyRow;
+use super::stored::{KeyRow, keys};
 use super::{Class, Key, KeyText, Kind, Overlap, State};
 use crate::audit::{self, Act, Actor};
 use crate::db::{Db, Topic, Tx, read, run};
 use crate::ids::{AccountId, KeyId};
 use uuid::Uuid;
-
-macro_rules! keys {
-    ($rest:literal) => {
-        concat!(
-            "select k.id, k.account_id, a.username, k.kind, k.name, k.public_key, k.hash, k.created_at, ",
-            "k.revoked_at, k.blocked_at, k.block_reason, k.exposed_at, k.exposed_mailed_at, k.ends_at ",
-            "from keys k join accounts a on a.id = k.account_id ",
-            $rest
-        )
-    };
-}
 
 const ALL: &str = keys!("order by a.username, k.created_at, k.id");
 const OF_ACCOUNT: &str = keys!("where a.username = $1 order by k.created_at, k.id");

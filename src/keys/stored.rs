@@ -4,6 +4,20 @@ use super::{Key, Kind, State};
 use crate::ids::{AccountId, KeyId};
 use uuid::Uuid;
 
+/// Selects what a row of a key is read from.
+macro_rules! keys {
+    ($rest:literal) => {
+        concat!(
+            "select k.id, k.account_id, a.username, k.kind, k.name, k.public_key, k.hash, k.created_at, ",
+            "k.revoked_at, k.blocked_at, k.block_reason, k.exposed_at, k.exposed_mailed_at, k.ends_at ",
+            "from keys k join accounts a on a.id = k.account_id ",
+            $rest
+        )
+    };
+}
+
+pub(super) use keys;
+
 /// A key with what its owner is shown of it. Times are milliseconds since 1970.
 #[derive(Clone, Debug)]
 pub struct StoredKey {

@@ -1,23 +1,26 @@
 //! Mail: handed to a server, written to the data folder, or not sent at all.
 //!
-//! A mail goes its way off the request path, a few at a time; one that does not get through is tried again twice and
-//! then told in the log, without its text.
+//! A mail goes its way off the request path. For a mail server it waits in a folder of its own until the server has
+//! taken it; one that does not get through is told in the log, without its text, and tried again.
+
+mod spool;
 
 use anyhow::Context;
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use spool::Spool;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use tokio::sync::Semaphore;
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
-/// Mails under way at the same time; more than that are not taken.
-const UNDER_WAY: usize = 64;
-const PAUSES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(20)];
+/// Between two looks at the mails that wait.
+pub const AGAIN: Duration = Duration::from_secs(30);
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How mail leaves.
@@ -42,18 +45,25 @@ pub enum Way {
 pub struct Mailer {
     post: Arc<Post>,
     from: Mailbox,
-    places: Arc<Semaphore>,
 }
 
 #[derive(Debug)]
 enum Post {
-    Server(AsyncSmtpTransport<Tokio1Executor>),
+    Server(Box<Server>),
     Folder(PathBuf),
     Off,
 }
 
+#[derive(Debug)]
+struct Server {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    spool: Spool,
+    /// One pass over the mails that wait at a time, so that none is sent twice.
+    turn: Mutex<()>,
+}
+
 /// One mail.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Mail {
     pub to: String,
     pub subject: String,
@@ -62,20 +72,22 @@ pub struct Mail {
 
 impl Mailer {
     pub fn new(settings: &MailSettings, data: &Path) -> anyhow::Result<Mailer> {
+        let folder = data.join("mail");
         let post = match &settings.way {
-            Way::Server(url) => Post::Server(
-                AsyncSmtpTransport::<Tokio1Executor>::from_url(url.expose_secret())
-                    .context("mail.server cannot be used; write smtps://user:password@host")?
+            Way::Server(url) => Post::Server(Box::new(Server {
+                transport: AsyncSmtpTransport::<Tokio1Executor>::from_url(url.expose_secret())
+                    .context("mail.smtp_url cannot be used; write smtps://user:password@host")?
                     .timeout(Some(TIMEOUT))
                     .build(),
-            ),
-            Way::Folder => Post::Folder(data.join("mail")),
+                spool: Spool::new(folder.join("waiting")),
+                turn: Mutex::default(),
+            })),
+            Way::Folder => Post::Folder(folder),
             Way::Off => Post::Off,
         };
         Ok(Mailer {
             post: Arc::new(post),
             from: settings.from.clone(),
-            places: Arc::new(Semaphore::new(UNDER_WAY)),
         })
     }
 
@@ -86,22 +98,54 @@ impl Mailer {
 
     /// Sends a mail, later.
     pub fn send(&self, mail: &Mail) {
-        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
-            tracing::error!("too many mails are under way; one was not sent");
-            return;
-        };
-        let message = match self.message(mail) {
-            Ok(message) => message,
-            Err(fault) => {
-                tracing::error!(%fault, "a mail could not be written");
-                return;
-            }
-        };
-        let post = Arc::clone(&self.post);
+        let (mailer, mail) = (self.clone(), mail.clone());
         tokio::spawn(async move {
-            post.deliver(message).await;
-            drop(place);
+            if let Err(fault) = mailer.try_send(&mail).await {
+                let fault = format!("{fault:#}");
+                tracing::error!(fault, "a mail did not get through");
+            }
         });
+    }
+
+    async fn try_send(&self, mail: &Mail) -> anyhow::Result<()> {
+        match &*self.post {
+            Post::Server(server) => {
+                server.spool.put(mail).await?;
+                self.deliver_waiting().await?;
+            }
+            Post::Folder(folder) => write(folder, "eml", &self.message(mail)?.formatted()).await?,
+            Post::Off => {}
+        }
+        Ok(())
+    }
+
+    /// Hands the mails that wait to the mail server, until one does not get through; returns how many did.
+    pub async fn deliver_waiting(&self) -> anyhow::Result<usize> {
+        let Post::Server(server) = &*self.post else {
+            return Ok(0);
+        };
+        let _turn = server.turn.lock().await;
+        let mut delivered = 0;
+        for path in server.spool.list().await? {
+            let message = server.spool.read(&path).await;
+            let message = message.and_then(|mail| self.message(&mail));
+            let refused = match message {
+                Ok(message) => match server.transport.send(message).await {
+                    Ok(_) => {
+                        server.spool.remove(&path).await?;
+                        delivered += 1;
+                        continue;
+                    }
+                    Err(fault) if fault.is_permanent() => fault.into(),
+                    Err(fault) => return Err(fault).context("it waits and is tried again"),
+                },
+                Err(fault) => fault,
+            };
+            let fault = format!("{refused:#}");
+            tracing::error!(fault, "a mail will never be taken and is set aside");
+            server.spool.set_aside(&path).await?;
+        }
+        Ok(delivered)
     }
 
     fn message(&self, mail: &Mail) -> anyhow::Result<Message> {
@@ -114,32 +158,8 @@ impl Mailer {
     }
 }
 
-impl Post {
-    async fn deliver(&self, message: Message) {
-        for pause in PAUSES.into_iter().map(Some).chain([None]) {
-            let Err(fault) = self.try_deliver(message.clone()).await else {
-                return;
-            };
-            let fault = format!("{fault:#}");
-            tracing::error!(fault, again = pause.is_some(), "a mail did not get through");
-            if let Some(pause) = pause {
-                tokio::time::sleep(pause).await;
-            }
-        }
-    }
-
-    async fn try_deliver(&self, message: Message) -> anyhow::Result<()> {
-        match self {
-            Post::Server(server) => _ = server.send(message).await?,
-            Post::Folder(folder) => write(folder, &message.formatted()).await?,
-            Post::Off => {}
-        }
-        Ok(())
-    }
-}
-
-/// Written beside its name and renamed, so that a reader finds whole mails alone.
-async fn write(folder: &Path, mail: &[u8]) -> std::io::Result<()> {
+/// Written beside its name, synced and renamed, so that a reader finds whole mails alone.
+async fn write(folder: &Path, ending: &str, mail: &[u8]) -> std::io::Result<()> {
     tokio::fs::create_dir_all(folder).await?;
     let name = Uuid::now_v7().simple().to_string();
     let beside = folder.join(format!("{name}.part"));
@@ -150,6 +170,6 @@ async fn write(folder: &Path, mail: &[u8]) -> std::io::Result<()> {
     open.mode(0o600);
     let mut file = open.open(&beside).await?;
     file.write_all(mail).await?;
-    file.flush().await?;
-    tokio::fs::rename(&beside, folder.join(format!("{name}.eml"))).await
+    file.sync_all().await?;
+    tokio::fs::rename(&beside, folder.join(format!("{name}.{ending}"))).await
 }

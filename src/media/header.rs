@@ -9,6 +9,7 @@ mod png;
 mod webp;
 
 use super::fault::PictureFault;
+use super::picture::LONGEST_KEPT;
 use image::metadata::Orientation;
 
 /// Bytes of a picture as it is sent.
@@ -29,6 +30,9 @@ pub struct Header {
     pub length: usize,
     /// Bytes that decoding takes.
     pub memory: u64,
+    /// Of a lossless WebP without transparency, the byte and the bit that say it has none. Where that is set, the
+    /// decoder works in the pixels that it gives back, four bytes each, and not in others beside them.
+    pub disguise: Option<(usize, u8)>,
 }
 
 /// The formats that are taken.
@@ -47,6 +51,9 @@ struct Found {
     length: usize,
     /// Bytes that decoding takes, in sixteenths for each pixel.
     sixteenths: u64,
+    /// Do its rows come one by one, so that blocks of them are averaged before the next is there?
+    is_by_rows: bool,
+    disguise: Option<(usize, u8)>,
 }
 
 impl Header {
@@ -82,7 +89,11 @@ impl Format {
 impl Found {
     fn admit(self, format: Format) -> Result<Header, PictureFault> {
         admit_size(self.width, self.height)?;
-        let pixels = u64::from(self.width) * u64::from(self.height);
+        let block = match self.is_by_rows {
+            true => u64::from(self.width.max(self.height) / LONGEST_KEPT).max(1),
+            false => 1,
+        };
+        let pixels = (u64::from(self.width) * u64::from(self.height)).div_ceil(block * block);
         let memory = pixels * self.sixteenths / 16;
         if memory > MOST_MEMORY {
             let most = MOST_MEMORY * 16 / self.sixteenths / 1_000_000;
@@ -95,6 +106,7 @@ impl Found {
             orientation: self.orientation,
             length: self.length,
             memory,
+            disguise: self.disguise,
         })
     }
 }

@@ -4,19 +4,16 @@
 //! used once, so no row ever points to nothing: what is left over after a fault is a blob without a row, and the sweep
 //! clears that away.
 
+use super::coded::decoded;
 use super::fault::PictureFault;
-use super::header::{Header, MOST_BYTES, MOST_MEMORY};
+use super::header::{Header, MOST_MEMORY};
 use super::picture::{Clean, Kind, clean_read, narrowed};
 use super::store;
 use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::db::Db;
-use base64::Engine;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use futures_util::TryStreamExt;
 use sha2::{Digest, Sha256};
-use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -28,11 +25,6 @@ const PREFIX: &str = "picture-";
 const ORPHAN_AGE_MILLIS: i64 = 60 * 60 * 1_000;
 /// What decoding takes is counted in these.
 const MIB: u64 = 1 << 20;
-
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 /// The pictures that people sent.
 #[derive(Clone, Debug)]
@@ -287,34 +279,6 @@ fn hosted_id(bytes: &[u8]) -> String {
     id
 }
 
-fn decoded(text: &str) -> Result<Vec<u8>, PictureFault> {
-    let coded = match text.trim_ascii() {
-        "" => return Err(PictureFault::Empty),
-        url if url
-            .get(..5)
-            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) =>
-        {
-            let (head, coded) = url.split_once(',').ok_or(PictureFault::NotBase64)?;
-            let is_coded = head.len() > 7 && head[head.len() - 7..].eq_ignore_ascii_case(";base64");
-            if !is_coded {
-                return Err(PictureFault::NotBase64);
-            }
-            coded
-        }
-        coded => coded,
-    };
-    let coded = match coded.contains(|c: char| c.is_ascii_whitespace()) {
-        true => Cow::Owned(coded.replace(|c: char| c.is_ascii_whitespace(), "")),
-        false => Cow::Borrowed(coded),
-    };
-    if coded.len() > MOST_BYTES.div_ceil(3) * 4 {
-        return Err(PictureFault::TooManyBytes);
-    }
-    BASE64
-        .decode(coded.as_bytes())
-        .map_err(|_| PictureFault::NotBase64)
-}
-
 /// Runs work on a thread that may block. The room is given back when the work ends, even if nobody waits for it.
 async fn in_pool<T: Send + 'static>(
     room: OwnedSemaphorePermit,
@@ -340,41 +304,6 @@ fn unavailable(fault: impl std::fmt::Display) -> PictureFault {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_is_taken_bare_or_as_a_data_url_of_any_type_with_or_without_padding() {
-        for text in [
-            "aGk=",
-            "aGk",
-            " aG\r\nk= ",
-            "data:image/png;base64,aGk=",
-            "DATA:text/html;charset=x;BASE64,aGk",
-            "data:;base64,aGk=",
-        ] {
-            assert_eq!(decoded(text).unwrap(), b"hi", "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_base64_is_told() {
-        for text in [
-            "%%%",
-            "aGk=aGk=",
-            "data:image/png,aGk=",
-            "data:image/png;base64",
-            "é",
-            "a",
-        ] {
-            assert_eq!(decoded(text), Err(PictureFault::NotBase64), "{text}");
-        }
-        assert_eq!(decoded("  "), Err(PictureFault::Empty));
-    }
-
-    #[test]
-    fn eleven_mebibytes_are_refused_before_they_are_decoded() {
-        let text = "A".repeat((11 << 20) / 3 * 4);
-        assert_eq!(decoded(&text), Err(PictureFault::TooManyBytes));
-    }
 
     #[test]
     fn hosted_ids_are_made_from_the_bytes_and_told_from_other_ids() {

@@ -1,7 +1,9 @@
 //! Pictures: those that people send, and those that we draw for nonprofits that have none of their own.
 
 pub mod api;
+mod coded;
 pub mod cover;
+mod decode;
 pub mod fault;
 pub mod header;
 pub mod hosting;

@@ -3,19 +3,16 @@
 //! Nothing of what was sent is kept but its pixels. They are always encoded anew, so that metadata, comments and
 //! whatever was hidden behind or between them are gone, and the size is bounded.
 
+use super::decode::decode;
 use super::fault::PictureFault;
-use super::header::{Format, Header, MOST_MEMORY};
-use super::shrink::{fitting, shrink};
-use image::codecs::jpeg::{JpegDecoder, JpegEncoder};
-use image::codecs::png::{CompressionType, FilterType, PngDecoder, PngEncoder};
-use image::codecs::webp::WebPDecoder;
-use image::{DynamicImage, ImageDecoder, ImageResult, Limits};
-use std::io::Cursor;
+use super::header::Header;
+use super::shrink::fitting;
+use image::codecs::jpeg::JpegEncoder;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{DynamicImage, ImageResult};
 
 /// The longer side of a picture that is kept. Larger ones are made smaller.
 pub const LONGEST_KEPT: u32 = 2_048;
-/// What the PNG decoder may hold beside the pixels: rows, and metadata that nobody reads.
-const MOST_BESIDE: u64 = 8 << 20;
 const JPEG_QUALITY: u8 = 85;
 
 /// A picture of our own making.
@@ -44,20 +41,17 @@ pub enum Kind {
 /// ```
 pub fn clean(bytes: &[u8]) -> Result<Clean, PictureFault> {
     let header = Header::read(bytes)?;
-    clean_read(bytes, &header)
+    clean_read(bytes.to_vec(), &header)
 }
 
-/// The same, where the header was read already.
-///
-/// Bytes that are given away are gone once they are decoded, before more memory is taken.
-pub fn clean_read(bytes: impl AsRef<[u8]>, header: &Header) -> Result<Clean, PictureFault> {
-    let picture = decode(&bytes.as_ref()[..header.length], header).map_err(|_| PictureFault::Broken)?;
-    drop(bytes);
-    if (picture.width(), picture.height()) != (header.width, header.height) {
-        return Err(PictureFault::Broken);
+/// The same, where the header was read already. The bytes are gone once they are decoded, before more memory is taken.
+pub fn clean_read(mut bytes: Vec<u8>, header: &Header) -> Result<Clean, PictureFault> {
+    if let Some((place, bit)) = header.disguise {
+        bytes[place] |= bit;
     }
-    let (width, height) = fitting(header.width, header.height, LONGEST_KEPT);
-    let mut picture = shrink(picture, width, height);
+    let to = fitting(header.width, header.height, LONGEST_KEPT);
+    let mut picture = decode(&bytes[..header.length], header, to)?;
+    drop(bytes);
     picture.apply_orientation(header.orientation);
     encode(&picture).map_err(|_| PictureFault::Broken)
 }
@@ -68,9 +62,8 @@ pub fn narrowed(bytes: &[u8], width: u32) -> Result<Option<Clean>, PictureFault>
     if header.width <= width {
         return Ok(None);
     }
-    let picture = decode(bytes, &header).map_err(|_| PictureFault::Broken)?;
     let height = (u64::from(header.height) * u64::from(width) / u64::from(header.width)).max(1);
-    let picture = shrink(picture, width, height as u32);
+    let picture = decode(bytes, &header, (width, height as u32))?;
     encode(&picture).map(Some).map_err(|_| PictureFault::Broken)
 }
 
@@ -103,30 +96,6 @@ impl Kind {
         match self {
             Kind::Jpeg => "jpg",
             Kind::Png => "png",
-        }
-    }
-}
-
-fn decode(bytes: &[u8], header: &Header) -> ImageResult<DynamicImage> {
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(header.width);
-    limits.max_image_height = Some(header.height);
-    limits.max_alloc = Some(MOST_MEMORY);
-    let input = Cursor::new(bytes);
-    match header.format {
-        Format::Png => {
-            limits.max_alloc = Some(MOST_BESIDE);
-            DynamicImage::from_decoder(PngDecoder::with_limits(input, limits)?)
-        }
-        Format::Jpeg => {
-            let mut decoder = JpegDecoder::new(input)?;
-            decoder.set_limits(limits)?;
-            DynamicImage::from_decoder(decoder)
-        }
-        Format::WebP => {
-            let mut decoder = WebPDecoder::new(input)?;
-            decoder.set_limits(limits)?;
-            DynamicImage::from_decoder(decoder)
         }
     }
 }

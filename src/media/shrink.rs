@@ -1,6 +1,6 @@
 //! Making a picture smaller without a second copy of it.
 //!
-//! First whole blocks of pixels are averaged in place, which takes no memory beyond the picture; then the small rest
+//! First whole blocks of pixels are averaged: in place, or while the rows of the picture arrive. Then the small rest
 //! of the way goes to the resampler. Pixels weigh as much as they are opaque, so that what cannot be seen does not
 //! bleed into what can.
 
@@ -16,8 +16,9 @@ struct Pixels {
     data: Vec<u8>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Channels {
+/// What the bytes of a pixel mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channels {
     Grey,
     GreyAlpha,
     Rgb,
@@ -27,11 +28,59 @@ enum Channels {
 /// The same picture in a size that is not larger, with eight bits a channel.
 pub fn shrink(picture: DynamicImage, width: u32, height: u32) -> DynamicImage {
     let mut pixels = Pixels::new(picture);
-    if (pixels.width, pixels.height) != (width, height) {
-        pixels.average(pixels.width / width, pixels.height / height);
-        pixels = pixels.resample(width, height);
+    pixels.average(pixels.width / width, pixels.height / height);
+    pixels.fitted(width, height).picture()
+}
+
+/// A picture that is made smaller while its rows arrive, so that it is never there as a whole.
+pub struct Shrinking {
+    averages: Averages,
+    /// Rows that the block under way has.
+    rows: usize,
+    pixels: Pixels,
+    to: (u32, u32),
+}
+
+impl Shrinking {
+    /// Of a picture of a size, to one that is not larger.
+    pub fn new((width, height): (u32, u32), to: (u32, u32), channels: Channels) -> Shrinking {
+        let averages = Averages::new(channels, width, (width / to.0, height / to.1));
+        let (across, down) = averages.block;
+        let (width, height) = (width / across as u32, height / down as u32);
+        Shrinking {
+            averages,
+            rows: 0,
+            pixels: Pixels {
+                width,
+                height,
+                channels,
+                data: Vec::with_capacity(width as usize * height as usize * channels.count()),
+            },
+            to,
+        }
     }
-    pixels.picture()
+
+    /// Takes the next row. Rows at the end that fill no block are left out.
+    pub fn push(&mut self, row: &[u8]) {
+        if self.averages.block == (1, 1) {
+            self.pixels.data.extend_from_slice(row);
+            return;
+        }
+        self.averages.add(row);
+        self.rows += 1;
+        if self.rows == self.averages.block.1 {
+            let (data, length) = (&mut self.pixels.data, self.averages.length());
+            let written = data.len();
+            data.resize(written + length, 0);
+            self.averages.emit(&mut data[written..]);
+            self.rows = 0;
+        }
+    }
+
+    /// The small picture, once all rows are there.
+    pub fn finish(self) -> DynamicImage {
+        self.pixels.fitted(self.to.0, self.to.1).picture()
+    }
 }
 
 /// The size that fits into a square and has the same proportions; never larger than it was.
@@ -68,21 +117,33 @@ impl Pixels {
         }
     }
 
-    /// Makes one pixel of each block, in place. Columns and rows that fill no block are left out.
+    /// Makes one pixel of each block, in place: what is written never lies behind what is still to be read. Columns and
+    /// rows that fill no block are left out.
     fn average(&mut self, across: u32, down: u32) {
-        if across <= 1 && down <= 1 {
+        let mut averages = Averages::new(self.channels, self.width, (across, down));
+        let (across, down) = averages.block;
+        if (across, down) == (1, 1) {
             return;
         }
-        let block = (across.max(1) as usize, down.max(1) as usize);
-        let size = (self.width as usize, self.height as usize);
-        match self.channels {
-            Channels::Grey => average_blocks::<1, false>(&mut self.data, size, block),
-            Channels::GreyAlpha => average_blocks::<2, true>(&mut self.data, size, block),
-            Channels::Rgb => average_blocks::<3, false>(&mut self.data, size, block),
-            Channels::Rgba => average_blocks::<4, true>(&mut self.data, size, block),
+        let row = self.width as usize * self.channels.count();
+        let mut written = 0;
+        for block in 0..self.height as usize / down {
+            for at in block * down..(block + 1) * down {
+                averages.add(&self.data[at * row..(at + 1) * row]);
+            }
+            averages.emit(&mut self.data[written..written + averages.length()]);
+            written += averages.length();
         }
-        self.width = (size.0 / block.0) as u32;
-        self.height = (size.1 / block.1) as u32;
+        self.width /= across as u32;
+        self.height /= down as u32;
+    }
+
+    /// Exactly this size.
+    fn fitted(self, width: u32, height: u32) -> Pixels {
+        match (self.width, self.height) == (width, height) {
+            true => self,
+            false => self.resample(width, height),
+        }
     }
 
     /// Writes into what averaging left free, where that is enough: to give it back first, the pixels would be copied.
@@ -123,8 +184,14 @@ impl Pixels {
     }
 
     fn picture(self) -> DynamicImage {
-        let (width, height, data) = (self.width, self.height, self.data);
-        let picture = match self.channels {
+        self.channels.picture((self.width, self.height), self.data)
+    }
+}
+
+impl Channels {
+    /// The picture of a size that these pixels fill.
+    pub fn picture(self, (width, height): (u32, u32), data: Vec<u8>) -> DynamicImage {
+        let picture = match self {
             Channels::Grey => GrayImage::from_raw(width, height, data).map(DynamicImage::from),
             Channels::GreyAlpha => GrayAlphaImage::from_raw(width, height, data).map(DynamicImage::from),
             Channels::Rgb => RgbImage::from_raw(width, height, data).map(DynamicImage::from),
@@ -132,9 +199,7 @@ impl Pixels {
         };
         picture.expect("the pixels fill the picture")
     }
-}
 
-impl Channels {
     fn count(self) -> usize {
         match self {
             Channels::Grey => 1,
@@ -154,34 +219,77 @@ impl Channels {
     }
 }
 
-/// The pixel that is written never lies behind those that are still to be read.
-fn average_blocks<const N: usize, const ALPHA: bool>(
-    data: &mut [u8],
-    (width, height): (usize, usize),
-    (across, down): (usize, usize),
-) {
-    let mut written = 0;
-    for top in 0..height / down {
-        for left in 0..width / across {
-            let mut sums = [0_u32; N];
-            let mut weights = 0;
-            for row in top * down..(top + 1) * down {
-                let start = (row * width + left * across) * N;
-                for pixel in data[start..start + across * N].as_chunks::<N>().0 {
-                    let weight = if ALPHA { u32::from(pixel[N - 1]) } else { 1 };
-                    weights += weight;
-                    for (sum, value) in sums.iter_mut().zip(pixel) {
-                        *sum += u32::from(*value) * weight;
-                    }
+/// The sums of one row of blocks.
+struct Averages {
+    channels: Channels,
+    /// Columns and rows of a block.
+    block: (usize, usize),
+    sums: Vec<u32>,
+    weights: Vec<u32>,
+}
+
+impl Averages {
+    fn new(channels: Channels, width: u32, (across, down): (u32, u32)) -> Averages {
+        let block = (across.max(1) as usize, down.max(1) as usize);
+        let blocks = width as usize / block.0;
+        Averages {
+            channels,
+            block,
+            sums: vec![0; blocks * channels.count()],
+            weights: vec![0; blocks],
+        }
+    }
+
+    /// Bytes of a row that comes out.
+    fn length(&self) -> usize {
+        self.sums.len()
+    }
+
+    fn add(&mut self, row: &[u8]) {
+        match self.channels {
+            Channels::Grey => self.add_row::<1, false>(row),
+            Channels::GreyAlpha => self.add_row::<2, true>(row),
+            Channels::Rgb => self.add_row::<3, false>(row),
+            Channels::Rgba => self.add_row::<4, true>(row),
+        }
+    }
+
+    fn add_row<const N: usize, const ALPHA: bool>(&mut self, row: &[u8]) {
+        let (sums, _) = self.sums.as_chunks_mut::<N>();
+        let blocks = row.chunks_exact(self.block.0 * N);
+        for ((block, sums), weights) in blocks.zip(sums).zip(&mut self.weights) {
+            for pixel in block.as_chunks::<N>().0 {
+                let weight = if ALPHA { u32::from(pixel[N - 1]) } else { 1 };
+                *weights += weight;
+                for (sum, value) in sums.iter_mut().zip(pixel) {
+                    *sum += u32::from(*value) * weight;
                 }
             }
-            let count = (across * down) as u32;
-            let mut pixel = sums.map(|sum| (sum + weights / 2).checked_div(weights).unwrap_or(0) as u8);
+        }
+    }
+
+    /// Writes the averages and begins anew.
+    fn emit(&mut self, to: &mut [u8]) {
+        match self.channels {
+            Channels::Grey => self.emit_row::<1, false>(to),
+            Channels::GreyAlpha => self.emit_row::<2, true>(to),
+            Channels::Rgb => self.emit_row::<3, false>(to),
+            Channels::Rgba => self.emit_row::<4, true>(to),
+        }
+    }
+
+    fn emit_row<const N: usize, const ALPHA: bool>(&mut self, to: &mut [u8]) {
+        let count = (self.block.0 * self.block.1) as u32;
+        let (pixels, _) = to.as_chunks_mut::<N>();
+        let (sums, _) = self.sums.as_chunks_mut::<N>();
+        for ((pixel, sums), weights) in pixels.iter_mut().zip(sums).zip(&mut self.weights) {
+            let all = *weights;
+            *pixel = sums.map(|sum| (sum + all / 2).checked_div(all).unwrap_or(0) as u8);
             if ALPHA {
-                pixel[N - 1] = ((weights + count / 2) / count) as u8;
+                pixel[N - 1] = ((all + count / 2) / count) as u8;
             }
-            data[written..written + N].copy_from_slice(&pixel);
-            written += N;
+            *sums = [0; N];
+            *weights = 0;
         }
     }
 }
@@ -218,6 +326,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn rows_that_arrive_one_by_one_give_the_same_picture(
+            width in 1..70_u32, height in 1..70_u32, longest in 1..70_u32, seed in any::<u32>()
+        ) {
+            let picture = RgbaImage::from_fn(width, height, |x, y| {
+                Rgba((x * 31 + y * 17 + 1).wrapping_mul(seed | 1).to_le_bytes())
+            });
+            let to = fitting(width, height, longest);
+            let mut rows = Shrinking::new((width, height), to, Channels::Rgba);
+            picture.as_raw().chunks_exact(width as usize * 4).for_each(|row| rows.push(row));
+            prop_assert_eq!(rows.finish(), shrink(picture.into(), to.0, to.1));
+        }
+
         #[test]
         fn one_grey_stays_this_grey_in_every_size(
             width in 1..300_u32, height in 1..300_u32, longest in 1..300_u32, grey in any::<u8>()

@@ -7,7 +7,7 @@ use crate::http::params::PathText;
 use crate::ids::KeyId;
 use crate::keys::Class;
 use crate::keys::pages::limits_of;
-use crate::keys::store;
+use crate::keys::store::{self, StoredKey};
 use crate::keys::view::{KeyView, Used};
 use crate::sessions::{Operator, SignedIn};
 use crate::web::flash::Flash;
@@ -39,9 +39,10 @@ pub async fn key(
     frame: Frame,
     PathText(id): PathText,
 ) -> Result<Response> {
-    let id = parse(&id)?;
-    let (block, limits) = (block_form(&frame, id), limits_form(&app, &frame, id).await?);
-    show(&app, &who, frame, id, block, limits).await
+    let key = find(&app, &id).await?;
+    let block = block_form(&frame, KeyId(key.id));
+    let limits = limits_form(&app, &frame, &key).await?;
+    show(&app, &who, frame, key, block, limits).await
 }
 
 /// `POST /dashboard/operator/keys/{id}/block`
@@ -52,13 +53,14 @@ pub async fn block(
     PathText(id): PathText,
     sent: Sent,
 ) -> Result<Response> {
-    let id = parse(&id)?;
+    let key = find(&app, &id).await?;
+    let id = KeyId(key.id);
     let reason = sent.trimmed("reason");
     if !(1..=LONGEST_REASON).contains(&reason.chars().count()) || reason.contains('\0') {
         let mut form = block_form(&frame, id).filled(&sent);
         form.refuse("reason", frame.t.operator.no_reason);
-        let limits = limits_form(&app, &frame, id).await?;
-        let page = show(&app, &who, frame, id, form, limits).await?;
+        let limits = limits_form(&app, &frame, &key).await?;
+        let page = show(&app, &who, frame, key, form, limits).await?;
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
     }
     let now = app.clock.millis();
@@ -72,7 +74,7 @@ pub async fn unblock(
     Operator(who): Operator,
     PathText(id): PathText,
 ) -> Result<Response> {
-    let id = parse(&id)?;
+    let id = KeyId(find(&app, &id).await?.id);
     let now = app.clock.millis();
     let known = store::unblock(&app.db, id, Actor::Account(who.account), now).await?;
     done(&app, known, id, Flash::KeyUnblocked)
@@ -86,10 +88,11 @@ pub async fn set_limits(
     PathText(id): PathText,
     sent: Sent,
 ) -> Result<Response> {
-    let id = parse(&id)?;
-    let mut form = limits_form(&app, &frame, id).await?.filled(&sent);
+    let key = find(&app, &id).await?;
+    let id = KeyId(key.id);
+    let mut form = limits_form(&app, &frame, &key).await?.filled(&sent);
     let mut limits = Vec::new();
-    for (class, before) in limits_of(&app, id).await? {
+    for (class, before) in limits_of(&app, id, key.public_key.is_some()).await? {
         match sent.trimmed(class.name()).parse() {
             Ok(per_minute) if per_minute == before => {}
             Ok(per_minute @ ..=HIGHEST_LIMIT) => limits.push((class, per_minute)),
@@ -98,7 +101,7 @@ pub async fn set_limits(
     }
     if form.is_refused() {
         let block = block_form(&frame, id);
-        let page = show(&app, &who, frame, id, block, form).await?;
+        let page = show(&app, &who, frame, key, block, form).await?;
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
     }
     if limits.is_empty() {
@@ -109,8 +112,10 @@ pub async fn set_limits(
     done(&app, known, id, Flash::LimitsSet)
 }
 
-fn parse(id: &str) -> Result<KeyId> {
-    Uuid::try_parse(id).map(KeyId).map_err(|_| Error::NotFound)
+async fn find(app: &App, id: &str) -> Result<StoredKey> {
+    let id = Uuid::try_parse(id).map_err(|_| Error::NotFound)?;
+    let found = store::find(&app.db, KeyId(id)).await?;
+    found.ok_or(Error::NotFound)
 }
 
 fn address(id: KeyId) -> String {
@@ -128,11 +133,10 @@ async fn show(
     app: &App,
     who: &SignedIn,
     frame: Frame,
-    id: KeyId,
+    key: StoredKey,
     block: Form,
     limits: Form,
 ) -> Result<Response> {
-    let key = store::find(&app.db, id).await?.ok_or(Error::NotFound)?;
     let used = Used::load(app, None).await?;
     let page = OneKey {
         key: KeyView::new(key, &used, app.clock.millis()),
@@ -149,8 +153,9 @@ fn block_form(frame: &Frame, id: KeyId) -> Form {
     Form::new(format!("{}/block", address(id)), t.block, fields).dangerous()
 }
 
-async fn limits_form(app: &App, frame: &Frame, id: KeyId) -> Result<Form> {
-    let limits = limits_of(app, id).await?;
+async fn limits_form(app: &App, frame: &Frame, key: &StoredKey) -> Result<Form> {
+    let id = KeyId(key.id);
+    let limits = limits_of(app, id, key.public_key.is_some()).await?;
     let field = |(class, per_minute): (Class, u32)| {
         Field::number(class.name(), class.name()).value(per_minute.to_string())
     };

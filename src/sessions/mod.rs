@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod store;
 
+use crate::accounts::proof::Proof;
 use crate::accounts::token::Token;
 use crate::app::App;
 use crate::error::Error;
@@ -38,15 +39,15 @@ pub struct SignedIn {
 #[derive(Clone, Debug)]
 pub struct Operator(pub SignedIn);
 
-/// Begins a session and gives its cookie.
-pub async fn begin(app: &App, account: AccountId, headers: &HeaderMap) -> Result<CookieJar, Error> {
+/// Begins a session and gives its cookie. Nothing where the password was changed since it was proven.
+pub async fn begin(app: &App, proof: &Proof, headers: &HeaderMap) -> Result<Option<CookieJar>, Error> {
     let token = Token::generate();
     let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok());
     let agent = crate::text::cut(agent.unwrap_or_default(), AGENT);
     let now = app.clock.millis();
-    store::insert(&app.db, token.hash(), account, agent, now).await?;
+    let is_begun = store::insert(&app.db, token.hash(), proof, agent, now).await?;
     let cookie = cookie(app, token.expose().to_owned());
-    Ok(CookieJar::new().add(cookie))
+    Ok(is_begun.then(|| CookieJar::new().add(cookie)))
 }
 
 /// Ends the session of a request in the store.

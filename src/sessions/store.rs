@@ -1,6 +1,8 @@
 //! The SQL of sessions.
 
 use super::{IDLE, SignedIn};
+use crate::accounts::proof::Proof;
+use crate::accounts::store::hold;
 use crate::db::{Db, read, run};
 use crate::ids::AccountId;
 use uuid::Uuid;
@@ -58,20 +60,24 @@ pub async fn list(db: &Db, account: AccountId) -> sqlx::Result<Vec<StoredSession
     Ok(rows.into_iter().map(session).collect())
 }
 
-/// Begins a session, and forgets those that ended by themselves.
-pub async fn insert(db: &Db, hash: [u8; 32], account: AccountId, agent: &str, now: i64) -> sqlx::Result<()> {
+/// Begins a session, and forgets those that ended by themselves. False where what was proven is the password no more.
+pub async fn insert(db: &Db, hash: [u8; 32], proof: &Proof, agent: &str, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
+    if !hold(&mut tx, proof).await? {
+        return Ok(false);
+    }
     let oldest = now - IDLE.as_millis() as i64;
     run!(&mut tx, c => sqlx::query(REMOVE_IDLE).bind(oldest).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(INSERT)
         .bind(hash.as_slice())
-        .bind(account.0)
+        .bind(proof.account.0)
         .bind(now)
         .bind(agent)
         .execute(c)
         .await
         .map(|_| ()))?;
-    tx.commit().await
+    tx.commit().await?;
+    Ok(true)
 }
 
 pub async fn note_seen(db: &Db, hash: [u8; 32], now: i64) -> sqlx::Result<()> {

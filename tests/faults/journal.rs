@@ -24,7 +24,6 @@ use std::time::Duration;
 
 /// Rounds where `CAUSEWAY_JOURNAL_ROUNDS` says nothing else.
 const ROUNDS: u64 = 50;
-const ROUNDS_OF_POSTGRES: u64 = 10;
 const CREATORS: usize = 6;
 const GIVERS: usize = 2;
 const LONGEST_MILLIS: u64 = 300;
@@ -33,22 +32,22 @@ const GIFT: i64 = 250;
 
 #[test]
 fn a_server_killed_at_any_moment_loses_and_doubles_nothing_on_sqlite() {
-    kill_writers(Kind::Sqlite, ROUNDS);
+    kill_writers(Kind::Sqlite);
 }
 
 #[test]
 fn a_server_killed_at_any_moment_loses_and_doubles_nothing_on_postgres() {
-    kill_writers(Kind::Postgres, ROUNDS_OF_POSTGRES);
+    kill_writers(Kind::Postgres);
 }
 
-fn kill_writers(kind: Kind, rounds: u64) {
+fn kill_writers(kind: Kind) {
     if !kind.is_here() {
         return;
     }
     let rounds = std::env::var("CAUSEWAY_JOURNAL_ROUNDS")
         .ok()
         .and_then(|rounds| rounds.parse().ok())
-        .unwrap_or(rounds);
+        .unwrap_or(ROUNDS);
     let mut written = Written::new(Place::new(kind, 1_000));
     let mut server = written.place.serve();
     written.begin(server.address);

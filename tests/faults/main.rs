@@ -6,6 +6,7 @@
 
 mod client;
 mod damage;
+mod device;
 mod dice;
 mod disk;
 mod files;
@@ -17,6 +18,7 @@ mod live;
 mod outage;
 mod pictures;
 mod place;
+mod power;
 mod proxy;
 mod server;
 mod stop;

@@ -1,15 +1,17 @@
 //! A running server.
 
 use crate::client::{self, Answer};
-use crate::place::{Place, SOON, eventually};
+use crate::place::{BINARY, Place, SOON, eventually};
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub struct Server {
     process: Child,
+    /// Of the server itself, where `process` only watches it.
+    id: u32,
     pub address: SocketAddr,
     log: PathBuf,
 }
@@ -17,13 +19,32 @@ pub struct Server {
 impl Server {
     /// Starts a server with these variables of the environment beside those of the place.
     pub fn start(place: &Place, environment: &[(&str, &str)]) -> Server {
+        let mut command = place.command(&["serve", "--empty", "--listen", "127.0.0.1:0"]);
+        command.envs(environment.iter().copied());
+        Server::run(place, command)
+    }
+
+    /// Starts a server whose calls of the system go through `strace` with these options.
+    pub fn start_traced(place: &Place, options: &[&str]) -> Server {
+        let mut command = Command::new("strace");
+        place.settle(&mut command);
+        command.arg("-f").args(options);
+        command.args([BINARY, "serve", "--empty", "--listen", "127.0.0.1:0"]);
+        let mut server = Server::run(place, command);
+        let watcher = server.id;
+        let children = fs::read_to_string(format!("/proc/{watcher}/task/{watcher}/children"));
+        let children = children.expect("a process");
+        let child = children.split(' ').next().and_then(|id| id.parse().ok());
+        server.id = child.expect("a server that is watched");
+        server
+    }
+
+    fn run(place: &Place, mut command: Command) -> Server {
         static STARTED: AtomicU32 = AtomicU32::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let log = place.folder.path().join(format!("server-{number}.log"));
         let greeting = log.with_extension("out");
-        let mut command = place.command(&["serve", "--empty", "--listen", "127.0.0.1:0"]);
         command
-            .envs(environment.iter().copied())
             .stdout(File::create(&greeting).expect("a log file"))
             .stderr(File::create(&log).expect("a log file"));
         let mut process = command.spawn().expect("the binary runs");
@@ -42,6 +63,7 @@ impl Server {
             address.is_some()
         });
         Server {
+            id: process.id(),
             process,
             address: address.expect("it listens"),
             log,
@@ -75,15 +97,31 @@ impl Server {
     pub fn terminate(&self) {
         let sent = Command::new("sh")
             .arg("-c")
-            .arg(format!("kill -TERM {}", self.process.id()))
+            .arg(format!("kill -TERM {}", self.id))
             .status();
         assert!(sent.is_ok_and(|sent| sent.success()));
     }
 
+    /// Stops it and waits for its end.
+    pub fn stop(mut self) {
+        self.terminate();
+        eventually(SOON, "the server stops", || self.ended().is_some());
+    }
+
     /// Ends it at once, with no word.
     pub fn kill(&mut self) {
-        self.process.kill().expect("a process that can be killed");
+        self.end();
         self.process.wait().expect("a process");
+    }
+
+    /// One that watches ends with what it watches.
+    fn end(&mut self) {
+        let id = self.id.to_string();
+        let ended = Command::new("kill")
+            .args(["-KILL", &id])
+            .stderr(Stdio::null())
+            .status();
+        ended.expect("a command");
     }
 
     /// Waits for its end.
@@ -94,8 +132,10 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        if self.ended().is_none() {
+            self.end();
+            let _ = self.process.wait();
+        }
         if std::thread::panicking() {
             println!("the log of the server:\n{}", self.log());
         }

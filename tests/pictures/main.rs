@@ -154,6 +154,24 @@ fn the_sentence_of_a_fault_says_what_to_send_instead() {
 }
 
 #[test]
+fn a_lossless_webp_is_as_opaque_as_it_says() {
+    // Its pixels are written as wholly transparent, and its header says that this does not count.
+    for bytes in [
+        corpus::webp::flat(3_000, 10, false),
+        corpus::webp::in_canvas_with(3_000, 10, 0, &corpus::webp::flat_chunk(3_000, 10, false)),
+    ] {
+        assert_eq!(clean(&bytes).unwrap().kind, Kind::Jpeg);
+    }
+}
+
+#[test]
+fn a_png_is_the_same_picture_however_its_rows_come() {
+    let plain = corpus::png::Png::of(2_500, 7, 8, 2).pixels().end();
+    let passes = corpus::png::Png::interlaced(2_500, 7, 8, 2);
+    assert_eq!(clean(&plain), clean(&passes));
+}
+
+#[test]
 fn transparency_outlives_the_cleaning() {
     let picture = clean(&corpus::webp::flat(3_000, 10, true)).unwrap();
     assert_eq!(

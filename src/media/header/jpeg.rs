@@ -72,6 +72,8 @@ pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
         orientation: turned.unwrap_or(Orientation::NoTransforms),
         length: at,
         sixteenths: frame.sixteenths(is_interleaved),
+        is_by_rows: false,
+        disguise: None,
     })
 }
 

@@ -13,30 +13,31 @@ const RGBA: u8 = 6;
 
 pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
     let mut at = SIGNATURE;
-    let mut head: Option<(u32, u32, u8, u8)> = None;
+    let mut head: Option<Head> = None;
     let mut has_alpha_color = false;
     let mut turned = Orientation::NoTransforms;
     loop {
         let (kind, data) = chunk(bytes, at).ok_or(PictureFault::Broken)?;
         at += FRAME + data.len();
-        match (kind, head) {
+        match (kind, &head) {
             (b"IHDR", None) => {
-                let (width, height) = be32(data, 0).zip(be32(data, 4)).ok_or(PictureFault::Broken)?;
-                admit_size(width, height)?;
-                let (depth, color) = data.get(8).zip(data.get(9)).ok_or(PictureFault::Broken)?;
-                head = Some((width, height, *depth, *color));
+                let found = Head::read(data).ok_or(PictureFault::Broken)?;
+                admit_size(found.width, found.height)?;
+                head = Some(found);
             }
             (b"IHDR", Some(_)) | (_, None) => return Err(PictureFault::Broken),
             (b"acTL" | b"fcTL" | b"fdAT", _) => return Err(PictureFault::Animated),
             (b"tRNS", _) => has_alpha_color = true,
             (b"eXIf", _) => turned = orientation(data),
-            (b"IEND", Some((width, height, depth, color))) => {
+            (b"IEND", Some(head)) => {
                 return Ok(Found {
-                    width,
-                    height,
+                    width: head.width,
+                    height: head.height,
                     orientation: turned,
                     length: at,
-                    sixteenths: sixteenths(depth, color, has_alpha_color),
+                    sixteenths: head.sixteenths(has_alpha_color),
+                    is_by_rows: !head.is_interlaced,
+                    disguise: None,
                 });
             }
             _ => {}
@@ -44,23 +45,43 @@ pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
     }
 }
 
+/// The next chunk. Where the picture cannot be shown without it, its checksum must be right.
 fn chunk(bytes: &[u8], at: usize) -> Option<(&[u8; 4], &[u8])> {
     let length = be32(bytes, at)? as usize;
-    let kind = bytes.get(at + 4..at + 8)?.try_into().ok()?;
-    let data = bytes.get(at + 8..(at + 8).checked_add(length)?)?;
-    // The checksum must be there; the decoder compares it.
-    bytes.get(at + 8 + length..at + FRAME + length)?;
-    Some((kind, data))
+    let kind: &[u8; 4] = bytes.get(at + 4..at + 8)?.try_into().ok()?;
+    let end = (at + 8).checked_add(length)?;
+    let data = bytes.get(at + 8..end)?;
+    let checksum = be32(bytes, end)?;
+    let is_needed = kind[0].is_ascii_uppercase();
+    (!is_needed || crc32fast::hash(&bytes[at + 4..end]) == checksum).then_some((kind, data))
 }
 
-/// Palettes and less than eight bits are decoded to eight bits a channel; sixteen are kept until they are cut to eight.
-fn sixteenths(depth: u8, color: u8, has_alpha_color: bool) -> u64 {
-    let channels = match color {
-        GREY => 1,
-        GREY_ALPHA => 2,
-        RGBA => 4,
-        _ => 3,
-    };
-    let channels = channels + u64::from(has_alpha_color && !matches!(color, GREY_ALPHA | RGBA));
-    channels * if depth == 16 { 16 * 3 } else { 16 }
+/// What the first chunk says.
+struct Head {
+    width: u32,
+    height: u32,
+    color: u8,
+    is_interlaced: bool,
+}
+
+impl Head {
+    fn read(data: &[u8]) -> Option<Head> {
+        Some(Head {
+            width: be32(data, 0)?,
+            height: be32(data, 4)?,
+            color: *data.get(9)?,
+            is_interlaced: *data.get(12)? != 0,
+        })
+    }
+
+    /// Palettes, and more or less than eight bits, are decoded to eight bits a channel.
+    fn sixteenths(&self, has_alpha_color: bool) -> u64 {
+        let channels = match self.color {
+            GREY => 1,
+            GREY_ALPHA => 2,
+            RGBA => 4,
+            _ => 3,
+        };
+        16 * (channels + u64::from(has_alpha_color && !matches!(self.color, GREY_ALPHA | RGBA)))
+    }
 }

@@ -8,13 +8,15 @@ const RIFF_HEADER: usize = 12;
 const CHUNK_HEADER: usize = 8;
 const ANIMATION: u8 = 0x02;
 const ALPHA: u8 = 0x10;
+/// In the fifth byte of a lossless picture: behind its mark stand two sides of 14 bits, then this.
+const LOSSLESS_ALPHA: u8 = 0x10;
 
 pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
     let length = le32(bytes, 4).ok_or(PictureFault::Broken)? as usize + CHUNK_HEADER;
     let bytes = bytes.get(..length).ok_or(PictureFault::Broken)?;
     let mut at = RIFF_HEADER;
     let mut canvas: Option<(u32, u32)> = None;
-    let mut image: Option<Image> = None;
+    let mut image: Option<(usize, Image)> = None;
     let mut has_alpha = false;
     let mut turned = Orientation::NoTransforms;
     while at < bytes.len() {
@@ -30,25 +32,40 @@ pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
                 canvas = Some((size.0 + 1, size.1 + 1));
             }
             b"ANIM" | b"ANMF" => return Err(PictureFault::Animated),
-            b"VP8 " if image.is_none() => image = Some(Image::lossy(data).ok_or(PictureFault::Broken)?),
-            b"VP8L" if image.is_none() => image = Some(Image::lossless(data).ok_or(PictureFault::Broken)?),
+            b"VP8 " if image.is_none() => {
+                image = Some((at, Image::lossy(data).ok_or(PictureFault::Broken)?));
+            }
+            b"VP8L" if image.is_none() => {
+                image = Some((at, Image::lossless(data).ok_or(PictureFault::Broken)?));
+            }
             b"EXIF" => turned = orientation(data),
             _ => {}
         }
         at += CHUNK_HEADER + data.len().next_multiple_of(2);
     }
-    let image = image.ok_or(PictureFault::Broken)?;
+    let (place, image) = image.ok_or(PictureFault::Broken)?;
     // The decoder makes room for the size of the inner picture before it compares the two.
     admit_size(image.width, image.height)?;
     if canvas.is_some_and(|canvas| canvas != (image.width, image.height)) {
         return Err(PictureFault::Broken);
     }
+    let has_alpha = if canvas.is_some() {
+        has_alpha
+    } else {
+        image.has_alpha
+    };
+    let mark = match canvas {
+        Some(_) => (RIFF_HEADER + CHUNK_HEADER, ALPHA),
+        None => (place + CHUNK_HEADER + 4, LOSSLESS_ALPHA),
+    };
     Ok(Found {
         width: image.width,
         height: image.height,
         orientation: turned,
         length,
-        sixteenths: image.sixteenths(has_alpha, canvas.is_some()),
+        sixteenths: image.sixteenths(has_alpha),
+        is_by_rows: false,
+        disguise: (!image.is_lossy && !has_alpha).then_some(mark),
     })
 }
 
@@ -94,15 +111,13 @@ impl Image {
         })
     }
 
-    /// The decoder holds three planes beside the pixels (lossy), decodes transparency as a picture of its own, and
-    /// decodes a lossless picture with four bytes a pixel even where three are asked for.
-    fn sixteenths(&self, has_alpha: bool, is_extended: bool) -> u64 {
-        let has_alpha = if is_extended { has_alpha } else { self.has_alpha };
+    /// The decoder holds three planes beside the pixels of a lossy picture, and decodes its transparency as a picture of
+    /// its own. A lossless one has four bytes a pixel, with transparency or without.
+    fn sixteenths(&self, has_alpha: bool) -> u64 {
         match (self.is_lossy, has_alpha) {
             (true, false) => 16 * 3 + 24,
             (true, true) => 16 * 4 + 24 + 16 * 5,
-            (false, false) => 16 * 7,
-            (false, true) => 16 * 4,
+            (false, _) => 16 * 4,
         }
     }
 }

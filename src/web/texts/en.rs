@@ -253,7 +253,6 @@ texts! {
         name: "Key",
         search: "Account begins with",
         show: "Show",
-        more: "There are more; narrow the list down by the name of the account.",
         none: "There is nothing here.",
         block: "Block this key",
         block_about: "It stops within a second on every server. Its owner is shown the reason.",

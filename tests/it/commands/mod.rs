@@ -6,6 +6,7 @@ mod exit_codes;
 mod import;
 mod keys;
 mod live;
+mod person;
 mod secrets;
 mod server;
 

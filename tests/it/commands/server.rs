@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 pub struct Server {
     process: Child,
-    address: String,
+    pub address: String,
     pub metrics: String,
     log: PathBuf,
 }
@@ -35,7 +35,21 @@ fn binary(world: &World) -> Command {
 
 /// Runs a command beside the server, with `--json`.
 pub fn command(world: &World, arguments: &[&str]) -> Value {
-    let output = binary(world).args(arguments).arg("--json").output().unwrap();
+    command_with(world, arguments, "")
+}
+
+/// The same with a line of input.
+pub fn command_with(world: &World, arguments: &[&str], input: &str) -> Value {
+    let mut command = binary(world);
+    command.args(arguments).arg("--json").stdin(Stdio::piped());
+    let mut process = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that reads nothing may have ended.
+    _ = writeln!(process.stdin.take().unwrap(), "{input}");
+    let output = process.wait_with_output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {error}");
     serde_json::from_slice(&output.stdout).unwrap()
@@ -127,10 +141,20 @@ impl Drop for Server {
 
 /// One request on a connection of its own.
 pub fn exchange(address: &str, method: &str, path: &str, headers: &str) -> String {
+    exchange_body(address, method, path, headers, "")
+}
+
+/// The same with a body.
+pub fn exchange_body(address: &str, method: &str, path: &str, headers: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let head =
-        format!("{method} {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\n{headers}\r\n");
+    let length = match body {
+        "" => String::new(),
+        body => format!("Content-Length: {}\r\n", body.len()),
+    };
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\n{length}{headers}\r\n{body}"
+    );
     stream.write_all(head.as_bytes()).unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();

@@ -5,7 +5,7 @@ use crate::world::World;
 
 const PAGES: [&str; 5] = ["", "/keys", "/imports", "/errors", "/audit"];
 
-async fn operator(world: &World) -> Visitor {
+pub async fn operator(world: &World) -> Visitor {
     let visitor = Visitor::new(world);
     visitor.sign_up("olga").await;
     world
@@ -41,10 +41,10 @@ on_both! {
         world.app.keys.refresh().await.unwrap();
         caller.details(200, "530196605").await;
 
-        let limits = [("details", "3"), ("search", "5000"), ("browse", "500"), ("causes", "500"), ("fundraisers", "x")];
+        let limits = [("details", "3"), ("search", "5000"), ("browse", "500"), ("causes", "500"), ("create", "2"), ("fundraisers", "x")];
         operator.post(422, &format!("{page}/limits"), &limits).await;
         let mut limits = limits;
-        limits[4].1 = "500";
+        limits[5].1 = "500";
         operator.post(303, &format!("{page}/limits"), &limits).await;
         world.app.keys.refresh().await.unwrap();
         assert_eq!(caller.get(200, "/v0.2/search/red").await.header("ratelimit-policy"), "\"search\";q=5000;w=60");

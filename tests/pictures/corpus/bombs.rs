@@ -44,9 +44,14 @@ fn large_pngs() -> Vec<Hostile> {
         ),
         hostile(Cleaned, "a PNG of 8192 by 1", Png::new(8_192, 1).pixels().end()),
         hostile(
-            Refused,
+            Cleaned,
             "a PNG of 24 megapixels with 16 bits",
             Png::of(6_000, 4_000, 16, 6).pixels().end(),
+        ),
+        hostile(
+            Cleaned,
+            "an interlaced PNG of 24 megapixels with 16 bits",
+            Png::interlaced(6_000, 4_000, 16, 6),
         ),
         hostile(
             Cleaned,
@@ -145,6 +150,11 @@ fn jpeg_bombs() -> Vec<Hostile> {
             Jpeg::progressive(1_000, 1_000).scan().refinements(29).end(),
         ),
         hostile(
+            Cleaned,
+            "a progressive JPEG of 13 megapixels and 32 scans",
+            Jpeg::progressive(4_000, 3_250).scan().refinements(31).end(),
+        ),
+        hostile(
             Refused,
             "a JPEG with two sizes",
             Jpeg::new(8, 8).frame(8_000, 8_000).scan().end(),
@@ -177,7 +187,7 @@ fn webp_bombs() -> Vec<Hostile> {
             webp::flat(6_000, 4_000, true),
         ),
         hostile(
-            Refused,
+            Cleaned,
             "an opaque lossless WebP of 24 megapixels",
             webp::flat(6_000, 4_000, false),
         ),

@@ -88,10 +88,10 @@ impl Jpeg {
 
     /// Scans that bring nothing new to the first component.
     pub fn refinements(mut self, count: usize) -> Jpeg {
-        let length = self.blocks.div_ceil(8);
+        let length = self.blocks.div_ceil(8).min((9 << 20) / count);
         for _ in 0..count {
             self = self.segment(0xDA, &[1, 1, 0x00, 1, 63, 0]);
-            let end = self.bytes.len() + length.min(3_000);
+            let end = self.bytes.len() + length;
             self.bytes.resize(end, 0);
         }
         self

@@ -17,6 +17,18 @@ impl Png {
     }
 
     pub fn of(width: u32, height: u32, depth: u8, color: u8) -> Png {
+        Png::begun(width, height, depth, color, 0)
+    }
+
+    /// Rows in seven passes, each of which adds a byte for each of its rows.
+    pub fn interlaced(width: u32, height: u32, depth: u8, color: u8) -> Vec<u8> {
+        let passes = 7 * (height as usize + width as usize);
+        Png::begun(width, height, depth, color, 1)
+            .pixels_and(passes)
+            .end()
+    }
+
+    fn begun(width: u32, height: u32, depth: u8, color: u8, interlace: u8) -> Png {
         let channels = match color {
             2 => 3,
             4 => 2,
@@ -31,7 +43,7 @@ impl Png {
         let head = [
             &width.to_be_bytes()[..],
             &height.to_be_bytes(),
-            &[depth, color, 0, 0, 0],
+            &[depth, color, 0, 0, interlace],
         ]
         .concat();
         png.chunk(b"IHDR", &head)

@@ -3,6 +3,7 @@
 mod bad_bodies;
 mod create;
 mod details;
+mod outbox;
 mod own;
 mod raised;
 mod retries;

@@ -1,0 +1,2 @@
+-- Facts up to this number have left the outbox by their age.
+alter table journal_head add column forgotten bigint not null default 0;
