@@ -29,6 +29,7 @@ const ANONYMISE: &str = "update accounts set username = $2, email = null, passwo
 const REVOKE_KEYS: &str = "update keys set revoked_at = coalesce(revoked_at, $2), revision = $3, name = '' \
      where account_id = $1";
 const END_SESSIONS: &str = "delete from sessions where account_id = $1";
+const END_ORIGINS: &str = "delete from partner_origins where account_id = $1";
 const END_LINKS: &str = "delete from mail_links where account_id = $1";
 
 type AccountRow = (
@@ -213,5 +214,6 @@ pub async fn remove(db: &Db, id: AccountId, now: i64) -> sqlx::Result<()> {
     run!(&mut tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(END_ORIGINS).bind(id.0).execute(c).await.map(|_| ()))?;
     tx.commit().await
 }
