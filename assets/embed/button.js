@@ -8,12 +8,12 @@
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`
     :host { display: block; max-width: 24rem; font: 1rem/1.4 system-ui, sans-serif; color-scheme: light dark;
-      --ink: #1a2433; --ground: #fff; --line: #8793a3; --strong: #17603f; --on-strong: #fff; }
+      --ink: #20262b; --ground: #fff; --line: #7d7a70; --strong: #0f5a6b; --on-strong: #fff; }
     :host([data-scheme=light]) { color-scheme: light; }
     :host([data-scheme=dark]) { color-scheme: dark;
-      --ink: #eef2f6; --ground: #18212d; --line: #6d7c8f; --strong: #7fd1a5; --on-strong: #0e1c14; }
+      --ink: #e9e6df; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; }
     @media (prefers-color-scheme: dark) { :host(:not([data-scheme=light])) {
-      --ink: #eef2f6; --ground: #18212d; --line: #6d7c8f; --strong: #7fd1a5; --on-strong: #0e1c14; } }
+      --ink: #e9e6df; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; } }
     div { padding: 1rem; border: 1px solid var(--line); border-radius: .75rem; color: var(--ink); background: var(--ground); }
     p { margin: 0 0 .75rem; font-weight: 600; overflow-wrap: anywhere; }
     ul { display: flex; flex-wrap: wrap; gap: .5rem; margin: 0; padding: 0; list-style: none; }

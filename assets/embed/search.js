@@ -8,13 +8,14 @@
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`
     :host { display: block; max-width: 32rem; font: 1rem/1.4 system-ui, sans-serif; color-scheme: light dark;
-      --ink: #1a2433; --soft: #55606e; --ground: #fff; --line: #8793a3; --strong: #17603f; --on-strong: #fff; --chosen: #e3f1ea; }
+      --ink: #20262b; --soft: #515a61; --ground: #fff; --line: #7d7a70; --strong: #0f5a6b; --on-strong: #fff; --chosen: #e1eef0; }
     :host([data-scheme=light]) { color-scheme: light; }
     :host([data-scheme=dark]) { color-scheme: dark;
-      --ink: #eef2f6; --soft: #b4bfcc; --ground: #18212d; --line: #6d7c8f; --strong: #7fd1a5; --on-strong: #0e1c14; --chosen: #24423a; }
+      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; --chosen: #17343b; }
     @media (prefers-color-scheme: dark) { :host(:not([data-scheme=light])) {
-      --ink: #eef2f6; --soft: #b4bfcc; --ground: #18212d; --line: #6d7c8f; --strong: #7fd1a5; --on-strong: #0e1c14; --chosen: #24423a; } }
-    form { position: relative; display: flex; flex-wrap: wrap; gap: .5rem; color: var(--ink); }
+      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; --chosen: #17343b; } }
+    form { position: relative; display: flex; flex-wrap: wrap; gap: .5rem; padding: 1rem; border: 1px solid var(--line);
+      border-radius: .75rem; color: var(--ink); background: var(--ground); }
     label { flex-basis: 100%; font-weight: 600; }
     input, button { box-sizing: border-box; min-height: 2.75rem; padding: .5rem .75rem; border: 1px solid var(--line);
       border-radius: .5rem; font: inherit; color: var(--ink); background: var(--ground); }

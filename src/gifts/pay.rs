@@ -30,6 +30,8 @@ struct GiftPage {
     is_sandbox: bool,
     pay: Option<Form>,
     elsewhere: Option<String>,
+    /// Why it cannot be paid elsewhere now.
+    refusal: Option<&'static str>,
     way_back: WayBack,
     /// Address and host of the partner's page that this leads to.
     back: Option<(String, String)>,
@@ -120,6 +122,7 @@ async fn show(
             GiftState::Refunded => t.refunded_title,
         },
         pay: (gift.is_open() && is_sandbox).then_some(form),
+        refusal: target.refusal.filter(|_| gift.is_open() && !is_sandbox),
         elsewhere: elsewhere(app, &gift, &target).await?,
         back: back
             .as_ref()

@@ -107,11 +107,11 @@ impl ShareCard {
 /// Two round shapes at the right, so that two bodies of one colour still differ.
 fn ornament(canvas: &mut Canvas, scheme: Scheme, seed: u128) {
     let bits = mixed(seed ^ 0x5ee_d0f);
-    let (drop, size) = ((bits % 160) as f32, 220.0 + ((bits >> 8) % 120) as f32);
+    let (drop, size) = ((bits % 100) as f32, 210.0 + ((bits >> 8) % 80) as f32);
     canvas.circle((WIDTH as f32 - 40.0, 120.0 + drop), size, scheme.deep);
     canvas.circle(
-        (WIDTH as f32 - 110.0, HEIGHT as f32 + 30.0),
-        size * 0.6,
+        (WIDTH as f32 - 110.0, HEIGHT as f32 + 40.0),
+        size * 0.5,
         scheme.deep,
     );
 }
@@ -130,7 +130,7 @@ fn draw_gauge(canvas: &mut Canvas, gauge: &Gauge, scheme: Scheme) {
     canvas.text(&gauge.raised, (MARGIN, 468.0), 56.0, scheme.ink);
     let beside = MARGIN + width(&gauge.raised, 56.0) + 20.0;
     canvas.text(&gauge.beside, (beside, 468.0), SMALL, scheme.ink);
-    canvas.bar(whole, scheme.deep);
+    canvas.bar(whole, scheme.light);
     if gauge.percent > 0 {
         canvas.bar(reached, scheme.accent);
     }
