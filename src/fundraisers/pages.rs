@@ -159,7 +159,9 @@ fn card(shown: &Shown, found: &[(Found, f64)]) -> ShareCard {
             None => fill(t.card_several, &[("count", &found.len().to_string())]),
         },
         title: fundraiser.title.clone(),
-        address: fundraiser.slug.clone(),
+        instead: one(fundraiser, found)
+            .map_or(&*fundraiser.slug, |nonprofit| nonprofit.name)
+            .to_owned(),
         site: frame.t.site.name,
         gauge: Some(Gauge {
             raised: shown.totals.raised.to_string(),

@@ -96,7 +96,7 @@ impl DonateLink {
 }
 
 /// The pairs of a query, as they were written, that are ours and are to stay.
-fn kept<'a>(query: &'a str, stays: impl Fn(&str) -> bool) -> impl Iterator<Item = &'a str> {
+fn kept(query: &str, stays: impl Fn(&str) -> bool) -> impl Iterator<Item = &str> {
     query.split('&').filter(move |pair| {
         let name = decode(pair.split('=').next().unwrap_or_default());
         ALL.contains(&name.as_ref()) && stays(&name)

@@ -106,7 +106,7 @@ pub fn share_card(app: &App, nonprofit: &Nonprofit<'_>) -> ShareCard {
     ShareCard {
         above: above.into_iter().flatten().collect::<Vec<_>>().join(" · "),
         title: nonprofit.name.to_owned(),
-        address: nonprofit.slug.to_owned(),
+        instead: nonprofit.slug.to_owned(),
         site: Frame::new(Place::Elsewhere).t.site.name,
         gauge: None,
         seed: nonprofit.id.0.as_u128(),

@@ -66,8 +66,8 @@ impl Canvas {
         let radius = height / 2.0;
         let width = width.max(height);
         let (picture_width, picture_height) = self.0.dimensions();
-        for row in y as u32..((y + height) as u32).min(picture_height) {
-            for column in x as u32..((x + width) as u32).min(picture_width) {
+        for row in y as u32..((y + height).ceil() as u32).min(picture_height) {
+            for column in x as u32..((x + width).ceil() as u32).min(picture_width) {
                 let (across, down) = (column as f32 + 0.5, row as f32 + 0.5);
                 let nearest = across.clamp(x + radius, x + width - radius);
                 let distance = (across - nearest).hypot(down - y - radius);

@@ -23,7 +23,7 @@ pub struct ShareCard {
     pub above: String,
     pub title: String,
     /// Stands for a title in a script that we cannot draw.
-    pub address: String,
+    pub instead: String,
     pub site: &'static str,
     pub gauge: Option<Gauge>,
     /// Chooses the colours.
@@ -50,7 +50,7 @@ impl ShareCard {
         for text in [
             &self.above,
             &self.title,
-            &self.address,
+            &self.instead,
             &gauge.unwrap_or_default(),
         ] {
             hash.update(text.as_bytes());
@@ -81,7 +81,9 @@ impl ShareCard {
             SMALL,
             scheme.ink,
         );
-        let title = drawable(&self.title).unwrap_or_else(|| self.address.clone());
+        let title = drawable(&self.title)
+            .or_else(|| drawable(&self.instead))
+            .unwrap_or_default();
         let most = if self.gauge.is_some() { 2 } else { MOST_LINES };
         let (size, lines) = SIZES
             .into_iter()
@@ -195,7 +197,7 @@ mod tests {
         ShareCard {
             above: "Austin, TX".to_owned(),
             title: title.to_owned(),
-            address: "food-bank-austin".to_owned(),
+            instead: "food-bank-austin".to_owned(),
             site: "Causeway",
             gauge: None,
             seed: 7,
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_that_cannot_be_drawn_leaves_the_address_in_its_place() {
+    fn a_script_that_cannot_be_drawn_leaves_another_name_in_its_place() {
         assert_eq!(
             drawable("Église №1, Ελλάδα, Київ"),
             Some("Église №1, Ελλάδα, Київ".to_owned())

@@ -105,12 +105,11 @@ async fn answer(app: &App, card: ShareCard, query: &str, known: &Known) -> Resul
     let tag = card.tag();
     let is_current = values(query, "v").next().is_some_and(|asked| asked == tag);
     let field = HeaderValue::try_from(format!("\"{tag}\"")).map_err(|_| Error::Internal)?;
-    let mut response = match known.has(&field) {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => {
-            let picture = app.studio.draw(card, &tag).await?;
-            ([(CONTENT_TYPE, "image/png")], picture.to_vec()).into_response()
-        }
+    let mut response = if known.has(&field) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let picture = app.studio.draw(card, &tag).await?;
+        ([(CONTENT_TYPE, "image/png")], picture.to_vec()).into_response()
     };
     let fields = response.headers_mut();
     fields.insert(ETAG, field);
