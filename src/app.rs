@@ -26,6 +26,7 @@ use crate::nonprofits::causes::Causes;
 use crate::nonprofits::wire::Wire;
 use crate::operator::errors::RecentErrors;
 use crate::search::recent::Recent;
+use crate::share::Studio;
 use crate::telemetry::Metrics;
 use crate::urls::Urls;
 use crate::usage::{Usage, saving};
@@ -72,6 +73,7 @@ pub struct Parts {
     pub usage: Usage,
     saving: saving::Saving,
     pub pictures: Pictures,
+    pub studio: Studio,
     pub body_room: BodyRoom,
     pub under_way: UnderWay,
     /// Everything that touches money is written by this one.
@@ -116,6 +118,7 @@ impl App {
             recent_errors: RecentErrors::default(),
             pictures: Pictures::new(db.clone(), store, Blobs::open(&config)?, clock.clone()),
             fundraisers: Shelf::new(db.clone(), &config.data),
+            studio: Studio::default(),
             body_room: BodyRoom::default(),
             under_way: UnderWay::default(),
             writer: Writer::start(db.clone()),

@@ -1,4 +1,4 @@
-//! What an account sets for itself: its password, its sessions, its end.
+//! What an account sets for itself: its password, its sessions, the origins of its site, its end.
 
 use super::pages::{enter, told};
 use super::password::NewPassword;
@@ -7,6 +7,7 @@ use super::store;
 use crate::app::App;
 use crate::error::Result;
 use crate::http::client::ClientAddress;
+use crate::partners;
 use crate::sessions::store::StoredSession;
 use crate::sessions::{self, SignedIn, agent};
 use crate::text::hex;
@@ -22,15 +23,32 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use std::net::IpAddr;
 
-const ADDRESS: &str = "/dashboard/settings";
+pub const ADDRESS: &str = "/dashboard/settings";
 
 #[derive(Template)]
 #[template(path = "accounts/settings.html")]
 struct Settings {
     frame: Frame,
     who: SignedIn,
-    password: Form,
+    forms: Forms,
     sessions: Vec<SessionLine>,
+    origins: Vec<String>,
+}
+
+/// The forms of the page; of these one may have to be looked at again.
+#[derive(Debug)]
+pub struct Forms {
+    pub password: Form,
+    pub origin: Form,
+}
+
+impl Forms {
+    pub fn new(frame: &Frame) -> Forms {
+        Forms {
+            password: password_form(frame),
+            origin: partners::settings::origin_form(frame),
+        }
+    }
 }
 
 struct SessionLine {
@@ -43,8 +61,8 @@ struct SessionLine {
 
 /// `GET /dashboard/settings`
 pub async fn settings(State(app): State<App>, who: SignedIn, frame: Frame) -> Result<Response> {
-    let form = password_form(&frame);
-    show(&app, who, frame, form).await
+    let forms = Forms::new(&frame);
+    show(&app, who, frame, forms).await
 }
 
 /// `POST /dashboard/settings/password`
@@ -56,7 +74,8 @@ pub async fn change_password(
     headers: HeaderMap,
     sent: Sent,
 ) -> Result<Response> {
-    let mut form = password_form(&frame);
+    let mut forms = Forms::new(&frame);
+    let form = &mut forms.password;
     let password = NewPassword::parse(sent.text("password"), &who.username)
         .map_err(|fault| form.refuse("password", fault.to_string()))
         .ok();
@@ -70,7 +89,7 @@ pub async fn change_password(
         }
         form.refuse("current", frame.t.accounts.wrong_current);
     }
-    let page = show(&app, who, frame, form).await?;
+    let page = show(&app, who, frame, forms).await?;
     Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
 }
 
@@ -144,7 +163,8 @@ async fn prove(
     Ok(Ok(proof))
 }
 
-async fn show(app: &App, who: SignedIn, frame: Frame, password: Form) -> Result<Response> {
+/// The page, with its forms as they are to be shown.
+pub async fn show(app: &App, who: SignedIn, frame: Frame, forms: Forms) -> Result<Response> {
     let now = app.clock.millis();
     let sessions = sessions::store::list(&app.db, who.account).await?;
     let line = |session: StoredSession| SessionLine {
@@ -157,8 +177,9 @@ async fn show(app: &App, who: SignedIn, frame: Frame, password: Form) -> Result<
     let sessions = sessions.into_iter().map(line).collect();
     let page = Settings {
         frame: frame.at(&who, Tab::Settings),
+        origins: partners::store::list(&app.db, who.account).await?,
         who,
-        password,
+        forms,
         sessions,
     };
     Ok(Page(page).into_response())

@@ -34,6 +34,7 @@ const ANONYMISE: &str = "update accounts set username = $2, email = null, passwo
 const REVOKE_KEYS: &str = "update keys set revoked_at = coalesce(revoked_at, $2), revision = $3, name = '' \
      where account_id = $1";
 const END_SESSIONS: &str = "delete from sessions where account_id = $1";
+const END_ORIGINS: &str = "delete from partner_origins where account_id = $1";
 const END_LINKS: &str = "delete from mail_links where account_id = $1";
 
 type AccountRow = (
@@ -244,6 +245,7 @@ pub async fn remove(db: &Db, proof: &Proof, now: i64) -> sqlx::Result<bool> {
     run!(&mut tx, c => sqlx::query(ANONYMISE).bind(id.0).bind(&nobody).bind(now).bind(false).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
     end_all(&mut tx, id).await?;
+    run!(&mut tx, c => sqlx::query(END_ORIGINS).bind(id.0).execute(c).await.map(|_| ()))?;
     tx.commit().await?;
     Ok(true)
 }

@@ -7,6 +7,8 @@ use causeway::accounts::store::NewAccount;
 use causeway::accounts::{Username, is_email, operators, store};
 use causeway::app::App;
 use causeway::audit::Actor;
+use causeway::partners::store::Added;
+use causeway::partners::{self, MOST_ORIGINS, Origin};
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 use std::fmt::Write;
@@ -38,6 +40,18 @@ pub enum Account {
         username: String,
         /// on or off
         switch: Switch,
+    },
+    /// List the origins that gifts of a partner may lead back to, after adding or removing one
+    #[command(after_help = "Example:\n  causeway account origins ada --add https://shop.example.org")]
+    Origins {
+        /// The name of the account
+        username: String,
+        /// Let gifts lead back there
+        #[arg(long, value_name = "ORIGIN", conflicts_with = "remove")]
+        add: Option<String>,
+        /// No longer lead back there
+        #[arg(long, value_name = "ORIGIN")]
+        remove: Option<String>,
     },
 }
 
@@ -75,6 +89,11 @@ impl Account {
             Account::Operator { username, switch } => {
                 set_operator(app, output, &username, matches!(switch, Switch::On)).await
             }
+            Account::Origins {
+                username,
+                add,
+                remove,
+            } => origins(app, output, &username, add.as_deref(), remove.as_deref()).await,
         }
     }
 }
@@ -168,4 +187,44 @@ async fn set_operator(app: &App, output: Output, username: &str, operator: bool)
             false => format!("account {name} is no operator"),
         },
     )
+}
+
+async fn origins(
+    app: &App,
+    output: Output,
+    username: &str,
+    add: Option<&str>,
+    remove: Option<&str>,
+) -> anyhow::Result<()> {
+    let username = Username::parse(username)?;
+    let Some(id) = store::find(&app.db, &username).await? else {
+        bail!(
+            "there is no account {}; causeway account list shows them",
+            username.as_str()
+        );
+    };
+    if let Some(typed) = add {
+        let origin =
+            Origin::parse(typed).map_err(|fault| anyhow::anyhow!("{typed:?} is no origin; {fault}"))?;
+        let added = partners::store::insert(&app.db, id, &origin, app.clock.millis()).await?;
+        if added == Added::TooMany {
+            bail!("the account has {MOST_ORIGINS} origins, the most there may be; remove one first");
+        }
+    }
+    if let Some(typed) = remove {
+        let origin =
+            Origin::parse(typed).map_err(|fault| anyhow::anyhow!("{typed:?} is no origin; {fault}"))?;
+        if !partners::store::remove(&app.db, id, origin.as_str()).await? {
+            bail!(
+                "the account has no origin {origin}; causeway account origins {} lists them",
+                username.as_str()
+            );
+        }
+    }
+    let origins = partners::store::list(&app.db, id).await?;
+    let value = json!({"username": username.as_str(), "origins": origins});
+    output.say(&value, || match origins.is_empty() {
+        true => "no origins: gifts lead back nowhere".to_owned(),
+        false => origins.join("\n"),
+    })
 }

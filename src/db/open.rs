@@ -25,7 +25,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [Versions; 8] = migrations! {
+const MIGRATIONS: [Versions; 9] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -33,6 +33,7 @@ const MIGRATIONS: [Versions; 8] = migrations! {
     5 "0005_fundraisers",
     6 "0006_pictures",
     7 "0007_gifts",
+    8 "0008_partners",
     9 "0009_outbox",
 };
 

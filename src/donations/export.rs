@@ -4,6 +4,7 @@ use super::journal::entry::Entry;
 use super::journal::store;
 use crate::app::App;
 use crate::clock::rfc3339;
+use crate::gifts::store::{self as gifts, Told};
 use crate::usage::csv::no_formula;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -17,7 +18,7 @@ pub enum Format {
     Csv,
 }
 
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 16] = [
     "sequence",
     "kind",
     "source",
@@ -31,6 +32,9 @@ const COLUMNS: [&str; 13] = [
     "refunds",
     "recordedAt",
     "hash",
+    "partnerDonationId",
+    "partnerMetadata",
+    "designation",
 ];
 
 /// Writes every entry as it is at one moment. Returns how many there are.
@@ -46,18 +50,24 @@ pub async fn export(app: &App, format: Format, out: &mut impl Write) -> anyhow::
             return Ok(count);
         };
         let names = store::list_names(&mut tx, last, end.sequence).await?;
+        let told = gifts::list_told(&mut tx, last, end.sequence).await?;
+        let line = |entry: &Entry| {
+            let mut line = line(entry, names.get(&entry.sequence));
+            add_told(&mut line, told.get(&entry.sequence));
+            line
+        };
         last = end.sequence;
         count += entries.len() as u64;
         match format {
             Format::JsonLines => {
                 for entry in &entries {
-                    writeln!(out, "{}", line(entry, names.get(&entry.sequence)))?;
+                    writeln!(out, "{}", line(entry))?;
                 }
             }
             Format::Csv => {
                 let mut csv = csv::Writer::from_writer(&mut *out);
                 for entry in &entries {
-                    let line = line(entry, names.get(&entry.sequence));
+                    let line = line(entry);
                     csv.write_record(COLUMNS.map(|column| cell(&line[column])))?;
                 }
                 csv.flush()?;
@@ -72,6 +82,14 @@ fn cell(value: &Value) -> String {
         Value::String(text) => no_formula(text).into_owned(),
         other => other.to_string(),
     }
+}
+
+/// Adds what the link told that led to a gift on our own pages.
+fn add_told(line: &mut Value, told: Option<&Told>) {
+    let Some(told) = told else { return };
+    line["partnerDonationId"] = told.partner_id.as_deref().into();
+    line["partnerMetadata"] = told.partner_metadata.as_deref().into();
+    line["designation"] = told.designation.as_deref().into();
 }
 
 /// One entry as JSON, with the name kept beside it and whether that may be shown.

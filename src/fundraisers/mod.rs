@@ -3,6 +3,7 @@
 pub mod api;
 pub mod change;
 pub mod dashboard;
+pub mod feed;
 pub mod fields;
 pub mod form;
 pub mod goal;

@@ -1,6 +1,7 @@
 //! The page of a fundraiser: its story, what it stands at, who gave, whom it supports, and the proof of its total.
 
 use super::api::{nonprofit_of, slug_of};
+use super::feed;
 use super::goal::Goal;
 use super::shelf::Shown;
 use super::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, store};
@@ -8,11 +9,14 @@ use crate::app::App;
 use crate::directory::Found;
 use crate::donations::journal::store::{self as journal, Seal, Supporter};
 use crate::error::{Error, Result};
+use crate::gifts::link::GiveBox;
 use crate::http::params::PathPair;
 use crate::ids::NonprofitId;
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::pages::{Share, find as find_nonprofit, moved};
+use crate::share;
+use crate::share::card::{Gauge, ShareCard};
 use crate::urls::Urls;
 use crate::web::moment::Moment;
 use crate::web::texts::{FundraiserTexts, fill};
@@ -47,6 +51,7 @@ struct FundraiserPage<'a> {
     supported: Vec<Supported<'a>>,
     seal: Option<Seal>,
     share: Share,
+    give: GiveBox,
 }
 
 /// Where a fundraiser stands in time.
@@ -86,10 +91,20 @@ pub async fn fundraiser(
         return Ok(moved(&address, query.as_deref()));
     }
     let found = supported(&app, &shown.fundraiser).await?;
+    let card = card(&shown, &found);
     let by = store::find_creator(&app.db, shown.fundraiser.account).await?;
     let supporters = journal::list_supporters(&app.db, shown.fundraiser.id, MOST_NAMED).await?;
     let seal = journal::find_seal(&app.db, shown.fundraiser.id).await?;
-    let page = FundraiserPage::new(&app, &shown, &found, (address, by), supporters, seal);
+    let mut page = FundraiserPage::new(&app, &shown, &found, (address, by), supporters, seal);
+    page.give = GiveBox::read(query.as_deref());
+    page.meta = page.meta.picture(share::address(&app, &page.address, &card));
+    page.meta = match one(&shown.fundraiser, &found) {
+        Some(nonprofit) => page.meta.feed(
+            feed::address_of(nonprofit.slug),
+            fill(page.frame.p.fundraiser.feed_of, &[("name", nonprofit.name)]),
+        ),
+        None => page.meta.feed(feed::ADDRESS, page.frame.p.fundraiser.feed),
+    };
     Ok(PublicPage(page).into_response())
 }
 
@@ -120,6 +135,48 @@ async fn supported(app: &App, fundraiser: &Fundraiser) -> Result<Vec<(Found, f64
         }
     }
     Ok(found)
+}
+
+/// What the picture of a shared fundraiser says.
+pub async fn share_card(app: &App, shown: &Shown) -> Result<ShareCard> {
+    Ok(card(shown, &supported(app, &shown.fundraiser).await?))
+}
+
+/// The nonprofit of a fundraiser for one.
+fn one<'a>(fundraiser: &Fundraiser, found: &'a [(Found, f64)]) -> Option<Nonprofit<'a>> {
+    let (found, _) = found.first().filter(|_| !fundraiser.is_multiple())?;
+    found.nonprofit()
+}
+
+fn card(shown: &Shown, found: &[(Found, f64)]) -> ShareCard {
+    let frame = Frame::new(Place::Elsewhere);
+    let (fundraiser, t) = (&shown.fundraiser, &frame.p.fundraiser);
+    let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();
+    let of_goal = fill(t.of_goal, &[("goal", &goal.to_string())]);
+    ShareCard {
+        above: match one(fundraiser, found) {
+            Some(nonprofit) => fill(t.card, &[("name", nonprofit.name)]),
+            None => fill(t.card_several, &[("count", &found.len().to_string())]),
+        },
+        title: fundraiser.title.clone(),
+        instead: one(fundraiser, found)
+            .map_or(&*fundraiser.slug, |nonprofit| nonprofit.name)
+            .to_owned(),
+        site: frame.t.site.name,
+        gauge: Some(Gauge {
+            raised: shown.totals.raised.to_string(),
+            beside: format!("{of_goal} · {}", supporters_line(shown.totals.supporters, t)),
+            percent: percent(shown.totals.raised.0, goal.0),
+        }),
+        seed: fundraiser.id.0.as_u128(),
+    }
+}
+
+fn supporters_line(count: i64, t: &FundraiserTexts) -> String {
+    match count {
+        1 => t.one_supporter.to_owned(),
+        count => fill(t.supporters_count, &[("count", &count.to_string())]),
+    }
 }
 
 /// The newest open fundraisers of a nonprofit; nothing is asked where it has none.
@@ -170,10 +227,7 @@ impl<'a> FundraiserPage<'a> {
             meta: Meta::new(&frame, &fundraiser.title, about, whole.clone()),
             cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
             percent: percent(shown.totals.raised.0, goal.0),
-            supporters_line: match shown.totals.supporters {
-                1 => texts.one_supporter.to_owned(),
-                count => fill(texts.supporters_count, &[("count", &count.to_string())]),
-            },
+            supporters_line: supporters_line(shown.totals.supporters, texts),
             state_text: state.text(fundraiser, texts),
             state,
             supporters: supporters
@@ -190,6 +244,7 @@ impl<'a> FundraiserPage<'a> {
             fundraiser,
             address,
             by,
+            give: GiveBox::read(None),
             seal,
             frame,
         }

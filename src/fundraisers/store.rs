@@ -24,6 +24,22 @@ const OF_ACCOUNT: &str =
 const OF_NONPROFIT: &str = "select f.slug, f.title, f.cover, f.id, f.nonprofit_id from fundraisers f \
      where f.closed_at is null and f.id in (select fundraiser_id from fundraiser_nonprofits where nonprofit_id = $1) \
      order by f.created_at desc, f.id desc limit $2";
+macro_rules! news {
+    ($rest:literal) => {
+        concat!(
+            "select f.id, f.nonprofit_id, f.slug, f.title, f.description, f.created_at, coalesce((select max(h.changed_at) ",
+            "from fundraiser_history h where h.fundraiser_id = f.id), f.created_at) from fundraisers f ",
+            "where f.closed_at is null ",
+            $rest
+        )
+    };
+}
+
+const NEWEST: &str = news!("order by f.created_at desc, f.id desc limit $1");
+const NEWEST_OF: &str = news!(
+    "and f.id in (select fundraiser_id from fundraiser_nonprofits where nonprofit_id = $1) \
+     order by f.created_at desc, f.id desc limit $2"
+);
 const PAIRS: &str = "select fundraiser_id, nonprofit_id from fundraiser_nonprofits";
 const COUNT_OF_ACCOUNT: &str = "select count(*) from fundraisers where account_id = $1";
 const SUPPORTED: &str =
@@ -295,4 +311,46 @@ pub async fn list_pairs(db: &Db) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)
         .into_iter()
         .map(|(fundraiser, nonprofit)| (FundraiserId(fundraiser), NonprofitId(nonprofit)))
         .collect())
+}
+
+/// A fundraiser as a feed tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct News {
+    pub id: FundraiserId,
+    pub nonprofit: NonprofitId,
+    pub slug: String,
+    pub title: String,
+    pub description: Option<String>,
+    pub created_at: i64,
+    pub changed_at: i64,
+}
+
+type NewsRow = (Uuid, Uuid, String, String, Option<String>, i64, i64);
+
+impl From<NewsRow> for News {
+    fn from(row: NewsRow) -> News {
+        let (id, nonprofit, slug, title, description, created_at, changed_at) = row;
+        News {
+            id: FundraiserId(id),
+            nonprofit: NonprofitId(nonprofit),
+            slug,
+            title,
+            description,
+            created_at,
+            changed_at,
+        }
+    }
+}
+
+/// The newest fundraisers that are not closed.
+pub async fn list_newest(db: &Db, take: i64) -> sqlx::Result<Vec<News>> {
+    let rows: Vec<NewsRow> = read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(News::from).collect())
+}
+
+/// Those of them that support a nonprofit.
+pub async fn list_newest_of(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<News>> {
+    let rows: Vec<NewsRow> =
+        read!(db, c => sqlx::query_as(NEWEST_OF).bind(id.0).bind(take).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(News::from).collect())
 }

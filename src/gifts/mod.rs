@@ -3,12 +3,16 @@
 pub mod amount;
 pub mod link;
 pub mod pages;
+pub mod partner;
+pub mod pay;
 pub mod provider;
 pub mod settle;
 pub mod store;
+pub mod target;
 
 use crate::ids::{FundraiserId, NonprofitId};
 use crate::money::Cents;
+use partner::Partner;
 use uuid::Uuid;
 
 /// Where a gift stands.
@@ -67,9 +71,16 @@ pub struct GiftRecord {
     pub message: Option<String>,
     /// What it is meant for.
     pub designation: Option<String>,
-    /// The partner's own name for it.
-    pub partner_id: Option<String>,
+    /// What the link told that led to it.
+    pub partner: Partner,
     /// Its number in the journal.
     pub entry: Option<i64>,
     pub started_at: i64,
+}
+
+impl GiftRecord {
+    /// Can it still be paid?
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, State::Started | State::Failed)
+    }
 }

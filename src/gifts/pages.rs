@@ -1,19 +1,14 @@
-//! Giving, step by step: the form, paying, the receipt. Every step says whether money moves.
+//! The form of a gift: filled in by a link, sent, and shown again with what was typed.
 
 use super::link::DonateLink;
-use super::provider::{Answer, Provider, try_card};
-use super::settle::settle;
+use super::partner::WayBack;
+use super::provider::Provider;
+use super::target::Target;
 use super::{GiftRecord, State as GiftState, amount, store};
 use crate::app::App;
-use crate::error::{Error, Result};
-use crate::fundraisers::pages as fundraisers;
-use crate::fundraisers::store as fundraiser_store;
+use crate::error::Result;
 use crate::http::params::{PathPair, PathText, RawQuery};
-use crate::ids::{FundraiserId, NonprofitId};
 use crate::money::Cents;
-use crate::nonprofits::identifier::Identifier;
-use crate::nonprofits::pages as nonprofits;
-use crate::text::cut;
 use crate::web::form::Choice;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Page, Place, Sent};
@@ -26,16 +21,6 @@ use uuid::Uuid;
 const LONGEST_NAME: usize = 100;
 const LONGEST_MESSAGE: usize = 500;
 
-/// Whom a gift is for, as pages need it.
-struct Target {
-    nonprofit: NonprofitId,
-    fundraiser: Option<FundraiserId>,
-    name: String,
-    address: String,
-    /// Why nothing can be given to it.
-    refusal: Option<&'static str>,
-}
-
 #[derive(Template)]
 #[template(path = "gifts/give.html")]
 struct Give {
@@ -47,19 +32,9 @@ struct Give {
     is_sandbox: bool,
     offered: Vec<(String, String)>,
     form: Form,
-}
-
-#[derive(Template)]
-#[template(path = "gifts/gift.html")]
-struct GiftPage {
-    frame: Frame,
-    title: &'static str,
-    name: String,
-    address: String,
-    gift: GiftRecord,
-    is_sandbox: bool,
-    pay: Option<Form>,
-    elsewhere: Option<String>,
+    way_back: WayBack,
+    /// Address and host of where to go instead of giving.
+    exit: Option<(String, String)>,
 }
 
 /// `GET /{nonprofit}/give`
@@ -68,7 +43,8 @@ pub async fn to_nonprofit(
     PathText(nonprofit): PathText,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    Ok(show(&app, target_nonprofit(&app, &nonprofit).await?, &query))
+    let target = Target::nonprofit(&app, &nonprofit).await?;
+    show(&app, target, &query).await
 }
 
 /// `GET /{nonprofit}/f/{fundraiser}/give`
@@ -77,85 +53,51 @@ pub async fn to_fundraiser(
     PathPair(nonprofit, name): PathPair,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    Ok(show(
-        &app,
-        target_fundraiser(&app, &nonprofit, &name).await?,
-        &query,
-    ))
+    let target = Target::fundraiser(&app, &nonprofit, &name).await?;
+    show(&app, target, &query).await
 }
 
 /// `POST /{nonprofit}/give`
 pub async fn start_for_nonprofit(
     State(app): State<App>,
     PathText(nonprofit): PathText,
+    RawQuery(query): RawQuery,
     sent: Sent,
 ) -> Result<Response> {
-    let target = target_nonprofit(&app, &nonprofit).await?;
-    start(&app, target, &sent).await
+    let target = Target::nonprofit(&app, &nonprofit).await?;
+    start(&app, target, &query, &sent).await
 }
 
 /// `POST /{nonprofit}/f/{fundraiser}/give`
 pub async fn start_for_fundraiser(
     State(app): State<App>,
     PathPair(nonprofit, name): PathPair,
+    RawQuery(query): RawQuery,
     sent: Sent,
 ) -> Result<Response> {
-    let target = target_fundraiser(&app, &nonprofit, &name).await?;
-    start(&app, target, &sent).await
+    let target = Target::fundraiser(&app, &nonprofit, &name).await?;
+    start(&app, target, &query, &sent).await
 }
 
-async fn target_nonprofit(app: &App, text: &str) -> Result<Target> {
-    let found = nonprofits::find(app, text).await?;
-    let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
-    let texts = &Frame::new(Place::Elsewhere).p.give;
-    Ok(Target {
-        nonprofit: nonprofit.id,
-        fundraiser: None,
-        name: nonprofit.name.to_owned(),
-        address: format!("/{}", nonprofit.slug),
-        refusal: (!nonprofit.is_disbursable()).then_some(texts.not_possible),
-    })
-}
-
-async fn target_fundraiser(app: &App, nonprofit: &str, name: &str) -> Result<Target> {
-    let shown = fundraisers::find(app, nonprofit, name).await?;
-    let fundraiser = &shown.fundraiser;
-    let texts = &Frame::new(Place::Elsewhere).p.give;
-    Ok(Target {
-        nonprofit: fundraiser.nonprofit,
-        fundraiser: Some(fundraiser.id),
-        name: fundraiser.title.clone(),
-        address: fundraisers::address(app, fundraiser).await?,
-        refusal: (!fundraiser.is_active(app.clock.millis())).then_some(texts.not_open),
-    })
-}
-
-/// The target of a gift that was started.
-async fn target_of(app: &App, gift: &GiftRecord) -> Result<Target> {
-    match gift.fundraiser {
-        None => target_nonprofit(app, &gift.nonprofit.to_string()).await,
-        Some(id) => {
-            let found = fundraiser_store::find(&app.db, id).await?;
-            let fundraiser = found.ok_or(Error::NotFound)?;
-            let nonprofit = fundraiser.nonprofit.to_string();
-            target_fundraiser(app, &nonprofit, &fundraiser.slug).await
-        }
-    }
-}
-
-fn show(app: &App, target: Target, query: &str) -> Response {
-    let link = DonateLink::read(query);
+async fn show(app: &App, target: Target, query: &str) -> Result<Response> {
+    let link = DonateLink::read(query)?;
     let form = form(&target, &link, Uuid::now_v7());
-    Page(give(app, target, link, form)).into_response()
+    Ok(Page(give(app, target, link, form).await?).into_response())
 }
 
-fn give(app: &App, target: Target, link: DonateLink, form: Form) -> Give {
+async fn give(app: &App, target: Target, link: DonateLink, form: Form) -> Result<Give> {
+    let there = format!("{}/give", target.address);
     let offer = |offered: &Cents| {
         let written = amount::written(*offered);
-        let address = format!("{}/give?amount={written}", target.address);
-        (address, format!("${written}"))
+        (link.with_amount(&there, *offered), format!("${written}"))
     };
-    Give {
+    let way_back = link.partner.way_back(&app.db).await?;
+    let partner_id = link.partner.donation_id.as_deref().unwrap_or_default();
+    let exit = way_back.exit.as_ref().map(|exit| {
+        let address = exit.with(&[("partner_donation_id", partner_id)]);
+        (address, exit.origin().host().to_owned())
+    });
+    Ok(Give {
         frame: Frame::new(Place::Elsewhere),
         offered: link.offered.iter().map(offer).collect(),
         is_sandbox: app.config.giving == Provider::Sandbox,
@@ -164,7 +106,9 @@ fn give(app: &App, target: Target, link: DonateLink, form: Form) -> Give {
         refusal: target.refusal,
         link,
         form,
-    }
+        way_back,
+        exit,
+    })
 }
 
 fn form(target: &Target, link: &DonateLink, once: Uuid) -> Form {
@@ -186,26 +130,24 @@ fn form(target: &Target, link: &DonateLink, once: Uuid) -> Form {
             .hint(t.email_hint)
             .optional(),
         Field::text("message", t.message).optional(),
-        Field::hidden("designation", &link.designation),
-        Field::hidden("partner_donation_id", &link.partner_id),
-        Field::hidden("min_value", link.least.map(amount::written).unwrap_or_default()),
         Field::hidden("once", once.to_string()),
     ];
-    Form::new(format!("{}/give", target.address), t.go_on, fields)
+    let action = link.action(&format!("{}/give", target.address));
+    Form::new(action, t.go_on, fields)
 }
 
-async fn start(app: &App, target: Target, sent: &Sent) -> Result<Response> {
+async fn start(app: &App, target: Target, query: &str, sent: &Sent) -> Result<Response> {
     let once = Uuid::try_parse(sent.text("once")).ok();
     if let Some(known) = once
         && store::find(&app.db, known).await?.is_some()
     {
         return Ok(to_gift(known));
     }
-    let link = DonateLink::read("");
+    let link = DonateLink::read(query)?;
     let mut form = form(&target, &link, Uuid::now_v7()).filled(sent);
-    let amount = read(&target, sent, &mut form);
+    let amount = read(&target, &link, sent, &mut form);
     let (Some(amount), Some(id), false) = (amount, once, form.is_refused()) else {
-        let page = Page(give(app, target, link, form));
+        let page = Page(give(app, target, link, form).await?);
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
     };
     let text = |name: &str| Some(sent.trimmed(name).to_owned()).filter(|text| !text.is_empty());
@@ -219,8 +161,8 @@ async fn start(app: &App, target: Target, sent: &Sent) -> Result<Response> {
         name: text("name"),
         email: text("email"),
         message: text("message"),
-        designation: text("designation").map(|text| cut(&text, 255).to_owned()),
-        partner_id: text("partner_donation_id").map(|text| cut(&text, 255).to_owned()),
+        designation: Some(link.designation).filter(|text| !text.is_empty()),
+        partner: link.partner,
         entry: None,
         started_at: app.clock.millis(),
     };
@@ -229,14 +171,13 @@ async fn start(app: &App, target: Target, sent: &Sent) -> Result<Response> {
 }
 
 /// Refuses what cannot be given, and keeps what was typed.
-fn read(target: &Target, sent: &Sent, form: &mut Form) -> Option<Cents> {
+fn read(target: &Target, link: &DonateLink, sent: &Sent, form: &mut Form) -> Option<Cents> {
     let t = &Frame::new(Place::Elsewhere).p.give;
     if let Some(refusal) = target.refusal {
         form.refuse_all(refusal);
     }
     let given = amount::parse(sent.text("amount"));
-    let least = amount::parse(sent.text("min_value"));
-    match (given, least) {
+    match (given, link.least) {
         (None, _) => form.refuse("amount", t.bad_amount),
         (Some(given), Some(least)) if given < least => {
             form.refuse("amount", fill(t.too_little, &[("least", &least.to_string())]));
@@ -262,88 +203,7 @@ fn read(target: &Target, sent: &Sent, form: &mut Form) -> Option<Cents> {
     given
 }
 
-fn to_gift(id: Uuid) -> Response {
+/// To the page of a gift.
+pub fn to_gift(id: Uuid) -> Response {
     Redirect::to(&format!("/gifts/{id}")).into_response()
-}
-
-async fn find(app: &App, text: &str) -> Result<GiftRecord> {
-    let id = Uuid::try_parse(text).map_err(|_| Error::NotFound)?;
-    store::find(&app.db, id).await?.ok_or(Error::NotFound)
-}
-
-/// `GET /gifts/{id}`: paying while it is not paid, then the receipt.
-pub async fn gift(State(app): State<App>, PathText(id): PathText) -> Result<Response> {
-    let gift = settle(&app, find(&app, &id).await?).await?;
-    let target = target_of(&app, &gift).await?;
-    let form = pay_form(&gift);
-    Ok(Page(gift_page(&app, gift, target, form)).into_response())
-}
-
-/// `POST /gifts/{id}`: a card of the sandbox.
-pub async fn pay(State(app): State<App>, PathText(id): PathText, sent: Sent) -> Result<Response> {
-    let gift = find(&app, &id).await?;
-    let is_open = matches!(gift.state, GiftState::Started | GiftState::Failed);
-    if !is_open || app.config.giving != Provider::Sandbox {
-        return Ok(to_gift(gift.id));
-    }
-    let (target, now) = (target_of(&app, &gift).await?, app.clock.millis());
-    let t = &Frame::new(Place::Elsewhere).p.give;
-    let mut form = pay_form(&gift).filled(&sent);
-    if let Some(refusal) = target.refusal {
-        form.refuse_all(refusal);
-        let page = Page(gift_page(&app, gift, target, form));
-        return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
-    }
-    let answer = try_card(sent.text("card"));
-    let Some(fault) = answer.fault(t) else {
-        store::pay(&app.db, gift.id, now).await?;
-        let gift = store::find(&app.db, gift.id).await?.ok_or(Error::Internal)?;
-        return Ok(to_gift(settle(&app, gift).await?.id));
-    };
-    let status = match answer {
-        Answer::Down => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::UNPROCESSABLE_ENTITY,
-    };
-    if matches!(answer, Answer::Declined | Answer::NoFunds) {
-        store::fail(&app.db, gift.id, fault, now).await?;
-    }
-    form.refuse("card", fault);
-    Ok((status, Page(gift_page(&app, gift, target, form))).into_response())
-}
-
-fn pay_form(gift: &GiftRecord) -> Form {
-    let t = &Frame::new(Place::Elsewhere).p.give;
-    let card = Field::text("card", t.card).hint(t.card_hint);
-    Form::new(format!("/gifts/{}", gift.id), t.pay, vec![card])
-}
-
-fn gift_page(app: &App, gift: GiftRecord, target: Target, form: Form) -> GiftPage {
-    let frame = Frame::new(Place::Elsewhere);
-    let t = &frame.p.give;
-    let is_open = matches!(gift.state, GiftState::Started | GiftState::Failed);
-    let is_sandbox = app.config.giving == Provider::Sandbox;
-    GiftPage {
-        title: match gift.state {
-            GiftState::Started | GiftState::Failed => t.pay_title,
-            GiftState::Pending => t.pending_title,
-            GiftState::Completed => t.receipt_title,
-            GiftState::Refunded => t.refunded_title,
-        },
-        pay: (is_open && is_sandbox).then_some(form),
-        elsewhere: is_open
-            .then(|| {
-                let view = app.directory.view();
-                let nonprofit = view.find(&Identifier::Id(gift.nonprofit));
-                let ein = nonprofit.and_then(|nonprofit| nonprofit.ein);
-                let ein = ein.map(|ein| ein.to_string()).unwrap_or_default();
-                let slug = nonprofit.map(|nonprofit| nonprofit.slug).unwrap_or_default();
-                app.config.giving.address(&gift, &ein, slug)
-            })
-            .flatten(),
-        name: target.name,
-        address: target.address,
-        gift,
-        is_sandbox,
-        frame,
-    }
 }

@@ -61,11 +61,12 @@ impl Provider {
         }
     }
 
-    /// Where people are sent to pay.
-    pub fn address(&self, gift: &GiftRecord, ein: &str, slug: &str) -> Option<String> {
+    /// Where people are sent to pay; the nonprofit's own address wins over that of the operator.
+    pub fn address(&self, own: Option<&str>, gift: &GiftRecord, ein: &str, slug: &str) -> Option<String> {
         let Provider::Link(template) = self else {
             return None;
         };
+        let template = own.unwrap_or(template);
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let amount = super::amount::written(gift.amount);
         Some(

@@ -1,16 +1,18 @@
 //! The SQL of gifts.
 
+use super::partner::Partner;
 use super::{GiftRecord, State};
-use crate::db::{Db, read, run};
+use crate::db::{Db, Tx, read, run};
 use crate::ids::{FundraiserId, NonprofitId};
 use crate::money::Cents;
+use std::collections::HashMap;
 use uuid::Uuid;
 
 const FIND: &str = "select id, state, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, designation, \
-     partner_id, entry, started_at from gifts where id = $1";
+     partner_id, partner_metadata, success_url, exit_url, entry, started_at from gifts where id = $1";
 const INSERT: &str = "insert into gifts (id, state, provider, nonprofit_id, fundraiser_id, amount, name, is_public, email, \
-     message, designation, partner_id, started_at, changed_at) \
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13) on conflict (id) do nothing";
+     message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, changed_at) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16) on conflict (id) do nothing";
 const PAY: &str = "update gifts set state = 'pending', fault = null, changed_at = $2 \
      where id = $1 and state in ('started', 'failed')";
 const FAIL: &str = "update gifts set state = 'failed', fault = $2, changed_at = $3 \
@@ -20,6 +22,8 @@ const COMPLETE: &str = "update gifts set state = 'completed', entry = $2, change
 const REFUNDED: &str =
     "update gifts set state = 'refunded', changed_at = $2 where id = $1 and state = 'completed'";
 const PENDING: &str = "select id from gifts where state = 'pending' order by changed_at limit 100";
+const TOLD: &str =
+    "select entry, partner_id, partner_metadata, designation from gifts where entry > $1 and entry <= $2";
 const LEFT: &str =
     "select cast(coalesce(sum(amount), 0) as bigint) from journal where sequence = $1 or refunds = $1";
 
@@ -31,6 +35,9 @@ type GiftRow = (
     i64,
     Option<String>,
     bool,
+    Option<String>,
+    Option<String>,
+    Option<String>,
     Option<String>,
     Option<String>,
     Option<String>,
@@ -57,7 +64,10 @@ fn gift(row: GiftRow) -> Option<GiftRecord> {
         email,
         message,
         designation,
-        partner_id,
+        donation_id,
+        metadata,
+        success_url,
+        exit_url,
         entry,
         started_at,
     ) = row;
@@ -72,7 +82,12 @@ fn gift(row: GiftRow) -> Option<GiftRecord> {
         email,
         message,
         designation,
-        partner_id,
+        partner: Partner {
+            donation_id,
+            metadata,
+            success_url,
+            exit_url,
+        },
         entry,
         started_at,
     })
@@ -93,7 +108,10 @@ pub async fn insert(db: &Db, new: &GiftRecord, provider: &str) -> sqlx::Result<(
         .bind(&new.email)
         .bind(&new.message)
         .bind(&new.designation)
-        .bind(&new.partner_id)
+        .bind(&new.partner.donation_id)
+        .bind(&new.partner.metadata)
+        .bind(&new.partner.success_url)
+        .bind(&new.partner.exit_url)
         .bind(new.started_at)
         .execute(c)
         .await
@@ -144,4 +162,27 @@ pub async fn list_pending(db: &Db) -> sqlx::Result<Vec<Uuid>> {
 /// What is left of a gift after its refunds.
 pub async fn find_left(db: &Db, entry: i64) -> sqlx::Result<Cents> {
     read!(db, c => sqlx::query_scalar(LEFT).bind(entry).fetch_one(c).await).map(Cents)
+}
+
+/// What the link told of a gift that is in the journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    pub partner_id: Option<String>,
+    pub partner_metadata: Option<String>,
+    pub designation: Option<String>,
+}
+
+/// What links told of some gifts, by their numbers in the journal.
+pub async fn list_told(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<HashMap<i64, Told>> {
+    type Row = (i64, Option<String>, Option<String>, Option<String>);
+    let rows: Vec<Row> = run!(tx, c => sqlx::query_as(TOLD).bind(after).bind(last).fetch_all(c).await)?;
+    let told = |(entry, partner_id, partner_metadata, designation): Row| {
+        let told = Told {
+            partner_id,
+            partner_metadata,
+            designation,
+        };
+        (entry, told)
+    };
+    Ok(rows.into_iter().map(told).collect())
 }

@@ -3,11 +3,13 @@
 use crate::accounts::{pages as entry, reset, settings};
 use crate::app::App;
 use crate::browse::pages as browse;
-use crate::fundraisers::{dashboard as own_fundraisers, pages as fundraisers};
-use crate::gifts::pages as gifts;
+use crate::embed::pages as embed;
+use crate::fundraisers::{dashboard as own_fundraisers, feed, pages as fundraisers};
+use crate::gifts::{pages as gifts, pay as gift};
 use crate::keys::{first_steps, pages as keys};
 use crate::nonprofits::pages as nonprofits;
 use crate::operator::{key as operator_key, pages as operator};
+use crate::partners::settings as origins;
 use crate::search::pages as search;
 use crate::usage::pages as usage;
 use crate::web::{developers, flash, found, guard};
@@ -94,6 +96,14 @@ pub fn pages(app: &App) -> Router<App> {
             get(settings::settings).post(settings::end_sessions),
         )
         .route(
+            "/dashboard/settings/origins",
+            get(settings::settings).post(origins::add),
+        )
+        .route(
+            "/dashboard/settings/origins/remove",
+            get(settings::settings).post(origins::remove),
+        )
+        .route(
             "/dashboard/settings/delete",
             get(settings::delete_page).post(settings::delete),
         )
@@ -108,14 +118,17 @@ fn public() -> Router<App> {
         .route("/search", get(search::results))
         .route("/search.json", get(search::live))
         .route("/developers", get(developers::developers))
+        .route("/developers/embed", get(embed::embed))
         .route("/robots.txt", get(found::robots))
         .route("/sitemap.xml", get(found::sitemaps))
         .route("/sitemaps/{file}", get(found::sitemap))
         .route("/opensearch.xml", get(found::opensearch))
         .route("/.well-known/security.txt", get(found::security))
+        .route(feed::ADDRESS, get(feed::all))
         .route("/causes", get(browse::causes))
         .route("/causes/{cause}", get(browse::cause))
         .route("/{slug}", get(nonprofits::profile))
+        .route("/{slug}/fundraisers.xml", get(feed::of_nonprofit))
         .route("/{slug}/f/{fundraiser}", get(fundraisers::fundraiser))
         .route(
             "/{slug}/give",
@@ -125,5 +138,5 @@ fn public() -> Router<App> {
             "/{slug}/f/{fundraiser}/give",
             get(gifts::to_fundraiser).post(gifts::start_for_fundraiser),
         )
-        .route("/gifts/{id}", get(gifts::gift).post(gifts::pay))
+        .route("/gifts/{id}", get(gift::gift).post(gift::pay))
 }

@@ -6,7 +6,7 @@ use super::{health, openapi, pages};
 use crate::app::App;
 use crate::error::Error;
 use crate::web::assets;
-use crate::{browse, fundraisers, media, nonprofits, search};
+use crate::{browse, embed, fundraisers, media, nonprofits, search, share};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::response::IntoResponse;
@@ -41,6 +41,9 @@ pub fn router(app: App) -> Router {
         .route("/v0.2/openapi.json", get(openapi::openapi))
         .route("/media/{id}", get(media::api::picture))
         .route("/assets/{file}", get(assets::asset))
+        .route("/share/{file}", get(share::of_nonprofit))
+        .route("/share/{nonprofit}/f/{file}", get(share::of_fundraiser))
+        .route("/embed/{script}", get(embed::script))
         .merge(pages::pages(&app))
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)

@@ -42,6 +42,8 @@ pub struct Enrichment {
     pub description: Change<String>,
     pub description_long: Change<String>,
     pub website_url: Change<String>,
+    /// Where it takes gifts itself.
+    pub donate_url: Change<String>,
     /// In lower case; whether they are causes of ours is for the caller to say.
     pub causes: Change<Vec<String>>,
     pub ntee_code: Change<String>,
@@ -76,6 +78,7 @@ impl Enrichment {
             description: fields.text(&["description", "shortDescription"], 500),
             description_long: fields.long_text(&["descriptionLong", "longDescription"], 20_000),
             website_url: fields.website(&["websiteUrl", "website", "url", "homepage"]),
+            donate_url: fields.website(&["donateUrl", "donationUrl"]),
             causes: fields.causes(&["causes", "tags", "nonprofitTags"]),
             ntee_code: fields.ntee(&["nteeCode", "ntee", "nteeCd"]),
             city: fields.text(&["city"], 100),

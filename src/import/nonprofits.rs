@@ -332,6 +332,7 @@ fn profile_after(id: Uuid, before: Option<Profile>, entry: &Enrichment) -> Profi
         description: after(before.description, &entry.description, String::clone),
         description_long: after(before.description_long, &entry.description_long, String::clone),
         website_url: after(before.website_url, &entry.website_url, String::clone),
+        donate_url: after(before.donate_url, &entry.donate_url, String::clone),
         causes: after(before.causes, &entry.causes, |names| names.join(" ")),
         country: after(before.country, &entry.country, String::clone),
         logo: after(before.logo, &entry.logo, String::clone),

@@ -8,7 +8,7 @@ pub mod fault;
 pub mod header;
 pub mod hosting;
 pub mod monogram;
-mod palette;
+pub mod palette;
 pub mod picture;
 pub mod proof;
 mod shrink;

@@ -7,9 +7,12 @@ use super::profile::{self, Bar};
 use crate::app::App;
 use crate::directory::Found;
 use crate::error::{Error, Result};
+use crate::fundraisers::feed;
 use crate::fundraisers::pages::{self as fundraisers, Line};
+use crate::gifts::link::GiveBox;
 use crate::http::params::PathText;
 use crate::import::provenance::Source;
+use crate::share::{self, card::ShareCard};
 use crate::urls::Urls;
 use crate::web::texts::fill;
 use crate::web::{Frame, Meta, Place, PublicPage};
@@ -41,6 +44,7 @@ struct Profile<'a> {
     source: Option<String>,
     share: Share,
     fundraisers: Vec<Line>,
+    give: GiveBox,
 }
 
 struct Website<'a> {
@@ -78,7 +82,8 @@ pub async fn profile(
     let revision = app.directory.view().revision;
     let source = app.provenance.find(&app.db, revision).await.ok().flatten();
     let fundraisers = fundraisers::lines(&app, &nonprofit).await?;
-    let page = Profile::new(&app, &nonprofit, source.as_deref(), fundraisers);
+    let give = GiveBox::read(query.as_deref());
+    let page = Profile::new(&app, &nonprofit, source.as_deref(), fundraisers, give);
     Ok(PublicPage(page).into_response())
 }
 
@@ -91,6 +96,21 @@ pub async fn find(app: &App, text: &str) -> Result<Found> {
     };
     let found = app.directory.find(&identifier).await?;
     found.ok_or(Error::NotFound)
+}
+
+/// What the picture of a shared profile says.
+pub fn share_card(app: &App, nonprofit: &Nonprofit<'_>) -> ShareCard {
+    let cause = app.directory.causes().of_set(nonprofit.causes).next();
+    let (place, cause) = (nonprofit.location(), cause.map(|cause| cause.title.clone()));
+    let above = [Some(place).filter(|place| !place.is_empty()), cause];
+    ShareCard {
+        above: above.into_iter().flatten().collect::<Vec<_>>().join(" · "),
+        title: nonprofit.name.to_owned(),
+        instead: nonprofit.slug.to_owned(),
+        site: Frame::new(Place::Elsewhere).t.site.name,
+        gauge: None,
+        seed: nonprofit.id.0.as_u128(),
+    }
 }
 
 /// To where a page has its own address; what was asked of it goes along.
@@ -108,6 +128,7 @@ impl<'a> Profile<'a> {
         nonprofit: &Nonprofit<'a>,
         source: Option<&Source>,
         fundraisers: Vec<Line>,
+        give: GiveBox,
     ) -> Profile<'a> {
         let (frame, urls) = (Frame::new(Place::Elsewhere), &app.urls);
         let texts = &frame.p.profile;
@@ -115,7 +136,19 @@ impl<'a> Profile<'a> {
         let description = nonprofit.description(&location).into_owned();
         let address = urls.profile(nonprofit.slug);
         let meta = Meta::new(&frame, nonprofit.name, &description, address.clone())
+            .picture(share::address(
+                app,
+                &format!("/{}", nonprofit.slug),
+                &share_card(app, nonprofit),
+            ))
             .facts(&profile::for_machines(nonprofit, urls));
+        let meta = match fundraisers.is_empty() {
+            true => meta,
+            false => meta.feed(
+                feed::address_of(nonprofit.slug),
+                fill(frame.p.fundraiser.feed_of, &[("name", nonprofit.name)]),
+            ),
+        };
         let facts = nonprofit.facts.as_ref();
         Profile {
             meta,
@@ -143,6 +176,7 @@ impl<'a> Profile<'a> {
             address: format!("/{}", nonprofit.slug),
             nonprofit: *nonprofit,
             fundraisers,
+            give,
             frame,
         }
     }

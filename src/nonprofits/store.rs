@@ -7,6 +7,7 @@ use super::ein::Ein;
 use super::filed::Filed;
 use super::identifier::Identifier;
 use crate::db::{Db, Tx, read, run};
+use crate::ids::NonprofitId;
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -33,6 +34,8 @@ pub struct Profile {
     pub description: Option<String>,
     pub description_long: Option<String>,
     pub website_url: Option<String>,
+    /// Where it takes gifts itself; only the pages of giving need it.
+    pub donate_url: Option<String>,
     /// Names with a blank between them.
     pub causes: Option<String>,
     pub country: Option<String>,
@@ -59,7 +62,7 @@ impl From<NonprofitRow> for StoredNonprofit {
 type Told = Option<String>;
 
 /// The columns of a profile as [`profiles!`] selects them.
-type ProfileRow = (Uuid, Told, Told, Told, Told, Told, Told, Told, Told, Told);
+type ProfileRow = (Uuid, Told, Told, Told, Told, Told, Told, Told, Told, Told, Told);
 
 impl From<ProfileRow> for Profile {
     fn from(row: ProfileRow) -> Profile {
@@ -70,6 +73,7 @@ impl From<ProfileRow> for Profile {
             description,
             description_long,
             website_url,
+            donate_url,
             causes,
             country,
             logo,
@@ -82,6 +86,7 @@ impl From<ProfileRow> for Profile {
             description,
             description_long,
             website_url,
+            donate_url,
             causes,
             country,
             logo,
@@ -102,8 +107,8 @@ macro_rules! nonprofits {
 macro_rules! profiles {
     ($rest:literal) => {
         concat!(
-            "select p.nonprofit_id, p.name, p.aliases, p.description, p.description_long, p.website_url, p.causes, ",
-            "p.country, p.logo, p.cover from profiles p ",
+            "select p.nonprofit_id, p.name, p.aliases, p.description, p.description_long, p.website_url, ",
+            "p.donate_url, p.causes, p.country, p.logo, p.cover from profiles p ",
             $rest
         )
     };
@@ -122,13 +127,14 @@ const PROFILE: &str = profiles!("where p.nonprofit_id = $1");
 const PROFILES: &str = profiles!("");
 const PROFILES_CHANGED_SINCE: &str =
     profiles!("where p.nonprofit_id in (select nonprofit_id from directory_changes where revision > $1)");
+const DONATE_URL: &str = "select donate_url from profiles where nonprofit_id = $1";
 const FORMER_SLUGS: &str = "select slug, nonprofit_id from former_slugs order by slug";
 const COUNT: &str = "select count(*) from nonprofits";
 const PUT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases, description, description_long, \
-     website_url, causes, country, logo, cover) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+     website_url, donate_url, causes, country, logo, cover) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
      on conflict (nonprofit_id) do update set name = excluded.name, aliases = excluded.aliases, \
      description = excluded.description, description_long = excluded.description_long, \
-     website_url = excluded.website_url, causes = excluded.causes, country = excluded.country, \
+     website_url = excluded.website_url, donate_url = excluded.donate_url, causes = excluded.causes, country = excluded.country, \
      logo = excluded.logo, cover = excluded.cover";
 
 impl StoredNonprofit {
@@ -209,6 +215,13 @@ pub async fn find_profile(tx: &mut Tx, id: Uuid) -> sqlx::Result<Option<Profile>
     Ok(row.map(Profile::from))
 }
 
+/// Where a nonprofit takes gifts itself.
+pub async fn find_donate_url(db: &Db, id: NonprofitId) -> sqlx::Result<Option<String>> {
+    let found: Option<Option<String>> =
+        read!(db, c => sqlx::query_scalar(DONATE_URL).bind(id.0).fetch_optional(c).await)?;
+    Ok(found.flatten())
+}
+
 /// All profiles, by the id of their nonprofit.
 pub async fn list_profiles(tx: &mut Tx) -> sqlx::Result<HashMap<Uuid, Profile>> {
     let profiles: Vec<ProfileRow> = run!(tx, c => sqlx::query_as(PROFILES).fetch_all(c).await)?;
@@ -248,6 +261,7 @@ pub async fn put_profile(tx: &mut Tx, profile: &Profile) -> sqlx::Result<()> {
         .bind(&profile.description)
         .bind(&profile.description_long)
         .bind(&profile.website_url)
+        .bind(&profile.donate_url)
         .bind(&profile.causes)
         .bind(&profile.country)
         .bind(&profile.logo)

@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::browse::pages::{CauseLink, popular};
 use crate::directory::View;
 use crate::error::{Error, Result};
+use crate::fundraisers::feed;
 use crate::http::cache::{self, Known};
 use crate::http::client::{ClientAddress, Network};
 use crate::http::params::{RawQuery, positive, values};
@@ -76,7 +77,8 @@ pub async fn home(State(app): State<App>) -> Response {
     let frame = Frame::new(Place::Home);
     let count = view.snapshot.as_ref().map_or(0, |snapshot| snapshot.len());
     let featured = featured(&view, causes);
-    let meta = Meta::new(&frame, frame.p.home.title, frame.p.home.about, app.urls.page("/"));
+    let meta = Meta::new(&frame, frame.p.home.title, frame.p.home.about, app.urls.page("/"))
+        .feed(feed::ADDRESS, frame.p.fundraiser.feed);
     let page = Home {
         meta,
         count: thousands(u64::from(count)),

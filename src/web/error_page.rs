@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 /// Is the answer at this address for people? Programs and picture loaders get problem details instead.
 pub fn is_page(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next();
-    !matches!(first, Some("v0.2" | "media"))
+    !matches!(first, Some("v0.2" | "media" | "embed" | "share"))
 }
 
 #[derive(Template)]
@@ -55,7 +55,15 @@ mod tests {
 
     #[test]
     fn programs_get_problems_and_people_get_pages() {
-        for path in ["/v0.2", "/v0.2/", "/v0.2/x", "/media/x", "//v0.2/x"] {
+        for path in [
+            "/v0.2",
+            "/v0.2/",
+            "/v0.2/x",
+            "/media/x",
+            "/embed/x.js",
+            "/share/x.png",
+            "//v0.2/x",
+        ] {
             assert!(!is_page(path), "{path}");
         }
         for path in ["/", "/dashboard", "/v0.25", "/mediation", "/a/v0.2"] {

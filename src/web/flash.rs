@@ -53,6 +53,8 @@ flashes! {
     FundraiserChanged = fundraiser_changed,
     FundraiserClosed = fundraiser_closed,
     FundraiserReopened = fundraiser_reopened,
+    OriginAdded = origin_added,
+    OriginRemoved = origin_removed,
     KeyRevoked = key_revoked,
     KeyBlocked = key_blocked,
     KeyUnblocked = key_unblocked,

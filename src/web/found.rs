@@ -142,8 +142,10 @@ pub async fn security(State(app): State<App>) -> Result<Response> {
     Ok((kept(TEXT), text).into_response())
 }
 
-/// As text of an XML document.
-fn escaped(text: &str) -> String {
+/// As text of an XML document, which some characters may not stand in at all.
+pub fn escaped(text: &str) -> String {
+    let is_allowed = |c: &char| !matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    let text: String = text.chars().filter(is_allowed).collect();
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -156,6 +158,6 @@ mod tests {
 
     #[test]
     fn nothing_ends_the_element_it_stands_in() {
-        assert_eq!(escaped("a&b<c>\"d"), "a&amp;b&lt;c&gt;&quot;d");
+        assert_eq!(escaped("a&b<c>\"d\u{0}\u{ffff}"), "a&amp;b&lt;c&gt;&quot;d");
     }
 }

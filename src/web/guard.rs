@@ -2,6 +2,7 @@
 //! from elsewhere.
 
 use crate::error::Error;
+use crate::partners::Origin;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
@@ -28,6 +29,13 @@ const PAGE_HEADERS: [(HeaderName, &str); 6] = [
     // A page that may be kept says so itself.
     (CACHE_CONTROL, "no-store"),
 ];
+
+/// The policy of a page whose form may lead on to another origin: browsers follow the redirect of a form only to
+/// where the page allows it.
+pub fn policy_that_leads_to(origin: &Origin) -> HeaderValue {
+    let policy = POLICY.replace("form-action 'self'", &format!("form-action 'self' {origin}"));
+    HeaderValue::try_from(policy).expect("an origin is plain text")
+}
 
 /// Adds the headers to an answer that is a page. One that a handler has set stays.
 pub fn add_headers(headers: &mut HeaderMap) {
@@ -71,5 +79,11 @@ mod tests {
     fn the_policy_lets_nothing_of_others_in() {
         assert!(POLICY.starts_with("default-src 'none'"));
         assert!(!POLICY.contains("unsafe") && !POLICY.contains("http") && !POLICY.contains('*'));
+        let origin = Origin::parse("https://shop.example.org").unwrap();
+        let policy = policy_that_leads_to(&origin);
+        assert_eq!(
+            policy.to_str().unwrap().len(),
+            POLICY.len() + " https://shop.example.org".len()
+        );
     }
 }

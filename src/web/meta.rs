@@ -14,6 +14,7 @@ pub struct Meta {
     description: String,
     canonical: String,
     picture: Option<String>,
+    feed: Option<(String, String)>,
     is_hidden: bool,
     facts: Option<String>,
 }
@@ -29,6 +30,7 @@ impl Meta {
             description: crate::text::cut(description, 300).to_owned(),
             canonical,
             picture: None,
+            feed: None,
             is_hidden: false,
             facts: None,
         }
@@ -38,6 +40,13 @@ impl Meta {
     #[must_use]
     pub fn picture(mut self, address: String) -> Meta {
         self.picture = Some(address);
+        self
+    }
+
+    /// With a feed, by its path and its title.
+    #[must_use]
+    pub fn feed(mut self, address: impl Into<String>, title: impl Into<String>) -> Meta {
+        self.feed = Some((address.into(), title.into()));
         self
     }
 

@@ -33,7 +33,8 @@ fn every_field_is_read() {
         r#"{"id":"6f0e5a4e-2f1b-4c8e-9a53-0d6d1f0f7a11","ein":20240383,"name":"Granite","legal_name":"GRANITE INC",
             "aliases":["G","G",""],"description":"a","descriptionLong":"b\n\nc","causes":["Libraries"],"nteeCode":"b70",
             "city":"Concord","state":"nh","zip":3301,"country":"US","subsection":"03","ruling":"1994-05","deductible":true,
-            "revenue":-5,"assets":1e6,"logo":"https://example.org/l.png","cover":"data:image/png;base64,AAAA","x":[{}]}"#
+            "revenue":-5,"assets":1e6,"logo":"https://example.org/l.png","cover":"data:image/png;base64,AAAA","x":[{}],
+            "donate_url":"https://example.org/give?amount={amount}"}"#
             .replace('\n', " ")
             .as_str(),
     )
@@ -50,6 +51,7 @@ fn every_field_is_read() {
             description: set("a"),
             description_long: set("b\n\nc"),
             website_url: Change::Keep,
+            donate_url: set("https://example.org/give?amount={amount}"),
             causes: Change::Set(vec!["libraries".to_owned()]),
             ntee_code: set("B70"),
             city: set("Concord"),

@@ -91,6 +91,16 @@ texts! {
         delete_for_ever: "Delete it for ever",
         delete_back: "No, keep it",
     }
+    partners: Partners {
+        title: "Where gifts may lead back to",
+        lead: "Your own site can lead people to giving here, and they come back to it afterwards. Name its origins; we lead back nowhere else.",
+        docs: "How a donate link is made",
+        origin: "Origin",
+        origin_hint: "As in https://shop.example.org, without a path",
+        add: "Add it",
+        remove: "Remove",
+        too_many: "You have {most} origins, and that is the most. Remove one first.",
+    }
     keys: Keys {
         title: "Your keys",
         empty_title: "No keys yet",
@@ -321,6 +331,8 @@ texts! {
         fundraiser_changed: "Your changes are kept.",
         fundraiser_closed: "The fundraiser is closed. What it raised stays.",
         fundraiser_reopened: "The fundraiser is open again.",
+        origin_added: "Gifts may lead back there now.",
+        origin_removed: "Gifts no longer lead back there.",
         key_revoked: "The key is revoked and no longer works.",
         key_blocked: "The key is blocked. Its owner sees the reason.",
         key_unblocked: "The key works again.",

@@ -188,3 +188,32 @@ fn a_reason_is_one_line_of_text() {
     }
     assert_eq!(shell.json(&["key", "list"])["keys"][0]["state"], "active");
 }
+
+#[test]
+fn origins_of_a_partner_are_added_listed_and_removed() {
+    let shell = shell_with_account();
+    let origins =
+        |more: &[&str]| shell.json(&[&["account", "origins", "ada"], more].concat())["origins"].clone();
+    assert_eq!(origins(&[]), serde_json::json!([]));
+    for _ in 0..2 {
+        let added = origins(&["--add", "https://Shop.example.org/"]);
+        assert_eq!(added, serde_json::json!(["https://shop.example.org"]));
+    }
+    let fault = shell.fail(&["account", "origins", "ada", "--add", "http://shop.example.org"]);
+    assert!(
+        fault.contains("is no origin") && fault.contains("write https://"),
+        "{fault}"
+    );
+    shell.fail(&["account", "origins", "eve"]);
+    assert_eq!(
+        origins(&["--remove", "https://shop.example.org"]),
+        serde_json::json!([])
+    );
+    shell.fail(&[
+        "account",
+        "origins",
+        "ada",
+        "--remove",
+        "https://shop.example.org",
+    ]);
+}

@@ -1,0 +1,75 @@
+// A donate button: amounts to choose from, in place of a plain link to the page of a nonprofit or a fundraiser.
+// No dependency, no cookie; styles are set by script in a shadow root, so a strict policy of the page allows them.
+(() => {
+  'use strict';
+  const words = __TEXTS__;
+  const home = document.currentScript.src.replace(/\/embed\/[^/]*$/, '');
+
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`
+    :host { display: block; max-width: 24rem; font: 1rem/1.4 system-ui, sans-serif; color-scheme: light dark;
+      --ink: #20262b; --ground: #fff; --line: #7d7a70; --strong: #0f5a6b; --on-strong: #fff; }
+    :host([data-scheme=light]) { color-scheme: light; }
+    :host([data-scheme=dark]) { color-scheme: dark;
+      --ink: #e9e6df; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; }
+    @media (prefers-color-scheme: dark) { :host(:not([data-scheme=light])) {
+      --ink: #e9e6df; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; } }
+    div { padding: 1rem; border: 1px solid var(--line); border-radius: .75rem; color: var(--ink); background: var(--ground); }
+    p { margin: 0 0 .75rem; font-weight: 600; overflow-wrap: anywhere; }
+    ul { display: flex; flex-wrap: wrap; gap: .5rem; margin: 0; padding: 0; list-style: none; }
+    li { flex: 1 0 4.5rem; }
+    li:last-child { flex-basis: 100%; }
+    a { display: block; box-sizing: border-box; min-height: 2.75rem; padding: .6rem .75rem; border: 1px solid var(--line);
+      border-radius: .5rem; color: inherit; text-align: center; text-decoration: none; }
+    a:hover { border-color: var(--strong); }
+    a:focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
+    li:last-child a { border-color: var(--strong); color: var(--on-strong); background: var(--strong); font-weight: 600; }
+  `);
+
+  const element = (name, text) => {
+    const made = document.createElement(name);
+    if (text) made.textContent = text;
+    return made;
+  };
+
+  const build = (link) => {
+    const there = new URL(link.href);
+    link.dataset.causewayButton = 'done';
+    if (!link.href.startsWith(home + '/')) return;
+    if (!there.pathname.endsWith('/give')) there.pathname = there.pathname.replace(/\/$/, '') + '/give';
+    const way = (text, amount) => {
+      const address = new URL(there);
+      if (amount) address.searchParams.set('amount', amount);
+      const made = element('a', text);
+      made.href = address;
+      if (link.target) made.target = link.target;
+      made.rel = 'noopener';
+      const item = element('li');
+      item.append(made);
+      return item;
+    };
+    const asked = (link.dataset.amounts || '10,25,50').split(',').map((text) => text.trim());
+    const amounts = asked.filter((text) => /^\d{1,9}(\.\d\d)?$/.test(text) && Number(text) > 0).slice(0, 6);
+    const host = element('div');
+    if (link.dataset.scheme) host.dataset.scheme = link.dataset.scheme;
+    const root = host.attachShadow({ mode: 'open' });
+    root.adoptedStyleSheets = [sheet];
+    const group = element('div'), title = element('p', link.textContent.trim() || words.give), list = element('ul');
+    title.id = 'title';
+    group.setAttribute('role', 'group');
+    group.setAttribute('aria-labelledby', 'title');
+    list.append(...amounts.map((amount) => way('$' + amount, amount)), way(words.other));
+    group.append(title, list);
+    root.append(group);
+    link.replaceWith(host);
+  };
+
+  const all = () => {
+    // Whatever goes wrong, the link is still there.
+    for (const link of document.querySelectorAll('a[data-causeway-button]:not([data-causeway-button=done])')) {
+      try { build(link); } catch { link.dataset.causewayButton = 'done'; }
+    }
+  };
+  all();
+  document.addEventListener('DOMContentLoaded', all);
+})();

@@ -1,0 +1,149 @@
+// A search box that answers each keystroke, in place of a plain link to the search.
+// No dependency, no cookie; styles are set by script in a shadow root, so a strict policy of the page allows them.
+(() => {
+  'use strict';
+  const words = __TEXTS__;
+  const home = document.currentScript.src.replace(/\/embed\/[^/]*$/, '');
+
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`
+    :host { display: block; max-width: 32rem; font: 1rem/1.4 system-ui, sans-serif; color-scheme: light dark;
+      --ink: #20262b; --soft: #515a61; --ground: #fff; --line: #7d7a70; --strong: #0f5a6b; --on-strong: #fff; --chosen: #e1eef0; }
+    :host([data-scheme=light]) { color-scheme: light; }
+    :host([data-scheme=dark]) { color-scheme: dark;
+      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; --chosen: #17343b; }
+    @media (prefers-color-scheme: dark) { :host(:not([data-scheme=light])) {
+      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; --chosen: #17343b; } }
+    form { position: relative; display: flex; flex-wrap: wrap; gap: .5rem; padding: 1rem; border: 1px solid var(--line);
+      border-radius: .75rem; color: var(--ink); background: var(--ground); }
+    label { flex-basis: 100%; font-weight: 600; }
+    input, button { box-sizing: border-box; min-height: 2.75rem; padding: .5rem .75rem; border: 1px solid var(--line);
+      border-radius: .5rem; font: inherit; color: var(--ink); background: var(--ground); }
+    input { flex: 1; min-width: 0; }
+    button { border-color: var(--strong); color: var(--on-strong); background: var(--strong); font-weight: 600; cursor: pointer; }
+    :focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
+    ul { position: absolute; z-index: 9; top: 100%; inset-inline: 0; max-height: 24rem; overflow-y: auto; margin: .25rem 0 0;
+      padding: .25rem; border: 1px solid var(--line); border-radius: .5rem; list-style: none; background: var(--ground); }
+    [hidden] { display: none; }
+    li { display: flex; gap: .75rem; align-items: center; padding: .5rem; border-radius: .35rem; cursor: pointer; }
+    li:hover, li[aria-selected=true] { background: var(--chosen); }
+    li img { flex: none; width: 2.5rem; height: 2.5rem; border-radius: .35rem; object-fit: cover; }
+    li strong, li span { display: block; overflow-wrap: anywhere; }
+    li span { color: var(--soft); font-size: .875rem; }
+    p { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
+  `);
+
+  const element = (name, attributes, ...children) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.append(...children);
+    return made;
+  };
+
+  const build = (link) => {
+    const there = new URL(link.href), { key, causes, scheme } = link.dataset;
+    link.dataset.causewaySearch = 'done';
+    if (!key || !link.href.startsWith(home + '/')) return;
+    const host = element('div', {});
+    if (scheme) host.dataset.scheme = scheme;
+    const root = host.attachShadow({ mode: 'open' });
+    root.adoptedStyleSheets = [sheet];
+    const list = element('ul', { id: 'list', role: 'listbox', 'aria-label': words.list, hidden: '' });
+    const said = element('p', { role: 'status' });
+    const input = element('input', {
+      id: 'input', type: 'search', role: 'combobox', autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false', maxlength: '256',
+      'aria-autocomplete': 'list', 'aria-controls': 'list', 'aria-expanded': 'false',
+    });
+    const label = element('label', { for: 'input' }, link.textContent.trim() || words.label);
+    const form = element('form', { role: 'search' }, label, input, element('button', {}, words.submit), list, said);
+    root.append(form);
+    link.replaceWith(host);
+
+    let asked = 0, shown = 0, at = -1, hits = [], saying;
+
+    const choose = (place) => {
+      list.children[at]?.setAttribute('aria-selected', 'false');
+      at = place;
+      const option = list.children[at];
+      if (!option) return input.removeAttribute('aria-activedescendant');
+      option.setAttribute('aria-selected', 'true');
+      option.scrollIntoView({ block: 'nearest' });
+      input.setAttribute('aria-activedescendant', option.id);
+    };
+    const open = (isOpen) => {
+      list.hidden = !isOpen;
+      input.setAttribute('aria-expanded', String(isOpen));
+      if (!isOpen) choose(-1);
+    };
+    const row = (hit, place) => {
+      const logo = element('img', { alt: '', src: hit.logoUrl, loading: 'lazy' });
+      // Where the page loads no pictures from us, the name is enough.
+      logo.addEventListener('error', () => logo.remove());
+      const about = [hit.location, ...hit.tags.slice(0, 2)].filter(Boolean).join(' · ');
+      const text = element('div', {}, element('strong', {}, hit.name), element('span', {}, about));
+      return element('li', { id: 'hit-' + place, role: 'option', 'aria-selected': 'false' }, logo, text);
+    };
+    const show = (nonprofits) => {
+      hits = nonprofits;
+      choose(-1);
+      list.replaceChildren(...hits.map(row));
+      open(hits.length > 0);
+      // A screen reader is told once the typing rests.
+      clearTimeout(saying);
+      saying = setTimeout(() => {
+        said.textContent = [words.none, words.one][hits.length] ?? words.many.replace('{count}', hits.length);
+      }, 400);
+    };
+    const go = (hit) => {
+      // A page that wants the choice for itself listens, and says so by preventDefault.
+      const detail = { id: hit.id, ein: hit.ein, name: hit.name, slug: hit.slug, profileUrl: hit.profileUrl };
+      const event = new CustomEvent('causeway-choose', { detail, bubbles: true, composed: true, cancelable: true });
+      open(false);
+      if (host.dispatchEvent(event)) location.assign(home + '/' + encodeURIComponent(hit.slug) + there.search);
+      else input.value = hit.name;
+    };
+
+    input.addEventListener('input', async () => {
+      const number = ++asked, text = input.value.trim();
+      if (!text) { shown = number; said.textContent = ''; hits = []; list.replaceChildren(); return open(false); }
+      const query = new URLSearchParams({ apiKey: key, take: 8 });
+      if (causes) query.set('causes', causes);
+      try {
+        const answer = await fetch(home + '/v0.2/search/' + encodeURIComponent(text) + '?' + query, { credentials: 'omit' });
+        if (!answer.ok) return;
+        const { nonprofits } = await answer.json();
+        // An answer that comes after a newer one is old news.
+        if (number <= shown) return;
+        shown = number;
+        show(nonprofits);
+      } catch { /* The search page still works. */ }
+    });
+    input.addEventListener('keydown', (event) => {
+      const count = hits.length, isOpen = !list.hidden;
+      if (event.key === 'Escape' && isOpen) { event.preventDefault(); open(false); }
+      else if (event.key === 'ArrowDown' && count) { event.preventDefault(); open(true); choose((at + 1) % count); }
+      else if (event.key === 'ArrowUp' && isOpen) { event.preventDefault(); choose(at <= 0 ? count - 1 : at - 1); }
+      else if (event.key === 'Enter' && at >= 0 && isOpen) { event.preventDefault(); go(hits[at]); }
+    });
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      location.assign(home + '/search?q=' + encodeURIComponent(input.value.trim()));
+    });
+    list.addEventListener('mousedown', (event) => event.preventDefault());
+    list.addEventListener('click', (event) => {
+      const option = event.target.closest('[role=option]');
+      if (option) go(hits[Array.prototype.indexOf.call(list.children, option)]);
+    });
+    input.addEventListener('blur', () => open(false));
+    input.addEventListener('focus', () => { if (hits.length) open(true); });
+  };
+
+  const all = () => {
+    // Whatever goes wrong, the link is still there.
+    for (const link of document.querySelectorAll('a[data-causeway-search]:not([data-causeway-search=done])')) {
+      try { build(link); } catch { link.dataset.causewaySearch = 'done'; }
+    }
+  };
+  all();
+  document.addEventListener('DOMContentLoaded', all);
+})();

@@ -1,0 +1,21 @@
+-- Where gifts may lead back to: origins, each registered by an account as its own.
+create table partner_origins (
+    account_id uuid not null references accounts (id),
+    -- Scheme, host and port, as browsers write them.
+    origin     text not null,
+    created_at bigint not null,
+    primary key (account_id, origin)
+);
+
+create index partner_origins_origin on partner_origins (origin);
+
+-- What the link of a partner asked for, as it was told: where to go back to, and words that it gets back.
+alter table gifts add column success_url text;
+alter table gifts add column exit_url text;
+alter table gifts add column partner_metadata text;
+
+-- The newest fundraisers, for feeds.
+create index fundraisers_newest on fundraisers (created_at);
+
+-- Where a nonprofit takes gifts itself.
+alter table profiles add column donate_url text;
