@@ -56,6 +56,11 @@ impl Browser {
         for argument in ARGUMENTS.into_iter().chain([folder.as_str()]) {
             capabilities.add_arg(argument).unwrap();
         }
+        for log in ["browser", "performance"] {
+            capabilities
+                .set_logging_prefs(log, thirtyfour::LoggingPrefsLogLevel::All)
+                .unwrap();
+        }
         let address = format!("http://127.0.0.1:{port}");
         for _ in 0..200 {
             if let Ok(driver) = WebDriver::new(&address, capabilities.clone()).await {
@@ -109,6 +114,61 @@ impl Browser {
     pub async fn call(&self, path: &str) -> u64 {
         let script = format!("return (await fetch({path:?})).status;");
         self.run(&script).await.as_u64().unwrap()
+    }
+
+    /// Presses keys as a person does, wherever the focus is.
+    pub async fn press(&self, keys: &str) {
+        let chain = self.driver.action_chain().send_keys(keys);
+        chain.perform().await.unwrap();
+    }
+
+    pub async fn key(&self, key: Key) {
+        self.press(&key.value().to_string()).await;
+    }
+
+    /// Waits until a script tells this; most things on a page happen a moment later.
+    pub async fn wait_for(&self, script: &str, expected: impl Into<Value>) {
+        let (mut found, expected) = (Value::Null, expected.into());
+        for _ in 0..100 {
+            found = self.run(script).await;
+            if found == expected {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{script} is {found} and not {expected}");
+    }
+
+    /// The path of the page that is open.
+    pub async fn path(&self) -> String {
+        self.driver.current_url().await.unwrap().path().to_owned()
+    }
+
+    /// The addresses of all requests since this was asked last.
+    pub async fn requests(&self) -> Vec<String> {
+        let log = self.driver.get_log("performance").await.unwrap();
+        let address = |entry: thirtyfour::BrowserLogEntry| {
+            let event: Value = serde_json::from_str(&entry.message).ok()?;
+            let message = &event["message"];
+            let is_request = message["method"] == "Network.requestWillBeSent";
+            let address = message["params"]["request"]["url"].as_str()?;
+            // The page of a new tab is the browser's own.
+            let is_own = address.starts_with("chrome");
+            (is_request && !is_own).then(|| address.to_owned())
+        };
+        log.into_iter().filter_map(address).collect()
+    }
+
+    /// What the browser complained of since this was asked last.
+    pub async fn complaints(&self) -> Vec<String> {
+        let log = self.driver.get_log("browser").await.unwrap();
+        log.into_iter().map(|entry| entry.message).collect()
+    }
+
+    /// Pages that are opened from now on run none of their scripts.
+    pub async fn turn_scripts_off(&self) {
+        self.emulate("Emulation.setScriptExecutionDisabled", json!({"value": true}))
+            .await;
     }
 
     pub async fn emulate(&self, command: &str, parameters: Value) -> Value {

@@ -8,19 +8,10 @@ use thirtyfour::Key;
 struct Keyboard(Browser);
 
 impl Keyboard {
-    async fn press(&self, keys: &str) {
-        let chain = self.0.driver.action_chain().send_keys(keys);
-        chain.perform().await.unwrap();
-    }
-
-    async fn key(&self, key: Key) {
-        self.press(&key.value().to_string()).await;
-    }
-
     /// Moves on until the focus is there, which must show itself.
     async fn to(&self, css: &str) {
         for _ in 0..60 {
-            self.key(Key::Tab).await;
+            self.0.key(Key::Tab).await;
             let there = format!(
                 "const at = document.activeElement; return at.matches({css:?}) ? getComputedStyle(at).outlineStyle : '';"
             );
@@ -35,17 +26,17 @@ impl Keyboard {
 
     async fn enter(&self, css: &str) {
         self.to(css).await;
-        self.key(Key::Enter).await;
+        self.0.key(Key::Enter).await;
     }
 
     async fn make_key(&self, name: &str, is_private: bool) -> String {
         self.enter(".part-nav a[href='/dashboard']").await;
         self.enter("main a[href='/dashboard/keys/new']").await;
         self.to("#name").await;
-        self.press(name).await;
+        self.0.press(name).await;
         self.to("input[type=radio]").await;
         if is_private {
-            self.key(Key::Down).await;
+            self.0.key(Key::Down).await;
         }
         self.enter("form.form button").await;
         self.0.text("#key").await
@@ -60,10 +51,10 @@ async fn a_developer_without_a_mouse_gets_as_far() {
     keyboard.to(".skip").await;
     keyboard.to("#username").await;
     for text in ["grace", "grace@example.org", PASSWORD] {
-        keyboard.press(text).await;
-        keyboard.key(Key::Tab).await;
+        keyboard.0.press(text).await;
+        keyboard.0.key(Key::Tab).await;
     }
-    keyboard.key(Key::Enter).await;
+    keyboard.0.key(Key::Enter).await;
     assert!(keyboard.0.text(".alert-good").await.contains("Welcome"));
 
     let public = keyboard.make_key("website", false).await;

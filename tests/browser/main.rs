@@ -1,7 +1,9 @@
-//! The dashboard in a real Chromium: by mouse, by keyboard alone, judged by axe in light and dark.
+//! The site and the dashboard in a real Chromium: by mouse, by keyboard alone, on a phone, without scripts, judged by axe in light and dark.
 
 mod axe;
 mod browser;
+mod combobox;
+mod giving;
 mod keyboard;
 mod pages;
 mod site;
