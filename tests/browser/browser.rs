@@ -38,6 +38,15 @@ pub struct Browser {
 
 impl Browser {
     pub async fn start() -> Browser {
+        Browser::start_with(&["browser"]).await
+    }
+
+    /// One that also keeps a log of its requests, which takes time.
+    pub async fn start_with_requests() -> Browser {
+        Browser::start_with(&["browser", "performance"]).await
+    }
+
+    async fn start_with(logs: &[&str]) -> Browser {
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()
@@ -56,9 +65,9 @@ impl Browser {
         for argument in ARGUMENTS.into_iter().chain([folder.as_str()]) {
             capabilities.add_arg(argument).unwrap();
         }
-        for log in ["browser", "performance"] {
+        for log in logs {
             capabilities
-                .set_logging_prefs(log, thirtyfour::LoggingPrefsLogLevel::All)
+                .set_logging_prefs(*log, thirtyfour::LoggingPrefsLogLevel::All)
                 .unwrap();
         }
         let address = format!("http://127.0.0.1:{port}");

@@ -38,7 +38,7 @@ async fn somebody_without_scripts_finds_and_gives() {
 
 impl Visit {
     async fn play(giver: Giver) {
-        let (site, browser) = (Site::start().await, Browser::start().await);
+        let (site, browser) = (Site::start().await, Browser::start_with_requests().await);
         if giver == Giver::OnAPhone {
             browser.resize(375).await;
         }

@@ -4,6 +4,7 @@ mod axe;
 mod browser;
 mod combobox;
 mod giving;
+mod hurt;
 mod keyboard;
 mod pages;
 mod site;
