@@ -7,5 +7,7 @@ mod giving;
 mod hurt;
 mod keyboard;
 mod pages;
+mod public;
+mod reader;
 mod site;
 mod story;
