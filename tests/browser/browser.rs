@@ -125,6 +125,16 @@ impl Browser {
         self.run(&script).await.as_u64().unwrap()
     }
 
+    /// The status of a call that only an account may make, with a public and a private key. Without credentials of its
+    /// own, so that the browser does not ask for a password when the keys are refused.
+    pub async fn call_with(&self, path: &str, public: &str, private: &str) -> u64 {
+        let script = format!(
+            "const authorization = 'Basic ' + btoa({public:?} + ':' + {private:?});
+            return (await fetch({path:?}, {{ headers: {{ authorization }}, credentials: 'omit' }})).status;"
+        );
+        self.run(&script).await.as_u64().unwrap()
+    }
+
     /// Presses keys as a person does, wherever the focus is.
     pub async fn press(&self, keys: &str) {
         let chain = self.driver.action_chain().send_keys(keys);

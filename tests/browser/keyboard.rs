@@ -2,6 +2,7 @@
 
 use crate::browser::Browser;
 use crate::site::{PASSWORD, Site};
+use crate::story::wait_until;
 use std::time::Duration;
 use thirtyfour::Key;
 
@@ -62,8 +63,11 @@ async fn a_developer_without_a_mouse_gets_as_far() {
     assert!(public.starts_with("cwpk_") && private.starts_with("cwsk_"));
     let search = |key: &str| format!("/v0.2/search/red%20cross?apiKey={key}");
     assert_eq!(keyboard.0.call(&search(&public)).await, 200);
+    let own = "/v0.2/fundraisers";
+    assert_eq!(keyboard.0.call_with(own, &public, &private).await, 200);
 
     keyboard.enter(".part-nav a[href='/dashboard/usage']").await;
+    wait_until(&keyboard.0, "#served", "2").await;
     keyboard.enter("main ul a[href^='/dashboard/keys/']").await;
     keyboard.enter("a[href$='/roll']").await;
     keyboard.to("input[type=radio]").await;
@@ -76,6 +80,7 @@ async fn a_developer_without_a_mouse_gets_as_far() {
     assert!(keyboard.0.text(".alert-good").await.contains("revoked"));
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(keyboard.0.call(&search(&rolled)).await, 401);
+    assert_eq!(keyboard.0.call_with(own, &rolled, &private).await, 401);
     keyboard.enter(".part-nav button").await;
     assert!(keyboard.0.text("h1").await.contains("Sign in"));
     keyboard.0.stop().await;

@@ -95,7 +95,9 @@ impl Detector {
         assert!(faults.is_empty(), "{}", faults.join("\n"));
         let stopped: Vec<_> = complaints
             .iter()
-            .filter(|told| told.contains("Content Security Policy") && !told.contains("Applying inline style"))
+            .filter(|told| {
+                told.contains("Content Security Policy") && !told.contains("Applying inline style")
+            })
             .collect();
         assert!(stopped.is_empty(), "{stopped:#?}");
     }
