@@ -9,7 +9,7 @@ GENERATE ?= 1800000
 INPUT = $(if $(DATA),--file $(DATA),--generate $(GENERATE))
 LOAD = target/release/causeway-load
 
-.PHONY: help run build test faults fault-journal lint fmt openapi bench bench-import bench-details deny
+.PHONY: help run build test faults fault-journal screenshots lighthouse lint fmt openapi bench bench-import bench-details deny
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -28,6 +28,12 @@ faults: ## Break things for longer: imports killed at 300 moments on each databa
 
 fault-journal: ## Kill the server while it writes gifts and fundraisers: ROUNDS=1000 on each database
 	CAUSEWAY_JOURNAL_ROUNDS=$(or $(ROUNDS),1000) tests/with-services.sh cargo test --test faults journal -- --nocapture
+
+screenshots: ## Every page at 375 and 1280 px, in light and dark, into target/screenshots; axe looks at them too
+	tests/with-services.sh cargo test --test browser -- pages:: public::
+
+lighthouse: build ## Lighthouse (mobile) on home, profile and fundraiser: 95 or more in everything
+	tests/lighthouse.sh
 
 lint: ## Formatting, clippy and the documentation, without a warning
 	cargo fmt --all --check
