@@ -9,7 +9,7 @@ GENERATE ?= 1800000
 INPUT = $(if $(DATA),--file $(DATA),--generate $(GENERATE))
 LOAD = target/release/causeway-load
 
-.PHONY: help run build test faults fault-journal lint fmt openapi bench bench-import bench-details deny
+.PHONY: help run build test faults fault-journal screenshots lighthouse lint fmt openapi bench bench-import bench-details deny
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,12 @@ faults: ## Break things for longer: imports killed at 300 moments on each databa
 fault-journal: ## Kill the server while it writes gifts and fundraisers: ROUNDS=1000 on each database
 	CAUSEWAY_JOURNAL_ROUNDS=$(or $(ROUNDS),1000) tests/with-services.sh cargo test --test faults journal -- --nocapture
 
+screenshots: ## Every page at 375 and 1280 px, in light and dark, into target/screenshots; axe looks at them too
+	tests/with-services.sh cargo test --test browser -- pages:: public::
+
+lighthouse: build ## Lighthouse (mobile) on home, profile and fundraiser: 95 or more in everything
+	tests/lighthouse.sh
+
 lint: ## Formatting, clippy and the documentation, without a warning
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
@@ -44,7 +50,7 @@ deny: ## Licences, bans, duplicates and sources of all crates
 	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
 	cargo deny check bans licenses sources
 
-bench: bench-import bench-details bench-search bench-keys bench-fundraisers ## All benchmarks, one after the other
+bench: bench-import bench-details bench-search bench-keys bench-fundraisers bench-site ## All benchmarks, one after the other
 
 bench-import: bench-build ## Time and memory of an import beside sqlite3, on SQLite and PostgreSQL: DATA=eo.csv.gz
 	POSTGRES_OPTIONS= tests/with-services.sh sh -c '$(LOAD) import $(INPUT) --rounds 1 --postgres-url "$$CAUSEWAY_TEST_POSTGRES_URL"'
@@ -61,6 +67,9 @@ bench-keys: ## What it costs to check a key and its limit, and whether a busy ke
 bench-fundraisers: bench-build ## Gifts beside single-row commits of SQLite, raised beside /healthz
 	$(LOAD) fundraisers --generate 2000
 
+bench-site: bench-build ## Profile pages beside /healthz, the home search beside the interface: DATA=eo.csv.gz
+	$(LOAD) site $(INPUT)
+
 bench-pictures: bench-build ## Time and memory of every hostile picture, sent through an import
 	$(LOAD) pictures
 
@@ -75,6 +84,6 @@ fuzz: ## Fuzz pictures, the search index and its queries; FUZZ_SECONDS=60 for ea
 	cd crates/search && for target in query open; do \
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
-.PHONY: bench-build bench-search bench-keys bench-fundraisers bench-pictures relevance fuzz
+.PHONY: bench-build bench-search bench-keys bench-fundraisers bench-site bench-pictures relevance fuzz
 bench-build:
 	cargo build --release --workspace

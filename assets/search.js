@@ -16,7 +16,7 @@ for (const input of document.querySelectorAll('input[data-live]')) {
     role: 'combobox', 'aria-autocomplete': 'list', 'aria-controls': list.id, 'aria-expanded': 'false',
   })) input.setAttribute(name, value);
 
-  let asked = 0, shown = 0, at = -1, saying;
+  let asked = 0, shown = 0, at = -1, isLeft = false, saying;
 
   const open = (isOpen) => {
     list.hidden = !isOpen;
@@ -64,7 +64,8 @@ for (const input of document.querySelectorAll('input[data-live]')) {
     list.replaceChildren(...nonprofits.map(row));
     at = -1;
     input.removeAttribute('aria-activedescendant');
-    open(nonprofits.length > 0);
+    // Nothing opens for somebody who has pressed Escape or gone on.
+    open(nonprofits.length > 0 && !isLeft && document.activeElement === input);
     // A screen reader is told once the typing rests.
     clearTimeout(saying);
     saying = setTimeout(() => {
@@ -75,6 +76,7 @@ for (const input of document.querySelectorAll('input[data-live]')) {
 
   input.addEventListener('input', async () => {
     const number = ++asked;
+    isLeft = false;
     const text = input.value.trim();
     if (!text) { shown = number; said.textContent = ''; return open(false); }
     try {
@@ -92,7 +94,7 @@ for (const input of document.querySelectorAll('input[data-live]')) {
 
   input.addEventListener('keydown', (event) => {
     const count = list.children.length;
-    if (event.key === 'Escape' && !list.hidden) { event.preventDefault(); open(false); }
+    if (event.key === 'Escape') { isLeft = true; if (!list.hidden) { event.preventDefault(); open(false); } }
     else if (event.key === 'ArrowDown' && count) { event.preventDefault(); if (list.hidden) open(true); choose((at + 1) % count); }
     else if (event.key === 'ArrowUp' && count && !list.hidden) { event.preventDefault(); choose(at <= 0 ? count - 1 : at - 1); }
     else if (event.key === 'Enter' && at >= 0 && !list.hidden) { event.preventDefault(); go(list.children[at]); }

@@ -24,6 +24,7 @@ mod requests;
 mod sample;
 mod search;
 mod search_table;
+mod site;
 mod summary;
 mod table;
 
@@ -58,6 +59,9 @@ enum Program {
     /// Rate of gifts and new fundraisers beside single-row commits, and of raised beside /healthz
     #[command(after_help = "Example: causeway-load fundraisers --generate 2000")]
     Fundraisers(fundraisers::Fundraisers),
+    /// Rate of profile pages beside /healthz, and of the home search beside the interface
+    #[command(after_help = "Example: causeway-load site --generate 2000")]
+    Site(site::Site),
     /// Time and memory of every hostile picture of the tests, sent through an import
     #[command(after_help = "Example: causeway-load pictures --rounds 1")]
     Pictures(pictures::Pictures),
@@ -80,6 +84,7 @@ fn measure(program: &Program) -> Result<ExitCode> {
         Program::Details(details) => &details.options,
         Program::Search(search) => &search.options,
         Program::Fundraisers(fundraisers) => &fundraisers.options,
+        Program::Site(site) => &site.options,
         Program::Pictures(pictures) => &pictures.options,
     };
     let workplace = Workplace::new(options.temp.as_deref())?;
@@ -88,6 +93,7 @@ fn measure(program: &Program) -> Result<ExitCode> {
         Program::Details(details) => details.measure(&workplace),
         Program::Search(search) => search.measure(&workplace),
         Program::Fundraisers(fundraisers) => fundraisers.measure(&workplace),
+        Program::Site(site) => site.measure(&workplace),
         Program::Pictures(pictures) => pictures.measure(&workplace),
     }?;
     print!("{table}");

@@ -4,15 +4,27 @@
 use super::store;
 use crate::db::Db;
 use arc_swap::ArcSwapOption;
+use jiff::Timestamp;
 use std::sync::Arc;
 
 /// An import of files of the IRS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// In milliseconds.
-    pub read_at: i64,
+    /// The day on which they were read.
+    pub day: String,
     /// The names of the files, without folders.
-    pub files: Vec<String>,
+    pub files: String,
+}
+
+impl Source {
+    /// Files that were read at a time in milliseconds.
+    pub fn new(read_at: i64, files: &[&str]) -> Source {
+        let day = Timestamp::from_millisecond(read_at).unwrap_or_default();
+        Source {
+            day: day.strftime("%-d %B %Y").to_string(),
+            files: files.join(", "),
+        }
+    }
 }
 
 /// Remembers the answer.

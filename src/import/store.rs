@@ -336,13 +336,11 @@ const SOURCE: &str = "select f.name, i.finished_at from import_files f \
 /// The last import of files of the IRS.
 pub async fn find_source(db: &Db) -> sqlx::Result<Option<Source>> {
     let rows: Vec<(String, i64)> = read!(db, c => sqlx::query_as(SOURCE).fetch_all(c).await)?;
-    Ok(rows.first().map(|(_, read_at)| Source {
-        read_at: *read_at,
-        files: rows.iter().map(|(name, _)| file_name(name)).collect(),
-    }))
+    let files: Vec<&str> = rows.iter().map(|(name, _)| file_name(name)).collect();
+    Ok(rows.first().map(|(_, read_at)| Source::new(*read_at, &files)))
 }
 
 /// Where a file lay is nobody's business.
-fn file_name(path: &str) -> String {
-    path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
 }

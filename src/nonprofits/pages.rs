@@ -21,7 +21,6 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
-use jiff::Timestamp;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 #[derive(Template)]
@@ -60,7 +59,7 @@ pub struct Share {
 
 impl Share {
     pub fn new(title: &str, address: String) -> Share {
-        let encode = |text| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        let encode = |text| utf8_percent_encode(text, NON_ALPHANUMERIC).collect::<String>();
         Share {
             mail: format!("mailto:?subject={}&body={}", encode(title), encode(&address)),
             address,
@@ -141,7 +140,7 @@ impl<'a> Profile<'a> {
                 &format!("/{}", nonprofit.slug),
                 &share_card(app, nonprofit),
             ))
-            .facts(&profile::for_machines(nonprofit, urls));
+            .facts(&profile::for_machines(nonprofit, &description, &address, urls));
         let meta = match fundraisers.is_empty() {
             true => meta,
             false => meta.feed(
@@ -164,14 +163,9 @@ impl<'a> Profile<'a> {
                 .unwrap_or_default(),
             year: facts.and_then(profile::return_year),
             bars: facts.map(|facts| profile::bars(facts, texts)).unwrap_or_default(),
-            source: facts.and(source).map(|source| {
-                let day = Timestamp::from_millisecond(source.read_at).unwrap_or_default();
-                let day = day.strftime("%-d %B %Y").to_string();
-                fill(
-                    texts.source,
-                    &[("files", &source.files.join(", ")), ("day", &day)],
-                )
-            }),
+            source: facts
+                .and(source)
+                .map(|source| fill(texts.source, &[("files", &source.files), ("day", &source.day)])),
             share: Share::new(nonprofit.name, address),
             address: format!("/{}", nonprofit.slug),
             nonprofit: *nonprofit,

@@ -5,19 +5,20 @@ use super::irs::IrsFacts;
 use crate::search::pages::thousands;
 use crate::urls::Urls;
 use crate::web::texts::{ProfileTexts, fill};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// Units of the drawn picture.
-const WIDEST: f64 = 300.0;
-const NARROWEST: f64 = 2.0;
+const WIDEST: u32 = 300;
+const NARROWEST: u32 = 2;
+const ROW: u32 = 44;
 
 /// One amount of the last return, as a bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
     pub label: &'static str,
     pub words: String,
-    pub width: f64,
-    pub y: f64,
+    pub width: u32,
+    pub y: u32,
 }
 
 /// What the IRS says, in sentences.
@@ -68,8 +69,8 @@ pub fn bars(facts: &IrsFacts, t: &ProfileTexts) -> Vec<Bar> {
     let bar = |(place, (label, amount)): (usize, (&'static str, i64))| Bar {
         label,
         words: in_words(amount, t),
-        width: (amount.max(0) as f64 / largest as f64 * WIDEST).max(NARROWEST),
-        y: place as f64 * 44.0,
+        width: ((amount.max(0) as f64 / largest as f64 * f64::from(WIDEST)) as u32).max(NARROWEST),
+        y: place as u32 * ROW,
     };
     known.enumerate().map(bar).collect()
 }
@@ -90,35 +91,77 @@ pub fn in_words(dollars: i64, t: &ProfileTexts) -> String {
     }
 }
 
-/// The facts as JSON-LD.
-pub fn for_machines(nonprofit: &Nonprofit<'_>, urls: &Urls) -> Value {
-    let profile = urls.profile(nonprofit.slug);
-    let mut facts = json!({
-        "@context": "https://schema.org",
-        "@type": "NGO",
-        "name": nonprofit.name,
-        "description": nonprofit.description(&nonprofit.location()),
-        "url": profile,
-        "logo": urls.logo(nonprofit),
-        "address": {
-            "@type": "PostalAddress",
-            "addressLocality": nonprofit.city,
-            "addressRegion": nonprofit.state,
-            "postalCode": nonprofit.zip,
-            "addressCountry": if nonprofit.country.is_empty() { "US" } else { nonprofit.country },
+/// The facts as JSON-LD, by schema.org.
+#[derive(Debug, Serialize)]
+pub struct Facts<'a> {
+    #[serde(rename = "@context")]
+    context: &'static str,
+    #[serde(rename = "@type")]
+    kind: &'static str,
+    name: &'a str,
+    description: &'a str,
+    url: &'a str,
+    logo: String,
+    address: Address<'a>,
+    #[serde(rename = "taxID", skip_serializing_if = "Option::is_none")]
+    tax_id: Option<String>,
+    #[serde(rename = "sameAs", skip_serializing_if = "Option::is_none")]
+    same_as: Option<&'a str>,
+    #[serde(rename = "nonprofitStatus", skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
+    #[serde(rename = "potentialAction", skip_serializing_if = "Option::is_none")]
+    action: Option<Action<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "@type", rename = "PostalAddress")]
+struct Address<'a> {
+    #[serde(rename = "addressLocality")]
+    city: &'a str,
+    #[serde(rename = "addressRegion")]
+    state: &'a str,
+    #[serde(rename = "postalCode")]
+    zip: &'a str,
+    #[serde(rename = "addressCountry")]
+    country: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "@type", rename = "DonateAction")]
+struct Action<'a> {
+    target: &'a str,
+}
+
+/// The facts of a nonprofit for machines, whose profile is at `address`.
+pub fn for_machines<'a>(
+    nonprofit: &Nonprofit<'a>,
+    description: &'a str,
+    address: &'a str,
+    urls: &Urls,
+) -> Facts<'a> {
+    let can_be_given_to = nonprofit.is_disbursable();
+    Facts {
+        context: "https://schema.org",
+        kind: "NGO",
+        name: nonprofit.name,
+        description,
+        url: address,
+        logo: urls.logo(nonprofit),
+        address: Address {
+            city: nonprofit.city,
+            state: nonprofit.state,
+            zip: nonprofit.zip,
+            country: if nonprofit.country.is_empty() {
+                "US"
+            } else {
+                nonprofit.country
+            },
         },
-    });
-    if let Some(ein) = nonprofit.ein {
-        facts["taxID"] = ein.dashed().into();
+        tax_id: nonprofit.ein.map(super::ein::Ein::dashed),
+        same_as: nonprofit.website_url,
+        status: can_be_given_to.then_some("https://schema.org/Nonprofit501c3"),
+        action: can_be_given_to.then_some(Action { target: address }),
     }
-    if let Some(website) = nonprofit.website_url {
-        facts["sameAs"] = website.into();
-    }
-    if nonprofit.is_disbursable() {
-        facts["nonprofitStatus"] = "https://schema.org/Nonprofit501c3".into();
-        facts["potentialAction"] = json!({ "@type": "DonateAction", "target": profile });
-    }
-    facts
 }
 
 #[cfg(test)]

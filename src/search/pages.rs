@@ -15,6 +15,7 @@ use crate::keys::Class;
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::card::Card;
 use crate::nonprofits::causes::{Cause, Causes};
+use crate::nonprofits::ntee::Ntee;
 use crate::nonprofits::place::STATES;
 use crate::text::{cut, fold};
 use crate::web::texts::fill;
@@ -76,7 +77,7 @@ pub async fn home(State(app): State<App>) -> Response {
     let causes = app.directory.causes();
     let frame = Frame::new(Place::Home);
     let count = view.snapshot.as_ref().map_or(0, |snapshot| snapshot.len());
-    let featured = featured(&view, causes);
+    let featured = featured(&view);
     let meta = Meta::new(&frame, frame.p.home.title, frame.p.home.about, app.urls.page("/"))
         .feed(feed::ADDRESS, frame.p.fundraiser.feed);
     let page = Home {
@@ -92,23 +93,23 @@ pub async fn home(State(app): State<App>) -> Response {
     PublicPage(page).into_response()
 }
 
-/// The most prominent ones that can be given to, no two of one category in a row of their own.
-fn featured<'v>(view: &'v View, causes: &Causes) -> Vec<Nonprofit<'v>> {
+/// The most prominent one that can be given to, of each of the first fields of work.
+fn featured(view: &View) -> Vec<Nonprofit<'_>> {
     let Some(snapshot) = &view.snapshot else {
         return Vec::new();
     };
     let mut seen = Vec::new();
-    let of_new_category = |nonprofit: &Nonprofit<'_>| {
-        let category = causes.of_set(nonprofit.causes).next().map(|cause| cause.category);
-        let is_new = category.is_some() && !seen.contains(&category);
-        seen.push(category);
+    let of_new_field = |nonprofit: &Nonprofit<'_>| {
+        let field = nonprofit.ntee.map(Ntee::major);
+        let is_new = field.is_some() && !seen.contains(&field);
+        seen.push(field);
         is_new
     };
     (0..FEATURED_AMONG.min(snapshot.len()))
         .filter(|place| !view.overlay.replaces(*place))
         .filter_map(|place| snapshot.nonprofit(place))
         .filter(Nonprofit::is_disbursable)
-        .filter(of_new_category)
+        .filter(of_new_field)
         .take(FEATURED)
         .collect()
 }

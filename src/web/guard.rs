@@ -8,12 +8,17 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use std::sync::LazyLock;
 use tower_http::csrf::{CsrfLayer, ProtectionError};
 
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
+/// What a page may load and do.
+pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'";
 
-const PAGE_HEADERS: [(HeaderName, &str); 6] = [
+static PAGE_HEADERS: LazyLock<[(HeaderName, HeaderValue); 6]> =
+    LazyLock::new(|| HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
+
+const HEADERS: [(HeaderName, &str); 6] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     // Only our own pages may learn from which page of ours somebody came.
     (REFERRER_POLICY, "same-origin"),
@@ -39,8 +44,8 @@ pub fn policy_that_leads_to(origin: &Origin) -> HeaderValue {
 
 /// Adds the headers to an answer that is a page. One that a handler has set stays.
 pub fn add_headers(headers: &mut HeaderMap) {
-    for (name, value) in PAGE_HEADERS {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    for (name, value) in PAGE_HEADERS.iter() {
+        headers.entry(name).or_insert_with(|| value.clone());
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Frame;
 use askama::Template;
 use askama::filters::HtmlSafe;
-use serde_json::Value;
+use serde::Serialize;
 
 /// Draws itself into the head of a page.
 #[derive(Clone, Debug, Template)]
@@ -59,9 +59,14 @@ impl Meta {
 
     /// With facts for machines, as JSON-LD.
     #[must_use]
-    pub fn facts(mut self, facts: &Value) -> Meta {
+    pub fn facts(mut self, facts: &impl Serialize) -> Meta {
+        // Texts and numbers under plain names can always be written.
+        let facts = serde_json::to_string(facts).unwrap_or_default();
         // Inside a script element only `<` could end it; JSON may write it as an escape.
-        self.facts = Some(facts.to_string().replace('<', "\\u003c"));
+        self.facts = Some(match facts.contains('<') {
+            true => facts.replace('<', "\\u003c"),
+            false => facts,
+        });
         self
     }
 }
@@ -70,7 +75,7 @@ impl Meta {
 mod tests {
     use super::*;
     use crate::web::Place;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn nothing_that_is_told_ends_the_element_it_stands_in() {

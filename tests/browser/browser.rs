@@ -38,6 +38,15 @@ pub struct Browser {
 
 impl Browser {
     pub async fn start() -> Browser {
+        Browser::start_with(&["browser"]).await
+    }
+
+    /// One that also keeps a log of its requests, which takes time.
+    pub async fn start_with_requests() -> Browser {
+        Browser::start_with(&["browser", "performance"]).await
+    }
+
+    async fn start_with(logs: &[&str]) -> Browser {
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()
@@ -55,6 +64,11 @@ impl Browser {
         let folder = format!("--user-data-dir={}", profile.path().display());
         for argument in ARGUMENTS.into_iter().chain([folder.as_str()]) {
             capabilities.add_arg(argument).unwrap();
+        }
+        for log in logs {
+            capabilities
+                .set_logging_prefs(*log, thirtyfour::LoggingPrefsLogLevel::All)
+                .unwrap();
         }
         let address = format!("http://127.0.0.1:{port}");
         for _ in 0..200 {
@@ -109,6 +123,71 @@ impl Browser {
     pub async fn call(&self, path: &str) -> u64 {
         let script = format!("return (await fetch({path:?})).status;");
         self.run(&script).await.as_u64().unwrap()
+    }
+
+    /// The status of a call that only an account may make, with a public and a private key. Without credentials of its
+    /// own, so that the browser does not ask for a password when the keys are refused.
+    pub async fn call_with(&self, path: &str, public: &str, private: &str) -> u64 {
+        let script = format!(
+            "const authorization = 'Basic ' + btoa({public:?} + ':' + {private:?});
+            return (await fetch({path:?}, {{ headers: {{ authorization }}, credentials: 'omit' }})).status;"
+        );
+        self.run(&script).await.as_u64().unwrap()
+    }
+
+    /// Presses keys as a person does, wherever the focus is.
+    pub async fn press(&self, keys: &str) {
+        let chain = self.driver.action_chain().send_keys(keys);
+        chain.perform().await.unwrap();
+    }
+
+    pub async fn key(&self, key: Key) {
+        self.press(&key.value().to_string()).await;
+    }
+
+    /// Waits until a script tells this; most things on a page happen a moment later.
+    pub async fn wait_for(&self, script: &str, expected: impl Into<Value>) {
+        let (mut found, expected) = (Value::Null, expected.into());
+        for _ in 0..100 {
+            found = self.run(script).await;
+            if found == expected {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{script} is {found} and not {expected}");
+    }
+
+    /// The path of the page that is open.
+    pub async fn path(&self) -> String {
+        self.driver.current_url().await.unwrap().path().to_owned()
+    }
+
+    /// The addresses of all requests since this was asked last.
+    pub async fn requests(&self) -> Vec<String> {
+        let log = self.driver.get_log("performance").await.unwrap();
+        let address = |entry: thirtyfour::BrowserLogEntry| {
+            let event: Value = serde_json::from_str(&entry.message).ok()?;
+            let message = &event["message"];
+            let is_request = message["method"] == "Network.requestWillBeSent";
+            let address = message["params"]["request"]["url"].as_str()?;
+            // The page of a new tab is the browser's own.
+            let is_own = address.starts_with("chrome");
+            (is_request && !is_own).then(|| address.to_owned())
+        };
+        log.into_iter().filter_map(address).collect()
+    }
+
+    /// What the browser complained of since this was asked last.
+    pub async fn complaints(&self) -> Vec<String> {
+        let log = self.driver.get_log("browser").await.unwrap();
+        log.into_iter().map(|entry| entry.message).collect()
+    }
+
+    /// Pages that are opened from now on run none of their scripts.
+    pub async fn turn_scripts_off(&self) {
+        self.emulate("Emulation.setScriptExecutionDisabled", json!({"value": true}))
+            .await;
     }
 
     pub async fn emulate(&self, command: &str, parameters: Value) -> Value {

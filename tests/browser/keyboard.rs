@@ -2,25 +2,17 @@
 
 use crate::browser::Browser;
 use crate::site::{PASSWORD, Site};
+use crate::story::wait_until;
 use std::time::Duration;
 use thirtyfour::Key;
 
 struct Keyboard(Browser);
 
 impl Keyboard {
-    async fn press(&self, keys: &str) {
-        let chain = self.0.driver.action_chain().send_keys(keys);
-        chain.perform().await.unwrap();
-    }
-
-    async fn key(&self, key: Key) {
-        self.press(&key.value().to_string()).await;
-    }
-
     /// Moves on until the focus is there, which must show itself.
     async fn to(&self, css: &str) {
         for _ in 0..60 {
-            self.key(Key::Tab).await;
+            self.0.key(Key::Tab).await;
             let there = format!(
                 "const at = document.activeElement; return at.matches({css:?}) ? getComputedStyle(at).outlineStyle : '';"
             );
@@ -35,17 +27,17 @@ impl Keyboard {
 
     async fn enter(&self, css: &str) {
         self.to(css).await;
-        self.key(Key::Enter).await;
+        self.0.key(Key::Enter).await;
     }
 
     async fn make_key(&self, name: &str, is_private: bool) -> String {
         self.enter(".part-nav a[href='/dashboard']").await;
         self.enter("main a[href='/dashboard/keys/new']").await;
         self.to("#name").await;
-        self.press(name).await;
+        self.0.press(name).await;
         self.to("input[type=radio]").await;
         if is_private {
-            self.key(Key::Down).await;
+            self.0.key(Key::Down).await;
         }
         self.enter("form.form button").await;
         self.0.text("#key").await
@@ -60,10 +52,10 @@ async fn a_developer_without_a_mouse_gets_as_far() {
     keyboard.to(".skip").await;
     keyboard.to("#username").await;
     for text in ["grace", "grace@example.org", PASSWORD] {
-        keyboard.press(text).await;
-        keyboard.key(Key::Tab).await;
+        keyboard.0.press(text).await;
+        keyboard.0.key(Key::Tab).await;
     }
-    keyboard.key(Key::Enter).await;
+    keyboard.0.key(Key::Enter).await;
     assert!(keyboard.0.text(".alert-good").await.contains("Welcome"));
 
     let public = keyboard.make_key("website", false).await;
@@ -71,8 +63,11 @@ async fn a_developer_without_a_mouse_gets_as_far() {
     assert!(public.starts_with("cwpk_") && private.starts_with("cwsk_"));
     let search = |key: &str| format!("/v0.2/search/red%20cross?apiKey={key}");
     assert_eq!(keyboard.0.call(&search(&public)).await, 200);
+    let own = "/v0.2/fundraisers";
+    assert_eq!(keyboard.0.call_with(own, &public, &private).await, 200);
 
     keyboard.enter(".part-nav a[href='/dashboard/usage']").await;
+    wait_until(&keyboard.0, "#served", "2").await;
     keyboard.enter("main ul a[href^='/dashboard/keys/']").await;
     keyboard.enter("a[href$='/roll']").await;
     keyboard.to("input[type=radio]").await;
@@ -85,6 +80,7 @@ async fn a_developer_without_a_mouse_gets_as_far() {
     assert!(keyboard.0.text(".alert-good").await.contains("revoked"));
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(keyboard.0.call(&search(&rolled)).await, 401);
+    assert_eq!(keyboard.0.call_with(own, &rolled, &private).await, 401);
     keyboard.enter(".part-nav button").await;
     assert!(keyboard.0.text("h1").await.contains("Sign in"));
     keyboard.0.stop().await;

@@ -1,8 +1,13 @@
-//! The dashboard in a real Chromium: by mouse, by keyboard alone, judged by axe in light and dark.
+//! The site and the dashboard in a real Chromium: by mouse, by keyboard alone, on a phone, without scripts, judged by axe in light and dark.
 
 mod axe;
 mod browser;
+mod combobox;
+mod giving;
+mod hurt;
 mod keyboard;
 mod pages;
+mod public;
+mod reader;
 mod site;
 mod story;

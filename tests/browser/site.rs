@@ -1,16 +1,36 @@
 //! A running server on a port of its own, with the demo directory.
 
+use axum::body::Body;
+use axum::http::Request;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use causeway::accounts::store::{self, NewAccount};
 use causeway::accounts::{Username, password::NewPassword};
 use causeway::app::App;
+use causeway::audit::Actor;
 use causeway::config::Config;
 use causeway::http::router::router;
+use causeway::ids::AccountId;
 use causeway::import::nonprofits::import_demo;
+use causeway::keys::{Class, KeyText, Kind, store as key_store};
 use causeway::serve::{listen, serve};
+use http_body_util::BodyExt;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
 use std::future::pending;
+use std::path::PathBuf;
 use tempfile::TempDir;
+use tower::ServiceExt;
 
 pub const PASSWORD: &str = "river stone lantern";
+
+/// What a program needs to call the interface.
+pub struct Keys {
+    pub public: String,
+    /// Both keys, as they stand in the header.
+    basic: String,
+}
 
 pub struct Site {
     pub app: App,
@@ -35,7 +55,7 @@ impl Site {
     }
 
     /// Makes an operator, as the command does.
-    pub async fn make_operator(&self, name: &str) {
+    pub async fn make_operator(&self, name: &str) -> AccountId {
         let username = Username::parse(name).unwrap();
         let password = NewPassword::parse(PASSWORD, name).unwrap();
         let hash = self.app.hashing.hash(password).await;
@@ -47,7 +67,74 @@ impl Site {
             is_confirmed: true,
         };
         let made = store::insert_whole(&self.app.db, &account, self.app.clock.millis()).await;
-        assert!(made.unwrap().is_some());
+        made.unwrap().unwrap()
+    }
+
+    /// A public and a private key of an account of its own.
+    pub async fn make_keys(&self) -> Keys {
+        let (app, now) = (&self.app, self.app.clock.millis());
+        let username = Username::parse("organizer").unwrap();
+        let account = store::insert(&app.db, &username, None, false, now).await.unwrap();
+        let mut texts = Vec::new();
+        for kind in [Kind::Public, Kind::Private] {
+            let text = KeyText::generate(kind);
+            let made = key_store::insert(&app.db, account.unwrap(), "site", &text, now).await;
+            let limits = [(Class::Create, 100_000)];
+            let set = key_store::set_limits(&app.db, made.unwrap(), &limits, Actor::Command, now).await;
+            set.unwrap();
+            texts.push(text.expose().to_owned());
+        }
+        let basic = STANDARD.encode(texts.join(":"));
+        let public = texts.remove(0);
+        Keys { public, basic }
+    }
+
+    /// Makes a fundraiser through the interface; its fields as they come back.
+    pub async fn make_fundraiser(&self, keys: &Keys, body: &Value) -> Value {
+        let request = Request::post("/v0.2/fundraiser")
+            .header(AUTHORIZATION, format!("Basic {}", keys.basic))
+            .header(CONTENT_TYPE, "application/json");
+        let answer = self.call(request.body(body.to_string().into()).unwrap()).await;
+        answer["data"]["fundraiser"].clone()
+    }
+
+    /// What the interface answers.
+    pub async fn get(&self, keys: &Keys, path: &str) -> Value {
+        let request = Request::get(format!("{path}?apiKey={}", keys.public));
+        self.call(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// Sends a form as a page of ours does; where it leads to.
+    pub async fn send_form(&self, path: &str, fields: &[(&str, &str)]) -> String {
+        let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        let fields = fields
+            .iter()
+            .map(|(name, value)| format!("{name}={}", encode(value)));
+        let body = fields.collect::<Vec<_>>().join("&");
+        let request = Request::post(path).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let answer = router(self.app.clone())
+            .oneshot(request.body(Body::from(body)).unwrap())
+            .await;
+        let answer = answer.unwrap();
+        let there = answer.headers().get(LOCATION);
+        let there = there.unwrap_or_else(|| panic!("{path} was answered with {}", answer.status()));
+        there.to_str().unwrap().to_owned()
+    }
+
+    /// A file for an import.
+    pub fn file(&self, name: &str, content: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    async fn call(&self, request: Request<Body>) -> Value {
+        let answer = router(self.app.clone()).oneshot(request).await.unwrap();
+        let (parts, body) = answer.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8_lossy(&body);
+        assert!(parts.status.is_success(), "{}: {text}", parts.status);
+        serde_json::from_str(&text).unwrap()
     }
 
     /// The mails that were sent, once there is one.

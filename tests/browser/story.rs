@@ -42,6 +42,17 @@ async fn a_developer_gets_keys_uses_them_and_sees_what_became_of_them() {
     wait_until(&browser, "#served", "5").await;
     assert_eq!(browser.text("#failed").await, "1");
 
+    // Both keys together may do what only the account may; every other pair may not.
+    let own = "/v0.2/fundraisers";
+    for _ in 0..2 {
+        assert_eq!(browser.call_with(own, &public, &private).await, 200);
+    }
+    for (name, password) in [(&private, &public), (&public, &public), (&private, &private)] {
+        assert_eq!(browser.call_with(own, name, password).await, 401);
+    }
+    browser.goto(&site, "/dashboard/usage").await;
+    wait_until(&browser, "#served", "7").await;
+
     // A private key in an address is refused, and its owner is told on the page and by mail.
     assert_eq!(browser.call(&search(&private)).await, 401);
     browser.goto(&site, "/dashboard").await;
@@ -64,6 +75,12 @@ async fn a_developer_gets_keys_uses_them_and_sees_what_became_of_them() {
     assert!(browser.text(".alert-good").await.contains("revoked"));
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(browser.call(&search(&rolled)).await, 401);
+    assert_eq!(browser.call_with(own, &rolled, &private).await, 401);
+    assert_eq!(
+        browser.call_with(own, &public, &private).await,
+        200,
+        "the old one ends later"
+    );
 
     let page = browser.driver.source().await.unwrap();
     assert!(page.contains(&public) && !page.contains(&private));
@@ -90,7 +107,7 @@ async fn make_key(browser: &Browser, name: &str, kind: &str) -> String {
 }
 
 /// Usage is added up about once a second.
-async fn wait_until(browser: &Browser, css: &str, text: &str) {
+pub async fn wait_until(browser: &Browser, css: &str, text: &str) {
     for _ in 0..50 {
         let found = browser
             .run(&format!("return document.querySelector({css:?})?.textContent;"))
