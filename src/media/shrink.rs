@@ -139,11 +139,13 @@ impl Pixels {
     }
 
     /// Exactly this size.
-    fn fitted(self, width: u32, height: u32) -> Pixels {
-        match (self.width, self.height) == (width, height) {
-            true => self,
-            false => self.resample(width, height),
+    fn fitted(mut self, width: u32, height: u32) -> Pixels {
+        if (self.width, self.height) != (width, height) {
+            return self.resample(width, height);
         }
+        let length = width as usize * height as usize * self.channels.count();
+        self.data.truncate(length);
+        self
     }
 
     /// Writes into what averaging left free, where that is enough: to give it back first, the pixels would be copied.
@@ -260,7 +262,9 @@ impl Averages {
         for ((block, sums), weights) in blocks.zip(sums).zip(&mut self.weights) {
             for pixel in block.as_chunks::<N>().0 {
                 let weight = if ALPHA { u32::from(pixel[N - 1]) } else { 1 };
-                *weights += weight;
+                if ALPHA {
+                    *weights += weight;
+                }
                 for (sum, value) in sums.iter_mut().zip(pixel) {
                     *sum += u32::from(*value) * weight;
                 }
@@ -283,7 +287,7 @@ impl Averages {
         let (pixels, _) = to.as_chunks_mut::<N>();
         let (sums, _) = self.sums.as_chunks_mut::<N>();
         for ((pixel, sums), weights) in pixels.iter_mut().zip(sums).zip(&mut self.weights) {
-            let all = *weights;
+            let all = if ALPHA { *weights } else { count };
             *pixel = sums.map(|sum| (sum + all / 2).checked_div(all).unwrap_or(0) as u8);
             if ALPHA {
                 pixel[N - 1] = ((all + count / 2) / count) as u8;

@@ -256,6 +256,9 @@ async fn use_keys(world: &World, server: &Server, grace: &Person<'_>) -> Keys {
     let revoke = format!("/dashboard/keys/{}/revoke", text(&other_public, "id"));
     grace.post(303, &revoke, &[]);
     command(world, &["key", "block", &id, "--reason", "a story"]);
+    let blocked = format!("/v0.2/causes?apiKey={public}");
+    eventually("the block holds", || server.status(&blocked) == 403);
+    answers.extend(call(server, &public, &private));
     answers.extend(call(server, &rolled, &text(&private_rolled, "key")));
     let was = |told: &str| answers.iter().any(|(_, answer)| answer.contains(told));
     assert!(was("HTTP/1.1 200") && was("private_key_exposed") && was("blocked_key"));
