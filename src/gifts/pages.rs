@@ -92,11 +92,8 @@ async fn give(app: &App, target: Target, link: DonateLink, form: Form) -> Result
         (link.with_amount(&there, *offered), format!("${written}"))
     };
     let way_back = link.partner.way_back(&app.db).await?;
-    let partner_id = link.partner.donation_id.as_deref().unwrap_or_default();
-    let exit = way_back.exit.as_ref().map(|exit| {
-        let address = exit.with(&[("partner_donation_id", partner_id)]);
-        (address, exit.origin().host().to_owned())
-    });
+    let exit = way_back.exit.as_ref();
+    let exit = exit.map(|exit| (link.partner.tell(exit, None), exit.origin().host().to_owned()));
     Ok(Give {
         frame: Frame::new(Place::Elsewhere),
         offered: link.offered.iter().map(offer).collect(),

@@ -1,11 +1,11 @@
 //! What a partner's link asks for beyond the gift itself: a name of its own for it, words that it gets back, and
 //! where the giver is led afterwards.
 
-use super::GiftRecord;
 use crate::db::Db;
 use crate::error::Error;
 use crate::partners::{ReturnAddress, admit};
 use std::borrow::Cow;
+use uuid::Uuid;
 
 const LONGEST_ID: usize = 255;
 const LONGEST: usize = 2_000;
@@ -61,29 +61,23 @@ impl Partner {
         let is_refused = way.success.is_some() != success.is_some() || way.exit.is_some() != exit.is_some();
         Ok(WayBack { is_refused, ..way })
     }
+
+    /// An address of the partner, with what it needs to know the gift again.
+    pub fn tell(&self, address: &ReturnAddress, gift: Option<Uuid>) -> String {
+        let gift = gift.map(|id| id.to_string());
+        let told = [
+            ("gift_id", &gift),
+            ("partner_donation_id", &self.donation_id),
+            ("partner_metadata", &self.metadata),
+        ];
+        address.with(&told.map(|(name, value)| (name, value.as_deref().unwrap_or_default())))
+    }
 }
 
 async fn admitted(db: &Db, asked: Option<&str>) -> sqlx::Result<Option<ReturnAddress>> {
     match asked {
         Some(asked) => admit(db, asked).await,
         None => Ok(None),
-    }
-}
-
-impl GiftRecord {
-    /// An address of the partner, with what it needs to know the gift again.
-    pub fn tell(&self, address: &ReturnAddress) -> String {
-        address.with(&[
-            ("gift_id", &self.id.to_string()),
-            (
-                "partner_donation_id",
-                self.partner.donation_id.as_deref().unwrap_or_default(),
-            ),
-            (
-                "partner_metadata",
-                self.partner.metadata.as_deref().unwrap_or_default(),
-            ),
-        ])
     }
 }
 

@@ -85,7 +85,7 @@ async fn done(app: &App, gift: &GiftRecord) -> Result<Response> {
     let way_back = gift.partner.way_back(&app.db).await?;
     Ok(match way_back.success {
         Some(address) if gift.state == GiftState::Completed => {
-            Redirect::to(&gift.tell(&address)).into_response()
+            Redirect::to(&gift.partner.tell(&address, Some(gift.id))).into_response()
         }
         _ => to_gift(gift.id),
     })
@@ -124,9 +124,10 @@ async fn show(
         pay: (gift.is_open() && is_sandbox).then_some(form),
         refusal: target.refusal.filter(|_| gift.is_open() && !is_sandbox),
         elsewhere: elsewhere(app, &gift, &target).await?,
-        back: back
-            .as_ref()
-            .map(|address| (gift.tell(address), address.origin().host().to_owned())),
+        back: back.as_ref().map(|address| {
+            let there = gift.partner.tell(address, Some(gift.id));
+            (there, address.origin().host().to_owned())
+        }),
         name: target.name,
         address: target.address,
         way_back,

@@ -182,7 +182,7 @@ texts! {
     }
     embed: EmbedTexts {
         title: "Embed a button or a search",
-        lead: "One line for your page: a donate button, or a search that answers each keystroke. Without the script it stays a plain link.",
+        lead: "A snippet for your page: a donate button, or a search that answers each keystroke. Without the script it stays a plain link.",
         kind: "What to embed",
         button: "Donate button",
         button_hint: "Amounts to choose from, for one nonprofit.",

@@ -36,7 +36,7 @@ on_both! {
         let form = visitor.get(200, &format!("{GIVE}?{query}")).await.text();
         for told in [
             "value=\"20\"", "$7<", "$77<", "monthly gift is not possible", "value=\"ada@example.org\"", "value=\"Ada L\"",
-            "For the river", "boats", "https://shop.example.org/cart?partner_donation_id=order-17", "Back to shop.example.org",
+            "For the river", "boats", "https://shop.example.org/cart?partner_donation_id=order-17&#38;partner_metadata=%7B%22a%22%3A1%7D", "Back to shop.example.org",
         ] {
             assert!(form.contains(told), "{told}: {form}");
         }
