@@ -14,6 +14,7 @@ pub mod pages;
 pub mod params;
 pub mod public_key;
 pub mod rate_limit;
+pub mod recent;
 pub mod request_id;
 pub mod router;
 pub mod trail;

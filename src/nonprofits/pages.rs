@@ -14,13 +14,14 @@ use crate::http::params::PathText;
 use crate::import::provenance::Source;
 use crate::share::{self, card::ShareCard};
 use crate::urls::Urls;
+use crate::web::page::{draw, public};
 use crate::web::texts::fill;
 use crate::web::{Frame, Meta, Place, PublicPage};
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 #[derive(Template)]
@@ -73,17 +74,28 @@ pub async fn profile(
     PathText(text): PathText,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
+    // A state of the directory that is older than what is read from it keeps nothing that is out of date.
+    let tag = app.directory.view().tag.clone();
     let found = find(&app, &text).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
     if nonprofit.slug != text {
         return Ok(moved(&format!("/{}", nonprofit.slug), query.as_deref()));
     }
     let revision = app.directory.view().revision;
-    let source = app.provenance.find(&app.db, revision).await.ok().flatten();
+    let source = app.provenance.find(&app.db, revision).await;
     let fundraisers = fundraisers::lines(&app, &nonprofit).await?;
+    let is_plain = query.is_none() && fundraisers.is_empty() && source.is_ok();
+    let source = source.ok().flatten();
     let give = GiveBox::read(query.as_deref());
-    let page = Profile::new(&app, &nonprofit, source.as_deref(), fundraisers, give);
-    Ok(PublicPage(page).into_response())
+    let page = || Profile::new(&app, &nonprofit, source.as_deref(), fundraisers, give);
+    if !is_plain {
+        return Ok(PublicPage(page()).into_response());
+    }
+    // Then it says what the directory does, and nothing else.
+    let kept = app.recent.try_answer(nonprofit.slug, tag.as_ref(), || {
+        draw(&page()).map(String::into_bytes)
+    })?;
+    Ok(public(Html(kept)))
 }
 
 /// The nonprofit that an address names, an EIN with a dash included.

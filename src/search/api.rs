@@ -2,7 +2,7 @@
 
 use super::{DISBURSABLE, Match, cause_label, city_label, state_label};
 use crate::app::App;
-use crate::directory::record;
+use crate::directory::{View, record};
 use crate::error::{Error, ProblemBody, Result};
 use crate::http::cache::{self, Known};
 use crate::http::json;
@@ -11,6 +11,7 @@ use crate::http::public_key::{PublicKey, Search};
 use crate::nonprofits::store;
 use crate::nonprofits::wire::{SearchBody, Wire};
 use crate::text::fold;
+use axum::body::Bytes;
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::response::Response;
@@ -70,17 +71,21 @@ pub async fn search(
     if view.snapshot.is_none() {
         return fallback(&app, &term, take).await;
     }
-    let tag = view.tag.as_ref();
-    Ok(cache::json(&known, tag, || {
-        app.recent.answer(&filter.question(&term, take), tag, || {
-            let found = filter.over(|groups| view.search(&term, take, groups));
-            render(&found, &app.wire)
-        })
+    Ok(cache::json(&known, view.tag.as_ref(), || {
+        answer(&app, &view, &term, take, &filter)
     }))
 }
 
-/// The body of an answer.
-pub(super) fn render(found: &[Match<'_>], wire: &Wire) -> Vec<u8> {
+/// The body of the answer to a term, made now or a moment ago.
+pub(super) fn answer(app: &App, view: &View, term: &str, take: usize, filter: &Filter) -> Bytes {
+    let question = filter.question(term, take);
+    app.recent.answer(&question, view.tag.as_ref(), || {
+        let found = filter.over(|groups| view.search(term, take, groups));
+        render(&found, &app.wire)
+    })
+}
+
+fn render(found: &[Match<'_>], wire: &Wire) -> Vec<u8> {
     let mut out = Vec::with_capacity(1_024 * found.len() + 32);
     out.extend_from_slice(br#"{"nonprofits":"#);
     json::list(&mut out, found, |out, found| {
@@ -132,7 +137,7 @@ impl FromRequestParts<App> for SearchParams {
 
 /// What the answer may hold, as groups of labels: a nonprofit carries one of each group.
 #[derive(Debug, Default)]
-struct Filter {
+pub(super) struct Filter {
     groups: Vec<Vec<String>>,
 }
 

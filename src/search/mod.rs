@@ -4,7 +4,6 @@ pub mod api;
 pub mod explain;
 pub mod marked;
 pub mod pages;
-pub mod recent;
 
 use crate::directory::View;
 use crate::nonprofits::causes::Causes;

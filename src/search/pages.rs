@@ -1,6 +1,6 @@
 //! The home page, the results of a search, and the answers to each keystroke on the home page.
 
-use super::api::render;
+use super::api::{Filter, answer};
 use super::marked::meant;
 use super::{Match, cause_label, state_label};
 use crate::app::App;
@@ -124,11 +124,9 @@ pub async fn live(
     admit(&app, client)?;
     let typed = typed(&query);
     let view = app.directory.view();
-    let found = match typed.is_empty() {
-        true => Vec::new(),
-        false => view.search(&typed, LIVE_HITS, &[]),
-    };
-    Ok(cache::json(&known, None, || render(&found, &app.wire)))
+    Ok(cache::json(&known, view.tag.as_ref(), || {
+        answer(&app, &view, &typed, LIVE_HITS, &Filter::default())
+    }))
 }
 
 fn admit(app: &App, client: ClientAddress) -> Result<()> {

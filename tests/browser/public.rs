@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
 
-const PAGES: [(&str, &str); 14] = [
+const PAGES: [(&str, &str); 18] = [
     ("home", "/"),
     ("results", "/search?q=children"),
     (
@@ -28,6 +28,13 @@ const PAGES: [(&str, &str); 14] = [
     ("profile-plain", "/aarp"),
     ("give-impossible", "/aarp/give"),
     ("developers", "/developers"),
+    ("embed", "/developers/embed"),
+    (
+        "embed-button",
+        "/developers/embed?nonprofit=american-red-cross&amounts=10,25,50",
+    ),
+    ("embed-several", "/developers/embed?nonprofit=red+cross"),
+    ("embed-search", "/developers/embed?kind=search&key=cwpk_none"),
     ("not-found", "/no/such/page"),
 ];
 

@@ -185,21 +185,19 @@ impl Finder<'_> {
         }
     }
 
-    /// The lengths of the words of the dictionary into which `word` falls, but for the last: two words, or else three.
-    /// Of several ways it is the one whose rarest word is the most frequent.
+    /// The lengths of the words of the dictionary into which `word` falls, two or three, but for the last. Of
+    /// several ways it is the one whose rarest word is the most frequent.
     fn cuts(&self, word: &str, open: bool) -> Option<Vec<usize>> {
         if !word.is_ascii() || word.len() < SHORTEST_SPLIT {
             return None;
         }
         let mut spelled = Vec::with_capacity(word.len());
         trie::symbols(word, &mut spelled);
-        if let Some((_, cut)) = self.cut(&spelled, open) {
-            return Some(vec![cut]);
-        }
+        let in_two = self.cut(&spelled, open);
+        let mut best = in_two.map(|(rarer, cut)| (rarer, vec![cut]));
         if spelled.len() > LONGEST_SPLIT {
-            return None;
+            return best.map(|(_, cuts)| cuts);
         }
-        let mut best: Option<(u32, Vec<usize>)> = None;
         for (first, left) in self.beginnings(&spelled) {
             let Some((rarer, second)) = self.cut(&spelled[first..], open) else {
                 continue;

@@ -18,9 +18,9 @@ use crate::segment::Section;
 /// Documents of one list that are judged.
 const CANDIDATES: usize = 16;
 /// Steps through a list as long as nothing was found.
-const STEPS: u32 = 2_000;
+const STEPS: u32 = 8_000;
 /// Steps through a list once a few documents were found.
-const STEPS_FEW: u32 = 256;
+const STEPS_FEW: u32 = 1_024;
 /// Steps through a list once enough were found.
 const STEPS_ENOUGH: u32 = 128;
 /// What looking at a record counts.

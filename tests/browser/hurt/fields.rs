@@ -8,6 +8,7 @@ use causeway::import::enrichment::Enrichment;
 use causeway::import::{irs, nonprofits};
 use causeway::keys::{KeyText, Kind, store};
 use causeway::nonprofits::ein::Ein;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -80,16 +81,30 @@ pub async fn fundraisers(site: &Site, texts: Vec<String>) -> Vec<(String, Vec<St
             ("name", &text),
             ("public", "yes"),
             ("message", &text),
-            ("designation", &text),
-            ("partner_donation_id", &text),
-            ("partner_metadata", &text),
             ("once", once.as_str()),
         ];
-        let gift = site.send_form(&format!("{page}/give"), &fields).await;
+        let give = format!("{page}/give?{}", told_by_a_partner(&text));
+        let gift = site.send_form(&give, &fields).await;
         site.send_form(&gift, &[("card", "4242424242424242")]).await;
-        made.push((text, vec![page, gift]));
+        made.push((text, vec![page, give, gift]));
     }
     made
+}
+
+/// What the link of a partner may say, as a query.
+fn told_by_a_partner(text: &str) -> String {
+    let names = [
+        "first_name",
+        "email",
+        "designation",
+        "description",
+        "partner_donation_id",
+        "partner_metadata",
+        "success_url",
+        "exit_url",
+    ];
+    let text = utf8_percent_encode(text, NON_ALPHANUMERIC);
+    names.map(|name| format!("{name}={text}")).join("&")
 }
 
 /// A key for each text, blocked with it as the reason; one of them.

@@ -132,6 +132,12 @@ async fn what_is_searched_for_or_asked_of_a_link_hurts_nobody() {
             )
             .await;
         detector.shows(&told).await;
+        for kind in ["button", "search"] {
+            let asked = format!("kind={kind}&nonprofit={text}&key={text}&amounts={text}&scheme={text}");
+            detector
+                .visit(&site.url, &format!("/developers/embed?{asked}"))
+                .await;
+        }
     }
     detector.stop().await;
 }
@@ -146,7 +152,12 @@ async fn what_fundraisers_and_givers_write_hurts_nobody() {
             detector.shows(&text).await;
         }
     }
-    detector.visit(&site.url, "/american-red-cross").await;
+    for path in ["", "/fundraisers.xml"] {
+        detector
+            .visit(&site.url, &format!("/american-red-cross{path}"))
+            .await;
+    }
+    detector.visit(&site.url, "/feeds/fundraisers.xml").await;
     detector.stop().await;
 }
 

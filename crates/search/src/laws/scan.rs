@@ -223,7 +223,7 @@ impl Scan<'_> {
             best
         };
         let mut best = in_two(&word);
-        if best.is_none() && word.len() <= LONGEST_SPLIT {
+        if word.len() <= LONGEST_SPLIT {
             for cut in 2..=word.len() - 2 {
                 let left = self.word(&word[..cut], false);
                 let Some((rarer, others)) = in_two(&word[cut..]).filter(|_| left.exact.is_some()) else {

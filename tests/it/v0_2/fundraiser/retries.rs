@@ -75,10 +75,10 @@ on_both! {
         for number in 0..40 {
             let organiser = if number % 2 == 0 { organiser.at(&world.client) } else { organiser.at(&client) };
             tasks.spawn(async move {
-                for _ in 0..200 {
+                for _ in 0..2_000 {
                     match organiser.try_create(&body("Run"), "order-1").await {
                         (200, text) => return text,
-                        (409, _) => tokio::task::yield_now().await,
+                        (409, _) => tokio::time::sleep(Duration::from_millis(5)).await,
                         (status, text) => panic!("{status}: {text}"),
                     }
                 }

@@ -1,5 +1,5 @@
-//! Answers given a moment ago. People type the same beginnings, so a few short terms make up much of all searches;
-//! their answers are kept as they were sent, each for the state of the directory that it was made from.
+//! Answers given a moment ago. People type the same beginnings and read the same profiles, so a few answers make up
+//! much of all; they are kept as they were sent, each for the state of the directory that it was made from.
 //!
 //! Two generations in each shard: what is asked for again moves to the young one, and when that is full the old one
 //! goes. What is held stays within a fixed number of bytes, whatever is asked.
@@ -7,6 +7,7 @@
 use axum::body::Bytes;
 use axum::http::HeaderValue;
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
@@ -54,22 +55,33 @@ impl Recent {
 
     /// The answer to `question` in the state `tag`: the one kept, or else the one that `make` makes.
     pub fn answer(&self, question: &str, tag: Option<&HeaderValue>, make: impl FnOnce() -> Vec<u8>) -> Bytes {
+        let made = self.try_answer(question, tag, || Ok::<_, Infallible>(make()));
+        made.unwrap_or_else(|never| match never {})
+    }
+
+    /// The same, where making may fail; then nothing is kept.
+    pub fn try_answer<E>(
+        &self,
+        question: &str,
+        tag: Option<&HeaderValue>,
+        make: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<Bytes, E> {
         let Some(tag) = tag.filter(|_| self.most > 0) else {
-            return make().into();
+            return make().map(Bytes::from);
         };
         let shard = &self.shards[self.hasher.hash_one(question) as usize % SHARDS];
         let found = lock(shard).find(question, self.most);
         if let Some(kept) = found.filter(|kept| kept.tag == tag) {
-            return kept.body;
+            return Ok(kept.body);
         }
-        let mut body = make();
+        let mut body = make()?;
         body.shrink_to_fit();
         let kept = Kept {
             tag: tag.clone(),
             body: body.into(),
         };
         lock(shard).keep(question.into(), kept.clone(), self.most);
-        kept.body
+        Ok(kept.body)
     }
 }
 
