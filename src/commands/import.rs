@@ -3,6 +3,7 @@
 use super::Output;
 use anyhow::anyhow;
 use causeway::app::App;
+use causeway::import::progress::waiting;
 use causeway::import::{Summary, irs, nonprofits};
 use clap::Subcommand;
 use serde_json::json;
@@ -44,8 +45,7 @@ impl Import {
             || app.directory.view().snapshot.is_none();
         let built = match needs_building {
             true => Some(
-                app.directory
-                    .build_after_import()
+                waiting("building the snapshot", app.directory.build_after_import())
                     .await
                     .map_err(|fault| without_snapshot(&fault))?,
             ),

@@ -100,6 +100,27 @@ impl Progress {
     }
 }
 
+/// Waits for work of which nobody knows how far it is, and says how long it has taken.
+pub async fn waiting<T>(label: &'static str, work: impl Future<Output = T>) -> T {
+    let on_terminal = std::io::stderr().is_terminal();
+    let bar = match on_terminal {
+        true => ProgressBar::new_spinner().with_message(label),
+        false => ProgressBar::hidden(),
+    };
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let begun = Instant::now();
+    let mut work = std::pin::pin!(work);
+    let outcome = loop {
+        match tokio::time::timeout(LINE_EVERY, &mut work).await {
+            Ok(outcome) => break outcome,
+            Err(_) if on_terminal => {}
+            Err(_) => eprintln!("{label}: {} so far", HumanDuration(begun.elapsed())),
+        }
+    };
+    bar.finish_and_clear();
+    outcome
+}
+
 fn rate_of(position: u64, begun: Instant) -> u64 {
     (position as f64 / begun.elapsed().as_secs_f64().max(0.001)) as u64
 }

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::db::Tx;
 use crate::ids::NonprofitId;
 use crate::import::Summary;
-use crate::import::progress::{Progress, Unit};
+use crate::import::progress::{Progress, Unit, waiting};
 use crate::import::slugs::{self, Taken};
 use crate::import::spool::{Row, Spool};
 use crate::import::store::{self, CHUNK, Known, Written};
@@ -88,7 +88,7 @@ pub async fn write(
         progress.reach(done);
     }
     if is_bulk {
-        store::make_indexes(&mut tx).await?;
+        waiting("making indexes", store::make_indexes(&mut tx)).await?;
     }
     progress.end();
     match is_large {

@@ -62,14 +62,37 @@ impl Detector {
         }
     }
 
-    /// The page that is open shows this as text. Blanks, case and marks beyond ASCII may differ: names are made readable.
+    /// The page that is open shows this as text.
     pub async fn shows(&self, payload: &str) {
+        let page = self.browser.driver.current_url().await.unwrap();
+        assert!(self.has(payload).await, "{page} does not show {payload}");
+    }
+
+    /// Does the page that is open show this as text? Blanks, case and marks beyond ASCII may differ: names are made
+    /// readable.
+    pub async fn has(&self, payload: &str) -> bool {
         let script = "const plain = (text) => text.toLowerCase().replace(/[^!-~]/g, '');
             const typed = [...document.querySelectorAll('input')].map(({ value }) => value);
             return plain([document.documentElement.textContent, ...typed].join(' ')).includes(plain(arguments[0][0]));";
         let shown = self.browser.driver.execute(script, vec![json!([payload])]).await;
-        let page = self.browser.driver.current_url().await.unwrap();
-        assert_eq!(shown.unwrap().json(), true, "{page} does not show {payload}");
+        shown.unwrap().json() == true
+    }
+
+    /// The pages of a list, of which each but the last has a link to the `next`, show all of these as text.
+    pub async fn turns_to_all(&self, site: &str, list: &str, next: &str, payloads: &[String]) {
+        let mut unseen = payloads.to_vec();
+        let mut page = Some(list.to_owned());
+        while let Some(path) = page {
+            self.visit(site, &path).await;
+            for payload in std::mem::take(&mut unseen) {
+                if !self.has(&payload).await {
+                    unseen.push(payload);
+                }
+            }
+            let script = format!("return document.querySelector(\"{next}\")?.getAttribute('href');");
+            page = self.browser.run(&script).await.as_str().map(str::to_owned);
+        }
+        assert!(unseen.is_empty(), "{list}: {unseen:#?}");
     }
 
     /// Types on the home page and looks at the answers.
