@@ -138,7 +138,7 @@ fn union<'a>(
     let (mut total, mut terms) = (0, 0);
     for range in ranges {
         total += length(starts, range.low, range.high);
-        terms += (range.high - range.low) as usize;
+        terms += range.count();
     }
     let list = |term: u32| {
         lists.slice(
@@ -196,7 +196,7 @@ pub fn heads<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Walk<'a> {
     let starts = segment.numbers(Section::PostingStarts);
     let lists = segment.numbers(Section::Postings);
     let ranges = slots.ranges(slot);
-    let terms: usize = ranges.iter().map(|range| (range.high - range.low) as usize).sum();
+    let terms: usize = ranges.iter().map(|range| range.count()).sum();
     let each = (MOST_HEADS / terms.max(1)).max(1);
     let mut all = Vec::new();
     for term in ranges

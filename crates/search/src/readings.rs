@@ -246,7 +246,8 @@ impl Finder<'_> {
     /// How often words of the range stand in documents.
     fn frequency(&self, range: Range) -> u32 {
         let starts = self.segment.numbers(Section::PostingStarts);
-        starts.get(range.high as usize) - starts.get(range.low as usize)
+        let (from, to) = (starts.get(range.low as usize), starts.get(range.high as usize));
+        to.saturating_sub(from)
     }
 
     /// Word `at` as the initials of a name, if no word is written so.

@@ -33,6 +33,12 @@ impl Range {
         }
     }
 
+    /// How many they are. In a damaged segment the end may stand before the beginning.
+    #[inline]
+    pub fn count(self) -> usize {
+        self.high.saturating_sub(self.low) as usize
+    }
+
     /// Whether the word is one of them.
     #[inline]
     pub fn has(self, term: u32) -> bool {
