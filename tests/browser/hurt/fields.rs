@@ -1,6 +1,8 @@
 //! Every field that stores text, filled with payloads.
 
 use crate::site::Site;
+use causeway::accounts::store::{self as accounts, NewAccount};
+use causeway::accounts::{Username, is_email};
 use causeway::audit::Actor;
 use causeway::ids::{AccountId, KeyId, NonprofitId};
 use causeway::import::bmf::HEADER;
@@ -105,6 +107,28 @@ fn told_by_a_partner(text: &str) -> String {
     ];
     let text = utf8_percent_encode(text, NON_ALPHANUMERIC);
     names.map(|name| format!("{name}={text}")).join("&")
+}
+
+/// An account for each text that may stand in an address of mail; these addresses.
+pub async fn accounts(site: &Site, texts: &[String]) -> Vec<String> {
+    let plain = texts
+        .iter()
+        .map(|text| text.replace(|c: char| c.is_whitespace() || "\"\\".contains(c), ""));
+    let addresses = plain.map(|text| format!("\"{text}\"@example.org"));
+    let addresses: Vec<String> = addresses.filter(|address| is_email(address)).collect();
+    for (number, address) in addresses.iter().enumerate() {
+        let account = NewAccount {
+            username: &Username::parse(&format!("hurt-{number}")).unwrap(),
+            email: Some(address),
+            operator: false,
+            password: None,
+            is_confirmed: true,
+        };
+        let made = accounts::insert_whole(&site.app.db, &account, site.app.clock.millis()).await;
+        assert!(made.unwrap().is_some());
+    }
+    assert!(addresses.iter().any(|address| address.contains('<')));
+    addresses
 }
 
 /// A key for each text, blocked with it as the reason; one of them.

@@ -168,6 +168,7 @@ async fn what_the_dashboard_stores_hurts_nobody() {
     let account = site.make_operator("operator").await;
     let told = texts(60);
     let key = fields::keys(&site, account, &told).await;
+    let addresses = fields::accounts(&site, &told).await;
     fields::import(&site, &told).await;
     let browser = &detector.browser;
     let agent = json!({"userAgent": payloads().concat()});
@@ -206,10 +207,13 @@ async fn what_the_dashboard_stores_hurts_nobody() {
             }
         }
     }
-    for (list, next) in [("keys", "[rel=next]"), ("audit", "main [href*='before=']")] {
-        detector
-            .turns_to_all(&site.url, &format!("/dashboard/operator/{list}"), next, &told)
-            .await;
+    for (list, next, shown) in [
+        ("", "[rel=next]", &addresses),
+        ("/keys", "[rel=next]", &told),
+        ("/audit", "main [href*='before=']", &told),
+    ] {
+        let list = format!("/dashboard/operator{list}");
+        detector.turns_to_all(&site.url, &list, next, shown).await;
     }
     for path in ["/keys/", "/operator/keys/"] {
         detector.visit(&site.url, &format!("/dashboard{path}{key}")).await;

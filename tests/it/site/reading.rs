@@ -1,5 +1,6 @@
 //! Finding and reading: home, search, causes, profiles.
 
+use super::feeds::make;
 use crate::world::World;
 
 on_both! {
@@ -47,6 +48,17 @@ on_both! {
         }
         let unknown = world.client.get_plain(404, "/no-such-body").await.text();
         assert!(unknown.contains("action=\"/search\""), "{unknown}");
+    }
+
+    async fn a_profile_that_was_read_a_moment_ago_shows_what_changed_since(world: &World) {
+        world.load_demo().await;
+        let read = async || world.client.get_plain(200, "/american-red-cross").await.text();
+        let before = read().await;
+        assert_eq!(read().await, before);
+        world.import_nonprofits("{\"ein\":\"530196605\",\"description\":\"Blood, shelter and calm.\"}\n").await.unwrap();
+        assert!(!before.contains("shelter and calm") && read().await.contains("Blood, shelter and calm."));
+        make(world, "A run along the river", "").await;
+        assert!(!before.contains("along the river") && read().await.contains("A run along the river"));
     }
 
     async fn no_page_says_what_a_nonprofit_put_into_its_texts_as_html(world: &World) {
