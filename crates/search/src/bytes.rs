@@ -51,21 +51,11 @@ impl<'a> U32s<'a> {
         low
     }
 
-    /// The first place at or after `from` whose number is at least `bound`, looked for in growing steps.
+    /// The first number and those behind it.
     #[inline]
-    pub fn gallop(self, from: usize, bound: u32) -> usize {
-        let end = self.len();
-        if from >= end || self.get(from) >= bound {
-            return from;
-        }
-        let mut step = 1;
-        let mut low = from;
-        while low + step < end && self.get(low + step) < bound {
-            low += step;
-            step *= 2;
-        }
-        let high = (low + step).min(end);
-        low + 1 + self.slice(low + 1, high).below(bound)
+    pub fn split_first(self) -> Option<(u32, Self)> {
+        let (first, rest) = self.0.split_first_chunk::<4>()?;
+        Some((u32::from_le_bytes(*first), Self(rest)))
     }
 }
 
@@ -150,17 +140,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn galloping_ends_where_counting_does(
-            mut numbers in proptest::collection::vec(0u32..500, 0..80), from in 0usize..80, bound in 0u32..520,
-        ) {
-            numbers.sort_unstable();
-            let bytes = pack(numbers.iter().copied());
-            let from = from.min(numbers.len());
-            let wanted = (from..numbers.len()).find(|&at| numbers[at] >= bound).unwrap_or(numbers.len());
-            prop_assert_eq!(U32s(&bytes).gallop(from, bound), wanted);
-        }
-
         #[test]
         fn bits_walk_like_the_numbers_they_hold(numbers in proptest::collection::btree_set(0u32..300, 0..50)) {
             let bytes = pack_bits(numbers.iter().copied(), 300);

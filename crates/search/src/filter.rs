@@ -1,7 +1,7 @@
 //! Which documents an answer may hold.
 
 use crate::labels::List;
-use crate::postings::Walk;
+use crate::postings::{Ahead, Walk};
 use crate::query::Query;
 use crate::segment::Segment;
 
@@ -56,11 +56,10 @@ impl<'a> Filter<'a> {
                 Some(bits) => Walk::Bits(bits, one.len(), 0),
                 None => Walk::List(one.documents(), 0),
             },
-            several => Walk::Lists(
-                None,
-                several.iter().map(|list| (list.documents(), 0)).collect(),
-                0,
-            ),
+            several => {
+                let lists = several.iter().map(|list| Ahead::new(list.documents()));
+                Walk::Lists(None, lists.collect())
+            }
         })
     }
 }

@@ -33,7 +33,11 @@ impl Folded {
     /// assert_eq!(folded.iter().collect::<Vec<_>>(), ["medecins", "and", "st", "judes"]);
     /// ```
     pub fn new(text: &str) -> Self {
-        let mut folded = Self::default();
+        let mut folded = Self {
+            letters: String::with_capacity(text.len()),
+            words: Vec::with_capacity(8),
+            open_end: false,
+        };
         folded.read(text);
         folded
     }

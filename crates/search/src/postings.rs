@@ -28,10 +28,58 @@ pub enum Walk<'a> {
     List(U32s<'a>, usize),
     /// A bit for each document, how many are set, and the next document.
     Bits(Bits<'a>, usize, u32),
-    /// Several lists, the most frequent of them perhaps as bits, and the next document.
-    Lists(Option<(Bits<'a>, usize)>, Vec<(U32s<'a>, usize)>, u32),
+    /// Several lists, the most frequent of them perhaps as bits.
+    Lists(Option<Frequent<'a>>, Vec<Ahead<'a>>),
     /// One list made of several, and a place in it.
     Gathered(Vec<u32>, usize),
+}
+
+/// A list on the way: its next document, and those behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead<'a> {
+    next: u32,
+    rest: U32s<'a>,
+}
+
+/// The bits of a frequent word on the way: how many are set, and its next document.
+#[derive(Clone, Copy, Debug)]
+pub struct Frequent<'a> {
+    bits: Bits<'a>,
+    count: usize,
+    next: u32,
+}
+
+impl<'a> Ahead<'a> {
+    /// The list from its first document on.
+    pub fn new(list: U32s<'a>) -> Self {
+        let mut ahead = Self { next: END, rest: list };
+        ahead.step();
+        ahead
+    }
+
+    #[inline]
+    fn step(&mut self) {
+        match self.rest.split_first() {
+            Some((next, rest)) => *self = Self { next, rest },
+            None => self.next = END,
+        }
+    }
+
+    fn len(self) -> usize {
+        self.rest.len() + usize::from(self.next != END)
+    }
+}
+
+impl<'a> Frequent<'a> {
+    fn new(bits: Bits<'a>, count: usize) -> Self {
+        let next = bits.next(0).unwrap_or(END);
+        Self { bits, count, next }
+    }
+
+    #[inline]
+    fn step(&mut self) {
+        self.next = self.bits.next(self.next + 1).unwrap_or(END);
+    }
 }
 
 impl Walk<'_> {
@@ -40,15 +88,13 @@ impl Walk<'_> {
         match self {
             Self::List(list, _) => list.len(),
             Self::Bits(_, count, _) => *count,
-            Self::Lists(bits, lists, _) => {
-                bits.map_or(0, |(_, count)| count) + lists.iter().map(|(list, _)| list.len()).sum::<usize>()
+            Self::Lists(frequent, lists) => {
+                frequent.map_or(0, |it| it.count) + lists.iter().map(|list| list.len()).sum::<usize>()
             }
             Self::Gathered(list, _) => list.len(),
         }
     }
-}
 
-impl Walk<'_> {
     /// The next documents in order, at most as many as `batch` holds; how many they are.
     pub fn next(&mut self, batch: &mut [u32]) -> usize {
         match self {
@@ -67,13 +113,26 @@ impl Walk<'_> {
                 *at += count;
                 count
             }
-            Self::Bits(bits, _, from) => fill(batch, from, |from| bits.next(from).unwrap_or(END)),
-            Self::Lists(bits, lists, from) => fill(batch, from, |from| {
-                let mut least = bits.and_then(|(bits, _)| bits.next(from)).unwrap_or(END);
-                for (list, at) in &mut *lists {
-                    *at = list.gallop(*at, from);
-                    if *at < list.len() {
-                        least = least.min(list.get(*at));
+            Self::Bits(bits, _, from) => fill(batch, || {
+                let document = bits.next(*from).unwrap_or(END);
+                *from = document.saturating_add(1);
+                document
+            }),
+            Self::Lists(frequent, lists) => fill(batch, || {
+                let mut least = frequent.map_or(END, |it| it.next);
+                for list in &*lists {
+                    least = least.min(list.next);
+                }
+                if least == END {
+                    return END;
+                }
+                if let Some(frequent) = frequent.as_mut().filter(|it| it.next == least) {
+                    frequent.step();
+                }
+                for list in &mut *lists {
+                    // A document stands twice in a list where two of its names start with the same word.
+                    while list.next == least {
+                        list.step();
                     }
                 }
                 least
@@ -82,15 +141,14 @@ impl Walk<'_> {
     }
 }
 
-/// Fills `batch` with what `next` finds from document `from` on.
-fn fill(batch: &mut [u32], from: &mut u32, mut next: impl FnMut(u32) -> u32) -> usize {
+/// Fills `batch` with what `next` finds, until there is no more.
+#[inline]
+fn fill(batch: &mut [u32], mut next: impl FnMut() -> u32) -> usize {
     for (count, place) in batch.iter_mut().enumerate() {
-        let document = next(*from);
-        if document == END {
+        *place = next();
+        if *place == END {
             return count;
         }
-        *place = document;
-        *from = document + 1;
     }
     batch.len()
 }
@@ -153,15 +211,18 @@ fn union<'a>(
             let list = list(term);
             match bits(term).filter(|_| dense.is_none() && list.len() > DENSE) {
                 Some(bits) => dense = Some((bits, list.len())),
-                None if list.len() > 0 => all.push((list, 0)),
+                None if list.len() > 0 => all.push(list),
                 None => {}
             }
         }
         return Some(match (dense, all.len()) {
             (None, 0) => Walk::Gathered(Vec::new(), 0),
-            (None, 1) => Walk::List(all.remove(0).0, 0),
+            (None, 1) => Walk::List(all[0], 0),
             (Some((bits, count)), 0) => Walk::Bits(bits, count, 0),
-            _ => Walk::Lists(dense, all, 0),
+            _ => Walk::Lists(
+                dense.map(|(bits, count)| Frequent::new(bits, count)),
+                all.into_iter().map(Ahead::new).collect(),
+            ),
         });
     }
     if total > GATHERED {

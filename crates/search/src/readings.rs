@@ -36,7 +36,12 @@ impl Finder<'_> {
     pub(crate) fn words(&mut self) {
         let count = self.count();
         let trie = self.segment.trie();
-        self.places = (0..count).map(|at| trie.place(self.folded.word(at))).collect();
+        let mut spelled = Vec::with_capacity(32);
+        let place = |at| {
+            trie::symbols(self.folded.word(at), &mut spelled);
+            trie.find(&spelled)
+        };
+        self.places = (0..count).map(place).collect();
         let Some(typed) = self.read(Reading::Typed, 0.0, |_, _| Some(0)) else {
             return;
         };

@@ -43,7 +43,7 @@ pub fn write(names: &[NameWords<'_>], places: &[u32], noise: impl Fn(u32) -> boo
 pub struct Record<'a>(pub &'a [u8]);
 
 /// The words of one name, or of the places, read in place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Terms<'a> {
     bytes: &'a [u8],
     spine: (usize, usize),

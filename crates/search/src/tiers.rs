@@ -12,17 +12,17 @@ use crate::query::{Reading, Tier};
 use crate::rank::{self, Worth};
 use crate::reading::{Slot, Slots};
 use crate::readings::ENOUGH;
-use crate::record::{NOISE, Record};
+use crate::record::{NOISE, Terms};
 use crate::segment::Section;
 
 /// Documents of one list that are judged.
 const CANDIDATES: usize = 16;
 /// Steps through a list as long as nothing was found.
-const STEPS: u32 = 8_000;
+const STEPS: u32 = 4_000;
 /// Steps through a list once a few documents were found.
-const STEPS_FEW: u32 = 1_024;
+const STEPS_FEW: u32 = 256;
 /// Steps through a list once enough were found.
-const STEPS_ENOUGH: u32 = 128;
+const STEPS_ENOUGH: u32 = 64;
 /// What looking at a record counts.
 const LOOK: u32 = 4;
 /// No more names than this are tried of one stretch.
@@ -253,22 +253,26 @@ impl<'a> Finder<'a> {
                 break;
             }
             steps = steps.saturating_sub(count as u32);
-            // The signatures of a batch are fetched side by side; few documents remain.
+            // What is read of a batch is fetched side by side: first the signatures, then the records of the few that remain.
             let mut passed = 0;
             for at in 0..count {
                 let signature = self.segment.signature(batch[at]);
                 batch[passed] = batch[at];
                 passed += usize::from(required.iter().all(|slot| slot.may_be_in(signature)));
             }
-            for &document in &batch[..passed] {
+            let mut words = [Terms::default(); BATCH];
+            for (words, &document) in words.iter_mut().zip(&batch[..passed]) {
+                *words = self.segment.record(document).all();
+            }
+            for (&document, &words) in batch[..passed].iter().zip(&words) {
                 let weight = self.segment.weight(document);
                 if left == 0 || self.top.rejects(weight + most, document) {
                     break;
                 }
                 steps = steps.saturating_sub(LOOK);
-                let record = self.segment.record(document);
-                if holds(record, slots, required) && self.filter.admits(document) {
+                if holds(words, slots, required) && self.filter.admits(document) {
                     left -= 1;
+                    let record = self.segment.record(document);
                     let Worth { bonus, name, first } = rank::judge(record, slots);
                     let tier = if first { Tier::First } else { Tier::Anywhere };
                     self.offer(document, weight + bonus + slots.cost, tier, name, slots.reading);
@@ -280,8 +284,8 @@ impl<'a> Finder<'a> {
 }
 
 /// Whether a document has all `required` words, the word still being typed one of its own.
-fn holds(record: Record<'_>, slots: &Slots, required: &[Slot]) -> bool {
-    let terms = || record.all().iter().map(|term| term & !NOISE);
+fn holds(words: Terms<'_>, slots: &Slots, required: &[Slot]) -> bool {
+    let terms = || words.iter().map(|term| term & !NOISE);
     let has_all = required
         .iter()
         .all(|slot| terms().any(|term| slots.has(slot, term)));
