@@ -26,10 +26,13 @@ use crate::media::hosting::Pictures;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::wire::Wire;
 use crate::operator::errors::RecentErrors;
+use crate::search::Spot;
+use crate::search::items::Items;
 use crate::share::Studio;
 use crate::telemetry::Metrics;
 use crate::urls::Urls;
 use crate::usage::{Usage, saving};
+use axum::body::Bytes;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -62,7 +65,11 @@ pub struct Parts {
     /// Windows of visitors of the public pages, by address.
     pub visitors: Limiter,
     pub metrics: Metrics,
-    pub recent: Recent,
+    /// What searches found.
+    pub found: Recent<Arc<[Spot]>>,
+    pub items: Items,
+    /// Profile pages.
+    pub pages: Recent<Bytes>,
     pub urls: Urls,
     pub wire: Wire,
     pub hashing: Hashing,
@@ -107,7 +114,9 @@ impl App {
             exposures: Exposures::default(),
             limiter,
             visitors: Limiter::new(now),
-            recent: Recent::new(config.search.recent_answers),
+            found: Recent::new(config.search.recent_answers / 4),
+            items: Items::new(config.search.recent_answers / 2),
+            pages: Recent::new(config.search.recent_answers / 4),
             wire: Wire::new(directory.causes(), &urls),
             urls,
             hashing: Hashing::new(metrics.password_hashes.clone()),

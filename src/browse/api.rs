@@ -90,7 +90,7 @@ pub async fn browse(
         let mut out = Vec::with_capacity(1_024 * found.len() + 128);
         out.extend_from_slice(br#"{"nonprofits":"#);
         json::list(&mut out, &found, |out, nonprofit| {
-            app.wire.item(out, nonprofit, None);
+            app.wire.item(out, nonprofit);
         });
         out.extend_from_slice(br#","pagination":"#);
         serde_json::to_writer(&mut out, &pagination).expect("numbers are plain data");

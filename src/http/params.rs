@@ -57,14 +57,19 @@ impl<S: Send + Sync> FromRequestParts<S> for RawQuery {
 
 /// A parameter that counts something: a whole number above zero. One that is too large to be read is the largest.
 pub fn positive(query: &str, name: &'static str) -> Result<Option<usize>, Error> {
-    let Some(value) = values(query, name).next() else {
-        return Ok(None);
-    };
+    values(query, name)
+        .next()
+        .map(|value| count(&value, name))
+        .transpose()
+}
+
+/// The value of a parameter that counts something.
+pub fn count(value: &str, name: &'static str) -> Result<usize, Error> {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     match value.parse() {
         Ok(0) => {}
-        Ok(number) if is_number => return Ok(Some(number)),
-        Err(_) if is_number => return Ok(Some(usize::MAX)),
+        Ok(number) if is_number => return Ok(number),
+        Err(_) if is_number => return Ok(usize::MAX),
         _ => {}
     }
     Err(Error::InvalidParameter(
@@ -83,9 +88,14 @@ pub fn switch(query: &str, name: &'static str) -> Result<bool, Error> {
 
 /// All values of a query parameter, in order, percent-decoded.
 pub fn values<'a>(query: &'a str, name: &'static str) -> impl Iterator<Item = Cow<'a, str>> {
-    query.split('&').filter_map(move |pair| {
+    pairs(query).filter_map(move |(key, value)| (key == name).then(|| decode(value)))
+}
+
+/// All query parameters in order: the name percent-decoded, the value as it was sent.
+pub fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
+    query.split('&').map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (decode(key) == name).then(|| decode(value))
+        (decode(key), value)
     })
 }
 

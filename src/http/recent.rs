@@ -1,5 +1,5 @@
-//! Answers given a moment ago. People type the same beginnings and read the same profiles, so a few answers make up
-//! much of all; they are kept as they were sent, each for the state of the directory that it was made from.
+//! What was asked for a moment ago. People type the same beginnings and read the same profiles, so a few questions make
+//! up much of all; what was made for them is kept, each for the state of the directory that it was made from.
 //!
 //! Two generations in each shard: what is asked for again moves to the young one, and when that is full the old one
 //! goes. What is held stays within a fixed number of bytes, whatever is asked.
@@ -7,7 +7,6 @@
 use axum::body::Bytes;
 use axum::http::HeaderValue;
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 
@@ -16,36 +15,57 @@ const SHARDS: usize = 16;
 /// Bookkeeping of one answer, roughly.
 const OVERHEAD: usize = 128;
 
-/// The answers that are kept.
+/// What can be kept: a clone is cheap.
+pub trait Keep: Clone {
+    /// Bytes that it takes.
+    fn size(&self) -> usize;
+
+    /// The same without room to spare.
+    fn fitted(&self) -> Self {
+        self.clone()
+    }
+}
+
+impl Keep for Bytes {
+    fn size(&self) -> usize {
+        self.len()
+    }
+
+    fn fitted(&self) -> Bytes {
+        Bytes::copy_from_slice(self)
+    }
+}
+
+/// What is kept.
 #[derive(Debug)]
-pub struct Recent {
+pub struct Recent<V> {
     /// Bytes of one generation of one shard.
     most: usize,
     hasher: RandomState,
-    shards: Box<[Mutex<Shard>]>,
+    shards: Box<[Mutex<Shard<V>>]>,
 }
 
-#[derive(Debug, Default)]
-struct Shard {
-    young: Generation,
-    old: Generation,
+#[derive(Debug)]
+struct Shard<V> {
+    young: Generation<V>,
+    old: Generation<V>,
 }
 
-#[derive(Debug, Default)]
-struct Generation {
-    answers: HashMap<Box<str>, Kept>,
+#[derive(Debug)]
+struct Generation<V> {
+    answers: HashMap<Box<str>, Kept<V>>,
     bytes: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct Kept<V> {
     tag: HeaderValue,
-    body: Bytes,
+    answer: V,
 }
 
-impl Recent {
+impl<V: Keep> Recent<V> {
     /// Keeps answers of at most `bytes` in all; 0 keeps none.
-    pub fn new(bytes: usize) -> Recent {
+    pub fn new(bytes: usize) -> Recent<V> {
         Recent {
             most: bytes / (2 * SHARDS),
             hasher: RandomState::new(),
@@ -53,40 +73,52 @@ impl Recent {
         }
     }
 
-    /// The answer to `question` in the state `tag`: the one kept, or else the one that `make` makes.
-    pub fn answer(&self, question: &str, tag: Option<&HeaderValue>, make: impl FnOnce() -> Vec<u8>) -> Bytes {
-        let made = self.try_answer(question, tag, || Ok::<_, Infallible>(make()));
-        made.unwrap_or_else(|never| match never {})
-    }
-
-    /// The same, where making may fail; then nothing is kept.
-    pub fn try_answer<E>(
+    /// The answer to `question` in the state `tag`: the one kept, or else the one that `make` makes. Where that fails
+    /// nothing is kept.
+    pub fn answer<E>(
         &self,
         question: &str,
         tag: Option<&HeaderValue>,
-        make: impl FnOnce() -> Result<Vec<u8>, E>,
-    ) -> Result<Bytes, E> {
+        make: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, E> {
         let Some(tag) = tag.filter(|_| self.most > 0) else {
-            return make().map(Bytes::from);
+            return make();
         };
         let shard = &self.shards[self.hasher.hash_one(question) as usize % SHARDS];
         let found = lock(shard).find(question, self.most);
         if let Some(kept) = found.filter(|kept| kept.tag == tag) {
-            return Ok(kept.body);
+            return Ok(kept.answer);
         }
-        let mut body = make()?;
-        body.shrink_to_fit();
+        let answer = make()?;
         let kept = Kept {
             tag: tag.clone(),
-            body: body.into(),
+            answer: answer.fitted(),
         };
-        lock(shard).keep(question.into(), kept.clone(), self.most);
-        Ok(kept.body)
+        lock(shard).keep(question.into(), kept, self.most);
+        Ok(answer)
     }
 }
 
-impl Shard {
-    fn find(&mut self, question: &str, most: usize) -> Option<Kept> {
+impl<V> Default for Shard<V> {
+    fn default() -> Shard<V> {
+        Shard {
+            young: Generation::default(),
+            old: Generation::default(),
+        }
+    }
+}
+
+impl<V> Default for Generation<V> {
+    fn default() -> Generation<V> {
+        Generation {
+            answers: HashMap::new(),
+            bytes: 0,
+        }
+    }
+}
+
+impl<V: Keep> Shard<V> {
+    fn find(&mut self, question: &str, most: usize) -> Option<Kept<V>> {
         if let Some(kept) = self.young.answers.get(question) {
             return Some(kept.clone());
         }
@@ -95,9 +127,9 @@ impl Shard {
         Some(kept)
     }
 
-    fn keep(&mut self, question: Box<str>, kept: Kept, most: usize) {
+    fn keep(&mut self, question: Box<str>, kept: Kept<V>, most: usize) {
         let around = question.len() + OVERHEAD;
-        let bytes = around + kept.body.len();
+        let bytes = around + kept.answer.size();
         if bytes > most {
             return;
         }
@@ -106,13 +138,13 @@ impl Shard {
         }
         self.young.bytes += bytes;
         if let Some(former) = self.young.answers.insert(question, kept) {
-            self.young.bytes -= around + former.body.len();
+            self.young.bytes -= around + former.answer.size();
         }
     }
 }
 
 /// A panic elsewhere leaves a shard whole: every step stores a whole answer.
-fn lock(shard: &Mutex<Shard>) -> std::sync::MutexGuard<'_, Shard> {
+fn lock<V>(shard: &Mutex<Shard<V>>) -> std::sync::MutexGuard<'_, Shard<V>> {
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -120,15 +152,21 @@ fn lock(shard: &Mutex<Shard>) -> std::sync::MutexGuard<'_, Shard> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::convert::Infallible;
 
     fn tag(state: u8) -> HeaderValue {
         HeaderValue::from_str(&format!("\"{state}\"")).unwrap()
     }
 
+    fn ask(recent: &Recent<Bytes>, question: &str, state: Option<u8>, made: &str) -> Bytes {
+        let make = || Ok::<_, Infallible>(Bytes::copy_from_slice(made.as_bytes()));
+        recent.answer(question, state.map(tag).as_ref(), make).unwrap()
+    }
+
     #[test]
     fn an_answer_is_made_once_for_each_state_of_the_directory() {
         let recent = Recent::new(1 << 20);
-        let ask = |state, made: &str| recent.answer("red cro", Some(&tag(state)), || made.into());
+        let ask = |state, made| ask(&recent, "red cro", Some(state), made);
         assert_eq!(ask(1, "first"), "first");
         assert_eq!(ask(1, "again"), "first");
         assert_eq!(ask(2, "changed"), "changed");
@@ -137,18 +175,26 @@ mod tests {
     #[test]
     fn without_a_state_or_without_room_every_answer_is_made() {
         let recent = Recent::new(1 << 20);
-        assert_eq!(recent.answer("a", None, || b"1".to_vec()), "1");
-        assert_eq!(recent.answer("a", None, || b"2".to_vec()), "2");
+        assert_eq!(ask(&recent, "a", None, "1"), "1");
+        assert_eq!(ask(&recent, "a", None, "2"), "2");
         let recent = Recent::new(0);
-        assert_eq!(recent.answer("a", Some(&tag(1)), || b"1".to_vec()), "1");
-        assert_eq!(recent.answer("a", Some(&tag(1)), || b"2".to_vec()), "2");
+        assert_eq!(ask(&recent, "a", Some(1), "1"), "1");
+        assert_eq!(ask(&recent, "a", Some(1), "2"), "2");
     }
 
-    fn held(recent: &Recent) -> usize {
-        let of = |generation: &Generation| -> usize {
+    #[test]
+    fn what_failed_is_not_kept() {
+        let recent = Recent::new(1 << 20);
+        let failed = recent.answer("a", Some(&tag(1)), || Err::<Bytes, _>("failed"));
+        assert_eq!(failed, Err("failed"));
+        assert_eq!(ask(&recent, "a", Some(1), "made"), "made");
+    }
+
+    fn held(recent: &Recent<Bytes>) -> usize {
+        let of = |generation: &Generation<Bytes>| -> usize {
             let answers = generation.answers.iter();
             answers
-                .map(|(question, kept)| question.len() + kept.body.len() + OVERHEAD)
+                .map(|(question, kept)| question.len() + kept.answer.len() + OVERHEAD)
                 .sum()
         };
         recent
@@ -166,10 +212,8 @@ mod tests {
         ) {
             let recent = Recent::new(64 * 1024);
             for (term, state, length) in asked {
-                let question = format!("{term}");
-                let body = recent.answer(&question, Some(&tag(state)), || {
-                    format!("{term} in {state} {}", "x".repeat(length)).into_bytes()
-                });
+                let made = format!("{term} in {state} {}", "x".repeat(length));
+                let body = ask(&recent, &term.to_string(), Some(state), &made);
                 let beginning = format!("{term} in {state} ");
                 prop_assert!(body.starts_with(beginning.as_bytes()));
                 prop_assert!(held(&recent) <= 64 * 1024);

@@ -18,6 +18,7 @@ use crate::web::page::{draw, public};
 use crate::web::texts::fill;
 use crate::web::{Frame, Meta, Place, PublicPage};
 use askama::Template;
+use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
@@ -92,9 +93,9 @@ pub async fn profile(
         return Ok(PublicPage(page()).into_response());
     }
     // Then it says what the directory does, and nothing else.
-    let kept = app.recent.try_answer(nonprofit.slug, tag.as_ref(), || {
-        draw(&page()).map(String::into_bytes)
-    })?;
+    let kept = app
+        .pages
+        .answer(nonprofit.slug, tag.as_ref(), || draw(&page()).map(Bytes::from))?;
     Ok(public(Html(kept)))
 }
 

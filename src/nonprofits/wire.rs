@@ -229,8 +229,21 @@ impl Wire {
         json::list(out, tags, |out, tag| out.extend_from_slice(tag));
     }
 
-    /// Appends a nonprofit as one of many; with the words that matched where it was searched for.
-    pub fn item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>, matched: Option<&[String]>) {
+    /// Appends a nonprofit as one of many.
+    pub fn item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
+        self.open_item(out, nonprofit);
+        out.push(b'}');
+    }
+
+    /// Appends what [`Wire::open_item`] leaves open: the words that matched where it was searched for.
+    pub fn close_item(out: &mut Vec<u8>, matched: &[String]) {
+        out.extend_from_slice(br#","matchedTerms":"#);
+        json::list(out, matched, |out, word| json::string(out, word));
+        out.push(b'}');
+    }
+
+    /// Appends a nonprofit as one of many, but for its end.
+    pub fn open_item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
         let id = &mut Uuid::encode_buffer();
         let id = nonprofit.id.0.hyphenated().encode_lower(id);
         let location = nonprofit.location();
@@ -256,11 +269,6 @@ impl Wire {
         if let Some(website) = nonprofit.website_url {
             field(out, r#","websiteUrl":"#, website);
         }
-        if let Some(words) = matched {
-            out.extend_from_slice(br#","matchedTerms":"#);
-            json::list(out, words, |out, word| json::string(out, word));
-        }
-        out.push(b'}');
     }
 
     fn profile(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {

@@ -1,20 +1,22 @@
 //! `GET /v0.2/search/{searchTerm}`: nonprofits by what was typed so far.
 
-use super::{DISBURSABLE, Match, cause_label, city_label, state_label};
+use super::{At, DISBURSABLE, cause_label, city_label, state_label};
 use crate::app::App;
 use crate::directory::{View, record};
 use crate::error::{Error, ProblemBody, Result};
 use crate::http::cache::{self, Known};
-use crate::http::json;
-use crate::http::params::{PathText, positive, values};
+use crate::http::params::{PathText, count, decode, pairs};
 use crate::http::public_key::{PublicKey, Search};
 use crate::nonprofits::store;
 use crate::nonprofits::wire::{SearchBody, Wire};
 use crate::text::fold;
-use axum::body::Bytes;
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::response::Response;
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
 const DEFAULT_TAKE: usize = 10;
@@ -76,22 +78,50 @@ pub async fn search(
     }))
 }
 
-/// The body of the answer to a term, made now or a moment ago.
-pub(super) fn answer(app: &App, view: &View, term: &str, take: usize, filter: &Filter) -> Bytes {
+/// The body of the answer to a term.
+pub(super) fn answer(app: &App, view: &View, term: &str, take: usize, filter: &Filter) -> Vec<u8> {
     let question = filter.question(term, take);
-    app.recent.answer(&question, view.tag.as_ref(), || {
-        let found = filter.over(|groups| view.search(term, take, groups));
-        render(&found, &app.wire)
+    let find = || Ok::<_, Infallible>(filter.over(|groups| view.spots(term, take, groups)));
+    let Ok(spots) = app.found.answer(&question, view.tag.as_ref(), find);
+    let revision = view.snapshot.as_ref().map_or(0, |it| it.edition().revision);
+    render(spots.iter().map(|spot| &spot.words), |out, place| {
+        let at = spots[place].at;
+        let item = |out: &mut Vec<u8>| {
+            app.wire.open_item(out, &view.nonprofit(at)?);
+            Some(())
+        };
+        match at {
+            At::Snapshot(place) => app.items.write(out, revision, place, item),
+            At::Overlay(_) => item(out),
+        }
     })
 }
 
-fn render(found: &[Match<'_>], wire: &Wire) -> Vec<u8> {
-    let mut out = Vec::with_capacity(1_024 * found.len() + 32);
-    out.extend_from_slice(br#"{"nonprofits":"#);
-    json::list(&mut out, found, |out, found| {
-        wire.item(out, &found.nonprofit, Some(&found.words));
-    });
-    out.push(b'}');
+/// The answer to a search: for each found nonprofit what `open` begins, and the words that matched.
+fn render<'a>(
+    words: impl ExactSizeIterator<Item = &'a Arc<[String]>>,
+    open: impl Fn(&mut Vec<u8>, usize) -> Option<()>,
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1_024 * words.len() + 32);
+    out.extend_from_slice(br#"{"nonprofits":["#);
+    let mut last: Option<(&Arc<[String]>, Range<usize>)> = None;
+    for (place, words) in words.enumerate() {
+        if last.is_some() {
+            out.push(b',');
+        }
+        if open(&mut out, place).is_none() {
+            out.pop_if(|byte| *byte == b',');
+            continue;
+        }
+        let start = out.len();
+        // Found in a row they mostly share their words.
+        match &last {
+            Some((same, written)) if Arc::ptr_eq(same, words) => out.extend_from_within(written.clone()),
+            _ => Wire::close_item(&mut out, words),
+        }
+        last = Some((words, start..out.len()));
+    }
+    out.extend_from_slice(b"]}");
     out
 }
 
@@ -104,16 +134,12 @@ async fn fallback(app: &App, term: &str, take: usize) -> Result<Response> {
         true => Vec::new(),
         false => store::list_by_slug(&app.db, &beginning, take, causes, record::to_vec).await?,
     };
-    let found: Vec<Match<'_>> = records
-        .iter()
-        .filter_map(|bytes| {
-            Some(Match {
-                nonprofit: record::read(bytes)?,
-                words: Arc::clone(&words),
-            })
+    Ok(cache::json(&Known::default(), None, || {
+        render(records.iter().map(|_| &words), |out, place| {
+            app.wire.open_item(out, &record::read(&records[place])?);
+            Some(())
         })
-        .collect();
-    Ok(cache::json(&Known::default(), None, || render(&found, &app.wire)))
+    }))
 }
 
 /// How many are wanted, and of which kind.
@@ -127,10 +153,47 @@ impl FromRequestParts<App> for SearchParams {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self> {
-        let query = parts.uri.query().unwrap_or_default();
+        SearchParams::read(parts.uri.query().unwrap_or_default())
+    }
+}
+
+impl SearchParams {
+    /// Reads the query once. Of a parameter that counts once the first stands.
+    fn read(query: &str) -> Result<SearchParams> {
+        let mut causes = Vec::new();
+        let (mut take, mut state, mut city, mut disbursable) = (None, None, None, None);
+        for (name, value) in pairs(query) {
+            match &*name {
+                "take" if take.is_none() => take = Some(count(&decode(value), "take")?),
+                "causes" | "tags" => causes.push(decode(value)),
+                "state" | "city" => {
+                    let place = if name == "state" { &mut state } else { &mut city };
+                    let value = decode(value);
+                    if place.is_none() && !value.trim().is_empty() {
+                        *place = Some(value);
+                    }
+                }
+                "disbursable" if disbursable.is_none() => disbursable = Some(decode(value)),
+                "near" => {
+                    let told =
+                        "near is not offered yet: no nonprofit has coordinates here; send state or city";
+                    return Err(Error::InvalidParameter(told.into()));
+                }
+                _ => {}
+            }
+        }
+        let mut filter = Filter::default();
+        filter.causes(&causes);
+        filter.groups.extend(state.map(|code| vec![state_label(&code)]));
+        filter.groups.extend(city.map(|name| vec![city_label(&name)]));
+        match disbursable.as_deref() {
+            Some("1" | "true") => filter.groups.push(vec![DISBURSABLE.to_owned()]),
+            None | Some("" | "0" | "false") => {}
+            Some(_) => return Err(Error::InvalidParameter("disbursable is 1 or 0".into())),
+        }
         Ok(SearchParams {
-            take: positive(query, "take")?.unwrap_or(DEFAULT_TAKE).min(MOST_TAKE),
-            filter: Filter::read(query)?,
+            take: take.unwrap_or(DEFAULT_TAKE).min(MOST_TAKE),
+            filter,
         })
     }
 }
@@ -142,37 +205,22 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    fn read(query: &str) -> Result<Filter> {
-        let mut groups = Vec::new();
-        let causes = values(query, "causes").chain(values(query, "tags"));
+    /// One of the causes of these lists, with commas between them.
+    fn causes(&mut self, lists: &[Cow<'_, str>]) {
+        let causes = lists.iter().flat_map(|list| list.split(',').map(cause_label));
         let causes: Vec<String> = causes
-            .flat_map(|list| list.split(',').map(cause_label).collect::<Vec<_>>())
             .filter(|label| label != "cause:")
             .take(MOST_CAUSES)
             .collect();
         if !causes.is_empty() {
-            groups.push(causes);
+            self.groups.push(causes);
         }
-        for (name, label) in [("state", state_label as fn(&str) -> String), ("city", city_label)] {
-            if let Some(value) = values(query, name).find(|value| !value.trim().is_empty()) {
-                groups.push(vec![label(&value)]);
-            }
-        }
-        match values(query, "disbursable").next().as_deref() {
-            Some("1" | "true") => groups.push(vec![DISBURSABLE.to_owned()]),
-            None | Some("" | "0" | "false") => {}
-            Some(_) => return Err(Error::InvalidParameter("disbursable is 1 or 0".into())),
-        }
-        if values(query, "near").next().is_some() {
-            let told = "near is not offered yet: no nonprofit has coordinates here; send state or city";
-            return Err(Error::InvalidParameter(told.into()));
-        }
-        Ok(Filter { groups })
     }
 
     /// All that the answer depends on, as one text. A label holds no zero.
     fn question(&self, term: &str, take: usize) -> String {
-        let mut question = take.to_string();
+        let mut question = String::with_capacity(term.len() + 32);
+        let _ = write!(question, "{take}");
         for group in &self.groups {
             question.push('\0');
             for label in group {

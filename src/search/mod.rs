@@ -2,10 +2,12 @@
 
 pub mod api;
 pub mod explain;
+pub mod items;
 pub mod marked;
 pub mod pages;
 
 use crate::directory::View;
+use crate::http::recent::Keep;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::{Nonprofit, place};
 use crate::text::fold;
@@ -72,6 +74,31 @@ pub struct Match<'v> {
     pub words: Arc<[String]>,
 }
 
+/// The same, before it is read.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    pub at: At,
+    pub words: Arc<[String]>,
+}
+
+/// What a search found, kept for the next who asks the same.
+impl Keep for Arc<[Spot]> {
+    fn size(&self) -> usize {
+        // The words are mostly shared; those of the first stand for all.
+        let words = self
+            .first()
+            .map_or(0, |spot| spot.words.iter().map(|word| word.len() + 40).sum());
+        size_of_val(&**self) + words
+    }
+}
+
+/// Where a nonprofit of a view is kept.
+#[derive(Clone, Copy, Debug)]
+pub enum At {
+    Snapshot(u32),
+    Overlay(u32),
+}
+
 /// Gives the hits of an answer their words; hits in a row mostly share them.
 fn words_of<'a>(answer: &'a Answer<'_>) -> impl FnMut(&Hit) -> Arc<[String]> + 'a {
     let mut last: Option<(u64, Arc<[String]>)> = None;
@@ -91,8 +118,26 @@ fn words_of<'a>(answer: &'a Answer<'_>) -> impl FnMut(&Hit) -> Arc<[String]> + '
 impl View {
     /// The best `take` nonprofits for a text, each of which carries a label of every group of `filter`.
     pub fn search(&self, text: &str, take: usize, filter: &[&[&str]]) -> Vec<Match<'_>> {
+        let read = |spot: &Spot| {
+            let words = Arc::clone(&spot.words);
+            self.nonprofit(spot.at)
+                .map(|nonprofit| Match { nonprofit, words })
+        };
+        self.spots(text, take, filter).iter().filter_map(read).collect()
+    }
+
+    /// Reads the nonprofit at a place.
+    pub fn nonprofit(&self, at: At) -> Option<Nonprofit<'_>> {
+        match at {
+            At::Snapshot(place) => self.snapshot.as_ref()?.nonprofit(place),
+            At::Overlay(place) => self.overlay.nonprofit(place),
+        }
+    }
+
+    /// Where the best `take` nonprofits are for a text.
+    pub fn spots(&self, text: &str, take: usize, filter: &[&[&str]]) -> Arc<[Spot]> {
         let Some(snapshot) = &self.snapshot else {
-            return Vec::new();
+            return Arc::default();
         };
         let is_replaced = |place: u32| self.overlay.replaces(place);
         let hidden: Option<&dyn Fn(u32) -> bool> = match self.overlay.is_empty() {
@@ -113,29 +158,33 @@ impl View {
                 hidden: None,
             })
         });
-        let mut settled_words = words_of(&settled);
-        let settled_hits = settled.hits.iter().filter_map(|hit| {
-            let nonprofit = snapshot.nonprofit(hit.document)?;
-            let words = settled_words(hit);
-            Some((hit.score, Match { nonprofit, words }))
-        });
+        let settled_spots = spots(&settled, At::Snapshot);
         let Some(recent) = recent.filter(|recent| !recent.hits.is_empty()) else {
-            return settled_hits.map(|(_, found)| found).collect();
+            return settled_spots.map(|(_, spot)| spot).collect();
         };
-        let mut recent_words = words_of(&recent);
-        let recent_hits = recent.hits.iter().filter_map(|hit| {
-            let nonprofit = self.overlay.nonprofit(hit.document)?;
-            let words = recent_words(hit);
-            Some((hit.score, Match { nonprofit, words }))
-        });
-        let mut all: Vec<(f32, Match<'_>)> = settled_hits.chain(recent_hits).collect();
-        all.sort_by(|(a, found), (b, other)| {
+        let all = settled_spots.chain(spots(&recent, At::Overlay));
+        let mut all: Vec<_> = all
+            .filter_map(|(score, spot)| Some((score, self.nonprofit(spot.at)?, spot)))
+            .collect();
+        all.sort_by(|(a, found, _), (b, other, _)| {
             b.total_cmp(a)
-                .then_with(|| other.nonprofit.prominence.cmp(&found.nonprofit.prominence))
-                .then_with(|| found.nonprofit.name.cmp(other.nonprofit.name))
-                .then_with(|| found.nonprofit.id.cmp(&other.nonprofit.id))
+                .then_with(|| other.prominence.cmp(&found.prominence))
+                .then_with(|| found.name.cmp(other.name))
+                .then_with(|| found.id.cmp(&other.id))
         });
         all.truncate(take);
-        all.into_iter().map(|(_, found)| found).collect()
+        all.into_iter().map(|(_, _, spot)| spot).collect()
     }
+}
+
+/// Score and place of every hit, with its words.
+fn spots<'a>(answer: &'a Answer<'_>, at: fn(u32) -> At) -> impl Iterator<Item = (f32, Spot)> + 'a {
+    let mut words = words_of(answer);
+    answer.hits.iter().map(move |hit| {
+        let spot = Spot {
+            at: at(hit.document),
+            words: words(hit),
+        };
+        (hit.score, spot)
+    })
 }

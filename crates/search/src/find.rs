@@ -195,14 +195,16 @@ impl<'a> Finder<'a> {
 /// The typed words that a document has, a bit for each.
 fn matched(segment: Segment<'_>, slots: &Slots, hit: &Hit) -> u64 {
     let begins = matches!(hit.tier, Tier::Exact | Tier::Whole | Tier::Begins);
-    let known = begins && slots.plain();
+    if begins && slots.plain() {
+        return slots.all().iter().fold(0, |words, slot| words | slot.words);
+    }
     let record = segment.record(hit.document).all();
     let initials = match hit.reading {
         Reading::Initials(at) => 1 << at,
         _ => 0,
     };
     slots.all().iter().fold(initials, |words, slot| {
-        let has = known || record.iter().any(|term| slots.has(slot, term & !NOISE));
+        let has = record.iter().any(|term| slots.has(slot, term & !NOISE));
         words | if has { slot.words } else { 0 }
     })
 }

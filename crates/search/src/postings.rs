@@ -52,7 +52,10 @@ pub struct Frequent<'a> {
 impl<'a> Ahead<'a> {
     /// The list from its first document on.
     pub fn new(list: U32s<'a>) -> Self {
-        let mut ahead = Self { next: END, rest: list };
+        let mut ahead = Self {
+            next: END,
+            rest: list,
+        };
         ahead.step();
         ahead
     }

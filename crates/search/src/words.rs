@@ -100,12 +100,12 @@ const NOT_PLURAL: &[&str] = &["new", "jame", "texa", "kansa", "illinoi"];
 
 /// Whether the word may be left out without changing what is meant.
 pub fn is_noise(word: &str) -> bool {
-    NOISE.binary_search(&word).is_ok()
+    NOISE.contains(&word)
 }
 
 /// Whether the word is a form of law such as "inc".
 pub fn is_legal(word: &str) -> bool {
-    LEGAL.binary_search(&word).is_ok()
+    LEGAL.contains(&word)
 }
 
 /// Whether a form of law begins with these letters.
