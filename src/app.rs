@@ -114,9 +114,10 @@ impl App {
             exposures: Exposures::default(),
             limiter,
             visitors: Limiter::new(now),
-            found: Recent::new(config.search.recent_answers / 4),
-            items: Items::new(config.search.recent_answers / 2),
-            pages: Recent::new(config.search.recent_answers / 4),
+            // What was found takes little room, an item of an answer some, a page most.
+            found: Recent::new(config.search.recent_answers / 8),
+            items: Items::new(config.search.recent_answers / 8 * 3),
+            pages: Recent::new(config.search.recent_answers / 2),
             wire: Wire::new(directory.causes(), &urls),
             urls,
             hashing: Hashing::new(metrics.password_hashes.clone()),
