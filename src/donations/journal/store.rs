@@ -1,11 +1,13 @@
 //! The SQL of the journal.
 
 use super::entry::{Draft, Entry, Hash, Kind, Leg, Party, Totals};
+use super::known::{Asks, Standing};
 use super::writer::Head;
 use crate::db::{Db, Tx, read, run};
 use crate::ids::{FundraiserId, NonprofitId};
 use crate::money::Cents;
 use crate::text::hex;
+use sqlx::QueryBuilder;
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -38,17 +40,15 @@ const STANDING: &str = "select \
      (select raised from journal where fundraiser_id = $1 order by sequence desc limit 1), \
      (select supporters from journal where fundraiser_id = $1 order by sequence desc limit 1), \
      (select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and donor = $2)";
+/// What is asked of one row of (place, source, external id, fundraiser, donor).
+const ASKED: &str = "select cast(column1 as bigint), \
+     (select sequence from journal where source = column2 and external_id = column3), \
+     (select raised from journal where fundraiser_id = column4 order by sequence desc limit 1), \
+     (select supporters from journal where fundraiser_id = column4 order by sequence desc limit 1), \
+     (select cast(sum(amount) as bigint) from journal where fundraiser_id = column4 and donor = column5) from (";
 const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.amount) as bigint) from journal j \
      join journal_legs l on l.sequence = j.sequence where (j.sequence = $1 or j.refunds = $1) and l.party = 'nonprofit' \
      group by l.position, l.party_id order by l.position";
-const INSERT: &str = "insert into journal (sequence, kind, source, external_id, nonprofit_id, fundraiser_id, donor, \
-     amount, refunds, recorded_at, raised, supporters, hash) \
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-const INSERT_LEG: &str =
-    "insert into journal_legs (sequence, position, party, party_id, amount) values ($1, $2, $3, $4, $5)";
-const INSERT_TWO_LEGS: &str = "insert into journal_legs (sequence, position, party, party_id, amount) \
-     values ($1, $2, $3, $4, $5), ($1, $2 + 1, $6, $7, $8)";
-const INSERT_NAME: &str = "insert into gift_names (sequence, name, consented_at) values ($1, $2, $3)";
 const NAMES_BETWEEN: &str =
     "select sequence, name, consented_at from gift_names where sequence > $1 and sequence <= $2";
 
@@ -214,16 +214,55 @@ fn totals(row: Option<(i64, i64)>) -> Totals {
     .unwrap_or_default()
 }
 
-/// What a fundraiser stands at, and what a donor gave to it less what went back: one question, since every gift asks.
-pub async fn find_standing(
-    tx: &mut Tx,
-    id: FundraiserId,
-    donor: Option<&str>,
-) -> sqlx::Result<(Totals, Option<Cents>)> {
+/// What a fundraiser stands at, and what a donor gave to it less what went back.
+pub async fn find_standing(tx: &mut Tx, id: FundraiserId, donor: Option<&str>) -> sqlx::Result<Standing> {
     let (raised, supporters, net): (Option<i64>, Option<i64>, Option<i64>) =
         run!(tx, c => sqlx::query_as(STANDING).bind(id.0).bind(donor).fetch_one(c).await)?;
     let net = donor.map(|_| Cents(net.unwrap_or_default()));
     Ok((totals(raised.zip(supporters)), net))
+}
+
+/// What the journal says to one who asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Is there an entry of the fact?
+    pub is_known: bool,
+    pub totals: Totals,
+    pub net: Option<Cents>,
+}
+
+/// Answers all in one question. Its texts come in few sizes, so that they stay prepared: the last is asked again until
+/// the next size is reached.
+pub async fn list_asked<'a>(tx: &mut Tx, mut all: Vec<&'a Asks>) -> sqlx::Result<Vec<(&'a Asks, Asked)>> {
+    type Row = (i64, Option<i64>, Option<i64>, Option<i64>, Option<i64>);
+    let Some(last) = all.last().copied() else {
+        return Ok(Vec::new());
+    };
+    let count = all.len();
+    all.resize(count.next_power_of_two(), last);
+    let rows: Vec<Row> = run!(tx, c => {
+        let mut query = QueryBuilder::new(ASKED);
+        query.push_values(all.iter().enumerate(), |mut row, (place, asks)| {
+            row.push(place)
+                .push_bind(asks.fact.as_ref().map(|fact| &fact.0))
+                .push_bind(asks.fact.as_ref().map(|fact| &fact.1))
+                .push_bind(asks.fundraiser.map(|id| id.0))
+                .push_bind(asks.donor.as_ref());
+        });
+        query.push(") asks").build_query_as().fetch_all(c).await
+    })?;
+    let answered = rows
+        .into_iter()
+        .map(|(place, sequence, raised, supporters, net)| {
+            let asks = all[place as usize];
+            let asked = Asked {
+                is_known: sequence.is_some(),
+                totals: totals(raised.zip(supporters)),
+                net: asks.donor.as_ref().map(|_| Cents(net.unwrap_or_default())),
+            };
+            (asks, asked)
+        });
+    Ok(answered.collect())
 }
 
 /// What each nonprofit still holds of a gift, in the order of its legs.
@@ -234,77 +273,6 @@ pub async fn list_held(tx: &mut Tx, gift: i64) -> sqlx::Result<Vec<(Party, Cents
         Some((party, Cents(amount)))
     });
     Ok(held.collect())
-}
-
-/// Writes an entry and its legs.
-pub async fn insert(tx: &mut Tx, entry: &Entry) -> sqlx::Result<()> {
-    let draft = &entry.draft;
-    run!(&mut *tx, c => sqlx::query(INSERT)
-        .bind(entry.sequence)
-        .bind(draft.kind.as_str())
-        .bind(&draft.source)
-        .bind(&draft.external_id)
-        .bind(draft.nonprofit.0)
-        .bind(draft.fundraiser.map(|id| id.0))
-        .bind(&draft.donor)
-        .bind(draft.amount.0)
-        .bind(draft.refunds)
-        .bind(draft.recorded_at)
-        .bind(entry.totals.map(|totals| totals.raised.0))
-        .bind(entry.totals.map(|totals| totals.supporters))
-        .bind(entry.hash.as_slice())
-        .execute(c)
-        .await
-        .map(|_| ()))?;
-    // Nearly every entry has two legs, and they cost one statement.
-    for (pair, legs) in draft.legs.chunks(2).enumerate() {
-        insert_legs(tx, entry.sequence, 2 * pair as i64, legs).await?;
-    }
-    Ok(())
-}
-
-/// Writes one leg or two.
-async fn insert_legs(tx: &mut Tx, sequence: i64, position: i64, legs: &[Leg]) -> sqlx::Result<()> {
-    match legs {
-        [one, other] => run!(tx, c => sqlx::query(INSERT_TWO_LEGS)
-            .bind(sequence)
-            .bind(position)
-            .bind(one.party.kind())
-            .bind(one.party.id())
-            .bind(one.amount.0)
-            .bind(other.party.kind())
-            .bind(other.party.id())
-            .bind(other.amount.0)
-            .execute(c)
-            .await
-            .map(|_| ())),
-        [one] => run!(tx, c => sqlx::query(INSERT_LEG)
-            .bind(sequence)
-            .bind(position)
-            .bind(one.party.kind())
-            .bind(one.party.id())
-            .bind(one.amount.0)
-            .execute(c)
-            .await
-            .map(|_| ())),
-        _ => Ok(()),
-    }
-}
-
-/// Keeps the name of a donor beside a gift, public where they agreed to it.
-pub async fn insert_name(
-    tx: &mut Tx,
-    sequence: i64,
-    name: &str,
-    consented_at: Option<i64>,
-) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(INSERT_NAME)
-        .bind(sequence)
-        .bind(name)
-        .bind(consented_at)
-        .execute(c)
-        .await
-        .map(|_| ()))
 }
 
 /// The names kept beside some gifts, and whether they may be shown.
