@@ -123,14 +123,13 @@ pub(super) fn recorded(entry: &Entry, is_new: bool) -> Recorded {
 
 pub(super) fn conflict(known: &Entry) -> Refused {
     let draft = &known.draft;
+    let amount = match draft.kind {
+        Kind::Refund => draft.amount.reversed(),
+        Kind::Gift | Kind::Offline => draft.amount,
+    };
     Refused::Conflict {
         source_name: draft.source.clone(),
         external_id: draft.external_id.clone(),
-        known: format!(
-            "entry {}, a {} of {}",
-            known.sequence,
-            draft.kind.as_str(),
-            draft.amount
-        ),
+        known: format!("entry {}, a {} of {amount}", known.sequence, draft.kind.as_str()),
     }
 }
