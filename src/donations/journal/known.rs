@@ -5,6 +5,7 @@
 
 use super::entry::{Entry, Totals};
 use super::store;
+use super::writer::Head;
 use crate::db::Tx;
 use crate::ids::FundraiserId;
 use crate::money::Cents;
@@ -22,12 +23,6 @@ pub struct Asks {
     pub donor: Option<String>,
 }
 
-impl Asks {
-    pub fn is_empty(&self) -> bool {
-        self.fact.is_none() && self.fundraiser.is_none()
-    }
-}
-
 /// What a fundraiser stands at, and what a donor gave to it less what went back.
 pub type Standing = (Totals, Option<Cents>);
 
@@ -41,17 +36,19 @@ pub struct Known {
 }
 
 impl Known {
-    /// Asks for all at once.
-    pub async fn ask(&mut self, tx: &mut Tx, all: Vec<&Asks>) -> sqlx::Result<()> {
-        for (asks, found) in store::list_asked(tx, all).await? {
-            if let Some(fact) = asks.fact.clone().filter(|_| !found.is_known) {
-                self.new.insert(fact);
+    /// Asks for all at once, and where the journal ends.
+    pub async fn ask(tx: &mut Tx, all: &[&Asks]) -> sqlx::Result<(Head, Known)> {
+        let (head, answers) = store::list_asked(tx, all).await?;
+        let mut known = Known::default();
+        for (asks, asked) in all.iter().zip(answers) {
+            if let Some(fact) = asks.fact.clone().filter(|_| !asked.is_known) {
+                known.new.insert(fact);
             }
             if let Some(id) = asks.fundraiser {
-                self.keep(id, asks.donor.clone(), (found.totals, found.net));
+                known.keep(id, asks.donor.clone(), (asked.totals, asked.net));
             }
         }
-        Ok(())
+        Ok((head, known))
     }
 
     /// The entry of a fact, without its legs where the store had it.

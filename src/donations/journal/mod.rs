@@ -29,7 +29,7 @@ impl Batch {
 
     /// What each nonprofit still holds of a gift, in the order of its legs.
     pub async fn held(&mut self, gift: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
-        self.unwritten.write(&mut self.tx).await?;
+        self.unwritten.write(&mut self.tx, &self.head).await?;
         store::list_held(&mut self.tx, gift).await
     }
 

@@ -11,13 +11,10 @@ use sqlx::QueryBuilder;
 use std::collections::HashMap;
 use uuid::Uuid;
 
-const LOCK_HEAD: &str =
-    "update journal_head set entries = entries where id = 1 returning entries, hash, events";
 /// A server that dies without a word gives the row back after ten seconds.
-const LOCK_HEAD_OF_POSTGRES: &str = "update journal_head set entries = entries where id = 1 \
+const LOCK_HEAD: &str = "update journal_head set entries = entries where id = 1 \
      returning entries, hash, events, set_config('idle_in_transaction_session_timeout', '10s', true)";
 const HEAD: &str = "select entries, hash, events from journal_head where id = 1";
-const UPDATE_HEAD: &str = "update journal_head set entries = $1, hash = $2, events = $3 where id = 1";
 
 macro_rules! entries {
     ($rest:literal) => {
@@ -40,12 +37,14 @@ const STANDING: &str = "select \
      (select raised from journal where fundraiser_id = $1 order by sequence desc limit 1), \
      (select supporters from journal where fundraiser_id = $1 order by sequence desc limit 1), \
      (select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and donor = $2)";
-/// What is asked of one row of (place, source, external id, fundraiser, donor).
-const ASKED: &str = "select cast(column1 as bigint), \
+/// Where the journal ends, beside the answer to each row of (place, source, external id, fundraiser, donor).
+const ASKED: &str = "select entries, hash, events, cast(column1 as bigint), \
      (select sequence from journal where source = column2 and external_id = column3), \
      (select raised from journal where fundraiser_id = column4 order by sequence desc limit 1), \
      (select supporters from journal where fundraiser_id = column4 order by sequence desc limit 1), \
-     (select cast(sum(amount) as bigint) from journal where fundraiser_id = column4 and donor = column5) from (";
+     (select cast(sum(amount) as bigint) from journal where fundraiser_id = column4 and donor = column5) \
+     from journal_head, (";
+const OF_ASKED: &str = ") asked where id = 1";
 const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.amount) as bigint) from journal j \
      join journal_legs l on l.sequence = j.sequence where (j.sequence = $1 or j.refunds = $1) and l.party = 'nonprofit' \
      group by l.position, l.party_id order by l.position";
@@ -80,8 +79,9 @@ type EntryRow = (
 /// Holds the end of the journal until the transaction ends: one writer after another, on every server.
 pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
     let lock = match tx {
-        Tx::Sqlite(_) => LOCK_HEAD,
-        Tx::Postgres(_) => LOCK_HEAD_OF_POSTGRES,
+        // A transaction that writes holds the whole file.
+        Tx::Sqlite(_) => HEAD,
+        Tx::Postgres(_) => LOCK_HEAD,
     };
     let row: HeadRow = run!(tx, c => sqlx::query_as(lock).fetch_one(c).await)?;
     Ok(head(row))
@@ -91,16 +91,6 @@ pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
 pub async fn find_head(tx: &mut Tx) -> sqlx::Result<Head> {
     let row: HeadRow = run!(tx, c => sqlx::query_as(HEAD).fetch_one(c).await)?;
     Ok(head(row))
-}
-
-pub async fn update_head(tx: &mut Tx, head: &Head) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(UPDATE_HEAD)
-        .bind(head.entries)
-        .bind(head.hash.as_slice())
-        .bind(head.events)
-        .execute(c)
-        .await
-        .map(|_| ()))
 }
 
 fn head((entries, bytes, events): HeadRow) -> Head {
@@ -231,38 +221,47 @@ pub struct Asked {
     pub net: Option<Cents>,
 }
 
-/// Answers all in one question. Its texts come in few sizes, so that they stay prepared: the last is asked again until
-/// the next size is reached.
-pub async fn list_asked<'a>(tx: &mut Tx, mut all: Vec<&'a Asks>) -> sqlx::Result<Vec<(&'a Asks, Asked)>> {
-    type Row = (i64, Option<i64>, Option<i64>, Option<i64>, Option<i64>);
-    let Some(last) = all.last().copied() else {
-        return Ok(Vec::new());
-    };
-    let count = all.len();
-    all.resize(count.next_power_of_two(), last);
-    let rows: Vec<Row> = run!(tx, c => {
+/// Where the journal ends, and the answers to all who ask, in one question. It comes in few sizes, so that it stays
+/// prepared: those that are missing to the next size ask nothing.
+pub async fn list_asked(tx: &mut Tx, all: &[&Asks]) -> sqlx::Result<(Head, Vec<Asked>)> {
+    type Row = (
+        i64,
+        Vec<u8>,
+        i64,
+        i64,
+        Option<i64>,
+        Option<i64>,
+        Option<i64>,
+        Option<i64>,
+    );
+    let nothing = Asks::default();
+    let mut sized = all.to_vec();
+    sized.resize(all.len().next_power_of_two(), &nothing);
+    let mut rows: Vec<Row> = run!(tx, c => {
         let mut query = QueryBuilder::new(ASKED);
-        query.push_values(all.iter().enumerate(), |mut row, (place, asks)| {
+        query.push_values(sized.iter().enumerate(), |mut row, (place, asks)| {
             row.push(place)
                 .push_bind(asks.fact.as_ref().map(|fact| &fact.0))
                 .push_bind(asks.fact.as_ref().map(|fact| &fact.1))
                 .push_bind(asks.fundraiser.map(|id| id.0))
                 .push_bind(asks.donor.as_ref());
         });
-        query.push(") asks").build_query_as().fetch_all(c).await
+        query.push(OF_ASKED).build_query_as().fetch_all(c).await
     })?;
-    let answered = rows
-        .into_iter()
-        .map(|(place, sequence, raised, supporters, net)| {
-            let asks = all[place as usize];
-            let asked = Asked {
-                is_known: sequence.is_some(),
-                totals: totals(raised.zip(supporters)),
-                net: asks.donor.as_ref().map(|_| Cents(net.unwrap_or_default())),
-            };
-            (asks, asked)
-        });
-    Ok(answered.collect())
+    rows.sort_unstable_by_key(|row| row.3);
+    let Some((entries, hash, events, ..)) = rows.first() else {
+        return Err(sqlx::Error::RowNotFound);
+    };
+    let head = head((*entries, hash.clone(), *events));
+    let asked = |(asks, row): (&&Asks, &Row)| {
+        let (.., known, raised, supporters, net) = *row;
+        Asked {
+            is_known: known.is_some(),
+            totals: totals(raised.zip(supporters)),
+            net: asks.donor.as_ref().map(|_| Cents(net.unwrap_or_default())),
+        }
+    };
+    Ok((head, all.iter().zip(&rows).map(asked).collect()))
 }
 
 /// What each nonprofit still holds of a gift, in the order of its legs.

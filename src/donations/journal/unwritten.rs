@@ -1,9 +1,11 @@
 //! What was added to journal and outbox and is not written yet: one statement a table writes it all.
 //!
 //! Statements come in few sizes, so that they stay prepared; rows that are missing to the next size are empty and
-//! are left out.
+//! are left out. SQLite takes several statements as one text, so all of them cost one way to its thread and back;
+//! PostgreSQL takes them one by one.
 
 use super::entry::{Entry, Leg};
+use super::writer::Head;
 use crate::db::{Tx, run};
 use crate::ids::FundraiserId;
 use sqlx::QueryBuilder;
@@ -17,7 +19,7 @@ const INSERT_LEGS: &str =
 const INSERT_NAMES: &str = "insert into gift_names (sequence, name, consented_at) select * from (";
 const INSERT_TOLD: &str =
     "insert into outbox (sequence, kind, fundraiser_id, body, created_at) select * from (";
-const OF_ROWS: &str = ") rows where column1 is not null";
+const OF_ROWS: &str = ") rows where column1 is not null;";
 
 /// The most rows of one statement.
 const MOST_ROWS: usize = 256;
@@ -48,24 +50,90 @@ pub struct Told {
     pub at: i64,
 }
 
+/// Adds one statement to a text, with all rows of a table that fit.
+macro_rules! insert {
+    ($query:ident, $insert:expr, $rows:expr, |$row:ident| $($value:expr,)+) => {{
+        $query.push($insert);
+        $query.push_values(sized($rows), |mut values, $row| {
+            $(values.push_bind($value);)+
+        });
+        $query.push(OF_ROWS);
+    }};
+}
+
+/// Ends a statement: where they do not go together, it goes now.
+macro_rules! end {
+    ($query:ident, $c:ident, $together:ident) => {
+        if !$together {
+            $query.build().execute(&mut *$c).await?;
+            $query.reset();
+        }
+    };
+}
+
 impl Unwritten {
-    /// Writes all, in their order.
-    pub async fn write(&mut self, tx: &mut Tx) -> sqlx::Result<()> {
+    /// Writes all, and where journal and outbox end after it.
+    pub async fn write(&mut self, tx: &mut Tx, head: &Head) -> sqlx::Result<()> {
         let Unwritten { entries, names, told } = std::mem::take(self);
-        for entries in entries.chunks(MOST_ROWS) {
-            insert(tx, entries).await?;
+        // Every entry is told.
+        if told.is_empty() {
+            return Ok(());
         }
         let legs: Vec<(i64, i64, &Leg)> = entries.iter().flat_map(|entry| legs(entry)).collect();
-        for legs in legs.chunks(MOST_ROWS) {
-            insert_legs(tx, legs).await?;
-        }
-        for names in names.chunks(MOST_ROWS) {
-            insert_names(tx, names).await?;
-        }
-        for told in told.chunks(MOST_ROWS) {
-            insert_told(tx, told).await?;
-        }
-        Ok(())
+        let together = matches!(tx, Tx::Sqlite(_));
+        run!(tx, c => {
+            let mut query = QueryBuilder::new("");
+            for entries in entries.chunks(MOST_ROWS) {
+                insert!(query, INSERT, entries, |entry|
+                    entry.map(|entry| entry.sequence),
+                    entry.map(|entry| entry.draft.kind.as_str()),
+                    entry.map(|entry| &entry.draft.source),
+                    entry.map(|entry| &entry.draft.external_id),
+                    entry.map(|entry| entry.draft.nonprofit.0),
+                    entry.and_then(|entry| entry.draft.fundraiser).map(|id| id.0),
+                    entry.and_then(|entry| entry.draft.donor.as_ref()),
+                    entry.map(|entry| entry.draft.amount.0),
+                    entry.and_then(|entry| entry.draft.refunds),
+                    entry.map(|entry| entry.draft.recorded_at),
+                    entry.and_then(|entry| entry.totals).map(|totals| totals.raised.0),
+                    entry.and_then(|entry| entry.totals).map(|totals| totals.supporters),
+                    entry.map(|entry| entry.hash.as_slice()),
+                );
+                end!(query, c, together);
+            }
+            for legs in legs.chunks(MOST_ROWS) {
+                insert!(query, INSERT_LEGS, legs, |leg|
+                    leg.map(|(sequence, ..)| *sequence),
+                    leg.map(|(_, position, _)| *position),
+                    leg.map(|(.., leg)| leg.party.kind()),
+                    leg.map(|(.., leg)| leg.party.id()),
+                    leg.map(|(.., leg)| leg.amount.0),
+                );
+                end!(query, c, together);
+            }
+            for names in names.chunks(MOST_ROWS) {
+                insert!(query, INSERT_NAMES, names, |name|
+                    name.map(|name| name.sequence),
+                    name.map(|name| &name.name),
+                    name.and_then(|name| name.consented_at),
+                );
+                end!(query, c, together);
+            }
+            for told in told.chunks(MOST_ROWS) {
+                insert!(query, INSERT_TOLD, told, |told|
+                    told.map(|told| told.sequence),
+                    told.map(|told| told.kind),
+                    told.and_then(|told| told.fundraiser).map(|id| id.0),
+                    told.map(|told| &told.body),
+                    told.map(|told| told.at),
+                );
+                end!(query, c, together);
+            }
+            query.push("update journal_head set entries = ").push_bind(head.entries);
+            query.push(", hash = ").push_bind(head.hash.as_slice());
+            query.push(", events = ").push_bind(head.events);
+            query.push(" where id = 1").build().execute(c).await.map(|_| ())
+        })
     }
 }
 
@@ -79,68 +147,4 @@ fn legs(entry: &Entry) -> impl Iterator<Item = (i64, i64, &Leg)> {
 fn sized<T>(rows: &[T]) -> impl Iterator<Item = Option<&T>> {
     let size = rows.len().next_power_of_two();
     rows.iter().map(Some).chain(repeat(None)).take(size)
-}
-
-async fn insert(tx: &mut Tx, entries: &[Arc<Entry>]) -> sqlx::Result<()> {
-    run!(tx, c => {
-        let mut query = QueryBuilder::new(INSERT);
-        query.push_values(sized(entries), |mut row, entry| {
-            let draft = entry.map(|entry| &entry.draft);
-            let totals = entry.and_then(|entry| entry.totals);
-            row.push_bind(entry.map(|entry| entry.sequence))
-                .push_bind(draft.map(|draft| draft.kind.as_str()))
-                .push_bind(draft.map(|draft| &draft.source))
-                .push_bind(draft.map(|draft| &draft.external_id))
-                .push_bind(draft.map(|draft| draft.nonprofit.0))
-                .push_bind(draft.and_then(|draft| draft.fundraiser).map(|id| id.0))
-                .push_bind(draft.and_then(|draft| draft.donor.as_ref()))
-                .push_bind(draft.map(|draft| draft.amount.0))
-                .push_bind(draft.and_then(|draft| draft.refunds))
-                .push_bind(draft.map(|draft| draft.recorded_at))
-                .push_bind(totals.map(|totals| totals.raised.0))
-                .push_bind(totals.map(|totals| totals.supporters))
-                .push_bind(entry.map(|entry| entry.hash.as_slice()));
-        });
-        query.push(OF_ROWS).build().execute(c).await.map(|_| ())
-    })
-}
-
-async fn insert_legs(tx: &mut Tx, legs: &[(i64, i64, &Leg)]) -> sqlx::Result<()> {
-    run!(tx, c => {
-        let mut query = QueryBuilder::new(INSERT_LEGS);
-        query.push_values(sized(legs), |mut row, leg| {
-            row.push_bind(leg.map(|(sequence, ..)| *sequence))
-                .push_bind(leg.map(|(_, position, _)| *position))
-                .push_bind(leg.map(|(.., leg)| leg.party.kind()))
-                .push_bind(leg.map(|(.., leg)| leg.party.id()))
-                .push_bind(leg.map(|(.., leg)| leg.amount.0));
-        });
-        query.push(OF_ROWS).build().execute(c).await.map(|_| ())
-    })
-}
-
-async fn insert_names(tx: &mut Tx, names: &[Name]) -> sqlx::Result<()> {
-    run!(tx, c => {
-        let mut query = QueryBuilder::new(INSERT_NAMES);
-        query.push_values(sized(names), |mut row, name| {
-            row.push_bind(name.map(|name| name.sequence))
-                .push_bind(name.map(|name| &name.name))
-                .push_bind(name.and_then(|name| name.consented_at));
-        });
-        query.push(OF_ROWS).build().execute(c).await.map(|_| ())
-    })
-}
-
-async fn insert_told(tx: &mut Tx, told: &[Told]) -> sqlx::Result<()> {
-    run!(tx, c => {
-        let mut query = QueryBuilder::new(INSERT_TOLD);
-        query.push_values(sized(told), |mut row, told| {
-            row.push_bind(told.map(|told| told.sequence))
-                .push_bind(told.map(|told| told.kind))
-                .push_bind(told.and_then(|told| told.fundraiser).map(|id| id.0))
-                .push_bind(told.map(|told| &told.body))
-                .push_bind(told.map(|told| told.at));
-        });
-        query.push(OF_ROWS).build().execute(c).await.map(|_| ())
-    })
 }

@@ -215,7 +215,10 @@ async fn done(
     let of_store = |fault: sqlx::Error| Failed::Store(fault.into());
     let of_work = |fault: sqlx::Error| Failed::Work(fault.into());
     let mut tx = db.write().await.map_err(of_store)?;
-    let head = store::lock_head(&mut tx).await.map_err(of_store)?;
+    // SQLite holds the whole file since the transaction began.
+    if let Tx::Postgres(_) = tx {
+        store::lock_head(&mut tx).await.map_err(of_store)?;
+    }
     if let Some(waiting) = waiting {
         while jobs.len() < MOST_AT_ONCE
             && let Ok(job) = waiting.try_recv()
@@ -223,9 +226,8 @@ async fn done(
             jobs.push(job);
         }
     }
-    let mut known = Known::default();
-    let asks = jobs.iter().map(|job| &job.asks).filter(|asks| !asks.is_empty());
-    known.ask(&mut tx, asks.collect()).await.map_err(of_work)?;
+    let asks: Vec<&Asks> = jobs.iter().map(|job| &job.asks).collect();
+    let (head, known) = Known::ask(&mut tx, &asks).await.map_err(of_work)?;
     let mut batch = Batch {
         tx,
         head,
@@ -237,12 +239,8 @@ async fn done(
             .await
             .map_err(of_work)?;
     }
-    batch.unwritten.write(&mut batch.tx).await.map_err(of_work)?;
-    if batch.head != head {
-        store::update_head(&mut batch.tx, &batch.head)
-            .await
-            .map_err(of_work)?;
-    }
+    let written = batch.unwritten.write(&mut batch.tx, &batch.head).await;
+    written.map_err(of_work)?;
     Ok(batch)
 }
 
