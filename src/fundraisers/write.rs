@@ -39,15 +39,11 @@ pub enum Wanted {
 /// Makes a fundraiser, or answers as the first time.
 pub async fn create(app: &App, order: Order) -> Result<Kept, Error> {
     let id = order.fundraiser.id;
-    let asks = Asks {
-        fundraiser: Some(id),
-        ..Asks::default()
-    };
     let order = Arc::new(order);
     let (clock, urls) = (app.clock.clone(), app.urls.clone());
     let kept = app
         .writer
-        .run_asking(asks, move |batch| {
+        .run_asking(Asks::about(id), move |batch| {
             let (order, urls, now) = (Arc::clone(&order), urls.clone(), clock.millis());
             Box::pin(async move { write_new(batch, &order, &urls, now).await })
         })
@@ -154,15 +150,11 @@ pub async fn change(
     id: FundraiserId,
     wanted: Wanted,
 ) -> Result<Fundraiser, Error> {
-    let asks = Asks {
-        fundraiser: Some(id),
-        ..Asks::default()
-    };
     let wanted = Arc::new(wanted);
     let clock = app.clock.clone();
     let changed = app
         .writer
-        .run_asking(asks, move |batch| {
+        .run_asking(Asks::about(id), move |batch| {
             let (wanted, now) = (Arc::clone(&wanted), clock.millis());
             Box::pin(async move { write_change(batch, account, id, &wanted, now).await })
         })

@@ -122,10 +122,7 @@ impl Step {
                 donor,
                 cents,
             } => gift::asks(&given(number, to, donor, cents)),
-            Step::Offline { number, cents } if cents % 2 == 0 => Asks {
-                fundraiser: Some(fundraiser(number, 0).id),
-                ..Asks::default()
-            },
+            Step::Offline { number, cents } if cents % 2 == 0 => Asks::about(fundraiser(number, 0).id),
             _ => Asks::default(),
         }
     }

@@ -4,6 +4,7 @@
 //! transaction, so the store answers it rightly, whether they are written or not.
 
 use super::entry::{Entry, Totals};
+use super::question::Question;
 use super::store;
 use super::writer::Head;
 use crate::db::Tx;
@@ -23,6 +24,16 @@ pub struct Asks {
     pub donor: Option<String>,
 }
 
+impl Asks {
+    /// What a fundraiser stands at.
+    pub fn about(id: FundraiserId) -> Asks {
+        Asks {
+            fundraiser: Some(id),
+            ..Asks::default()
+        }
+    }
+}
+
 /// What a fundraiser stands at, and what a donor gave to it less what went back.
 pub type Standing = (Totals, Option<Cents>);
 
@@ -37,18 +48,26 @@ pub struct Known {
 
 impl Known {
     /// Asks for all at once, and where the journal ends.
-    pub async fn ask(tx: &mut Tx, all: &[&Asks]) -> sqlx::Result<(Head, Known)> {
-        let (head, answers) = store::list_asked(tx, all).await?;
+    pub async fn ask<'a>(
+        tx: &mut Tx,
+        all: impl Iterator<Item = &'a Asks> + Clone,
+    ) -> sqlx::Result<(Head, Known)> {
+        let question = Question::of(all);
+        let answer = question.ask(tx).await?;
         let mut known = Known::default();
-        for (asks, asked) in all.iter().zip(answers) {
-            if let Some(fact) = asks.fact.clone().filter(|_| !asked.is_known) {
-                known.new.insert(fact);
-            }
-            if let Some(id) = asks.fundraiser {
-                known.keep(id, asks.donor.clone(), (asked.totals, asked.net));
+        for (fact, number) in question.facts.iter().zip(answer.facts) {
+            if number.is_none() {
+                known.new.insert((*fact).clone());
             }
         }
-        Ok((head, known))
+        for (id, row) in question.fundraisers.iter().zip(answer.fundraisers) {
+            known.totals.insert(*id, store::totals(row));
+        }
+        for ((id, donor), net) in question.donors.iter().zip(answer.donors) {
+            let net = Cents(net.unwrap_or_default());
+            known.nets.insert((*id, (*donor).to_owned()), net);
+        }
+        Ok((answer.head, known))
     }
 
     /// The entry of a fact, without its legs where the store had it.

@@ -9,6 +9,7 @@ mod grouped;
 pub mod known;
 pub mod outbox;
 pub mod proof;
+mod question;
 pub mod store;
 mod unwritten;
 pub mod writer;

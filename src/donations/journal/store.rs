@@ -1,13 +1,12 @@
 //! The SQL of the journal.
 
 use super::entry::{Draft, Entry, Hash, Kind, Leg, Party, Totals};
-use super::known::{Asks, Standing};
+use super::known::Standing;
 use super::writer::Head;
 use crate::db::{Db, Tx, read, run};
 use crate::ids::{FundraiserId, NonprofitId};
 use crate::money::Cents;
 use crate::text::hex;
-use sqlx::QueryBuilder;
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -37,14 +36,6 @@ const STANDING: &str = "select \
      (select raised from journal where fundraiser_id = $1 order by sequence desc limit 1), \
      (select supporters from journal where fundraiser_id = $1 order by sequence desc limit 1), \
      (select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and donor = $2)";
-/// Where the journal ends, beside the answer to each row of (place, source, external id, fundraiser, donor).
-const ASKED: &str = "select entries, hash, events, cast(column1 as bigint), \
-     (select sequence from journal where source = column2 and external_id = column3), \
-     (select raised from journal where fundraiser_id = column4 order by sequence desc limit 1), \
-     (select supporters from journal where fundraiser_id = column4 order by sequence desc limit 1), \
-     (select cast(sum(amount) as bigint) from journal where fundraiser_id = column4 and donor = column5) \
-     from journal_head, (";
-const OF_ASKED: &str = ") asked where id = 1";
 const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.amount) as bigint) from journal j \
      join journal_legs l on l.sequence = j.sequence where (j.sequence = $1 or j.refunds = $1) and l.party = 'nonprofit' \
      group by l.position, l.party_id order by l.position";
@@ -57,7 +48,7 @@ const SUPPORTERS: &str = "select n.name, n.consented_at, g.message, j.amount, j.
      left join gift_names n on n.sequence = j.sequence left join gifts g on g.entry = j.sequence \
      where j.fundraiser_id = $1 and j.kind = 'gift' order by j.sequence desc limit $2";
 
-type HeadRow = (i64, Vec<u8>, i64);
+pub(super) type HeadRow = (i64, Vec<u8>, i64);
 
 /// The columns of an entry as [`entries!`] selects them.
 type EntryRow = (
@@ -93,7 +84,7 @@ pub async fn find_head(tx: &mut Tx) -> sqlx::Result<Head> {
     Ok(head(row))
 }
 
-fn head((entries, bytes, events): HeadRow) -> Head {
+pub(super) fn head((entries, bytes, events): HeadRow) -> Head {
     Head {
         entries,
         hash: hash(&bytes),
@@ -196,7 +187,7 @@ pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<Totals> {
     Ok(totals(row))
 }
 
-fn totals(row: Option<(i64, i64)>) -> Totals {
+pub(super) fn totals(row: Option<(i64, i64)>) -> Totals {
     row.map(|(raised, supporters)| Totals {
         raised: Cents(raised),
         supporters,
@@ -210,58 +201,6 @@ pub async fn find_standing(tx: &mut Tx, id: FundraiserId, donor: Option<&str>) -
         run!(tx, c => sqlx::query_as(STANDING).bind(id.0).bind(donor).fetch_one(c).await)?;
     let net = donor.map(|_| Cents(net.unwrap_or_default()));
     Ok((totals(raised.zip(supporters)), net))
-}
-
-/// What the journal says to one who asks.
-#[derive(Clone, Copy, Debug)]
-pub struct Asked {
-    /// Is there an entry of the fact?
-    pub is_known: bool,
-    pub totals: Totals,
-    pub net: Option<Cents>,
-}
-
-/// Where the journal ends, and the answers to all who ask, in one question. It comes in few sizes, so that it stays
-/// prepared: those that are missing to the next size ask nothing.
-pub async fn list_asked(tx: &mut Tx, all: &[&Asks]) -> sqlx::Result<(Head, Vec<Asked>)> {
-    type Row = (
-        i64,
-        Vec<u8>,
-        i64,
-        i64,
-        Option<i64>,
-        Option<i64>,
-        Option<i64>,
-        Option<i64>,
-    );
-    let nothing = Asks::default();
-    let mut sized = all.to_vec();
-    sized.resize(all.len().next_power_of_two(), &nothing);
-    let mut rows: Vec<Row> = run!(tx, c => {
-        let mut query = QueryBuilder::new(ASKED);
-        query.push_values(sized.iter().enumerate(), |mut row, (place, asks)| {
-            row.push(place)
-                .push_bind(asks.fact.as_ref().map(|fact| &fact.0))
-                .push_bind(asks.fact.as_ref().map(|fact| &fact.1))
-                .push_bind(asks.fundraiser.map(|id| id.0))
-                .push_bind(asks.donor.as_ref());
-        });
-        query.push(OF_ASKED).build_query_as().fetch_all(c).await
-    })?;
-    rows.sort_unstable_by_key(|row| row.3);
-    let Some((entries, hash, events, ..)) = rows.first() else {
-        return Err(sqlx::Error::RowNotFound);
-    };
-    let head = head((*entries, hash.clone(), *events));
-    let asked = |(asks, row): (&&Asks, &Row)| {
-        let (.., known, raised, supporters, net) = *row;
-        Asked {
-            is_known: known.is_some(),
-            totals: totals(raised.zip(supporters)),
-            net: asks.donor.as_ref().map(|_| Cents(net.unwrap_or_default())),
-        }
-    };
-    Ok((head, all.iter().zip(&rows).map(asked).collect()))
 }
 
 /// What each nonprofit still holds of a gift, in the order of its legs.

@@ -144,7 +144,7 @@ fn legs(entry: &Entry) -> impl Iterator<Item = (i64, i64, &Leg)> {
 }
 
 /// The rows, and empty ones up to the next size.
-fn sized<T>(rows: &[T]) -> impl Iterator<Item = Option<&T>> {
+pub fn sized<T>(rows: &[T]) -> impl Iterator<Item = Option<&T>> {
     let size = rows.len().next_power_of_two();
     rows.iter().map(Some).chain(repeat(None)).take(size)
 }

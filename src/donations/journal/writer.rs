@@ -180,8 +180,9 @@ impl Failed {
     }
 }
 
-/// All in one transaction, with whoever comes until the end of the journal is held. Those whose callers are gone were told that nothing was written, so they are left out; one
-/// that leaves meanwhile takes all back, and the others begin anew.
+/// All in one transaction, with whoever comes until the end of the journal is held. Those whose callers are gone were
+/// told that nothing was written, so they are left out; one that leaves meanwhile takes all back, and the others begin
+/// anew.
 async fn together(
     db: &Db,
     jobs: &mut Vec<Job>,
@@ -226,8 +227,8 @@ async fn done(
             jobs.push(job);
         }
     }
-    let asks: Vec<&Asks> = jobs.iter().map(|job| &job.asks).collect();
-    let (head, known) = Known::ask(&mut tx, &asks).await.map_err(of_work)?;
+    let asks = jobs.iter().map(|job| &job.asks);
+    let (head, known) = Known::ask(&mut tx, asks).await.map_err(of_work)?;
     let mut batch = Batch {
         tx,
         head,
