@@ -69,7 +69,7 @@ impl Batch {
     pub fn keep_name(&mut self, sequence: i64, name: &str, consented_at: Option<i64>) {
         self.unwritten.names.push(Name {
             sequence,
-            name: name.to_owned(),
+            text: name.to_owned(),
             consented_at,
         });
     }

@@ -12,13 +12,11 @@ use sqlx::QueryBuilder;
 use std::iter::repeat;
 use std::sync::Arc;
 
-const INSERT: &str = "insert into journal (sequence, kind, source, external_id, nonprofit_id, fundraiser_id, donor, \
+const ENTRIES: &str = "journal (sequence, kind, source, external_id, nonprofit_id, fundraiser_id, donor, \
      amount, refunds, recorded_at, raised, supporters, hash) select * from (";
-const INSERT_LEGS: &str =
-    "insert into journal_legs (sequence, position, party, party_id, amount) select * from (";
-const INSERT_NAMES: &str = "insert into gift_names (sequence, name, consented_at) select * from (";
-const INSERT_TOLD: &str =
-    "insert into outbox (sequence, kind, fundraiser_id, body, created_at) select * from (";
+const LEGS: &str = "journal_legs (sequence, position, party, party_id, amount) select * from (";
+const NAMES: &str = "gift_names (sequence, name, consented_at) select * from (";
+const TOLD: &str = "outbox (sequence, kind, fundraiser_id, body, created_at) select * from (";
 const OF_ROWS: &str = ") rows where column1 is not null;";
 
 /// The most rows of one statement.
@@ -36,7 +34,7 @@ pub struct Unwritten {
 #[derive(Debug)]
 pub struct Name {
     pub sequence: i64,
-    pub name: String,
+    pub text: String,
     pub consented_at: Option<i64>,
 }
 
@@ -52,8 +50,8 @@ pub struct Told {
 
 /// Adds one statement to a text, with all rows of a table that fit.
 macro_rules! insert {
-    ($query:ident, $insert:expr, $rows:expr, |$row:ident| $($value:expr,)+) => {{
-        $query.push($insert);
+    ($query:ident, $insert:ident $into:ident, $rows:expr, |$row:ident| $($value:expr,)+) => {{
+        $query.push($insert).push($into);
         $query.push_values(sized($rows), |mut values, $row| {
             $(values.push_bind($value);)+
         });
@@ -81,10 +79,17 @@ impl Unwritten {
         }
         let legs: Vec<(i64, i64, &Leg)> = entries.iter().flat_map(|entry| legs(entry)).collect();
         let together = matches!(tx, Tx::Sqlite(_));
+        // Where a row is refused the whole transaction is taken back, so SQLite need not copy pages to take back one
+        // statement.
+        let insert = if together {
+            "insert or fail into "
+        } else {
+            "insert into "
+        };
         run!(tx, c => {
             let mut query = QueryBuilder::new("");
             for entries in entries.chunks(MOST_ROWS) {
-                insert!(query, INSERT, entries, |entry|
+                insert!(query, insert ENTRIES, entries, |entry|
                     entry.map(|entry| entry.sequence),
                     entry.map(|entry| entry.draft.kind.as_str()),
                     entry.map(|entry| &entry.draft.source),
@@ -102,7 +107,7 @@ impl Unwritten {
                 end!(query, c, together);
             }
             for legs in legs.chunks(MOST_ROWS) {
-                insert!(query, INSERT_LEGS, legs, |leg|
+                insert!(query, insert LEGS, legs, |leg|
                     leg.map(|(sequence, ..)| *sequence),
                     leg.map(|(_, position, _)| *position),
                     leg.map(|(.., leg)| leg.party.kind()),
@@ -112,15 +117,15 @@ impl Unwritten {
                 end!(query, c, together);
             }
             for names in names.chunks(MOST_ROWS) {
-                insert!(query, INSERT_NAMES, names, |name|
+                insert!(query, insert NAMES, names, |name|
                     name.map(|name| name.sequence),
-                    name.map(|name| &name.name),
+                    name.map(|name| &name.text),
                     name.and_then(|name| name.consented_at),
                 );
                 end!(query, c, together);
             }
             for told in told.chunks(MOST_ROWS) {
-                insert!(query, INSERT_TOLD, told, |told|
+                insert!(query, insert TOLD, told, |told|
                     told.map(|told| told.sequence),
                     told.map(|told| told.kind),
                     told.and_then(|told| told.fundraiser).map(|id| id.0),
