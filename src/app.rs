@@ -140,7 +140,6 @@ impl App {
             usage: Usage::default(),
             saving: saving::Saving::default(),
         }));
-        app.hashing.warm_up();
         app.show_figures();
         Ok(app)
     }
@@ -149,6 +148,7 @@ impl App {
     ///
     /// Keys have a loop of their own: a snapshot that is being built must not hold up a revocation.
     pub async fn keep_fresh(self) {
+        self.hashing.warm_up();
         warn_owners(&self).await;
         tokio::join!(
             self.keep_keys(),

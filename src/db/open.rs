@@ -161,7 +161,9 @@ async fn open_sqlite(path: &Path, config: &Config) -> anyhow::Result<Db> {
         .pragma("journal_size_limit", "67108864")
         .pragma("temp_store", "memory");
     let about = || format!("the database {} cannot be opened", path.display());
-    let writer = SqlitePoolOptions::new()
+    // A connection is proved when it is given back, and nothing happens to it until it is taken again.
+    let pool = || SqlitePoolOptions::new().test_before_acquire(false);
+    let writer = pool()
         .max_connections(1)
         .acquire_timeout(BUSY_TIMEOUT)
         // Two threads sort when indexes are made.
@@ -181,7 +183,7 @@ async fn open_sqlite(path: &Path, config: &Config) -> anyhow::Result<Db> {
             "the database would acknowledge commits that are not on disk (pragma synchronous = {synchronous})"
         );
     }
-    let readers = SqlitePoolOptions::new()
+    let readers = pool()
         .max_connections(config.database.connections)
         .acquire_timeout(config.database.acquire_timeout)
         .connect_with(options)

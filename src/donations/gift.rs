@@ -1,7 +1,7 @@
 //! A gift: recorded once for each source and external id, however often it is delivered.
 
 use super::journal::entry::{Draft, Entry, Kind, Leg, Party};
-use super::journal::store;
+use super::journal::known::Asks;
 use super::journal::writer::Batch;
 use super::{Label, OFFLINE, Recipient, Recorded, Refused};
 use crate::app::App;
@@ -31,11 +31,12 @@ pub async fn record(app: &App, gift: Gift) -> Result<Recorded, Refused> {
         return Err(Refused::ReservedSource);
     }
     let fundraiser = gift.to.fundraiser;
+    let asks = asks(&gift);
     let gift = Arc::new(gift);
     let clock = app.clock.clone();
     let outcome = app
         .writer
-        .run(move |batch| {
+        .run_asking(asks, move |batch| {
             let (gift, now) = (Arc::clone(&gift), clock.millis());
             Box::pin(async move { write(batch, &gift, now).await })
         })
@@ -46,9 +47,24 @@ pub async fn record(app: &App, gift: Gift) -> Result<Recorded, Refused> {
     Ok(outcome)
 }
 
-async fn write(batch: &mut Batch, gift: &Gift, now: i64) -> sqlx::Result<Result<Recorded, Refused>> {
+pub(super) fn asks(gift: &Gift) -> Asks {
+    Asks {
+        fact: Some((
+            gift.source.as_str().to_owned(),
+            gift.external_id.as_str().to_owned(),
+        )),
+        fundraiser: gift.to.fundraiser,
+        donor: Some(gift.donor.as_str().to_owned()),
+    }
+}
+
+pub(super) async fn write(
+    batch: &mut Batch,
+    gift: &Gift,
+    now: i64,
+) -> sqlx::Result<Result<Recorded, Refused>> {
     let (source, external_id) = (gift.source.as_str(), gift.external_id.as_str());
-    if let Some(known) = store::find(&mut batch.tx, source, external_id).await? {
+    if let Some(known) = batch.find(source, external_id).await? {
         return Ok(match is_same(&known, gift) {
             true => Ok(recorded(&known, false)),
             false => Err(conflict(&known)),
@@ -60,7 +76,7 @@ async fn write(batch: &mut Batch, gift: &Gift, now: i64) -> sqlx::Result<Result<
     };
     if let Some(name) = &gift.name {
         let consented_at = gift.is_public.then_some(now);
-        store::insert_name(&mut batch.tx, entry.sequence, name.as_str(), consented_at).await?;
+        batch.keep_name(entry.sequence, name.as_str(), consented_at);
     }
     Ok(Ok(recorded(&entry, true)))
 }
@@ -107,14 +123,13 @@ pub(super) fn recorded(entry: &Entry, is_new: bool) -> Recorded {
 
 pub(super) fn conflict(known: &Entry) -> Refused {
     let draft = &known.draft;
+    let amount = match draft.kind {
+        Kind::Refund => draft.amount.reversed(),
+        Kind::Gift | Kind::Offline => draft.amount,
+    };
     Refused::Conflict {
         source_name: draft.source.clone(),
         external_id: draft.external_id.clone(),
-        known: format!(
-            "entry {}, a {} of {}",
-            known.sequence,
-            draft.kind.as_str(),
-            draft.amount
-        ),
+        known: format!("entry {}, a {} of {amount}", known.sequence, draft.kind.as_str()),
     }
 }

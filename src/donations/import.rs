@@ -8,15 +8,16 @@ use crate::app::App;
 use crate::import::progress::{Progress, Unit};
 use crate::money::Cents;
 use anyhow::{Context, bail};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tempfile::NamedTempFile;
-use tokio::task::{JoinError, JoinSet};
 
 /// The most faults that are kept.
 const MOST_FAULTS: usize = 1_000;
@@ -52,25 +53,36 @@ pub async fn import(app: &App, path: &Path, at_once: usize) -> anyhow::Result<Im
     if !imported.faults.is_empty() {
         return Ok(imported);
     }
+    // In a task as the writer is: what one hands to the other mostly stays on one thread.
+    let recording = record_all(app.clone(), path.to_owned(), at_once, imported, recipients);
+    tokio::spawn(recording).await?
+}
+
+/// Records the gifts of a file that was judged.
+async fn record_all(
+    app: App,
+    path: PathBuf,
+    at_once: usize,
+    mut imported: Imported,
+    mut recipients: Recipients,
+) -> anyhow::Result<Imported> {
     let begun = Instant::now();
     let mut progress = Progress::begin("recording", imported.lines, Unit::Rows);
-    let mut under_way = JoinSet::new();
-    for (number, line) in lines(path)? {
-        // Judged above; a file that changes meanwhile is told like any other fault.
-        match read(app, &mut recipients, &line?).await? {
-            Ok(gift) => {
-                let app = app.clone();
-                under_way.spawn(async move { (number, record(&app, gift).await) });
-            }
+    let mut under_way = FuturesUnordered::new();
+    let numbered = async |number, gift| (number, record(&app, gift).await);
+    for (number, line) in lines(&path)? {
+        // Judged before; a file that changes meanwhile is told like any other fault.
+        match read(&app, &mut recipients, &line?).await? {
+            Ok(gift) => under_way.push(numbered(number, gift)),
             Err(fault) => imported.refuse(number, &fault),
         }
         if under_way.len() >= at_once {
-            imported.count(under_way.join_next().await)?;
+            imported.count(under_way.next().await)?;
             progress.reach(imported.new + imported.known);
         }
     }
     while !under_way.is_empty() {
-        imported.count(under_way.join_next().await)?;
+        imported.count(under_way.next().await)?;
     }
     progress.end();
     imported.seconds = begun.elapsed().as_secs_f64();
@@ -98,7 +110,7 @@ fn spool(path: &Path) -> anyhow::Result<Option<NamedTempFile>> {
     Ok(Some(spooled))
 }
 
-type Outcome = Result<(usize, Result<Recorded, Refused>), JoinError>;
+type Outcome = (usize, Result<Recorded, Refused>);
 
 /// The lines that are not blank, numbered from 1.
 fn lines(path: &Path) -> anyhow::Result<impl Iterator<Item = (usize, std::io::Result<String>)> + use<>> {
@@ -249,7 +261,7 @@ impl Imported {
         let Some(outcome) = outcome else {
             return Ok(());
         };
-        match outcome? {
+        match outcome {
             (_, Ok(Recorded { is_new: true, .. })) => self.new += 1,
             (_, Ok(_)) => self.known += 1,
             (_, Err(Refused::Store(fault))) => return Err(fault.into()),

@@ -2,7 +2,6 @@
 
 use super::gift::{conflict, recorded};
 use super::journal::entry::{Draft, Entry, Kind, Leg, Party};
-use super::journal::store;
 use super::journal::writer::Batch;
 use super::{Label, Recorded, Refused};
 use crate::app::App;
@@ -50,9 +49,13 @@ pub async fn refund(app: &App, refund: Refund) -> Result<Recorded, Refused> {
 
 type Written = (Recorded, Option<crate::ids::FundraiserId>);
 
-async fn write(batch: &mut Batch, refund: &Refund, now: i64) -> sqlx::Result<Result<Written, Refused>> {
+pub(super) async fn write(
+    batch: &mut Batch,
+    refund: &Refund,
+    now: i64,
+) -> sqlx::Result<Result<Written, Refused>> {
     let (source, external_id) = (refund.source.as_str(), refund.external_id.as_str());
-    let gift = store::find(&mut batch.tx, source, external_id).await?;
+    let gift = batch.find(source, external_id).await?;
     let Some(gift) = gift.filter(|gift| gift.draft.kind == Kind::Gift) else {
         return Ok(Err(Refused::NoSuchGift {
             source_name: source.to_owned(),
@@ -60,8 +63,8 @@ async fn write(batch: &mut Batch, refund: &Refund, now: i64) -> sqlx::Result<Res
         }));
     };
     let fundraiser = gift.draft.fundraiser;
-    let held = store::list_held(&mut batch.tx, gift.sequence).await?;
-    if let Some(known) = store::find(&mut batch.tx, source, &refund.own_id()).await? {
+    let held = batch.held(gift.sequence).await?;
+    if let Some(known) = batch.find(source, &refund.own_id()).await? {
         let outcome = told_again(refund, &known, &gift, &held);
         return Ok(outcome.map(|recorded| (recorded, fundraiser)));
     }

@@ -7,6 +7,7 @@ use super::{Fundraiser, slug, store};
 use crate::app::App;
 use crate::donations::OFFLINE;
 use crate::donations::journal::entry::{Draft, Kind, Leg, Party};
+use crate::donations::journal::known::Asks;
 use crate::donations::journal::writer::Batch;
 use crate::error::{Error, FieldFault};
 use crate::http::idempotency::{Asked, Kept};
@@ -42,7 +43,7 @@ pub async fn create(app: &App, order: Order) -> Result<Kept, Error> {
     let (clock, urls) = (app.clock.clone(), app.urls.clone());
     let kept = app
         .writer
-        .run(move |batch| {
+        .run_asking(Asks::about(id), move |batch| {
             let (order, urls, now) = (Arc::clone(&order), urls.clone(), clock.millis());
             Box::pin(async move { write_new(batch, &order, &urls, now).await })
         })
@@ -51,7 +52,7 @@ pub async fn create(app: &App, order: Order) -> Result<Kept, Error> {
     kept
 }
 
-async fn write_new(
+pub(crate) async fn write_new(
     batch: &mut Batch,
     order: &Order,
     urls: &Urls,
@@ -74,7 +75,7 @@ async fn write_new(
     }
     store::insert(&mut batch.tx, &new).await?;
     let fact = json!({"fundraiserId": new.id.0, "nonprofitId": new.nonprofit.0, "slug": new.slug});
-    batch.tell("fundraiser_created", Some(new.id), &fact, now).await?;
+    batch.tell("fundraiser_created", Some(new.id), &fact, now);
     let kept = Kept {
         location: urls.fundraiser_read(&order.nonprofit, &new.slug),
         body: written(&new, &order.nonprofit, urls, now, false),
@@ -153,7 +154,7 @@ pub async fn change(
     let clock = app.clock.clone();
     let changed = app
         .writer
-        .run(move |batch| {
+        .run_asking(Asks::about(id), move |batch| {
             let (wanted, now) = (Arc::clone(&wanted), clock.millis());
             Box::pin(async move { write_change(batch, account, id, &wanted, now).await })
         })
@@ -162,7 +163,7 @@ pub async fn change(
     changed
 }
 
-async fn write_change(
+pub(crate) async fn write_change(
     batch: &mut Batch,
     account: AccountId,
     id: FundraiserId,
@@ -187,7 +188,7 @@ async fn write_change(
     let differing = Value::Object(differing);
     store::update(&mut batch.tx, &changed, account, &differing.to_string(), now).await?;
     let fact = json!({"fundraiserId": id.0, "version": changed.version, "change": differing});
-    batch.tell(wanted.fact(), Some(id), &fact, now).await?;
+    batch.tell(wanted.fact(), Some(id), &fact, now);
     Ok(Ok(changed))
 }
 

@@ -4,6 +4,7 @@
 //! Facts leave it by their age, the first ones first; the journal itself is kept for ever.
 
 use super::store;
+use super::unwritten::Told;
 use super::writer::Batch;
 use crate::db::{Db, Tx, read, run};
 use crate::ids::FundraiserId;
@@ -11,8 +12,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-const INSERT: &str =
-    "insert into outbox (sequence, kind, fundraiser_id, body, created_at) values ($1, $2, $3, $4, $5)";
 const LAST: &str = "select events from journal_head where id = 1";
 const EXTENT: &str = "select count(*), coalesce(min(sequence), 0), coalesce(max(sequence), 0) from outbox";
 const FORGOTTEN: &str = "select forgotten from journal_head where id = 1";
@@ -35,24 +34,15 @@ const TOUCHED: &str = "select distinct fundraiser_id from outbox where sequence 
 
 impl Batch {
     /// Adds a fact.
-    pub async fn tell(
-        &mut self,
-        kind: &'static str,
-        fundraiser: Option<FundraiserId>,
-        body: &Value,
-        now: i64,
-    ) -> sqlx::Result<()> {
+    pub fn tell(&mut self, kind: &'static str, fundraiser: Option<FundraiserId>, body: &Value, now: i64) {
         self.head.events += 1;
-        let sequence = self.head.events;
-        run!(&mut self.tx, c => sqlx::query(INSERT)
-            .bind(sequence)
-            .bind(kind)
-            .bind(fundraiser.map(|id| id.0))
-            .bind(body.to_string())
-            .bind(now)
-            .execute(c)
-            .await
-            .map(|_| ()))
+        self.unwritten.told.push(Told {
+            sequence: self.head.events,
+            kind,
+            fundraiser,
+            body: body.to_string(),
+            at: now,
+        });
     }
 }
 

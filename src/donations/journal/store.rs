@@ -1,6 +1,7 @@
 //! The SQL of the journal.
 
 use super::entry::{Draft, Entry, Hash, Kind, Leg, Party, Totals};
+use super::known::Standing;
 use super::writer::Head;
 use crate::db::{Db, Tx, read, run};
 use crate::ids::{FundraiserId, NonprofitId};
@@ -9,13 +10,10 @@ use crate::text::hex;
 use std::collections::HashMap;
 use uuid::Uuid;
 
-const LOCK_HEAD: &str =
-    "update journal_head set entries = entries where id = 1 returning entries, hash, events";
 /// A server that dies without a word gives the row back after ten seconds.
-const LOCK_HEAD_OF_POSTGRES: &str = "update journal_head set entries = entries where id = 1 \
+const LOCK_HEAD: &str = "update journal_head set entries = entries where id = 1 \
      returning entries, hash, events, set_config('idle_in_transaction_session_timeout', '10s', true)";
 const HEAD: &str = "select entries, hash, events from journal_head where id = 1";
-const UPDATE_HEAD: &str = "update journal_head set entries = $1, hash = $2, events = $3 where id = 1";
 
 macro_rules! entries {
     ($rest:literal) => {
@@ -41,14 +39,6 @@ const STANDING: &str = "select \
 const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.amount) as bigint) from journal j \
      join journal_legs l on l.sequence = j.sequence where (j.sequence = $1 or j.refunds = $1) and l.party = 'nonprofit' \
      group by l.position, l.party_id order by l.position";
-const INSERT: &str = "insert into journal (sequence, kind, source, external_id, nonprofit_id, fundraiser_id, donor, \
-     amount, refunds, recorded_at, raised, supporters, hash) \
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-const INSERT_LEG: &str =
-    "insert into journal_legs (sequence, position, party, party_id, amount) values ($1, $2, $3, $4, $5)";
-const INSERT_TWO_LEGS: &str = "insert into journal_legs (sequence, position, party, party_id, amount) \
-     values ($1, $2, $3, $4, $5), ($1, $2 + 1, $6, $7, $8)";
-const INSERT_NAME: &str = "insert into gift_names (sequence, name, consented_at) values ($1, $2, $3)";
 const NAMES_BETWEEN: &str =
     "select sequence, name, consented_at from gift_names where sequence > $1 and sequence <= $2";
 
@@ -58,7 +48,7 @@ const SUPPORTERS: &str = "select n.name, n.consented_at, g.message, j.amount, j.
      left join gift_names n on n.sequence = j.sequence left join gifts g on g.entry = j.sequence \
      where j.fundraiser_id = $1 and j.kind = 'gift' order by j.sequence desc limit $2";
 
-type HeadRow = (i64, Vec<u8>, i64);
+pub(super) type HeadRow = (i64, Vec<u8>, i64);
 
 /// The columns of an entry as [`entries!`] selects them.
 type EntryRow = (
@@ -80,8 +70,9 @@ type EntryRow = (
 /// Holds the end of the journal until the transaction ends: one writer after another, on every server.
 pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
     let lock = match tx {
-        Tx::Sqlite(_) => LOCK_HEAD,
-        Tx::Postgres(_) => LOCK_HEAD_OF_POSTGRES,
+        // A transaction that writes holds the whole file.
+        Tx::Sqlite(_) => HEAD,
+        Tx::Postgres(_) => LOCK_HEAD,
     };
     let row: HeadRow = run!(tx, c => sqlx::query_as(lock).fetch_one(c).await)?;
     Ok(head(row))
@@ -93,17 +84,7 @@ pub async fn find_head(tx: &mut Tx) -> sqlx::Result<Head> {
     Ok(head(row))
 }
 
-pub async fn update_head(tx: &mut Tx, head: &Head) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(UPDATE_HEAD)
-        .bind(head.entries)
-        .bind(head.hash.as_slice())
-        .bind(head.events)
-        .execute(c)
-        .await
-        .map(|_| ()))
-}
-
-fn head((entries, bytes, events): HeadRow) -> Head {
+pub(super) fn head((entries, bytes, events): HeadRow) -> Head {
     Head {
         entries,
         hash: hash(&bytes),
@@ -206,7 +187,7 @@ pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<Totals> {
     Ok(totals(row))
 }
 
-fn totals(row: Option<(i64, i64)>) -> Totals {
+pub(super) fn totals(row: Option<(i64, i64)>) -> Totals {
     row.map(|(raised, supporters)| Totals {
         raised: Cents(raised),
         supporters,
@@ -214,12 +195,8 @@ fn totals(row: Option<(i64, i64)>) -> Totals {
     .unwrap_or_default()
 }
 
-/// What a fundraiser stands at, and what a donor gave to it less what went back: one question, since every gift asks.
-pub async fn find_standing(
-    tx: &mut Tx,
-    id: FundraiserId,
-    donor: Option<&str>,
-) -> sqlx::Result<(Totals, Option<Cents>)> {
+/// What a fundraiser stands at, and what a donor gave to it less what went back.
+pub async fn find_standing(tx: &mut Tx, id: FundraiserId, donor: Option<&str>) -> sqlx::Result<Standing> {
     let (raised, supporters, net): (Option<i64>, Option<i64>, Option<i64>) =
         run!(tx, c => sqlx::query_as(STANDING).bind(id.0).bind(donor).fetch_one(c).await)?;
     let net = donor.map(|_| Cents(net.unwrap_or_default()));
@@ -234,77 +211,6 @@ pub async fn list_held(tx: &mut Tx, gift: i64) -> sqlx::Result<Vec<(Party, Cents
         Some((party, Cents(amount)))
     });
     Ok(held.collect())
-}
-
-/// Writes an entry and its legs.
-pub async fn insert(tx: &mut Tx, entry: &Entry) -> sqlx::Result<()> {
-    let draft = &entry.draft;
-    run!(&mut *tx, c => sqlx::query(INSERT)
-        .bind(entry.sequence)
-        .bind(draft.kind.as_str())
-        .bind(&draft.source)
-        .bind(&draft.external_id)
-        .bind(draft.nonprofit.0)
-        .bind(draft.fundraiser.map(|id| id.0))
-        .bind(&draft.donor)
-        .bind(draft.amount.0)
-        .bind(draft.refunds)
-        .bind(draft.recorded_at)
-        .bind(entry.totals.map(|totals| totals.raised.0))
-        .bind(entry.totals.map(|totals| totals.supporters))
-        .bind(entry.hash.as_slice())
-        .execute(c)
-        .await
-        .map(|_| ()))?;
-    // Nearly every entry has two legs, and they cost one statement.
-    for (pair, legs) in draft.legs.chunks(2).enumerate() {
-        insert_legs(tx, entry.sequence, 2 * pair as i64, legs).await?;
-    }
-    Ok(())
-}
-
-/// Writes one leg or two.
-async fn insert_legs(tx: &mut Tx, sequence: i64, position: i64, legs: &[Leg]) -> sqlx::Result<()> {
-    match legs {
-        [one, other] => run!(tx, c => sqlx::query(INSERT_TWO_LEGS)
-            .bind(sequence)
-            .bind(position)
-            .bind(one.party.kind())
-            .bind(one.party.id())
-            .bind(one.amount.0)
-            .bind(other.party.kind())
-            .bind(other.party.id())
-            .bind(other.amount.0)
-            .execute(c)
-            .await
-            .map(|_| ())),
-        [one] => run!(tx, c => sqlx::query(INSERT_LEG)
-            .bind(sequence)
-            .bind(position)
-            .bind(one.party.kind())
-            .bind(one.party.id())
-            .bind(one.amount.0)
-            .execute(c)
-            .await
-            .map(|_| ())),
-        _ => Ok(()),
-    }
-}
-
-/// Keeps the name of a donor beside a gift, public where they agreed to it.
-pub async fn insert_name(
-    tx: &mut Tx,
-    sequence: i64,
-    name: &str,
-    consented_at: Option<i64>,
-) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(INSERT_NAME)
-        .bind(sequence)
-        .bind(name)
-        .bind(consented_at)
-        .execute(c)
-        .await
-        .map(|_| ()))
 }
 
 /// The names kept beside some gifts, and whether they may be shown.

@@ -5,7 +5,9 @@
 //! each is tried alone, so that one cannot fail the others.
 
 use super::entry::Hash;
+use super::known::{Asks, Known};
 use super::store;
+use super::unwritten::Unwritten;
 use crate::db::{Db, Tx};
 use std::error::Error;
 use std::fmt;
@@ -28,8 +30,11 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// A transaction under way, and where journal and outbox end within it.
 #[derive(Debug)]
 pub struct Batch {
+    /// For all tables but those of journal and outbox, whose rows may not be written yet.
     pub tx: Tx,
     pub(super) head: Head,
+    pub(super) known: Known,
+    pub(super) unwritten: Unwritten,
 }
 
 /// Where journal and outbox end.
@@ -46,6 +51,7 @@ pub type Working<'a, T> = Pin<Box<dyn Future<Output = sqlx::Result<T>> + Send + 
 type Work = Box<dyn for<'a> Fn(&'a mut Batch) -> Working<'a, ()> + Send + Sync>;
 
 struct Job {
+    asks: Asks,
     work: Work,
     done: oneshot::Sender<Result<(), WriteFault>>,
 }
@@ -93,6 +99,15 @@ impl Writer {
         &self,
         work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T> + Send + Sync + 'static,
     ) -> Result<T, WriteFault> {
+        self.run_asking(Asks::default(), work).await
+    }
+
+    /// The same for work that can tell beforehand what it is going to ask.
+    pub async fn run_asking<T: Send + 'static>(
+        &self,
+        asks: Asks,
+        work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T> + Send + Sync + 'static,
+    ) -> Result<T, WriteFault> {
         let slot = Arc::new(Mutex::new(None));
         let filled = Arc::clone(&slot);
         let work: Work = Box::new(move |batch| {
@@ -106,7 +121,10 @@ impl Writer {
         });
         let (done, answer) = oneshot::channel();
         let gone = || WriteFault::from(sqlx::Error::PoolClosed);
-        self.jobs.send(Job { work, done }).await.map_err(|_| gone())?;
+        self.jobs
+            .send(Job { asks, work, done })
+            .await
+            .map_err(|_| gone())?;
         answer.await.map_err(|_| gone())??;
         let outcome = slot.lock().expect("nothing panics while it is held").take();
         outcome.ok_or_else(gone)
@@ -116,12 +134,12 @@ impl Writer {
 async fn write(db: Db, mut waiting: mpsc::Receiver<Job>) {
     let mut jobs = Vec::new();
     while waiting.recv_many(&mut jobs, MOST_AT_ONCE).await > 0 {
-        match together(&db, &mut jobs).await {
+        match together(&db, &mut jobs, Some(&mut waiting)).await {
             Ok(()) => answer(&mut jobs, &Ok(())),
             Err(Failed::Work(_)) if jobs.len() > 1 => {
                 for job in jobs.drain(..) {
                     let mut alone = vec![job];
-                    let outcome = together(&db, &mut alone).await.map_err(Failed::fault);
+                    let outcome = together(&db, &mut alone, None).await.map_err(Failed::fault);
                     answer(&mut alone, &outcome);
                 }
             }
@@ -162,9 +180,14 @@ impl Failed {
     }
 }
 
-/// All in one transaction. Those whose callers are gone were told that nothing was written, so they are left out; one
-/// that leaves meanwhile takes all back, and the others begin anew.
-async fn together(db: &Db, jobs: &mut Vec<Job>) -> Result<(), Failed> {
+/// All in one transaction, with whoever comes until the end of the journal is held. Those whose callers are gone were
+/// told that nothing was written, so they are left out; one that leaves meanwhile takes all back, and the others begin
+/// anew.
+async fn together(
+    db: &Db,
+    jobs: &mut Vec<Job>,
+    mut waiting: Option<&mut mpsc::Receiver<Job>>,
+) -> Result<(), Failed> {
     loop {
         jobs.retain(|job| !job.done.is_closed());
         if jobs.is_empty() {
@@ -172,8 +195,8 @@ async fn together(db: &Db, jobs: &mut Vec<Job>) -> Result<(), Failed> {
         }
         let batch = match db {
             // One process holds the file; an import may hold it for a while.
-            Db::Sqlite { .. } => done(db, jobs).await?,
-            Db::Postgres(_) => tokio::time::timeout(LONGEST, done(db, jobs))
+            Db::Sqlite { .. } => done(db, jobs, waiting.as_deref_mut()).await?,
+            Db::Postgres(_) => tokio::time::timeout(LONGEST, done(db, jobs, waiting.as_deref_mut()))
                 .await
                 .map_err(|_| Failed::Store(sqlx::Error::PoolTimedOut.into()))??,
         };
@@ -185,22 +208,40 @@ async fn together(db: &Db, jobs: &mut Vec<Job>) -> Result<(), Failed> {
 }
 
 /// A transaction with all the work in it, ready to be committed.
-async fn done(db: &Db, jobs: &[Job]) -> Result<Batch, Failed> {
+async fn done(
+    db: &Db,
+    jobs: &mut Vec<Job>,
+    waiting: Option<&mut mpsc::Receiver<Job>>,
+) -> Result<Batch, Failed> {
     let of_store = |fault: sqlx::Error| Failed::Store(fault.into());
     let of_work = |fault: sqlx::Error| Failed::Work(fault.into());
     let mut tx = db.write().await.map_err(of_store)?;
-    let head = store::lock_head(&mut tx).await.map_err(of_store)?;
-    let mut batch = Batch { tx, head };
-    for job in jobs {
+    // SQLite holds the whole file since the transaction began.
+    if let Tx::Postgres(_) = tx {
+        store::lock_head(&mut tx).await.map_err(of_store)?;
+    }
+    if let Some(waiting) = waiting {
+        while jobs.len() < MOST_AT_ONCE
+            && let Ok(job) = waiting.try_recv()
+        {
+            jobs.push(job);
+        }
+    }
+    let asks = jobs.iter().map(|job| &job.asks);
+    let (head, known) = Known::ask(&mut tx, asks).await.map_err(of_work)?;
+    let mut batch = Batch {
+        tx,
+        head,
+        known,
+        unwritten: Unwritten::default(),
+    };
+    for job in jobs.iter() {
         caught(async { (job.work)(&mut batch).await })
             .await
             .map_err(of_work)?;
     }
-    if batch.head != head {
-        store::update_head(&mut batch.tx, &batch.head)
-            .await
-            .map_err(of_work)?;
-    }
+    let written = batch.unwritten.write(&mut batch.tx, &batch.head).await;
+    written.map_err(of_work)?;
     Ok(batch)
 }
 

@@ -51,6 +51,8 @@ fn a_gift_is_recorded_once_and_refunded_once() {
     let part = [&refund[..], &["--amount", "500"]].concat();
     assert_eq!(shell.json(&part)["amount"], -500);
     assert_eq!(shell.json(&part)["new"], false);
+    let another = shell.fail(&[&refund[..], &["--amount", "600"]].concat());
+    assert!(another.contains("entry 2, a refund of $5.00"), "{another}");
     let unnamed = shell.fail(&refund);
     assert!(
         unnamed.contains("$20.00 are left") && unnamed.contains("--refund-id"),

@@ -179,6 +179,31 @@ on_both! {
         other.db.close().await;
     }
 
+    async fn a_crowd_that_gives_at_once_is_counted_to_the_last_one(world: &World) {
+        let organiser = Organiser::new(world).await;
+        let made = organiser.make(json!({})).await;
+        let mut tasks = tokio::task::JoinSet::new();
+        let to = causeway::donations::find_recipient(&world.app, RED_CROSS, Some("spring-run")).await.unwrap();
+        for number in 0..700 {
+            let app = world.app.clone();
+            let gift = causeway::donations::Gift {
+                source: label("test"),
+                external_id: label(&format!("p-{number}")),
+                to: to.clone(),
+                amount: Cents(number + 1),
+                donor: label(&format!("d-{}", number % 300)),
+                name: (number % 3 == 0).then(|| label("Ana")),
+                is_public: number % 2 == 0,
+            };
+            tasks.spawn(async move { causeway::donations::record(&app, gift).await.unwrap().is_new });
+        }
+        assert!(tasks.join_all().await.into_iter().all(|is_new| is_new));
+        let raised = organiser.raised(&made).await;
+        assert_eq!((&raised["raised"], &raised["supporters"]), (&json!(700 * 701 / 2), &json!(300)));
+        assert_eq!(world.texts("select name from gift_names").await.len(), 234);
+        assert_sound(world, 700).await;
+    }
+
     async fn every_fact_is_in_the_outbox_too(world: &World) {
         let organiser = Organiser::new(world).await;
         let made = organiser.make(json!({"raisedOffline": 7})).await;
