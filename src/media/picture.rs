@@ -7,8 +7,8 @@ use super::decode::decode;
 use super::fault::PictureFault;
 use super::header::Header;
 use super::shrink::fitting;
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::DynamicImage;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use jpeg_encoder::{ChromaSubsamplingMethod, ColorType, Encoder, SamplingFactor};
 
 /// The longer side of a picture that is kept. Larger ones are made smaller.
@@ -134,14 +134,18 @@ fn encode_jpeg(picture: &DynamicImage) -> Result<Vec<u8>, PictureFault> {
         false => SamplingFactor::F_2_2,
     });
     encoder.set_chroma_subsampling_method(ChromaSubsamplingMethod::Average);
-    encoder.encode(pixels, width, height, colors).map_err(|_| PictureFault::Broken)?;
+    encoder
+        .encode(pixels, width, height, colors)
+        .map_err(|_| PictureFault::Broken)?;
     Ok(bytes)
 }
 
 fn encode_png(picture: &DynamicImage) -> Result<Vec<u8>, PictureFault> {
     let mut bytes = Vec::new();
     let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Adaptive);
-    picture.write_with_encoder(encoder).map_err(|_| PictureFault::Broken)?;
+    picture
+        .write_with_encoder(encoder)
+        .map_err(|_| PictureFault::Broken)?;
     Ok(bytes)
 }
 

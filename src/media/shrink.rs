@@ -101,7 +101,8 @@ impl Shrinking {
             match self.channels {
                 Channels::Rgbx => {
                     let colors = row.as_chunks::<4>().0.iter();
-                    self.pixels.extend(colors.flat_map(|[red, green, blue, _]| [*red, *green, *blue]));
+                    self.pixels
+                        .extend(colors.flat_map(|[red, green, blue, _]| [*red, *green, *blue]));
                 }
                 _ => self.pixels.extend_from_slice(row),
             }
@@ -172,9 +173,8 @@ impl Shrinking {
             Channels::GreyAlpha => self.emit_row(|cut, sums: [u64; 2]| cut.visible(sums)),
             Channels::Rgb => self.emit_row(|cut, sums: [u64; 3]| sums.map(|sum| cut.mean(sum))),
             Channels::Rgba => self.emit_row(|cut, sums: [u64; 4]| cut.visible(sums)),
-            Channels::Rgbx => self.emit_row(|cut, [red, green, blue, _]: [u64; 4]| {
-                [red, green, blue].map(|sum| cut.mean(sum))
-            }),
+            Channels::Rgbx => self
+                .emit_row(|cut, [red, green, blue, _]: [u64; 4]| [red, green, blue].map(|sum| cut.mean(sum))),
         }
     }
 
@@ -214,7 +214,11 @@ impl Cut {
     #[inline]
     fn visible<const N: usize>(&self, sums: [u64; N]) -> [u8; N] {
         let weight = sums[N - 1];
-        let share = if weight == 0 { 0.0 } else { 1.0 / weight as i64 as f32 };
+        let share = if weight == 0 {
+            0.0
+        } else {
+            1.0 / weight as i64 as f32
+        };
         let mut pixel = sums.map(|sum| (sum as i64 as f32 * share + 0.5) as u8);
         pixel[N - 1] = self.mean(weight);
         pixel
@@ -252,9 +256,7 @@ impl Channels {
         let picture = match self {
             Channels::Grey => GrayImage::from_raw(width, height, data).map(DynamicImage::from),
             Channels::GreyAlpha => GrayAlphaImage::from_raw(width, height, data).map(DynamicImage::from),
-            Channels::Rgb | Channels::Rgbx => {
-                RgbImage::from_raw(width, height, data).map(DynamicImage::from)
-            }
+            Channels::Rgb | Channels::Rgbx => RgbImage::from_raw(width, height, data).map(DynamicImage::from),
             Channels::Rgba => RgbaImage::from_raw(width, height, data).map(DynamicImage::from),
         };
         picture.expect("the pixels fill the picture")

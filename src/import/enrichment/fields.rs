@@ -256,7 +256,12 @@ impl Fields {
         let is_plain = text.bytes().all(|byte| (b'!'..=b'~').contains(&byte));
         let text = match is_plain {
             true => text,
-            false => text.chars().filter_map(keep).collect::<String>().trim().to_owned(),
+            false => text
+                .chars()
+                .filter_map(keep)
+                .collect::<String>()
+                .trim()
+                .to_owned(),
         };
         if text.is_empty() {
             return Change::Clear;

@@ -47,7 +47,11 @@ pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
     }
     let frame = frame.filter(|_| scans > 0).ok_or(PictureFault::Broken)?;
     let to = fitting(frame.width, frame.height, LONGEST_KEPT);
-    let byte = if is_whole { WHOLE_BYTE_WORK } else { GATHERED_BYTE_WORK };
+    let byte = if is_whole {
+        WHOLE_BYTE_WORK
+    } else {
+        GATHERED_BYTE_WORK
+    };
     let pixels = u64::from(frame.width) * u64::from(frame.height);
     Ok(Found {
         width: frame.width,

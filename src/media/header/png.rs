@@ -95,7 +95,11 @@ impl Head {
     }
 
     fn work(&self, length: u64) -> u64 {
-        let pixel = if self.is_interlaced { PASSED_PIXEL_WORK } else { PIXEL_WORK };
+        let pixel = if self.is_interlaced {
+            PASSED_PIXEL_WORK
+        } else {
+            PIXEL_WORK
+        };
         self.pixels() * pixel + length * BYTE_WORK
     }
 

@@ -86,7 +86,11 @@ impl Coding {
 /// ITU-T T.871, 7, in 65,536ths.
 #[inline]
 fn rgb(y: u8, cb: u8, cr: u8) -> [u8; 3] {
-    let (y, cb, cr) = ((i32::from(y) << 16) + (1 << 15), i32::from(cb) - 128, i32::from(cr) - 128);
+    let (y, cb, cr) = (
+        (i32::from(y) << 16) + (1 << 15),
+        i32::from(cb) - 128,
+        i32::from(cr) - 128,
+    );
     let parts = [y + 91_881 * cr, y - 22_554 * cb - 46_802 * cr, y + 116_130 * cb];
     parts.map(|part| (part >> 16).clamp(0, 255) as u8)
 }
@@ -105,7 +109,9 @@ impl<'a> Stretch<'a> {
     fn new(color: &'a Color, to: (u32, u32)) -> Stretch<'a> {
         let across = match color.size == to {
             true => Vec::new(),
-            false => (0..to.0).map(|x| between(x, color.size.0, to.0)).collect(),
+            false => (0..to.0)
+                .map(|x| between(x, color.extent.0, to.0, color.size.0))
+                .collect(),
         };
         Stretch {
             color,
@@ -126,7 +132,7 @@ impl<'a> Stretch<'a> {
         if self.across.is_empty() {
             return;
         }
-        let (upper, lower, near) = between(y, self.color.size.1, self.to.1);
+        let (upper, lower, near) = between(y, self.color.extent.1, self.to.1, self.color.size.1);
         let (upper, lower) = (self.source(upper), self.source(lower));
         let (near, near_upper) = (u32::from(near), 256 - u32::from(near));
         let mixed = |x: u32| u32::from(upper[x as usize]) * near_upper + u32::from(lower[x as usize]) * near;
@@ -144,9 +150,10 @@ impl<'a> Stretch<'a> {
     }
 }
 
-/// The two of fewer places that one of many lies between, and how near it is to the second.
-fn between(at: u32, few: u32, many: u32) -> (u32, u32, u16) {
-    let middle = u64::from(2 * at + 1) * u64::from(few) * 128 / u64::from(many);
+/// The two of few places that one of many lies between, and how near it is to the second. The many cover an extent of
+/// the few, in 256ths.
+fn between(at: u32, extent: u32, many: u32, few: u32) -> (u32, u32, u16) {
+    let middle = u64::from(2 * at + 1) * u64::from(extent) / u64::from(2 * many);
     let place = middle.saturating_sub(128);
     let first = (place >> 8) as u32;
     (first.min(few - 1), (first + 1).min(few - 1), (place & 255) as u16)

@@ -11,6 +11,8 @@ pub struct Frame {
     pub components: Vec<Component>,
     /// Groups of blocks across and down. A group has blocks of all components.
     pub groups: (u32, u32),
+    /// The most blocks across and down that a component has in a group.
+    most: (u32, u32),
 }
 
 /// One color of the picture.
@@ -67,22 +69,26 @@ impl Frame {
         }
         let across = factors.iter().map(|factor| factor.0).max()?;
         let down = factors.iter().map(|factor| factor.1).max()?;
-        let components = listed.iter().zip(&factors).map(|([id, _, table], factor)| Component {
-            id: *id,
-            across: factor.0,
-            down: factor.1,
-            table: usize::from(*table),
-            size: (
-                (width * factor.0).div_ceil(across),
-                (height * factor.1).div_ceil(down),
-            ),
-        });
+        let components = listed
+            .iter()
+            .zip(&factors)
+            .map(|([id, _, table], factor)| Component {
+                id: *id,
+                across: factor.0,
+                down: factor.1,
+                table: usize::from(*table),
+                size: (
+                    (width * factor.0).div_ceil(across),
+                    (height * factor.1).div_ceil(down),
+                ),
+            });
         Some(Frame {
             width,
             height,
             is_progressive,
             components: components.collect(),
             groups: (width.div_ceil(8 * across), height.div_ceil(8 * down)),
+            most: (across, down),
         })
     }
 
@@ -94,9 +100,20 @@ impl Frame {
         )
     }
 
+    /// How many samples of a component, in 256ths, the picture is wide and high; its samples are whole ones, and may be more.
+    pub fn extent(&self, component: &Component) -> (u32, u32) {
+        (
+            self.width * 256 * component.across / self.most.0,
+            self.height * 256 * component.down / self.most.1,
+        )
+    }
+
     /// Blocks that a scan walks over.
     pub fn blocks_of(&self, scan: &Scan) -> u64 {
-        let blocks = scan.parts.iter().map(|part| self.blocks(&self.components[part.component]));
+        let blocks = scan
+            .parts
+            .iter()
+            .map(|part| self.blocks(&self.components[part.component]));
         blocks.map(|(across, down)| across as u64 * down as u64).sum()
     }
 
@@ -124,7 +141,10 @@ impl Scan {
         let (listed, rest) = rest.split_at_checked(2 * usize::from(*count))?;
         let mut parts: Vec<Part> = Vec::new();
         for [id, tables] in listed.as_chunks::<2>().0 {
-            let component = frame.components.iter().position(|component| component.id == *id)?;
+            let component = frame
+                .components
+                .iter()
+                .position(|component| component.id == *id)?;
             if parts.iter().any(|part| part.component == component) {
                 return None;
             }

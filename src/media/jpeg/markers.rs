@@ -85,9 +85,7 @@ impl Marker {
             SOF_BASELINE | SOF_EXTENDED => Marker::Frame {
                 is_progressive: false,
             },
-            SOF_PROGRESSIVE => Marker::Frame {
-                is_progressive: true,
-            },
+            SOF_PROGRESSIVE => Marker::Frame { is_progressive: true },
             0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF | 0xDE | 0xDF => Marker::OtherFrame,
             0xC4 => Marker::Codes,
             0xDA => Marker::Scan,

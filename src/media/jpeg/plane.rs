@@ -16,11 +16,14 @@ pub struct Plane {
     rows: u32,
     shrinking: Shrinking,
     to: (u32, u32),
+    extent: (u32, u32),
 }
 
 /// The pixels of one color.
 pub struct Color {
     pub size: (u32, u32),
+    /// How much of it the picture covers, in 256ths of a pixel.
+    pub extent: (u32, u32),
     pub pixels: Vec<u8>,
 }
 
@@ -30,6 +33,20 @@ impl Plane {
         let size = scale.scaled(component.size);
         let width = frame.blocks(component).0 * scale.across;
         let to = (to.0.min(size.0), to.1.min(size.1));
+        // What is to be stretched has all its samples; what is shrunk covers all.
+        let whole = frame.extent(component);
+        let extent = (
+            if to.0 < size.0 {
+                to.0 * 256
+            } else {
+                whole.0 * scale.across as u32 / 8
+            },
+            if to.1 < size.1 {
+                to.1 * 256
+            } else {
+                whole.1 * scale.down as u32 / 8
+            },
+        );
         Plane {
             transform: Transform::new(scale, factors),
             scale,
@@ -39,6 +56,7 @@ impl Plane {
             rows: 0,
             shrinking: Shrinking::new(size, to, Channels::Grey),
             to,
+            extent,
         }
     }
 
@@ -66,6 +84,7 @@ impl Plane {
     pub fn finish(self) -> Color {
         Color {
             size: self.to,
+            extent: self.extent,
             pixels: self.shrinking.into_pixels(),
         }
     }

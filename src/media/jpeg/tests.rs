@@ -118,5 +118,5 @@ fn scans_that_refine_others_end_at_the_same_picture() {
         assert_eq!(decode(sequential, to), decode(progressive, to), "{to:?}");
     }
     let whole = image::load_from_memory_with_format(progressive, ImageFormat::Jpeg).unwrap();
-    assert!(difference(&decode(progressive, (75, 57)).unwrap(), &whole) < 5.0);
+    assert!(difference(&decode(progressive, (75, 57)).unwrap(), &whole) < 3.0);
 }
