@@ -207,7 +207,7 @@ impl Shrinking {
 impl Cut {
     #[inline]
     fn mean(&self, sum: u64) -> u8 {
-        ((sum + self.half) * self.factor >> POINT) as u8
+        (((sum + self.half) * self.factor) >> POINT) as u8
     }
 
     /// The mean of pixels that weigh as much as they are opaque.

@@ -8,10 +8,10 @@ use crate::media::picture::LONGEST_KEPT;
 use crate::media::shrink::fitting;
 use image::metadata::Orientation;
 
-/// Picture elements of one scan cost little, whatever stands in it. Where there are more, each walks over blocks again, and
-/// bits that are spread over scans are dear.
+/// What a pixel costs that comes out, and a block whenever a scan walks over it.
 const PIXEL_WORK: u64 = 4;
 const BLOCK_WORK: u64 = 10;
+/// What a byte costs where one scan has all, and where bits of one block are spread over several.
 const WHOLE_BYTE_WORK: u64 = 8;
 const GATHERED_BYTE_WORK: u64 = 28;
 

@@ -45,7 +45,7 @@ impl<'a> Bits<'a> {
                 // Bits below `count` may be there already; they are the same ones.
                 self.word |= next >> self.count;
                 self.at += ((63 - self.count) >> 3) as usize;
-                self.count |= 56;
+                self.count |= 0x38;
                 return;
             }
         }

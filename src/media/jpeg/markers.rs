@@ -41,7 +41,6 @@ impl<'a> Markers<'a> {
     }
 
     /// The next segment, with nothing inside at the end of the picture, and nothing at all where it is cut off.
-    #[expect(clippy::should_implement_trait, reason = "an end and a fault are two things")]
     pub fn next(&mut self) -> Option<Option<(Marker, &'a [u8])>> {
         if *self.bytes.get(self.at)? != 0xFF {
             return None;
