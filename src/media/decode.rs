@@ -1,12 +1,12 @@
 //! From the bytes of a picture that was judged to its pixels, eight bits a channel and already in a smaller size.
 //!
-//! The rows of a PNG are averaged as they come, so that the largest takes little more memory than a small one. Other
-//! formats, and PNGs that bring their rows in seven passes, are decoded as a whole.
+//! PNGs and JPEGs are averaged as their rows come, so that the largest takes little more memory than a small one. WebP
+//! pictures, and PNGs that bring their rows in seven passes, are decoded as a whole.
 
 use super::fault::PictureFault;
 use super::header::{Format, Header, MOST_MEMORY};
-use super::shrink::{Channels, Shrinking, shrink};
-use image::codecs::jpeg::JpegDecoder;
+use super::jpeg;
+use super::shrink::{Channels, Shrinking, shrink, shrink_pixels};
 use image::codecs::webp::WebPDecoder;
 use image::{DynamicImage, ImageDecoder, ImageResult, Limits};
 use png::ColorType;
@@ -17,19 +17,26 @@ const MOST_BESIDE: usize = 8 << 20;
 
 /// The picture in a size that is not larger than its own.
 pub fn decode(bytes: &[u8], header: &Header, to: (u32, u32)) -> Result<DynamicImage, PictureFault> {
-    let picture = match header.format {
-        Format::Png => return decode_png(bytes, header, to),
-        Format::Jpeg => JpegDecoder::new(Cursor::new(bytes)).and_then(|decoder| whole(decoder, header)),
-        Format::WebP => WebPDecoder::new(Cursor::new(bytes)).and_then(|decoder| whole(decoder, header)),
-    };
-    let mut picture = picture.map_err(broken)?;
+    match header.format {
+        Format::Png => decode_png(bytes, header, to),
+        Format::Jpeg => jpeg::decode(bytes, to),
+        Format::WebP => decode_webp(bytes, header, to),
+    }
+}
+
+fn decode_webp(bytes: &[u8], header: &Header, to: (u32, u32)) -> Result<DynamicImage, PictureFault> {
+    let decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(broken)?;
+    let picture = whole(decoder, header).map_err(broken)?;
     if (picture.width(), picture.height()) != (header.width, header.height) {
         return Err(PictureFault::Broken);
     }
-    if header.disguise.is_some() {
-        make_opaque(&mut picture);
+    match (header.disguise, picture) {
+        (Some(_), DynamicImage::ImageRgba8(image)) => {
+            let size = (header.width, header.height);
+            Ok(shrink_pixels(image.as_raw(), Channels::Rgbx, size, to))
+        }
+        (_, picture) => Ok(shrink(picture, to.0, to.1)),
     }
-    Ok(shrink(picture, to.0, to.1))
 }
 
 fn whole(mut decoder: impl ImageDecoder, header: &Header) -> ImageResult<DynamicImage> {
@@ -39,14 +46,6 @@ fn whole(mut decoder: impl ImageDecoder, header: &Header) -> ImageResult<Dynamic
     limits.max_alloc = Some(MOST_MEMORY);
     decoder.set_limits(limits)?;
     DynamicImage::from_decoder(decoder)
-}
-
-fn make_opaque(picture: &mut DynamicImage) {
-    if let DynamicImage::ImageRgba8(image) = picture {
-        for pixel in image.as_chunks_mut::<4>().0 {
-            pixel[3] = u8::MAX;
-        }
-    }
 }
 
 fn decode_png(bytes: &[u8], header: &Header, to: (u32, u32)) -> Result<DynamicImage, PictureFault> {

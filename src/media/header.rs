@@ -9,13 +9,14 @@ mod png;
 mod webp;
 
 use super::fault::PictureFault;
-use super::picture::LONGEST_KEPT;
 use image::metadata::Orientation;
 
 /// Bytes of a picture as it is sent.
 pub const MOST_BYTES: usize = 10 << 20;
 /// Bytes that decoding one picture may take, its pixels included.
 pub const MOST_MEMORY: u64 = 112 << 20;
+/// What decoding one picture may cost, about a nanosecond each on one core of a small server.
+const MOST_WORK: u64 = 200_000_000;
 const LONGEST_SIDE: u32 = 8_192;
 const MOST_PIXELS: u64 = 24_000_000;
 
@@ -49,10 +50,10 @@ struct Found {
     height: u32,
     orientation: Orientation,
     length: usize,
-    /// Bytes that decoding takes, in sixteenths for each pixel.
-    sixteenths: u64,
-    /// Do its rows come one by one, so that blocks of them are averaged before the next is there?
-    is_by_rows: bool,
+    /// Bytes that decoding takes.
+    memory: u64,
+    /// What it costs, as far as the size, the length and the kind tell.
+    work: u64,
     disguise: Option<(usize, u8)>,
 }
 
@@ -89,15 +90,12 @@ impl Format {
 impl Found {
     fn admit(self, format: Format) -> Result<Header, PictureFault> {
         admit_size(self.width, self.height)?;
-        let block = match self.is_by_rows {
-            true => u64::from(self.width.max(self.height) / LONGEST_KEPT).max(1),
-            false => 1,
-        };
-        let pixels = (u64::from(self.width) * u64::from(self.height)).div_ceil(block * block);
-        let memory = pixels * self.sixteenths / 16;
-        if memory > MOST_MEMORY {
-            let most = MOST_MEMORY * 16 / self.sixteenths / 1_000_000;
-            return Err(PictureFault::TooHeavy(most as u32));
+        let pixels = u64::from(self.width) * u64::from(self.height);
+        // The same picture, only smaller, is as much lighter as it has fewer pixels.
+        let lighter = |most: u64, has: u64| if has > most { pixels * most / has } else { pixels };
+        let most = lighter(MOST_MEMORY, self.memory).min(lighter(MOST_WORK, self.work));
+        if most < pixels {
+            return Err(PictureFault::TooHeavy((most / 1_000_000).max(1) as u32));
         }
         Ok(Header {
             format,
@@ -105,7 +103,7 @@ impl Found {
             height: self.height,
             orientation: self.orientation,
             length: self.length,
-            memory,
+            memory: self.memory,
             disguise: self.disguise,
         })
     }
@@ -127,10 +125,6 @@ fn admit_size(width: u32, height: u32) -> Result<(), PictureFault> {
 fn orientation(exif: &[u8]) -> Orientation {
     let exif = exif.strip_prefix(b"Exif\0\0").unwrap_or(exif);
     Orientation::from_exif_chunk(exif).unwrap_or(Orientation::NoTransforms)
-}
-
-fn be16(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 
 fn be32(bytes: &[u8], at: usize) -> Option<u32> {

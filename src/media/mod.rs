@@ -7,6 +7,7 @@ mod decode;
 pub mod fault;
 pub mod header;
 pub mod hosting;
+mod jpeg;
 pub mod monogram;
 pub mod palette;
 pub mod picture;

@@ -7,13 +7,15 @@ use super::decode::decode;
 use super::fault::PictureFault;
 use super::header::Header;
 use super::shrink::fitting;
-use image::codecs::jpeg::JpegEncoder;
+use image::DynamicImage;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{DynamicImage, ImageResult};
+use jpeg_encoder::{ChromaSubsamplingMethod, ColorType, Encoder, SamplingFactor};
 
 /// The longer side of a picture that is kept. Larger ones are made smaller.
 pub const LONGEST_KEPT: u32 = 2_048;
 const JPEG_QUALITY: u8 = 85;
+/// Pixels of a picture whose colors are kept as sharp as its light. Small ones are often logos, where that is seen.
+const MOST_IN_FULL_COLOR: u32 = 1_000_000;
 
 /// A picture of our own making.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +55,7 @@ pub fn clean_read(mut bytes: Vec<u8>, header: &Header) -> Result<Clean, PictureF
     let mut picture = decode(&bytes[..header.length], header, to)?;
     drop(bytes);
     picture.apply_orientation(header.orientation);
-    encode(&picture).map_err(|_| PictureFault::Broken)
+    encode(&picture)
 }
 
 /// A picture of ours, made narrower; `None` where it is not wider than that.
@@ -64,7 +66,7 @@ pub fn narrowed(bytes: &[u8], width: u32) -> Result<Option<Clean>, PictureFault>
     }
     let height = (u64::from(header.height) * u64::from(width) / u64::from(header.width)).max(1);
     let picture = decode(bytes, &header, (width, height as u32))?;
-    encode(&picture).map(Some).map_err(|_| PictureFault::Broken)
+    encode(&picture).map(Some)
 }
 
 impl Kind {
@@ -100,19 +102,10 @@ impl Kind {
     }
 }
 
-fn encode(picture: &DynamicImage) -> ImageResult<Clean> {
-    let mut bytes = Vec::new();
-    let kind = if is_opaque(picture) {
-        let encoder = JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY);
-        match picture.color().has_color() {
-            true => picture.to_rgb8().write_with_encoder(encoder)?,
-            false => picture.to_luma8().write_with_encoder(encoder)?,
-        }
-        Kind::Jpeg
-    } else {
-        let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Adaptive);
-        picture.write_with_encoder(encoder)?;
-        Kind::Png
+fn encode(picture: &DynamicImage) -> Result<Clean, PictureFault> {
+    let (kind, bytes) = match is_opaque(picture) {
+        true => (Kind::Jpeg, encode_jpeg(picture)?),
+        false => (Kind::Png, encode_png(picture)?),
     };
     Ok(Clean {
         bytes,
@@ -120,6 +113,40 @@ fn encode(picture: &DynamicImage) -> ImageResult<Clean> {
         width: picture.width(),
         height: picture.height(),
     })
+}
+
+fn encode_jpeg(picture: &DynamicImage) -> Result<Vec<u8>, PictureFault> {
+    let grey;
+    let (pixels, colors) = match picture {
+        DynamicImage::ImageRgb8(image) => (image.as_raw(), ColorType::Rgb),
+        DynamicImage::ImageRgba8(image) => (image.as_raw(), ColorType::Rgba),
+        other => {
+            grey = other.to_luma8();
+            (grey.as_raw(), ColorType::Luma)
+        }
+    };
+    let (width, height) = (picture.width() as u16, picture.height() as u16);
+    let is_small = u32::from(width) * u32::from(height) <= MOST_IN_FULL_COLOR;
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, JPEG_QUALITY);
+    encoder.set_sampling_factor(match is_small {
+        true => SamplingFactor::F_1_1,
+        false => SamplingFactor::F_2_2,
+    });
+    encoder.set_chroma_subsampling_method(ChromaSubsamplingMethod::Average);
+    encoder
+        .encode(pixels, width, height, colors)
+        .map_err(|_| PictureFault::Broken)?;
+    Ok(bytes)
+}
+
+fn encode_png(picture: &DynamicImage) -> Result<Vec<u8>, PictureFault> {
+    let mut bytes = Vec::new();
+    let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Adaptive);
+    picture
+        .write_with_encoder(encoder)
+        .map_err(|_| PictureFault::Broken)?;
+    Ok(bytes)
 }
 
 fn is_opaque(picture: &DynamicImage) -> bool {

@@ -155,8 +155,11 @@ fn the_sentence_of_a_fault_says_what_to_send_instead() {
         ),
         (&corpus::webp::animated(), "send a still one"),
         (
-            &corpus::jpeg::Jpeg::progressive(6_000, 4_000).scan().end(),
-            "may have 13 megapixels",
+            &corpus::jpeg::Jpeg::progressive(6_000, 4_000)
+                .scan()
+                .refinements(31)
+                .end(),
+            "may have 17 megapixels",
         ),
     ] {
         let fault = clean(bytes).unwrap_err().to_string();

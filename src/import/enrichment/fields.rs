@@ -252,8 +252,17 @@ impl Fields {
                 return Change::Keep;
             }
         };
-        let text: String = text.chars().filter_map(keep).collect();
-        let text = text.trim();
+        // Pictures are long, and plain.
+        let is_plain = text.bytes().all(|byte| (b'!'..=b'~').contains(&byte));
+        let text = match is_plain {
+            true => text,
+            false => text
+                .chars()
+                .filter_map(keep)
+                .collect::<String>()
+                .trim()
+                .to_owned(),
+        };
         if text.is_empty() {
             return Change::Clear;
         }
@@ -262,7 +271,7 @@ impl Fields {
             names[0],
             &format!("is longer than {longest} characters"),
         );
-        Change::Set(text.to_owned())
+        Change::Set(text)
     }
 
     /// Takes the first of these names that is there; a second with another value is a fault.

@@ -10,6 +10,10 @@ const FRAME: usize = 12;
 const GREY: u8 = 0;
 const GREY_ALPHA: u8 = 4;
 const RGBA: u8 = 6;
+/// What a pixel costs, whatever it holds, and what one costs that comes in seven passes; and what a byte does.
+const PIXEL_WORK: u64 = 7;
+const PASSED_PIXEL_WORK: u64 = 13;
+const BYTE_WORK: u64 = 12;
 
 pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
     let mut at = SIGNATURE;
@@ -35,8 +39,8 @@ pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
                     height: head.height,
                     orientation: turned,
                     length: at,
-                    sixteenths: head.sixteenths(has_alpha_color),
-                    is_by_rows: !head.is_interlaced,
+                    memory: head.memory(has_alpha_color),
+                    work: head.work(at as u64),
                     disguise: None,
                 });
             }
@@ -74,14 +78,32 @@ impl Head {
         })
     }
 
-    /// Palettes, and more or less than eight bits, are decoded to eight bits a channel.
-    fn sixteenths(&self, has_alpha_color: bool) -> u64 {
+    /// Rows that come one by one are averaged as they come. Those of seven passes are put together first, with eight
+    /// bits a channel, whatever they had.
+    fn memory(&self, has_alpha_color: bool) -> u64 {
+        if !self.is_interlaced {
+            return 0;
+        }
         let channels = match self.color {
             GREY => 1,
             GREY_ALPHA => 2,
             RGBA => 4,
             _ => 3,
         };
-        16 * (channels + u64::from(has_alpha_color && !matches!(self.color, GREY_ALPHA | RGBA)))
+        let has_another = has_alpha_color && !matches!(self.color, GREY_ALPHA | RGBA);
+        self.pixels() * (channels + u64::from(has_another))
+    }
+
+    fn work(&self, length: u64) -> u64 {
+        let pixel = if self.is_interlaced {
+            PASSED_PIXEL_WORK
+        } else {
+            PIXEL_WORK
+        };
+        self.pixels() * pixel + length * BYTE_WORK
+    }
+
+    fn pixels(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height)
     }
 }

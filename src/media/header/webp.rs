@@ -10,6 +10,9 @@ const ANIMATION: u8 = 0x02;
 const ALPHA: u8 = 0x10;
 /// In the fifth byte of a lossless picture: behind its mark stand two sides of 14 bits, then this.
 const LOSSLESS_ALPHA: u8 = 0x10;
+/// What a pixel costs, and what a byte does.
+const LOSSLESS_WORK: (u64, u64) = (8, 30);
+const LOSSY_WORK: (u64, u64) = (12, 100);
 
 pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
     let length = le32(bytes, 4).ok_or(PictureFault::Broken)? as usize + CHUNK_HEADER;
@@ -63,8 +66,8 @@ pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
         height: image.height,
         orientation: turned,
         length,
-        sixteenths: image.sixteenths(has_alpha),
-        is_by_rows: false,
+        memory: image.memory(has_alpha),
+        work: image.work(has_alpha, length as u64),
         disguise: (!image.is_lossy && !has_alpha).then_some(mark),
     })
 }
@@ -113,12 +116,26 @@ impl Image {
 
     /// The decoder holds three planes beside the pixels of a lossy picture, and decodes its transparency as a picture of
     /// its own. A lossless one has four bytes a pixel, with transparency or without.
-    fn sixteenths(&self, has_alpha: bool) -> u64 {
-        match (self.is_lossy, has_alpha) {
-            (true, false) => 16 * 3 + 24,
-            (true, true) => 16 * 4 + 24 + 16 * 5,
-            (false, _) => 16 * 4,
-        }
+    fn memory(&self, has_alpha: bool) -> u64 {
+        let halves = match (self.is_lossy, has_alpha) {
+            (true, false) => 6 + 3,
+            (true, true) => 8 + 3 + 10,
+            (false, _) => 8,
+        };
+        self.pixels() * halves / 2
+    }
+
+    fn work(&self, has_alpha: bool, length: u64) -> u64 {
+        let (pixel, byte) = match (self.is_lossy, has_alpha) {
+            (true, false) => LOSSY_WORK,
+            (true, true) => (LOSSY_WORK.0 + LOSSLESS_WORK.0, LOSSY_WORK.1),
+            (false, _) => LOSSLESS_WORK,
+        };
+        self.pixels() * pixel + length * byte
+    }
+
+    fn pixels(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height)
     }
 }
 

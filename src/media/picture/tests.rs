@@ -1,4 +1,5 @@
 use super::*;
+use image::codecs::jpeg::JpegEncoder;
 use image::codecs::webp::WebPEncoder;
 use image::{Rgb, RgbImage, Rgba, RgbaImage};
 

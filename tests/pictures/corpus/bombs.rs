@@ -49,9 +49,14 @@ fn large_pngs() -> Vec<Hostile> {
             Png::of(6_000, 4_000, 16, 6).pixels().end(),
         ),
         hostile(
-            Cleaned,
+            Refused,
             "an interlaced PNG of 24 megapixels with 16 bits",
             Png::interlaced(6_000, 4_000, 16, 6),
+        ),
+        hostile(
+            Cleaned,
+            "an interlaced PNG of 14 megapixels with 16 bits",
+            Png::interlaced(4_000, 3_500, 16, 6),
         ),
         hostile(
             Cleaned,
@@ -135,9 +140,24 @@ fn jpeg_bombs() -> Vec<Hostile> {
             Jpeg::new(6_000, 4_000).scan().end(),
         ),
         hostile(
-            Refused,
+            Cleaned,
             "a progressive JPEG of 24 megapixels",
             Jpeg::progressive(6_000, 4_000).scan().end(),
+        ),
+        hostile(
+            Cleaned,
+            "a progressive JPEG of 24 megapixels and 10 scans",
+            Jpeg::progressive(6_000, 4_000).scan().refinements(9).end(),
+        ),
+        hostile(
+            Refused,
+            "a progressive JPEG of 24 megapixels and 32 scans",
+            Jpeg::progressive(6_000, 4_000).scan().refinements(31).end(),
+        ),
+        hostile(
+            Cleaned,
+            "a progressive JPEG of 4095 squared and 10 scans",
+            Jpeg::progressive(4_095, 4_095).scan().refinements(9).end(),
         ),
         hostile(
             Refused,
@@ -190,6 +210,21 @@ fn webp_bombs() -> Vec<Hostile> {
             Cleaned,
             "an opaque lossless WebP of 24 megapixels",
             webp::flat(6_000, 4_000, false),
+        ),
+        hostile(
+            Refused,
+            "a lossy WebP of 24 megapixels in a few bytes",
+            webp::lossy(6_000, 4_000),
+        ),
+        hostile(
+            Cleaned,
+            "a lossy WebP of 12 megapixels in a few bytes",
+            webp::lossy(4_000, 3_000),
+        ),
+        hostile(
+            Cleaned,
+            "a lossy WebP of 8 megapixels with transparency",
+            webp::lossy_with_alpha(4_000, 2_000),
         ),
         hostile(
             Refused,

@@ -14,6 +14,30 @@ pub fn flat_chunk(width: u32, height: u32, has_alpha: bool) -> Vec<u8> {
     chunk(b"VP8L", &data)
 }
 
+/// A lossy picture whose bits are all zero, which says that nothing changes anywhere.
+pub fn lossy(width: u16, height: u16) -> Vec<u8> {
+    file(&lossy_chunk(width, height))
+}
+
+fn lossy_chunk(width: u16, height: u16) -> Vec<u8> {
+    let squares = usize::from(width).div_ceil(16) * usize::from(height).div_ceil(16);
+    let modes = 1_000 + squares;
+    // A key frame that is shown, and the length of its modes; coefficients follow.
+    let tag = (0x10 | (modes as u32) << 5).to_le_bytes();
+    let mut data = [&tag[..3], &[0x9D, 0x01, 0x2A]].concat();
+    data.extend(width.to_le_bytes());
+    data.extend(height.to_le_bytes());
+    data.resize(data.len() + modes + 1_000 + squares * 4, 0);
+    chunk(b"VP8 ", &data)
+}
+
+/// The same, with a plane of transparency that takes no bits for its pixels.
+pub fn lossy_with_alpha(width: u16, height: u16) -> Vec<u8> {
+    let alpha = [&[0x01][..], &0x8_8888_u32.to_le_bytes()].concat();
+    let chunks = [chunk(b"ALPH", &alpha), lossy_chunk(width, height)].concat();
+    in_canvas(u32::from(width), u32::from(height), &chunks)
+}
+
 /// A canvas around a lossy picture that claims another size.
 pub fn lossy_in_canvas(width: u32, height: u32, inner_width: u16, inner_height: u16) -> Vec<u8> {
     let mut data = vec![0x10, 0, 0, 0x9D, 0x01, 0x2A];
