@@ -21,6 +21,7 @@ pub trait Keep: Clone {
     fn size(&self) -> usize;
 
     /// The same without room to spare.
+    #[must_use]
     fn fitted(&self) -> Self {
         self.clone()
     }

@@ -15,8 +15,12 @@ use image::metadata::Orientation;
 pub const MOST_BYTES: usize = 10 << 20;
 /// Bytes that decoding one picture may take, its pixels included.
 pub const MOST_MEMORY: u64 = 112 << 20;
-/// What decoding one picture may cost, about a nanosecond each on one core of a small server.
+/// What decoding one picture may cost, about a nanosecond each on one core of a small server, and how much more for
+/// each byte that was sent: photographs are dense, and what is to be held off costs much and was cheap to send.
 const MOST_WORK: u64 = 200_000_000;
+const MORE_WORK: u64 = 80;
+/// What none may cost.
+const UTMOST_WORK: u64 = 500_000_000;
 const LONGEST_SIDE: u32 = 8_192;
 const MOST_PIXELS: u64 = 24_000_000;
 
@@ -93,7 +97,8 @@ impl Found {
         let pixels = u64::from(self.width) * u64::from(self.height);
         // The same picture, only smaller, is as much lighter as it has fewer pixels.
         let lighter = |most: u64, has: u64| if has > most { pixels * most / has } else { pixels };
-        let most = lighter(MOST_MEMORY, self.memory).min(lighter(MOST_WORK, self.work));
+        let most_work = (MOST_WORK + MORE_WORK * self.length as u64).min(UTMOST_WORK);
+        let most = lighter(MOST_MEMORY, self.memory).min(lighter(most_work, self.work));
         if most < pixels {
             return Err(PictureFault::TooHeavy((most / 1_000_000).max(1) as u32));
         }

@@ -61,11 +61,12 @@ pub struct Share {
 
 impl Share {
     pub fn new(title: &str, address: String) -> Share {
-        let encode = |text| utf8_percent_encode(text, NON_ALPHANUMERIC).collect::<String>();
-        Share {
-            mail: format!("mailto:?subject={}&body={}", encode(title), encode(&address)),
-            address,
+        let mut mail = String::with_capacity(32 + 2 * (title.len() + address.len()));
+        for (name, text) in [("mailto:?subject=", title), ("&body=", &address)] {
+            mail.push_str(name);
+            mail.extend(utf8_percent_encode(text, NON_ALPHANUMERIC));
         }
+        Share { address, mail }
     }
 }
 

@@ -5,6 +5,9 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use serde::Serialize;
 
+/// Most facts are shorter, so that writing them takes its room once.
+const USUAL_FACTS: usize = 1_024;
+
 /// Draws itself into the head of a page.
 #[derive(Clone, Debug, Template)]
 #[template(path = "web/meta.html")]
@@ -60,8 +63,12 @@ impl Meta {
     /// With facts for machines, as JSON-LD.
     #[must_use]
     pub fn facts(mut self, facts: &impl Serialize) -> Meta {
-        // Texts and numbers under plain names can always be written.
-        let facts = serde_json::to_string(facts).unwrap_or_default();
+        let mut json = Vec::with_capacity(USUAL_FACTS);
+        // Texts and numbers under plain names can always be written, and as text.
+        let written = serde_json::to_writer(&mut json, facts).ok();
+        let facts = written
+            .and_then(|()| String::from_utf8(json).ok())
+            .unwrap_or_default();
         // Inside a script element only `<` could end it; JSON may write it as an escape.
         self.facts = Some(match facts.contains('<') {
             true => facts.replace('<', "\\u003c"),
