@@ -1,6 +1,6 @@
 //! JPEG: markers from SOI to EOI.
 
-use super::{Found, admit_size, orientation};
+use super::{Found, Work, admit_size, orientation};
 use crate::media::fault::PictureFault;
 use crate::media::jpeg::frame::{Frame, Scan};
 use crate::media::jpeg::markers::{Marker, Markers};
@@ -59,7 +59,10 @@ pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
         orientation: turned.unwrap_or(Orientation::NoTransforms),
         length: markers.at(),
         memory: if is_whole { 0 } else { frame.gathered(to) },
-        work: pixels * PIXEL_WORK + blocks * BLOCK_WORK + (markers.at() - besides) as u64 * byte,
+        work: Work {
+            shape: pixels * PIXEL_WORK + blocks * BLOCK_WORK,
+            bytes: (markers.at() - besides) as u64 * byte,
+        },
         disguise: None,
     })
 }

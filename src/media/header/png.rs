@@ -1,6 +1,6 @@
 //! PNG: chunks from IHDR to IEND (<https://www.w3.org/TR/png-3/>).
 
-use super::{Found, admit_size, be32, orientation};
+use super::{Found, Work, admit_size, be32, orientation};
 use crate::media::fault::PictureFault;
 use image::metadata::Orientation;
 
@@ -94,13 +94,16 @@ impl Head {
         self.pixels() * (channels + u64::from(has_another))
     }
 
-    fn work(&self, length: u64) -> u64 {
+    fn work(&self, length: u64) -> Work {
         let pixel = if self.is_interlaced {
             PASSED_PIXEL_WORK
         } else {
             PIXEL_WORK
         };
-        self.pixels() * pixel + length * BYTE_WORK
+        Work {
+            shape: self.pixels() * pixel,
+            bytes: length * BYTE_WORK,
+        }
     }
 
     fn pixels(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! WebP: chunks of a RIFF file (RFC 9649).
 
-use super::{Found, admit_size, le32, orientation};
+use super::{Found, Work, admit_size, le32, orientation};
 use crate::media::fault::PictureFault;
 use image::metadata::Orientation;
 
@@ -125,13 +125,16 @@ impl Image {
         self.pixels() * halves / 2
     }
 
-    fn work(&self, has_alpha: bool, length: u64) -> u64 {
+    fn work(&self, has_alpha: bool, length: u64) -> Work {
         let (pixel, byte) = match (self.is_lossy, has_alpha) {
             (true, false) => LOSSY_WORK,
             (true, true) => (LOSSY_WORK.0 + LOSSLESS_WORK.0, LOSSY_WORK.1),
             (false, _) => LOSSLESS_WORK,
         };
-        self.pixels() * pixel + length * byte
+        Work {
+            shape: self.pixels() * pixel,
+            bytes: length * byte,
+        }
     }
 
     fn pixels(&self) -> u64 {
