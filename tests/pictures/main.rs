@@ -159,7 +159,7 @@ fn the_sentence_of_a_fault_says_what_to_send_instead() {
                 .scan()
                 .refinements(31)
                 .end(),
-            "may have 17 megapixels",
+            "may have 16 megapixels",
         ),
     ] {
         let fault = clean(bytes).unwrap_err().to_string();

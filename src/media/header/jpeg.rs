@@ -10,7 +10,7 @@ use image::metadata::Orientation;
 
 /// What a pixel costs that comes out, and a block whenever a scan walks over it.
 const PIXEL_WORK: u64 = 4;
-const BLOCK_WORK: u64 = 10;
+const BLOCK_WORK: u64 = 14;
 /// What a byte costs where one scan has all, and where bits of one block are spread over several.
 const WHOLE_BYTE_WORK: u64 = 8;
 const GATHERED_BYTE_WORK: u64 = 28;
