@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(nonprofit.id.0.as_bytes());
     let causes = nonprofit.causes.bits();
-    for value in [
+    let numbers: [u64; NUMBERS] = [
         nonprofit.ein.map_or(0, |ein| u64::from(ein.value()) + 1),
         u64::from(nonprofit.prominence),
         causes as u64,
@@ -25,7 +25,8 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
         nonprofit
             .gone_at
             .map_or(0, |millis| (millis as u64).wrapping_add(1)),
-    ] {
+    ];
+    for value in numbers {
         number(out, value);
     }
     write_facts(nonprofit.facts.as_ref(), out);
@@ -38,6 +39,8 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
     }
 }
 
+/// Numbers before the facts of the IRS.
+const NUMBERS: usize = 5;
 const TEXTS: usize = 15;
 
 /// All texts in the order of the record; the name is first, since records are ordered by it.
@@ -133,6 +136,17 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
     })
 }
 
+/// The slug of a record, for whoever only compares it.
+pub fn slug(bytes: &[u8]) -> Option<&[u8]> {
+    let mut from = Reader(bytes.get(16..)?);
+    for _ in 0..NUMBERS {
+        from.number()?;
+    }
+    from.facts()?;
+    let [name, slug, ..] = from.lengths()?;
+    from.0.get(name..)?.get(..slug)
+}
+
 /// Name and id of a record, by which equally prominent ones are ordered.
 pub fn name_and_id(bytes: &[u8]) -> (&str, &[u8]) {
     let name = read(bytes).map_or("", |nonprofit| nonprofit.name);
@@ -172,13 +186,17 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn texts(mut self) -> Option<Texts<'a>> {
+    fn lengths(&mut self) -> Option<[usize; TEXTS]> {
         let mut lengths = [0; TEXTS];
         for length in &mut lengths {
             *length = self.number()? as usize;
         }
+        Some(lengths)
+    }
+
+    fn texts(mut self) -> Option<Texts<'a>> {
         Some(Texts {
-            lengths: lengths.into_iter(),
+            lengths: self.lengths()?.into_iter(),
             rest: std::str::from_utf8(self.0).ok()?,
         })
     }
@@ -295,12 +313,13 @@ mod tests {
             };
             let mut bytes = Vec::new();
             write(&nonprofit, &mut bytes);
+            prop_assert_eq!(slug(&bytes), Some(nonprofit.slug.as_bytes()));
             prop_assert_eq!(read(&bytes), Some(nonprofit));
         }
 
         #[test]
         fn bytes_of_any_kind_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = read(&bytes);
+            let _ = (read(&bytes), slug(&bytes));
         }
     }
 }

@@ -119,16 +119,13 @@ impl Snapshot {
 
     /// Where a nonprofit stands.
     pub fn place(&self, identifier: &Identifier) -> Option<u32> {
-        let is = |place: &u32, matches: &dyn Fn(&Nonprofit<'_>) -> bool| {
-            self.nonprofit(*place)
-                .is_some_and(|nonprofit| matches(&nonprofit))
-        };
+        let is = |place: u32, matches: &dyn Fn(&[u8]) -> bool| self.bytes(place).is_some_and(matches);
         match identifier {
             Identifier::Id(id) => {
                 let key = id.0.as_u64_pair().0;
                 self.table(Section::Ids)
                     .places(key)
-                    .find(|place| is(place, &|n| n.id == *id))
+                    .find(|place| is(*place, &|bytes| bytes.starts_with(id.0.as_bytes())))
             }
             Identifier::Ein(ein) => {
                 let key = spread(u64::from(ein.value()));
@@ -137,7 +134,11 @@ impl Snapshot {
             Identifier::Slug(slug) => self
                 .table(Section::Slugs)
                 .places(text_key(slug.as_str()))
-                .find(|place| is(place, &|n| n.slug == slug.as_str()))
+                .find(|place| {
+                    is(*place, &|bytes| {
+                        record::slug(bytes) == Some(slug.as_str().as_bytes())
+                    })
+                })
                 .or_else(|| self.former_slugs.get(slug.as_str()).copied()),
         }
     }

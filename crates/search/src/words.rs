@@ -142,9 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lists_are_sorted_for_binary_search() {
-        assert!(NOISE.is_sorted());
-        assert!(LEGAL.is_sorted());
+    fn a_form_of_law_is_noise() {
         assert!(LEGAL.iter().all(|word| is_noise(word) || *word == "limited"));
     }
 
