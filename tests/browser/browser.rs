@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
+use thirtyfour::error::WebDriverErrorInner;
 use thirtyfour::prelude::*;
 
 const ARGUMENTS: [&str; 9] = [
@@ -106,8 +107,14 @@ impl Browser {
         self.find(css).await.send_keys(text).await.unwrap();
     }
 
+    /// The text of an element. One that goes with its page while it is read is looked for again on the next.
     pub async fn text(&self, css: &str) -> String {
-        self.find(css).await.text().await.unwrap()
+        loop {
+            match self.find(css).await.text().await {
+                Err(fault) if matches!(*fault, WebDriverErrorInner::StaleElementReference(_)) => {}
+                text => return text.unwrap(),
+            }
+        }
     }
 
     /// Runs a script that returns a value or a promise of one.

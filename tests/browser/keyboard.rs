@@ -82,6 +82,7 @@ async fn a_developer_without_a_mouse_gets_as_far() {
     assert_eq!(keyboard.0.call(&search(&rolled)).await, 401);
     assert_eq!(keyboard.0.call_with(own, &rolled, &private).await, 401);
     keyboard.enter(".part-nav button").await;
+    keyboard.0.find("input[type=password]").await;
     assert!(keyboard.0.text("h1").await.contains("Sign in"));
     keyboard.0.stop().await;
 }
