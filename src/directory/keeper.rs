@@ -17,6 +17,10 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Views of this process so far.
+static VIEWS: AtomicU64 = AtomicU64::new(1);
 
 const CHANGED_SINCE: &str =
     "select cast(coalesce(sum(added + changed + gone), 0) as bigint) from imports where revision > $1";
@@ -133,6 +137,7 @@ impl Directory {
         let tag = format!("\"{:08x}-{revision:x}\"", self.surroundings);
         let tag = HeaderValue::try_from(tag).ok();
         self.view.store(Arc::new(View {
+            number: VIEWS.fetch_add(1, Ordering::Relaxed),
             revision,
             tag,
             snapshot: Some(snapshot),

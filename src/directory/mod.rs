@@ -29,6 +29,9 @@ use uuid::Uuid;
 /// One state of the directory.
 #[derive(Debug, Default)]
 pub struct View {
+    /// Another one for each view of this process: a place means something only within its view, and a snapshot that is built
+    /// anew for the same state has other places.
+    pub number: u64,
     /// The state of the store that it shows.
     pub revision: i64,
     /// The entity tag of every answer made from it; none while answers come from the store.

@@ -80,7 +80,7 @@ pub async fn search(
 
 /// The body of the answer to a term.
 pub(super) fn answer(app: &App, view: &View, term: &str, take: usize, filter: &Filter) -> Vec<u8> {
-    let question = filter.question(term, take);
+    let question = filter.question(view, term, take);
     let find = || Ok::<_, Infallible>(filter.over(|groups| view.spots(term, take, groups)));
     let Ok(spots) = app.found.answer(&question, view.tag.as_ref(), find);
     let revision = view.snapshot.as_ref().map_or(0, |it| it.edition().revision);
@@ -217,10 +217,10 @@ impl Filter {
         }
     }
 
-    /// All that the answer depends on, as one text. A label holds no zero.
-    fn question(&self, term: &str, take: usize) -> String {
+    /// All that what is found depends on, as one text. A label holds no zero.
+    fn question(&self, view: &View, term: &str, take: usize) -> String {
         let mut question = String::with_capacity(term.len() + 32);
-        let _ = write!(question, "{take}");
+        let _ = write!(question, "{} {take}", view.number);
         for group in &self.groups {
             question.push('\0');
             for label in group {

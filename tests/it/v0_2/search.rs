@@ -1,7 +1,7 @@
 //! `GET /v0.2/search/{searchTerm}`
 
 use crate::client::Answer;
-use crate::files::{bmf, bodies, body};
+use crate::files::{bmf, bodies, body, generated};
 use crate::world::World;
 use causeway::nonprofits::wire::SearchBody;
 
@@ -46,6 +46,25 @@ on_both! {
         for bad in ["0", "-1", "ten", "1.5", ""] {
             let answer = world.client.get(400, &format!("/v0.2/search/a?take={bad}")).await;
             assert_eq!(answer.code(), "invalid_parameter");
+        }
+    }
+
+    async fn a_snapshot_built_anew_for_the_same_state_answers_the_same(world: &World) {
+        world.import_irs(generated(400, 3)).await.unwrap();
+        let line = r#"{"ein":"999999998","name":"Association of Churches","revenue":900000000}"#;
+        world.import_nonprofits(line).await.unwrap();
+        world.app.refresh_directory().await.unwrap();
+        assert_eq!(world.app.directory.view().overlay.len(), 1);
+        let terms = ["a", "as", "association"].map(|term| format!("/v0.2/search/{term}"));
+        let mut before = Vec::new();
+        for term in &terms {
+            before.push(world.client.get(200, term).await.json);
+        }
+        assert_eq!(before[0]["nonprofits"].as_array().unwrap().len(), 10);
+        world.app.directory.rebuild().await.unwrap().unwrap();
+        assert!(world.app.directory.view().overlay.is_empty());
+        for (term, before) in terms.iter().zip(before) {
+            assert_eq!(world.client.get(200, term).await.json, before, "{term}");
         }
     }
 
