@@ -33,14 +33,15 @@ pub async fn settle(app: &App, gift: GiftRecord) -> Result<GiftRecord> {
     store::find(&app.db, gift.id).await?.ok_or(Error::Internal)
 }
 
-/// Finishes what a server that stopped has left.
+/// Finishes what a server that stopped has left. One that cannot be finished holds up no other; the first fault is told.
 pub async fn settle_pending(app: &App) -> Result<()> {
+    let mut told = Ok(());
     for id in store::list_pending(&app.db).await? {
         if let Some(gift) = store::find(&app.db, id).await? {
-            settle(app, gift).await?;
+            told = told.and(settle(app, gift).await.map(drop));
         }
     }
-    Ok(())
+    told
 }
 
 /// The gift as the journal is told of it.

@@ -21,7 +21,7 @@ const COMPLETE: &str = "update gifts set state = 'completed', entry = $2, change
      where id = $1 and state = 'pending'";
 const REFUNDED: &str =
     "update gifts set state = 'refunded', changed_at = $2 where id = $1 and state = 'completed'";
-const PENDING: &str = "select id from gifts where state = 'pending' order by changed_at limit 100";
+const PENDING: &str = "select id from gifts where state = 'pending' order by changed_at";
 const TOLD: &str =
     "select entry, partner_id, partner_metadata, designation from gifts where entry > $1 and entry <= $2";
 const LEFT: &str =

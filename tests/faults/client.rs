@@ -82,9 +82,18 @@ pub fn get(server: SocketAddr, path: &str) -> io::Result<Answer> {
 
 /// A request with a body of JSON, on a connection of its own.
 pub fn post(server: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<Answer> {
+    post_as("application/json", server, path, headers, body)
+}
+
+/// A form as a browser sends it, with its fields written for the wire.
+pub fn post_form(server: SocketAddr, path: &str, fields: &str) -> io::Result<Answer> {
+    post_as("application/x-www-form-urlencoded", server, path, "", fields)
+}
+
+fn post_as(media: &str, server: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<Answer> {
     let mut stream = connect(server)?;
     let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\nContent-Type: application/json\r\n\
+        "POST {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\nContent-Type: {media}\r\n\
          Content-Length: {}\r\n{headers}\r\n",
         body.len()
     );

@@ -5,7 +5,8 @@
 
 use crate::client;
 use crate::files;
-use crate::place::{Place, told};
+use crate::giving::{GIFT, Giving, Way};
+use crate::place::Place;
 use crate::server::Server;
 use crate::store::Kind;
 use base64::Engine;
@@ -16,7 +17,6 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -24,11 +24,11 @@ use std::time::Duration;
 
 /// Rounds where `CAUSEWAY_JOURNAL_ROUNDS` says nothing else.
 const ROUNDS: u64 = 50;
-const CREATORS: usize = 6;
-const GIVERS: usize = 2;
+/// Rounds between two lines that tell how far it is.
+const TOLD_EVERY: u64 = 100;
+const CREATORS: usize = 4;
+const GIVERS: [Way; 4] = [Way::Command, Way::File, Way::Site, Way::Site];
 const LONGEST_MILLIS: u64 = 300;
-/// Cents of every gift.
-const GIFT: i64 = 250;
 
 #[test]
 fn a_server_killed_at_any_moment_loses_and_doubles_nothing_on_sqlite() {
@@ -56,11 +56,14 @@ fn kill_writers(kind: Kind) {
         let tried = written.write_until(round, &mut server, alive);
         server = written.place.serve();
         written.prove(server.address, &tried);
+        let kills = round + 1;
+        if kills % TOLD_EVERY == 0 || kills == rounds {
+            println!(
+                "{kind:?}: {kills} kills, {} creates and {} gifts, {} of them not acknowledged at first",
+                written.creates, written.gifts, written.unsure
+            );
+        }
     }
-    println!(
-        "{kind:?}: {rounds} kills, {} creates and {} gifts, {} of them not acknowledged at first",
-        written.creates, written.gifts, written.unsure
-    );
     assert!(
         written.creates > rounds && written.gifts > 0,
         "nothing was written"
@@ -83,7 +86,7 @@ pub struct Written {
 /// What the writers of one round tried, and what they were told before it ended.
 struct Tried {
     creates: BTreeMap<String, Option<String>>,
-    gifts: BTreeMap<String, bool>,
+    gifts: BTreeMap<u128, (Way, bool)>,
 }
 
 /// A log on disk: a line counts once it is there to stay.
@@ -152,27 +155,12 @@ impl Written {
         client::post(server, "/v0.2/fundraiser", &headers, &body)
     }
 
-    fn give(&self, external_id: &str) -> Child {
-        let amount = GIFT.to_string();
-        self.place
-            .command(&[
-                "donation",
-                "record",
-                "--nonprofit",
-                &self.nonprofit,
-                "--fundraiser",
-                &self.fundraiser,
-                "--amount",
-                &amount,
-                "--donor",
-                external_id,
-                "--external-id",
-                external_id,
-            ])
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary runs")
+    fn giving(&self) -> Giving<'_> {
+        Giving {
+            place: &self.place,
+            nonprofit: &self.nonprofit,
+            fundraiser: &self.fundraiser,
+        }
     }
 
     /// All writers at once, until the server is killed and every gift under way with it.
@@ -203,16 +191,16 @@ impl Written {
                     }
                 });
             }
-            for writer in 0..GIVERS {
+            for (writer, way) in (0..).zip(GIVERS) {
                 let (over, log, given) = (&over, &log, &given);
                 scope.spawn(move || {
                     for number in 0.. {
-                        let id = format!("{round}-{writer}-{number}");
-                        given.lock().expect("a list").push(id.clone());
-                        if !self.give_until(&id, over) {
+                        let number = (u128::from(round) << 64) | (writer << 32) | number;
+                        given.lock().expect("a list").push((number, way));
+                        if !self.giving().give_until(way, address, number, over) {
                             return;
                         }
-                        log.note(&format!("gift {id}"));
+                        log.note(&format!("gift {number}"));
                     }
                 });
             }
@@ -231,34 +219,19 @@ impl Written {
             .into_inner()
             .expect("a list")
             .into_iter()
-            .map(|id| (id, false))
+            .map(|(number, way)| (number, (way, false)))
             .collect();
         for line in acknowledged.lines() {
             match line.splitn(3, ' ').collect::<Vec<_>>()[..] {
                 ["create", key, body] => _ = creates.insert(key.to_owned(), Some(body.to_owned())),
-                ["gift", id] => _ = gifts.insert(id.to_owned(), true),
+                ["gift", number] => {
+                    let number = number.parse().expect("a number");
+                    gifts.get_mut(&number).expect("a gift that was tried").1 = true;
+                }
                 _ => panic!("a line of the log cannot be read: {line}"),
             }
         }
         Tried { creates, gifts }
-    }
-
-    /// Was the gift acknowledged before all was over?
-    fn give_until(&self, id: &str, over: &AtomicBool) -> bool {
-        let mut process = self.give(id);
-        loop {
-            if let Some(ended) = process.try_wait().expect("a process") {
-                let output = process.wait_with_output().expect("a process");
-                assert!(ended.success(), "{}", told(&output));
-                return true;
-            }
-            if over.load(Ordering::Relaxed) {
-                process.kill().expect("a process that can be killed");
-                process.wait().expect("a process");
-                return false;
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
     }
 
     /// What was acknowledged is there as it was told; what was not is done now, once.
@@ -276,15 +249,14 @@ impl Written {
                 None => self.unsure += 1,
             }
         }
-        for (id, acknowledged) in &tried.gifts {
+        for (number, (way, acknowledged)) in &tried.gifts {
             if !acknowledged {
-                self.unsure += 1;
-                let output = self.give(id).wait_with_output().expect("a process");
-                assert!(output.status.success(), "{}", told(&output));
+                self.unsure += way.gifts();
+                self.giving().give(*way, server, *number);
             }
+            self.gifts += way.gifts();
         }
         self.creates += tried.creates.len() as u64;
-        self.gifts += tried.gifts.len() as u64;
         self.agree(server);
     }
 
@@ -311,9 +283,8 @@ impl Written {
     }
 
     /// Records a gift to the end.
-    pub fn give_whole(&mut self, id: &str) {
-        let output = self.give(id).wait_with_output().expect("a process");
-        assert!(output.status.success(), "{}", told(&output));
-        self.gifts += 1;
+    pub fn give_whole(&mut self, server: SocketAddr, number: u128) {
+        self.giving().give(Way::Command, server, number);
+        self.gifts += Way::Command.gifts();
     }
 }

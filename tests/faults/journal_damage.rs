@@ -15,7 +15,7 @@ fn a_flipped_byte_in_the_journal_is_found_and_named() {
     let server = written.place.serve();
     written.begin(server.address);
     for number in 0..12 {
-        written.give_whole(&format!("gift-{number:02}"));
+        written.give_whole(server.address, number);
     }
     written.agree(server.address);
     drop(server);

@@ -10,6 +10,7 @@ mod device;
 mod dice;
 mod disk;
 mod files;
+mod giving;
 mod journal;
 mod journal_damage;
 mod journal_disk;

@@ -5,6 +5,7 @@ use crate::world::World;
 use axum::http::Method;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
+use causeway::gifts::settle::settle_pending;
 use serde_json::json;
 
 const PROFILE: &str = "/american-red-cross";
@@ -84,6 +85,19 @@ on_both! {
             assert!(visitor.get(200, &pay).await.text().contains("Thank you"));
         }
         assert_eq!(world.texts("select source from journal").await, ["site"]);
+    }
+
+    async fn a_paid_gift_that_cannot_be_recorded_holds_up_no_other(world: &World) {
+        world.load_demo().await;
+        let visitor = Visitor::new(world);
+        start(&visitor, PROFILE, "3").await;
+        // No nonprofit has this id.
+        world.execute("update gifts set state = 'pending', changed_at = 0, nonprofit_id = id").await;
+        start(&visitor, PROFILE, "4").await;
+        world.execute("update gifts set state = 'pending'").await;
+        assert!(settle_pending(&world.app).await.is_err());
+        assert_eq!(world.texts("select cast(amount as text) from journal").await, ["400"]);
+        assert_eq!(world.texts("select state from gifts order by amount").await, ["pending", "completed"]);
     }
 
     async fn nothing_is_given_to_a_body_that_gifts_cannot_be_passed_on_to(world: &World) {
