@@ -51,11 +51,11 @@ impl<'a> U32s<'a> {
         low
     }
 
-    /// The first number and those behind it.
+    /// Whether `number` is one of these rising numbers.
     #[inline]
-    pub fn split_first(self) -> Option<(u32, Self)> {
-        let (first, rest) = self.0.split_first_chunk::<4>()?;
-        Some((u32::from_le_bytes(*first), Self(rest)))
+    pub fn holds(self, number: u32) -> bool {
+        let at = self.below(number);
+        at < self.len() && self.get(at) == number
     }
 }
 
@@ -85,22 +85,6 @@ impl Bits<'_> {
         self.0
             .get(at as usize / 8)
             .is_some_and(|byte| byte >> (at % 8) & 1 == 1)
-    }
-
-    /// The first set bit at or after `from`.
-    #[inline]
-    pub fn next(self, from: u32) -> Option<u32> {
-        let mut at = from as usize / 64;
-        let mut mask = u64::MAX << (from % 64);
-        loop {
-            let bytes = self.0.get(at * 8..at * 8 + 8)?;
-            let word = u64::from_le_bytes(bytes.try_into().ok()?) & mask;
-            if word != 0 {
-                return Some((at * 64) as u32 + word.trailing_zeros());
-            }
-            mask = u64::MAX;
-            at += 1;
-        }
     }
 }
 
@@ -141,15 +125,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_walk_like_the_numbers_they_hold(numbers in proptest::collection::btree_set(0u32..300, 0..50)) {
-            let bytes = pack_bits(numbers.iter().copied(), 300);
-            let mut walked = Vec::new();
-            let mut at = Bits(&bytes).next(0);
-            while let Some(number) = at {
-                walked.push(number);
-                at = Bits(&bytes).next(number + 1);
+        fn bits_and_lists_hold_the_numbers_that_were_packed(
+            numbers in proptest::collection::btree_set(0u32..300, 0..50)
+        ) {
+            let bits = pack_bits(numbers.iter().copied(), 300);
+            let list = pack(numbers.iter().copied());
+            for number in 0..400 {
+                prop_assert_eq!(Bits(&bits).has(number), numbers.contains(&number));
+                prop_assert_eq!(U32s(&list).holds(number), numbers.contains(&number));
             }
-            prop_assert_eq!(walked, numbers.into_iter().collect::<Vec<_>>());
         }
     }
 }

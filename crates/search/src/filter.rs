@@ -1,7 +1,8 @@
 //! Which documents an answer may hold.
 
 use crate::labels::List;
-use crate::postings::{Ahead, Walk};
+use crate::members::Test;
+use crate::postings::Walk;
 use crate::query::Query;
 use crate::segment::Segment;
 
@@ -10,6 +11,8 @@ pub struct Filter<'a> {
     /// For each group the lists of its labels, the group with the fewest documents first.
     groups: Vec<Vec<List<'a>>>,
     hidden: Option<&'a dyn Fn(u32) -> bool>,
+    /// Documents of the segment.
+    documents: u32,
 }
 
 impl<'a> Filter<'a> {
@@ -26,6 +29,7 @@ impl<'a> Filter<'a> {
         Self {
             groups,
             hidden: query.hidden,
+            documents: segment.documents(),
         }
     }
 
@@ -48,17 +52,23 @@ impl<'a> Filter<'a> {
             && !self.hidden.is_some_and(|hidden| hidden(document))
     }
 
+    /// How many documents each group has at the most, the narrowest first.
+    pub fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.groups.iter().map(|group| group.iter().map(List::len).sum())
+    }
+
+    /// The test for the labels of a group.
+    pub fn test(&self, group: usize) -> Test<'a> {
+        Test::Lists(self.groups[group].iter().map(List::member).collect())
+    }
+
     /// The documents of the narrowest group as one more list to walk.
     pub fn walk(&self) -> Option<Walk<'a>> {
-        let group = self.narrowest()?;
-        Some(match group {
-            [one] => match one.bits() {
-                Some(bits) => Walk::Bits(bits, one.len(), 0),
-                None => Walk::List(one.documents(), 0),
-            },
+        Some(match self.narrowest()? {
+            [one] => Walk::List(one.documents()),
             several => {
-                let lists = several.iter().map(|list| Ahead::new(list.documents()));
-                Walk::Lists(None, lists.collect())
+                let lists = several.iter().map(List::documents).collect();
+                Walk::windows(lists, self.documents)
             }
         })
     }

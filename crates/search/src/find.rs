@@ -16,7 +16,7 @@ use crate::top::Top;
 use crate::trie::Place;
 
 /// Steps through lists that one query may take.
-const STEPS: u32 = 12_000;
+const STEPS: u32 = 100_000;
 
 /// One query on its way.
 pub struct Finder<'a> {
@@ -167,8 +167,8 @@ impl<'a> Finder<'a> {
         let slot = slots.all()[0];
         let mut walk = postings::heads(self.segment, &slots, &slot);
         let mut batch = [0; BATCH];
-        let count = walk.next(&mut batch);
-        for &document in &batch[..count] {
+        let part = walk.next(self.segment, &[], &mut batch);
+        for &document in &batch[..part.map_or(0, |part| part.left)] {
             let whole = self
                 .segment
                 .record(document)

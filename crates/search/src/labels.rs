@@ -5,8 +5,10 @@
 //! the most frequent have their own list of names, so that "names that begin with" costs the same with a label as without.
 
 use crate::bytes::{Bits, U32s};
+use crate::members::Member;
 use crate::names::Ranked;
 use crate::segment::{Section, Segment};
+use crate::sieve::Sieve;
 
 /// A label on more than one document of so many has bits.
 pub const FREQUENT: usize = 64;
@@ -18,6 +20,7 @@ pub const MANY: usize = 4;
 pub struct List<'a> {
     documents: U32s<'a>,
     bits: Option<Bits<'a>>,
+    sieve: Sieve<'a>,
     places: U32s<'a>,
     names: Ranked<'a>,
 }
@@ -43,9 +46,7 @@ impl<'a> List<'a> {
     pub fn has(&self, document: u32) -> bool {
         match self.bits {
             Some(bits) => bits.has(document),
-            None => {
-                self.documents.get(self.documents.below(document)) == document && !self.documents.0.is_empty()
-            }
+            None => self.sieve.passes(document) && self.documents.holds(document),
         }
     }
 
@@ -53,8 +54,12 @@ impl<'a> List<'a> {
         self.documents
     }
 
-    pub(crate) fn bits(&self) -> Option<Bits<'a>> {
-        self.bits
+    /// The list as it is asked for a document.
+    pub(crate) fn member(&self) -> Member<'a> {
+        match self.bits {
+            Some(bits) => Member::Bits(bits),
+            None => Member::Sieve(self.sieve),
+        }
     }
 
     /// The names of its documents in order and their places among all names, if the label has them.
@@ -108,7 +113,10 @@ impl<'a> Segment<'a> {
                 .get((number - 1) * row..number * row)
                 .map(Bits),
         };
+        let sieves = self.numbers(Section::LabelSieveStarts);
+        let sieve = sieves.get(at) as usize * 8..sieves.get(at + 1) as usize * 8;
         List {
+            sieve: Sieve(self.bytes(Section::LabelSieves).get(sieve).unwrap_or_default()),
             documents: part(Section::LabelListStarts, Section::LabelLists),
             bits,
             places: part(Section::LabelNameStarts, Section::LabelNamePlaces),

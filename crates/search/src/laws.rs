@@ -172,6 +172,78 @@ proptest! {
 
 }
 
+/// Words that thousands of documents share, so that lists are long and have sieves, windows and bits.
+fn crowd(seeds: &[(u8, u8, u8, u8)]) -> Vec<Body> {
+    const OFTEN: &[&str] = &[
+        "garden", "gardens", "river", "valley", "union", "choir", "lodge", "council",
+    ];
+    let mut bodies: Vec<Body> = (0..3_000u32)
+        .map(|number| {
+            let (a, b, c, label) = seeds[number as usize % seeds.len()];
+            let of = |seed: u8, every: u32| {
+                let drawn = number.wrapping_mul(2_654_435_761).rotate_left(u32::from(seed)) / 7;
+                OFTEN[((drawn ^ u32::from(seed)) / every) as usize % OFTEN.len()]
+            };
+            let name = format!("{} {} n{number}", of(a, 1), of(b, 3));
+            Body {
+                name,
+                aliases: Vec::new(),
+                also: Vec::new(),
+                place: vec![of(c, 5).to_owned()],
+                number: None,
+                labels: LABELS
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| number.wrapping_add(u32::from(label)) % (11 + 40 * *at as u32) == 0)
+                    .map(|(_, label)| *label)
+                    .collect(),
+                weight: f32::from(a % 5),
+            }
+        })
+        .collect();
+    bodies.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    bodies
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_page_that_is_not_full_holds_every_document_that_has_all_words_and_a_label(
+        seeds in vec(any::<(u8, u8, u8, u8)>(), 1..40),
+        asked in vec((vec(0usize..8, 1..4), 0usize..5, any::<prop::sample::Index>()), 40),
+    ) {
+        let bodies = crowd(&seeds);
+        let index = build(&bodies);
+        for (words, label, own) in asked {
+            let words_of = |body: &Body| format!("{} {}", body.name, body.place.concat());
+            let own = &bodies[own.index(bodies.len())];
+            let own: Vec<_> = words_of(own).split(' ').map(str::to_owned).collect();
+            let mut words: Vec<_> = words.iter().map(|at| own[at % own.len()].clone()).collect();
+            words.sort();
+            words.dedup();
+            let text = words.join(" ") + " ";
+            let labels = LABELS.get(label).map(|label| [*label]);
+            let groups: Vec<&[&str]> = labels.iter().map(<[&str; 1]>::as_slice).collect();
+            let query = Query { filter: &groups, ..Query::new(&text) };
+            let found: Vec<u32> = index.find(&query).hits.iter().map(|hit| hit.document).collect();
+            let stem = |word: &str| word.trim_end_matches('s').to_owned();
+            let wanted = (0..bodies.len() as u32).filter(|&at| {
+                let body = &bodies[at as usize];
+                let has: Vec<_> = words_of(body).split(' ').map(stem).collect();
+                words.iter().all(|word| has.contains(&stem(word)))
+                    && labels.iter().all(|label| body.labels.contains(&label[0]))
+            });
+            let wanted: Vec<u32> = wanted.collect();
+            if found.len() < query.take {
+                prop_assert!(wanted.iter().all(|document| found.contains(document)), "{:?}: {:?} of {:?}", text, found, wanted);
+            } else {
+                prop_assert!(wanted.len() >= query.take || found.iter().any(|document| !wanted.contains(document)));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_name_is_exact_although_its_form_of_law_begins_a_longer_word_of_another() {
     let index = build(&["hope corp va", "hope co"].map(|name| Body {

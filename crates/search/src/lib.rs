@@ -38,9 +38,10 @@
 //! over the list gives the most prominent names of any stretch without reading it; for the beginnings of single words they
 //! are kept ready. This answers most keystrokes, and what it finds outranks nearly all else.
 //!
-//! **The rest is led by the rarest word.** Its documents are walked from the most prominent on. A signature of 64 bits
-//! for each document rules out nearly all that lack another word or beginning; the record of a document (its words, in
-//! order) settles the rest and says what the match is worth: all words in one name, in order, next to each other.
+//! **The rest is led by the rarest word or label.** Its documents are walked from the most prominent on. A sieve for each
+//! list, and for unfinished words a signature of 64 bits for each document, rule out nearly all that lack another word
+//! or a label; the record of a document (its words, in order) settles the rest and says what the match is worth: all words
+//! in one name, in order, next to each other.
 //!
 //! **Mistakes are tried only when there is a reason**: a word that no document has, or hardly anything found. One mistake
 //! is looked for by walking the dictionary, a trie with a bit for each letter, with the mistake made at each place in turn.
@@ -67,6 +68,7 @@ mod index;
 mod labels;
 #[cfg(test)]
 mod laws;
+mod members;
 mod names;
 mod postings;
 mod query;
@@ -75,6 +77,7 @@ mod reading;
 mod readings;
 mod record;
 mod segment;
+mod sieve;
 mod signature;
 mod tiers;
 mod top;

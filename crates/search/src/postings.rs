@@ -1,248 +1,249 @@
-//! Documents that have all words: the list of the rarest, walked from the most prominent on.
+//! Documents that have all words: those of the rarest, walked from the most prominent on.
 //!
-//! Only the rarest word is walked. Whether its documents have the other words is told by their signatures, which rule out
-//! nearly all that have not, and then by their records. A word that stands for too many lists is not walked at all.
+//! Only one word is walked. Whether its documents have the other words is asked of the lists of these
+//! ([`crate::members`]), batch by batch, and then of the records of what is left. A word that stands for several lists is
+//! walked through them window by window: what is left of a window is sorted.
 
 use crate::bytes::{Bits, U32s};
+use crate::members::Test;
 use crate::reading::{Slot, Slots};
 use crate::segment::{Section, Segment};
 
 /// So many documents are looked at together.
 pub const BATCH: usize = 32;
-/// Past the last document.
-const END: u32 = u32::MAX;
-/// A slot of more lists than this is not walked list by list.
-const MOST_LISTS: usize = 6;
-/// Lists that hold no more documents than this together are made one.
-const GATHERED: usize = 1024;
-
+/// Lists of a word that are walked window by window; more are one window.
+pub const MOST_LISTS: usize = 6;
+/// Lists of a word that are more than these are walked if they hold no more documents than this together, ...
+const GATHERED: usize = 1_024;
+/// ... or this where other words or labels rule out most of them.
+const MOST_GATHERED: usize = 16_384;
+/// So many documents are about in the first window; each holds twice as many as the one before.
+const FIRST_WINDOW: u64 = 512;
 /// So many documents are taken from the heads of lists.
-const MOST_HEADS: usize = 4096;
-/// Lists shorter than this have no bits.
-const DENSE: usize = 64;
+const MOST_HEADS: usize = 4_096;
 
-/// A walk through the documents of one slot.
+/// A walk through the documents of a word or a label.
 #[derive(Clone, Debug)]
 pub enum Walk<'a> {
-    /// One list and a place in it.
-    List(U32s<'a>, usize),
-    /// A bit for each document, how many are set, and the next document.
-    Bits(Bits<'a>, usize, u32),
-    /// Several lists, the most frequent of them perhaps as bits.
-    Lists(Option<Frequent<'a>>, Vec<Ahead<'a>>),
+    /// What is left of one list.
+    List(U32s<'a>),
+    /// Several lists.
+    Windows(Windows<'a>),
     /// One list made of several, and a place in it.
     Gathered(Vec<u32>, usize),
 }
 
-/// A list on the way: its next document, and those behind it.
-#[derive(Clone, Copy, Debug)]
-pub struct Ahead<'a> {
-    next: u32,
-    rest: U32s<'a>,
+/// What is left of several lists.
+#[derive(Clone, Debug)]
+pub struct Windows<'a> {
+    lists: Vec<U32s<'a>>,
+    size: usize,
+    /// Where the next window ends, and how wide it is.
+    end: u64,
+    width: u64,
+    /// What was left of the last window, and a place in it.
+    left: Vec<u32>,
+    at: usize,
 }
 
-/// The bits of a frequent word on the way: how many are set, and its next document.
+/// A part of a walk.
 #[derive(Clone, Copy, Debug)]
-pub struct Frequent<'a> {
-    bits: Bits<'a>,
-    count: usize,
-    next: u32,
+pub struct Part {
+    /// Documents that were passed.
+    pub passed: usize,
+    /// Those of them that are left in the batch.
+    pub left: usize,
+    /// All that follow come after this one.
+    pub last: u32,
 }
 
-impl<'a> Ahead<'a> {
-    /// The list from its first document on.
-    pub fn new(list: U32s<'a>) -> Self {
-        let mut ahead = Self {
-            next: END,
-            rest: list,
-        };
-        ahead.step();
-        ahead
+impl<'a> Walk<'a> {
+    /// A walk through several lists of a directory of so many documents.
+    pub fn windows(lists: Vec<U32s<'a>>, documents: u32) -> Self {
+        let size: usize = lists.iter().map(|list| list.len()).sum();
+        let width = (u64::from(documents) * FIRST_WINDOW / (size as u64).max(1)).max(1);
+        Self::Windows(Windows {
+            lists,
+            width,
+            size,
+            end: 0,
+            left: Vec::new(),
+            at: 0,
+        })
     }
 
-    #[inline]
-    fn step(&mut self) {
-        match self.rest.split_first() {
-            Some((next, rest)) => *self = Self { next, rest },
-            None => self.next = END,
+    /// The same in one window, whatever the order of the documents in each list.
+    fn at_once(mut self) -> Self {
+        if let Self::Windows(windows) = &mut self {
+            windows.width = u64::from(u32::MAX) + 1;
         }
+        self
     }
 
-    fn len(self) -> usize {
-        self.rest.len() + usize::from(self.next != END)
-    }
-}
-
-impl<'a> Frequent<'a> {
-    fn new(bits: Bits<'a>, count: usize) -> Self {
-        let next = bits.next(0).unwrap_or(END);
-        Self { bits, count, next }
-    }
-
-    #[inline]
-    fn step(&mut self) {
-        self.next = self.bits.next(self.next + 1).unwrap_or(END);
-    }
-}
-
-impl Walk<'_> {
-    /// About how many documents there are.
+    /// How many documents there are at the most.
     pub fn size(&self) -> usize {
         match self {
-            Self::List(list, _) => list.len(),
-            Self::Bits(_, count, _) => *count,
-            Self::Lists(frequent, lists) => {
-                frequent.map_or(0, |it| it.count) + lists.iter().map(|list| list.len()).sum::<usize>()
-            }
+            Self::List(list) => list.len(),
+            Self::Windows(windows) => windows.size,
             Self::Gathered(list, _) => list.len(),
         }
     }
 
-    /// The next documents in order, at most as many as `batch` holds; how many they are.
-    pub fn next(&mut self, batch: &mut [u32]) -> usize {
-        match self {
-            Self::List(list, at) => {
-                let mut count = 0;
-                for (place, document) in batch.iter_mut().zip(list.slice(*at, *at + BATCH).iter()) {
-                    *place = document;
-                    count += 1;
-                }
-                *at += count;
-                count
+    /// Fills `batch` with the next documents in order that pass all `tests`; none at the end. The batch may be empty
+    /// before that.
+    pub fn next(
+        &mut self,
+        segment: Segment<'_>,
+        tests: &[Test<'_>],
+        batch: &mut [u32; BATCH],
+    ) -> Option<Part> {
+        let (passed, left, last) = match self {
+            Self::List(list) => {
+                let passed = fill(list, batch);
+                let last = *batch[..passed].last()?;
+                (passed, sift(segment, tests, &mut batch[..passed]), last)
             }
             Self::Gathered(list, at) => {
-                let count = batch.len().min(list.len() - *at);
-                batch[..count].copy_from_slice(&list[*at..*at + count]);
-                *at += count;
-                count
+                let passed = copy(list, at, batch);
+                let last = *batch[..passed].last()?;
+                (passed, sift(segment, tests, &mut batch[..passed]), last)
             }
-            Self::Bits(bits, _, from) => fill(batch, || {
-                let document = bits.next(*from).unwrap_or(END);
-                *from = document.saturating_add(1);
-                document
-            }),
-            Self::Lists(frequent, lists) => fill(batch, || {
-                let mut least = frequent.map_or(END, |it| it.next);
-                for list in &*lists {
-                    least = least.min(list.next);
+            Self::Windows(windows) => {
+                let mut passed = 0;
+                if windows.at == windows.left.len() {
+                    passed = windows.read(segment, tests, batch)?;
                 }
-                if least == END {
-                    return END;
-                }
-                if let Some(frequent) = frequent.as_mut().filter(|it| it.next == least) {
-                    frequent.step();
-                }
-                for list in &mut *lists {
-                    // A document stands twice in a list where two of its names start with the same word.
-                    while list.next == least {
-                        list.step();
-                    }
-                }
-                least
-            }),
-        }
+                let left = copy(&windows.left, &mut windows.at, batch);
+                let end = windows.end.min(u64::from(u32::MAX)) as u32;
+                (passed, left, batch[..left].last().map_or(end, |&last| last))
+            }
+        };
+        Some(Part { passed, left, last })
     }
 }
 
-/// Fills `batch` with what `next` finds, until there is no more.
-#[inline]
-fn fill(batch: &mut [u32], mut next: impl FnMut() -> u32) -> usize {
-    for (count, place) in batch.iter_mut().enumerate() {
-        *place = next();
-        if *place == END {
-            return count;
+impl Windows<'_> {
+    /// Reads the next window; how many documents it has, and none where the lists are at their end.
+    fn read(&mut self, segment: Segment<'_>, tests: &[Test<'_>], batch: &mut [u32; BATCH]) -> Option<usize> {
+        self.lists.retain(|list| list.len() > 0);
+        if self.lists.is_empty() {
+            return None;
         }
+        self.end += self.width;
+        self.width *= 2;
+        self.left.clear();
+        self.at = 0;
+        let mut passed = 0;
+        for list in &mut self.lists {
+            let within = match u32::try_from(self.end) {
+                Ok(end) => list.below(end),
+                Err(_) => list.len(),
+            };
+            let mut window = list.slice(0, within);
+            *list = list.slice(within, list.len());
+            passed += within;
+            loop {
+                let count = fill(&mut window, batch);
+                if count == 0 {
+                    break;
+                }
+                let left = sift(segment, tests, &mut batch[..count]);
+                self.left.extend_from_slice(&batch[..left]);
+            }
+        }
+        self.left.sort_unstable();
+        self.left.dedup();
+        Some(passed)
     }
-    batch.len()
 }
 
-/// The documents with a word of `slot`, or none if there are too many lists to walk.
-pub fn walk<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Option<Walk<'a>> {
+/// Moves the first documents of `list` to `batch`; how many they are.
+fn fill(list: &mut U32s<'_>, batch: &mut [u32; BATCH]) -> usize {
+    let mut count = 0;
+    for (place, document) in batch.iter_mut().zip(list.slice(0, BATCH).iter()) {
+        *place = document;
+        count += 1;
+    }
+    *list = list.slice(count, list.len());
+    count
+}
+
+/// Copies documents from a place of `list` on to `batch`; how many they are.
+fn copy(list: &[u32], at: &mut usize, batch: &mut [u32; BATCH]) -> usize {
+    let count = BATCH.min(list.len() - *at);
+    batch[..count].copy_from_slice(&list[*at..*at + count]);
+    *at += count;
+    count
+}
+
+/// Puts the documents that pass all tests to the front; how many they are.
+fn sift(segment: Segment<'_>, tests: &[Test<'_>], documents: &mut [u32]) -> usize {
+    let mut left = documents.len();
+    for test in tests {
+        left = test.sift(segment, &mut documents[..left]);
+    }
+    left
+}
+
+/// Whether the documents of `slot`, of which there are `total`, can be walked; `sifted` says whether few of them will be
+/// left.
+pub fn is_walkable(slots: &Slots, slot: &Slot, total: usize, sifted: bool) -> bool {
+    let most = if sifted { MOST_GATHERED } else { GATHERED };
+    slots.words(slot) <= MOST_LISTS || total <= most
+}
+
+/// The documents with a word of `slot`.
+pub fn walk<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Walk<'a> {
     let starts = segment.numbers(Section::PostingStarts);
-    let lists = segment.numbers(Section::Postings);
-    union(slots, slot, starts, lists, |term| frequent(segment, term))
+    union(segment, slots, slot, (starts, segment.numbers(Section::Postings)))
 }
 
-/// The documents with a name that starts with a word of `slot`.
+/// The documents with a name that starts with a word of `slot`, or none if there are too many lists to walk.
 pub fn walk_first<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Option<Walk<'a>> {
-    union(
-        slots,
-        slot,
-        segment.numbers(Section::NameStarts),
-        segment.numbers(Section::Firsts),
-        |_| None,
-    )
+    let starts = segment.numbers(Section::NameStarts);
+    let total = length_of(starts, slots, slot);
+    is_walkable(slots, slot, total, false)
+        .then(|| union(segment, slots, slot, (starts, segment.numbers(Section::Firsts))))
 }
 
 /// About how many documents have a word of `slot`.
 pub fn total(segment: Segment<'_>, slots: &Slots, slot: &Slot) -> usize {
-    let starts = segment.numbers(Section::PostingStarts);
-    slots
-        .ranges(slot)
-        .iter()
-        .map(|range| length(starts, range.low, range.high))
-        .sum()
+    length_of(segment.numbers(Section::PostingStarts), slots, slot)
 }
 
-fn length(starts: U32s<'_>, low: u32, high: u32) -> usize {
-    (starts.get(high as usize).saturating_sub(starts.get(low as usize))) as usize
+fn length_of(starts: U32s<'_>, slots: &Slots, slot: &Slot) -> usize {
+    let length = |low: u32, high: u32| starts.get(high as usize).saturating_sub(starts.get(low as usize));
+    let ranges = slots.ranges(slot).iter();
+    ranges.map(|range| length(range.low, range.high) as usize).sum()
 }
 
 fn union<'a>(
+    segment: Segment<'a>,
     slots: &Slots,
     slot: &Slot,
-    starts: U32s<'a>,
-    lists: U32s<'a>,
-    bits: impl Fn(u32) -> Option<Bits<'a>>,
-) -> Option<Walk<'a>> {
-    let ranges = slots.ranges(slot);
-    let (mut total, mut terms) = (0, 0);
-    for range in ranges {
-        total += length(starts, range.low, range.high);
-        terms += range.count();
-    }
-    let list = |term: u32| {
-        lists.slice(
-            starts.get(term as usize) as usize,
-            starts.get(term as usize + 1) as usize,
-        )
+    (starts, lists): (U32s<'a>, U32s<'a>),
+) -> Walk<'a> {
+    let part = |low: u32, high: u32| {
+        let (from, to) = (starts.get(low as usize), starts.get(high as usize));
+        lists.slice(from as usize, to as usize)
     };
-    if terms <= MOST_LISTS {
-        let mut dense = None;
-        let mut all = Vec::with_capacity(terms);
-        for term in ranges.iter().flat_map(|range| range.low..range.high) {
-            let list = list(term);
-            match bits(term).filter(|_| dense.is_none() && list.len() > DENSE) {
-                Some(bits) => dense = Some((bits, list.len())),
-                None if list.len() > 0 => all.push(list),
-                None => {}
-            }
-        }
-        return Some(match (dense, all.len()) {
-            (None, 0) => Walk::Gathered(Vec::new(), 0),
-            (None, 1) => Walk::List(all[0], 0),
-            (Some((bits, count)), 0) => Walk::Bits(bits, count, 0),
-            _ => Walk::Lists(
-                dense.map(|(bits, count)| Frequent::new(bits, count)),
-                all.into_iter().map(Ahead::new).collect(),
-            ),
-        });
+    let ranges = slots.ranges(slot);
+    if slots.words(slot) > MOST_LISTS {
+        // The lists of neighbouring words stand side by side and are read as one.
+        let all = ranges.iter().map(|range| part(range.low, range.high));
+        return Walk::windows(all.collect(), segment.documents()).at_once();
     }
-    if total > GATHERED {
-        return None;
+    let terms = ranges.iter().flat_map(|range| range.low..range.high);
+    let mut all: Vec<_> = terms.map(|term| part(term, term + 1)).collect();
+    all.retain(|list| list.len() > 0);
+    match all[..] {
+        [one] => Walk::List(one),
+        _ => Walk::windows(all, segment.documents()),
     }
-    let mut all = Vec::with_capacity(total);
-    for range in ranges {
-        let (from, to) = (starts.get(range.low as usize), starts.get(range.high as usize));
-        all.extend(lists.slice(from as usize, to as usize).iter());
-    }
-    all.sort_unstable();
-    all.dedup();
-    Some(Walk::Gathered(all, 0))
 }
 
 /// The bits of a frequent word.
-fn frequent(segment: Segment<'_>, term: u32) -> Option<Bits<'_>> {
+pub fn frequent(segment: Segment<'_>, term: u32) -> Option<Bits<'_>> {
     let terms = segment.numbers(Section::FrequentTerms);
     let at = terms.below(term);
     if at >= terms.len() || terms.get(at) != term {

@@ -81,6 +81,13 @@ pub enum Reading {
     Without(u8),
 }
 
+impl Reading {
+    /// Whether something else was read than what was typed.
+    pub(crate) fn is_guess(self) -> bool {
+        matches!(self, Self::Typo(_) | Self::Typos(..) | Self::Without(_))
+    }
+}
+
 /// A document found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {

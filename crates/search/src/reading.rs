@@ -44,7 +44,8 @@ impl Slot {
     /// Whether a document with this signature may hold a word of the slot.
     #[inline]
     pub fn may_be_in(&self, signature: u64) -> bool {
-        self.bits.iter().any(|&bits| !signature & bits == 0)
+        let lacking = self.bits.iter().map(|bits| !signature & bits);
+        lacking.min() == Some(0)
     }
 }
 
@@ -116,6 +117,11 @@ impl Slots {
     #[inline]
     pub fn ranges(&self, slot: &Slot) -> &[Range] {
         &self.ranges[slot.from as usize..slot.to as usize]
+    }
+
+    /// How many words a slot may stand for.
+    pub fn words(&self, slot: &Slot) -> usize {
+        self.ranges(slot).iter().map(|range| range.count()).sum()
     }
 
     /// The range `at` of a slot is another way to write what was typed.

@@ -11,7 +11,7 @@ use crate::record::Record;
 use crate::trie::Trie;
 
 const MAGIC: &[u8; 8] = b"cwsearch";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = 32;
 
 /// Parts of a segment, in the order in which they are written.
@@ -33,6 +33,9 @@ pub enum Section {
     /// The most frequent words, with a bit for each document.
     FrequentTerms,
     FrequentBits,
+    /// For each word where its sieve is, in words of eight bytes, and the sieves (see [`crate::sieve`]).
+    SieveStarts,
+    Sieves,
     /// Words of each document.
     RecordStarts,
     Records,
@@ -62,6 +65,8 @@ pub enum Section {
     LabelLists,
     LabelBitsOf,
     LabelBits,
+    LabelSieveStarts,
+    LabelSieves,
     /// Names of the documents of a label, in the order of their words.
     LabelNameStarts,
     LabelNamePlaces,

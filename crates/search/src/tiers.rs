@@ -6,8 +6,9 @@
 
 use crate::begins::{self, Stretch};
 use crate::find::Finder;
+use crate::members::Test;
 use crate::names::{self, Least, Ranked};
-use crate::postings::{self, BATCH, Walk};
+use crate::postings::{self, BATCH, MOST_LISTS, Walk};
 use crate::query::{Reading, Tier};
 use crate::rank::{self, Worth};
 use crate::reading::{Slot, Slots};
@@ -17,14 +18,24 @@ use crate::segment::Section;
 
 /// Documents of one list that are judged.
 const CANDIDATES: usize = 16;
-/// Steps through a list as long as nothing was found.
-const STEPS: u32 = 4_000;
-/// Steps through a list once a few documents were found.
-const STEPS_FEW: u32 = 256;
-/// Steps through a list once enough were found.
-const STEPS_ENOUGH: u32 = 64;
+/// Steps through one list for words as they were typed.
+const STEPS: u32 = 40_000;
+/// The same where labels rule out most documents.
+const STEPS_FILTERED: u32 = 20_000;
+/// The same where names begin with what was typed.
+const STEPS_BEGUN: u32 = 1_000;
+/// The same once enough were found.
+const STEPS_ENOUGH: u32 = 1_000;
+/// Steps through one list for what may have been meant, as long as nothing was found.
+const STEPS_OF_A_GUESS: u32 = 4_000;
+/// The same once something was found.
+const STEPS_OF_A_LATE_GUESS: u32 = 256;
+/// Records that are fetched together.
+const SIDE_BY_SIDE: usize = 8;
+/// Of a walk of no more documents than this every record is looked at.
+const FEW: usize = 64;
 /// What looking at a record counts.
-const LOOK: u32 = 4;
+const LOOK: u32 = 16;
 /// No more names than this are tried of one stretch.
 const MOST_NAMES: usize = 1_024;
 /// Names that begin with all words but the last are looked through if they are no more than this.
@@ -183,34 +194,32 @@ impl<'a> Finder<'a> {
 
     /// Documents that have all words anywhere.
     ///
-    /// The rarest word leads. Where even that is more frequent than names that start with the first word, these are
-    /// walked first.
+    /// The rarest word, or the rarest label, leads; the others are asked about its documents. Where even that is more
+    /// frequent than names that start with the first word, these are walked first.
     fn listed(&mut self, slots: &Slots, before: &[Stretch]) {
         if self.hopeless(rank::MOST_FIRST + slots.cost) {
             return;
         }
         let required: Vec<Slot> = slots.required().copied().collect();
         self.beside(before, slots, &required);
-        let mut rarest: Option<Walk<'a>> = self.filter.walk();
-        for slot in &required {
-            let walk = postings::walk(self.segment, slots, slot);
-            if let Some(walk) = walk
-                && rarest.as_ref().is_none_or(|rarest| walk.size() < rarest.size())
-            {
-                rarest = Some(walk);
-            }
-        }
-        let lead = slots.lead().filter(|_| required.len() > 1);
-        let first = lead.and_then(|lead| postings::walk_first(self.segment, slots, lead));
-        let smaller = first.filter(|first| rarest.as_ref().is_none_or(|rarest| first.size() < rarest.size()));
+        let asked = Asked::new(self, slots, &required);
+        let lead = asked.lead(self, slots);
+        let first = slots.lead().filter(|_| required.len() > 1);
+        let first = first.and_then(|first| postings::walk_first(self.segment, slots, first));
+        let smaller = first.filter(|first| lead.as_ref().is_none_or(|(_, lead)| first.size() < lead.size()));
         let mut most = rank::MOST_FIRST;
         if let Some(first) = smaller {
-            self.walk(first, slots, &required, most);
+            let tests = asked.tests(self, slots, &first, None);
+            self.walk(first, slots, &required, &tests, most);
             most = rank::MOST_ANYWHERE;
         }
         if !self.hopeless(most + slots.cost) {
-            let rarest = rarest.unwrap_or_else(|| postings::heads(self.segment, slots, &required[0]));
-            self.walk(rarest, slots, &required, most);
+            let (at, lead) = match lead {
+                Some((at, lead)) => (Some(at), lead),
+                None => (None, postings::heads(self.segment, slots, &required[0])),
+            };
+            let tests = asked.tests(self, slots, &lead, at);
+            self.walk(lead, slots, &required, &tests, most);
         }
     }
 
@@ -232,54 +241,140 @@ impl<'a> Finder<'a> {
         }
         documents.sort_unstable();
         documents.dedup();
-        self.walk(Walk::Gathered(documents, 0), slots, required, rank::MOST_FIRST);
+        self.walk(
+            Walk::Gathered(documents, 0),
+            slots,
+            required,
+            &[],
+            rank::MOST_FIRST,
+        );
     }
 
-    /// Offers the documents of `walk` that have all `required` words and may be worth up to `most`.
-    fn walk(&mut self, mut walk: Walk<'a>, slots: &Slots, required: &[Slot], most: f32) {
+    /// Steps that one list may take now.
+    fn allowed(&self, slots: &Slots) -> u32 {
+        let found = self.top.len();
+        let allowed = match slots.reading.is_guess() {
+            false if self.filter.narrowest().is_some() => STEPS_FILTERED,
+            false if found >= ENOUGH => STEPS_ENOUGH,
+            false if self.begun => STEPS_BEGUN,
+            false => STEPS,
+            true if found == 0 && !self.begun => STEPS_OF_A_GUESS,
+            true => STEPS_OF_A_LATE_GUESS,
+        };
+        allowed.min(self.steps)
+    }
+
+    /// Offers the documents of `walk` that pass all `tests`, have all `required` words and may be worth up to `most`.
+    fn walk(&mut self, mut walk: Walk<'a>, slots: &Slots, required: &[Slot], tests: &[Test<'a>], most: f32) {
         let most = most + slots.cost;
         let mut left = CANDIDATES;
-        let allowed = match self.top.len() {
-            0 if !self.begun => STEPS,
-            0..ENOUGH if self.filter.narrowest().is_none() => STEPS_FEW,
-            _ => STEPS_ENOUGH,
-        };
-        let allowed = allowed.min(self.steps);
+        let allowed = self.allowed(slots);
         let mut steps = allowed;
         let mut batch = [0; BATCH];
-        while left > 0 && steps > 0 {
-            let count = walk.next(&mut batch);
-            if count == 0 || self.top.rejects(self.segment.weight(batch[0]) + most, batch[0]) {
+        while left > 0
+            && steps > 0
+            && let Some(part) = walk.next(self.segment, tests, &mut batch)
+        {
+            steps = steps.saturating_sub(part.passed as u32);
+            let documents = &batch[..part.left];
+            for documents in documents.chunks(SIDE_BY_SIDE) {
+                let mut words = [Terms::default(); SIDE_BY_SIDE];
+                for (words, &document) in words.iter_mut().zip(documents) {
+                    *words = self.segment.record(document).all();
+                }
+                for (&document, &words) in documents.iter().zip(&words) {
+                    let weight = self.segment.weight(document);
+                    if left == 0 || self.top.rejects(weight + most, document) {
+                        break;
+                    }
+                    steps = steps.saturating_sub(LOOK);
+                    if holds(words, slots, required) && self.filter.admits(document) {
+                        left -= 1;
+                        let record = self.segment.record(document);
+                        let Worth { bonus, name, first } = rank::judge(record, slots);
+                        let tier = if first { Tier::First } else { Tier::Anywhere };
+                        self.offer(document, weight + bonus + slots.cost, tier, name, slots.reading);
+                    }
+                }
+            }
+            if self.top.full() && self.top.rejects(self.segment.weight(part.last) + most, part.last) {
                 break;
-            }
-            steps = steps.saturating_sub(count as u32);
-            // What is read of a batch is fetched side by side: first the signatures, then the records of the few that remain.
-            let mut passed = 0;
-            for at in 0..count {
-                let signature = self.segment.signature(batch[at]);
-                batch[passed] = batch[at];
-                passed += usize::from(required.iter().all(|slot| slot.may_be_in(signature)));
-            }
-            let mut words = [Terms::default(); BATCH];
-            for (words, &document) in words.iter_mut().zip(&batch[..passed]) {
-                *words = self.segment.record(document).all();
-            }
-            for (&document, &words) in batch[..passed].iter().zip(&words) {
-                let weight = self.segment.weight(document);
-                if left == 0 || self.top.rejects(weight + most, document) {
-                    break;
-                }
-                steps = steps.saturating_sub(LOOK);
-                if holds(words, slots, required) && self.filter.admits(document) {
-                    left -= 1;
-                    let record = self.segment.record(document);
-                    let Worth { bonus, name, first } = rank::judge(record, slots);
-                    let tier = if first { Tier::First } else { Tier::Anywhere };
-                    self.offer(document, weight + bonus + slots.cost, tier, name, slots.reading);
-                }
             }
         }
         self.steps -= allowed - steps;
+    }
+}
+
+/// What is asked about documents: the words and the labels that they must have, those that the fewest have first.
+struct Asked<'s> {
+    all: Vec<(usize, About<'s>)>,
+}
+
+#[derive(Clone, Copy)]
+enum About<'s> {
+    Word(&'s Slot),
+    /// A group of labels; the first is the narrowest.
+    Labels(usize),
+}
+
+impl<'s> Asked<'s> {
+    fn new(finder: &Finder<'_>, slots: &Slots, required: &'s [Slot]) -> Self {
+        let words = required.iter().map(|slot| {
+            let total = postings::total(finder.segment, slots, slot);
+            (total, About::Word(slot))
+        });
+        let labels = (0..).map(About::Labels);
+        let mut all: Vec<_> = words.chain(finder.filter.sizes().zip(labels)).collect();
+        all.sort_by_key(|(size, _)| *size);
+        Self { all }
+    }
+
+    /// The shortest walk, and where its word or label stands; none where there is no list that can be walked.
+    fn lead<'a>(&self, finder: &Finder<'a>, slots: &Slots) -> Option<(usize, Walk<'a>)> {
+        let sifted = self.all.len() > 1;
+        let cost = |&(at, &(size, about)): &(usize, &(usize, About<'_>))| match about {
+            About::Word(slot) if slots.words(slot) > MOST_LISTS => size,
+            _ => size.min(self.until_full(finder, at)),
+        };
+        let walkable = |&(_, &(size, about)): &(usize, &(usize, About<'_>))| match about {
+            About::Word(slot) => postings::is_walkable(slots, slot, size, sifted),
+            About::Labels(group) => group == 0,
+        };
+        let (at, &(_, about)) = self.all.iter().enumerate().filter(walkable).min_by_key(cost)?;
+        let walk = match about {
+            About::Word(slot) => postings::walk(finder.segment, slots, slot),
+            About::Labels(_) => finder.filter.walk()?,
+        };
+        Some((at, walk))
+    }
+
+    /// About how many documents in order are passed until the page is full.
+    fn until_full(&self, finder: &Finder<'_>, lead: usize) -> usize {
+        let rarest = self.all.iter().enumerate().find(|(at, _)| *at != lead);
+        let others = rarest.map_or(usize::MAX, |(_, (size, _))| (*size).max(1));
+        (2 * CANDIDATES).saturating_mul(finder.segment.documents() as usize) / others
+    }
+
+    /// The tests for a walk that is led by what stands at a place; signatures come last.
+    fn tests<'a>(
+        &self,
+        finder: &Finder<'a>,
+        slots: &Slots,
+        walk: &Walk<'_>,
+        lead: Option<usize>,
+    ) -> Vec<Test<'a>> {
+        let mut tests = Vec::with_capacity(self.all.len());
+        let others = self.all.iter().enumerate().filter(|(at, _)| Some(*at) != lead);
+        for (_, (_, about)) in others {
+            tests.extend(match *about {
+                About::Word(slot) if walk.size() <= FEW => Some(Test::Signature(*slot)),
+                About::Word(slot) => Some(Test::slot(finder.segment, slots, slot)),
+                About::Labels(_) if walk.size() <= FEW => None,
+                About::Labels(group) => Some(finder.filter.test(group)),
+            });
+        }
+        tests.sort_by_key(|test| matches!(test, Test::Signature(_)));
+        tests
     }
 }
 

@@ -7,6 +7,7 @@ use crate::bytes::{pack, pack_bits};
 use crate::labels::{FREQUENT, MANY};
 use crate::names;
 use crate::segment::Section;
+use crate::sieve;
 
 /// The sections of all labels; `sorted` are their texts.
 pub fn sections(documents: &Documents, sorted: &[&str], list: &Names) -> Sections {
@@ -19,12 +20,16 @@ pub fn sections(documents: &Documents, sorted: &[&str], list: &Names) -> Section
     }
     let mut bits = Vec::new();
     let mut bits_of = Vec::with_capacity(sorted.len());
+    let mut sieves = Vec::new();
+    let mut sieve_sizes = Vec::with_capacity(sorted.len());
     for list in &lists {
         if list.len() > count / FREQUENT {
             bits_of.push((bits.len() / count.div_ceil(64).max(1) / 8) as u32 + 1);
             bits.extend(pack_bits(list.iter().copied(), count));
+            sieve_sizes.push(0);
         } else {
             bits_of.push(0);
+            sieve_sizes.push(sieve::build(list, &mut sieves));
         }
     }
     let mut places: Vec<Vec<u32>> = vec![Vec::new(); sorted.len()];
@@ -49,6 +54,8 @@ pub fn sections(documents: &Documents, sorted: &[&str], list: &Names) -> Section
         (Section::LabelLists, pack(lists.concat())),
         (Section::LabelBitsOf, pack(bits_of)),
         (Section::LabelBits, bits),
+        (Section::LabelSieveStarts, starts(sieve_sizes.into_iter())),
+        (Section::LabelSieves, sieves),
         (Section::LabelNameStarts, starts(places.iter().map(Vec::len))),
         (Section::LabelNamePlaces, pack(places.concat())),
         (Section::LabelNameEntries, pack(entries.concat())),

@@ -4,6 +4,7 @@ use super::documents::Documents;
 use super::{Sections, starts};
 use crate::bytes::{pack, pack_bits};
 use crate::segment::Section;
+use crate::sieve;
 
 /// A word in more than one document of so many gets a bit for each document.
 const FREQUENT: usize = 64;
@@ -39,7 +40,18 @@ pub fn sections(documents: &Documents, terms: usize) -> Sections {
         let list = &lists[ends[term] - counts[term]..ends[term]];
         bits.extend(pack_bits(list.iter().copied(), count));
     }
+    let mut sieves = Vec::new();
+    let mut sizes = Vec::with_capacity(terms);
+    for term in 0..terms {
+        let list = &lists[ends[term] - counts[term]..ends[term]];
+        sizes.push(match frequent.binary_search(&term) {
+            Ok(_) => 0,
+            Err(_) => sieve::build(list, &mut sieves),
+        });
+    }
     vec![
+        (Section::SieveStarts, starts(sizes.into_iter())),
+        (Section::Sieves, sieves),
         (Section::PostingStarts, starts(counts.into_iter())),
         (Section::Postings, pack(lists)),
         (
