@@ -11,7 +11,7 @@ use crate::http::recent::Keep;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::{Nonprofit, place};
 use crate::text::fold;
-use ::search::{Answer, BuildError, Builder, Document, Hit, Query};
+use ::search::{Answer, BuildError, Builder, Document, Hit, Query, Together};
 use std::sync::Arc;
 
 /// The label that all nonprofits of a cause carry.
@@ -144,7 +144,7 @@ impl View {
             true => None,
             false => Some(&is_replaced),
         };
-        let settled = snapshot.index().find(&Query {
+        let mut settled = snapshot.index().find(&Query {
             text,
             take,
             filter,
@@ -158,11 +158,13 @@ impl View {
                 hidden: None,
             })
         });
-        let settled_spots = spots(&settled, At::Snapshot);
-        let Some(recent) = recent.filter(|recent| !recent.hits.is_empty()) else {
-            return settled_spots.map(|(_, spot)| spot).collect();
+        let Some(mut recent) = recent.filter(|recent| !recent.hits.is_empty()) else {
+            return spots(&settled, At::Snapshot).map(|(_, spot)| spot).collect();
         };
-        let all = settled_spots.chain(spots(&recent, At::Overlay));
+        let together = Together::new(settled.hits.iter().chain(&recent.hits), take);
+        settled.hits.retain(|hit| together.keeps(hit));
+        recent.hits.retain(|hit| together.keeps(hit));
+        let all = spots(&settled, At::Snapshot).chain(spots(&recent, At::Overlay));
         let mut all: Vec<_> = all
             .filter_map(|(score, spot)| Some((score, self.nonprofit(spot.at)?, spot)))
             .collect();

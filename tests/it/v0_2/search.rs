@@ -132,6 +132,29 @@ on_both! {
         world.client.details(200, ein).await;
     }
 
+    async fn what_has_all_words_stands_alone_though_it_came_after_the_snapshot(world: &World) {
+        world.load_demo().await;
+        let line = r#"{"ein":"987654321","name":"Zquoxly Harbour Rescue","city":"Portland","state":"OR"}"#;
+        world.import_nonprofits(line).await.unwrap();
+        assert_eq!(world.app.directory.view().overlay.len(), 1);
+        for term in ["portland%20zquoxly", "zquoxly%20port", "rescue%20zquoxly"] {
+            let answer = world.client.get(200, &format!("/v0.2/search/{term}")).await;
+            assert_eq!(eins(&answer), ["987654321"], "{term}");
+        }
+    }
+
+    async fn an_ein_finds_its_body_alone_though_that_changed_after_the_snapshot(world: &World) {
+        let filed = body(RED_CROSS, "AMERICAN NATIONAL RED CROSS");
+        let other = body("911111111", "LOCAL 53 REDCROSS STREET LIBRARY");
+        world.import_irs(bmf(&[filed, other])).await.unwrap();
+        let line = r#"{"ein":"530196605","websiteUrl":"https://www.redcross.org"}"#;
+        world.import_nonprofits(line).await.unwrap();
+        assert_eq!(world.app.directory.view().overlay.len(), 1);
+        for term in ["53-0196605", "530196605", "redcross.org"] {
+            assert_eq!(eins(&world.client.get(200, &format!("/v0.2/search/{term}")).await), [RED_CROSS], "{term}");
+        }
+    }
+
     async fn the_same_query_gives_the_same_answer_and_the_same_tag(world: &World) {
         world.load_demo().await;
         let first = world.client.get(200, "/v0.2/search/foundation?take=50").await;
