@@ -132,6 +132,28 @@ on_both! {
         world.client.details(200, ein).await;
     }
 
+    async fn bodies_of_one_name_are_told_apart_by_their_chapters(world: &World) {
+        let chapters = ["678 PORTLAND COUNCIL", "1947 SEKENGER COUNCIL", "JANE DOE TTEE"];
+        let rows: Vec<_> = (930_000_001..)
+            .zip(chapters)
+            .map(|(ein, chapter)| body(&ein.to_string(), "KNIGHTS OF COLUMBUS").with("SORT_NAME", chapter))
+            .map(|row| row.with("SUBSECTION", "08").with("NTEE_CD", ""))
+            .collect();
+        world.import_irs(bmf(&rows)).await.unwrap();
+        let told = "fraternal society in Concord, NH, recognized by the IRS in 1994.";
+        for (term, description) in [
+            ("knights%20of%20columbus%20portland%20council", format!("678 Portland Council: a {told}")),
+            ("knights%20of%20columbus%20sek", format!("1947 Sekenger Council: a {told}")),
+            ("930000003", format!("A {told}")),
+        ] {
+            let found = world.client.get(200, &format!("/v0.2/search/{term}")).await;
+            let item = &found.json["nonprofits"][0];
+            assert_eq!(item["description"], description.as_str(), "{term}");
+            let details = world.client.details(200, item["ein"].as_str().unwrap()).await;
+            assert_eq!(details.nonprofit()["description"], description.as_str());
+        }
+    }
+
     async fn what_has_all_words_stands_alone_though_it_came_after_the_snapshot(world: &World) {
         world.load_demo().await;
         let line = r#"{"ein":"987654321","name":"Zquoxly Harbour Rescue","city":"Portland","state":"OR"}"#;
