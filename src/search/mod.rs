@@ -24,9 +24,19 @@ pub fn state_label(code: &str) -> String {
     format!("state:{}", code.trim().to_ascii_uppercase())
 }
 
-/// The label that all nonprofits of a city carry, whatever its state.
+/// The label that all nonprofits of a city carry, whatever its state and however its saint, mount or fort is written.
 pub fn city_label(name: &str) -> String {
-    format!("city:{}", fold(name, ' '))
+    let mut label = String::from("city");
+    for (place, word) in fold(name, ' ').split(' ').enumerate() {
+        label.push(if place == 0 { ':' } else { ' ' });
+        label.push_str(match word {
+            "saint" => "st",
+            "mount" => "mt",
+            "fort" => "ft",
+            _ => word,
+        });
+    }
+    label
 }
 
 /// The label of nonprofits that gifts can be passed on to.
@@ -189,4 +199,28 @@ fn spots<'a>(answer: &'a Answer<'_>, at: fn(u32) -> At) -> impl Iterator<Item = 
         };
         (hit.score, spot)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_city_has_one_label_however_it_is_written() {
+        for (label, names) in [
+            ("city:st louis", ["St. Louis", "saint louis", "ST LOUIS"]),
+            (
+                "city:port st lucie",
+                ["Port Saint Lucie", "port st. lucie", "Port St Lucie"],
+            ),
+            ("city:mt vernon", ["Mount Vernon", "Mt. Vernon", "mt vernon"]),
+            ("city:ft worth", ["Fort Worth", "Ft. Worth", "FT WORTH"]),
+            (
+                "city:mountain view",
+                ["Mountain View", "mountain  view", "MOUNTAIN VIEW"],
+            ),
+        ] {
+            assert_eq!(names.map(city_label), [label; 3]);
+        }
+    }
 }

@@ -90,6 +90,18 @@ on_both! {
         assert_eq!(world.client.get(400, "/v0.2/search/habitat?disbursable=maybe").await.code(), "invalid_parameter");
     }
 
+    async fn a_city_is_the_same_city_however_its_saint_is_written(world: &World) {
+        let cities = ["SAINT LOUIS", "ST LOUIS", "ST. LOUIS", "LOUISVILLE"];
+        let rows: Vec<_> = bodies(4).into_iter().zip(cities).map(|(row, city)| row.with("CITY", city)).collect();
+        world.import_irs(bmf(&rows)).await.unwrap();
+        for city in ["st%20louis", "Saint%20Louis", "ST.%20LOUIS"] {
+            let answer = world.client.get(200, &format!("/v0.2/search/shelter?city={city}")).await;
+            let mut found = eins(&answer);
+            found.sort_unstable();
+            assert_eq!(found, ["100000001", "100000002", "100000003"], "{city}");
+        }
+    }
+
     async fn strange_terms_get_an_answer_or_a_clear_refusal(world: &World) {
         world.load_demo().await;
         let long = "a".repeat(256);
