@@ -166,6 +166,22 @@ on_both! {
         }
     }
 
+    async fn an_everyday_name_finds_the_well_known_body_though_the_irs_has_no_return_of_it(world: &World) {
+        let hospital = body("620646012", "ST JUDE CHILDRENS RESEARCH HOSPITAL INC").with("TAX_PERIOD", "");
+        let institute = body("042103594", "MASSACHUSETTS INSTITUTE OF TECHNOLOGY").with("TAX_PERIOD", "000000");
+        let rows = [
+            hospital.with("REVENUE_AMT", "81460"),
+            institute.with("REVENUE_AMT", ""),
+            body("202917263", "ST JUDES RANCH FOR CHILDREN").with("REVENUE_AMT", "200000000"),
+            body("222578187", "ST JUDE HOUSING CORPORATION").with("REVENUE_AMT", "900000000"),
+            body("060662150", "MITCHELL COLLEGE").with("REVENUE_AMT", "900000000"),
+        ];
+        world.import_irs(bmf(&rows)).await.unwrap();
+        for (term, ein) in [("st%20jude", "620646012"), ("mit", "042103594")] {
+            assert_eq!(eins(&world.client.get(200, &format!("/v0.2/search/{term}")).await)[0], ein, "{term}");
+        }
+    }
+
     async fn what_has_all_words_stands_alone_though_it_came_after_the_snapshot(world: &World) {
         world.load_demo().await;
         let line = r#"{"ein":"987654321","name":"Zquoxly Harbour Rescue","city":"Portland","state":"OR"}"#;
