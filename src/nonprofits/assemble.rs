@@ -1,6 +1,6 @@
 //! From what is stored to what is shown: the filed facts and the profile that people told us, made one.
 
-use super::aliases::everyday_names;
+use super::aliases::{everyday_names, usual_revenue};
 use super::causes::{CauseSet, Causes};
 use super::ntee::Ntee;
 use super::prominence::{Known, prominence};
@@ -30,6 +30,8 @@ pub fn assemble<T>(
     let own_description = told(|profile| &profile.description);
     let (logo, cover) = (told(|profile| &profile.logo), told(|profile| &profile.cover));
     let amounts = filed.facts.unwrap_or_default();
+    let has_no_return = stored.listed && amounts.tax_period == 0;
+    let usual_revenue = stored.ein().filter(|_| has_no_return).and_then(usual_revenue);
     let nonprofit = Nonprofit {
         id: NonprofitId(stored.id),
         ein: stored.ein(),
@@ -57,14 +59,14 @@ pub fn assemble<T>(
         cover,
         gone_at: stored.gone_at,
         prominence: prominence(&Known {
-            revenue: amounts.revenue,
+            revenue: usual_revenue.or(amounts.revenue),
             income: amounts.income,
             assets: amounts.assets,
             is_deductible: amounts.is_deductible(),
             is_subordinate: amounts.is_subordinate(),
             is_gone: stored.gone_at.is_some(),
             files_returns: amounts.tax_period != 0,
-            has_bare_amounts: stored.listed && amounts.tax_period == 0,
+            has_bare_amounts: has_no_return && usual_revenue.is_none(),
             has_ruling: amounts.ruling != 0,
             has_website: website_url.is_some(),
             has_description: own_description.is_some(),

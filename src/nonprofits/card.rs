@@ -16,6 +16,8 @@ const MOST_CAUSES: usize = 3;
 pub struct Card<'a> {
     pub slug: &'a str,
     pub name: Vec<Part<'a>>,
+    /// The chapter, where it tells this one apart from others of its name.
+    pub chapter: Option<&'a str>,
     pub logo: String,
     pub location: String,
     pub description: String,
@@ -26,12 +28,13 @@ impl<'a> Card<'a> {
     /// `words` are those that were searched for.
     pub fn new(nonprofit: &Nonprofit<'a>, words: &[String], causes: &'a Causes) -> Card<'a> {
         let location = nonprofit.location();
-        let description = nonprofit.description(&location).into_owned();
+        let description = nonprofit.description_beside_chapter(&location).into_owned();
         let short = cut(&description, LONGEST);
         let is_cut = short.len() < description.len();
         Card {
             slug: nonprofit.slug,
             name: mark(nonprofit.name, words),
+            chapter: nonprofit.telling_chapter(),
             logo: Urls::logo_here(nonprofit),
             location,
             description: if is_cut {

@@ -6,15 +6,27 @@ use std::fmt::Write;
 
 /// `A public charity in Portland, OR working in food banks and pantries, recognized by the IRS in 1987.`
 ///
+/// A chapter stands before it: `678 Portland Council: a fraternal society in Portland, OR, recognized by the IRS in 1940.`
+///
 /// `location` may be empty. Where gifts are known not to be deductible, a second sentence says so. The text stays
-/// under 200 characters.
-pub fn describe(facts: Option<&IrsFacts>, ntee: Option<Ntee>, location: &str) -> String {
+/// under 200 characters, and with a chapter under 250.
+pub fn describe(
+    chapter: Option<&str>,
+    facts: Option<&IrsFacts>,
+    ntee: Option<Ntee>,
+    location: &str,
+) -> String {
     let kind = kind(facts, ntee);
     let field = ntee
         .and_then(Ntee::field)
         .filter(|field| !says_already(kind, field));
     let mut text = String::with_capacity(192);
-    text.push_str(article(kind));
+    match chapter {
+        // Writing to a String cannot fail.
+        Some(chapter) => _ = write!(text, "{chapter}: a"),
+        None => text.push('A'),
+    }
+    text.push_str(after_a(kind));
     text.push_str(kind);
     if !location.is_empty() && location.len() <= LONGEST_LOCATION {
         text.push_str(" in ");
@@ -30,7 +42,6 @@ pub fn describe(facts: Option<&IrsFacts>, ntee: Option<Ntee>, location: &str) ->
         } else {
             ""
         };
-        // Writing to a String cannot fail.
         let _ = write!(text, "{joint} recognized by the IRS in {year}");
     }
     text.push('.');
@@ -62,12 +73,12 @@ fn kind(facts: Option<&IrsFacts>, ntee: Option<Ntee>) -> &'static str {
 
 const CHURCH: &str = "church";
 
-/// The kinds are ours, so their sound is known: none starts with a silent h or a spoken u.
-fn article(kind: &str) -> &'static str {
+/// The rest of the article. The kinds are ours, so their sound is known: none starts with a silent h or a spoken u.
+fn after_a(kind: &str) -> &'static str {
     if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
-        "An "
+        "n "
     } else {
-        "A "
+        " "
     }
 }
 
@@ -125,7 +136,7 @@ mod tests {
     };
 
     fn text(facts: IrsFacts, code: &str, location: &str) -> String {
-        describe(Some(&facts), Ntee::parse(code), location)
+        describe(None, Some(&facts), Ntee::parse(code), location)
     }
 
     #[test]
@@ -137,8 +148,30 @@ mod tests {
     }
 
     #[test]
+    fn a_chapter_stands_before_what_it_is() {
+        let council = IrsFacts {
+            subsection: 8,
+            ruling: 194_009,
+            ..CHARITY
+        };
+        assert_eq!(
+            describe(Some("678 Portland Council"), Some(&council), None, "Portland, OR"),
+            "678 Portland Council: a fraternal society in Portland, OR, recognized by the IRS in 1940."
+        );
+        let local = IrsFacts {
+            subsection: 9,
+            ruling: 0,
+            ..CHARITY
+        };
+        assert_eq!(
+            describe(Some("Local 42"), Some(&local), None, ""),
+            "Local 42: an employee benefit association."
+        );
+    }
+
+    #[test]
     fn what_is_not_known_is_not_said() {
-        assert_eq!(describe(None, None, ""), "A nonprofit organization.");
+        assert_eq!(describe(None, None, None, ""), "A nonprofit organization.");
         assert_eq!(
             text(IrsFacts { ruling: 0, ..CHARITY }, "", "Guam"),
             "A public charity in Guam."
@@ -229,12 +262,14 @@ mod tests {
         #[test]
         fn every_description_is_short_and_ends_with_a_period(
             subsection in 0_u8..100, foundation in 0_u8..30, deductibility in 0_u8..5, ruling in 0_u32..210_000,
-            code in "[A-Z][0-9][0-9A-Z]", location in "[A-Za-z, ]{0,80}",
+            code in "[A-Z][0-9][0-9A-Z]", location in "[A-Za-z, ]{0,80}", chapter in "[A-Z][a-z]{0,47}",
         ) {
             let facts = IrsFacts { subsection, deductibility, foundation, ruling, ..CHARITY };
             let text = text(facts, &code, location.trim());
             prop_assert!(text.chars().count() < 200, "{}", text);
             prop_assert!(text.ends_with('.') && text.starts_with('A'));
+            let named = describe(Some(&chapter), Some(&facts), Ntee::parse(&code), location.trim());
+            prop_assert!(named.chars().count() < 250 && named.ends_with(&text[1..]), "{}", named);
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod card;
 pub mod casing;
 mod cause_rules;
 pub mod causes;
+mod chapter;
 pub mod describe;
 pub mod ein;
 pub mod filed;
@@ -80,12 +81,30 @@ impl<'a> Nonprofit<'a> {
         }
     }
 
-    /// The short description: its own, or a sentence from the facts. `location` is [`Nonprofit::location`], which
-    /// most callers need anyway.
+    /// The chapter, where it tells this one apart from others of its name.
+    pub fn telling_chapter(&self) -> Option<&'a str> {
+        let in_group = self.facts.is_some_and(|facts| facts.group != 0);
+        chapter::telling(self.chapter, self.name, self.city, in_group)
+    }
+
+    /// The short description: its own, or a sentence from the facts, with the chapter before it. `location` is
+    /// [`Nonprofit::location`], which most callers need anyway.
     pub fn description(&self, location: &str) -> Cow<'a, str> {
         match self.own_description {
             Some(own) => Cow::Borrowed(own),
-            None => Cow::Owned(describe::describe(self.facts.as_ref(), self.ntee, location)),
+            None => Cow::Owned(self.describe(self.telling_chapter(), location)),
         }
+    }
+
+    /// The same where the chapter has a line of its own.
+    pub fn description_beside_chapter(&self, location: &str) -> Cow<'a, str> {
+        match self.own_description {
+            Some(own) => Cow::Borrowed(own),
+            None => Cow::Owned(self.describe(None, location)),
+        }
+    }
+
+    fn describe(&self, chapter: Option<&str>, location: &str) -> String {
+        describe::describe(chapter, self.facts.as_ref(), self.ntee, location)
     }
 }

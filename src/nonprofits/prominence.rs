@@ -3,7 +3,8 @@
 //! It counts thousandths of a power of ten. The money of a body is the largest of its revenue, a tenth of its gross
 //! receipts and a hundredth of its assets, in dollars: receipts count sales of securities, and assets stand in where
 //! a private foundation files no revenue. A body of $1,000,000 a year starts at 6,000, one of $10,000,000 at 7,000.
-//! Amounts come from returns: where the IRS has none of a body, a power of ten counts 30 and not 1,000.
+//! Amounts come from returns: where the IRS has none of a body, a power of ten counts 30 and not 1,000, unless it is a
+//! well-known body whose size is known without it.
 //! To it are added
 //!
 //! - 50 where gifts are tax-deductible;

@@ -1,7 +1,7 @@
 //! Why a nonprofit stands where it stands, for `causeway search --explain`.
 
 use crate::directory::View;
-use ::search::Query;
+use ::search::{Query, Together};
 
 /// A nonprofit of an answer, with the account of the index.
 #[derive(Debug)]
@@ -27,21 +27,22 @@ impl View {
             filter: &[],
             hidden: Some(&is_replaced),
         });
-        let recent = self.overlay.index().map(|index| {
+        let recent = self.overlay.index().map_or_else(Vec::new, |index| {
             index.explain(&Query {
                 take,
                 ..Query::new(text)
             })
         });
+        let together = Together::new(settled.iter().chain(&recent).map(|why| &why.hit), take);
         let settled = settled
             .into_iter()
             .map(|why| (snapshot.nonprofit(why.hit.document), why));
         let recent = recent
             .into_iter()
-            .flatten()
             .map(|why| (self.overlay.nonprofit(why.hit.document), why));
         let mut accounts: Vec<Account> = settled
             .chain(recent)
+            .filter(|(_, why)| together.keeps(&why.hit))
             .filter_map(|(nonprofit, why)| {
                 let nonprofit = nonprofit?;
                 Some(Account {

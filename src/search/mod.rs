@@ -11,7 +11,7 @@ use crate::http::recent::Keep;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::{Nonprofit, place};
 use crate::text::fold;
-use ::search::{Answer, BuildError, Builder, Document, Hit, Query};
+use ::search::{Answer, BuildError, Builder, Document, Hit, Query, Together};
 use std::sync::Arc;
 
 /// The label that all nonprofits of a cause carry.
@@ -24,9 +24,19 @@ pub fn state_label(code: &str) -> String {
     format!("state:{}", code.trim().to_ascii_uppercase())
 }
 
-/// The label that all nonprofits of a city carry, whatever its state.
+/// The label that all nonprofits of a city carry, whatever its state and however its saint, mount or fort is written.
 pub fn city_label(name: &str) -> String {
-    format!("city:{}", fold(name, ' '))
+    let mut label = String::from("city");
+    for (place, word) in fold(name, ' ').split(' ').enumerate() {
+        label.push(if place == 0 { ':' } else { ' ' });
+        label.push_str(match word {
+            "saint" => "st",
+            "mount" => "mt",
+            "fort" => "ft",
+            _ => word,
+        });
+    }
+    label
 }
 
 /// The label of nonprofits that gifts can be passed on to.
@@ -144,7 +154,7 @@ impl View {
             true => None,
             false => Some(&is_replaced),
         };
-        let settled = snapshot.index().find(&Query {
+        let mut settled = snapshot.index().find(&Query {
             text,
             take,
             filter,
@@ -158,11 +168,13 @@ impl View {
                 hidden: None,
             })
         });
-        let settled_spots = spots(&settled, At::Snapshot);
-        let Some(recent) = recent.filter(|recent| !recent.hits.is_empty()) else {
-            return settled_spots.map(|(_, spot)| spot).collect();
+        let Some(mut recent) = recent.filter(|recent| !recent.hits.is_empty()) else {
+            return spots(&settled, At::Snapshot).map(|(_, spot)| spot).collect();
         };
-        let all = settled_spots.chain(spots(&recent, At::Overlay));
+        let together = Together::new(settled.hits.iter().chain(&recent.hits), take);
+        settled.hits.retain(|hit| together.keeps(hit));
+        recent.hits.retain(|hit| together.keeps(hit));
+        let all = spots(&settled, At::Snapshot).chain(spots(&recent, At::Overlay));
         let mut all: Vec<_> = all
             .filter_map(|(score, spot)| Some((score, self.nonprofit(spot.at)?, spot)))
             .collect();
@@ -187,4 +199,28 @@ fn spots<'a>(answer: &'a Answer<'_>, at: fn(u32) -> At) -> impl Iterator<Item = 
         };
         (hit.score, spot)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_city_has_one_label_however_it_is_written() {
+        for (label, names) in [
+            ("city:st louis", ["St. Louis", "saint louis", "ST LOUIS"]),
+            (
+                "city:port st lucie",
+                ["Port Saint Lucie", "port st. lucie", "Port St Lucie"],
+            ),
+            ("city:mt vernon", ["Mount Vernon", "Mt. Vernon", "mt vernon"]),
+            ("city:ft worth", ["Fort Worth", "Ft. Worth", "FT WORTH"]),
+            (
+                "city:mountain view",
+                ["Mountain View", "mountain  view", "MOUNTAIN VIEW"],
+            ),
+        ] {
+            assert_eq!(names.map(city_label), [label; 3]);
+        }
+    }
 }

@@ -211,6 +211,40 @@ mod tests {
     }
 
     #[test]
+    fn a_single_letter_between_two_words_may_be_run_together_with_them() {
+        let mut builder = Builder::new();
+        let names = [
+            "Marin Arts",
+            "Marina Arts",
+            "Save A Child",
+            "Make-A-Wish Foundation",
+            "Save The Wish",
+        ];
+        for name in names {
+            let document = Document {
+                name,
+                ..Document::default()
+            };
+            builder.add(&document).unwrap();
+        }
+        let index = Index::open(builder.finish().unwrap()).unwrap();
+        for (text, wanted) in [
+            ("makeawish", 3),
+            ("makeawi", 3),
+            ("saveachild ", 2),
+            ("marinaarts", 1),
+        ] {
+            let answer = index.find(&Query::new(text));
+            let hit = answer.hits.first().map(|hit| (hit.document, hit.reading));
+            assert_eq!(hit, Some((wanted, Reading::Split(0))), "{text}");
+        }
+        assert!(
+            index.find(&Query::new("amake")).hits.is_empty(),
+            "no letter begins or ends the words"
+        );
+    }
+
+    #[test]
     fn matched_words_are_given_as_typed() {
         let index = index();
         let answer = index.find(&Query::new("The  FOOD Banq of Iowa"));

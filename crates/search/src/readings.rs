@@ -30,6 +30,8 @@ const FEW_SUSPECTS: usize = 2;
 pub const SHORTEST_SPLIT: usize = 5;
 /// A word longer than this is not read as three.
 pub const LONGEST_SPLIT: usize = 40;
+/// Letters that are words, as in "make a wish".
+pub const SPLIT_LETTERS: [char; 2] = ['a', 'i'];
 
 impl Finder<'_> {
     /// Tries the readings in turn.
@@ -191,7 +193,8 @@ impl Finder<'_> {
     }
 
     /// The lengths of the words of the dictionary into which `word` falls, two or three, but for the last. Of
-    /// several ways it is the one whose rarest word is the most frequent.
+    /// several ways it is the one whose rarest word is the most frequent; a single letter between two words has to make it
+    /// twice as frequent.
     fn cuts(&self, word: &str, open: bool) -> Option<Vec<usize>> {
         if !word.is_ascii() || word.len() < SHORTEST_SPLIT {
             return None;
@@ -204,12 +207,15 @@ impl Finder<'_> {
             return best.map(|(_, cuts)| cuts);
         }
         for (first, left) in self.beginnings(&spelled) {
-            let Some((rarer, second)) = self.cut(&spelled[first..], open) else {
-                continue;
-            };
-            let rarest = rarer.min(self.frequency(Range::one(left)));
-            if best.as_ref().is_none_or(|(most, _)| rarest > *most) {
-                best = Some((rarest, vec![first, second]));
+            let left = self.frequency(Range::one(left));
+            let in_two = self.cut(&spelled[first..], open);
+            let lettered = self.letter(&word[first..], &spelled[first..], open);
+            let lettered = lettered.map(|rarer| (rarer.min(left) / 2, 1));
+            for (rarer, second) in in_two.into_iter().chain(lettered) {
+                let rarest = rarer.min(left);
+                if best.as_ref().is_none_or(|(most, _)| rarest > *most) {
+                    best = Some((rarest, vec![first, second]));
+                }
             }
         }
         best.map(|(_, cuts)| cuts)
@@ -219,21 +225,34 @@ impl Finder<'_> {
     fn cut(&self, spelled: &[u8], open: bool) -> Option<(u32, usize)> {
         let mut best = None;
         for (cut, left) in self.beginnings(spelled) {
-            let Some(rest) = self.segment.trie().find(&spelled[cut..]) else {
+            let Some(rarer) = self.rarer(left, &spelled[cut..], open) else {
                 continue;
             };
-            let right = if open {
-                Some(rest.range())
-            } else {
-                rest.ends().map(Range::one)
-            };
-            let Some(right) = right else { continue };
-            let rarer = self.frequency(Range::one(left)).min(self.frequency(right));
             if best.is_none_or(|(most, _)| rarer > most) {
                 best = Some((rarer, cut));
             }
         }
         best
+    }
+
+    /// How frequent the rarer is of a single letter that is a word and the word behind it.
+    fn letter(&self, word: &str, spelled: &[u8], open: bool) -> Option<u32> {
+        if !word.starts_with(SPLIT_LETTERS) || word.len() < 3 {
+            return None;
+        }
+        let letter = self.segment.trie().find(&spelled[..1])?.ends()?;
+        self.rarer(letter, &spelled[1..], open)
+    }
+
+    /// How frequent the rarer is of a word and the word, or its beginning, that the letters behind it are.
+    fn rarer(&self, word: u32, rest: &[u8], open: bool) -> Option<u32> {
+        let rest = self.segment.trie().find(rest)?;
+        let rest = if open {
+            rest.range()
+        } else {
+            Range::one(rest.ends()?)
+        };
+        Some(self.frequency(Range::one(word)).min(self.frequency(rest)))
     }
 
     /// The words of two letters or more that letters begin with, each with its length; as many are left.

@@ -1,6 +1,7 @@
 //! Finding and reading: home, search, causes, profiles.
 
 use super::feeds::make;
+use crate::files::{bmf, body};
 use crate::world::World;
 
 on_both! {
@@ -13,6 +14,15 @@ on_both! {
         let page = world.client.get_plain(200, "/search?q=zzqqxx&state=OR&cause=animals").await.text();
         assert!(page.contains("class=\"empty\"") && page.contains("href=\"/search?q=zzqqxx\""), "{page}");
         world.client.get_plain(200, "/search").await;
+    }
+
+    async fn a_card_has_a_line_for_the_chapter(world: &World) {
+        let row = body("930000001", "KNIGHTS OF COLUMBUS").with("SORT_NAME", "678 PORTLAND COUNCIL");
+        let other = body("930000002", "KNIGHTS OF COLUMBUS");
+        world.import_irs(bmf(&[row, other])).await.unwrap();
+        let page = world.client.get_plain(200, "/search?q=knights").await.text();
+        assert_eq!(page.matches("<p class=\"small\"><bdi>678 Portland Council</bdi></p>").count(), 1, "{page}");
+        assert_eq!(page.matches("678 Portland Council").count(), 1, "the text beside it does not say it again");
     }
 
     async fn the_live_answers_are_those_of_the_interface(world: &World) {

@@ -90,6 +90,18 @@ on_both! {
         assert_eq!(world.client.get(400, "/v0.2/search/habitat?disbursable=maybe").await.code(), "invalid_parameter");
     }
 
+    async fn a_city_is_the_same_city_however_its_saint_is_written(world: &World) {
+        let cities = ["SAINT LOUIS", "ST LOUIS", "ST. LOUIS", "LOUISVILLE"];
+        let rows: Vec<_> = bodies(4).into_iter().zip(cities).map(|(row, city)| row.with("CITY", city)).collect();
+        world.import_irs(bmf(&rows)).await.unwrap();
+        for city in ["st%20louis", "Saint%20Louis", "ST.%20LOUIS"] {
+            let answer = world.client.get(200, &format!("/v0.2/search/shelter?city={city}")).await;
+            let mut found = eins(&answer);
+            found.sort_unstable();
+            assert_eq!(found, ["100000001", "100000002", "100000003"], "{city}");
+        }
+    }
+
     async fn strange_terms_get_an_answer_or_a_clear_refusal(world: &World) {
         world.load_demo().await;
         let long = "a".repeat(256);
@@ -130,6 +142,67 @@ on_both! {
         let near = world.client.get(200, &format!("/v0.2/search/{ein}")).await;
         assert!(!eins(&near).contains(&ein), "only its neighbours are found");
         world.client.details(200, ein).await;
+    }
+
+    async fn bodies_of_one_name_are_told_apart_by_their_chapters(world: &World) {
+        let chapters = ["678 PORTLAND COUNCIL", "1947 SEKENGER COUNCIL", "JANE DOE TTEE"];
+        let rows: Vec<_> = (930_000_001..)
+            .zip(chapters)
+            .map(|(ein, chapter)| body(&ein.to_string(), "KNIGHTS OF COLUMBUS").with("SORT_NAME", chapter))
+            .map(|row| row.with("SUBSECTION", "08").with("NTEE_CD", ""))
+            .collect();
+        world.import_irs(bmf(&rows)).await.unwrap();
+        let told = "fraternal society in Concord, NH, recognized by the IRS in 1994.";
+        for (term, description) in [
+            ("knights%20of%20columbus%20portland%20council", format!("678 Portland Council: a {told}")),
+            ("knights%20of%20columbus%20sek", format!("1947 Sekenger Council: a {told}")),
+            ("930000003", format!("A {told}")),
+        ] {
+            let found = world.client.get(200, &format!("/v0.2/search/{term}")).await;
+            let item = &found.json["nonprofits"][0];
+            assert_eq!(item["description"], description.as_str(), "{term}");
+            let details = world.client.details(200, item["ein"].as_str().unwrap()).await;
+            assert_eq!(details.nonprofit()["description"], description.as_str());
+        }
+    }
+
+    async fn an_everyday_name_finds_the_well_known_body_though_the_irs_has_no_return_of_it(world: &World) {
+        let hospital = body("620646012", "ST JUDE CHILDRENS RESEARCH HOSPITAL INC").with("TAX_PERIOD", "");
+        let institute = body("042103594", "MASSACHUSETTS INSTITUTE OF TECHNOLOGY").with("TAX_PERIOD", "000000");
+        let rows = [
+            hospital.with("REVENUE_AMT", "81460"),
+            institute.with("REVENUE_AMT", ""),
+            body("202917263", "ST JUDES RANCH FOR CHILDREN").with("REVENUE_AMT", "200000000"),
+            body("222578187", "ST JUDE HOUSING CORPORATION").with("REVENUE_AMT", "900000000"),
+            body("060662150", "MITCHELL COLLEGE").with("REVENUE_AMT", "900000000"),
+        ];
+        world.import_irs(bmf(&rows)).await.unwrap();
+        for (term, ein) in [("st%20jude", "620646012"), ("mit", "042103594")] {
+            assert_eq!(eins(&world.client.get(200, &format!("/v0.2/search/{term}")).await)[0], ein, "{term}");
+        }
+    }
+
+    async fn what_has_all_words_stands_alone_though_it_came_after_the_snapshot(world: &World) {
+        world.load_demo().await;
+        let line = r#"{"ein":"987654321","name":"Zquoxly Harbour Rescue","city":"Portland","state":"OR"}"#;
+        world.import_nonprofits(line).await.unwrap();
+        assert_eq!(world.app.directory.view().overlay.len(), 1);
+        for term in ["portland%20zquoxly", "zquoxly%20port", "rescue%20zquoxly"] {
+            let answer = world.client.get(200, &format!("/v0.2/search/{term}")).await;
+            assert_eq!(eins(&answer), ["987654321"], "{term}");
+        }
+    }
+
+    async fn an_ein_finds_its_body_alone_though_that_changed_after_the_snapshot(world: &World) {
+        let filed = body(RED_CROSS, "AMERICAN NATIONAL RED CROSS");
+        let other = body("911111111", "LOCAL 53 REDCROSS STREET LIBRARY");
+        world.import_irs(bmf(&[filed, other])).await.unwrap();
+        let line = r#"{"ein":"530196605","websiteUrl":"https://www.redcross.org"}"#;
+        world.import_nonprofits(line).await.unwrap();
+        assert_eq!(world.app.directory.view().overlay.len(), 1);
+        for term in ["53-0196605", "530196605", "redcross.org"] {
+            assert_eq!(eins(&world.client.get(200, &format!("/v0.2/search/{term}")).await), [RED_CROSS], "{term}");
+        }
     }
 
     async fn the_same_query_gives_the_same_answer_and_the_same_tag(world: &World) {

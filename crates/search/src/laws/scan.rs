@@ -7,7 +7,7 @@ use super::plain::{Slot, all_words, judge, meet, names, near};
 use crate::builder::INITIALS;
 use crate::fold::Folded;
 use crate::query::{Query, Reading, Tier};
-use crate::readings::{ENOUGH, LONGEST_SPLIT, SHORTEST_SPLIT};
+use crate::readings::{ENOUGH, LONGEST_SPLIT, SHORTEST_SPLIT, SPLIT_LETTERS};
 use crate::{rank, words};
 
 /// A hit as the tests compare it.
@@ -222,16 +222,29 @@ impl Scan<'_> {
             }
             best
         };
+        let lettered = |word: &str| -> Option<(usize, Vec<Slot>)> {
+            if !word.starts_with(SPLIT_LETTERS) || word.len() < 3 {
+                return None;
+            }
+            let (letter, right) = (self.word(&word[..1], false), self.word(&word[1..], open));
+            let is_known = letter.exact.is_some() && !right.typed.is_empty();
+            let rarer = frequency(&letter.typed).min(frequency(&right.typed));
+            is_known.then(|| (rarer, vec![letter, right]))
+        };
         let mut best = in_two(&word);
         if word.len() <= LONGEST_SPLIT {
             for cut in 2..=word.len() - 2 {
                 let left = self.word(&word[..cut], false);
-                let Some((rarer, others)) = in_two(&word[cut..]).filter(|_| left.exact.is_some()) else {
+                if left.exact.is_none() {
                     continue;
-                };
-                let rarest = rarer.min(frequency(&left.typed));
-                if best.as_ref().is_none_or(|best| rarest > best.0) {
-                    best = Some((rarest, std::iter::once(left).chain(others).collect()));
+                }
+                let most = frequency(&left.typed);
+                let lettered = lettered(&word[cut..]).map(|(rarer, others)| (rarer.min(most) / 2, others));
+                for (rarer, others) in in_two(&word[cut..]).into_iter().chain(lettered) {
+                    let rarest = rarer.min(most);
+                    if best.as_ref().is_none_or(|best| rarest > best.0) {
+                        best = Some((rarest, std::iter::once(left.clone()).chain(others).collect()));
+                    }
                 }
             }
         }
