@@ -66,6 +66,8 @@ pub enum Error {
     InvalidJson(String),
     #[error("send the body as JSON, with Content-Type: application/json")]
     UnsupportedMediaType,
+    #[error("the body did not come in full within the time for a request; send all of it, or less")]
+    SlowBody,
     #[error("{}", told(.0))]
     InvalidBody(Vec<FieldFault>),
     #[error("this Idempotency-Key was used with another body; send a new key for a new fundraiser")]
@@ -164,7 +166,7 @@ impl Error {
             Error::UnknownCause(_) => (StatusCode::NOT_FOUND, "unknown_cause"),
             Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             Error::NoSuchFundraiser(_) => (StatusCode::NOT_FOUND, "fundraiser_not_found"),
-            Error::InvalidJson(_) => (StatusCode::BAD_REQUEST, "invalid_json"),
+            Error::InvalidJson(_) | Error::SlowBody => (StatusCode::BAD_REQUEST, "invalid_json"),
             Error::InvalidBody(_) => (StatusCode::BAD_REQUEST, "invalid_body"),
             Error::IdempotencyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_mismatch"),
             Error::IdempotencyInProgress => (StatusCode::CONFLICT, "idempotency_in_progress"),
