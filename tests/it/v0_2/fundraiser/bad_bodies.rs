@@ -1,14 +1,18 @@
 //! Bodies that cannot be used: each is refused with the name of its field, and nothing is written.
 
 use super::create::PIXEL;
+use super::own::stranger;
 use super::{AARP, NYU, Organiser, PENN, RED_CROSS, SPECIAL, fields, id_of};
 use crate::world::World;
 use axum::body::{Body, Bytes};
 use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use futures_util::stream;
+use futures_util::future::join_all;
+use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// The least body with one field changed; `None` leaves it out.
 fn with(name: &str, value: Option<Value>) -> Value {
@@ -167,6 +171,31 @@ on_both! {
         world.client.send_body(415, &Method::POST, "/v0.2/fundraiser", &headers, body).await;
         // No length is told, so it is counted while it is read.
         let chunk = Bytes::from(vec![b' '; 1 << 20]);
+    async fn large_bodies_that_stall_leave_room_for_those_of_others(world: &World) {
+        let organiser = Organiser::new(world).await;
+        let eve = stranger(world).await;
+        let begun = Arc::new(Semaphore::new(0));
+        let stalled = (0..8).map(|_| {
+            let begun = Arc::clone(&begun);
+            // Each is all but whole; the first part is asked for before any room is.
+            let parts = stream::iter(0..15).map(move |part| {
+                begun.add_permits(usize::from(part == 0));
+                Ok::<_, std::io::Error>(Bytes::from(vec![b' '; 1 << 20]))
+            });
+            let body = Body::from_stream(parts.chain(stream::pending()));
+            organiser.write(0, &Method::POST, "/v0.2/fundraiser", body, &[("content-length", "16777216")])
+        });
+        let large = with("description", Some(json!(" ".repeat(3 << 20))));
+        let served = async {
+            begun.acquire_many(8).await.unwrap().forget();
+            eve.create(200, &large).await
+        };
+        tokio::select! {
+            _ = join_all(stalled) => unreachable!("a stalled body was answered"),
+            _ = served => {}
+        }
+    }
+
         let endless = stream::iter(std::iter::repeat_n(chunk, 17).map(Ok::<_, std::io::Error>));
         let refused = organiser.write(413, &Method::POST, "/v0.2/fundraiser", Body::from_stream(endless), &[]).await;
         assert_eq!(refused.code(), "too_large");

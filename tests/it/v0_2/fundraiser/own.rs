@@ -22,7 +22,7 @@ async fn say(organiser: &Organiser, expected: u16, made: &Value, what: &str) -> 
 }
 
 /// Somebody with another account.
-async fn stranger(world: &World) -> Organiser {
+pub(super) async fn stranger(world: &World) -> Organiser {
     let username = Username::parse("eve").unwrap();
     let account = accounts::store::insert(&world.app.db, &username, None, false, 0)
         .await
