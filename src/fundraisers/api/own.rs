@@ -77,7 +77,7 @@ pub struct FundraisersBody<'a> {
         (status = 413, description = "too_large", body = ProblemBody, content_type = "application/problem+json"),
         (status = 415, description = "unsupported_media_type", body = ProblemBody, content_type = "application/problem+json"),
         (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable; nothing was written", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable; send it again, and it is written once", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
 pub async fn change(
@@ -120,7 +120,7 @@ pub async fn change(
         (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "fundraiser_not_found, also for one of another account", body = ProblemBody, content_type = "application/problem+json"),
         (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable; nothing was written", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable; send it again, and it is written once", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
 pub async fn close(
@@ -152,7 +152,7 @@ pub async fn close(
         (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "fundraiser_not_found, also for one of another account", body = ProblemBody, content_type = "application/problem+json"),
         (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable; nothing was written", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable; send it again, and it is written once", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
 pub async fn reopen(
