@@ -114,6 +114,18 @@ on_both! {
             "startDate": "2026-06-01T00:00:00Z", "endDate": "2026-05-01T00:00:00Z", "imageBase64": "%"})).await;
         assert_eq!(fields(&refused), ["title", "endDate", "goal", "currency", "nonprofitId", "imageBase64"]);
         assert!(refused.json["detail"].as_str().unwrap().contains("goal: "));
+        let unknown = "0f8fad5b-d9cb-469f-a165-70867728950e";
+        for (body, named) in [
+            (json!({"nonprofitId": SPECIAL, "title": "All", "type": "MULTIPLE_NONPROFITS", "forNonprofits": [], "forNonprofitWeights": [-1]}),
+                vec!["forNonprofits", "forNonprofitWeights[0]"]),
+            (json!({"nonprofitId": "x", "title": "All", "forNonprofits": [id_of(NYU)]}), vec!["nonprofitId", "forNonprofits"]),
+            (json!({"nonprofitId": SPECIAL, "title": "All", "forNonprofits": ["x", unknown], "forNonprofitWeights": [-1, 1]}),
+                vec!["type", "forNonprofitWeights[0]", "forNonprofits[0]", "forNonprofits[1]"]),
+            (json!({"nonprofitId": unknown, "title": "All", "type": "ALL", "forNonprofits": ["x"]}),
+                vec!["type", "forNonprofits[0]", "nonprofitId"]),
+        ] {
+            assert_eq!(fields(&organiser.create(400, &body).await), named, "{body}");
+        }
         nothing_written(world).await;
     }
 
@@ -159,18 +171,6 @@ on_both! {
         nothing_written(world).await;
     }
 
-    async fn another_media_type_and_too_much_are_refused(world: &World) {
-        let organiser = Organiser::new(world).await;
-        let body = with("title", Some(json!("Run"))).to_string();
-        for media_type in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
-            let headers = [("authorization", organiser.basic.as_str()), ("content-type", media_type)];
-            let refused = world.client.send_body(415, &Method::POST, "/v0.2/fundraiser", &headers, body.clone()).await;
-            assert_eq!(refused.code(), "unsupported_media_type");
-        }
-        let headers = [("authorization", organiser.basic.as_str())];
-        world.client.send_body(415, &Method::POST, "/v0.2/fundraiser", &headers, body).await;
-        // No length is told, so it is counted while it is read.
-        let chunk = Bytes::from(vec![b' '; 1 << 20]);
     async fn large_bodies_that_stall_leave_room_for_those_of_others(world: &World) {
         let organiser = Organiser::new(world).await;
         let eve = stranger(world).await;
@@ -196,6 +196,18 @@ on_both! {
         }
     }
 
+    async fn another_media_type_and_too_much_are_refused(world: &World) {
+        let organiser = Organiser::new(world).await;
+        let body = with("title", Some(json!("Run"))).to_string();
+        for media_type in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
+            let headers = [("authorization", organiser.basic.as_str()), ("content-type", media_type)];
+            let refused = world.client.send_body(415, &Method::POST, "/v0.2/fundraiser", &headers, body.clone()).await;
+            assert_eq!(refused.code(), "unsupported_media_type");
+        }
+        let headers = [("authorization", organiser.basic.as_str())];
+        world.client.send_body(415, &Method::POST, "/v0.2/fundraiser", &headers, body).await;
+        // No length is told, so it is counted while it is read.
+        let chunk = Bytes::from(vec![b' '; 1 << 20]);
         let endless = stream::iter(std::iter::repeat_n(chunk, 17).map(Ok::<_, std::io::Error>));
         let refused = organiser.write(413, &Method::POST, "/v0.2/fundraiser", Body::from_stream(endless), &[]).await;
         assert_eq!(refused.code(), "too_large");
