@@ -246,7 +246,7 @@ pub(super) fn answer(body: String) -> Response {
     (headers, body).into_response()
 }
 
-/// The picture of a body: its hosted id, or null where the field is. Nothing where there is no such field.
+/// The picture of a body: its hosted id, which it has or would have, or null where the field is. Nothing where there is no such field.
 ///
 /// It is kept only where nothing else is wrong and something is to be written; what is wrong with it is told anyway.
 pub(super) async fn take_picture(
@@ -261,15 +261,11 @@ pub(super) async fn take_picture(
         return Ok(Some(None));
     };
     let taken = match fields.faults.is_empty() && !dry_run {
-        true => app
-            .pictures
-            .take_base64(text)
-            .await
-            .map(|picture| Some(picture.id)),
-        false => app.pictures.judge_base64(text).await.map(|()| None),
+        true => app.pictures.take_base64(text).await.map(|picture| picture.id),
+        false => app.pictures.judge_base64(text).await,
     };
     match taken {
-        Ok(id) => Ok(Some(id)),
+        Ok(id) => Ok(Some(Some(id))),
         Err(fault) if fault.is_ours() => Err(Error::Unavailable),
         Err(fault) => {
             fields.fault("imageBase64", fault.to_string());

@@ -116,10 +116,18 @@ on_both! {
         let id = made["id"].as_str().unwrap();
         let dry = organiser.write(200, &Method::PATCH, &format!("/v0.2/fundraiser/{id}?dryRun=1"), r#"{"goal": 7}"#, &[]).await;
         assert_eq!((&dry.json["dryRun"], &dry.json["data"]["fundraiser"]["goalAmount"]), (&json!(true), &json!(7)));
+        let picture = json!({"imageBase64": PIXEL}).to_string();
+        let dry = organiser.write(200, &Method::PATCH, &format!("/v0.2/fundraiser/{id}?dryRun=1"), picture, &[]).await;
+        let cover = dry.json["data"]["fundraiser"]["coverImageHostedId"].clone();
+        assert_ne!(cover, made["coverImageHostedId"]);
+        assert!(world.texts("select id from pictures").await.is_empty());
         let dry = organiser.write(200, &Method::POST, &format!("/v0.2/fundraiser/{id}/close?dryRun=1"), "", &[]).await;
         assert_eq!(dry.json["data"]["fundraiser"]["active"], false);
         let read = organiser.read(200, &format!("{RED_CROSS}/fundraiser/spring-run")).await;
         assert_eq!(read.json["data"]["fundraiser"], made);
+        // It has the id that was told.
+        let changed = change(&organiser, 200, &made, json!({"imageBase64": PIXEL})).await;
+        assert_eq!(changed.json["data"]["fundraiser"]["coverImageHostedId"], cover);
     }
 
     async fn a_new_cover_counts_as_a_create(world: &World) {
