@@ -173,7 +173,7 @@ pub(crate) async fn write_change(
 ) -> sqlx::Result<Result<Fundraiser, Error>> {
     let known = store::find_in(&mut batch.tx, id).await?;
     let Some(known) = known.filter(|known| known.account == account) else {
-        return Ok(Err(Error::no_such_fundraiser(&id.to_string())));
+        return Ok(Err(Error::no_own_fundraiser(&id.to_string())));
     };
     let change = match wanted.change(&known, now) {
         Ok(change) => change,

@@ -215,7 +215,7 @@ pub async fn fundraisers(
 }
 
 async fn find_own(app: &App, account: AccountId, id: &str) -> Result<Fundraiser> {
-    let unknown = || Error::no_such_fundraiser(id);
+    let unknown = || Error::no_own_fundraiser(id);
     let id = Uuid::try_parse(id.trim()).map_err(|_| unknown())?;
     let found = store::find(&app.db, FundraiserId(id)).await?;
     found.filter(|found| found.account == account).ok_or_else(unknown)

@@ -146,7 +146,12 @@ on_both! {
         let organiser = Organiser::new(world).await;
         let made = organiser.make(json!({})).await;
         let eve = stranger(world).await;
-        assert_eq!(change(&eve, 404, &made, json!({"title": "Mine"})).await.code(), "fundraiser_not_found");
+        let refused = change(&eve, 404, &made, json!({"title": "Mine"})).await;
+        assert_eq!(refused.code(), "fundraiser_not_found");
+        let slug = change(&organiser, 404, &json!({"id": "spring-run"}), json!({"title": "Mine"})).await;
+        for told in [refused.json["detail"].as_str().unwrap(), slug.json["detail"].as_str().unwrap()] {
+            assert!(told.contains("send its ID: a UUID") && !told.contains("slug"), "{told}");
+        }
         say(&eve, 404, &made, "close").await;
         say(&eve, 404, &json!({"id": "no-id"}), "reopen").await;
         let missing = world.client.send(401, &Method::GET, "/v0.2/fundraisers", &[]).await;
