@@ -193,8 +193,14 @@ fn what_cannot_be_recorded_is_told_in_one_sentence() {
     let mut elsewhere = record("p-1", "5");
     elsewhere[3] = "nobody-at-all";
     assert!(shell.fail(&elsewhere).contains("no nonprofit nobody-at-all"));
-    let fundraiser = [&record("p-1", "5")[..], &["--fundraiser", "none"]].concat();
-    assert!(shell.fail(&fundraiser).contains("no fundraiser none"));
+    for nonprofit in [BODY, "special-fundraiser", "SPECIAL-FUNDRAISER"] {
+        let mut fundraiser = [&record("p-1", "5")[..], &["--fundraiser", "none"]].concat();
+        fundraiser[3] = nonprofit;
+        assert!(
+            shell.fail(&fundraiser).contains("no fundraiser none"),
+            "{nonprofit}"
+        );
+    }
     let offline = [&record("p-1", "5")[..], &["--source", "offline"]].concat();
     assert!(shell.fail(&offline).contains("another source"));
     assert!(
