@@ -38,9 +38,9 @@ struct Shared {
 /// The steps that may be held at once.
 #[derive(Clone, Copy, Debug)]
 struct Shares {
-    by_all: usize,
-    by_network: usize,
-    by_account: usize,
+    all: usize,
+    network: usize,
+    account: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,13 +62,13 @@ pub struct Held {
 impl BodyRoom {
     /// Room for bodies of at most `max_body` bytes, each of which fits into the share of one account.
     pub fn new(max_body: usize) -> BodyRoom {
-        let by_account = (ROOM / 4).max(steps(max_body));
-        let by_network = (ROOM / 2).max(by_account);
+        let account = (ROOM / 4).max(steps(max_body));
+        let network = (ROOM / 2).max(account);
         BodyRoom(Arc::new(Shared {
             most: Shares {
-                by_all: ROOM.max(by_network),
-                by_network,
-                by_account,
+                all: ROOM.max(network),
+                network,
+                account,
             },
             holders: Mutex::default(),
             entered: AtomicU64::new(0),
@@ -166,9 +166,9 @@ impl Shares {
             left.retain(|holder| {
                 let Owner { account, network } = holder.owner;
                 let missing = holder.most.saturating_sub(holder.held);
-                let fits = all + missing <= self.by_all
-                    && networks[&network] + missing <= self.by_network
-                    && (account.is_none() || accounts[&account] + missing <= self.by_account);
+                let fits = all + missing <= self.all
+                    && networks[&network] + missing <= self.network
+                    && (account.is_none() || accounts[&account] + missing <= self.account);
                 if fits {
                     all -= holder.held;
                     networks.entry(network).and_modify(|held| *held -= holder.held);

@@ -10,7 +10,7 @@ use crate::store::Kind;
 use std::time::Duration;
 
 /// Time for the server to find connections that work, and for the database to end what was left open.
-const RECOVERY: Duration = Duration::from_secs(60);
+const RECOVERY: Duration = Duration::from_mins(1);
 /// Calls are counted in the store once a second, by commits that are not meant here.
 const COUNTED: Duration = Duration::from_secs(2);
 /// As many answers in a row as show that no silent connection is left.
