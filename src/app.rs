@@ -13,9 +13,9 @@ use crate::donations::journal::outbox;
 use crate::donations::journal::writer::Writer;
 use crate::fundraisers::shelf::Shelf;
 use crate::gifts::settle::settle_pending;
-use crate::http::body::BodyRoom;
 use crate::http::idempotency::UnderWay;
 use crate::http::recent::Recent;
+use crate::http::room::BodyRoom;
 use crate::import::provenance::Provenance;
 use crate::keys::exposure::Exposures;
 use crate::keys::limiter::Limiter;
@@ -129,7 +129,7 @@ impl App {
             pictures: Pictures::new(db.clone(), store, Blobs::open(&config)?, clock.clone()),
             fundraisers: Shelf::new(db.clone(), &config.data),
             studio: Studio::default(),
-            body_room: BodyRoom::default(),
+            body_room: BodyRoom::new(config.max_body),
             under_way: UnderWay::default(),
             writer: Writer::start(db.clone()),
             config,

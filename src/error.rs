@@ -54,6 +54,8 @@ pub enum Error {
     NotFound,
     #[error("this nonprofit has no fundraiser {0:?}; send its slug or its ID, and the nonprofit it is for")]
     NoSuchFundraiser(String),
+    #[error("this account has no fundraiser {0:?}; send its ID: a UUID, as `id` in /v0.2/fundraisers")]
+    NoOwnFundraiser(String),
     #[error("this address does not take this method; the header Allow names those it takes")]
     MethodNotAllowed,
     #[error("this was sent from a page that is not ours; open the form here and send it again")]
@@ -64,6 +66,8 @@ pub enum Error {
     NoForm,
     #[error("the body is no JSON: {0}; send one JSON object")]
     InvalidJson(String),
+    #[error("the body did not come in full within the time for a request; send all of it, or less")]
+    SlowBody,
     #[error("send the body as JSON, with Content-Type: application/json")]
     UnsupportedMediaType,
     #[error("{}", told(.0))]
@@ -163,8 +167,10 @@ impl Error {
             }
             Error::UnknownCause(_) => (StatusCode::NOT_FOUND, "unknown_cause"),
             Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
-            Error::NoSuchFundraiser(_) => (StatusCode::NOT_FOUND, "fundraiser_not_found"),
-            Error::InvalidJson(_) => (StatusCode::BAD_REQUEST, "invalid_json"),
+            Error::NoSuchFundraiser(_) | Error::NoOwnFundraiser(_) => {
+                (StatusCode::NOT_FOUND, "fundraiser_not_found")
+            }
+            Error::InvalidJson(_) | Error::SlowBody => (StatusCode::BAD_REQUEST, "invalid_json"),
             Error::InvalidBody(_) => (StatusCode::BAD_REQUEST, "invalid_body"),
             Error::IdempotencyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_mismatch"),
             Error::IdempotencyInProgress => (StatusCode::CONFLICT, "idempotency_in_progress"),
@@ -197,6 +203,11 @@ impl Error {
     /// That a nonprofit has no such fundraiser; a long name is not repeated in full.
     pub fn no_such_fundraiser(name: &str) -> Error {
         Error::NoSuchFundraiser(crate::text::cut(name, 100).to_owned())
+    }
+
+    /// That an account has no such fundraiser; a long name is not repeated in full.
+    pub fn no_own_fundraiser(id: &str) -> Error {
+        Error::NoOwnFundraiser(crate::text::cut(id, 100).to_owned())
     }
 
     /// That no cause has this name; a long one is not repeated in full.

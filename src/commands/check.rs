@@ -47,7 +47,7 @@ pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
     integrity?;
     if let [first, ..] = pictures.differences.as_slice() {
         bail!(
-            "{} pictures are broken, first: {first}; put the blobs back from a backup",
+            "{} pictures are broken, first: {first}; put them back from a backup",
             pictures.differences.len()
         );
     }

@@ -1,6 +1,7 @@
 //! `causeway donation`
 
 use super::Output;
+use super::paper::Paper;
 use anyhow::{Context, bail};
 use causeway::app::App;
 use causeway::donations::export::{Format, export};
@@ -10,7 +11,7 @@ use causeway::money::Cents;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::io::{BufWriter, Write, stdout};
+use std::io::{BufWriter, Write, stderr};
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -123,10 +124,12 @@ impl Donation {
             }
             Donation::Export { csv } => {
                 let format = if csv { Format::Csv } else { Format::JsonLines };
-                let mut out = BufWriter::new(stdout().lock());
-                export(app, format, &mut out).await?;
-                out.flush()
-                    .context("the export cannot be written; check where it goes")
+                let mut out = BufWriter::new(Paper::new());
+                let written = export(app, format, &mut out).await;
+                out.get_ref().outcome(written)?;
+                let flushed = out.flush();
+                let flushed = out.get_ref().outcome(flushed);
+                flushed.context("the export cannot be written; check where it goes")
             }
         }
     }
@@ -163,7 +166,7 @@ fn say(output: Output, recorded: &Recorded, what: &str) -> anyhow::Result<()> {
 
 fn say_import(output: Output, imported: &Imported) -> anyhow::Result<()> {
     for fault in &imported.faults {
-        eprintln!("{fault}");
+        let _ = writeln!(stderr(), "{fault}");
     }
     output.say(imported, || {
         format!(

@@ -1,8 +1,9 @@
 //! `causeway generate`
 
+use super::paper::Paper;
 use anyhow::Context;
 use clap::Args;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 #[derive(Args)]
 #[command(
@@ -19,15 +20,10 @@ pub struct Generate {
 
 impl Generate {
     pub fn run(&self) -> anyhow::Result<()> {
-        let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
+        let mut out = BufWriter::with_capacity(1 << 20, Paper::new());
         let written =
             causeway::generate::generate(self.count, self.seed, &mut out).and_then(|()| out.flush());
-        match written {
-            // Whoever reads has had enough, as in `causeway generate --count 1000000 | head`.
-            Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            written => {
-                written.context("the file cannot be written; make room on the disk and write it again")
-            }
-        }
+        let written = out.get_ref().outcome(written);
+        written.context("the file cannot be written; make room on the disk and write it again")
     }
 }

@@ -7,14 +7,17 @@ mod generate;
 mod import;
 mod keys;
 mod limits;
+mod paper;
 mod search;
 mod serve;
 
+use anyhow::Context;
 use causeway::app::App;
 use causeway::config::{Config, Overrides};
 use clap::{Args, Parser, Subcommand};
+use paper::Paper;
 use serde::Serialize;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 
 /// A self-hosted directory of nonprofits, with search that answers every keystroke.
@@ -85,7 +88,7 @@ pub fn run(causeway: Causeway) -> anyhow::Result<()> {
     match command {
         Command::Generate(generate) => return generate.run(),
         Command::Openapi => {
-            print!("{}", causeway::http::openapi::text());
+            Paper::print(causeway::http::openapi::text().trim_end())?;
             return Ok(());
         }
         _ => {}
@@ -130,11 +133,11 @@ struct Output {
 impl Output {
     /// Prints one JSON object, or the text for people.
     fn say(self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
-        match self.json {
-            true => println!("{}", serde_json::to_string(value)?),
-            false => println!("{}", text()),
-        }
-        Ok(())
+        let said = match self.json {
+            true => serde_json::to_string(value)?,
+            false => text(),
+        };
+        Paper::print(&said).context("standard output cannot be written; check where it goes")
     }
 }
 
@@ -158,10 +161,9 @@ pub fn tell(fault: &anyhow::Error) {
             .map(|(why, what_to_do)| (why.to_owned(), Some(what_to_do.to_owned())));
         split.unwrap_or((text, None))
     };
-    eprintln!(
-        "causeway: {why}\n  {}",
-        what_to_do.as_deref().unwrap_or_else(|| way_on(fault))
-    );
+    let what_to_do = what_to_do.as_deref().unwrap_or_else(|| way_on(fault));
+    // The exit code tells it too.
+    let _ = writeln!(io::stderr(), "causeway: {why}\n  {what_to_do}");
 }
 
 /// What led to it, from the outside in; causes that only say again what stands before them are left out.

@@ -11,13 +11,21 @@ use std::fmt::Write;
 #[command(after_help = "Example:\n  causeway search --explain \"docters without bor\"")]
 pub struct Search {
     /// What is typed
+    #[arg(value_parser = typed)]
     text: String,
-    /// How many nonprofits to show
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    take: usize,
+    /// How many nonprofits to show, 50 at the most
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    take: u64,
     /// Say why each stands where it stands
     #[arg(long)]
     explain: bool,
+}
+
+fn typed(text: &str) -> Result<String, &'static str> {
+    match text.trim().is_empty() {
+        true => Err("type a word to search for"),
+        false => Ok(text.to_owned()),
+    }
 }
 
 impl Search {
@@ -29,7 +37,7 @@ impl Search {
                 "the directory is empty; load one with causeway import irs, or start causeway serve for the demo"
             );
         }
-        let found = view.explain(&self.text, self.take.min(50));
+        let found = view.explain(&self.text, self.take.min(50) as usize);
         let hits: Vec<_> = found
             .iter()
             .map(|hit| json!({"name": hit.name, "location": hit.location, "ein": hit.ein, "slug": hit.slug, "score": hit.score, "why": hit.why}))

@@ -1,5 +1,6 @@
 //! `causeway serve`
 
+use super::paper::Paper;
 use anyhow::Context;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
@@ -96,16 +97,18 @@ async fn load_demo(app: &App) -> anyhow::Result<()> {
 /// Says where the server is and what to try.
 async fn greet(app: &App) -> anyhow::Result<()> {
     let url = &app.config.public_url;
-    println!("Causeway listens on {url}");
+    Paper::print(&format!("Causeway listens on {url}"))?;
     let keys = keys::store::list(&app.db, Some(DEMO_ACCOUNT)).await?;
     let demo = keys
         .iter()
         .find(|key| key.state_at(app.clock.millis()) == State::Active && key.public_key.is_some());
     match demo.and_then(|key| key.public_key.as_ref()) {
-        Some(key) => println!("Try it:\n  curl '{url}/v0.2/nonprofit/{DEMO_EIN}?apiKey={key}'"),
-        None => println!(
-            "Make a key:\n  causeway account create NAME && causeway key create --account NAME --kind public"
-        ),
+        Some(key) => Paper::print(&format!(
+            "Try it:\n  curl '{url}/v0.2/nonprofit/{DEMO_EIN}?apiKey={key}'"
+        ))?,
+        None => Paper::print(
+            "Make a key:\n  causeway account create NAME && causeway key create --account NAME --kind public",
+        )?,
     }
     Ok(())
 }

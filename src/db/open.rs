@@ -1,8 +1,9 @@
 //! Opening the store: pools, pragmas, migrations, and proof that commits are durable.
 
-use super::{Db, read};
+use super::{Db, SILENCE, read};
 use crate::config::Config;
 use anyhow::{Context, bail};
+use sqlx::Connection as _;
 use sqlx::SqlStr;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -11,6 +12,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 /// The migrations, read at build time.
@@ -199,6 +201,17 @@ async fn open_postgres(url: &str, config: &Config) -> anyhow::Result<Db> {
     let pool = PgPoolOptions::new()
         .max_connections(config.database.connections.max(4))
         .acquire_timeout(config.database.acquire_timeout)
+        // A transaction that was given up leaves a rollback to be sent. Where the database says nothing to that, the
+        // connection is thrown away; it would keep its place in the pool for ever.
+        .after_release(|connection, _| {
+            Box::pin(async move {
+                if connection.should_flush() {
+                    let answered = timeout(SILENCE, connection.ping()).await;
+                    answered.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+                }
+                Ok(true)
+            })
+        })
         .connect_with(options)
         .await
         .context("PostgreSQL cannot be reached; check database_url and that the server runs")?;

@@ -113,20 +113,23 @@ fn spool(path: &Path) -> anyhow::Result<Option<NamedTempFile>> {
 type Outcome = (usize, Result<Recorded, Refused>);
 
 /// The lines that are not blank, numbered from 1.
-fn lines(path: &Path) -> anyhow::Result<impl Iterator<Item = (usize, std::io::Result<String>)> + use<>> {
+fn lines(path: &Path) -> anyhow::Result<impl Iterator<Item = (usize, std::io::Result<Vec<u8>>)> + use<>> {
     let file = File::open(path)
         .with_context(|| format!("{} cannot be read; check that it is there", path.display()))?;
-    let lines = BufReader::new(file).lines();
+    let lines = BufReader::new(file).split(b'\n');
     Ok((1..)
         .zip(lines)
-        .filter(|(_, line)| !line.as_ref().is_ok_and(|line| line.trim().is_empty())))
+        .filter(|(_, line)| !line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty())))
 }
 
 /// Whom gifts are for, found once for each name.
 type Recipients = HashMap<(String, Option<String>), Recipient>;
 
 /// One gift, or all that is wrong with its line.
-async fn read(app: &App, recipients: &mut Recipients, line: &str) -> anyhow::Result<Result<Gift, String>> {
+async fn read(app: &App, recipients: &mut Recipients, line: &[u8]) -> anyhow::Result<Result<Gift, String>> {
+    let Ok(line) = std::str::from_utf8(line) else {
+        return Ok(Err("it is not written in UTF-8".to_owned()));
+    };
     let value: Value = match serde_json::from_str(line) {
         Ok(value @ Value::Object(_)) => value,
         Ok(_) => return Ok(Err("it is no JSON object".to_owned())),

@@ -174,7 +174,8 @@ impl Book {
             .iter()
             .filter_map(|entry| entry.draft.refunds)
             .collect();
-        let mut audit = Audit::new(beneficiaries, refunded);
+        let known = self.fundraisers.iter().map(|(id, _)| *id).collect();
+        let mut audit = Audit::new(known, beneficiaries, refunded);
         self.entries.iter().for_each(|entry| audit.add(entry));
         audit
     }

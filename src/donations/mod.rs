@@ -165,7 +165,7 @@ pub async fn find_recipient(
 
 async fn find_nonprofit(directory: &Directory, text: &str) -> Result<NonprofitId, Refused> {
     let unknown = || Refused::NoSuchNonprofit(text.to_owned());
-    if text.trim() == SPECIAL_SLUG {
+    if text.trim().eq_ignore_ascii_case(SPECIAL_SLUG) {
         return Ok(SPECIAL);
     }
     let identifier = Identifier::parse(text).map_err(|_| unknown())?;

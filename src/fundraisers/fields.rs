@@ -3,6 +3,7 @@
 use crate::error::{Error, FieldFault};
 use crate::money::{Cents, HEAVIEST};
 use jiff::Timestamp;
+use jiff::fmt::temporal::Pieces;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -102,19 +103,19 @@ impl<'a> Fields<'a> {
     }
 
     pub fn date(&mut self, name: &'static str) -> Option<i64> {
-        let parsed = match self.get(name) {
+        let text = match self.get(name) {
             Value::Null => return None,
-            Value::String(text) if text.len() <= LONGEST_DATE => text.trim().parse::<Timestamp>().ok(),
-            _ => None,
+            Value::String(text) if text.len() <= LONGEST_DATE => text.trim(),
+            _ => "",
         };
-        let millis = parsed.map(Timestamp::as_millisecond);
+        let millis = text.parse().map(Timestamp::as_millisecond).ok();
         match millis {
             Some(millis) if DATES.contains(&millis) => return Some(millis),
-            Some(_) => self.fault(name, "send a date between 1970 and 2199"),
-            None => self.fault(
+            None if !is_moment(text) => self.fault(
                 name,
                 "send a date with time and zone, such as 2026-05-01T00:00:00Z, or null",
             ),
+            _ => self.fault(name, "send a date between 1970 and 2199"),
         }
         None
     }
@@ -191,6 +192,41 @@ impl<'a> Fields<'a> {
             && end <= start
         {
             self.fault("endDate", "the end is after the start");
+        }
+    }
+}
+
+/// Is it a date with time and zone, be it too far away to be counted?
+fn is_moment(text: &str) -> bool {
+    Pieces::parse(text).is_ok_and(|pieces| pieces.time().is_some() && pieces.offset().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_date_that_is_too_far_away_is_told_from_what_is_no_date() {
+        for (text, told) in [
+            ("9999-12-31T23:59:59Z", "between 1970 and 2199"),
+            ("9999-12-31T23:59:59-12:00", "between 1970 and 2199"),
+            ("2200-01-01T00:00:00Z", "between 1970 and 2199"),
+            ("1969-12-31T23:59:59Z", "between 1970 and 2199"),
+            ("9999-12-31T23:59:59", "with time and zone"),
+            ("9999-12-31", "with time and zone"),
+            ("9999-13-31T23:59:59Z", "with time and zone"),
+            ("soon", "with time and zone"),
+            ("", "with time and zone"),
+        ] {
+            let body = json!({"endDate": text});
+            let mut fields = Fields::new(body.as_object().unwrap());
+            assert_eq!(fields.date("endDate"), None);
+            assert!(
+                fields.faults[0].detail.contains(told),
+                "{text}: {:?}",
+                fields.faults
+            );
         }
     }
 }

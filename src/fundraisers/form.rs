@@ -9,10 +9,21 @@ use crate::web::{Field, Form, Sent};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 /// A first day begins with its first moment, and a last day ends with its last one.
 const FIRST_MOMENT: &str = "00:00:00Z";
 const LAST_MOMENT: &str = "23:59:59.999Z";
+const NAMES: [&str; 6] = [
+    "title",
+    "description",
+    "startDate",
+    "endDate",
+    "goal",
+    "raisedOffline",
+];
+/// The hidden field with what a form showed.
+const SHOWN: &str = "shown";
 
 /// The empty form of a new fundraiser.
 pub fn new_form(t: &Texts) -> Form {
@@ -23,64 +34,114 @@ pub fn new_form(t: &Texts) -> Form {
     Form::new("/dashboard/fundraisers/new", t.create, fields)
 }
 
-/// The form of a fundraiser as it is.
+/// The form of a fundraiser as it is. It goes along what it shows: somebody else may change the fundraiser before it is
+/// sent, and what nobody touched here must not undo that.
 pub fn edit_form(t: &Texts, known: &Fundraiser) -> Form {
     let action = format!("/dashboard/fundraisers/{}/edit", known.id);
-    Form::new(action, t.save, fields_of(t, Some(known)))
+    let mut fields = fields_of(t, Some(known));
+    fields.push(Field::hidden(SHOWN, marks(known)));
+    Form::new(action, t.save, fields)
 }
 
 fn fields_of(t: &Texts, known: Option<&Fundraiser>) -> Vec<Field> {
-    let title = known.map(|known| known.title.clone());
-    let description = known.and_then(|known| known.description.clone());
-    let starts = known.and_then(|known| known.starts_at).map(day);
-    let ends = known.and_then(|known| known.ends_at).map(day);
-    let goal = known.and_then(|known| known.goal).map(|goal| goal.to_string());
-    let offline = known.and_then(|known| known.offline);
-    let offline = offline.map(|offline| offline.to_string());
+    let [title, description, starts, ends, goal, offline] = known.map(texts).unwrap_or_default();
     vec![
-        Field::text("title", t.name)
-            .hint(t.name_hint)
-            .value(title.unwrap_or_default()),
+        Field::text("title", t.name).hint(t.name_hint).value(title),
         Field::area("description", t.description)
             .optional()
-            .value(description.unwrap_or_default()),
+            .value(description),
         Field::date("startDate", t.start)
             .hint(t.start_hint)
             .optional()
-            .value(starts.unwrap_or_default()),
+            .value(starts),
         Field::date("endDate", t.end)
             .hint(t.end_hint)
             .optional()
-            .value(ends.unwrap_or_default()),
+            .value(ends),
         Field::text("goal", t.goal)
             .hint(t.goal_hint)
             .optional()
-            .value(goal.unwrap_or_default()),
+            .value(goal),
         Field::text("raisedOffline", t.offline)
             .hint(t.offline_hint)
             .optional()
-            .value(offline.unwrap_or_default()),
+            .value(offline),
     ]
 }
 
-/// What was typed as a body of the interface; what cannot be read is refused in the form and left out.
+/// The fields of a fundraiser as its form shows them, in the order of [`NAMES`].
+fn texts(known: &Fundraiser) -> [String; 6] {
+    let amount = |amount: Option<Cents>| amount.map(|amount| amount.to_string()).unwrap_or_default();
+    [
+        known.title.clone(),
+        known.description.clone().unwrap_or_default(),
+        known.starts_at.map(day).unwrap_or_default(),
+        known.ends_at.map(day).unwrap_or_default(),
+        amount(known.goal),
+        amount(known.offline),
+    ]
+}
+
+/// What a form shows of a fundraiser, a short mark for each field.
+fn marks(known: &Fundraiser) -> String {
+    let marks = NAMES
+        .iter()
+        .zip(texts(known))
+        .map(|(name, text)| mark(name, &text));
+    marks.collect::<Vec<_>>().join(" ")
+}
+
+/// The same for all ways to write the same.
+fn mark(name: &str, text: &str) -> String {
+    let text = text.trim().replace("\r\n", "\n").replace('\r', "\n");
+    let amount = Cents::from_dollars(&text).filter(|_| matches!(name, "goal" | "raisedOffline"));
+    let text = amount.map_or(text, |amount| amount.to_string());
+    let digest = Sha256::digest(text);
+    let mark = digest
+        .iter()
+        .take(8)
+        .fold(0, |mark, byte| (mark << 8) | u64::from(*byte));
+    format!("{mark:016x}")
+}
+
+/// What was typed into a form, of an edited fundraiser only what is no longer as it was shown.
+struct Typed<'a> {
+    sent: &'a Sent,
+    shown: Vec<String>,
+}
+
+impl<'a> Typed<'a> {
+    /// A form that does not say what it showed is taken to have shown what is `known` now.
+    fn new(sent: &'a Sent, known: Option<&Fundraiser>) -> Typed<'a> {
+        let shown = known.map(|known| sent.find(SHOWN).map_or_else(|| marks(known), str::to_owned));
+        let shown = shown.unwrap_or_default();
+        Typed {
+            sent,
+            shown: shown.split(' ').map(str::to_owned).collect(),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<&'a str> {
+        let mut shown = NAMES.iter().zip(&self.shown);
+        let shown = shown.find(|(known, _)| **known == name).map(|(_, mark)| mark);
+        let typed = self.sent.find(name);
+        typed.filter(|typed| shown.is_none_or(|shown| *shown != mark(name, typed)))
+    }
+}
+
+/// What was typed as a body of the interface; what cannot be read is refused in the form and left out. Of an edited
+/// fundraiser, what was not touched is left out too.
 pub fn read(form: &mut Form, sent: &Sent, known: Option<&Fundraiser>, t: &Texts) -> Map<String, Value> {
+    let typed = Typed::new(sent, known);
     let mut body = Map::new();
-    if let Some(title) = sent.find("title") {
+    if let Some(title) = typed.find("title") {
         body.insert("title".to_owned(), json!(title));
     }
-    if let Some(description) = sent.find("description") {
+    if let Some(description) = typed.find("description") {
         body.insert("description".to_owned(), json!(description.replace("\r\n", "\n")));
     }
-    let starts = known.and_then(|known| known.starts_at);
-    let ends = known.and_then(|known| known.ends_at);
-    for (name, known, moment) in [
-        ("startDate", starts, FIRST_MOMENT),
-        ("endDate", ends, LAST_MOMENT),
-    ] {
-        let typed = sent.find(name).map(str::trim);
-        // The interface takes the hour too: a day that nobody touched keeps it.
-        match typed.filter(|typed| known.is_none_or(|known| day(known) != *typed)) {
+    for (name, moment) in [("startDate", FIRST_MOMENT), ("endDate", LAST_MOMENT)] {
+        match typed.find(name).map(str::trim) {
             None => {}
             Some("") => _ = body.insert(name.to_owned(), Value::Null),
             Some(typed) => match typed.parse::<Date>() {
@@ -90,7 +151,7 @@ pub fn read(form: &mut Form, sent: &Sent, known: Option<&Fundraiser>, t: &Texts)
         }
     }
     for (name, least, too_small) in [("goal", 1, t.no_goal), ("raisedOffline", 0, t.no_amount)] {
-        match sent.find(name).map(str::trim) {
+        match typed.find(name).map(str::trim) {
             None => {}
             Some("") => _ = body.insert(name.to_owned(), Value::Null),
             Some(typed) => match Cents::from_dollars(typed) {

@@ -42,19 +42,11 @@ impl NewFundraiser {
         let offline = fields.amount("raisedOffline", 0);
         fields.currency();
         let is_multiple = read_type(fields);
-        let nonprofit = read_nonprofit(fields, is_multiple);
-        let supported = match (is_multiple, nonprofit) {
-            (Some(true), _) => read_several(fields),
-            (Some(false), Some(nonprofit)) => {
-                refuse_several(fields);
-                vec![Supported {
-                    id: nonprofit,
-                    weight: 1.0,
-                    field: "nonprofitId".to_owned(),
-                }]
-            }
-            _ => Vec::new(),
-        };
+        let id = fields
+            .uuid("nonprofitId", fields.get("nonprofitId"))
+            .map(NonprofitId);
+        let nonprofit = id.filter(|id| goes_with_type(fields, *id, is_multiple));
+        let supported = read_supported(fields, id, is_multiple);
         NewFundraiser {
             nonprofit,
             title,
@@ -83,30 +75,53 @@ fn read_type(fields: &mut Fields<'_>) -> Option<bool> {
     }
 }
 
-fn read_nonprofit(fields: &mut Fields<'_>, is_multiple: Option<bool>) -> Option<NonprofitId> {
-    let id = NonprofitId(fields.uuid("nonprofitId", fields.get("nonprofitId"))?);
+fn goes_with_type(fields: &mut Fields<'_>, id: NonprofitId, is_multiple: Option<bool>) -> bool {
     match is_multiple {
         Some(true) if id != SPECIAL => {
             fields.fault(
                 "nonprofitId",
                 format!("a fundraiser for several nonprofits has the ID {SPECIAL}"),
             );
-            None
+            false
         }
         Some(false) if id == SPECIAL => {
             fields.fault("type", "with this nonprofitId send MULTIPLE_NONPROFITS");
-            None
+            false
         }
-        _ => Some(id),
+        _ => true,
     }
 }
 
-fn read_several(fields: &mut Fields<'_>) -> Vec<Supported> {
-    let listed = match fields.get("forNonprofits") {
+/// All that are named. What is wrong with them is told also where the type or the nonprofit is wrong.
+fn read_supported(
+    fields: &mut Fields<'_>,
+    id: Option<NonprofitId>,
+    is_multiple: Option<bool>,
+) -> Vec<Supported> {
+    let is_special = id == Some(SPECIAL);
+    let single = id.filter(|_| is_multiple != Some(true) && !is_special);
+    let mut supported: Vec<Supported> = single
+        .map(|id| Supported {
+            id,
+            weight: 1.0,
+            field: "nonprofitId".to_owned(),
+        })
+        .into_iter()
+        .collect();
+    match is_multiple {
+        Some(false) if !is_special => refuse_several(fields),
+        _ => supported.extend(read_several(fields, is_multiple == Some(true) || is_special)),
+    }
+    supported
+}
+
+fn read_several(fields: &mut Fields<'_>, is_needed: bool) -> Vec<Supported> {
+    let listed: &[Value] = match fields.get("forNonprofits") {
         Value::Array(listed) if (1..=MOST_SHARES).contains(&listed.len()) => listed,
+        Value::Null if !is_needed => &[],
         _ => {
             fields.fault("forNonprofits", "send the IDs of 1 to 100 nonprofits");
-            return Vec::new();
+            &[]
         }
     };
     let weights = read_weights(fields, listed.len());
@@ -130,22 +145,29 @@ fn read_several(fields: &mut Fields<'_>) -> Vec<Supported> {
     supported
 }
 
+/// One weight for each of `count` nonprofits; where it is not known how many there are, each is judged by itself.
 fn read_weights(fields: &mut Fields<'_>, count: usize) -> Vec<f64> {
+    let mut weights = Vec::new();
+    let mut is_whole = true;
     match fields.get("forNonprofitWeights") {
         Value::Null => {}
-        Value::Array(listed) if listed.len() == count => {
-            return listed
-                .iter()
-                .enumerate()
-                .map(|(place, value)| fields.weight(place, value).unwrap_or(1.0))
-                .collect();
+        Value::Array(listed) => {
+            is_whole = listed.len() == count || count == 0;
+            for (place, value) in listed.iter().take(MOST_SHARES).enumerate() {
+                weights.push(fields.weight(place, value).unwrap_or(1.0));
+            }
         }
-        _ => fields.fault(
-            "forNonprofitWeights",
-            format!("send {count} numbers, one for each of forNonprofits, or leave it out"),
-        ),
+        _ => is_whole = false,
     }
-    vec![1.0; count]
+    if !is_whole {
+        let detail = match count {
+            0 => "send a list of numbers, one for each of forNonprofits, or leave it out".to_owned(),
+            count => format!("send {count} numbers, one for each of forNonprofits, or leave it out"),
+        };
+        fields.fault("forNonprofitWeights", detail);
+    }
+    weights.resize(count, 1.0);
+    weights
 }
 
 /// What names several nonprofits would be lost on a fundraiser for one, and money would go elsewhere than meant.
@@ -200,6 +222,48 @@ mod tests {
                 "nonprofitId"
             ]
         );
+    }
+
+    #[test]
+    fn several_are_judged_whatever_is_wrong_beside_them() {
+        let id = "0f8fad5b-d9cb-469f-a165-70867728950e";
+        let special = SPECIAL.to_string();
+        for (body, named) in [
+            (
+                json!({"nonprofitId": special, "type": MULTIPLE, "forNonprofits": [], "forNonprofitWeights": [-1]}),
+                vec!["forNonprofits", "forNonprofitWeights[0]"],
+            ),
+            (
+                json!({"nonprofitId": special, "type": MULTIPLE, "forNonprofitWeights": 1}),
+                vec!["forNonprofits", "forNonprofitWeights"],
+            ),
+            (
+                json!({"nonprofitId": special, "type": MULTIPLE, "forNonprofits": [id], "forNonprofitWeights": [-1, 2]}),
+                vec!["forNonprofitWeights[0]", "forNonprofitWeights"],
+            ),
+            (
+                json!({"nonprofitId": "x", "forNonprofits": [id], "forNonprofitWeights": [1]}),
+                vec!["nonprofitId", "forNonprofits", "forNonprofitWeights"],
+            ),
+            (
+                json!({"nonprofitId": special, "forNonprofits": ["x"], "forNonprofitWeights": [-1]}),
+                vec!["type", "forNonprofitWeights[0]", "forNonprofits[0]"],
+            ),
+            (json!({"nonprofitId": special}), vec!["type", "forNonprofits"]),
+            (
+                json!({"nonprofitId": id, "type": "ALL", "forNonprofits": ["x"], "forNonprofitWeights": "x"}),
+                vec!["type", "forNonprofitWeights", "forNonprofits[0]"],
+            ),
+            (json!({"nonprofitId": id, "type": "ALL"}), vec!["type"]),
+            (
+                json!({"nonprofitId": special, "type": "ALL", "forNonprofits": {}}),
+                vec!["type", "forNonprofits"],
+            ),
+        ] {
+            let mut whole = body.clone();
+            whole["title"] = json!("Run");
+            assert_eq!(faults(&whole), named, "{body}");
+        }
     }
 
     proptest! {

@@ -1,47 +1,21 @@
 //! A JSON body, read so that a bad one is told in our own words.
 
+use super::client::{ClientAddress, Network};
+use super::room::{Held, Owner, STEP};
+use crate::app::App;
 use crate::error::{Error, FieldFault};
-use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
+use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use futures_util::StreamExt;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use crate::app::App;
+use std::net::{IpAddr, Ipv4Addr};
 
 /// Each value takes many times its bytes in memory, so they are counted before they are read. A description may
 /// have as many commas as characters.
 const MOST_VALUES: usize = 50_000;
-const MIB: usize = 1 << 20;
-/// Mebibytes of large bodies that are in memory at once.
-const ROOM: usize = 128;
-
-/// The room that large bodies share. One that finds none waits, as long as its request may.
-#[derive(Clone, Debug)]
-pub struct BodyRoom(Arc<Semaphore>);
-
-impl Default for BodyRoom {
-    fn default() -> BodyRoom {
-        BodyRoom(Arc::new(Semaphore::new(ROOM)))
-    }
-}
-
-impl BodyRoom {
-    /// Room for a body that says how long it is; for the longest where it does not. Small ones need none.
-    async fn take(&self, headers: &HeaderMap, most: usize) -> Option<OwnedSemaphorePermit> {
-        let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        let length = length.and_then(|length| length.parse().ok()).unwrap_or(most);
-        let share = (length / MIB).min(ROOM) as u32;
-        match share {
-            0 => None,
-            share => Arc::clone(&self.0).acquire_many_owned(share).await.ok(),
-        }
-    }
-}
 
 /// The object that a body holds.
 #[derive(Debug)]
@@ -50,7 +24,7 @@ pub struct JsonBody {
     /// SHA-256 of the body as it was sent.
     pub hash: [u8; 32],
     /// Given back with the body.
-    pub room: Option<OwnedSemaphorePermit>,
+    pub room: Option<Held>,
 }
 
 impl FromRequest<App> for JsonBody {
@@ -60,17 +34,51 @@ impl FromRequest<App> for JsonBody {
         if !is_json(request.headers()) {
             return Err(Error::UnsupportedMediaType);
         }
-        let room = app.body_room.take(request.headers(), app.config.max_body).await;
-        let bytes = match Bytes::from_request(request, app).await {
-            Ok(bytes) => bytes,
-            Err(BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_))) => {
-                return Err(Error::TooLarge(app.config.max_body));
-            }
-            Err(_) => return Err(Error::InvalidJson("it stops half way".to_owned())),
-        };
+        let most = app.config.max_body;
+        let longest = declared_length(request.headers()).unwrap_or(most).min(most);
+        let room = app.body_room.enter(owner(&request), longest);
+        let bytes = read(request.into_body(), longest, most, &room).await?;
+        room.finish();
         let body = JsonBody::parse(&bytes)?;
-        Ok(JsonBody { room, ..body })
+        Ok(JsonBody {
+            room: Some(room),
+            ..body
+        })
     }
+}
+
+/// Whose body it is: of the account that the credentials before it named, and of its address.
+fn owner(request: &Request) -> Owner {
+    let address = request.extensions().get::<ClientAddress>();
+    let address = address.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |client| client.0);
+    Owner {
+        account: request.extensions().get().copied(),
+        network: Network::of_client(address),
+    }
+}
+
+fn declared_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// All bytes of a body that is `longest` by its own word and may have `most`.
+async fn read(body: Body, longest: usize, most: usize, room: &Held) -> Result<Vec<u8>, Error> {
+    let mut parts = body.into_data_stream();
+    let mut bytes = Vec::new();
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(|_| Error::InvalidJson("it stops half way".to_owned()))?;
+        let length = bytes.len() + part.len();
+        if length > most {
+            return Err(Error::TooLarge(most));
+        }
+        room.grow_to(length).await;
+        if length > STEP {
+            // Addresses only: the system gives memory for what is written. Growing later would copy all there is.
+            bytes.reserve_exact(longest.max(length) - bytes.len());
+        }
+        bytes.extend_from_slice(&part);
+    }
+    Ok(bytes)
 }
 
 impl JsonBody {
@@ -146,18 +154,5 @@ mod tests {
         ));
         let commas = format!("{{\"description\":\"{}\"}}", ",".repeat(20_000));
         assert!(JsonBody::parse(commas.as_bytes()).is_ok());
-    }
-
-    #[tokio::test]
-    async fn large_bodies_wait_for_room_and_small_ones_do_not() {
-        let room = BodyRoom::default();
-        let none = HeaderMap::new();
-        let first = room.take(&none, ROOM * MIB).await;
-        assert!(first.is_some());
-        let small = HeaderMap::from_iter([(CONTENT_LENGTH, HeaderValue::from_static("1000"))]);
-        assert!(room.take(&small, ROOM * MIB).await.is_none());
-        assert_eq!(room.0.available_permits(), 0);
-        drop(first);
-        assert!(room.take(&none, 16 * MIB).await.is_some());
     }
 }

@@ -71,6 +71,8 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
         };
         // Servers call, not visitors of a page: their calls are shared out among no addresses.
         admit(app, parts, class, counted, per_minute, Visitor::UNKNOWN)?;
+        // The body behind it takes room in the name of the account.
+        parts.extensions.insert(public.account);
         Ok(Credentials {
             account: public.account,
             public_key: public.id,

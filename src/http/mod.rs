@@ -16,5 +16,6 @@ pub mod public_key;
 pub mod rate_limit;
 pub mod recent;
 pub mod request_id;
+pub mod room;
 pub mod router;
 pub mod trail;

@@ -1,6 +1,6 @@
 //! Every route, in one list.
 
-use super::deadline::DeadlineLayer;
+use super::deadline::{Awaited, DeadlineLayer};
 use super::trail::TrailLayer;
 use super::{health, openapi, pages};
 use crate::app::App;
@@ -34,8 +34,9 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
 /// All routes with all layers.
 pub fn router(app: App) -> Router {
     let (interface, _) = described();
-    let deadline = DeadlineLayer::new(app.config.serve.request_timeout, || {
-        Error::Overdue.into_response()
+    let deadline = DeadlineLayer::new(app.config.serve.request_timeout, |awaited| match awaited {
+        Awaited::Client => Error::SlowBody.into_response(),
+        Awaited::Us => Error::Overdue.into_response(),
     });
     let followed = interface
         .route("/v0.2/openapi.json", get(openapi::openapi))

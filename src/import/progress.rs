@@ -1,7 +1,7 @@
 //! How far long work is: a bar on a terminal, a line every ten seconds elsewhere.
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -60,7 +60,7 @@ impl Progress {
         self.bar.set_position(position);
         if !self.on_terminal && self.last_line.elapsed() >= LINE_EVERY {
             self.last_line = Instant::now();
-            eprintln!("{}", self.line());
+            tell(&self.line());
         }
     }
 
@@ -114,11 +114,16 @@ pub async fn waiting<T>(label: &'static str, work: impl Future<Output = T>) -> T
         match tokio::time::timeout(LINE_EVERY, &mut work).await {
             Ok(outcome) => break outcome,
             Err(_) if on_terminal => {}
-            Err(_) => eprintln!("{label}: {} so far", HumanDuration(begun.elapsed())),
+            Err(_) => tell(&format!("{label}: {} so far", HumanDuration(begun.elapsed()))),
         }
     };
     bar.finish_and_clear();
     outcome
+}
+
+/// The work goes on also where nobody reads any more.
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn rate_of(position: u64, begun: Instant) -> u64 {

@@ -113,14 +113,14 @@ impl Pictures {
         self.take(decoded(text)?).await
     }
 
-    /// Judges a picture as [`Pictures::take_base64`] does, and keeps nothing.
-    pub async fn judge_base64(&self, text: &str) -> Result<(), PictureFault> {
+    /// Judges a picture as [`Pictures::take_base64`] does, and keeps nothing; the hosted id that it would have.
+    pub async fn judge_base64(&self, text: &str) -> Result<String, PictureFault> {
         let bytes = decoded(text)?;
         let header = Header::read(&bytes)?;
+        let id = hosted_id(&bytes);
         let room = self.room_for(header.memory).await;
-        in_pool(room, move || clean_read(bytes, &header))
-            .await
-            .map(|_| ())
+        in_pool(room, move || clean_read(bytes, &header)).await?;
+        Ok(id)
     }
 
     /// Takes in a picture. The same bytes give the same hosted id, however often they come.

@@ -1,4 +1,4 @@
-//! Proving that every hosted picture is there as it was stored.
+//! Proving that every hosted picture is there as it was stored, and that every cover of a fundraiser is one.
 
 use super::hosting::{Pictures, Stored};
 use super::store;
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Default)]
 pub struct PictureProof {
     pub pictures: u64,
-    /// One sentence each; a hundred at the most.
+    /// One sentence each; a hundred at the most of each kind.
     pub differences: Vec<String>,
 }
 
@@ -21,7 +21,7 @@ pub async fn prove(pictures: &Pictures) -> anyhow::Result<PictureProof> {
     loop {
         let page = store::list_after(pictures.db(), &last).await?;
         let Some(end) = page.last() else {
-            return Ok(proof);
+            break;
         };
         last.clone_from(&end.id);
         for picture in &page {
@@ -32,6 +32,11 @@ pub async fn prove(pictures: &Pictures) -> anyhow::Result<PictureProof> {
             }
         }
     }
+    for (fundraiser, cover) in store::list_lost_covers(pictures.db()).await? {
+        let lost = format!("{cover} is not there, and is the cover of the fundraiser {fundraiser}");
+        proof.differences.push(lost);
+    }
+    Ok(proof)
 }
 
 async fn fault(pictures: &Pictures, picture: &Stored) -> anyhow::Result<Option<String>> {

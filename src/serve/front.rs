@@ -42,7 +42,9 @@ impl hyper::service::Service<Request<Incoming>> for Front {
         }
         let client = ClientAddress::find(self.peer, request.headers(), &self.trusted);
         request.extensions_mut().insert(client);
-        let answer = Deadline::new(self.router.clone().call(request), self.answer_within, overdue);
+        let answer = Deadline::new(self.router.clone().call(request), self.answer_within, |_| {
+            overdue()
+        });
         Answering {
             answer: Some(answer),
             flight,

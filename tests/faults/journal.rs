@@ -74,7 +74,7 @@ fn kill_writers(kind: Kind) {
 pub struct Written {
     pub place: Place,
     /// The header of the private key, with its end of line.
-    basic: String,
+    pub basic: String,
     /// A nonprofit that can be given to, and the fundraiser of the gifts.
     nonprofit: String,
     fundraiser: String,

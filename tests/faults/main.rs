@@ -22,6 +22,7 @@ mod place;
 mod power;
 mod proxy;
 mod server;
+mod silence;
 mod stop;
 mod store;
 mod together;

@@ -29,11 +29,7 @@ fn lose_the_database(lose: fn(&Proxy)) {
     let place = Place::new(Kind::Postgres, 200);
     let files = Files::new(place.folder.path(), 800);
     let eins = files.sample(10);
-    let url = place.store.url().expect("an address");
-    let (before, rest) = url.split_once('@').expect("a user");
-    let (target, name) = rest.split_once('/').expect("a database");
-    let proxy = Proxy::new(target.parse().expect("an address"));
-    let through_proxy = format!("{before}@{}/{name}", proxy.address);
+    let (proxy, through_proxy) = Proxy::before(&place.store);
     let server = Server::start(&place, &[("CAUSEWAY_DATABASE_URL", &through_proxy)]);
     let shown = place.learn(&server, &files, &eins);
 

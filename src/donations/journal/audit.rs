@@ -19,6 +19,8 @@ pub struct Beneficiaries {
 pub struct Audit {
     sequence: i64,
     hash: Hash,
+    /// All that there are.
+    known: HashSet<FundraiserId>,
     beneficiaries: HashMap<FundraiserId, Beneficiaries>,
     fundraisers: HashMap<FundraiserId, Seen>,
     /// The gifts of which something goes back.
@@ -38,10 +40,15 @@ struct Seen {
 const MOST_FAULTS: usize = 100;
 
 impl Audit {
-    pub fn new(beneficiaries: HashMap<FundraiserId, Beneficiaries>, refunded: HashSet<i64>) -> Audit {
+    pub fn new(
+        known: HashSet<FundraiserId>,
+        beneficiaries: HashMap<FundraiserId, Beneficiaries>,
+        refunded: HashSet<i64>,
+    ) -> Audit {
         Audit {
             sequence: 0,
             hash: GENESIS,
+            known,
             beneficiaries,
             fundraisers: HashMap::new(),
             refunded,
@@ -69,8 +76,11 @@ impl Audit {
         if sum != Ok(Cents::ZERO) {
             self.fault(entry, "does not balance: its legs do not add up to zero");
         }
-        match self.expected_legs(entry) {
-            Some(expected) if expected == received(entry) => {}
+        match (entry.draft.fundraiser, self.expected_legs(entry)) {
+            (Some(id), _) if !self.known.contains(&id) => {
+                self.fault(entry, &format!("is of the fundraiser {id}, which does not exist"));
+            }
+            (_, Some(expected)) if expected == received(entry) => {}
             _ => self.fault(entry, "is not shared as its fundraiser says"),
         }
         self.hold(entry);

@@ -27,8 +27,15 @@ pub async fn prove(app: &App) -> sqlx::Result<Proof> {
     let offline: Vec<(FundraiserId, Option<Cents>)> = fundraisers::store::list_offline(&mut tx).await?;
     let beneficiaries: HashMap<FundraiserId, Beneficiaries> = stored.into_iter().collect();
     let refunded = store::list_refunded(&mut tx).await?.into_iter().collect();
-    let mut audit = Audit::new(beneficiaries, refunded);
+    let known = offline.iter().map(|(id, _)| *id).collect();
+    let mut audit = Audit::new(known, beneficiaries, refunded);
     add_entries(&mut tx, &mut audit).await?;
+    for sequence in store::list_before_first(&mut tx).await? {
+        audit.note(format!("entry {sequence} stands before the first one"));
+    }
+    for sequence in store::list_stray_legs(&mut tx).await? {
+        audit.note(format!("entry {sequence} has legs and is not in the journal"));
+    }
     prove_ends(&mut tx, &mut audit).await?;
     for (id, told) in &offline {
         let proved = audit.offline(*id).unwrap_or_default();

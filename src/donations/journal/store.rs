@@ -13,6 +13,9 @@ use uuid::Uuid;
 /// A server that dies without a word gives the row back after ten seconds.
 const LOCK_HEAD: &str = "update journal_head set entries = entries where id = 1 \
      returning entries, hash, events, set_config('idle_in_transaction_session_timeout', '10s', true)";
+const BEFORE_FIRST: &str = "select sequence from journal where sequence < 1 order by sequence limit 100";
+const STRAY_LEGS: &str = "select distinct sequence from journal_legs l \
+     where not exists (select 1 from journal j where j.sequence = l.sequence) order by sequence limit 100";
 const HEAD: &str = "select entries, hash, events from journal_head where id = 1";
 
 macro_rules! entries {
@@ -174,6 +177,16 @@ fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
         }),
         hash: known.map_or(NO_HASH, |_| hash(&bytes)),
     }
+}
+
+/// Entries with numbers that none has, a hundred at the most.
+pub async fn list_before_first(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
+    run!(tx, c => sqlx::query_scalar(BEFORE_FIRST).fetch_all(c).await)
+}
+
+/// The numbers of legs whose entry is not there, a hundred at the most.
+pub async fn list_stray_legs(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
+    run!(tx, c => sqlx::query_scalar(STRAY_LEGS).fetch_all(c).await)
 }
 
 /// The gifts of which something went back.

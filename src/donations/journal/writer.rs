@@ -26,6 +26,8 @@ const MOST_WAITING: usize = 4_096;
 /// The longest that a transaction of PostgreSQL takes until its commit: twice as long as a server that died may hold the
 /// end of the journal.
 const LONGEST: Duration = Duration::from_secs(20);
+/// The longest that PostgreSQL may say nothing to a commit. Both together are less than a request may take.
+const LONGEST_COMMIT: Duration = Duration::from_secs(8);
 
 /// A transaction under way, and where journal and outbox end within it.
 #[derive(Debug)]
@@ -62,7 +64,7 @@ pub struct Writer {
     jobs: mpsc::Sender<Job>,
 }
 
-/// Why nothing was written. All who were in one commit share the reason.
+/// Why nothing is known to be written. All who were in one commit share the reason.
 #[derive(Clone, Debug)]
 pub struct WriteFault(pub Arc<sqlx::Error>);
 
@@ -201,9 +203,21 @@ async fn together(
                 .map_err(|_| Failed::Store(sqlx::Error::PoolTimedOut.into()))??,
         };
         if !jobs.iter().any(|job| job.done.is_closed()) {
-            let committed = batch.tx.commit().await;
+            let committed = commit(batch.tx).await;
             return committed.map_err(|fault| Failed::Commit(fault.into()));
         }
+    }
+}
+
+/// A commit that PostgreSQL says nothing to is given up with its connection: whether it stands, only the store knows.
+/// Nothing is kept of it here. The next transaction waits until it is over there, and reads the end of the journal anew;
+/// whoever tries again is told what was written the first time.
+async fn commit(tx: Tx) -> sqlx::Result<()> {
+    match tx {
+        Tx::Sqlite(_) => tx.commit().await,
+        Tx::Postgres(_) => tokio::time::timeout(LONGEST_COMMIT, tx.commit())
+            .await
+            .unwrap_or(Err(sqlx::Error::PoolTimedOut)),
     }
 }
 

@@ -77,7 +77,7 @@ pub struct FundraisersBody<'a> {
         (status = 413, description = "too_large", body = ProblemBody, content_type = "application/problem+json"),
         (status = 415, description = "unsupported_media_type", body = ProblemBody, content_type = "application/problem+json"),
         (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable; nothing was written", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable; send it again, and it is written once", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
 pub async fn change(
@@ -120,7 +120,7 @@ pub async fn change(
         (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "fundraiser_not_found, also for one of another account", body = ProblemBody, content_type = "application/problem+json"),
         (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable; nothing was written", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable; send it again, and it is written once", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
 pub async fn close(
@@ -152,7 +152,7 @@ pub async fn close(
         (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "fundraiser_not_found, also for one of another account", body = ProblemBody, content_type = "application/problem+json"),
         (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable; nothing was written", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable; send it again, and it is written once", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
 pub async fn reopen(
@@ -215,7 +215,7 @@ pub async fn fundraisers(
 }
 
 async fn find_own(app: &App, account: AccountId, id: &str) -> Result<Fundraiser> {
-    let unknown = || Error::no_such_fundraiser(id);
+    let unknown = || Error::no_own_fundraiser(id);
     let id = Uuid::try_parse(id.trim()).map_err(|_| unknown())?;
     let found = store::find(&app.db, FundraiserId(id)).await?;
     found.filter(|found| found.account == account).ok_or_else(unknown)
@@ -246,7 +246,7 @@ pub(super) fn answer(body: String) -> Response {
     (headers, body).into_response()
 }
 
-/// The picture of a body: its hosted id, or null where the field is. Nothing where there is no such field.
+/// The picture of a body: its hosted id, which it has or would have, or null where the field is. Nothing where there is no such field.
 ///
 /// It is kept only where nothing else is wrong and something is to be written; what is wrong with it is told anyway.
 pub(super) async fn take_picture(
@@ -261,15 +261,11 @@ pub(super) async fn take_picture(
         return Ok(Some(None));
     };
     let taken = match fields.faults.is_empty() && !dry_run {
-        true => app
-            .pictures
-            .take_base64(text)
-            .await
-            .map(|picture| Some(picture.id)),
-        false => app.pictures.judge_base64(text).await.map(|()| None),
+        true => app.pictures.take_base64(text).await.map(|picture| picture.id),
+        false => app.pictures.judge_base64(text).await,
     };
     match taken {
-        Ok(id) => Ok(Some(id)),
+        Ok(id) => Ok(Some(Some(id))),
         Err(fault) if fault.is_ours() => Err(Error::Unavailable),
         Err(fault) => {
             fields.fault("imageBase64", fault.to_string());

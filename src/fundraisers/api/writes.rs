@@ -85,7 +85,7 @@ pub struct FundraiserInput {
         (status = 415, description = "unsupported_media_type", body = ProblemBody, content_type = "application/problem+json"),
         (status = 422, description = "idempotency_mismatch", body = ProblemBody, content_type = "application/problem+json"),
         (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable; nothing was written", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable; send it again with the same Idempotency-Key, and it is made once", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
 pub async fn create(

@@ -59,6 +59,38 @@ fn a_row_that_was_changed_behind_its_back_is_found() {
 }
 
 #[test]
+fn what_does_not_belong_together_is_among_the_differences() {
+    let shell = shell_with_directory();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let path = shell.data().join("data/causeway.db");
+        let mut store = SqliteConnection::connect(path.to_str().unwrap()).await.unwrap();
+        for statement in [
+            "insert into fundraisers (id, nonprofit_id, slug, account_id, title, cover, created_at, version) \
+             values (randomblob(16), randomblob(16), 'run', randomblob(16), 'Run', 'picture-00', 0, 1)",
+            "insert into journal_legs (sequence, position, party, party_id, amount) values (7, 0, 'donor', 'ana', 5)",
+            "insert into journal (sequence, kind, source, external_id, nonprofit_id, fundraiser_id, amount, recorded_at, hash) \
+             values (1, 'offline', 'offline', 'x 1', randomblob(16), zeroblob(16), 5, 0, zeroblob(32))",
+        ] {
+            sqlx::query(statement).execute(&mut store).await.unwrap();
+        }
+        store.close().await.unwrap();
+    });
+    let proof: serde_json::Value = serde_json::from_str(&shell.run(1, &["check", "--json"]).out).unwrap();
+    let differences = proof["differences"].to_string();
+    for named in [
+        "picture-00 is not there",
+        "entry 7 has legs",
+        "the fundraiser 00000000-0000-0000-0000-000000000000, which does not exist",
+    ] {
+        assert!(differences.contains(named), "{named}: {differences}");
+    }
+}
+
+#[test]
 fn a_snapshot_that_was_forged_with_true_checksums_is_found() {
     let shell = shell_with_directory();
     let path = snapshot(&shell);

@@ -113,7 +113,8 @@ fn a_file_is_imported_whole_or_not_at_all_and_twice_is_once() {
     bad[1] = r#"{"nonprofit":"nobody-at-all","amount":0,"donor":"","public":"yes"}"#.to_owned();
     bad[4] = "{".to_owned();
     bad[6] = "[]".to_owned();
-    shell.write("bad.jsonl", bad.join("\n"));
+    let latin1 = [bad.join("\n").as_bytes(), b"\n{\"donor\":\"Ren\xe9\"}\n"].concat();
+    shell.write("bad.jsonl", latin1);
     let done = shell.run(1, &["donation", "import", "bad.jsonl"]);
     for told in [
         "line 2: ",
@@ -124,7 +125,8 @@ fn a_file_is_imported_whole_or_not_at_all_and_twice_is_once() {
         "there is no nonprofit nobody-at-all",
         "line 5: it is no JSON",
         "line 7: it is no JSON object",
-        "3 lines are wrong and nothing was recorded",
+        "line 601: it is not written in UTF-8",
+        "4 lines are wrong and nothing was recorded",
     ] {
         assert!(done.err.contains(told), "{told} is not in {}", done.err);
     }
@@ -191,8 +193,14 @@ fn what_cannot_be_recorded_is_told_in_one_sentence() {
     let mut elsewhere = record("p-1", "5");
     elsewhere[3] = "nobody-at-all";
     assert!(shell.fail(&elsewhere).contains("no nonprofit nobody-at-all"));
-    let fundraiser = [&record("p-1", "5")[..], &["--fundraiser", "none"]].concat();
-    assert!(shell.fail(&fundraiser).contains("no fundraiser none"));
+    for nonprofit in [BODY, "special-fundraiser", "SPECIAL-FUNDRAISER"] {
+        let mut fundraiser = [&record("p-1", "5")[..], &["--fundraiser", "none"]].concat();
+        fundraiser[3] = nonprofit;
+        assert!(
+            shell.fail(&fundraiser).contains("no fundraiser none"),
+            "{nonprofit}"
+        );
+    }
     let offline = [&record("p-1", "5")[..], &["--source", "offline"]].concat();
     assert!(shell.fail(&offline).contains("another source"));
     assert!(

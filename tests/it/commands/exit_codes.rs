@@ -1,6 +1,8 @@
 //! 0 done, 1 failed, 2 called wrongly; and help that shows how.
 
 use super::Shell;
+use crate::files::{bmf, bodies};
+use std::process::{Command, Stdio};
 
 /// Nobody waits long for a store that is not there.
 const QUICK: &str = "[database]\nacquire_timeout = 0.2\n";
@@ -49,6 +51,10 @@ fn a_command_that_is_called_wrongly_ends_with_two() {
         &["key", "create", "--account", "ada"],
         &["key", "create", "--account", "ada", "--kind", "secret"],
         &["key", "revoke", "no-uuid"],
+        &["search"],
+        &["search", ""],
+        &["search", "  "],
+        &["search", "shelter", "--take", "0"],
         &["limit", "set", "019a8f00-0000-7000-8000-000000000000"],
         &["limit", "set", "019a8f00-0000-7000-8000-000000000000", "speed=5"],
         &[
@@ -60,6 +66,41 @@ fn a_command_that_is_called_wrongly_ends_with_two() {
     ] {
         let done = shell.run(2, arguments);
         assert!(done.out.is_empty() && !done.err.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_had_enough_is_no_fault() {
+    let shell = Shell::new();
+    shell.write("eo.csv", bmf(&bodies(50)));
+    shell.run(0, &["import", "irs", "eo.csv"]);
+    let data = shell.data().join("data");
+    for arguments in [
+        &["search", "--explain", "shelter"][..],
+        &["check"],
+        &["check", "--json"],
+        &["donation", "export"],
+        &["donation", "export", "--csv"],
+        &["generate", "--count", "50"],
+        &["openapi"],
+    ] {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_causeway"))
+            .args(arguments)
+            .args(["--data", data.to_str().unwrap()])
+            .env_remove("CAUSEWAY_DATABASE_URL")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(process.stdout.take());
+        let done = process.wait_with_output().unwrap();
+        let told = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(
+            (done.status.code(), told.as_str()),
+            (Some(0), ""),
+            "{arguments:?}"
+        );
     }
 }
 

@@ -3,6 +3,7 @@
 use super::visitor::{PASSWORD, Visitor, between, hidden};
 use crate::v0_2::fundraiser::{AARP, Organiser, RED_CROSS, assert_sound, basic, id_of};
 use crate::world::World;
+use axum::http::Method;
 use serde_json::{Value, json};
 
 const LIST: &str = "/dashboard/fundraisers";
@@ -132,6 +133,47 @@ on_both! {
         visitor.post(303, &edit, &[("title", "Run"), ("endDate", "2199-06-01")]).await;
         let now = read(world, "spring-run").await;
         assert_eq!((&now["title"], &now["endDate"]), (&json!("Run"), &json!("2199-06-01T12:30:00.000Z")));
+    }
+
+    async fn an_old_form_undoes_nothing_that_was_changed_meanwhile(world: &World) {
+        let visitor = grace(world).await;
+        let keys = (visitor.make_key("public", "website").await, visitor.make_key("private", "server").await);
+        let organiser = Organiser { client: world.client.clone(), basic: basic(&keys.0, &keys.1) };
+        let (address, id) = create(&visitor, &FULL).await;
+        let edit = format!("{address}/edit");
+        let shown = hidden(&visitor.get(200, &edit).await.text(), "shown");
+        let meanwhile = json!({
+            "description": "New", "startDate": "2026-06-01T08:00:00Z", "endDate": null, "goal": 900_000, "raisedOffline": 7_700,
+        });
+        organiser.write(200, &Method::PATCH, &format!("/v0.2/fundraiser/{id}"), meanwhile.to_string(), &[]).await;
+        // As the form showed it, but for the title and another way to write the goal.
+        let fields = [
+            ("title", "Autumn run"), ("description", "For all.\r\nCome!"), ("startDate", "2026-05-01"), ("endDate", "2199-06-30"),
+            ("goal", "1234.5"), ("raisedOffline", "$20.00"), ("shown", &shown),
+        ];
+        let refused = [&[("title", "")], &fields[1..]].concat();
+        let page = visitor.post(422, &edit, &refused).await.text();
+        assert_eq!(hidden(&page, "shown"), shown);
+        visitor.post(303, &edit, &fields).await;
+        let now = read(world, "adas-spring-run").await;
+        for (field, value) in [
+            ("title", json!("Autumn run")),
+            ("description", json!("New")),
+            ("startDate", json!("2026-06-01T08:00:00.000Z")),
+            ("endDate", Value::Null),
+            ("goalAmount", json!(900_000)),
+            ("raisedOffline", json!(7_700)),
+        ] {
+            assert_eq!(now[field], value, "{field}");
+        }
+        let changes = world.texts("select change from fundraiser_history order by version").await;
+        assert!(changes.len() == 2 && changes[1].contains("title") && !changes[1].contains("goal"), "{changes:?}");
+        // What was touched counts, also where it was changed meanwhile.
+        let touched = [&[("goal", "$5")], &fields[..4], &fields[5..]].concat();
+        visitor.post(303, &edit, &touched).await;
+        let now = read(world, "adas-spring-run").await;
+        assert_eq!((&now["goalAmount"], &now["raisedOffline"]), (&json!(500), &json!(7_700)));
+        assert_sound(world, 2).await;
     }
 
     async fn a_fundraiser_of_another_account_is_not_there(world: &World) {

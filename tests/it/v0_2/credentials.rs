@@ -128,7 +128,7 @@ on_both! {
             basic(&public.to_uppercase(), &private),
             basic(&format!(" {public}"), &private),
             basic(&public, &format!("{private} ")),
-            basic(&public, &format!("{}0", &private[..40])),
+            basic(&public, &format!("{}{}", &private[..40], if private.ends_with('0') { '1' } else { '0' })),
             format!("Basic {public}:{private}"),
             format!("Basic {}", STANDARD.encode(format!("{public}{private}"))),
             right.replace("Basic", "Bearer"),

@@ -1,7 +1,15 @@
 //! What every answer has, also the ones that refuse.
 
+use super::fundraiser::Organiser;
 use crate::world::World;
 use axum::http::Method;
+use causeway::app::App;
+use causeway::http::router::router;
+use causeway::serve::{listen, serve};
+use serde_json::Value;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 on_both! {
     async fn a_page_of_any_origin_may_ask(world: &World) {
@@ -34,6 +42,38 @@ on_both! {
         let headers = [("content-length", length.as_str())];
         let answer = world.client.send(413, &Method::POST, "/v0.2/nonprofit/530196605", &headers).await;
         assert_eq!(answer.code(), "too_large");
+    }
+
+    async fn a_body_that_stalls_half_way_is_the_fault_of_its_client(world: &World) {
+        let organiser = Organiser::new(world).await;
+        let mut config = world.app.config.clone();
+        config.serve.request_timeout = Duration::from_millis(300);
+        let app = App::build(config).await.unwrap();
+        let listener = listen("127.0.0.1:0".parse().unwrap(), false).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (served, settings) = (router(app.clone()), app.config.serve.clone());
+        let server = tokio::spawn(async move { serve(listener, served, &settings, std::future::pending()).await });
+        for (path, headers) in [
+            ("/v0.2/fundraiser", format!("authorization: {}\r\ncontent-type: application/json\r\n", organiser.basic)),
+            ("/dashboard/sign-in", "sec-fetch-site: same-origin\r\ncontent-type: application/x-www-form-urlencoded\r\n".to_owned()),
+        ] {
+            let mut client = TcpStream::connect(address).await.unwrap();
+            let head = format!("POST {path} HTTP/1.1\r\nhost: test\r\n{headers}content-length: 1000\r\n\r\n{{\"title\": \"R");
+            client.write_all(head.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            client.read_to_string(&mut answer).await.unwrap();
+            let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+            assert!(head.starts_with("HTTP/1.1 400 "), "{path}: {answer}");
+            if path.starts_with("/v0.2") {
+                let problem: Value = serde_json::from_str(body).unwrap();
+                assert_eq!(problem["code"], "invalid_json");
+                assert!(problem["detail"].as_str().unwrap().contains("did not come in full"), "{problem}");
+                assert!(head.contains("application/problem+json") && head.contains("x-request-id"), "{head}");
+            }
+        }
+        assert!(app.recent_errors.list().is_empty(), "it was taken for a fault of ours");
+        server.abort();
+        app.db.close().await;
     }
 
     async fn two_requests_have_two_names(world: &World) {

@@ -1,14 +1,18 @@
 //! Bodies that cannot be used: each is refused with the name of its field, and nothing is written.
 
 use super::create::PIXEL;
+use super::own::stranger;
 use super::{AARP, NYU, Organiser, PENN, RED_CROSS, SPECIAL, fields, id_of};
 use crate::world::World;
 use axum::body::{Body, Bytes};
 use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use futures_util::stream;
+use futures_util::future::join_all;
+use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// The least body with one field changed; `None` leaves it out.
 fn with(name: &str, value: Option<Value>) -> Value {
@@ -110,6 +114,18 @@ on_both! {
             "startDate": "2026-06-01T00:00:00Z", "endDate": "2026-05-01T00:00:00Z", "imageBase64": "%"})).await;
         assert_eq!(fields(&refused), ["title", "endDate", "goal", "currency", "nonprofitId", "imageBase64"]);
         assert!(refused.json["detail"].as_str().unwrap().contains("goal: "));
+        let unknown = "0f8fad5b-d9cb-469f-a165-70867728950e";
+        for (body, named) in [
+            (json!({"nonprofitId": SPECIAL, "title": "All", "type": "MULTIPLE_NONPROFITS", "forNonprofits": [], "forNonprofitWeights": [-1]}),
+                vec!["forNonprofits", "forNonprofitWeights[0]"]),
+            (json!({"nonprofitId": "x", "title": "All", "forNonprofits": [id_of(NYU)]}), vec!["nonprofitId", "forNonprofits"]),
+            (json!({"nonprofitId": SPECIAL, "title": "All", "forNonprofits": ["x", unknown], "forNonprofitWeights": [-1, 1]}),
+                vec!["type", "forNonprofitWeights[0]", "forNonprofits[0]", "forNonprofits[1]"]),
+            (json!({"nonprofitId": unknown, "title": "All", "type": "ALL", "forNonprofits": ["x"]}),
+                vec!["type", "forNonprofits[0]", "nonprofitId"]),
+        ] {
+            assert_eq!(fields(&organiser.create(400, &body).await), named, "{body}");
+        }
         nothing_written(world).await;
     }
 
@@ -153,6 +169,31 @@ on_both! {
         let refused = organiser.write(400, &Method::POST, "/v0.2/fundraiser", body, &[]).await;
         assert_eq!(refused.code(), "invalid_json");
         nothing_written(world).await;
+    }
+
+    async fn large_bodies_that_stall_leave_room_for_those_of_others(world: &World) {
+        let organiser = Organiser::new(world).await;
+        let eve = stranger(world).await;
+        let begun = Arc::new(Semaphore::new(0));
+        let stalled = (0..8).map(|_| {
+            let begun = Arc::clone(&begun);
+            // Each is all but whole; the first part is asked for before any room is.
+            let parts = stream::iter(0..15).map(move |part| {
+                begun.add_permits(usize::from(part == 0));
+                Ok::<_, std::io::Error>(Bytes::from(vec![b' '; 1 << 20]))
+            });
+            let body = Body::from_stream(parts.chain(stream::pending()));
+            organiser.write(0, &Method::POST, "/v0.2/fundraiser", body, &[("content-length", "16777216")])
+        });
+        let large = with("description", Some(json!(" ".repeat(3 << 20))));
+        let served = async {
+            begun.acquire_many(8).await.unwrap().forget();
+            eve.create(200, &large).await
+        };
+        tokio::select! {
+            _ = join_all(stalled) => unreachable!("a stalled body was answered"),
+            _ = served => {}
+        }
     }
 
     async fn another_media_type_and_too_much_are_refused(world: &World) {

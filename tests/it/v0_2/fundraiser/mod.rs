@@ -5,6 +5,7 @@ mod create;
 mod details;
 mod outbox;
 mod own;
+mod proof;
 mod raised;
 mod retries;
 

@@ -22,7 +22,7 @@ async fn say(organiser: &Organiser, expected: u16, made: &Value, what: &str) -> 
 }
 
 /// Somebody with another account.
-async fn stranger(world: &World) -> Organiser {
+pub(super) async fn stranger(world: &World) -> Organiser {
     let username = Username::parse("eve").unwrap();
     let account = accounts::store::insert(&world.app.db, &username, None, false, 0)
         .await
@@ -116,10 +116,18 @@ on_both! {
         let id = made["id"].as_str().unwrap();
         let dry = organiser.write(200, &Method::PATCH, &format!("/v0.2/fundraiser/{id}?dryRun=1"), r#"{"goal": 7}"#, &[]).await;
         assert_eq!((&dry.json["dryRun"], &dry.json["data"]["fundraiser"]["goalAmount"]), (&json!(true), &json!(7)));
+        let picture = json!({"imageBase64": PIXEL}).to_string();
+        let dry = organiser.write(200, &Method::PATCH, &format!("/v0.2/fundraiser/{id}?dryRun=1"), picture, &[]).await;
+        let cover = dry.json["data"]["fundraiser"]["coverImageHostedId"].clone();
+        assert_ne!(cover, made["coverImageHostedId"]);
+        assert!(world.texts("select id from pictures").await.is_empty());
         let dry = organiser.write(200, &Method::POST, &format!("/v0.2/fundraiser/{id}/close?dryRun=1"), "", &[]).await;
         assert_eq!(dry.json["data"]["fundraiser"]["active"], false);
         let read = organiser.read(200, &format!("{RED_CROSS}/fundraiser/spring-run")).await;
         assert_eq!(read.json["data"]["fundraiser"], made);
+        // It has the id that was told.
+        let changed = change(&organiser, 200, &made, json!({"imageBase64": PIXEL})).await;
+        assert_eq!(changed.json["data"]["fundraiser"]["coverImageHostedId"], cover);
     }
 
     async fn a_new_cover_counts_as_a_create(world: &World) {
@@ -138,7 +146,12 @@ on_both! {
         let organiser = Organiser::new(world).await;
         let made = organiser.make(json!({})).await;
         let eve = stranger(world).await;
-        assert_eq!(change(&eve, 404, &made, json!({"title": "Mine"})).await.code(), "fundraiser_not_found");
+        let refused = change(&eve, 404, &made, json!({"title": "Mine"})).await;
+        assert_eq!(refused.code(), "fundraiser_not_found");
+        let slug = change(&organiser, 404, &json!({"id": "spring-run"}), json!({"title": "Mine"})).await;
+        for told in [refused.json["detail"].as_str().unwrap(), slug.json["detail"].as_str().unwrap()] {
+            assert!(told.contains("send its ID: a UUID") && !told.contains("slug"), "{told}");
+        }
         say(&eve, 404, &made, "close").await;
         say(&eve, 404, &json!({"id": "no-id"}), "reopen").await;
         let missing = world.client.send(401, &Method::GET, "/v0.2/fundraisers", &[]).await;
