@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 const MAGIC: &[u8; 8] = b"CAUSEWAY";
 /// Raised whenever the meaning of a section changes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 const FIXED: usize = 8 + 4 + 4 + 16 + 8 + 8 + 4;
 const PER_SECTION: usize = 8 + 4;
 const MOST_SECTIONS: usize = 64;

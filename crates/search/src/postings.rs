@@ -18,7 +18,7 @@ const GATHERED: usize = 1_024;
 /// ... or this where other words or labels rule out most of them.
 const MOST_GATHERED: usize = 16_384;
 /// So many documents are about in the first window; each holds twice as many as the one before.
-const FIRST_WINDOW: u64 = 512;
+const FIRST_WINDOW: u64 = 64;
 /// So many documents are taken from the heads of lists.
 const MOST_HEADS: usize = 4_096;
 
@@ -192,37 +192,18 @@ pub fn is_walkable(slots: &Slots, slot: &Slot, total: usize, sifted: bool) -> bo
     slots.words(slot) <= MOST_LISTS || total <= most
 }
 
-/// The documents with a word of `slot`.
-pub fn walk<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Walk<'a> {
-    let starts = segment.numbers(Section::PostingStarts);
-    union(segment, slots, slot, (starts, segment.numbers(Section::Postings)))
-}
-
-/// The documents with a name that starts with a word of `slot`, or none if there are too many lists to walk.
-pub fn walk_first<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Option<Walk<'a>> {
-    let starts = segment.numbers(Section::NameStarts);
-    let total = length_of(starts, slots, slot);
-    is_walkable(slots, slot, total, false)
-        .then(|| union(segment, slots, slot, (starts, segment.numbers(Section::Firsts))))
-}
-
 /// About how many documents have a word of `slot`.
 pub fn total(segment: Segment<'_>, slots: &Slots, slot: &Slot) -> usize {
-    length_of(segment.numbers(Section::PostingStarts), slots, slot)
-}
-
-fn length_of(starts: U32s<'_>, slots: &Slots, slot: &Slot) -> usize {
+    let starts = segment.numbers(Section::PostingStarts);
     let length = |low: u32, high: u32| starts.get(high as usize).saturating_sub(starts.get(low as usize));
     let ranges = slots.ranges(slot).iter();
     ranges.map(|range| length(range.low, range.high) as usize).sum()
 }
 
-fn union<'a>(
-    segment: Segment<'a>,
-    slots: &Slots,
-    slot: &Slot,
-    (starts, lists): (U32s<'a>, U32s<'a>),
-) -> Walk<'a> {
+/// The documents with a word of `slot`.
+pub fn walk<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Walk<'a> {
+    let starts = segment.numbers(Section::PostingStarts);
+    let lists = segment.numbers(Section::Postings);
     let part = |low: u32, high: u32| {
         let (from, to) = (starts.get(low as usize), starts.get(high as usize));
         lists.slice(from as usize, to as usize)

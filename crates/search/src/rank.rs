@@ -48,10 +48,8 @@ pub const TYPO: f32 = -10.0;
 /// A word was left out.
 pub const WITHOUT: f32 = -14.0;
 
-/// The most that a match by first word can be worth.
-pub const MOST_FIRST: f32 = FIRST + NAMED + ADJACENT + COVERED;
-/// The most that a match anywhere can be worth.
-pub const MOST_ANYWHERE: f32 = NAMED + ADJACENT + COVERED;
+/// The most that a match can be worth which is not the beginning of a name.
+pub const MOST_LISTED: f32 = FIRST + NAMED + ADJACENT + COVERED;
 
 /// What a match in one document is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]

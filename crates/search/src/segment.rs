@@ -11,7 +11,7 @@ use crate::record::Record;
 use crate::trie::Trie;
 
 const MAGIC: &[u8; 8] = b"cwsearch";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HEADER: usize = 32;
 
 /// Parts of a segment, in the order in which they are written.
@@ -49,8 +49,6 @@ pub enum Section {
     /// For each node of the trie where its most prominent names are ready, and these names.
     ReadyStarts,
     Ready,
-    /// For each word the documents with a name that starts with it.
-    Firsts,
     Weights,
     /// Numbers in order, and whose they are.
     Numbers,

@@ -32,7 +32,7 @@ const STEPS_OF_A_GUESS: u32 = 4_000;
 const STEPS_OF_A_LATE_GUESS: u32 = 256;
 /// Records that are fetched together.
 const SIDE_BY_SIDE: usize = 8;
-/// Of a walk of no more documents than this every record is looked at.
+/// For a walk of no more documents than this the signatures do.
 const FEW: usize = 64;
 /// What looking at a record counts.
 const LOOK: u32 = 16;
@@ -192,35 +192,21 @@ impl<'a> Finder<'a> {
         name.len() == 1 && self.segment.trie().letters(name.term(0)).len() <= SHORT_ALIAS
     }
 
-    /// Documents that have all words anywhere.
-    ///
-    /// The rarest word, or the rarest label, leads; the others are asked about its documents. Where even that is more
-    /// frequent than names that start with the first word, these are walked first.
+    /// Documents that have all words anywhere: the rarest word, or the rarest label, leads, and the others are asked about
+    /// its documents.
     fn listed(&mut self, slots: &Slots, before: &[Stretch]) {
-        if self.hopeless(rank::MOST_FIRST + slots.cost) {
+        if self.hopeless(rank::MOST_LISTED + slots.cost) {
             return;
         }
         let required: Vec<Slot> = slots.required().copied().collect();
         self.beside(before, slots, &required);
         let asked = Asked::new(self, slots, &required);
-        let lead = asked.lead(self, slots);
-        let first = slots.lead().filter(|_| required.len() > 1);
-        let first = first.and_then(|first| postings::walk_first(self.segment, slots, first));
-        let smaller = first.filter(|first| lead.as_ref().is_none_or(|(_, lead)| first.size() < lead.size()));
-        let mut most = rank::MOST_FIRST;
-        if let Some(first) = smaller {
-            let tests = asked.tests(self, slots, &first, None);
-            self.walk(first, slots, &required, &tests, most);
-            most = rank::MOST_ANYWHERE;
-        }
-        if !self.hopeless(most + slots.cost) {
-            let (at, lead) = match lead {
-                Some((at, lead)) => (Some(at), lead),
-                None => (None, postings::heads(self.segment, slots, &required[0])),
-            };
-            let tests = asked.tests(self, slots, &lead, at);
-            self.walk(lead, slots, &required, &tests, most);
-        }
+        let (at, lead) = match asked.lead(self, slots) {
+            Some((at, lead)) => (Some(at), lead),
+            None => (None, postings::heads(self.segment, slots, &required[0])),
+        };
+        let tests = asked.tests(self, slots, &lead, at);
+        self.walk(lead, slots, &required, &tests);
     }
 
     /// Documents that have the last word beside a name that begins with the others: a place or a chapter was added.
@@ -241,13 +227,7 @@ impl<'a> Finder<'a> {
         }
         documents.sort_unstable();
         documents.dedup();
-        self.walk(
-            Walk::Gathered(documents, 0),
-            slots,
-            required,
-            &[],
-            rank::MOST_FIRST,
-        );
+        self.walk(Walk::Gathered(documents, 0), slots, required, &[]);
     }
 
     /// Steps that one list may take now.
@@ -264,9 +244,9 @@ impl<'a> Finder<'a> {
         allowed.min(self.steps)
     }
 
-    /// Offers the documents of `walk` that pass all `tests`, have all `required` words and may be worth up to `most`.
-    fn walk(&mut self, mut walk: Walk<'a>, slots: &Slots, required: &[Slot], tests: &[Test<'a>], most: f32) {
-        let most = most + slots.cost;
+    /// Offers the documents of `walk` that pass all `tests` and have all `required` words.
+    fn walk(&mut self, mut walk: Walk<'a>, slots: &Slots, required: &[Slot], tests: &[Test<'a>]) {
+        let most = rank::MOST_LISTED + slots.cost;
         let mut left = CANDIDATES;
         let allowed = self.allowed(slots);
         let mut steps = allowed;

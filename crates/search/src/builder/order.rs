@@ -71,13 +71,7 @@ impl Names {
             counts[(name.words >> 32) as usize] += 1;
         }
         let entries: Vec<u32> = self.entries().collect();
-        let mut firsts: Vec<u32> = entries.iter().map(|&entry| names::document(entry)).collect();
-        let mut from = 0;
-        for count in &counts {
-            firsts[from..from + count].sort_unstable();
-            from += count;
-        }
-        let starts_of = starts(counts.iter().copied());
+        let starts_of = starts(counts.into_iter());
         let minima = pack(names::minima(&entries));
         let entries = pack(entries);
         let ranked = Ranked::new(U32s(&entries), U32s(&minima));
@@ -103,7 +97,6 @@ impl Names {
                 pack(self.sorted.iter().map(|name| name.words as u32)),
             ),
             (Section::NameStarts, starts_of),
-            (Section::Firsts, pack(firsts)),
         ]
     }
 }
