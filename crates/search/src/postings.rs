@@ -17,8 +17,9 @@ pub const MOST_LISTS: usize = 6;
 const GATHERED: usize = 1_024;
 /// ... or this where other words or labels rule out most of them.
 const MOST_GATHERED: usize = 16_384;
-/// So many documents are about in the first window; each holds twice as many as the one before.
+/// So many documents are about in the first window; each holds twice as many as the one before, up to the largest.
 const FIRST_WINDOW: u64 = 64;
+const LARGEST_WINDOW: u64 = 2_048;
 /// So many documents are taken from the heads of lists.
 const MOST_HEADS: usize = 4_096;
 
@@ -38,9 +39,10 @@ pub enum Walk<'a> {
 pub struct Windows<'a> {
     lists: Vec<U32s<'a>>,
     size: usize,
-    /// Where the next window ends, and how wide it is.
+    /// Where the last window ended, and how wide the next is and any may be.
     end: u64,
     width: u64,
+    widest: u64,
     /// What was left of the last window, and a place in it.
     left: Vec<u32>,
     at: usize,
@@ -61,10 +63,11 @@ impl<'a> Walk<'a> {
     /// A walk through several lists of a directory of so many documents.
     pub fn windows(lists: Vec<U32s<'a>>, documents: u32) -> Self {
         let size: usize = lists.iter().map(|list| list.len()).sum();
-        let width = (u64::from(documents) * FIRST_WINDOW / (size as u64).max(1)).max(1);
+        let width = |documents_of_it: u64| u64::from(documents) * documents_of_it / (size as u64).max(1) + 1;
         Self::Windows(Windows {
             lists,
-            width,
+            width: width(FIRST_WINDOW),
+            widest: width(LARGEST_WINDOW),
             size,
             end: 0,
             left: Vec::new(),
@@ -130,7 +133,7 @@ impl Windows<'_> {
             return None;
         }
         self.end += self.width;
-        self.width *= 2;
+        self.width = (self.width * 2).min(self.widest);
         self.left.clear();
         self.at = 0;
         let mut passed = 0;
@@ -185,10 +188,10 @@ fn sift(segment: Segment<'_>, tests: &[Test<'_>], documents: &mut [u32]) -> usiz
     left
 }
 
-/// Whether the documents of `slot`, of which there are `total`, can be walked; `sifted` says whether few of them will be
-/// left.
-pub fn is_walkable(slots: &Slots, slot: &Slot, total: usize, sifted: bool) -> bool {
-    let most = if sifted { MOST_GATHERED } else { GATHERED };
+/// Whether the documents of `slot`, of which there are `total`, can be walked; `sifted` says how many may be where few of
+/// them will be left.
+pub fn is_walkable(slots: &Slots, slot: &Slot, total: usize, sifted: Option<usize>) -> bool {
+    let most = sifted.map_or(GATHERED, |allowed| allowed.min(MOST_GATHERED));
     slots.words(slot) <= MOST_LISTS || total <= most
 }
 

@@ -19,9 +19,7 @@ use crate::segment::Section;
 /// Documents of one list that are judged.
 const CANDIDATES: usize = 16;
 /// Steps through one list for words as they were typed.
-const STEPS: u32 = 40_000;
-/// The same where labels rule out most documents.
-const STEPS_FILTERED: u32 = 20_000;
+const STEPS: u32 = 20_000;
 /// The same where names begin with what was typed.
 const STEPS_BEGUN: u32 = 1_000;
 /// The same once enough were found.
@@ -234,7 +232,7 @@ impl<'a> Finder<'a> {
     fn allowed(&self, slots: &Slots) -> u32 {
         let found = self.top.len();
         let allowed = match slots.reading.is_guess() {
-            false if self.filter.narrowest().is_some() => STEPS_FILTERED,
+            false if self.filter.narrowest().is_some() => STEPS,
             false if found >= ENOUGH => STEPS_ENOUGH,
             false if self.begun => STEPS_BEGUN,
             false => STEPS,
@@ -311,13 +309,17 @@ impl<'s> Asked<'s> {
 
     /// The shortest walk, and where its word or label stands; none where there is no list that can be walked.
     fn lead<'a>(&self, finder: &Finder<'a>, slots: &Slots) -> Option<(usize, Walk<'a>)> {
-        let sifted = self.all.len() > 1;
+        let allowed = match slots.reading.is_guess() {
+            true => finder.allowed(slots),
+            false => finder.steps,
+        };
+        let allowed = (self.all.len() > 1).then_some(allowed as usize);
         let cost = |&(at, &(size, about)): &(usize, &(usize, About<'_>))| match about {
             About::Word(slot) if slots.words(slot) > MOST_LISTS => size,
             _ => size.min(self.until_full(finder, at)),
         };
         let walkable = |&(_, &(size, about)): &(usize, &(usize, About<'_>))| match about {
-            About::Word(slot) => postings::is_walkable(slots, slot, size, sifted),
+            About::Word(slot) => postings::is_walkable(slots, slot, size, allowed),
             About::Labels(group) => group == 0,
         };
         let (at, &(_, about)) = self.all.iter().enumerate().filter(walkable).min_by_key(cost)?;
