@@ -129,11 +129,21 @@ impl<'a> Causeway<'a> {
 
     /// Starts `serve` on the server's core and waits until it says that it is ready.
     pub fn serve(&self, cores: Cores) -> Result<Server> {
+        self.serve_with(cores, &[])
+    }
+
+    /// The same where nothing that was found is kept, so that every call is searched for.
+    pub fn serve_keeping_nothing(&self, cores: Cores) -> Result<Server> {
+        self.serve_with(cores, &[("CAUSEWAY_SEARCH__RECENT_ANSWERS", "0")])
+    }
+
+    fn serve_with(&self, cores: Cores, environment: &[(&str, &str)]) -> Result<Server> {
         let address = free_address()?;
         let log = self.workplace.path(&format!("serve-{}.log", address.port()));
         let output = create(&log)?;
         let mut command = cores.on_server_core(self.binary.as_os_str())?;
         self.settings(&mut command);
+        command.envs(environment.iter().copied());
         command.args(["serve", "--listen", &address.to_string()]);
         command
             .stdin(Stdio::null())

@@ -1,5 +1,6 @@
 //! Search terms made to be slow or to break something. Each must be answered within the bounds of every other
-//! search, or be refused with a problem that says why.
+//! search, or be refused with a problem that says why. The server that is asked keeps nothing, so that every call is
+//! searched for.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,9 @@ use crate::requests::{get, segment};
 use crate::sample::Asking;
 use crate::table::Verdict;
 
-const CALLS: usize = 300;
+/// Rounds over all terms, far apart, so that a disturbance of the machine meets one of them.
+const ROUNDS: usize = 3;
+const CALLS: usize = 200;
 
 pub struct Outcome {
     pub name: &'static str,
@@ -22,7 +25,8 @@ pub struct Outcome {
     /// A refusal that carries a code and a detail.
     explained: bool,
     unanswered: usize,
-    latency: Histogram,
+    /// One for each round.
+    latencies: Vec<Histogram>,
 }
 
 /// What an honest search may cost, taken from `/healthz` in the same run.
@@ -32,8 +36,39 @@ pub struct Bounds {
 }
 
 impl Outcome {
+    fn new(name: &'static str) -> Outcome {
+        Outcome {
+            name,
+            status: 0,
+            explained: false,
+            unanswered: 0,
+            latencies: Vec::with_capacity(ROUNDS),
+        }
+    }
+
+    /// One round.
+    fn ask(&mut self, ask: &Asking, segment: &str) -> Result<()> {
+        let path = ask.path(&format!("search/{segment}"), &format!("&take={TAKE}"));
+        let request = get(ask.address, &path);
+        let mut connection = Connection::open(ask.address)?;
+        let mut round = Histogram::new();
+        for _ in 0..CALLS {
+            let started = Instant::now();
+            let Ok(answer) = connection.call(request.as_bytes()) else {
+                self.unanswered += 1;
+                connection = Connection::open(ask.address)?;
+                continue;
+            };
+            round.record(started.elapsed());
+            self.status = self.status.max(answer.status);
+            self.explained = is_explained(answer.body);
+        }
+        self.latencies.push(round);
+        Ok(())
+    }
+
     pub fn verdict(&self, bounds: &Bounds) -> Verdict {
-        let in_time = self.latency.at(0.99) <= bounds.p99 && self.latency.worst() <= bounds.worst;
+        let in_time = self.p99() <= bounds.p99 && self.worst() <= bounds.worst;
         Verdict::of(match self.status {
             _ if self.unanswered > 0 => false,
             200 => in_time,
@@ -42,56 +77,41 @@ impl Outcome {
         })
     }
 
+    /// That of the middle round.
+    fn p99(&self) -> Duration {
+        let mut rounds: Vec<_> = self.latencies.iter().map(|round| round.at(0.99)).collect();
+        rounds.sort_unstable();
+        rounds[rounds.len() / 2]
+    }
+
+    fn worst(&self) -> Duration {
+        let worst = self.latencies.iter().map(Histogram::worst).max();
+        worst.unwrap_or_default()
+    }
+
     /// Status and latencies as one cell.
     pub fn spoken(&self) -> String {
         if self.unanswered > 0 {
-            return format!("{} of {CALLS} calls got no answer", self.unanswered);
+            return format!("{} calls got no answer", self.unanswered);
         }
-        format!(
-            "{}, p99 {}, worst {}",
-            self.status,
-            latency(self.latency.at(0.99)),
-            latency(self.latency.worst())
-        )
+        let (p99, worst) = (latency(self.p99()), latency(self.worst()));
+        format!("{}, p99 {p99}, worst {worst}", self.status)
     }
 
-    pub fn times(&self, healthz_worst: Duration) -> String {
-        ratio(self.latency.worst().as_secs_f64() / healthz_worst.as_secs_f64())
+    pub fn times(&self, healthz_p99: Duration) -> String {
+        ratio(self.p99().as_secs_f64() / healthz_p99.as_secs_f64())
     }
 }
 
 pub fn ask_all(ask: &Asking) -> Result<Vec<Outcome>> {
-    terms()
-        .into_iter()
-        .map(|(name, segment)| ask_one(ask, name, &segment))
-        .collect()
-}
-
-fn ask_one(ask: &Asking, name: &'static str, segment: &str) -> Result<Outcome> {
-    let request = get(
-        ask.address,
-        &ask.path(&format!("search/{segment}"), &format!("&take={TAKE}")),
-    );
-    let mut connection = Connection::open(ask.address)?;
-    let mut outcome = Outcome {
-        name,
-        status: 0,
-        explained: false,
-        unanswered: 0,
-        latency: Histogram::new(),
-    };
-    for _ in 0..CALLS {
-        let started = Instant::now();
-        let Ok(answer) = connection.call(request.as_bytes()) else {
-            outcome.unanswered += 1;
-            connection = Connection::open(ask.address)?;
-            continue;
-        };
-        outcome.latency.record(started.elapsed());
-        outcome.status = outcome.status.max(answer.status);
-        outcome.explained = is_explained(answer.body);
+    let terms = terms();
+    let mut outcomes: Vec<Outcome> = terms.iter().map(|(name, _)| Outcome::new(name)).collect();
+    for _ in 0..ROUNDS {
+        for (outcome, (_, segment)) in outcomes.iter_mut().zip(&terms) {
+            outcome.ask(ask, segment)?;
+        }
     }
-    Ok(outcome)
+    Ok(outcomes)
 }
 
 fn is_explained(body: &[u8]) -> bool {
@@ -125,6 +145,10 @@ fn terms() -> Vec<(&'static str, String)> {
         (
             "frequent words, rare end",
             "foundation of the united states zz".to_owned(),
+        ),
+        (
+            "a dozen frequent words, one letter",
+            "new york city of the united states of america z".to_owned(),
         ),
         ("frequent words, one letter", "national trust for p".to_owned()),
         (
@@ -166,7 +190,7 @@ mod tests {
             status,
             explained,
             unanswered: 0,
-            latency,
+            latencies: vec![latency],
         }
     }
 

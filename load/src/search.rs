@@ -13,7 +13,7 @@ use crate::disturbance::{self, Watch};
 use crate::drive::{Alone, saturate};
 use crate::figures::rate;
 use crate::histogram::Histogram;
-use crate::hostile;
+use crate::hostile::{self, Outcome};
 use crate::options::{Options, Serving};
 use crate::relevance::{self, Keystroke, search_path};
 use crate::requests::{Requests, segment};
@@ -88,7 +88,8 @@ impl Search {
             .map(|site| site.server.process())
             .collect();
         let watches = Watch::both_cores(self.serving.cores, &servers);
-        let figures = self.figures(index, &directory, large.as_ref(), &log)?;
+        let mut figures = self.figures(index, &directory, large.as_ref(), &log)?;
+        figures.hostile = self.hostile(&prepared.causeway, &key, workplace)?;
         let mut table = figures.table();
         table.note(disturbance::note(&watches));
         for directory in [Some(directory), large].into_iter().flatten() {
@@ -124,8 +125,6 @@ impl Search {
         let alone = self.alone(directory, log)?;
         eprintln!("the quality of the answers");
         let places = relevance::places(&directory.ask, log)?;
-        eprintln!("hostile terms");
-        let hostile = hostile::ask_all(&directory.ask)?;
         Ok(Figures {
             keystrokes: log.len(),
             rounds: self.options.rounds,
@@ -136,8 +135,20 @@ impl Search {
             rates,
             alone,
             quality: relevance::lines(log, &places),
-            hostile,
+            hostile: Vec::new(),
         })
+    }
+
+    /// Hostile terms, each asked of a server that keeps nothing.
+    fn hostile(&self, causeway: &Causeway<'_>, key: &Key<'_>, workplace: &Workplace) -> Result<Vec<Outcome>> {
+        eprintln!("hostile terms");
+        let server = causeway.serve_keeping_nothing(self.serving.cores)?;
+        let outcomes = hostile::ask_all(&Asking {
+            address: server.address,
+            key: key.text.clone(),
+        })?;
+        server.stop(workplace)?;
+        Ok(outcomes)
     }
 
     fn rates(&self, directory: &Directory, large: Option<&Directory>, log: &[Keystroke]) -> Result<Rates> {
