@@ -16,7 +16,7 @@ use crate::top::Top;
 use crate::trie::Place;
 
 /// Steps through lists that one query may take.
-const STEPS: u32 = 30_000;
+const STEPS: u32 = 20_000;
 
 /// One query on its way.
 pub struct Finder<'a> {

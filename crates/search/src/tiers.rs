@@ -19,7 +19,7 @@ use crate::segment::Section;
 /// Documents of one list that are judged.
 const CANDIDATES: usize = 16;
 /// Steps through one list for words as they were typed.
-const STEPS: u32 = 20_000;
+const STEPS: u32 = 16_000;
 /// The same where names begin with what was typed.
 const STEPS_BEGUN: u32 = 1_000;
 /// The same once enough were found.
@@ -28,6 +28,8 @@ const STEPS_ENOUGH: u32 = 1_000;
 const STEPS_OF_A_GUESS: u32 = 4_000;
 /// The same once something was found.
 const STEPS_OF_A_LATE_GUESS: u32 = 256;
+/// So many tests count as much as a step.
+const TESTS_OF_A_STEP: usize = 8;
 /// Records that are fetched together.
 const SIDE_BY_SIDE: usize = 8;
 /// For a walk of no more documents than this the signatures do.
@@ -253,7 +255,8 @@ impl<'a> Finder<'a> {
             && steps > 0
             && let Some(part) = walk.next(self.segment, tests, &mut batch)
         {
-            steps = steps.saturating_sub(part.passed as u32);
+            // Most documents fail the first tests; many words cost more than few.
+            steps = steps.saturating_sub((part.passed + part.passed * tests.len() / TESTS_OF_A_STEP) as u32);
             let documents = &batch[..part.left];
             for documents in documents.chunks(SIDE_BY_SIDE) {
                 let mut words = [Terms::default(); SIDE_BY_SIDE];
