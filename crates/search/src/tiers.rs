@@ -29,7 +29,7 @@ const STEPS_OF_A_GUESS: u32 = 4_000;
 /// The same once something was found.
 const STEPS_OF_A_LATE_GUESS: u32 = 256;
 /// So many tests count as much as a step.
-const TESTS_OF_A_STEP: usize = 8;
+const TESTS_OF_A_STEP: usize = 4;
 /// Records that are fetched together.
 const SIDE_BY_SIDE: usize = 8;
 /// For a walk of no more documents than this the signatures do.
