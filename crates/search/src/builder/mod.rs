@@ -163,8 +163,20 @@ impl Builder {
         Ok(bytes)
     }
 
+    /// Puts every way to write a word of the documents into the dictionary: "saint" finds "St", though no document has it.
+    fn add_other_writings(&mut self) {
+        for class in words::classes() {
+            if class.iter().any(|word| self.terms.find(word).is_some()) {
+                for word in *class {
+                    self.terms.number(word);
+                }
+            }
+        }
+    }
+
     /// Writes the segment to `out`.
     pub fn write(mut self, out: &mut impl Write) -> Result<(), BuildError> {
+        self.add_other_writings();
         let sorted = self.terms.sorted();
         if sorted.len() >= crate::record::NOISE as usize {
             return Err(BuildError::TooMany);
@@ -287,6 +299,15 @@ mod tests {
             builder.finish().unwrap()
         };
         assert_eq!(build(), build());
+    }
+
+    #[test]
+    fn a_word_is_found_by_a_writing_that_no_document_has() {
+        let mut builder = Builder::new();
+        builder.add(&document("St Zquoxly Mission", 2.0)).unwrap();
+        let index = crate::Index::open(builder.finish().unwrap()).unwrap();
+        let answer = index.find(&crate::Query::new("saint zquoxly"));
+        assert_eq!(answer.hits[0].reading, crate::Reading::Typed);
     }
 
     #[test]

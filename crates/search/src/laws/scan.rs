@@ -24,7 +24,12 @@ struct Scan<'a> {
 
 /// What the index has to find.
 pub fn scan(bodies: &[Body], query: &Query<'_>) -> Vec<Found> {
-    let dictionary = bodies.iter().flat_map(all_words).collect();
+    let mut dictionary: BTreeSet<String> = bodies.iter().flat_map(all_words).collect();
+    for class in words::classes() {
+        if class.iter().any(|word| dictionary.contains(*word)) {
+            dictionary.extend(class.iter().map(|&word| word.to_owned()));
+        }
+    }
     let folded = Folded::new(query.text);
     let mut scan = Scan {
         bodies,
