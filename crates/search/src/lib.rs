@@ -57,6 +57,7 @@
 //! domain. The shown name in full always comes first. See [`Tier`] and [`Reading`] for the steps, and
 //! [`Index::explain`] for why a document stands where it stands.
 
+mod asked;
 mod begins;
 mod builder;
 mod bytes;

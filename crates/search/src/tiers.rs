@@ -4,11 +4,12 @@
 //! Since documents are numbered by prominence and a tier is worth at most so much, a tier is left as soon as no document
 //! further down can enter the page.
 
+use crate::asked::Asked;
 use crate::begins::{self, Stretch};
 use crate::find::Finder;
 use crate::members::Test;
 use crate::names::{self, Least, Ranked};
-use crate::postings::{self, BATCH, MOST_LISTS, Walk};
+use crate::postings::{self, BATCH, Walk};
 use crate::query::{Reading, Tier};
 use crate::rank::{self, Worth};
 use crate::reading::{Slot, Slots};
@@ -17,7 +18,7 @@ use crate::record::{NOISE, Terms};
 use crate::segment::Section;
 
 /// Documents of one list that are judged.
-const CANDIDATES: usize = 16;
+pub const CANDIDATES: usize = 16;
 /// Steps through one list for words as they were typed.
 const STEPS: u32 = 16_000;
 /// The same where names begin with what was typed.
@@ -32,8 +33,6 @@ const STEPS_OF_A_LATE_GUESS: u32 = 256;
 const TESTS_OF_A_STEP: usize = 4;
 /// Records that are fetched together.
 const SIDE_BY_SIDE: usize = 8;
-/// For a walk of no more documents than this the signatures do.
-const FEW: usize = 64;
 /// What looking at a record counts.
 const LOOK: u32 = 16;
 /// No more names than this are tried of one stretch.
@@ -231,7 +230,7 @@ impl<'a> Finder<'a> {
     }
 
     /// Steps that one list may take now.
-    fn allowed(&self, slots: &Slots) -> u32 {
+    pub(crate) fn allowed(&self, slots: &Slots) -> u32 {
         let found = self.top.len();
         let allowed = match slots.reading.is_guess() {
             false if self.filter.narrowest().is_some() => STEPS,
@@ -283,83 +282,6 @@ impl<'a> Finder<'a> {
             }
         }
         self.steps -= allowed - steps;
-    }
-}
-
-/// What is asked about documents: the words and the labels that they must have, those that the fewest have first.
-struct Asked<'s> {
-    all: Vec<(usize, About<'s>)>,
-}
-
-#[derive(Clone, Copy)]
-enum About<'s> {
-    Word(&'s Slot),
-    /// A group of labels; the first is the narrowest.
-    Labels(usize),
-}
-
-impl<'s> Asked<'s> {
-    fn new(finder: &Finder<'_>, slots: &Slots, required: &'s [Slot]) -> Self {
-        let words = required.iter().map(|slot| {
-            let total = postings::total(finder.segment, slots, slot);
-            (total, About::Word(slot))
-        });
-        let labels = (0..).map(About::Labels);
-        let mut all: Vec<_> = words.chain(finder.filter.sizes().zip(labels)).collect();
-        all.sort_by_key(|(size, _)| *size);
-        Self { all }
-    }
-
-    /// The shortest walk, and where its word or label stands; none where there is no list that can be walked.
-    fn lead<'a>(&self, finder: &Finder<'a>, slots: &Slots) -> Option<(usize, Walk<'a>)> {
-        let allowed = match slots.reading.is_guess() {
-            true => finder.allowed(slots),
-            false => finder.steps,
-        };
-        let allowed = (self.all.len() > 1).then_some(allowed as usize);
-        let cost = |&(at, &(size, about)): &(usize, &(usize, About<'_>))| match about {
-            About::Word(slot) if slots.words(slot) > MOST_LISTS => size,
-            _ => size.min(self.until_full(finder, at)),
-        };
-        let walkable = |&(_, &(size, about)): &(usize, &(usize, About<'_>))| match about {
-            About::Word(slot) => postings::is_walkable(slots, slot, size, allowed),
-            About::Labels(group) => group == 0,
-        };
-        let (at, &(_, about)) = self.all.iter().enumerate().filter(walkable).min_by_key(cost)?;
-        let walk = match about {
-            About::Word(slot) => postings::walk(finder.segment, slots, slot),
-            About::Labels(_) => finder.filter.walk()?,
-        };
-        Some((at, walk))
-    }
-
-    /// About how many documents in order are passed until the page is full.
-    fn until_full(&self, finder: &Finder<'_>, lead: usize) -> usize {
-        let rarest = self.all.iter().enumerate().find(|(at, _)| *at != lead);
-        let others = rarest.map_or(usize::MAX, |(_, (size, _))| (*size).max(1));
-        (2 * CANDIDATES).saturating_mul(finder.segment.documents() as usize) / others
-    }
-
-    /// The tests for a walk that is led by what stands at a place; signatures come last.
-    fn tests<'a>(
-        &self,
-        finder: &Finder<'a>,
-        slots: &Slots,
-        walk: &Walk<'_>,
-        lead: Option<usize>,
-    ) -> Vec<Test<'a>> {
-        let mut tests = Vec::with_capacity(self.all.len());
-        let others = self.all.iter().enumerate().filter(|(at, _)| Some(*at) != lead);
-        for (_, (_, about)) in others {
-            tests.extend(match *about {
-                About::Word(slot) if walk.size() <= FEW => Some(Test::Signature(*slot)),
-                About::Word(slot) => Some(Test::slot(finder.segment, slots, slot)),
-                About::Labels(_) if walk.size() <= FEW => None,
-                About::Labels(group) => Some(finder.filter.test(group)),
-            });
-        }
-        tests.sort_by_key(|test| matches!(test, Test::Signature(_)));
-        tests
     }
 }
 
