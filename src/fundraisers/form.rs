@@ -4,6 +4,7 @@ use super::Fundraiser;
 use crate::error::FieldFault;
 use crate::ids::FundraiserId;
 use crate::money::Cents;
+use crate::text::hex;
 use crate::web::texts::Fundraisers as Texts;
 use crate::web::{Field, Form, Sent};
 use jiff::Timestamp;
@@ -96,12 +97,7 @@ fn mark(name: &str, text: &str) -> String {
     let text = text.trim().replace("\r\n", "\n").replace('\r', "\n");
     let amount = Cents::from_dollars(&text).filter(|_| matches!(name, "goal" | "raisedOffline"));
     let text = amount.map_or(text, |amount| amount.to_string());
-    let digest = Sha256::digest(text);
-    let mark = digest
-        .iter()
-        .take(8)
-        .fold(0, |mark, byte| (mark << 8) | u64::from(*byte));
-    format!("{mark:016x}")
+    hex(&Sha256::digest(text)[..8])
 }
 
 /// What was typed into a form, of an edited fundraiser only what is no longer as it was shown.

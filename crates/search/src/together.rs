@@ -94,8 +94,8 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index as Pick, subsequence};
 
-    /// Beginnings of each other, near misses and words run together; none is another's plural or other writing, which a
-    /// segment knows only for its own words.
+    /// Beginnings of each other, near misses and words run together; none is another's plural, which a segment knows only
+    /// for its own words.
     const WORDS: &[&str] = &[
         "harbor", "rescue", "portland", "port", "garden", "choir", "chair", "quilt", "quill", "food", "bank",
         "foodbank", "oak", "oakland", "of", "inc",

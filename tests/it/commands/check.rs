@@ -21,6 +21,22 @@ fn snapshot(shell: &Shell) -> PathBuf {
         .unwrap()
 }
 
+/// Changes the store behind the back of everybody.
+fn execute(shell: &Shell, statements: &[&'static str]) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let path = shell.data().join("data/causeway.db");
+        let mut store = SqliteConnection::connect(path.to_str().unwrap()).await.unwrap();
+        for &statement in statements {
+            sqlx::query(statement).execute(&mut store).await.unwrap();
+        }
+        store.close().await.unwrap();
+    });
+}
+
 #[test]
 fn a_sound_directory_is_proved() {
     let shell = Shell::new();
@@ -41,19 +57,10 @@ fn a_sound_directory_is_proved() {
 #[test]
 fn a_row_that_was_changed_behind_its_back_is_found() {
     let shell = shell_with_directory();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let path = shell.data().join("data/causeway.db");
-        let mut store = SqliteConnection::connect(path.to_str().unwrap()).await.unwrap();
-        sqlx::query("update nonprofits set filed = 'ANOTHER' where ein = 100000007")
-            .execute(&mut store)
-            .await
-            .unwrap();
-        store.close().await.unwrap();
-    });
+    execute(
+        &shell,
+        &["update nonprofits set filed = 'ANOTHER' where ein = 100000007"],
+    );
     let fault = shell.fail(&["check"]);
     assert!(fault.contains("shelter-100000007-house"), "{fault}");
 }
@@ -61,24 +68,16 @@ fn a_row_that_was_changed_behind_its_back_is_found() {
 #[test]
 fn what_does_not_belong_together_is_among_the_differences() {
     let shell = shell_with_directory();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let path = shell.data().join("data/causeway.db");
-        let mut store = SqliteConnection::connect(path.to_str().unwrap()).await.unwrap();
-        for statement in [
+    execute(
+        &shell,
+        &[
             "insert into fundraisers (id, nonprofit_id, slug, account_id, title, cover, created_at, version) \
              values (randomblob(16), randomblob(16), 'run', randomblob(16), 'Run', 'picture-00', 0, 1)",
             "insert into journal_legs (sequence, position, party, party_id, amount) values (7, 0, 'donor', 'ana', 5)",
             "insert into journal (sequence, kind, source, external_id, nonprofit_id, fundraiser_id, amount, recorded_at, hash) \
              values (1, 'offline', 'offline', 'x 1', randomblob(16), zeroblob(16), 5, 0, zeroblob(32))",
-        ] {
-            sqlx::query(statement).execute(&mut store).await.unwrap();
-        }
-        store.close().await.unwrap();
-    });
+        ],
+    );
     let proof: serde_json::Value = serde_json::from_str(&shell.run(1, &["check", "--json"]).out).unwrap();
     let differences = proof["differences"].to_string();
     for named in [
