@@ -80,9 +80,9 @@ relevance: bench-build ## The quality of search for a typing log alone: DATA=eo.
 
 fuzz: ## Fuzz pictures, the search index and its queries; FUZZ_SECONDS=60 for each target
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
-	@mkdir -p fuzz/target/found/picture
-	RUSTC_BOOTSTRAP=1 cargo fuzz run picture fuzz/target/found/picture $(wildcard fuzz/corpus/picture) -- \
-	    -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=1024
+	cd crates/pictures && mkdir -p fuzz/target/found/picture && \
+	    RUSTC_BOOTSTRAP=1 cargo fuzz run picture fuzz/target/found/picture fuzz/corpus/picture -- \
+	        -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=1024
 	cd crates/search && for target in query open; do \
 	    mkdir -p "fuzz/target/found/$$target" && \
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" "fuzz/target/found/$$target" "fuzz/corpus/$$target" -- \

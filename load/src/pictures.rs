@@ -2,7 +2,7 @@
 //!
 //! Time and peak memory stand over those of the same import without a picture.
 
-#[path = "../../tests/pictures/corpus/mod.rs"]
+#[path = "../../crates/pictures/tests/pictures/corpus/mod.rs"]
 mod corpus;
 
 use std::fs;

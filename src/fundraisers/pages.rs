@@ -16,7 +16,6 @@ use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::pages::{Share, find as find_nonprofit, moved};
 use crate::share;
-use crate::share::card::{Gauge, ShareCard};
 use crate::urls::Urls;
 use crate::web::moment::Moment;
 use crate::web::texts::{FundraiserTexts, fill};
@@ -25,6 +24,7 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
+use pictures::drawn::card::{Gauge, ShareCard};
 use std::sync::Arc;
 
 /// Supporters that are named.

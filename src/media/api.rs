@@ -1,7 +1,6 @@
 //! `GET /media/{hosted id}`: the pictures that people sent, and those that we draw for nonprofits and causes.
 
 use super::hosting::{Stored, Width};
-use super::{cover, monogram};
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::fundraisers;
@@ -16,6 +15,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use pictures::drawn::{cover, monogram};
 use std::fmt::Write;
 use uuid::Uuid;
 

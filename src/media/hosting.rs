@@ -4,15 +4,15 @@
 //! used once, so no row ever points to nothing: what is left over after a fault is a blob without a row, and the sweep
 //! clears that away.
 
-use super::coded::decoded;
-use super::fault::PictureFault;
-use super::header::{Header, MOST_MEMORY};
-use super::picture::{Clean, Kind, clean_read, narrowed};
 use super::store;
 use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::db::Db;
 use futures_util::TryStreamExt;
+use pictures::coded::decoded;
+use pictures::error::PictureFault;
+use pictures::header::{Header, MOST_MEMORY};
+use pictures::picture::{Clean, Kind, clean_read, narrowed};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Write};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! The SQL of hosted pictures.
 
 use super::hosting::Stored;
-use super::picture::Kind;
 use crate::db::{Db, read, run};
 use crate::ids::FundraiserId;
+use pictures::picture::Kind;
 use uuid::Uuid;
 
 /// The columns of a picture.

@@ -12,7 +12,7 @@ use crate::fundraisers::pages::{self as fundraisers, Line};
 use crate::gifts::link::GiveBox;
 use crate::http::params::PathText;
 use crate::import::provenance::Source;
-use crate::share::{self, card::ShareCard};
+use crate::share;
 use crate::urls::Urls;
 use crate::web::page::{draw, public};
 use crate::web::texts::fill;
@@ -24,6 +24,7 @@ use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{Html, IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use pictures::drawn::card::ShareCard;
 
 #[derive(Template)]
 #[template(path = "nonprofits/profile.html")]

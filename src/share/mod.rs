@@ -1,8 +1,5 @@
 //! Pictures for those who share a page: drawn by us from what the page says, kept for as long as it says so.
 
-mod canvas;
-pub mod card;
-
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::fundraisers::pages as fundraisers;
@@ -15,7 +12,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use card::ShareCard;
+use pictures::drawn::card::ShareCard;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;

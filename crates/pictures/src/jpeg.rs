@@ -20,7 +20,7 @@ use self::plane::{Color, Plane};
 use self::scan::Walk;
 use self::tables::Tables;
 use self::transform::Scale;
-use super::fault::PictureFault;
+use super::error::PictureFault;
 use image::DynamicImage;
 
 /// The picture in a size that is not larger than its own.

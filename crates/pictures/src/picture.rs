@@ -4,7 +4,7 @@
 //! whatever was hidden behind or between them are gone, and the size is bounded.
 
 use super::decode::decode;
-use super::fault::PictureFault;
+use super::error::PictureFault;
 use super::header::Header;
 use super::shrink::fitting;
 use image::DynamicImage;
@@ -36,8 +36,8 @@ pub enum Kind {
 /// Judges a picture by its header, decodes it, turns it upright and encodes it anew.
 ///
 /// ```
-/// use causeway::media::fault::PictureFault;
-/// use causeway::media::picture::clean;
+/// use pictures::error::PictureFault;
+/// use pictures::picture::clean;
 ///
 /// assert_eq!(clean(b"GIF89a"), Err(PictureFault::NotAPicture));
 /// ```

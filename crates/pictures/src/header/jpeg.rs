@@ -1,11 +1,11 @@
 //! JPEG: markers from SOI to EOI.
 
 use super::{Found, Work, admit_size, orientation};
-use crate::media::fault::PictureFault;
-use crate::media::jpeg::frame::{Frame, Scan};
-use crate::media::jpeg::markers::{Marker, Markers};
-use crate::media::picture::LONGEST_KEPT;
-use crate::media::shrink::fitting;
+use crate::error::PictureFault;
+use crate::jpeg::frame::{Frame, Scan};
+use crate::jpeg::markers::{Marker, Markers};
+use crate::picture::LONGEST_KEPT;
+use crate::shrink::fitting;
 use image::metadata::Orientation;
 
 /// What a pixel costs that comes out, and a block whenever a scan walks over it.

@@ -1,13 +1,13 @@
 //! A picture to draw on: filled shapes and text, smooth at their edges.
 
-use crate::media::palette::Colour;
+use super::palette::Colour;
 use ab_glyph::{Font, FontRef, PxScale, ScaleFont, point};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder, Rgb, RgbImage};
 use std::sync::LazyLock;
 
 static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../assets/fonts/Roboto-Medium.ttf");
+    let bytes = include_bytes!("../../fonts/Roboto-Medium.ttf");
     FontRef::try_from_slice(bytes).expect("the font that comes with the program can be read")
 });
 

@@ -3,11 +3,11 @@
 mod corpus;
 mod fuzzed;
 
-use causeway::media::fault::PictureFault;
-use causeway::media::picture::{Clean, Kind, clean};
 use corpus::{Fate, Hostile, RIDERS, exif};
 use image::codecs::jpeg::JpegEncoder;
 use image::{DynamicImage, Rgb, RgbImage};
+use pictures::error::PictureFault;
+use pictures::picture::{Clean, Kind, clean};
 use std::path::Path;
 use std::thread;
 

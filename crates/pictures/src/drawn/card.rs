@@ -1,7 +1,7 @@
 //! The picture that stands beside a shared link: a name, what it is, and what a fundraiser stands at.
 
 use super::canvas::{Area, Canvas, can_draw, width};
-use crate::media::palette::{Scheme, mixed, scheme_of};
+use super::palette::{Scheme, mixed, scheme_of};
 
 pub const WIDTH: u32 = 1_200;
 pub const HEIGHT: u32 = 630;

@@ -1,6 +1,5 @@
 //! What generated pictures share as SVG: they stand alone, load nothing, and carry a title for those who cannot see.
 
-use crate::text;
 use std::fmt::Write;
 
 const LONGEST_TITLE: usize = 120;
@@ -12,7 +11,7 @@ pub fn open(svg: &mut String, width: u32, height: u32, title: &str) {
         svg,
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img"><title>"#
     );
-    push_escaped(svg, text::cut(title, LONGEST_TITLE));
+    push_escaped(svg, cut(title, LONGEST_TITLE));
     svg.push_str("</title>");
 }
 
@@ -28,6 +27,14 @@ pub fn push_escaped(svg: &mut String, text: &str) {
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
             c => svg.push(c),
         }
+    }
+}
+
+/// The first `max_chars` characters of `text`, or all of it.
+fn cut(text: &str, max_chars: usize) -> &str {
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => &text[..end],
+        None => text,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pictures as they stand in JSON: base64, alone or as a data URL.
 
-use super::fault::PictureFault;
+use super::error::PictureFault;
 use super::header::MOST_BYTES;
 use base64::Engine;
 use base64::alphabet::STANDARD;

@@ -3,7 +3,7 @@
 //! PNGs and JPEGs are averaged as their rows come, so that the largest takes little more memory than a small one. WebP
 //! pictures, and PNGs that bring their rows in seven passes, are decoded as a whole.
 
-use super::fault::PictureFault;
+use super::error::PictureFault;
 use super::header::{Format, Header, MOST_MEMORY};
 use super::jpeg;
 use super::shrink::{Channels, Shrinking, shrink, shrink_pixels};

@@ -2,7 +2,7 @@
 
 use super::frame::{Component, Frame};
 use super::transform::{Scale, Transform};
-use crate::media::shrink::{Channels, Shrinking};
+use crate::shrink::{Channels, Shrinking};
 
 /// Takes blocks, row by row, and shrinks what they show.
 pub struct Plane {

@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::plane::Color;
-use crate::media::shrink::Channels;
+use crate::shrink::Channels;
 use image::DynamicImage;
 
 /// How a JPEG writes colors.

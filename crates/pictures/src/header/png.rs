@@ -1,7 +1,7 @@
 //! PNG: chunks from IHDR to IEND (<https://www.w3.org/TR/png-3/>).
 
 use super::{Found, Work, admit_size, be32, orientation};
-use crate::media::fault::PictureFault;
+use crate::error::PictureFault;
 use image::metadata::Orientation;
 
 const SIGNATURE: usize = 8;

@@ -8,7 +8,7 @@ mod jpeg;
 mod png;
 mod webp;
 
-use super::fault::PictureFault;
+use super::error::PictureFault;
 use image::metadata::Orientation;
 
 /// Bytes of a picture as it is sent.

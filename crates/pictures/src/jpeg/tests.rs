@@ -1,5 +1,5 @@
 use super::*;
-use crate::media::shrink::shrink;
+use crate::shrink::shrink;
 use image::{ImageFormat, RgbImage};
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use proptest::prelude::*;
@@ -112,8 +112,8 @@ proptest! {
 /// One picture in both ways, as libjpeg writes it: the frequencies are the same to the last bit.
 #[test]
 fn scans_that_refine_others_end_at_the_same_picture() {
-    let sequential = include_bytes!("../../../tests/pictures/sequential.jpg");
-    let progressive = include_bytes!("../../../tests/pictures/progressive.jpg");
+    let sequential = include_bytes!("../../tests/pictures/sequential.jpg");
+    let progressive = include_bytes!("../../tests/pictures/progressive.jpg");
     for to in [(75, 57), (60, 46), (30, 23), (5, 4)] {
         assert_eq!(decode(sequential, to), decode(progressive, to), "{to:?}");
     }

@@ -1,6 +1,6 @@
 //! What the fuzz target does with any bytes; the corpus runs through the same function in an ordinary test.
 
-use causeway::media::picture::{Clean, Kind, clean, narrowed};
+use pictures::picture::{Clean, Kind, clean, narrowed};
 
 /// Any bytes are refused, or become a picture of ours that is whole, bounded and can be cleaned again.
 pub fn picture(bytes: &[u8]) {

@@ -1,7 +1,7 @@
 //! WebP: chunks of a RIFF file (RFC 9649).
 
 use super::{Found, Work, admit_size, le32, orientation};
-use crate::media::fault::PictureFault;
+use crate::error::PictureFault;
 use image::metadata::Orientation;
 
 const RIFF_HEADER: usize = 12;
