@@ -3,13 +3,13 @@
 use crate::accounts::{AccountSettings, SignUp};
 use crate::donations::journal::outbox::OutboxSettings;
 use crate::gifts::provider::Provider;
-use crate::http::client::Network;
 use crate::keys::Limits;
 use crate::mail::{MailSettings, Way};
-use crate::serve::ServeSettings;
 use crate::web::found::SecurityContact;
 use anyhow::{Context, bail};
 use config::{Environment, File, FileFormat};
+use ipnet::IpNet;
+use listener::{ServeSettings, parse_network};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -347,10 +347,9 @@ fn accounts(written: &WrittenAccounts, mail: &MailSettings) -> anyhow::Result<Ac
     })
 }
 
-fn networks(written: &[String]) -> anyhow::Result<Vec<Network>> {
+fn networks(written: &[String]) -> anyhow::Result<Vec<IpNet>> {
     let parse = |text: &String| {
-        text.trim()
-            .parse()
+        parse_network(text)
             .map_err(|_| anyhow::anyhow!("serve.trusted_proxies holds {text:?}; write 10.0.0.0/8 or ::1"))
     };
     written

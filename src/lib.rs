@@ -26,7 +26,6 @@ pub mod nonprofits;
 pub mod operator;
 pub mod partners;
 pub mod search;
-pub mod serve;
 pub mod sessions;
 pub mod share;
 pub mod telemetry;

@@ -4,10 +4,9 @@
 //! addresses ends after [`ACCOUNT`]. The owner is not locked out: an address from which the account was signed in to
 //! stands outside the last two counts, and a link by mail is always open.
 
-use crate::http::client::Network;
+use ipnet::IpNet;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, VecDeque};
-use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -44,12 +43,12 @@ type Name = [u8; 8];
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Subject {
-    Pair(Name, Network),
-    Address(Network),
+    Pair(Name, IpNet),
+    Address(IpNet),
     Account(Name),
-    SignUps(Network),
+    SignUps(IpNet),
     Mails(Name),
-    MailsByClient(Network),
+    MailsByClient(IpNet),
 }
 
 /// The attempts of late, in memory.
@@ -59,7 +58,7 @@ pub struct Attempts(Mutex<Counts>);
 #[derive(Debug, Default)]
 struct Counts {
     tried: HashMap<Subject, VecDeque<Instant>>,
-    known: HashMap<(Name, Network), Instant>,
+    known: HashMap<(Name, IpNet), Instant>,
 }
 
 /// Until when somebody has to wait.
@@ -68,8 +67,8 @@ pub struct Wait(pub Duration);
 
 impl Attempts {
     /// Counts an attempt to sign in, or says how long to wait.
-    pub fn sign_in(&self, username: &str, address: IpAddr, now: Instant) -> Result<(), Wait> {
-        let (name, network) = (name(username), Network::of_client(address));
+    pub fn sign_in(&self, username: &str, network: IpNet, now: Instant) -> Result<(), Wait> {
+        let name = name(username);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut asked = vec![(Subject::Pair(name, network), PAIR)];
         if !counts.is_known(name, network, now) {
@@ -81,8 +80,8 @@ impl Attempts {
 
     /// Takes the counted attempt back, since the password was right, and remembers the address. From a known address
     /// only the pair was counted, so that alone is taken back: signing in to an account of one's own pays for no guess.
-    pub fn signed_in(&self, username: &str, address: IpAddr, now: Instant) {
-        let (name, network) = (name(username), Network::of_client(address));
+    pub fn signed_in(&self, username: &str, network: IpNet, now: Instant) {
+        let name = name(username);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.tried.remove(&Subject::Pair(name, network));
         if !counts.is_known(name, network, now) {
@@ -97,15 +96,15 @@ impl Attempts {
     }
 
     /// Counts a sign-up.
-    pub fn sign_up(&self, address: IpAddr, now: Instant) -> Result<(), Wait> {
-        let subject = Subject::SignUps(Network::of_client(address));
+    pub fn sign_up(&self, network: IpNet, now: Instant) -> Result<(), Wait> {
+        let subject = Subject::SignUps(network);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.admit(&[(subject, SIGN_UPS)], now)
     }
 
     /// Counts a mail to somebody, asked for by a client.
-    pub fn mail(&self, to: &str, address: IpAddr, now: Instant) -> Result<(), Wait> {
-        let by_client = Subject::MailsByClient(Network::of_client(address));
+    pub fn mail(&self, to: &str, network: IpNet, now: Instant) -> Result<(), Wait> {
+        let by_client = Subject::MailsByClient(network);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.admit(
             &[(Subject::Mails(name(to)), MAILS), (by_client, MAILS_BY_CLIENT)],
@@ -115,7 +114,7 @@ impl Attempts {
 }
 
 impl Counts {
-    fn is_known(&self, name: Name, network: Network, now: Instant) -> bool {
+    fn is_known(&self, name: Name, network: IpNet, now: Instant) -> bool {
         let seen = self.known.get(&(name, network));
         seen.is_some_and(|seen| now.saturating_duration_since(*seen) < KNOWN)
     }
@@ -166,10 +165,10 @@ fn name(text: &str) -> Name {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::Ipv4Addr;
+    use std::net::{IpAddr, Ipv4Addr};
 
-    fn address(last: u32) -> IpAddr {
-        IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0000 + last))
+    fn address(last: u32) -> IpNet {
+        IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0000 + last)).into()
     }
 
     #[test]

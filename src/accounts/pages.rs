@@ -8,7 +8,6 @@ use super::store::{self, NewAccount};
 use super::{SignUp, Username, is_email};
 use crate::app::App;
 use crate::error::Result;
-use crate::http::client::ClientAddress;
 use crate::http::params;
 use crate::sessions;
 use crate::web::flash::Flash;
@@ -18,7 +17,8 @@ use crate::web::{Field, Form, Frame, Sent};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
-use std::net::IpAddr;
+use ipnet::IpNet;
+use listener::{ClientAddress, client_network};
 
 /// `GET /dashboard/sign-up`
 pub async fn sign_up_page(State(app): State<App>, frame: Frame) -> FormPage {
@@ -44,7 +44,8 @@ pub async fn sign_up(
     let Some((username, email, password)) = read_sign_up(&app, &frame, &sent, &mut form) else {
         return Ok(sign_up_with(&app, frame, form).refused());
     };
-    if let Err(wait) = app.attempts.sign_up(address, app.clock.instant()) {
+    let network = client_network(address);
+    if let Err(wait) = app.attempts.sign_up(network, app.clock.instant()) {
         form.refuse_all(told(&frame, wait));
         return Ok(sign_up_with(&app, frame, form).too_often(wait.0));
     }
@@ -59,7 +60,7 @@ pub async fn sign_up(
     };
     if let Some(id) = store::insert_whole(&app.db, &account, app.clock.millis()).await? {
         if waits {
-            return ask_to_confirm(&app, frame, username.as_str(), address).await;
+            return ask_to_confirm(&app, frame, username.as_str(), network).await;
         }
         let proof = Proof::of_new(id, hash);
         return enter(&app, &proof, &headers, Flash::Welcome, "/dashboard").await;
@@ -72,7 +73,7 @@ pub async fn sign_up(
     let proof = Proof::find(&app.hashing, taken.as_ref(), sent.text("password")).await;
     match taken.zip(proof) {
         Some((account, _)) if account.confirmed_at.is_none() => {
-            ask_to_confirm(&app, frame, &account.username, address).await
+            ask_to_confirm(&app, frame, &account.username, network).await
         }
         Some((_, proof)) => enter(&app, &proof, &headers, Flash::Welcome, "/dashboard").await,
         None => {
@@ -100,7 +101,8 @@ pub async fn sign_in(
 ) -> Result<Response> {
     let mut form = sign_in_form(&frame, sent.text("next")).filled(&sent);
     let username = sent.trimmed("username").to_lowercase();
-    if let Err(wait) = app.attempts.sign_in(&username, address, app.clock.instant()) {
+    let network = client_network(address);
+    if let Err(wait) = app.attempts.sign_in(&username, network, app.clock.instant()) {
         form.refuse_all(told(&frame, wait));
         return Ok(sign_in_with(&app, frame, form).too_often(wait.0));
     }
@@ -113,9 +115,9 @@ pub async fn sign_in(
         form.refuse_all(frame.t.accounts.wrong);
         return Ok(sign_in_with(&app, frame, form).refused());
     };
-    app.attempts.signed_in(&username, address, app.clock.instant());
+    app.attempts.signed_in(&username, network, app.clock.instant());
     if account.confirmed_at.is_none() {
-        return ask_to_confirm(&app, frame, &account.username, address).await;
+        return ask_to_confirm(&app, frame, &account.username, network).await;
     }
     let next = Some(sent.text("next")).filter(|next| sessions::is_way_back(next));
     // Whoever was signed in here before is signed out: the cookie is a new one.
@@ -165,10 +167,10 @@ pub fn told(frame: &Frame, wait: Wait) -> String {
 }
 
 /// The answer is the same where no further mail is sent, since there were many.
-async fn ask_to_confirm(app: &App, frame: Frame, username: &str, address: IpAddr) -> Result<Response> {
+async fn ask_to_confirm(app: &App, frame: Frame, username: &str, network: IpNet) -> Result<Response> {
     if let Some(account) = store::find_whole(&app.db, username).await? {
         let to = account.email.as_deref().unwrap_or(username);
-        if app.attempts.mail(to, address, app.clock.instant()).is_ok() {
+        if app.attempts.mail(to, network, app.clock.instant()).is_ok() {
             links::send(app, &account, Purpose::Confirm).await?;
         }
     }

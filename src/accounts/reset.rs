@@ -9,7 +9,6 @@ use super::store;
 use super::{Username, is_email};
 use crate::app::App;
 use crate::error::Result;
-use crate::http::client::ClientAddress;
 use crate::http::params;
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
@@ -18,7 +17,8 @@ use crate::web::{Field, Form, Frame, Sent};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
-use std::net::IpAddr;
+use ipnet::IpNet;
+use listener::{ClientAddress, client_network};
 
 /// `GET /dashboard/reset`
 pub async fn ask_page(State(app): State<App>, frame: Frame) -> FormPage {
@@ -43,15 +43,15 @@ pub async fn ask(
     sent: Sent,
 ) -> FormPage {
     let who = sent.trimmed("who").to_lowercase();
-    tokio::spawn(send_links(app, who, address));
+    tokio::spawn(send_links(app, who, client_network(address)));
     let t = &frame.t.accounts;
     FormPage::without_form(frame, t.reset_sent_title)
         .lead(t.reset_sent)
         .link("/dashboard/sign-in", t.sign_in)
 }
 
-async fn send_links(app: App, who: String, address: IpAddr) {
-    if app.attempts.mail(&who, address, app.clock.instant()).is_err() {
+async fn send_links(app: App, who: String, network: IpNet) {
+    if app.attempts.mail(&who, network, app.clock.instant()).is_err() {
         return;
     }
     let found = match (is_email(&who), Username::parse(&who)) {

@@ -6,7 +6,6 @@ use super::proof::Proof;
 use super::store;
 use crate::app::App;
 use crate::error::Result;
-use crate::http::client::ClientAddress;
 use crate::partners;
 use crate::sessions::store::StoredSession;
 use crate::sessions::{self, SignedIn, agent};
@@ -21,6 +20,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
+use listener::{ClientAddress, client_network};
 use std::net::IpAddr;
 
 pub const ADDRESS: &str = "/dashboard/settings";
@@ -151,15 +151,15 @@ async fn prove(
     frame: &Frame,
     password: &str,
 ) -> Result<Result<Proof, String>> {
-    let now = app.clock.instant();
-    if let Err(wait) = app.attempts.sign_in(&who.username, address, now) {
+    let (network, now) = (client_network(address), app.clock.instant());
+    if let Err(wait) = app.attempts.sign_in(&who.username, network, now) {
         return Ok(Err(told(frame, wait)));
     }
     let account = store::find_whole(&app.db, &who.username).await?;
     let Some(proof) = Proof::find(&app.hashing, account.as_ref(), password).await else {
         return Ok(Err(frame.t.accounts.wrong_current.to_owned()));
     };
-    app.attempts.signed_in(&who.username, address, now);
+    app.attempts.signed_in(&who.username, network, now);
     Ok(Ok(proof))
 }
 

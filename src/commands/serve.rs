@@ -9,12 +9,13 @@ use causeway::accounts::{self, Username};
 use causeway::app::App;
 use causeway::config::{Config, Overrides};
 use causeway::db::Topic;
+use causeway::http::refusal::refusal;
 use causeway::http::router::router;
 use causeway::import::nonprofits::import_demo;
 use causeway::keys::{self, KeyText, Kind, State};
-use causeway::serve::{listen, serve};
 use causeway::telemetry::start_log;
 use clap::Args;
+use listener::{listen, serve};
 use std::future::pending;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -67,7 +68,14 @@ impl Serve {
         let keeping = tokio::spawn(app.clone().keep_fresh());
         let metrics = tokio::spawn(serve_metrics(app.clone()));
         greet(&app).await?;
-        serve(listener, router(app.clone()), &app.config.serve, stop_signal()?).await?;
+        serve(
+            listener,
+            router(app.clone()),
+            &app.config.serve,
+            refusal,
+            stop_signal()?,
+        )
+        .await?;
         metrics.abort();
         keeping.abort();
         if let Err(fault) = app.save_counts().await {
@@ -133,6 +141,7 @@ async fn serve_metrics(app: App) {
             listener,
             Router::new().route("/metrics", get(page)),
             &app.config.serve,
+            refusal,
             pending(),
         )
         .await

@@ -1,6 +1,5 @@
 //! A JSON body, read so that a bad one is told in our own words.
 
-use super::client::{ClientAddress, Network};
 use super::room::{Held, Owner, STEP};
 use crate::app::App;
 use crate::error::{Error, FieldFault};
@@ -9,6 +8,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use futures_util::StreamExt;
+use listener::{ClientAddress, client_network};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::net::{IpAddr, Ipv4Addr};
@@ -53,7 +53,7 @@ fn owner(request: &Request) -> Owner {
     let address = address.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |client| client.0);
     Owner {
         account: request.extensions().get().copied(),
-        network: Network::of_client(address),
+        network: client_network(address),
     }
 }
 

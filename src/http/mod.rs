@@ -15,6 +15,7 @@ pub mod params;
 pub mod public_key;
 pub mod rate_limit;
 pub mod recent;
+pub mod refusal;
 pub mod request_id;
 pub mod room;
 pub mod router;

@@ -1,6 +1,5 @@
 //! Who calls, and how often: a handler that takes `PublicKey<Details>` cannot run without a key that may.
 
-use super::client::{ClientAddress, Network};
 use super::trail::Trail;
 use crate::app::App;
 use crate::error::Error;
@@ -9,6 +8,7 @@ use crate::keys::shares::Visitor;
 use crate::keys::{Class, Key, Kind, SentKey, State, exposure};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use listener::{ClientAddress, client_network};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
         let class = C::CLASS;
         let per_minute = app.config.limits.per_minute(class, &key);
         let address = parts.extensions.get().map(|ClientAddress(address)| *address);
-        let visitor = app.limiter.visitor(&address.map(Network::of_client));
+        let visitor = app.limiter.visitor(&address.map(client_network));
         admit(app, parts, class, key.id.0, per_minute, visitor)?;
         Ok(PublicKey {
             key,

@@ -4,8 +4,8 @@
 //! Bodies that each wait for the room of another would wait for ever. So room is given only where all who hold some
 //! could still have all that they may ask for, one after the other.
 
-use super::client::Network;
 use crate::ids::AccountId;
+use ipnet::IpNet;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ const ROOM: usize = 512;
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {
     pub account: Option<AccountId>,
-    pub network: Network,
+    pub network: IpNet,
 }
 
 /// The room of a server.
@@ -154,7 +154,7 @@ impl Shares {
     fn let_all_finish(&self, holders: &[Holder]) -> bool {
         let mut left: Vec<&Holder> = holders.iter().filter(|holder| holder.held > 0).collect();
         let mut all = 0;
-        let mut networks: HashMap<Network, usize> = HashMap::new();
+        let mut networks: HashMap<IpNet, usize> = HashMap::new();
         let mut accounts: HashMap<Option<AccountId>, usize> = HashMap::new();
         for holder in &left {
             all += holder.held;
@@ -192,6 +192,7 @@ fn steps(bytes: usize) -> usize {
 mod tests {
     use super::*;
     use futures_util::FutureExt;
+    use listener::client_network;
     use proptest::prelude::*;
     use uuid::Uuid;
 
@@ -200,7 +201,7 @@ mod tests {
     fn owner(account: u128, address: u8) -> Owner {
         Owner {
             account: Some(AccountId(Uuid::from_u128(account))),
-            network: Network::of_client([192, 0, 2, address].into()),
+            network: client_network([192, 0, 2, address].into()),
         }
     }
 

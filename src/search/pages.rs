@@ -9,7 +9,6 @@ use crate::directory::View;
 use crate::error::{Error, Result};
 use crate::fundraisers::feed;
 use crate::http::cache::{self, Known};
-use crate::http::client::{ClientAddress, Network};
 use crate::http::params::{RawQuery, positive, values};
 use crate::keys::Class;
 use crate::nonprofits::Nonprofit;
@@ -23,6 +22,7 @@ use crate::web::{Frame, Meta, Pager, Place, PublicPage};
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use listener::{ClientAddress, client_network};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -131,7 +131,7 @@ pub async fn live(
 
 fn admit(app: &App, client: ClientAddress) -> Result<()> {
     let mut hasher = DefaultHasher::new();
-    Network::of_client(client.0).hash(&mut hasher);
+    client_network(client.0).hash(&mut hasher);
     let visitor = app.visitors.visitor(&client.0);
     let (key, class) = (u128::from(hasher.finish()), Class::Search);
     let verdict = app

@@ -10,12 +10,13 @@ use causeway::accounts::{Username, password::NewPassword};
 use causeway::app::App;
 use causeway::audit::Actor;
 use causeway::config::Config;
+use causeway::http::refusal::refusal;
 use causeway::http::router::router;
 use causeway::ids::AccountId;
 use causeway::import::nonprofits::import_demo;
 use causeway::keys::{Class, KeyText, Kind, store as key_store};
-use causeway::serve::{listen, serve};
 use http_body_util::BodyExt;
+use listener::{listen, serve};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use std::future::pending;
@@ -50,7 +51,7 @@ impl Site {
         app.refresh_directory().await.unwrap();
         tokio::spawn(app.clone().keep_fresh());
         let (routes, served) = (router(app.clone()), app.clone());
-        tokio::spawn(async move { serve(listener, routes, &served.config.serve, pending()).await });
+        tokio::spawn(async move { serve(listener, routes, &served.config.serve, refusal, pending()).await });
         Site { app, url, folder }
     }
 

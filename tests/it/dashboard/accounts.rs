@@ -5,6 +5,7 @@ use crate::client::Client;
 use crate::world::World;
 use causeway::accounts::{SignUp, Username, attempts, store};
 use causeway::app::App;
+use listener::client_network;
 use std::time::Duration;
 
 /// A client of the same store under other settings.
@@ -86,7 +87,7 @@ on_both! {
         visitor.get(200, "/dashboard").await;
         world.app.clock.advance(Duration::from_mins(15));
         thief.sign_in(303, "grace", PASSWORD).await;
-        assert!(attempts::Attempts::default().sign_in("grace", [10, 0, 0, 1].into(), world.app.clock.instant()).is_ok());
+        assert!(attempts::Attempts::default().sign_in("grace", client_network([10, 0, 0, 1].into()), world.app.clock.instant()).is_ok());
     }
 
     async fn an_address_that_is_taken_is_not_told(world: &World) {

@@ -4,8 +4,9 @@ use super::fundraiser::Organiser;
 use crate::world::World;
 use axum::http::Method;
 use causeway::app::App;
+use causeway::http::refusal::refusal;
 use causeway::http::router::router;
-use causeway::serve::{listen, serve};
+use listener::{listen, serve};
 use serde_json::Value;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -52,7 +53,7 @@ on_both! {
         let listener = listen("127.0.0.1:0".parse().unwrap(), false).unwrap();
         let address = listener.local_addr().unwrap();
         let (served, settings) = (router(app.clone()), app.config.serve.clone());
-        let server = tokio::spawn(async move { serve(listener, served, &settings, std::future::pending()).await });
+        let server = tokio::spawn(async move { serve(listener, served, &settings, refusal, std::future::pending()).await });
         for (path, headers) in [
             ("/v0.2/fundraiser", format!("authorization: {}\r\ncontent-type: application/json\r\n", organiser.basic)),
             ("/dashboard/sign-in", "sec-fetch-site: same-origin\r\ncontent-type: application/x-www-form-urlencoded\r\n".to_owned()),

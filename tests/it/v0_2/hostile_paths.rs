@@ -1,8 +1,9 @@
 //! Paths that nobody types by accident.
 
 use crate::world::World;
+use causeway::http::refusal::refusal;
 use causeway::http::router::router;
-use causeway::serve::{listen, serve};
+use listener::{listen, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -56,7 +57,7 @@ on_both! {
         let listener = listen("127.0.0.1:0".parse().unwrap(), false).unwrap();
         let address = listener.local_addr().unwrap();
         let app = world.app.clone();
-        let server = tokio::spawn(async move { serve(listener, router(app.clone()), &app.config.serve, std::future::pending()).await });
+        let server = tokio::spawn(async move { serve(listener, router(app.clone()), &app.config.serve, refusal, std::future::pending()).await });
         for length in [64 * 1024, 256 * 1024] {
             let mut connection = TcpStream::connect(address).await.unwrap();
             let path = "a".repeat(length);

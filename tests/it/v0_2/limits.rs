@@ -3,8 +3,8 @@
 use crate::client::Answer;
 use crate::world::World;
 use causeway::audit::Actor;
-use causeway::http::client::Network;
 use causeway::keys::{Class, Kind, store};
+use listener::client_network;
 use std::time::Duration;
 
 const PATH: &str = "/v0.2/nonprofit/530196605";
@@ -84,7 +84,7 @@ on_both! {
         store::set_limits(&world.app.db, world.key_id, &[(Class::Details, 20)], Actor::Command, 0).await.unwrap();
         world.app.keys.refresh().await.unwrap();
         // Two addresses that this process tells apart; of 255 pairs it does not, of one.
-        let visitor = |host: u8| world.app.limiter.visitor(&Some(Network::of_client([192, 0, 2, host].into())));
+        let visitor = |host: u8| world.app.limiter.visitor(&Some(client_network([192, 0, 2, host].into())));
         let other = (2..=u8::MAX).find(|host| visitor(*host) != visitor(1)).unwrap();
         let [greedy, modest] = [1, other].map(|host| world.client.at([192, 0, 2, host]));
         for left in (0..20).rev() {

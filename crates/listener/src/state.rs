@@ -4,7 +4,7 @@
 //! and the connection's one timer asks for the deadline that follows. All of it is a handful of relaxed atomics
 //! that only this connection touches.
 
-use super::ServeSettings;
+use super::settings::ServeSettings;
 use super::stop::Stop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -66,6 +66,7 @@ impl Vitals {
     }
 
     /// When the connection is to be closed as things stand; none while a request is being answered.
+    #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
         let stuck = self.stuck_since.load(Relaxed);
         if stuck != NEVER {
@@ -85,46 +86,55 @@ impl Vitals {
         })
     }
 
+    #[inline]
     pub(super) fn stop(&self) -> &Stop {
         &self.stop
     }
 
     /// How long the timer may rest while there is no deadline.
+    #[inline]
     pub(super) fn rest(&self) -> Duration {
         self.patience.idle
     }
 
+    #[inline]
     pub(super) fn is_busy(&self) -> bool {
         self.in_flight.load(Relaxed) > 0
     }
 
+    #[inline]
     pub(super) fn is_multiplexed(&self) -> bool {
         self.multiplexed.load(Relaxed)
     }
 
+    #[inline]
     pub(super) fn bytes_arrived(&self) {
         if !self.is_busy() && self.head_since.load(Relaxed) == NEVER && !self.is_multiplexed() {
             self.head_since.store(UNTIMED, Relaxed);
         }
     }
 
+    #[inline]
     pub(super) fn write_is_stuck(&self) {
         if self.stuck_since.load(Relaxed) == NEVER {
             self.stuck_since.store(self.now(), Relaxed);
         }
     }
 
+    #[inline]
     pub(super) fn write_moved(&self) {
         if self.stuck_since.load(Relaxed) != NEVER {
             self.stuck_since.store(NEVER, Relaxed);
         }
     }
 
+    #[inline]
     pub(super) fn flushed(&self) {
         self.answered.store(false, Relaxed);
     }
 
     /// Whether what is being written comes from the protocol library alone: its word to a head it cannot read.
+    #[inline]
     pub(super) fn is_speaking_for_itself(&self) -> bool {
         !self.is_busy() && !self.answered.load(Relaxed) && !self.is_multiplexed()
     }
@@ -143,6 +153,7 @@ impl Vitals {
 pub(super) struct Flight(Arc<Vitals>);
 
 impl Flight {
+    #[inline]
     pub(super) fn begin(vitals: &Arc<Vitals>, multiplexed: bool) -> Self {
         if multiplexed {
             vitals.multiplexed.store(true, Relaxed);
@@ -152,17 +163,20 @@ impl Flight {
         Self(Arc::clone(vitals))
     }
 
+    #[inline]
     pub(super) fn answered(&self) {
         self.0.answered.store(true, Relaxed);
     }
 
     /// Whether this answer is to be the last one on its connection. HTTP/2 says so in a frame of its own.
+    #[inline]
     pub(super) fn is_last(&self) -> bool {
         self.0.stop.has_begun() && !self.0.is_multiplexed()
     }
 }
 
 impl Drop for Flight {
+    #[inline]
     fn drop(&mut self) {
         self.0.idle_since.store(self.0.now(), Relaxed);
         self.0.in_flight.fetch_sub(1, Relaxed);

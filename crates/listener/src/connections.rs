@@ -1,7 +1,8 @@
 //! How many connections are open, in all and from each client, and no more than that.
 
-use super::ServeSettings;
-use crate::http::client::Network;
+use super::client::client_network;
+use super::settings::ServeSettings;
+use ipnet::IpNet;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,14 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) struct Connections {
     most: usize,
     most_per_client: usize,
-    exempt: Vec<Network>,
+    exempt: Vec<IpNet>,
     open: Mutex<Open>,
 }
 
 #[derive(Debug, Default)]
 struct Open {
     all: usize,
-    by_client: HashMap<Network, usize>,
+    by_client: HashMap<IpNet, usize>,
 }
 
 impl Connections {
@@ -34,8 +35,9 @@ impl Connections {
     /// A place for a connection from `peer`, until it is dropped; none where the server or the client has all
     /// it may. Proxies speak for many clients and count only in all.
     pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Place> {
-        let exempt = self.exempt.iter().any(|network| network.contains(peer));
-        let client = (!exempt).then(|| Network::of_client(peer));
+        let peer = peer.to_canonical();
+        let exempt = self.exempt.iter().any(|network| network.contains(&peer));
+        let client = (!exempt).then(|| client_network(peer));
         let mut open = self.lock();
         if open.all >= self.most {
             return None;
@@ -63,7 +65,7 @@ impl Connections {
 #[derive(Debug)]
 pub(super) struct Place {
     connections: Arc<Connections>,
-    client: Option<Network>,
+    client: Option<IpNet>,
 }
 
 impl Drop for Place {

@@ -1,7 +1,7 @@
 //! One connection from its accept to its end: the protocol, one timer, and the stop of the server.
 
+use super::state::Vitals;
 use super::timer::arm;
-use super::vitals::Vitals;
 use hyper_util::server::graceful::GracefulConnection;
 use std::future::poll_fn;
 use std::pin::pin;

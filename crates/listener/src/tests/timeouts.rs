@@ -112,8 +112,8 @@ async fn an_http2_client_that_grants_no_window_is_dropped() {
     };
     let mut server = Running::start(settings).await;
     let (mut sender, _connection) = limits::http2(server.address).await;
-    let request = axum::http::Request::get("http://test/flood")
-        .body(Body::empty())
+    let request = Request::get("http://test/flood")
+        .body(http_body_util::Empty::new())
         .unwrap();
     let response = timeout(PATIENCE, sender.send_request(request))
         .await
@@ -133,7 +133,7 @@ async fn a_handler_that_does_not_answer_is_given_up_with_a_503() {
     let mut client = server.connect().await;
     let late = ask(&mut client, "GET /never HTTP/1.1\r\nhost: test\r\n\r\n").await;
     assert!(
-        late.starts_with("HTTP/1.1 503 ") && late.contains("application/problem+json"),
+        late.starts_with("HTTP/1.1 503 ") && late.ends_with("refused with 503"),
         "{late}"
     );
     assert!(ask(&mut client, HEALTHZ).await.ends_with("fine"));

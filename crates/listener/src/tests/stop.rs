@@ -101,8 +101,8 @@ async fn a_stop_does_not_wait_for_clients_that_are_stuck() {
 async fn http2_clients_are_told_goodbye_and_their_requests_finish() {
     let mut server = Running::start(calm()).await;
     let (mut sender, driver) = limits::http2(server.address).await;
-    let request = axum::http::Request::get("http://test/gate")
-        .body(Body::empty())
+    let request = Request::get("http://test/gate")
+        .body(http_body_util::Empty::new())
         .unwrap();
     let answer = tokio::spawn(async move { sender.send_request(request).await });
     assert_eq!(server.next_word().await, "entered");

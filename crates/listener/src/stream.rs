@@ -1,7 +1,7 @@
 //! The socket of one connection, which notes what moves on it.
 
-use super::refusal;
-use super::vitals::Vitals;
+use super::refusal::{self, Refuse};
+use super::state::Vitals;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -18,6 +18,7 @@ const PATIENCE_WITH_REFUSED: usize = 1 << 20;
 pub(super) struct Stream {
     socket: TcpStream,
     vitals: Arc<Vitals>,
+    refuse: Refuse,
     refusal: Option<Refusal>,
 }
 
@@ -29,10 +30,11 @@ struct Refusal {
 }
 
 impl Stream {
-    pub(super) fn new(socket: TcpStream, vitals: Arc<Vitals>) -> Self {
+    pub(super) fn new(socket: TcpStream, vitals: Arc<Vitals>, refuse: Refuse) -> Self {
         Self {
             socket,
             vitals,
+            refuse,
             refusal: None,
         }
     }
@@ -48,7 +50,7 @@ impl Stream {
     /// Writes the completed refusal in place of `bare` and claims `bare` as written once all of it is out.
     fn poll_refuse(&mut self, cx: &mut Context<'_>, bare: &[u8]) -> Option<Poll<io::Result<usize>>> {
         if self.refusal.is_none() {
-            let bytes = refusal::complete(bare)?;
+            let bytes = refusal::complete(bare, self.refuse)?;
             self.vitals.bytes_arrived();
             self.refusal = Some(Refusal {
                 bytes,
@@ -86,6 +88,7 @@ impl Stream {
 }
 
 impl AsyncRead for Stream {
+    #[inline]
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -100,6 +103,7 @@ impl AsyncRead for Stream {
 }
 
 impl AsyncWrite for Stream {
+    #[inline]
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if self.vitals.is_speaking_for_itself()
             && let Some(refused) = self.poll_refuse(cx, bytes)
@@ -110,6 +114,7 @@ impl AsyncWrite for Stream {
         self.note(written)
     }
 
+    #[inline]
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -125,16 +130,19 @@ impl AsyncWrite for Stream {
         self.note(written)
     }
 
+    #[inline]
     fn is_write_vectored(&self) -> bool {
         self.socket.is_write_vectored()
     }
 
+    #[inline]
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // A TCP socket holds nothing back. The caller flushes once its own buffer is empty.
         self.vitals.flushed();
         Poll::Ready(Ok(()))
     }
 
+    #[inline]
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.socket).poll_shutdown(cx))?;
         ready!(self.poll_discard(cx));

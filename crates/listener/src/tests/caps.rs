@@ -35,7 +35,7 @@ async fn a_trusted_proxy_has_no_share_of_its_own_but_all_have_one_together() {
     let settings = ServeSettings {
         max_connections: 5,
         max_connections_per_address: 1,
-        trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],
+        trusted_proxies: vec![parse_network("127.0.0.0/8").unwrap()],
         ..calm()
     };
     let server = Running::start(settings).await;
@@ -57,7 +57,7 @@ async fn a_spoofed_client_address_is_believed_from_a_trusted_proxy_only() {
             .await
             .ends_with("\r\n\r\n127.0.0.1")
     );
-    let trusted_proxies = vec!["127.0.0.1".parse().unwrap()];
+    let trusted_proxies = vec![parse_network("127.0.0.1").unwrap()];
     let behind_proxy = Running::start(ServeSettings {
         trusted_proxies,
         ..calm()

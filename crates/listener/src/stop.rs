@@ -17,10 +17,12 @@ impl Stop {
         self.word.notify_waiters();
     }
 
+    #[inline]
     pub(super) fn has_begun(&self) -> bool {
         self.begun.load(Ordering::Acquire)
     }
 
+    #[inline]
     pub(super) fn begun(&self) -> Notified<'_> {
         self.word.notified()
     }

@@ -5,27 +5,37 @@
 //! clients or not. The path of a request takes no lock that connections share.
 
 mod accept;
+mod client;
 mod connection;
 mod connections;
+mod deadline;
 mod front;
 mod refusal;
+mod settings;
+mod state;
 mod stop;
 mod stream;
 mod streams;
 #[cfg(test)]
 mod tests;
 mod timer;
-mod vitals;
 
 pub use accept::listen;
+pub use client::{ClientAddress, InvalidNetwork, client_network, parse_network};
+pub use refusal::Refuse;
+pub use settings::ServeSettings;
 
-use crate::http::client::Network;
 use accept::accept;
-use axum::Router;
 use connections::{Connections, Place};
 use front::Front;
+use hyper::body::{Body, Incoming};
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use ipnet::IpNet;
+use state::{Patience, Vitals};
+use std::convert::Infallible;
+use std::error::Error;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
@@ -38,7 +48,7 @@ use stream::Stream;
 use streams::Streams;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinError, JoinSet, unconstrained};
-use vitals::{Patience, Vitals};
+use tower_service::Service;
 
 /// A head larger than this, address included, is refused.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -46,59 +56,24 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// How long an idle connection is still listened to after a stop.
 const PARTING: Duration = Duration::from_millis(300);
 
-/// How long clients may take, and how many there may be.
-#[derive(Clone, Debug)]
-pub struct ServeSettings {
-    /// From the connection, or the first byte of a later request, to the end of its head.
-    pub header_timeout: Duration,
-    /// From the end of an answer to the next request on the same connection.
-    pub idle_timeout: Duration,
-    /// From the head of a request to the head of its answer. The router's own layer is to answer what takes
-    /// longer; a request that outlives that by a quarter gets a 503 from the listener itself.
-    pub request_timeout: Duration,
-    /// How long a client may read nothing of its answer.
-    pub write_timeout: Duration,
-    /// How long requests in flight may go on after a stop. The default leaves a second of the fifteen that we
-    /// promise for the rest of the process.
-    pub stop_timeout: Duration,
-    pub max_connections: usize,
-    /// Per IPv4 address or IPv6 /64; trusted proxies are exempt.
-    pub max_connections_per_address: usize,
-    /// Peers whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: Vec<Network>,
-}
-
-impl Default for ServeSettings {
-    fn default() -> Self {
-        Self {
-            header_timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_mins(1),
-            request_timeout: Duration::from_secs(30),
-            write_timeout: Duration::from_secs(30),
-            stop_timeout: Duration::from_secs(14),
-            max_connections: 10_000,
-            max_connections_per_address: 4_000,
-            trusted_proxies: Vec::new(),
-        }
-    }
-}
-
-impl ServeSettings {
-    /// When a request is given up that the router's own layer did not end.
-    fn answer_within(&self) -> Duration {
-        self.request_timeout + self.request_timeout / 4
-    }
-}
-
-/// Serves `router` on `listener` until `stop` is ready and the requests then in flight are answered, or given up
+/// Serves `service` on `listener` until `stop` is ready and the requests then in flight are answered, or given up
 /// after `stop_timeout`.
-pub async fn serve(
+///
+/// `service` has to be ready at any time, like a router of axum: its `poll_ready` is not called. `refuse` gives the
+/// answers to requests that the service never sees, or does not answer in time.
+pub async fn serve<S, B>(
     listener: TcpListener,
-    router: Router,
+    service: S,
     settings: &ServeSettings,
+    refuse: Refuse,
     stop: impl Future<Output = ()>,
-) -> io::Result<()> {
-    let server = Server::new(router, settings);
+) -> io::Result<()>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + From<String> + Send + 'static,
+{
+    let server = Server::new(service, settings, refuse);
     let mut tasks = JoinSet::new();
     let mut stop = pin!(stop);
     loop {
@@ -143,25 +118,32 @@ fn note_end(ended: Result<(), JoinError>) {
 }
 
 /// What all connections of one listener share.
-struct Server {
-    router: Router,
+struct Server<S> {
+    service: S,
     settings: ServeSettings,
     protocol: Arc<Builder<Streams>>,
     connections: Arc<Connections>,
-    trusted: Arc<[Network]>,
-    nobody: Arc<[Network]>,
+    trusted: Arc<[IpNet]>,
+    nobody: Arc<[IpNet]>,
+    refuse: Refuse,
     stop: Arc<Stop>,
 }
 
-impl Server {
-    fn new(router: Router, settings: &ServeSettings) -> Self {
+impl<S, B> Server<S>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + From<String> + Send + 'static,
+{
+    fn new(service: S, settings: &ServeSettings, refuse: Refuse) -> Self {
         Self {
-            router,
+            service,
             settings: settings.clone(),
             protocol: Arc::new(protocol(settings)),
             connections: Connections::new(settings),
             trusted: settings.trusted_proxies.clone().into(),
             nobody: Arc::new([]),
+            refuse,
             stop: Arc::default(),
         }
     }
@@ -180,15 +162,18 @@ impl Server {
         socket: TcpStream,
         peer: SocketAddr,
         place: Place,
-    ) -> impl Future<Output = ()> + use<> {
+    ) -> impl Future<Output = ()> + use<S, B> {
         let vitals = Arc::new(Vitals::new(Patience::new(&self.settings), Arc::clone(&self.stop)));
-        let from_proxy = self.trusted.iter().any(|network| network.contains(peer.ip()));
+        let refuse = self.refuse;
+        let peer = peer.ip().to_canonical();
+        let from_proxy = self.trusted.iter().any(|network| network.contains(&peer));
         let front = Front {
-            router: self.router.clone(),
-            peer: peer.ip(),
+            service: self.service.clone(),
+            peer,
             trusted: Arc::clone(if from_proxy { &self.trusted } else { &self.nobody }),
             vitals: Arc::clone(&vitals),
             answer_within: self.settings.answer_within(),
+            refuse,
         };
         let protocol = Arc::clone(&self.protocol);
         let parting = PARTING.min(self.settings.stop_timeout / 4);
@@ -196,7 +181,7 @@ impl Server {
             let _place = place;
             // An answer goes out whole and at once; without this the system may hold its last part back.
             let _ = socket.set_nodelay(true);
-            let stream = TokioIo::new(Stream::new(socket, Arc::clone(&vitals)));
+            let stream = TokioIo::new(Stream::new(socket, Arc::clone(&vitals), refuse));
             connection::attend(protocol.serve_connection(stream, front), &vitals, parting).await;
         }
     }

@@ -6,21 +6,24 @@ mod smuggling;
 mod stop;
 mod timeouts;
 
-use super::{ServeSettings, serve};
-use crate::http::client::ClientAddress;
-use axum::Router;
-use axum::body::{Body, Bytes};
-use axum::response::Response;
-use axum::routing::{get, post};
+use super::{ClientAddress, ServeSettings, parse_network, serve};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{Request, Response, StatusCode};
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tower::service_fn;
 
 /// What a test may wait for a thing that must happen.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -58,13 +61,16 @@ impl Running {
         let (stop, stopped) = oneshot::channel::<()>();
         let gate = Arc::new(Semaphore::new(0));
         let (tell, told) = mpsc::unbounded_channel();
-        let router = router(Arc::clone(&gate), tell);
-        let server = tokio::spawn(async move {
-            serve(listener, router, &settings, async {
-                let _ = stopped.await;
-            })
-            .await
-        });
+        let routes = Routes {
+            gate: Arc::clone(&gate),
+            tell,
+        };
+        let service = service_fn(move |request| routes.clone().answer(request));
+        let stop_signal = async {
+            let _ = stopped.await;
+        };
+        let server =
+            tokio::spawn(async move { serve(listener, service, &settings, refuse, stop_signal).await });
         Self {
             address,
             stop,
@@ -86,45 +92,100 @@ impl Running {
     }
 }
 
-fn router(gate: Arc<Semaphore>, tell: mpsc::UnboundedSender<&'static str>) -> Router {
-    let tell_flood = tell.clone();
-    Router::new()
-        .route("/healthz", get(|| async { "fine" }))
-        .route("/never", get(std::future::pending::<()>))
-        .route(
-            "/client",
-            get(|client: ClientAddress| async move { client.0.to_string() }),
-        )
-        .route("/echo", post(|body: String| async move { body }))
-        .route(
-            "/gate",
-            get(move || async move {
-                tell.send("entered").unwrap();
-                gate.acquire().await.unwrap().forget();
-                "passed"
-            }),
-        )
-        .route(
-            "/flood",
-            get(move || async move { Response::new(Body::new(Flood(tell_flood))) }),
-        )
+/// The handlers under test.
+#[derive(Clone)]
+struct Routes {
+    gate: Arc<Semaphore>,
+    tell: mpsc::UnboundedSender<&'static str>,
 }
 
-/// A body without end that tells when it is dropped.
-struct Flood(mpsc::UnboundedSender<&'static str>);
-
-impl http_body::Body for Flood {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        self: std::pin::Pin<&mut Self>,
-        _cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, Self::Error>>> {
-        static WATER: [u8; 16 * 1024] = [b'~'; 16 * 1024];
-        std::task::Poll::Ready(Some(Ok(http_body::Frame::data(Bytes::from_static(&WATER)))))
+impl Routes {
+    async fn answer(self, request: Request<Incoming>) -> Result<Response<TestBody>, Infallible> {
+        let text = match request.uri().path() {
+            "/healthz" => "fine".to_owned(),
+            "/never" => std::future::pending().await,
+            "/client" => request.extensions().get::<ClientAddress>().unwrap().0.to_string(),
+            "/echo" => match request.into_body().collect().await {
+                Ok(body) => String::from_utf8(body.to_bytes().to_vec()).unwrap(),
+                Err(_) => return Ok(empty(StatusCode::BAD_REQUEST)),
+            },
+            "/gate" => {
+                self.tell.send("entered").unwrap();
+                self.gate.acquire().await.unwrap().forget();
+                "passed".to_owned()
+            }
+            "/flood" => {
+                return Ok(Response::new(TestBody {
+                    text: Full::default(),
+                    flood: Some(Flood(self.tell)),
+                }));
+            }
+            _ => return Ok(empty(StatusCode::NOT_FOUND)),
+        };
+        Ok(Response::new(text.into()))
     }
 }
+
+fn empty(status: StatusCode) -> Response<TestBody> {
+    let mut response = Response::new(String::new().into());
+    *response.status_mut() = status;
+    response
+}
+
+/// What the listener says to requests that never reach the handlers.
+fn refuse(status: StatusCode) -> Response<String> {
+    let mut response = Response::new(format!("refused with {}", status.as_u16()));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("text/x-refusal"));
+    response
+}
+
+/// A text, or what goes on without end.
+struct TestBody {
+    text: Full<Bytes>,
+    flood: Option<Flood>,
+}
+
+impl From<String> for TestBody {
+    fn from(text: String) -> Self {
+        Self {
+            text: Full::from(text),
+            flood: None,
+        }
+    }
+}
+
+impl Body for TestBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        static WATER: [u8; 16 * 1024] = [b'~'; 16 * 1024];
+        if self.flood.is_some() {
+            return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&WATER)))));
+        }
+        Pin::new(&mut self.text).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.flood.is_none() && self.text.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.flood {
+            Some(_) => SizeHint::default(),
+            None => self.text.size_hint(),
+        }
+    }
+}
+
+/// A part of a body without end; it tells when it is dropped.
+struct Flood(mpsc::UnboundedSender<&'static str>);
 
 impl Drop for Flood {
     fn drop(&mut self) {

@@ -1,0 +1,94 @@
+//! The responses to requests that the listener refuses before they reach the router.
+//!
+//! Like every other error they are problem+json (RFC 9457) with a request ID.
+
+use super::request_id::RequestId;
+use axum::http::{HeaderValue, Response, StatusCode, header};
+
+/// Returns the response to a request that is refused with `status`.
+pub fn refusal(status: StatusCode) -> Response<String> {
+    let id = RequestId::next();
+    let mut response = Response::new(problem(status, id));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/problem+json"),
+    );
+    headers.insert(
+        "x-request-id",
+        HeaderValue::from_str(id.as_str()).expect("a request ID is visible ASCII"),
+    );
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}
+
+fn problem(status: StatusCode, id: RequestId) -> String {
+    let (code, detail) = match status {
+        StatusCode::URI_TOO_LONG => (
+            "uri_too_long",
+            "Send a shorter address: it may have at most 64 KiB.",
+        ),
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => (
+            "headers_too_large",
+            "Send a shorter address and fewer header fields: at most 64 KiB and 100 fields.",
+        ),
+        StatusCode::SERVICE_UNAVAILABLE => {
+            ("unavailable", "The answer took too long. Try again in a moment.")
+        }
+        _ => (
+            "invalid_request",
+            "Send a well-formed HTTP request: this one could not be read.",
+        ),
+    };
+    let title = status.canonical_reason().unwrap_or("Refused");
+    let number = status.as_u16();
+    format!(
+        r#"{{"type":"about:blank","title":"{title}","status":{number},"detail":"{detail}","code":"{code}","message":"{detail}","requestId":"{id}"}}"#
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn a_refusal_is_a_problem_with_a_request_id() {
+        for (status, code) in [
+            (StatusCode::BAD_REQUEST, "invalid_request"),
+            (StatusCode::URI_TOO_LONG, "uri_too_long"),
+            (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large"),
+            (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+        ] {
+            let response = refusal(status);
+            assert_eq!(response.status(), status);
+            assert_eq!(
+                response.headers()[header::CONTENT_TYPE],
+                "application/problem+json"
+            );
+            let problem: Value = serde_json::from_str(response.body()).unwrap();
+            assert_eq!(problem["status"], status.as_u16());
+            assert_eq!(problem["code"], code);
+            assert_eq!(
+                problem["requestId"].as_str().unwrap(),
+                response.headers()["x-request-id"]
+            );
+        }
+    }
+
+    #[test]
+    fn only_a_timeout_says_when_to_try_again() {
+        assert_eq!(
+            refusal(StatusCode::SERVICE_UNAVAILABLE).headers()[header::RETRY_AFTER],
+            "1"
+        );
+        assert!(
+            !refusal(StatusCode::BAD_REQUEST)
+                .headers()
+                .contains_key(header::RETRY_AFTER)
+        );
+    }
+}
