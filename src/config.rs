@@ -1,11 +1,11 @@
 //! The settings: the defaults compiled in, then a file, then the environment, then flags.
 
-use crate::accounts::{AccountSettings, SignUp};
-use crate::donations::journal::outbox::OutboxSettings;
-use crate::gifts::provider::Provider;
-use crate::keys::Limits;
-use crate::mail::{MailSettings, Way};
-use crate::web::found::SecurityContact;
+use crate::access::accounts::{AccountSettings, SignUp};
+use crate::access::keys::Limits;
+use crate::giving::ledger::outbox::OutboxSettings;
+use crate::giving::payments::provider::Provider;
+use crate::platform::mail::{MailSettings, Way};
+use crate::site::crawlers::SecurityContact;
 use anyhow::{Context, bail};
 use config::{Environment, File, FileFormat};
 use ipnet::IpNet;

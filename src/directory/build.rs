@@ -4,11 +4,11 @@ use super::file::{Edition, SnapshotWriter};
 use super::record;
 use super::snapshot::{SECTIONS, Section};
 use super::table::{self, spread, text_key};
-use crate::db::{Db, Topic, run};
-use crate::nonprofits::assemble::assemble;
-use crate::nonprofits::causes::Causes;
-use crate::nonprofits::store::{self, NonprofitRow, Profile, StoredNonprofit};
-use crate::search;
+use crate::directory::nonprofits::assemble::assemble;
+use crate::directory::nonprofits::causes::Causes;
+use crate::directory::nonprofits::store::{self, NonprofitRow, Profile, StoredNonprofit};
+use crate::directory::search;
+use crate::platform::db::{Db, Topic, run};
 use ::search::{BuildError, Builder};
 use anyhow::Context;
 use std::collections::HashMap;
@@ -64,7 +64,10 @@ pub async fn build(db: &Db, store: Uuid, causes: &'static Causes, folder: &Path)
     })
 }
 
-async fn send_rows(tx: &mut crate::db::Tx, sender: mpsc::Sender<Vec<StoredNonprofit>>) -> sqlx::Result<()> {
+async fn send_rows(
+    tx: &mut crate::platform::db::Tx,
+    sender: mpsc::Sender<Vec<StoredNonprofit>>,
+) -> sqlx::Result<()> {
     use futures_util::TryStreamExt;
     run!(tx, c => {
         let mut rows = sqlx::query_as::<_, NonprofitRow>(store::ALL).fetch(c);

@@ -3,21 +3,27 @@
 //! The store is the truth. A [`View`] is swapped as one, so a reader sees one state or the next and never a mix.
 //! Without a usable snapshot the answers come from the store until a new one is built.
 
+pub mod browse;
 pub mod build;
+pub mod check;
+pub mod explain;
 pub mod file;
+pub mod generate;
+pub mod import;
 pub mod keeper;
+pub mod nonprofits;
 pub mod overlay;
-pub mod proof;
 pub mod record;
+pub mod search;
 pub mod snapshot;
 pub mod table;
 
 use crate::config::Config;
-use crate::db::{Db, Topic};
-use crate::nonprofits::Nonprofit;
-use crate::nonprofits::causes::Causes;
-use crate::nonprofits::identifier::Identifier;
-use crate::nonprofits::store;
+use crate::directory::nonprofits::Nonprofit;
+use crate::directory::nonprofits::causes::Causes;
+use crate::directory::nonprofits::identifier::Identifier;
+use crate::directory::nonprofits::store;
+use crate::platform::db::{Db, Topic};
 use arc_swap::ArcSwap;
 use axum::http::HeaderValue;
 use overlay::Overlay;

@@ -2,14 +2,14 @@
 
 use super::record;
 use super::snapshot::Snapshot;
-use crate::browse::Edits;
-use crate::ids::NonprofitId;
-use crate::nonprofits::Nonprofit;
-use crate::nonprofits::assemble::assemble;
-use crate::nonprofits::causes::Causes;
-use crate::nonprofits::identifier::Identifier;
-use crate::nonprofits::store::{Profile, StoredNonprofit};
-use crate::search::{self, cause_label};
+use crate::directory::browse::Edits;
+use crate::directory::nonprofits::Nonprofit;
+use crate::directory::nonprofits::assemble::assemble;
+use crate::directory::nonprofits::causes::Causes;
+use crate::directory::nonprofits::identifier::Identifier;
+use crate::directory::nonprofits::store::{Profile, StoredNonprofit};
+use crate::directory::search::{self, cause_label};
+use crate::platform::ids::NonprofitId;
 use ::search::{BuildError, Builder, Index};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{HashMap, HashSet};

@@ -4,12 +4,12 @@
 //! one run, so that they are proved to be UTF-8 in one pass. A snapshot is checked by its checksums when it is opened, so reading
 //! here only has to stay inside the bytes.
 
-use crate::ids::NonprofitId;
-use crate::nonprofits::Nonprofit;
-use crate::nonprofits::causes::CauseSet;
-use crate::nonprofits::ein::Ein;
-use crate::nonprofits::irs::IrsFacts;
-use crate::nonprofits::ntee::Ntee;
+use crate::directory::nonprofits::Nonprofit;
+use crate::directory::nonprofits::causes::CauseSet;
+use crate::directory::nonprofits::ein::Ein;
+use crate::directory::nonprofits::irs::IrsFacts;
+use crate::directory::nonprofits::ntee::Ntee;
+use crate::platform::ids::NonprofitId;
 use uuid::Uuid;
 
 /// Appends a nonprofit to `out`.

@@ -4,8 +4,8 @@
 use super::file::{Edition, SnapshotFile, Unusable};
 use super::record;
 use super::table::{Table, spread, text_key};
-use crate::nonprofits::Nonprofit;
-use crate::nonprofits::identifier::Identifier;
+use crate::directory::nonprofits::Nonprofit;
+use crate::directory::nonprofits::identifier::Identifier;
 use ::search::Index;
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! A JSON body, read so that a bad one is told in our own words.
 
-use super::room::{Held, Owner, STEP};
 use crate::app::App;
-use crate::error::{Error, FieldFault};
+use crate::app::body_budget::{Held, Owner, STEP};
+use crate::http::error::{Error, FieldFault};
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;

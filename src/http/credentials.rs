@@ -5,12 +5,12 @@
 //! are looked up in any case, and a private key by its SHA-256: no comparison ends early on a secret.
 
 use super::public_key::{self, Counted, admit, refuse_private};
-use super::trail::Trail;
+use crate::access::keys::{Class, Key, KeyText, Kind, SentKey, State};
+use crate::access::limits::shares::Visitor;
 use crate::app::App;
-use crate::error::Error;
-use crate::ids::{AccountId, KeyId};
-use crate::keys::shares::Visitor;
-use crate::keys::{Class, Key, KeyText, Kind, SentKey, State};
+use crate::http::error::Error;
+use crate::platform::ids::{AccountId, KeyId};
+use crate::server::request_log::Trail;
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;

@@ -5,9 +5,9 @@
 //! the first and gets its answer.
 
 use crate::app::App;
-use crate::db::{Db, Tx, read, run};
-use crate::error::Error;
-use crate::ids::AccountId;
+use crate::http::error::Error;
+use crate::platform::db::{Db, Tx, read, run};
+use crate::platform::ids::AccountId;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use std::collections::HashSet;

@@ -1,6 +1,6 @@
 //! Path and query parameters, read so that a bad one is told in our own words.
 
-use crate::error::Error;
+use crate::http::error::Error;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;

@@ -1,11 +1,11 @@
 //! Who calls, and how often: a handler that takes `PublicKey<Details>` cannot run without a key that may.
 
-use super::trail::Trail;
+use crate::access::keys::{Class, Key, Kind, SentKey, State, exposure};
+use crate::access::limits::shares::Visitor;
+use crate::access::limits::window::Verdict;
 use crate::app::App;
-use crate::error::Error;
-use crate::keys::limit::Verdict;
-use crate::keys::shares::Visitor;
-use crate::keys::{Class, Key, Kind, SentKey, State, exposure};
+use crate::http::error::Error;
+use crate::server::request_log::Trail;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use listener::{ClientAddress, client_network};
@@ -93,7 +93,7 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
 }
 
 /// Flags every private key among the values of `apiKey`, and refuses the call that sent one.
-pub(super) async fn refuse_private(app: &App, query: &str) -> Result<(), Error> {
+pub async fn refuse_private(app: &App, query: &str) -> Result<(), Error> {
     let mut seen = false;
     for value in super::params::values(query, "apiKey") {
         if let Some(text) = SentKey::parse(&value).filter(|text| text.kind() == Kind::Private) {
@@ -108,7 +108,7 @@ pub(super) async fn refuse_private(app: &App, query: &str) -> Result<(), Error> 
 }
 
 /// Judges a call of a key, or of an account, and notes what its limit said.
-pub(super) fn admit(
+pub fn admit(
     app: &App,
     parts: &Parts,
     class: Class,
@@ -123,13 +123,13 @@ pub(super) fn admit(
 }
 
 /// What a limit says to one more call.
-pub(super) fn judge(app: &App, class: Class, counted: Uuid, per_minute: u32, visitor: Visitor) -> Verdict {
+pub fn judge(app: &App, class: Class, counted: Uuid, per_minute: u32, visitor: Visitor) -> Verdict {
     let now = app.clock.instant();
     app.limiter
         .admit(counted.as_u128(), class as u32, now, per_minute, visitor)
 }
 
-pub(super) fn admitted(class: Class, per_minute: u32, verdict: Verdict) -> Result<(), Error> {
+pub fn admitted(class: Class, per_minute: u32, verdict: Verdict) -> Result<(), Error> {
     match verdict.admitted {
         true => Ok(()),
         false => Err(Error::RateLimited {

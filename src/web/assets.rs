@@ -3,7 +3,7 @@
 //! An address holds a hash of the content, so a browser may keep what it got for ever. A page that was drawn by
 //! another version of the server still finds its assets, but is told to ask again.
 
-use crate::error::{Error, Result};
+use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};

@@ -2,8 +2,8 @@
 //! pages say something.
 
 use super::texts::Texts;
+use crate::access::sessions;
 use crate::app::App;
-use crate::sessions;
 use axum::extract::Request;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderValue};

@@ -3,7 +3,7 @@
 use super::assets;
 use super::flash::Flash;
 use super::texts::{EN, PUBLIC_EN, PublicTexts, Texts};
-use crate::sessions::SignedIn;
+use crate::access::sessions::SignedIn;
 use axum::http::HeaderMap;
 
 /// The part of a page that all pages have; templates that extend `web/base.html` keep it in a field `frame`.

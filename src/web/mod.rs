@@ -2,12 +2,10 @@
 //! that keep a browser from doing what no page of ours asks for.
 
 pub mod assets;
-pub mod developers;
 pub mod error_page;
 pub mod flash;
 pub mod form;
 pub mod form_page;
-pub mod found;
 pub mod frame;
 pub mod guard;
 pub mod meta;

@@ -1,6 +1,6 @@
 //! A page is a struct and a template.
 
-use crate::error::{Error, Result};
+use crate::http::error::{Error, Result};
 use askama::Template;
 use axum::http::HeaderValue;
 use axum::http::header::CACHE_CONTROL;

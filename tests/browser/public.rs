@@ -3,9 +3,9 @@
 use crate::reader::Reader;
 use crate::site::{Keys, Site};
 use axum::http::StatusCode;
+use causeway::directory::nonprofits::ein::Ein;
 use causeway::http::request_id::RequestId;
-use causeway::ids::NonprofitId;
-use causeway::nonprofits::ein::Ein;
+use causeway::platform::ids::NonprofitId;
 use causeway::web::error_page;
 use serde_json::{Value, json};
 use thirtyfour::Key;

@@ -4,7 +4,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request};
 use causeway::app::App;
-use causeway::http::router::router;
+use causeway::server::routes::router;
 use causeway::web::error_page::is_page;
 use http_body_util::BodyExt;
 use listener::ClientAddress;

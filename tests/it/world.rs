@@ -1,13 +1,13 @@
 //! A store and an app of its own for each story, thrown away when it ends.
 
 use crate::client::Client;
-use causeway::accounts::{self, Username};
+use causeway::access::accounts::{self, Username};
+use causeway::access::keys::{self, KeyText, Kind};
 use causeway::app::App;
 use causeway::config::Config;
-use causeway::db::Db;
-use causeway::ids::{AccountId, KeyId};
-use causeway::import::{Summary, irs, nonprofits};
-use causeway::keys::{self, KeyText, Kind};
+use causeway::directory::import::{Summary, irs, nonprofits};
+use causeway::platform::db::Db;
+use causeway::platform::ids::{AccountId, KeyId};
 use secrecy::SecretString;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -186,7 +186,9 @@ impl World {
         let mut dump = self.texts(NONPROFITS).await;
         dump.extend(self.texts(FORMER_SLUGS).await);
         let mut tx = self.app.db.view().await.unwrap();
-        let profiles = causeway::nonprofits::store::list_profiles(&mut tx).await.unwrap();
+        let profiles = causeway::directory::nonprofits::store::list_profiles(&mut tx)
+            .await
+            .unwrap();
         let mut profiles: Vec<String> = profiles.values().map(|profile| format!("{profile:?}")).collect();
         profiles.sort();
         dump.extend(profiles);

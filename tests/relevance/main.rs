@@ -5,7 +5,7 @@
 
 use causeway::app::App;
 use causeway::config::Config;
-use causeway::import::nonprofits::import_demo;
+use causeway::directory::import::nonprofits::import_demo;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

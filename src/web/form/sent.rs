@@ -1,6 +1,6 @@
 //! What a form sends.
 
-use crate::error::Error;
+use crate::http::error::Error;
 use crate::http::params;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, Request};

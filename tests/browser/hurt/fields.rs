@@ -1,15 +1,15 @@
 //! Every field that stores text, filled with payloads.
 
 use crate::site::Site;
-use causeway::accounts::store::{self as accounts, NewAccount};
-use causeway::accounts::{Username, is_email};
-use causeway::audit::Actor;
-use causeway::ids::{AccountId, KeyId, NonprofitId};
-use causeway::import::bmf::HEADER;
-use causeway::import::enrichment::Enrichment;
-use causeway::import::{irs, nonprofits};
-use causeway::keys::{KeyText, Kind, store};
-use causeway::nonprofits::ein::Ein;
+use causeway::access::accounts::store::{self as accounts, NewAccount};
+use causeway::access::accounts::{Username, is_email};
+use causeway::access::audit::Actor;
+use causeway::access::keys::{KeyText, Kind, store};
+use causeway::directory::import::bmf::HEADER;
+use causeway::directory::import::enrichment::Enrichment;
+use causeway::directory::import::{irs, nonprofits};
+use causeway::directory::nonprofits::ein::Ein;
+use causeway::platform::ids::{AccountId, KeyId, NonprofitId};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 use uuid::Uuid;

@@ -159,6 +159,6 @@ fn generate_writes_the_same_file_for_the_same_seed() {
 fn the_description_of_the_interface_is_printed_as_it_is_committed() {
     assert_eq!(
         Shell::new().run(0, &["openapi"]).out,
-        causeway::http::openapi::text()
+        causeway::api::openapi::text()
     );
 }

@@ -5,11 +5,11 @@ use super::visitor::{Visitor, between};
 use crate::v0_2::fundraiser::{RED_CROSS, basic, id_of};
 use crate::world::World;
 use axum::http::Method;
-use causeway::accounts::{self, Username};
-use causeway::audit::Actor;
-use causeway::ids::KeyId;
-use causeway::keys::{KeyText, Kind, store};
-use causeway::operator::errors::FailedRequest;
+use causeway::access::accounts::{self, Username};
+use causeway::access::audit::Actor;
+use causeway::access::keys::{KeyText, Kind, store};
+use causeway::app::recent_errors::FailedRequest;
+use causeway::platform::ids::KeyId;
 use serde_json::json;
 use std::collections::BTreeSet;
 

@@ -3,9 +3,9 @@
 use super::visitor::{PASSWORD, Visitor, hidden, link, mails};
 use crate::world::World;
 use axum::http::HeaderMap;
-use causeway::accounts::proof::Proof;
-use causeway::accounts::store;
-use causeway::sessions;
+use causeway::access::accounts::proof::Proof;
+use causeway::access::accounts::store;
+use causeway::access::sessions;
 use futures_util::future::join_all;
 
 const NEW: &str = "meadow cloud teapot";

@@ -3,8 +3,8 @@
 use crate::files::{bmf, bodies};
 use crate::world::World;
 use causeway::app::App;
-use causeway::directory::proof::prove;
-use causeway::import::irs;
+use causeway::directory::check::prove;
+use causeway::directory::import::irs;
 
 /// Imports as a process that dies before it builds a snapshot, for which ten changes are many.
 async fn import_and_die(world: &World, city: &str) {

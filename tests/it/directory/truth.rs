@@ -2,12 +2,12 @@
 
 use crate::files::generated;
 use crate::world::World;
-use causeway::directory::proof::prove;
+use causeway::directory::check::prove;
+use causeway::directory::nonprofits::identifier::Identifier;
+use causeway::directory::nonprofits::slug::Slug;
+use causeway::directory::nonprofits::store::find;
 use causeway::directory::record;
-use causeway::ids::NonprofitId;
-use causeway::nonprofits::identifier::Identifier;
-use causeway::nonprofits::slug::Slug;
-use causeway::nonprofits::store::find;
+use causeway::platform::ids::NonprofitId;
 
 on_both! {
     async fn the_snapshot_returns_what_the_store_holds_for_every_record(world: &World) {

@@ -2,7 +2,7 @@
 
 use crate::files::{bmf, bodies, body};
 use crate::world::World;
-use causeway::import::Summary;
+use causeway::directory::import::Summary;
 
 fn counts(summary: &Summary) -> [u64; 4] {
     [summary.new, summary.changed, summary.unchanged, summary.refused]
@@ -134,7 +134,7 @@ on_both! {
     async fn importing_lines_again_changes_nothing(world: &World) {
         world.load_demo().await;
         let once = world.dump().await;
-        let summary = causeway::import::nonprofits::import_demo(&world.app).await.unwrap();
+        let summary = causeway::directory::import::nonprofits::import_demo(&world.app).await.unwrap();
         assert_eq!(summary.touched(), 0);
         assert_eq!(world.dump().await, once);
     }

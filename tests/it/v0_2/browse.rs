@@ -2,8 +2,8 @@
 
 use crate::files::generated;
 use crate::world::World;
-use causeway::nonprofits::causes::Causes;
-use causeway::nonprofits::wire::BrowseItem;
+use causeway::app::nonprofit_json::BrowseItem;
+use causeway::directory::nonprofits::causes::Causes;
 use std::collections::HashSet;
 
 /// All nonprofits of a cause, by walking its pages.

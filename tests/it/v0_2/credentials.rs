@@ -7,13 +7,13 @@ use axum::http::Method;
 use axum::routing::post;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use causeway::accounts::{self, Username};
-use causeway::audit::Actor;
+use causeway::access::accounts::{self, Username};
+use causeway::access::audit::Actor;
+use causeway::access::keys::{Class, KeyText, Kind, Overlap, store};
 use causeway::http::credentials::Credentials;
 use causeway::http::public_key::{Create, Fundraisers};
-use causeway::http::trail::TrailLayer;
-use causeway::ids::{AccountId, KeyId};
-use causeway::keys::{Class, KeyText, Kind, Overlap, store};
+use causeway::platform::ids::{AccountId, KeyId};
+use causeway::server::request_log::TrailLayer;
 use std::time::Duration;
 
 /// A place that only an account may go to, and that says which.

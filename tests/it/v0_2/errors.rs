@@ -5,7 +5,7 @@ use crate::world::World;
 use axum::http::Method;
 use causeway::app::App;
 use causeway::http::refusal::refusal;
-use causeway::http::router::router;
+use causeway::server::routes::router;
 use listener::{listen, serve};
 use serde_json::Value;
 use std::time::Duration;

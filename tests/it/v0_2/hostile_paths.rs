@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use causeway::http::refusal::refusal;
-use causeway::http::router::router;
+use causeway::server::routes::router;
 use listener::{listen, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

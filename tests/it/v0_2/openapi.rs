@@ -1,7 +1,7 @@
 //! `GET /v0.2/openapi.json`, and the copy in the repository.
 
 use crate::world::World;
-use causeway::http::openapi;
+use causeway::api::openapi;
 use serde_json::Value;
 
 #[test]

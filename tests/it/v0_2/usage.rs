@@ -1,11 +1,12 @@
 //! What a key was used for: counted by hour, added up over servers, kept for ninety days.
 
 use crate::world::World;
-use causeway::audit::Actor;
-use causeway::ids::KeyId;
-use causeway::keys::{Class, Kind, store};
-use causeway::usage::store::{list_last_used, list_of_account, list_of_key, list_totals};
-use causeway::usage::{Counts, HOUR, csv, hour_of};
+use causeway::access::audit::Actor;
+use causeway::access::keys::{Class, Kind, store};
+use causeway::access::usage::store::{list_last_used, list_of_account, list_of_key, list_totals};
+use causeway::access::usage::{Counts, HOUR, hour_of};
+use causeway::dashboard::csv;
+use causeway::platform::ids::KeyId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use crate::files::{Row, bmf, bodies};
 use crate::world::World;
-use causeway::import::irs;
-use causeway::nonprofits::identifier::Identifier;
+use causeway::directory::import::irs;
+use causeway::directory::nonprofits::identifier::Identifier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn in_city(rows: &[Row], city: &str) -> String {

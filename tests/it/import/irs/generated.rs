@@ -2,7 +2,7 @@
 
 use crate::files::{generated, gzip, zip};
 use crate::world::World;
-use causeway::directory::proof::prove;
+use causeway::directory::check::prove;
 
 on_both! {
     async fn importing_a_file_again_changes_nothing_and_says_so(world: &World) {

@@ -3,7 +3,7 @@
 use super::{NYU, Organiser, PENN, RED_CROSS, SPECIAL, assert_sound, basic, fields, id_of};
 use crate::world::World;
 use axum::http::Method;
-use causeway::keys::Kind;
+use causeway::access::keys::Kind;
 use serde_json::{Value, json};
 
 /// One red pixel.

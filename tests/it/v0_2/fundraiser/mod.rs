@@ -14,12 +14,12 @@ use crate::world::World;
 use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use causeway::audit::Actor;
-use causeway::donations::{Gift, Label, Recorded, Refused, find_recipient, record};
-use causeway::ids::NonprofitId;
-use causeway::keys::{Class, Kind, store};
-use causeway::money::Cents;
-use causeway::nonprofits::ein::Ein;
+use causeway::access::audit::Actor;
+use causeway::access::keys::{Class, Kind, store};
+use causeway::directory::nonprofits::ein::Ein;
+use causeway::giving::donations::{Gift, Label, Recorded, Refused, find_recipient, record};
+use causeway::platform::ids::NonprofitId;
+use causeway::platform::money::Cents;
 use serde_json::{Value, json};
 
 /// The fixed nonprofit of fundraisers for several.
@@ -170,8 +170,6 @@ pub async fn give(
 
 /// The journal of the world is sound, and has this many entries.
 pub async fn assert_sound(world: &World, entries: i64) {
-    let proof = causeway::donations::journal::proof::prove(&world.app)
-        .await
-        .unwrap();
+    let proof = causeway::giving::check::prove(&world.app).await.unwrap();
     assert_eq!((proof.entries, proof.faults), (entries, vec![]));
 }

@@ -2,8 +2,8 @@
 
 use super::{Organiser, assert_sound, give};
 use crate::world::World;
-use causeway::donations::journal::outbox::{OutboxSettings, prune};
-use causeway::donations::journal::proof::prove;
+use causeway::giving::check::prove;
+use causeway::giving::ledger::outbox::{OutboxSettings, prune};
 use serde_json::json;
 use std::time::Duration;
 

@@ -4,8 +4,8 @@ use super::create::PIXEL;
 use super::{Organiser, RED_CROSS, assert_sound, basic, fields, give, id_of};
 use crate::world::World;
 use axum::http::Method;
-use causeway::accounts::{self, Username};
-use causeway::keys::{self, Class, KeyText, Kind};
+use causeway::access::accounts::{self, Username};
+use causeway::access::keys::{self, Class, KeyText, Kind};
 use serde_json::{Value, json};
 
 async fn change(organiser: &Organiser, expected: u16, made: &Value, body: Value) -> crate::client::Answer {

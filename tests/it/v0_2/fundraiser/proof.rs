@@ -3,7 +3,7 @@
 use super::create::PIXEL;
 use super::{Organiser, give};
 use crate::world::World;
-use causeway::donations::journal::proof::prove;
+use causeway::giving::check::prove;
 use causeway::media;
 use serde_json::json;
 

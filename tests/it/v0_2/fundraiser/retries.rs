@@ -2,7 +2,7 @@
 
 use super::{Organiser, RED_CROSS, assert_sound, id_of};
 use crate::world::World;
-use causeway::error::Error;
+use causeway::http::error::Error;
 use causeway::http::idempotency::Asked;
 use serde_json::json;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Every field of the interface, by name and type.
 
 use crate::world::World;
-use causeway::nonprofits::wire::DetailsBody;
+use causeway::app::nonprofit_json::DetailsBody;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -84,8 +84,8 @@ on_both! {
 
 /// A key that may call as often as a test likes.
 pub async fn unlimited(world: &World) -> String {
-    use causeway::audit::Actor;
-    use causeway::keys::{Class, Kind, store};
+    use causeway::access::audit::Actor;
+    use causeway::access::keys::{Class, Kind, store};
     let (id, key) = world.make_key(Kind::Public).await;
     store::set_limits(
         &world.app.db,

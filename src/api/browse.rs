@@ -1,0 +1,136 @@
+//! `GET /v0.2/browse/{cause}` and `GET /v0.2/causes`.
+
+use crate::app::App;
+use crate::app::json;
+use crate::app::nonprofit_json::BrowseItem;
+use crate::directory::browse::Pagination;
+use crate::http::cache::{self, Known};
+use crate::http::error::{Error, ProblemBody, Result};
+use crate::http::params::{PathText, RawQuery, positive};
+use crate::http::public_key::{Browse, Causes, PublicKey};
+use axum::extract::State;
+use axum::response::Response;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+const DEFAULT_TAKE: usize = 10;
+const MOST_TAKE: usize = 100;
+
+/// One page of the nonprofits of a cause.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes the answer, which is written by hand")]
+pub struct BrowseBody {
+    nonprofits: Vec<BrowseItem>,
+    pagination: Pagination,
+}
+
+/// All causes.
+#[derive(Serialize, ToSchema)]
+pub struct CausesBody<'a> {
+    causes: Vec<CauseBody<'a>>,
+}
+
+/// A cause, and how many nonprofits it has.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CauseBody<'a> {
+    #[schema(example = "animals")]
+    tag_name: &'a str,
+    #[schema(example = "ANIMALS")]
+    cause_category: &'static str,
+    title: &'a str,
+    tag_url: String,
+    tag_image_url: String,
+    nonprofits: u64,
+}
+
+/// The nonprofits of a cause, most prominent first, one page at a time.
+#[utoipa::path(
+    get,
+    path = "/v0.2/browse/{cause}",
+    operation_id = "browse",
+    tag = "nonprofits",
+    security(("publicKey" = [])),
+    params(
+        ("cause" = String, Path, description = "The name of a cause; /v0.2/causes lists them.", example = "animals"),
+        ("take" = Option<u32>, Query, description = "Nonprofits a page: 10 unless given, 100 at the most.", minimum = 1),
+        ("page" = Option<u64>, Query, description = "Counted from 1. Past the last page there are no nonprofits.", minimum = 1),
+    ),
+    responses(
+        (status = 200, description = "One page.", body = BrowseBody),
+        (status = 304, description = "Nothing changed since the answer with this ETag."),
+        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "unknown_cause", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub async fn browse(
+    State(app): State<App>,
+    _key: PublicKey<Browse>,
+    PathText(name): PathText,
+    RawQuery(query): RawQuery,
+    known: Known,
+) -> Result<Response> {
+    let causes = app.directory.causes();
+    let cause = causes
+        .find(name.trim())
+        .ok_or_else(|| Error::unknown_cause(&name))?;
+    let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MOST_TAKE);
+    let page = positive(&query, "page")?.unwrap_or(1);
+    let view = app.directory.view();
+    if view.snapshot.is_none() {
+        return Err(Error::Unavailable);
+    }
+    Ok(cache::json(&known, view.tag.as_ref(), || {
+        let pagination = Pagination::new(page as u64, take as u64, view.count_of_cause(&cause.name));
+        let found = view.list_of_cause(&cause.name, pagination.skipped(), take);
+        let mut out = Vec::with_capacity(1_024 * found.len() + 128);
+        out.extend_from_slice(br#"{"nonprofits":"#);
+        json::list(&mut out, &found, |out, nonprofit| {
+            app.wire.item(out, nonprofit);
+        });
+        out.extend_from_slice(br#","pagination":"#);
+        serde_json::to_writer(&mut out, &pagination).expect("numbers are plain data");
+        out.push(b'}');
+        out
+    }))
+}
+
+/// All causes, with how many nonprofits each has.
+#[utoipa::path(
+    get,
+    path = "/v0.2/causes",
+    operation_id = "causes",
+    tag = "nonprofits",
+    security(("publicKey" = [])),
+    responses(
+        (status = 200, description = "All causes.", body = CausesBody),
+        (status = 304, description = "Nothing changed since the answer with this ETag."),
+        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub async fn causes(State(app): State<App>, _key: PublicKey<Causes>, known: Known) -> Result<Response> {
+    let view = app.directory.view();
+    if view.snapshot.is_none() {
+        return Err(Error::Unavailable);
+    }
+    Ok(cache::json(&known, view.tag.as_ref(), || {
+        let cause = |cause: &'static crate::directory::nonprofits::causes::Cause| CauseBody {
+            tag_name: &cause.name,
+            cause_category: cause.category.as_str(),
+            title: &cause.title,
+            tag_url: app.urls.cause(&cause.name),
+            tag_image_url: app.urls.cause_picture(&cause.name).1,
+            nonprofits: view.count_of_cause(&cause.name),
+        };
+        let causes = app.directory.causes().list().iter().map(cause).collect();
+        serde_json::to_vec(&CausesBody { causes }).expect("causes are plain data")
+    }))
+}

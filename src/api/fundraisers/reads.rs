@@ -1,0 +1,147 @@
+//! `GET /v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}` and `/raised`.
+
+use super::{nonprofit_of, slug_of};
+use crate::api::fundraisers::wire::{FundraiserBody, FundraiserDetailsBody, RaisedBody, UserBody};
+use crate::app::App;
+use crate::app::json;
+use crate::directory::Found;
+use crate::directory::nonprofits::Nonprofit;
+use crate::directory::nonprofits::causes::CauseSet;
+use crate::directory::nonprofits::identifier::Identifier;
+use crate::giving::fundraisers::cache::Shown;
+use crate::giving::fundraisers::{FundraiserName, store};
+use crate::http::cache::{self, Known};
+use crate::http::error::{Error, ProblemBody, Result};
+use crate::http::params::PathPair;
+use crate::http::public_key::{Fundraisers, PublicKey};
+use axum::extract::State;
+use axum::http::HeaderValue;
+use axum::response::Response;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// One fundraiser, named by its slug or its ID under the nonprofit it is for.
+#[utoipa::path(
+    get,
+    path = "/v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}",
+    operation_id = "fundraiser",
+    tag = "fundraisers",
+    security(("publicKey" = [])),
+    params(
+        ("nonprofit" = String, Path, description = "The slug, the EIN or the ID of the nonprofit; special-fundraiser for a fundraiser of several.", example = "american-red-cross"),
+        ("fundraiser" = String, Path, description = "The slug or the ID of the fundraiser.", example = "spring-run"),
+    ),
+    responses(
+        (status = 200, description = "The fundraiser.", body = FundraiserDetailsBody),
+        (status = 304, description = "Nothing changed since the answer with this ETag."),
+        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "nonprofit_not_found or fundraiser_not_found", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub async fn fundraiser(
+    State(app): State<App>,
+    _key: PublicKey<Fundraisers>,
+    PathPair(nonprofit, name): PathPair,
+    known: Known,
+) -> Result<Response> {
+    let shown = find(&app, &nonprofit, &name).await?;
+    let creator = store::find_creator(&app.db, shown.fundraiser.account).await?;
+    let slug = slug_of(&app, &shown.fundraiser).await?;
+    let mut supported = Vec::with_capacity(shown.fundraiser.supported.len());
+    for (id, _) in &shown.fundraiser.supported {
+        supported.extend(app.directory.find(&Identifier::Id(*id)).await?);
+    }
+    let nonprofits: Vec<Nonprofit<'_>> = supported.iter().filter_map(Found::nonprofit).collect();
+    let users: Vec<UserBody> = creator
+        .map(|username| UserBody {
+            id: shown.fundraiser.account.0,
+            username,
+        })
+        .into_iter()
+        .collect();
+    let fundraiser = FundraiserBody::new(&shown.fundraiser, &slug, &app.urls, app.clock.millis());
+    Ok(tagged(&known, details(&app, &fundraiser, &users, &nonprofits)))
+}
+
+/// The answer in the form of [`FundraiserDetailsBody`]; nonprofits are written as everywhere.
+fn details(
+    app: &App,
+    fundraiser: &FundraiserBody<'_>,
+    users: &[UserBody],
+    nonprofits: &[Nonprofit<'_>],
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(4_096);
+    out.extend_from_slice(br#"{"message":"OK","data":{"fundraiser":"#);
+    serde_json::to_writer(&mut out, fundraiser).expect("a fundraiser is plain data");
+    out.extend_from_slice(br#","users":"#);
+    serde_json::to_writer(&mut out, users).expect("users are plain data");
+    out.extend_from_slice(br#","nonprofits":"#);
+    json::list(&mut out, nonprofits, |out, each| app.wire.nonprofit(out, each));
+    out.extend_from_slice(br#","tags":"#);
+    let causes = nonprofits
+        .iter()
+        .fold(CauseSet::default(), |all, each| all.union(each.causes));
+    app.wire.tags(&mut out, causes);
+    out.extend_from_slice(b"}}");
+    out
+}
+
+/// What a fundraiser has raised so far, from how many people, and its current goal.
+#[utoipa::path(
+    get,
+    path = "/v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}/raised",
+    operation_id = "raised",
+    tag = "fundraisers",
+    security(("publicKey" = [])),
+    params(
+        ("nonprofit" = String, Path, description = "The slug, the EIN or the ID of the nonprofit; special-fundraiser for a fundraiser of several.", example = "american-red-cross"),
+        ("fundraiser" = String, Path, description = "The slug or the ID of the fundraiser.", example = "spring-run"),
+    ),
+    responses(
+        (status = 200, description = "What was raised.", body = RaisedBody),
+        (status = 304, description = "Nothing changed since the answer with this ETag."),
+        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "nonprofit_not_found or fundraiser_not_found", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub async fn raised(
+    State(app): State<App>,
+    _key: PublicKey<Fundraisers>,
+    PathPair(nonprofit, name): PathPair,
+    known: Known,
+) -> Result<Response> {
+    let shown = find(&app, &nonprofit, &name).await?;
+    let raised = RaisedBody::new(&shown);
+    Ok(cache::json(&known, Some(&raised.tag()), || {
+        serde_json::to_vec(&raised).expect("numbers are plain data")
+    }))
+}
+
+async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
+    let nonprofit = nonprofit_of(app, nonprofit).await?;
+    let unknown = || Error::no_such_fundraiser(name);
+    let parsed = FundraiserName::parse(name).ok_or_else(unknown)?;
+    app.fundraisers.find(nonprofit, parsed).await?.ok_or_else(unknown)
+}
+
+/// An answer with a tag made from what it says.
+fn tagged(known: &Known, body: Vec<u8>) -> Response {
+    let digest = Sha256::digest(&body);
+    let mut tag = String::with_capacity(34);
+    tag.push('"');
+    for byte in &digest[..16] {
+        tag.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
+        tag.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
+    }
+    tag.push('"');
+    let tag = HeaderValue::try_from(tag).expect("a tag is plain text");
+    cache::json(known, Some(&tag), || body)
+}

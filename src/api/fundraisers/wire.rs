@@ -1,0 +1,186 @@
+//! A fundraiser as the interface shows it.
+
+use crate::app::nonprofit_json::{NonprofitBody, TagBody};
+use crate::app::urls::Urls;
+use crate::giving::fundraisers::Fundraiser;
+use crate::giving::fundraisers::cache::Shown;
+use crate::giving::fundraisers::goal::Goal;
+use crate::platform::clock::rfc3339;
+use axum::http::HeaderValue;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// One fundraiser, who made it, whom it supports, and their causes.
+#[derive(ToSchema)]
+pub struct FundraiserDetailsBody<'a> {
+    #[schema(example = "OK")]
+    pub message: &'static str,
+    pub data: FundraiserDetails<'a>,
+}
+
+#[derive(ToSchema)]
+pub struct FundraiserDetails<'a> {
+    pub fundraiser: FundraiserBody<'a>,
+    /// The creator; empty where the account is gone.
+    pub users: Vec<UserBody>,
+    /// The supported nonprofits in the order given.
+    pub nonprofits: Vec<NonprofitBody>,
+    pub tags: Vec<TagBody>,
+}
+
+/// A fundraiser that was made or changed.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WrittenBody<'a> {
+    #[schema(example = "OK")]
+    pub message: &'static str,
+    pub data: WrittenData<'a>,
+    /// There, and true, where nothing was written because `dryRun` asked for that.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct WrittenData<'a> {
+    pub fundraiser: FundraiserBody<'a>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct UserBody {
+    pub id: Uuid,
+    pub username: String,
+}
+
+/// A fundraiser.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FundraiserBody<'a> {
+    #[schema(example = "Fundraiser")]
+    entity_name: &'static str,
+    id: Uuid,
+    created_at: String,
+    /// ddacc399-20c5-462e-80e1-97fa958071ea for a fundraiser of several.
+    nonprofit_id: Uuid,
+    creator_user_id: Uuid,
+    #[schema(required)]
+    creator_nonprofit_id: Option<Uuid>,
+    /// Its name in addresses.
+    slug: &'a str,
+    title: &'a str,
+    #[schema(required)]
+    description: Option<&'a str>,
+    cover_image_hosted_id: String,
+    /// A picture that loads; a drawn one where none was sent.
+    cover_image_url: String,
+    /// Within its dates, and not closed.
+    active: bool,
+    #[schema(required)]
+    start_date: Option<String>,
+    #[schema(required)]
+    end_date: Option<String>,
+    #[schema(required)]
+    pinned_at: Option<String>,
+    /// The goal that was set, in cents; null where it follows what was raised.
+    #[schema(required)]
+    goal_amount: Option<i64>,
+    #[schema(example = "USD")]
+    goal_currency: &'static str,
+    #[schema(value_type = Object)]
+    metadata: Map<String, Value>,
+    #[schema(required)]
+    parent_fundraiser_id: Option<Uuid>,
+    children_fundraiser_ids: Vec<Uuid>,
+    event_ids: Vec<Uuid>,
+    /// MULTIPLE_NONPROFITS, or null for a fundraiser of one.
+    #[schema(required)]
+    r#type: Option<&'static str>,
+    /// What came in elsewhere, in cents, as the creator told.
+    #[schema(required)]
+    raised_offline: Option<i64>,
+    /// Its public page.
+    url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    for_nonprofits: Option<Vec<Uuid>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    for_nonprofit_weights: Option<Vec<f64>>,
+}
+
+impl<'a> FundraiserBody<'a> {
+    /// `nonprofit` is the slug of the nonprofit, in addresses.
+    pub fn new(fundraiser: &'a Fundraiser, nonprofit: &str, urls: &Urls, now: i64) -> FundraiserBody<'a> {
+        let (cover_image_hosted_id, cover_image_url) =
+            urls.fundraiser_cover(fundraiser.id, fundraiser.cover.as_deref());
+        let several = fundraiser.is_multiple();
+        let supported = || several.then_some(&fundraiser.supported);
+        FundraiserBody {
+            entity_name: "Fundraiser",
+            id: fundraiser.id.0,
+            created_at: rfc3339(fundraiser.created_at),
+            nonprofit_id: fundraiser.nonprofit.0,
+            creator_user_id: fundraiser.account.0,
+            creator_nonprofit_id: None,
+            slug: &fundraiser.slug,
+            title: &fundraiser.title,
+            description: fundraiser.description.as_deref(),
+            cover_image_hosted_id,
+            cover_image_url,
+            active: fundraiser.is_active(now),
+            start_date: fundraiser.starts_at.map(rfc3339),
+            end_date: fundraiser.ends_at.map(rfc3339),
+            pinned_at: None,
+            goal_amount: fundraiser.goal.map(|goal| goal.0),
+            goal_currency: "USD",
+            metadata: Map::new(),
+            parent_fundraiser_id: None,
+            children_fundraiser_ids: Vec::new(),
+            event_ids: Vec::new(),
+            r#type: several.then_some("MULTIPLE_NONPROFITS"),
+            raised_offline: fundraiser.offline.map(|offline| offline.0),
+            url: urls.fundraiser(nonprofit, &fundraiser.slug),
+            for_nonprofits: supported().map(|list| list.iter().map(|(id, _)| id.0).collect()),
+            for_nonprofit_weights: supported().map(|list| list.iter().map(|(_, weight)| *weight).collect()),
+        }
+    }
+}
+
+/// What a fundraiser has raised.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RaisedBody {
+    #[schema(example = "USD")]
+    currency: &'static str,
+    /// Gifts and what came in elsewhere, less what went back, in cents.
+    raised: i64,
+    /// Distinct donors.
+    supporters: i64,
+    /// The current goal, in cents.
+    goal_amount: i64,
+    /// CUSTOM where the creator set it, AUTOMATIC where it follows what was raised.
+    #[schema(example = "AUTOMATIC")]
+    goal_type: &'static str,
+}
+
+impl RaisedBody {
+    pub fn new(shown: &Shown) -> RaisedBody {
+        let raised = shown.totals.raised;
+        let goal = Goal::after(raised, shown.fundraiser.goal);
+        RaisedBody {
+            currency: "USD",
+            raised: raised.0,
+            supporters: shown.totals.supporters,
+            goal_amount: goal.amount().0,
+            goal_type: goal.kind(),
+        }
+    }
+
+    /// The entity tag: all its numbers.
+    pub fn tag(&self) -> HeaderValue {
+        let tag = format!(
+            "\"{:x}-{:x}-{:x}-{}\"",
+            self.raised, self.supporters, self.goal_amount, self.goal_type
+        );
+        HeaderValue::try_from(tag).expect("numbers are plain text")
+    }
+}

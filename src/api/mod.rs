@@ -1,0 +1,7 @@
+//! The JSON API under `/v0.2`: one file for each resource.
+
+pub mod browse;
+pub mod fundraisers;
+pub mod nonprofits;
+pub mod openapi;
+pub mod search;

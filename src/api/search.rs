@@ -1,0 +1,245 @@
+//! `GET /v0.2/search/{searchTerm}`: nonprofits by what was typed so far.
+
+use crate::app::App;
+use crate::app::nonprofit_json::{SearchBody, Wire};
+use crate::directory::nonprofits::store;
+use crate::directory::search::{At, DISBURSABLE, cause_label, city_label, state_label};
+use crate::directory::{View, record};
+use crate::http::cache::{self, Known};
+use crate::http::error::{Error, ProblemBody, Result};
+use crate::http::params::{PathText, count, decode, pairs};
+use crate::http::public_key::{PublicKey, Search};
+use crate::platform::text::fold;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use axum::response::Response;
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::Arc;
+
+const DEFAULT_TAKE: usize = 10;
+const MOST_TAKE: usize = 50;
+const LONGEST_TERM: usize = 256;
+/// More than there are.
+const MOST_CAUSES: usize = 200;
+
+/// Nonprofits by what was typed so far: the last word may be unfinished, a word may have a mistake.
+///
+/// Names, everyday names, acronyms, places ("habitat austin tx"), EINs from five digits on and domains are found.
+#[utoipa::path(
+    get,
+    path = "/v0.2/search/{searchTerm}",
+    operation_id = "search",
+    tag = "nonprofits",
+    security(("publicKey" = [])),
+    params(
+        ("searchTerm" = String, Path, description = "What was typed, at most 256 characters.", example = "red cro"),
+        ("take" = Option<u32>, Query, description = "How many are wanted: 10 unless given, 50 at the most.", minimum = 1),
+        ("causes" = Option<String>, Query, description = "Causes with commas between them; one of them is enough.", example = "animals,wildlife"),
+        ("tags" = Option<String>, Query, description = "The former name of causes; both lists count."),
+        ("state" = Option<String>, Query, description = "Two letters.", example = "OR"),
+        ("city" = Option<String>, Query, description = "The name of a city.", example = "Portland"),
+        ("disbursable" = Option<u8>, Query, description = "1: only those that gifts can be passed on to."),
+    ),
+    responses(
+        (status = 200, description = "Nonprofits, best first; none where nothing matches.", body = SearchBody),
+        (status = 304, description = "Nothing changed since the answer with this ETag."),
+        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "not_found: the term is blank", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub async fn search(
+    State(app): State<App>,
+    _key: PublicKey<Search>,
+    PathText(term): PathText,
+    SearchParams { take, filter }: SearchParams,
+    known: Known,
+) -> Result<Response> {
+    if term.trim().is_empty() {
+        return Err(Error::NotFound);
+    }
+    if term.len() > LONGEST_TERM && term.chars().count() > LONGEST_TERM {
+        return Err(Error::InvalidParameter(
+            "the search term has over 256 characters; shorten it".into(),
+        ));
+    }
+    let view = app.directory.view();
+    if view.snapshot.is_none() {
+        return fallback(&app, &term, take).await;
+    }
+    Ok(cache::json(&known, view.tag.as_ref(), || {
+        answer(&app, &view, &term, take, &filter)
+    }))
+}
+
+/// The body of the answer to a term.
+pub fn answer(app: &App, view: &View, term: &str, take: usize, filter: &Filter) -> Vec<u8> {
+    let question = filter.question(view, term, take);
+    let find = || Ok::<_, Infallible>(filter.over(|groups| view.spots(term, take, groups)));
+    let Ok(spots) = app.found.answer(&question, view.tag.as_ref(), find);
+    let revision = view.snapshot.as_ref().map_or(0, |it| it.edition().revision);
+    render(spots.iter().map(|spot| &spot.words), |out, place| {
+        let at = spots[place].at;
+        let item = |out: &mut Vec<u8>| {
+            app.wire.open_item(out, &view.nonprofit(at)?);
+            Some(())
+        };
+        match at {
+            At::Snapshot(place) => app.items.write(out, revision, place, item),
+            At::Overlay(_) => item(out),
+        }
+    })
+}
+
+/// The answer to a search: for each found nonprofit what `open` begins, and the words that matched.
+fn render<'a>(
+    words: impl ExactSizeIterator<Item = &'a Arc<[String]>>,
+    open: impl Fn(&mut Vec<u8>, usize) -> Option<()>,
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1_024 * words.len() + 32);
+    out.extend_from_slice(br#"{"nonprofits":["#);
+    let mut last: Option<(&Arc<[String]>, Range<usize>)> = None;
+    for (place, words) in words.enumerate() {
+        if last.is_some() {
+            out.push(b',');
+        }
+        if open(&mut out, place).is_none() {
+            out.pop_if(|byte| *byte == b',');
+            continue;
+        }
+        let start = out.len();
+        // Found in a row they mostly share their words.
+        match &last {
+            Some((same, written)) if Arc::ptr_eq(same, words) => out.extend_from_within(written.clone()),
+            _ => Wire::close_item(&mut out, words),
+        }
+        last = Some((words, start..out.len()));
+    }
+    out.extend_from_slice(b"]}");
+    out
+}
+
+/// While the snapshot is being built: nonprofits whose name begins with the term, from the store.
+async fn fallback(app: &App, term: &str, take: usize) -> Result<Response> {
+    let words: Arc<[String]> = term.split_whitespace().map(str::to_lowercase).collect();
+    let causes = app.directory.causes();
+    let beginning = fold(term, '-');
+    let records = match beginning.is_empty() {
+        true => Vec::new(),
+        false => store::list_by_slug(&app.db, &beginning, take, causes, record::to_vec).await?,
+    };
+    Ok(cache::json(&Known::default(), None, || {
+        render(records.iter().map(|_| &words), |out, place| {
+            app.wire.open_item(out, &record::read(&records[place])?);
+            Some(())
+        })
+    }))
+}
+
+/// How many are wanted, and of which kind.
+#[derive(Debug)]
+pub struct SearchParams {
+    take: usize,
+    filter: Filter,
+}
+
+impl FromRequestParts<App> for SearchParams {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self> {
+        SearchParams::read(parts.uri.query().unwrap_or_default())
+    }
+}
+
+impl SearchParams {
+    /// Reads the query once. Of a parameter that counts once the first stands.
+    fn read(query: &str) -> Result<SearchParams> {
+        let mut causes = Vec::new();
+        let (mut take, mut state, mut city, mut disbursable) = (None, None, None, None);
+        for (name, value) in pairs(query) {
+            match &*name {
+                "take" if take.is_none() => take = Some(count(&decode(value), "take")?),
+                "causes" | "tags" => causes.push(decode(value)),
+                "state" | "city" => {
+                    let place = if name == "state" { &mut state } else { &mut city };
+                    let value = decode(value);
+                    if place.is_none() && !value.trim().is_empty() {
+                        *place = Some(value);
+                    }
+                }
+                "disbursable" if disbursable.is_none() => disbursable = Some(decode(value)),
+                "near" => {
+                    let told =
+                        "near is not offered yet: no nonprofit has coordinates here; send state or city";
+                    return Err(Error::InvalidParameter(told.into()));
+                }
+                _ => {}
+            }
+        }
+        let mut filter = Filter::default();
+        filter.causes(&causes);
+        filter.groups.extend(state.map(|code| vec![state_label(&code)]));
+        filter.groups.extend(city.map(|name| vec![city_label(&name)]));
+        match disbursable.as_deref() {
+            Some("1" | "true") => filter.groups.push(vec![DISBURSABLE.to_owned()]),
+            None | Some("" | "0" | "false") => {}
+            Some(_) => return Err(Error::InvalidParameter("disbursable is 1 or 0".into())),
+        }
+        Ok(SearchParams {
+            take: take.unwrap_or(DEFAULT_TAKE).min(MOST_TAKE),
+            filter,
+        })
+    }
+}
+
+/// What the answer may hold, as groups of labels: a nonprofit carries one of each group.
+#[derive(Debug, Default)]
+pub struct Filter {
+    groups: Vec<Vec<String>>,
+}
+
+impl Filter {
+    /// One of the causes of these lists, with commas between them.
+    fn causes(&mut self, lists: &[Cow<'_, str>]) {
+        let causes = lists.iter().flat_map(|list| list.split(',').map(cause_label));
+        let causes: Vec<String> = causes
+            .filter(|label| label != "cause:")
+            .take(MOST_CAUSES)
+            .collect();
+        if !causes.is_empty() {
+            self.groups.push(causes);
+        }
+    }
+
+    /// All that what is found depends on, as one text. A label holds no zero.
+    fn question(&self, view: &View, term: &str, take: usize) -> String {
+        let mut question = String::with_capacity(term.len() + 32);
+        let _ = write!(question, "{} {take}", view.number);
+        for group in &self.groups {
+            question.push('\0');
+            for label in group {
+                question.push_str(label);
+                question.push(',');
+            }
+        }
+        question.push_str("\0\0");
+        question.push_str(term);
+        question
+    }
+
+    fn over<T>(&self, find: impl FnOnce(&[&[&str]]) -> T) -> T {
+        let groups: Vec<Vec<&str>> = self
+            .groups
+            .iter()
+            .map(|group| group.iter().map(String::as_str).collect())
+            .collect();
+        let groups: Vec<&[&str]> = groups.iter().map(Vec::as_slice).collect();
+        find(&groups)
+    }
+}

@@ -1,0 +1,348 @@
+//! A nonprofit on the wire: alone, and as one of many in a search answer or on a browse page.
+//!
+//! Ten of them are written for every keystroke, so they are written straight into the answer. The types below say the
+//! same for the description of the interface, and a test holds the two together.
+
+use crate::app::json;
+use crate::app::urls::Urls;
+use crate::directory::nonprofits::Nonprofit;
+use crate::directory::nonprofits::causes::{Cause, CauseSet, Causes};
+use crate::platform::hosted::is_hosted_id;
+use crate::platform::text::excerpt;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// Characters of a description.
+const LONGEST_DESCRIPTION: usize = 249;
+
+/// Nonprofits, best first.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct SearchBody {
+    pub nonprofits: Vec<SearchItem>,
+}
+
+/// A nonprofit that was found. A field that is not known is left out.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SearchItem {
+    pub id: Uuid,
+    #[schema(example = "American Red Cross")]
+    pub name: String,
+    #[schema(example = "american-red-cross")]
+    pub slug: String,
+    #[schema(example = "530196605", nullable = false)]
+    pub ein: Option<String>,
+    /// The short description and the beginning of the long one.
+    pub description: String,
+    #[schema(example = "Washington, DC", nullable = false)]
+    pub location: Option<String>,
+    /// Names of its causes.
+    pub tags: Vec<String>,
+    /// The public page, where people give.
+    pub profile_url: String,
+    pub logo_hosted_id: String,
+    pub logo_url: String,
+    pub cover_image_url: String,
+    #[schema(nullable = false)]
+    pub website_url: Option<String>,
+    /// The typed words that matched, in lower case and in the order typed.
+    pub matched_terms: Vec<String>,
+}
+
+/// A nonprofit of a cause. A field that is not known is left out.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BrowseItem {
+    pub id: Uuid,
+    pub name: String,
+    pub slug: String,
+    #[schema(nullable = false)]
+    pub ein: Option<String>,
+    /// The short description and the beginning of the long one.
+    pub description: String,
+    #[schema(nullable = false)]
+    pub location: Option<String>,
+    /// Names of its causes.
+    pub tags: Vec<String>,
+    /// The public page, where people give.
+    pub profile_url: String,
+    pub logo_hosted_id: String,
+    pub logo_url: String,
+    pub cover_image_url: String,
+    #[schema(nullable = false)]
+    pub website_url: Option<String>,
+}
+
+/// What is known of one nonprofit.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DetailsBody {
+    pub data: DetailsData,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DetailsData {
+    pub nonprofit: NonprofitBody,
+    /// Its causes; empty where none is known.
+    pub nonprofit_tags: Vec<TagBody>,
+}
+
+/// A nonprofit. A field that is not known is left out; `descriptionLong` is null then.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NonprofitBody {
+    pub id: Uuid,
+    #[schema(example = "American Red Cross")]
+    pub name: String,
+    /// Its name in addresses. It may change when the nonprofit is renamed; an old one still finds it.
+    #[schema(example = "american-red-cross")]
+    pub primary_slug: String,
+    /// Nine digits, no dashes.
+    #[schema(example = "530196605", pattern = "^[0-9]{9}$", nullable = false)]
+    pub ein: Option<String>,
+    /// Can gifts be passed on to it?
+    pub is_disbursable: bool,
+    pub description: String,
+    // Not left out: the interface has null here. `required` keeps it in the list of fields that are always there.
+    #[schema(required)]
+    pub description_long: Option<String>,
+    /// City and state.
+    #[schema(example = "Washington, DC", nullable = false)]
+    pub location_address: Option<String>,
+    #[schema(example = "M20", nullable = false)]
+    pub ntee_code: Option<String>,
+    #[schema(nullable = false)]
+    pub ntee_code_meaning: Option<NteeMeaningBody>,
+    pub logo_hosted_id: String,
+    pub cover_image_hosted_id: String,
+    /// A picture that loads; a generated monogram where the nonprofit gave none.
+    pub logo_url: String,
+    pub cover_image_url: String,
+    /// The public page, where people give.
+    pub profile_url: String,
+    #[schema(nullable = false)]
+    pub website_url: Option<String>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NteeMeaningBody {
+    pub major_code: String,
+    pub major_meaning: String,
+    pub decile_code: String,
+    pub decile_meaning: String,
+}
+
+/// A cause.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TagBody {
+    pub id: Uuid,
+    #[schema(example = "animals")]
+    pub tag_name: String,
+    #[schema(example = "ANIMALS")]
+    pub cause_category: String,
+    pub title: String,
+    pub tag_image_hosted_id: String,
+    pub tag_url: String,
+    pub tag_image_url: String,
+}
+
+/// Writes nonprofits as JSON.
+#[derive(Debug)]
+pub struct Wire {
+    causes: &'static Causes,
+    /// The public address of this server, as it stands between quotes.
+    public: Vec<u8>,
+    /// Each cause as an element of `nonprofitTags`, in the order of the list.
+    tags: Vec<Vec<u8>>,
+}
+
+impl Wire {
+    pub fn new(causes: &'static Causes, urls: &Urls) -> Wire {
+        let mut public = Vec::new();
+        json::string(&mut public, urls.public());
+        Wire {
+            causes,
+            public: public[1..public.len() - 1].to_vec(),
+            tags: causes.list().iter().map(|cause| tag(cause, urls)).collect(),
+        }
+    }
+
+    /// Appends the answer of the details route.
+    pub fn details(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
+        out.extend_from_slice(br#"{"data":{"nonprofit":"#);
+        self.nonprofit(out, nonprofit);
+        out.extend_from_slice(br#","nonprofitTags":"#);
+        self.tags(out, nonprofit.causes);
+        out.extend_from_slice(b"}}");
+    }
+
+    /// Appends a nonprofit with all that is known of it.
+    pub fn nonprofit(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
+        let id = &mut Uuid::encode_buffer();
+        let id = nonprofit.id.0.hyphenated().encode_lower(id);
+        let location = nonprofit.location();
+        field(out, r#"{"id":"#, id);
+        field(out, r#","name":"#, nonprofit.name);
+        field(out, r#","primarySlug":"#, nonprofit.slug);
+        ein(out, nonprofit);
+        out.extend_from_slice(match nonprofit.is_disbursable() {
+            true => br#","isDisbursable":true"#,
+            false => br#","isDisbursable":false"#,
+        });
+        field(out, r#","description":"#, &nonprofit.description(&location));
+        match nonprofit.description_long {
+            Some(long) => field(out, r#","descriptionLong":"#, long),
+            None => out.extend_from_slice(br#","descriptionLong":null"#),
+        }
+        if !location.is_empty() {
+            field(out, r#","locationAddress":"#, &location);
+        }
+        if let Some(ntee) = nonprofit.ntee {
+            let meaning = ntee.meaning();
+            field(out, r#","nteeCode":"#, ntee.code());
+            field(out, r#","nteeCodeMeaning":{"majorCode":"#, meaning.major_code);
+            field(out, r#","majorMeaning":"#, meaning.major_meaning);
+            field(out, r#","decileCode":"#, meaning.decile_code);
+            field(out, r#","decileMeaning":"#, meaning.decile_meaning);
+            out.push(b'}');
+        }
+        let logo = Picture::new("logo-", id, nonprofit.logo);
+        let cover = Picture::new("cover-", id, nonprofit.cover);
+        logo.hosted_id(out, r#","logoHostedId":""#);
+        cover.hosted_id(out, r#","coverImageHostedId":""#);
+        self.address(out, r#","logoUrl":""#, &logo);
+        self.address(out, r#","coverImageUrl":""#, &cover);
+        self.profile(out, nonprofit);
+        if let Some(website) = nonprofit.website_url {
+            field(out, r#","websiteUrl":"#, website);
+        }
+        out.push(b'}');
+    }
+
+    /// Appends causes, in full.
+    pub fn tags(&self, out: &mut Vec<u8>, causes: CauseSet) {
+        let tags = causes.places().filter_map(|place| self.tags.get(place));
+        json::list(out, tags, |out, tag| out.extend_from_slice(tag));
+    }
+
+    /// Appends a nonprofit as one of many.
+    pub fn item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
+        self.open_item(out, nonprofit);
+        out.push(b'}');
+    }
+
+    /// Appends what [`Wire::open_item`] leaves open: the words that matched where it was searched for.
+    pub fn close_item(out: &mut Vec<u8>, matched: &[String]) {
+        out.extend_from_slice(br#","matchedTerms":"#);
+        json::list(out, matched, |out, word| json::string(out, word));
+        out.push(b'}');
+    }
+
+    /// Appends a nonprofit as one of many, but for its end.
+    pub fn open_item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
+        let id = &mut Uuid::encode_buffer();
+        let id = nonprofit.id.0.hyphenated().encode_lower(id);
+        let location = nonprofit.location();
+        field(out, r#"{"id":"#, id);
+        field(out, r#","name":"#, nonprofit.name);
+        field(out, r#","slug":"#, nonprofit.slug);
+        ein(out, nonprofit);
+        let description = nonprofit.description(&location);
+        let description = excerpt(&description, nonprofit.description_long, LONGEST_DESCRIPTION);
+        field(out, r#","description":"#, &description);
+        if !location.is_empty() {
+            field(out, r#","location":"#, &location);
+        }
+        out.extend_from_slice(br#","tags":"#);
+        let causes = self.causes.of_set(nonprofit.causes);
+        json::list(out, causes, |out, cause| json::string(out, &cause.name));
+        self.profile(out, nonprofit);
+        let logo = Picture::new("logo-", id, nonprofit.logo);
+        logo.hosted_id(out, r#","logoHostedId":""#);
+        self.address(out, r#","logoUrl":""#, &logo);
+        let cover = Picture::new("cover-", id, nonprofit.cover);
+        self.address(out, r#","coverImageUrl":""#, &cover);
+        if let Some(website) = nonprofit.website_url {
+            field(out, r#","websiteUrl":"#, website);
+        }
+    }
+
+    fn profile(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
+        out.extend_from_slice(br#","profileUrl":""#);
+        out.extend_from_slice(&self.public);
+        out.push(b'/');
+        // A slug is letters, digits and dashes.
+        out.extend_from_slice(nonprofit.slug.as_bytes());
+        out.push(b'"');
+    }
+
+    /// `name` ends with the first quote.
+    fn address(&self, out: &mut Vec<u8>, name: &str, picture: &Picture<'_>) {
+        if let Some(address) = picture.elsewhere {
+            return field(out, &name[..name.len() - 1], address);
+        }
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(&self.public);
+        picture.hosted_id(out, "/media/");
+    }
+}
+
+/// A picture of a nonprofit: its own, here or elsewhere, or the one that is drawn for it.
+struct Picture<'a> {
+    /// The two halves of the hosted id.
+    hosted: [&'a str; 2],
+    elsewhere: Option<&'a str>,
+}
+
+impl<'a> Picture<'a> {
+    fn new(kind: &'a str, id: &'a str, own: Option<&'a str>) -> Picture<'a> {
+        match own {
+            Some(own) if is_hosted_id(own) => Picture {
+                hosted: [own, ""],
+                elsewhere: None,
+            },
+            elsewhere => Picture {
+                hosted: [kind, id],
+                elsewhere,
+            },
+        }
+    }
+
+    fn hosted_id(&self, out: &mut Vec<u8>, before: &str) {
+        for part in [before, self.hosted[0], self.hosted[1], "\""] {
+            out.extend_from_slice(part.as_bytes());
+        }
+    }
+}
+
+/// Appends a name with what stands before it, and a text.
+fn field(out: &mut Vec<u8>, name: &str, text: &str) {
+    out.extend_from_slice(name.as_bytes());
+    json::string(out, text);
+}
+
+fn ein(out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
+    if let Some(ein) = nonprofit.ein {
+        out.extend_from_slice(br#","ein":""#);
+        out.extend_from_slice(&ein.digits());
+        out.push(b'"');
+    }
+}
+
+fn tag(cause: &Cause, urls: &Urls) -> Vec<u8> {
+    let (hosted_id, picture) = urls.cause_picture(&cause.name);
+    let mut out = Vec::new();
+    field(&mut out, r#"{"id":"#, &cause.id.to_string());
+    field(&mut out, r#","tagName":"#, &cause.name);
+    field(&mut out, r#","causeCategory":"#, cause.category.as_str());
+    field(&mut out, r#","title":"#, &cause.title);
+    field(&mut out, r#","tagImageHostedId":"#, &hosted_id);
+    field(&mut out, r#","tagUrl":"#, &urls.cause(&cause.name));
+    field(&mut out, r#","tagImageUrl":"#, &picture);
+    out.push(b'}');
+    out
+}

@@ -1,0 +1,89 @@
+//! `causeway import`
+
+use super::Output;
+use crate::app::App;
+use crate::directory::import::progress::waiting;
+use crate::directory::import::{Summary, irs, nonprofits};
+use anyhow::anyhow;
+use clap::Subcommand;
+use serde_json::json;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+#[derive(Subcommand)]
+pub enum Import {
+    /// IRS EO BMF files: .csv, .csv.gz or .zip, all of them at once
+    #[command(after_help = "Example:\n  causeway import irs eo1.csv eo2.csv eo3.csv eo4.csv")]
+    Irs {
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Go on although more than 5 % of the directory is not in the files
+        #[arg(long)]
+        force: bool,
+    },
+    /// JSON Lines: names, descriptions, websites, causes and pictures by ein or id, and new bodies
+    #[command(
+        after_help = "Example:\n  echo '{\"ein\":\"530196605\",\"websiteUrl\":\"https://www.redcross.org\"}' > more.jsonl\n  causeway import nonprofits more.jsonl"
+    )]
+    Nonprofits {
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+}
+
+impl Import {
+    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        let summary = match &self {
+            Import::Irs { files, force } => irs::import(app, files, *force).await?,
+            Import::Nonprofits { files } => nonprofits::import(app, files).await?,
+        };
+        let stored = begun.elapsed();
+        // A small change is taken in by running servers as it is; the next large one builds the snapshot.
+        let needs_building = summary.touched() > app.config.directory.overlay_limit as u64
+            || app.directory.view().snapshot.is_none();
+        let built = match needs_building {
+            true => Some(
+                waiting("building the snapshot", app.directory.build_after_import())
+                    .await
+                    .map_err(|fault| without_snapshot(&fault))?,
+            ),
+            false => None,
+        };
+        let mut value = serde_json::to_value(&summary)?;
+        value["storeSeconds"] = json!(stored.as_secs_f64());
+        value["snapshotSeconds"] = json!(built.as_ref().map(|built| built.took.as_secs_f64()));
+        value["indexSeconds"] = json!(built.as_ref().map(|built| built.index_took.as_secs_f64()));
+        output.say(&value, || text(&summary, stored, built.map(|built| built.took)))
+    }
+}
+
+/// The rows are committed by now, so running it again is not what helps.
+fn without_snapshot(fault: &anyhow::Error) -> anyhow::Error {
+    anyhow!(
+        "the import is stored, but the directory snapshot cannot be built ({fault:#}); make room on the disk: \
+         a running server then builds it by itself, and so does the next import"
+    )
+}
+
+fn text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String {
+    let mut text = match summary.touched() {
+        0 => format!("nothing changed: {} rows are as they were", summary.unchanged),
+        _ => format!(
+            "{} new, {} changed, {} gone, {} unchanged",
+            summary.new, summary.changed, summary.gone, summary.unchanged
+        ),
+    };
+    if summary.refused > 0 {
+        let _ = write!(text, ", {} refused", summary.refused);
+    }
+    let _ = write!(text, "; {:.1} s", stored.as_secs_f64());
+    if let Some(built) = built {
+        let _ = write!(text, ", snapshot {:.1} s", built.as_secs_f64());
+    }
+    if let Some(report) = &summary.report {
+        let _ = write!(text, "\n  the refused lines are listed in {}", report.display());
+    }
+    text
+}

@@ -1,0 +1,76 @@
+//! `causeway limit`
+
+use super::Output;
+use super::keys::done;
+use crate::access::audit::Actor;
+use crate::access::keys::{Class, store};
+use crate::app::App;
+use crate::platform::ids::KeyId;
+use clap::Subcommand;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use uuid::Uuid;
+
+#[derive(Subcommand)]
+pub enum Limit {
+    /// Set calls a minute for one key, within a second on every running server
+    #[command(
+        after_help = "Example:\n  causeway limit set 019a8f00-0000-7000-8000-000000000000 search=5000 details=1000"
+    )]
+    Set {
+        /// The id of the key
+        id: Uuid,
+        /// Class and calls a minute: details=, search=, browse=, causes=, fundraisers=, create=
+        #[arg(required = true, value_name = "CLASS=N", value_parser = limit)]
+        limits: Vec<(Class, u32)>,
+    },
+    /// List the limits of all keys, and those that were set for one
+    #[command(after_help = "Example:\n  causeway limit list")]
+    List,
+}
+
+fn limit(text: &str) -> Result<(Class, u32), String> {
+    let (class, number) = text.split_once('=').ok_or("write it as in search=5000")?;
+    let names = Class::ALL.map(Class::name).join(", ");
+    let class = Class::find(class).ok_or_else(|| format!("the classes are {names}"))?;
+    let number = number
+        .parse()
+        .map_err(|_| "the number of calls is a whole number".to_owned())?;
+    Ok((class, number))
+}
+
+impl Limit {
+    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+        match self {
+            Limit::Set { id, limits } => {
+                let now = app.clock.millis();
+                let known = store::set_limits(&app.db, KeyId(id), &limits, Actor::Command, now).await?;
+                done(known, id, "given its limits", output)
+            }
+            Limit::List => list(app, output).await,
+        }
+    }
+}
+
+async fn list(app: &App, output: Output) -> anyhow::Result<()> {
+    let own = store::list_limits(&app.db).await?;
+    let of_class = |class: Class| app.config.limits.of_class(class);
+    let defaults: Map<String, Value> = Class::ALL
+        .map(|class| (class.name().to_owned(), of_class(class).into()))
+        .into_iter()
+        .collect();
+    let keys = own.iter().map(|(key, class, per_minute)| {
+        json!({"id": key.to_string(), "class": class.name(), "perMinute": per_minute})
+    });
+    let keys: Vec<_> = keys.collect();
+    output.say(&json!({"defaults": defaults, "keys": keys}), || {
+        let mut text = String::from("all keys, calls a minute:");
+        for class in Class::ALL {
+            let _ = write!(text, " {}={}", class.name(), of_class(class));
+        }
+        for (key, class, per_minute) in &own {
+            let _ = write!(text, "\n{key}  {}={per_minute}", class.name());
+        }
+        text
+    })
+}

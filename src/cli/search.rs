@@ -1,0 +1,60 @@
+//! `causeway search`
+
+use super::Output;
+use crate::app::App;
+use anyhow::bail;
+use clap::Args;
+use serde_json::json;
+use std::fmt::Write;
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  causeway search --explain \"docters without bor\"")]
+pub struct Search {
+    /// What is typed
+    #[arg(value_parser = typed)]
+    text: String,
+    /// How many nonprofits to show, 50 at the most
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    take: u64,
+    /// Say why each stands where it stands
+    #[arg(long)]
+    explain: bool,
+}
+
+fn typed(text: &str) -> Result<String, &'static str> {
+    match text.trim().is_empty() {
+        true => Err("type a word to search for"),
+        false => Ok(text.to_owned()),
+    }
+}
+
+impl Search {
+    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+        app.refresh_directory().await?;
+        let view = app.directory.view();
+        if view.snapshot.as_ref().is_none_or(|snapshot| snapshot.is_empty()) {
+            bail!(
+                "the directory is empty; load one with causeway import irs, or start causeway serve for the demo"
+            );
+        }
+        let found = view.explain(&self.text, self.take.min(50) as usize);
+        let hits: Vec<_> = found
+            .iter()
+            .map(|hit| json!({"name": hit.name, "location": hit.location, "ein": hit.ein, "slug": hit.slug, "score": hit.score, "why": hit.why}))
+            .collect();
+        output.say(&json!({"nonprofits": hits}), || {
+            let mut text = String::new();
+            for (place, hit) in (1..).zip(&found) {
+                let ein = hit.ein.as_deref().unwrap_or("no EIN");
+                let _ = writeln!(text, "{place:2}. {}, {} ({ein})", hit.name, hit.location);
+                if self.explain {
+                    let _ = writeln!(text, "      {}", hit.why);
+                }
+            }
+            match text.is_empty() {
+                true => "nothing matches".to_owned(),
+                false => text.trim_end().to_owned(),
+            }
+        })
+    }
+}

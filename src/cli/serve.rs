@@ -1,0 +1,164 @@
+//! `causeway serve`
+
+use crate::access::accounts::{self, Username};
+use crate::access::keys::{self, KeyText, Kind, State};
+use crate::app::App;
+use crate::cli::stdout::Paper;
+use crate::config::{Config, Overrides};
+use crate::directory::import::nonprofits::import_demo;
+use crate::http::refusal::refusal;
+use crate::platform::db::Topic;
+use crate::server::routes::router;
+use crate::server::telemetry::start_log;
+use anyhow::Context;
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use clap::Args;
+use listener::{listen, serve};
+use std::future::pending;
+use tokio::signal::unix::{SignalKind, signal};
+
+const DEMO_ACCOUNT: &str = "demo";
+const DEMO_EIN: &str = "530196605";
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  causeway serve --listen 127.0.0.1:8080 --data /var/lib/causeway")]
+pub struct Serve {
+    /// Where to serve [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Where Prometheus reads /metrics, or "off" [default: 127.0.0.1:9464]
+    #[arg(long, value_name = "ADDRESS")]
+    metrics_listen: Option<String>,
+    /// The address under which people reach this server
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Start an empty store without the demo directory
+    #[arg(long)]
+    empty: bool,
+}
+
+impl Serve {
+    pub fn add_to(&self, overrides: &mut Overrides) {
+        overrides.listen.clone_from(&self.listen);
+        overrides.metrics_listen.clone_from(&self.metrics_listen);
+        overrides.public_url.clone_from(&self.public_url);
+    }
+
+    pub async fn run(&self, config: Config) -> anyhow::Result<()> {
+        start_log(&config.log)?;
+        let listener = listen(config.listen, false).with_context(|| {
+            format!(
+                "{} cannot be listened on; pick another with --listen",
+                config.listen
+            )
+        })?;
+        let config = config.bound_to(listener.local_addr()?);
+        let app = App::build(config).await?;
+        if !self.empty && app.db.revision(Topic::Directory).await? == 0 {
+            load_demo(&app).await?;
+        }
+        if app.config.database.url.is_some() && app.config.blobs_url.is_empty() {
+            tracing::warn!(
+                "pictures are kept in the data folder of this server alone; where several servers share a database, \
+                 name a folder that all of them see in blobs_url"
+            );
+        }
+        let keeping = tokio::spawn(app.clone().keep_fresh());
+        let metrics = tokio::spawn(serve_metrics(app.clone()));
+        greet(&app).await?;
+        serve(
+            listener,
+            router(app.clone()),
+            &app.config.serve,
+            refusal,
+            stop_signal()?,
+        )
+        .await?;
+        metrics.abort();
+        keeping.abort();
+        if let Err(fault) = app.save_counts().await {
+            tracing::warn!(%fault, "the last calls could not be counted");
+        }
+        app.db.close().await;
+        tracing::info!("stopped");
+        Ok(())
+    }
+}
+
+async fn load_demo(app: &App) -> anyhow::Result<()> {
+    import_demo(app)
+        .await
+        .context("the demo directory cannot be loaded; start with --empty to go without")?;
+    app.refresh_directory().await?;
+    let username = Username::parse(DEMO_ACCOUNT)?;
+    if let Some(account) =
+        accounts::store::insert(&app.db, &username, None, false, app.clock.millis()).await?
+    {
+        let text = KeyText::generate(Kind::Public);
+        keys::store::insert(&app.db, account, "first steps", &text, app.clock.millis()).await?;
+    }
+    Ok(())
+}
+
+/// Says where the server is and what to try.
+async fn greet(app: &App) -> anyhow::Result<()> {
+    let url = &app.config.public_url;
+    Paper::print(&format!("Causeway listens on {url}"))?;
+    let keys = keys::store::list(&app.db, Some(DEMO_ACCOUNT)).await?;
+    let demo = keys
+        .iter()
+        .find(|key| key.state_at(app.clock.millis()) == State::Active && key.public_key.is_some());
+    match demo.and_then(|key| key.public_key.as_ref()) {
+        Some(key) => Paper::print(&format!(
+            "Try it:\n  curl '{url}/v0.2/nonprofit/{DEMO_EIN}?apiKey={key}'"
+        ))?,
+        None => Paper::print(
+            "Make a key:\n  causeway account create NAME && causeway key create --account NAME --kind public",
+        )?,
+    }
+    Ok(())
+}
+
+/// The second listener. A server whose metrics cannot be read still serves.
+async fn serve_metrics(app: App) {
+    let Some(address) = app.config.metrics_listen else {
+        return;
+    };
+    let page = {
+        let app = app.clone();
+        move || async move {
+            (
+                [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
+                app.metrics.render(),
+            )
+        }
+    };
+    let served = async {
+        let listener = listen(address, false)?;
+        serve(
+            listener,
+            Router::new().route("/metrics", get(page)),
+            &app.config.serve,
+            refusal,
+            pending(),
+        )
+        .await
+    };
+    if let Err(fault) = served.await {
+        tracing::error!(%address, %fault, "metrics are not served; set metrics_listen to a free address, or to off");
+    }
+}
+
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping");
+    })
+}

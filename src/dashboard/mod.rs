@@ -1,0 +1,15 @@
+//! The signed-in pages: keys, usage, fundraisers, settings, and those of operators.
+
+pub mod agent;
+pub mod chart;
+pub mod csv;
+pub mod first_steps;
+pub mod fundraisers;
+pub mod key_view;
+pub mod keys;
+pub mod operator;
+pub mod origins;
+pub mod reset;
+pub mod settings;
+pub mod sign_in;
+pub mod usage;

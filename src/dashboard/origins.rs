@@ -1,0 +1,56 @@
+//! What a partner sets on the dashboard: the origins of its own site.
+
+use crate::access::origins::store::{self, Added};
+use crate::access::origins::{MOST_ORIGINS, Origin};
+use crate::access::sessions::SignedIn;
+use crate::app::App;
+use crate::dashboard::settings::{ADDRESS, Forms, show};
+use crate::http::error::Result;
+use crate::web::flash::Flash;
+use crate::web::texts::fill;
+use crate::web::{Field, Form, Frame, Sent};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+
+/// The form that registers an origin.
+pub fn origin_form(frame: &Frame) -> Form {
+    let t = &frame.t.partners;
+    let fields = vec![Field::text("origin", t.origin).hint(t.origin_hint)];
+    Form::new("/dashboard/settings/origins", t.add, fields)
+}
+
+/// `POST /dashboard/settings/origins`
+pub async fn add(State(app): State<App>, who: SignedIn, frame: Frame, sent: Sent) -> Result<Response> {
+    let mut forms = Forms::new(&frame);
+    forms.origin = forms.origin.filled(&sent);
+    let added = match Origin::parse(sent.text("origin")) {
+        Ok(origin) => store::insert(&app.db, who.account, &origin, app.clock.millis()).await?,
+        Err(fault) => {
+            forms.origin.refuse("origin", fault.to_string());
+            Added::Known
+        }
+    };
+    if added == Added::TooMany {
+        let fault = fill(frame.t.partners.too_many, &[("most", &MOST_ORIGINS.to_string())]);
+        forms.origin.refuse("origin", fault);
+    }
+    if forms.origin.is_refused() {
+        let page = show(&app, who, frame, forms).await?;
+        return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
+    }
+    let flash = match added {
+        Added::New => Flash::OriginAdded,
+        Added::Known | Added::TooMany => Flash::AlreadyDone,
+    };
+    Ok((flash.keep(&app), Redirect::to(ADDRESS)).into_response())
+}
+
+/// `POST /dashboard/settings/origins/remove`
+pub async fn remove(State(app): State<App>, who: SignedIn, sent: Sent) -> Result<Response> {
+    let flash = match store::remove(&app.db, who.account, sent.text("origin")).await? {
+        true => Flash::OriginRemoved,
+        false => Flash::AlreadyDone,
+    };
+    Ok((flash.keep(&app), Redirect::to(ADDRESS)).into_response())
+}

@@ -1,0 +1,216 @@
+//! What an account sets for itself: its password, its sessions, the origins of its site, its end.
+
+use crate::access::accounts::password::NewPassword;
+use crate::access::accounts::proof::Proof;
+use crate::access::accounts::store;
+use crate::access::origins;
+use crate::access::sessions::store::StoredSession;
+use crate::access::sessions::{self, SignedIn};
+use crate::app::App;
+use crate::dashboard::agent;
+use crate::dashboard::sign_in::{enter, told};
+use crate::http::error::Result;
+use crate::platform::text::hex;
+use crate::web::flash::Flash;
+use crate::web::form_page::FormPage;
+use crate::web::frame::Tab;
+use crate::web::moment::Moment;
+use crate::web::texts::fill;
+use crate::web::{Field, Form, Frame, Page, Sent};
+use askama::Template;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+use listener::{ClientAddress, client_network};
+use std::net::IpAddr;
+
+pub const ADDRESS: &str = "/dashboard/settings";
+
+#[derive(Template)]
+#[template(path = "accounts/settings.html")]
+struct Settings {
+    frame: Frame,
+    who: SignedIn,
+    forms: Forms,
+    sessions: Vec<SessionLine>,
+    origins: Vec<String>,
+}
+
+/// The forms of the page; of these one may have to be looked at again.
+#[derive(Debug)]
+pub struct Forms {
+    pub password: Form,
+    pub origin: Form,
+}
+
+impl Forms {
+    pub fn new(frame: &Frame) -> Forms {
+        Forms {
+            password: password_form(frame),
+            origin: crate::dashboard::origins::origin_form(frame),
+        }
+    }
+}
+
+struct SessionLine {
+    id: String,
+    agent: String,
+    seen: Moment,
+    begun: Moment,
+    is_this: bool,
+}
+
+/// `GET /dashboard/settings`
+pub async fn settings(State(app): State<App>, who: SignedIn, frame: Frame) -> Result<Response> {
+    let forms = Forms::new(&frame);
+    show(&app, who, frame, forms).await
+}
+
+/// `POST /dashboard/settings/password`
+pub async fn change_password(
+    State(app): State<App>,
+    ClientAddress(address): ClientAddress,
+    who: SignedIn,
+    frame: Frame,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Result<Response> {
+    let mut forms = Forms::new(&frame);
+    let form = &mut forms.password;
+    let password = NewPassword::parse(sent.text("password"), &who.username)
+        .map_err(|fault| form.refuse("password", fault.to_string()))
+        .ok();
+    let proof = prove(&app, &who, address, &frame, sent.text("current")).await?;
+    let proof = proof.map_err(|fault| form.refuse("current", fault)).ok();
+    if let Some((old, password)) = proof.zip(password) {
+        let hash = app.hashing.hash(password).await;
+        if store::set_password(&app.db, &old, &hash).await? {
+            let new = Proof::of_new(who.account, hash);
+            return enter(&app, &new, &headers, Flash::PasswordChanged, ADDRESS).await;
+        }
+        form.refuse("current", frame.t.accounts.wrong_current);
+    }
+    let page = show(&app, who, frame, forms).await?;
+    Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+}
+
+/// `POST /dashboard/settings/sessions`: ends one session, or all others.
+pub async fn end_sessions(State(app): State<App>, who: SignedIn, sent: Sent) -> Result<Response> {
+    let named = sent.text("session");
+    let flash = if named.is_empty() {
+        sessions::store::remove_others(&app.db, who.account, who.session).await?;
+        Flash::SessionsEnded
+    } else {
+        // A name that is none of a session ends nothing.
+        let is_ended = match hash_of(named) {
+            Some(hash) => sessions::store::remove_of(&app.db, who.account, &hash).await?,
+            None => false,
+        };
+        match is_ended {
+            true => Flash::SessionEnded,
+            false => Flash::AlreadyDone,
+        }
+    };
+    Ok((flash.keep(&app), Redirect::to(ADDRESS)).into_response())
+}
+
+/// `GET /dashboard/settings/delete`
+pub async fn delete_page(who: SignedIn, frame: Frame) -> FormPage {
+    let form = delete_form(&frame);
+    delete_with(&who, frame, form)
+}
+
+/// `POST /dashboard/settings/delete`
+pub async fn delete(
+    State(app): State<App>,
+    ClientAddress(address): ClientAddress,
+    who: SignedIn,
+    frame: Frame,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Result<Response> {
+    let removed = match prove(&app, &who, address, &frame, sent.text("current")).await? {
+        Ok(proof) if store::remove(&app.db, &proof, app.clock.millis()).await? => Ok(()),
+        Ok(_) => Err(frame.t.accounts.wrong_current.to_owned()),
+        Err(fault) => Err(fault),
+    };
+    if let Err(fault) = removed {
+        let mut form = delete_form(&frame);
+        form.refuse("current", fault);
+        return Ok(delete_with(&who, frame, form).refused());
+    }
+    let gone = sessions::end(&app, &headers).await?;
+    let way_on = Redirect::to("/dashboard/sign-in");
+    Ok((Flash::AccountDeleted.keep(&app), gone, way_on).into_response())
+}
+
+/// Asks for the password once more, as often as at the sign-in.
+async fn prove(
+    app: &App,
+    who: &SignedIn,
+    address: IpAddr,
+    frame: &Frame,
+    password: &str,
+) -> Result<Result<Proof, String>> {
+    let (network, now) = (client_network(address), app.clock.instant());
+    if let Err(wait) = app.attempts.sign_in(&who.username, network, now) {
+        return Ok(Err(told(frame, wait)));
+    }
+    let account = store::find_whole(&app.db, &who.username).await?;
+    let Some(proof) = Proof::find(&app.hashing, account.as_ref(), password).await else {
+        return Ok(Err(frame.t.accounts.wrong_current.to_owned()));
+    };
+    app.attempts.signed_in(&who.username, network, now);
+    Ok(Ok(proof))
+}
+
+/// The page, with its forms as they are to be shown.
+pub async fn show(app: &App, who: SignedIn, frame: Frame, forms: Forms) -> Result<Response> {
+    let now = app.clock.millis();
+    let sessions = sessions::store::list(&app.db, who.account).await?;
+    let line = |session: StoredSession| SessionLine {
+        is_this: session.hash == who.session,
+        id: hex(&session.hash),
+        agent: agent::describe(&session.agent).unwrap_or_else(|| frame.t.accounts.unknown_browser.to_owned()),
+        seen: Moment::new(session.seen_at, now),
+        begun: Moment::new(session.created_at, now),
+    };
+    let sessions = sessions.into_iter().map(line).collect();
+    let page = Settings {
+        frame: frame.at(&who, Tab::Settings),
+        origins: origins::store::list(&app.db, who.account).await?,
+        who,
+        forms,
+        sessions,
+    };
+    Ok(Page(page).into_response())
+}
+
+fn password_form(frame: &Frame) -> Form {
+    let t = &frame.t.accounts;
+    let fields = vec![
+        Field::password("current", t.current_password, "current-password"),
+        Field::password("password", t.new_password, "new-password").hint(t.password_hint),
+    ];
+    Form::new("/dashboard/settings/password", t.change_password, fields)
+}
+
+fn delete_form(frame: &Frame) -> Form {
+    let t = &frame.t.accounts;
+    let fields = vec![Field::password("current", t.password, "current-password")];
+    Form::new("/dashboard/settings/delete", t.delete_for_ever, fields).dangerous()
+}
+
+fn delete_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
+    let t = &frame.t.accounts;
+    let lead = fill(t.delete_lead, &[("username", &who.username)]);
+    FormPage::new(frame.at(who, Tab::Settings), t.delete_title, form)
+        .lead(lead)
+        .link(ADDRESS, t.delete_back)
+}
+
+fn hash_of(text: &str) -> Option<Vec<u8>> {
+    let is_hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();
+    is_hash.then(|| (0..64).step_by(2).filter_map(byte).collect())
+}

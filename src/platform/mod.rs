@@ -1,0 +1,10 @@
+//! What every capability uses: the database, stored pictures, email, the clock, IDs, money and text.
+
+pub mod blobs;
+pub mod clock;
+pub mod db;
+pub mod hosted;
+pub mod ids;
+pub mod mail;
+pub mod money;
+pub mod text;

@@ -1,0 +1,8 @@
+//! The routes, start-up, background jobs and telemetry of a running server.
+
+pub mod cors;
+pub mod health;
+pub mod pages;
+pub mod request_log;
+pub mod routes;
+pub mod telemetry;

@@ -1,0 +1,144 @@
+//! Every page for people, in one list.
+
+use crate::app::App;
+use crate::dashboard::fundraisers as own_fundraisers;
+use crate::dashboard::operator::{key as operator_key, pages as operator};
+use crate::dashboard::origins;
+use crate::dashboard::usage;
+use crate::dashboard::{first_steps, keys};
+use crate::dashboard::{reset, settings, sign_in as entry};
+use crate::site::causes as browse;
+use crate::site::checkout::{form as gifts, pay as gift};
+use crate::site::embed::pages as embed;
+use crate::site::profile as nonprofits;
+use crate::site::search;
+use crate::site::{crawlers, developers};
+use crate::site::{feeds, fundraiser as fundraisers};
+use crate::web::{flash, guard};
+use axum::Router;
+use axum::middleware::from_fn;
+use axum::routing::get;
+
+/// The pages. What changes something is refused when it comes from a page of another origin.
+pub fn pages(app: &App) -> Router<App> {
+    Router::new()
+        .merge(public())
+        .route("/dashboard", get(keys::keys))
+        .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
+        .route("/dashboard/keys/{id}", get(keys::key))
+        .route("/dashboard/keys/{id}/roll", get(keys::roll_page).post(keys::roll))
+        .route("/dashboard/fundraisers", get(own_fundraisers::list))
+        .route(
+            "/dashboard/fundraisers/new",
+            get(own_fundraisers::new_page).post(own_fundraisers::create),
+        )
+        .route("/dashboard/fundraisers/{id}", get(own_fundraisers::one))
+        .route(
+            "/dashboard/fundraisers/{id}/edit",
+            get(own_fundraisers::edit_page).post(own_fundraisers::edit),
+        )
+        .route(
+            "/dashboard/fundraisers/{id}/close",
+            get(own_fundraisers::close_page).post(own_fundraisers::close),
+        )
+        .route(
+            "/dashboard/fundraisers/{id}/reopen",
+            get(own_fundraisers::reopen_page).post(own_fundraisers::reopen),
+        )
+        .route("/dashboard/first-steps", get(first_steps::first_steps))
+        .route("/dashboard/usage", get(usage::usage))
+        .route("/dashboard/usage.csv", get(usage::export))
+        .route("/dashboard/operator", get(operator::accounts))
+        .route("/dashboard/operator/keys", get(operator::all_keys))
+        .route("/dashboard/operator/keys/{id}", get(operator_key::key))
+        .route(
+            "/dashboard/operator/keys/{id}/block",
+            get(operator_key::key).post(operator_key::block),
+        )
+        .route(
+            "/dashboard/operator/keys/{id}/unblock",
+            get(operator_key::key).post(operator_key::unblock),
+        )
+        .route(
+            "/dashboard/operator/keys/{id}/limits",
+            get(operator_key::key).post(operator_key::set_limits),
+        )
+        .route("/dashboard/operator/imports", get(operator::all_imports))
+        .route("/dashboard/operator/errors", get(operator::recent_errors))
+        .route("/dashboard/operator/audit", get(operator::acts))
+        .route(
+            "/dashboard/keys/{id}/revoke",
+            get(keys::revoke_page).post(keys::revoke),
+        )
+        .route(
+            "/dashboard/sign-up",
+            get(entry::sign_up_page).post(entry::sign_up),
+        )
+        .route(
+            "/dashboard/sign-in",
+            get(entry::sign_in_page).post(entry::sign_in),
+        )
+        .route(
+            "/dashboard/sign-out",
+            get(entry::sign_out_page).post(entry::sign_out),
+        )
+        .route("/dashboard/reset", get(reset::ask_page).post(reset::ask))
+        .route("/dashboard/reset/set", get(reset::set_page).post(reset::set))
+        .route(
+            "/dashboard/confirm",
+            get(reset::confirm_page).post(reset::confirm),
+        )
+        .route("/dashboard/settings", get(settings::settings))
+        .route(
+            "/dashboard/settings/password",
+            get(settings::settings).post(settings::change_password),
+        )
+        .route(
+            "/dashboard/settings/sessions",
+            get(settings::settings).post(settings::end_sessions),
+        )
+        .route(
+            "/dashboard/settings/origins",
+            get(settings::settings).post(origins::add),
+        )
+        .route(
+            "/dashboard/settings/origins/remove",
+            get(settings::settings).post(origins::remove),
+        )
+        .route(
+            "/dashboard/settings/delete",
+            get(settings::delete_page).post(settings::delete),
+        )
+        .layer(from_fn(flash::forget_shown))
+        .layer(guard::forms_of_our_own(&app.config.public_url))
+}
+
+/// The pages that everybody may read.
+fn public() -> Router<App> {
+    Router::new()
+        .route("/", get(search::home))
+        .route("/search", get(search::results))
+        .route("/search.json", get(search::live))
+        .route("/developers", get(developers::developers))
+        .route("/developers/embed", get(embed::embed))
+        .route("/robots.txt", get(crawlers::robots))
+        .route("/sitemap.xml", get(crawlers::sitemaps))
+        .route("/sitemaps/{file}", get(crawlers::sitemap))
+        .route("/opensearch.xml", get(crawlers::opensearch))
+        .route("/.well-known/security.txt", get(crawlers::security))
+        .route(feeds::ADDRESS, get(feeds::all))
+        .route("/causes", get(browse::causes))
+        .route("/causes/{cause}", get(browse::cause))
+        .route("/{slug}", get(nonprofits::profile))
+        .route("/{slug}/fundraisers.xml", get(feeds::of_nonprofit))
+        .route("/{slug}/f/{fundraiser}", get(fundraisers::fundraiser))
+        .route(
+            "/{slug}/give",
+            get(gifts::to_nonprofit).post(gifts::start_for_nonprofit),
+        )
+        .route(
+            "/{slug}/f/{fundraiser}/give",
+            get(gifts::to_fundraiser).post(gifts::start_for_fundraiser),
+        )
+        .route("/gifts/{id}", get(gift::gift).post(gift::pay))
+}

@@ -1,0 +1,291 @@
+//! What every request leaves behind: an id, the headers that all answers carry, a count and a line in the log.
+//!
+//! Extractors note on the [`Trail`] which key called and what its limit said; the layer writes it out once the
+//! answer is there. The log has the id of a key, never the key: an address is logged without its query.
+
+use super::cors;
+use crate::access::keys::{Class, mask};
+use crate::access::limits::window::Verdict;
+use crate::app::App;
+use crate::app::recent_errors::FailedRequest;
+use crate::config::LoggedRequests;
+use crate::http::error::{Error, Problem};
+use crate::http::rate_limit::tell_limit;
+use crate::http::request_id::RequestId;
+use crate::platform::ids::KeyId;
+use crate::web::error_page::is_page;
+use crate::web::guard;
+use axum::extract::{MatchedPath, Request};
+use axum::http::header::{ALLOW, CONTENT_LENGTH, HeaderName};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use pin_project_lite::pin_project;
+use std::any::Any;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+use tower::{Layer, Service};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// An answer slower than this is logged in any case.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// Notes that are taken while a request is answered.
+#[derive(Debug, Default)]
+pub struct Trail {
+    pub key: OnceLock<KeyId>,
+    /// The other key of a privileged call.
+    pub private_key: OnceLock<KeyId>,
+    pub limit: OnceLock<(Class, u32, Verdict)>,
+}
+
+impl Trail {
+    /// Counts a call that a limit judged for the keys it was made with.
+    fn count(&self, app: &App, status: StatusCode) {
+        if let Some((class, ..)) = self.limit.get() {
+            let now = app.clock.millis();
+            for key in [&self.key, &self.private_key]
+                .into_iter()
+                .filter_map(OnceLock::get)
+            {
+                app.usage.count(*key, *class, status, now);
+            }
+        }
+    }
+}
+
+/// The outermost layer of all routes but the health checks. One layer for all that every request passes: each layer of
+/// a router costs every request two boxes.
+#[derive(Clone, Debug)]
+pub struct TrailLayer {
+    pub app: App,
+}
+
+impl<S> Layer<S> for TrailLayer {
+    type Service = Followed<S>;
+
+    fn layer(&self, inner: S) -> Followed<S> {
+        Followed {
+            inner,
+            app: self.app.clone(),
+        }
+    }
+}
+
+/// What [`TrailLayer`] makes of a service.
+#[derive(Clone, Debug)]
+pub struct Followed<S> {
+    inner: S,
+    app: App,
+}
+
+impl<S> Service<Request> for Followed<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible>,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Following<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        let log = &self.app.config.log;
+        let steps = Steps {
+            id: RequestId::next(),
+            begun: self.app.clock.instant(),
+            method: request.method().clone(),
+            route: request.extensions().get::<MatchedPath>().cloned(),
+            path: (log.requests == LoggedRequests::All).then(|| request.uri().path().to_owned()),
+            is_open: cors::is_open(request.uri().path()),
+            methods: cors::methods_of(request.uri().path()),
+            is_page: is_page(request.uri().path()),
+            trail: Arc::default(),
+            app: self.app.clone(),
+        };
+        let answer = if let Some(response) = steps.answer_at_once(request.headers()) {
+            Answer::AtOnce {
+                response: Some(response),
+            }
+        } else {
+            request.extensions_mut().insert(Arc::clone(&steps.trail));
+            Answer::Pending {
+                future: self.inner.call(request),
+            }
+        };
+        Following { answer, steps }
+    }
+}
+
+pin_project! {
+    /// An answer under way.
+    pub struct Following<F> {
+        #[pin]
+        answer: Answer<F>,
+        steps: Steps,
+    }
+}
+
+pin_project! {
+    #[project = AnswerProjection]
+    enum Answer<F> {
+        AtOnce { response: Option<Response> },
+        Pending { #[pin] future: F },
+    }
+}
+
+impl<F: Future<Output = Result<Response, Infallible>>> Future for Following<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let mut response = match this.answer.project() {
+            AnswerProjection::AtOnce { response } => response.take().expect("an answer is given once"),
+            // A handler that panics is given up as a whole; what it shared is behind locks that bear it.
+            AnswerProjection::Pending { future } => {
+                match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
+                    Ok(polled) => ready!(polled)?,
+                    Err(panic) => panicked(panic.as_ref()),
+                }
+            }
+        };
+        this.steps.finish(&mut response);
+        Poll::Ready(Ok(response))
+    }
+}
+
+/// What is known of a request when its answer comes.
+#[derive(Debug)]
+struct Steps {
+    id: RequestId,
+    begun: Instant,
+    method: Method,
+    route: Option<MatchedPath>,
+    /// Only where every request is logged.
+    path: Option<String>,
+    /// Is it of the interface?
+    is_open: bool,
+    /// What the address takes, where that is asked for.
+    methods: &'static str,
+    /// Is it for people?
+    is_page: bool,
+    trail: Arc<Trail>,
+    app: App,
+}
+
+impl Steps {
+    /// Preflights, and bodies that say themselves that they are too large, before anything of them is read.
+    fn answer_at_once(&self, headers: &HeaderMap) -> Option<Response> {
+        if self.is_open && self.method == Method::OPTIONS {
+            return Some(cors::preflight(self.methods));
+        }
+        let most = self.app.config.max_body;
+        let is_large = declared_length(headers).is_some_and(|length| length > most as u64);
+        is_large.then(|| Error::TooLarge(most).into_response())
+    }
+
+    fn finish(&self, response: &mut Response) {
+        if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+            match self.is_page {
+                true => problem.write_page(response, &self.id),
+                false => problem.write(response, &self.id),
+            }
+        }
+        let is_refused = response.status() == StatusCode::METHOD_NOT_ALLOWED;
+        let headers = response.headers_mut();
+        let id = HeaderValue::from_str(self.id.as_str()).expect("an id is plain text");
+        headers.insert(REQUEST_ID, id);
+        if self.is_open {
+            cors::open(headers, self.methods);
+            if is_refused {
+                headers.insert(ALLOW, HeaderValue::from_static(self.methods));
+            }
+        }
+        if self.is_page {
+            guard::add_headers(headers);
+        }
+        if let Some((class, per_minute, verdict)) = self.trail.limit.get() {
+            tell_limit(headers, class.name(), *per_minute, verdict);
+        }
+        let took = self.app.clock.instant() - self.begun;
+        let status = response.status();
+        let route = self.route.as_ref().map_or("none", MatchedPath::as_str);
+        self.app.metrics.request(route, status, took);
+        self.trail.count(&self.app, status);
+        if status.is_server_error() {
+            self.note_failure(route, status);
+        }
+        if self.path.is_some() || took > SLOW || status.is_server_error() {
+            let path = self.path.as_deref().unwrap_or(route);
+            self.log(&mask(path), status, took);
+        }
+    }
+
+    fn note_failure(&self, route: &str, status: StatusCode) {
+        self.app.recent_errors.note(FailedRequest {
+            at: self.app.clock.millis(),
+            request: self.id.to_string(),
+            method: self.method.to_string(),
+            route: route.to_owned(),
+            status: status.as_u16(),
+            key: self.trail.key.get().copied(),
+        });
+    }
+
+    fn log(&self, path: &str, status: StatusCode, took: Duration) {
+        let (id, method) = (self.id.as_str(), &self.method);
+        let key = self.trail.key.get().map(tracing::field::display);
+        let status = status.as_u16();
+        let micros = took.as_micros() as u64;
+        if let 500.. = status {
+            tracing::error!(request = id, key, %method, path, status, micros, "request failed");
+        } else {
+            tracing::info!(request = id, key, %method, path, status, micros, "request");
+        }
+    }
+}
+
+fn panicked(payload: &(dyn Any + Send)) -> Response {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    tracing::error!(panic = text.unwrap_or("of unknown kind"), "a handler panicked");
+    Error::Internal.into_response()
+}
+
+fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use axum::Router;
+    use axum::body::Body;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    #[tokio::test]
+    async fn a_handler_that_panics_is_a_500_with_its_headers_and_the_next_request_is_answered() {
+        let folder = tempfile::tempdir().unwrap();
+        let app = App::build(Config::for_tests(folder.path())).await.unwrap();
+        let panic = || async { assert!(std::hint::black_box(false), "on purpose") };
+        let router = Router::new()
+            .route("/v0.2/panic", get(panic))
+            .route("/v0.2/fine", get(async || "fine"))
+            .layer(TrailLayer { app: app.clone() });
+        for (path, status) in [("/v0.2/panic", 500), ("/v0.2/fine", 200), ("/v0.2/panic", 500)] {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            let response = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(response.status(), status);
+            assert!(response.headers().contains_key(REQUEST_ID));
+        }
+        app.db.close().await;
+    }
+}

@@ -1,0 +1,48 @@
+//! A nonprofit as one of many on a page.
+
+use crate::app::urls::Urls;
+use crate::directory::nonprofits::Nonprofit;
+use crate::directory::nonprofits::causes::{Cause, Causes};
+use crate::platform::text::cut;
+use crate::site::marked::{Part, mark};
+
+/// Characters of a description.
+const LONGEST: usize = 180;
+/// Causes that are named.
+const MOST_CAUSES: usize = 3;
+
+/// What a list shows of it; drawn by `nonprofits/card.html`.
+#[derive(Debug)]
+pub struct Card<'a> {
+    pub slug: &'a str,
+    pub name: Vec<Part<'a>>,
+    /// The chapter, where it tells this one apart from others of its name.
+    pub chapter: Option<&'a str>,
+    pub logo: String,
+    pub location: String,
+    pub description: String,
+    pub causes: Vec<&'a Cause>,
+}
+
+impl<'a> Card<'a> {
+    /// `words` are those that were searched for.
+    pub fn new(nonprofit: &Nonprofit<'a>, words: &[String], causes: &'a Causes) -> Card<'a> {
+        let location = nonprofit.location();
+        let description = nonprofit.description_beside_chapter(&location).into_owned();
+        let short = cut(&description, LONGEST);
+        let is_cut = short.len() < description.len();
+        Card {
+            slug: nonprofit.slug,
+            name: mark(nonprofit.name, words),
+            chapter: nonprofit.telling_chapter(),
+            logo: Urls::logo_here(nonprofit),
+            location,
+            description: if is_cut {
+                format!("{short}…")
+            } else {
+                description
+            },
+            causes: causes.of_set(nonprofit.causes).take(MOST_CAUSES).collect(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The causes, and the nonprofits of one, page by page.
+
+use crate::app::App;
+use crate::directory::View;
+use crate::directory::browse::Pagination;
+use crate::directory::nonprofits::causes::{Category, Cause, Causes};
+use crate::http::error::{Error, Result};
+use crate::http::params::{PathText, RawQuery, positive};
+use crate::site::card::Card;
+use crate::site::search::thousands;
+use crate::web::texts::{CausesTexts, fill};
+use crate::web::{Frame, Meta, Pager, Place, PublicPage};
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::LOCATION;
+use axum::response::{IntoResponse, Response};
+
+const PAGE_SIZE: u64 = 24;
+
+/// A cause with how many nonprofits it has.
+#[derive(Debug)]
+pub struct CauseLink {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub nonprofits: u64,
+    pub count: String,
+}
+
+#[derive(Template)]
+#[template(path = "browse/causes.html")]
+struct AllCauses {
+    frame: Frame,
+    meta: Meta,
+    categories: Vec<(&'static str, Vec<CauseLink>)>,
+}
+
+#[derive(Template)]
+#[template(path = "browse/cause.html")]
+struct OneCause<'a> {
+    frame: Frame,
+    meta: Meta,
+    title: &'static str,
+    name: &'static str,
+    lead: String,
+    hits: Vec<Card<'a>>,
+    pager: Pager,
+}
+
+/// `GET /causes`
+pub async fn causes(State(app): State<App>) -> Response {
+    let view = app.directory.view();
+    let frame = Frame::new(Place::Causes);
+    let texts = &frame.p.causes;
+    let of_category = |category: Category| {
+        let list = app.directory.causes().list().iter();
+        let links = list.filter(|cause| cause.category == category);
+        (
+            title_of(category, texts),
+            links.map(|cause| link(&view, cause)).collect(),
+        )
+    };
+    let page = AllCauses {
+        meta: Meta::new(&frame, texts.title, texts.lead, app.urls.page("/causes")),
+        categories: Category::ALL.into_iter().map(of_category).collect(),
+        frame,
+    };
+    PublicPage(page).into_response()
+}
+
+/// `GET /causes/{cause}`
+pub async fn cause(
+    State(app): State<App>,
+    PathText(name): PathText,
+    RawQuery(query): RawQuery,
+) -> Result<Response> {
+    let causes = app.directory.causes();
+    let cause = causes.find(&name).ok_or_else(|| Error::unknown_cause(&name))?;
+    if cause.name != name {
+        let there = format!("/causes/{}", cause.name);
+        return Ok((StatusCode::MOVED_PERMANENTLY, [(LOCATION, there)]).into_response());
+    }
+    let view = app.directory.view();
+    let page = positive(&query, "page").ok().flatten().unwrap_or(1) as u64;
+    let pagination = Pagination::new(page, PAGE_SIZE, view.count_of_cause(&cause.name));
+    let found = view.list_of_cause(&cause.name, pagination.skipped(), PAGE_SIZE as usize);
+    let frame = Frame::new(Place::Causes);
+    let count = thousands(pagination.total_results);
+    let title = cause.title.as_str();
+    let lead = fill(frame.p.causes.lead_of_one, &[("count", &count), ("title", title)]);
+    let here = match page {
+        1 => format!("/causes/{}", cause.name),
+        _ => format!("/causes/{}?page={page}", cause.name),
+    };
+    let page = OneCause {
+        meta: Meta::new(&frame, title, &lead, app.urls.page(&here)),
+        title,
+        name: &cause.name,
+        lead,
+        hits: found
+            .iter()
+            .map(|nonprofit| Card::new(nonprofit, &[], causes))
+            .collect(),
+        pager: Pager::new(
+            &frame,
+            format!("/causes/{}?", cause.name),
+            pagination.page,
+            pagination.pages,
+        ),
+        frame,
+    };
+    Ok(PublicPage(page).into_response())
+}
+
+/// The causes with the most nonprofits, largest first.
+pub fn popular(view: &View, causes: &'static Causes, take: usize) -> Vec<CauseLink> {
+    let mut links: Vec<CauseLink> = causes.list().iter().map(|cause| link(view, cause)).collect();
+    links.sort_by(|a, b| b.nonprofits.cmp(&a.nonprofits).then(a.title.cmp(b.title)));
+    links.truncate(take);
+    links
+}
+
+fn link(view: &View, cause: &'static Cause) -> CauseLink {
+    let nonprofits = view.count_of_cause(&cause.name);
+    CauseLink {
+        name: &cause.name,
+        title: &cause.title,
+        nonprofits,
+        count: thousands(nonprofits),
+    }
+}
+
+fn title_of(category: Category, texts: &CausesTexts) -> &'static str {
+    match category {
+        Category::Animals => texts.animals,
+        Category::Education => texts.education,
+        Category::Environment => texts.environment,
+        Category::Health => texts.health,
+        Category::HumanAndCivilRights => texts.rights,
+        Category::HumanServices => texts.services,
+        Category::ResearchAndPublicPolicy => texts.research,
+    }
+}

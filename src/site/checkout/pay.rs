@@ -1,0 +1,157 @@
+//! Paying a gift, and its receipt. Every step says whether money moves.
+
+use super::target::Target;
+use crate::app::App;
+use crate::directory::nonprofits::identifier::Identifier;
+use crate::directory::nonprofits::store as nonprofit_store;
+use crate::giving::payments::partner::WayBack;
+use crate::giving::payments::provider::{Answer, Provider, try_card};
+use crate::giving::payments::settle::settle;
+use crate::giving::payments::{GiftRecord, State as GiftState, store};
+use crate::http::error::{Error, Result};
+use crate::http::params::PathText;
+use crate::site::checkout::form::to_gift;
+use crate::web::{Field, Form, Frame, Page, Place, Sent, guard};
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_SECURITY_POLICY;
+use axum::response::{IntoResponse, Redirect, Response};
+use uuid::Uuid;
+
+#[derive(Template)]
+#[template(path = "gifts/gift.html")]
+struct GiftPage {
+    frame: Frame,
+    title: &'static str,
+    name: String,
+    address: String,
+    gift: GiftRecord,
+    is_sandbox: bool,
+    pay: Option<Form>,
+    elsewhere: Option<String>,
+    /// Why it cannot be paid elsewhere now.
+    refusal: Option<&'static str>,
+    way_back: WayBack,
+    /// Address and host of the partner's page that this leads to.
+    back: Option<(String, String)>,
+}
+
+/// `GET /gifts/{id}`: paying while it is not paid, then the receipt.
+pub async fn gift(State(app): State<App>, PathText(id): PathText) -> Result<Response> {
+    let gift = settle(&app, find(&app, &id).await?).await?;
+    let target = Target::of(&app, &gift).await?;
+    let form = pay_form(&gift);
+    show(&app, StatusCode::OK, gift, target, form).await
+}
+
+/// `POST /gifts/{id}`: a card of the sandbox. Paid, the giver is led back to where the partner asked for.
+pub async fn pay(State(app): State<App>, PathText(id): PathText, sent: Sent) -> Result<Response> {
+    let gift = find(&app, &id).await?;
+    if !gift.is_open() || app.config.giving != Provider::Sandbox {
+        return done(&app, &settle(&app, gift).await?).await;
+    }
+    let (target, now) = (Target::of(&app, &gift).await?, app.clock.millis());
+    let t = &Frame::new(Place::Elsewhere).p.give;
+    let mut form = pay_form(&gift).filled(&sent);
+    if let Some(refusal) = target.refusal {
+        form.refuse_all(refusal);
+        return show(&app, StatusCode::UNPROCESSABLE_ENTITY, gift, target, form).await;
+    }
+    let answer = try_card(sent.text("card"));
+    let Some(fault) = answer.fault(t) else {
+        store::pay(&app.db, gift.id, now).await?;
+        let gift = store::find(&app.db, gift.id).await?.ok_or(Error::Internal)?;
+        return done(&app, &settle(&app, gift).await?).await;
+    };
+    let status = match answer {
+        Answer::Down => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    if matches!(answer, Answer::Declined | Answer::NoFunds) {
+        store::fail(&app.db, gift.id, fault, now).await?;
+    }
+    form.refuse("card", fault);
+    show(&app, status, gift, target, form).await
+}
+
+async fn find(app: &App, text: &str) -> Result<GiftRecord> {
+    let id = Uuid::try_parse(text).map_err(|_| Error::NotFound)?;
+    store::find(&app.db, id).await?.ok_or(Error::NotFound)
+}
+
+/// Where somebody goes who has paid: to the partner, or to the receipt.
+async fn done(app: &App, gift: &GiftRecord) -> Result<Response> {
+    let way_back = gift.partner.way_back(&app.db).await?;
+    Ok(match way_back.success {
+        Some(address) if gift.state == GiftState::Completed => {
+            Redirect::to(&gift.partner.tell(&address, Some(gift.id))).into_response()
+        }
+        _ => to_gift(gift.id),
+    })
+}
+
+fn pay_form(gift: &GiftRecord) -> Form {
+    let t = &Frame::new(Place::Elsewhere).p.give;
+    let card = Field::text("card", t.card).hint(t.card_hint);
+    Form::new(format!("/gifts/{}", gift.id), t.pay, vec![card])
+}
+
+async fn show(
+    app: &App,
+    status: StatusCode,
+    gift: GiftRecord,
+    target: Target,
+    form: Form,
+) -> Result<Response> {
+    let frame = Frame::new(Place::Elsewhere);
+    let t = &frame.p.give;
+    let is_sandbox = app.config.giving == Provider::Sandbox;
+    let way_back = gift.partner.way_back(&app.db).await?;
+    let back = match gift.state {
+        GiftState::Completed => &way_back.success,
+        _ => &way_back.exit,
+    };
+    let policy = way_back.success.as_ref().filter(|_| gift.is_open());
+    let policy = policy.map(|address| guard::policy_that_leads_to(address.origin()));
+    let page = GiftPage {
+        title: match gift.state {
+            GiftState::Started | GiftState::Failed => t.pay_title,
+            GiftState::Pending => t.pending_title,
+            GiftState::Completed => t.receipt_title,
+            GiftState::Refunded => t.refunded_title,
+        },
+        pay: (gift.is_open() && is_sandbox).then_some(form),
+        refusal: target.refusal.filter(|_| gift.is_open() && !is_sandbox),
+        elsewhere: elsewhere(app, &gift, &target).await?,
+        back: back.as_ref().map(|address| {
+            let there = gift.partner.tell(address, Some(gift.id));
+            (there, address.origin().host().to_owned())
+        }),
+        name: target.name,
+        address: target.address,
+        way_back,
+        gift,
+        is_sandbox,
+        frame,
+    };
+    let mut response = (status, Page(page)).into_response();
+    if let Some(policy) = policy {
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    Ok(response)
+}
+
+/// Where the gift is paid, if not here.
+async fn elsewhere(app: &App, gift: &GiftRecord, target: &Target) -> Result<Option<String>> {
+    if !gift.is_open() || target.refusal.is_some() || app.config.giving == Provider::Sandbox {
+        return Ok(None);
+    }
+    let own = nonprofit_store::find_donate_url(&app.db, gift.nonprofit).await?;
+    let view = app.directory.view();
+    let nonprofit = view.find(&Identifier::Id(gift.nonprofit));
+    let ein = nonprofit.and_then(|nonprofit| nonprofit.ein);
+    let ein = ein.map(|ein| ein.to_string()).unwrap_or_default();
+    let slug = nonprofit.map(|nonprofit| nonprofit.slug).unwrap_or_default();
+    Ok(app.config.giving.address(own.as_deref(), gift, &ein, slug))
+}

@@ -1,0 +1,145 @@
+//! `GET /media/{hosted id}`: the pictures that people sent, and those that we draw for nonprofits and causes.
+
+use crate::app::App;
+use crate::directory::nonprofits::identifier::Identifier;
+use crate::giving::fundraisers;
+use crate::http::cache::Known;
+use crate::http::error::{Error, Result};
+use crate::http::params::{PathText, RawQuery, values};
+use crate::platform::hosted::{Stored, Width};
+use crate::platform::ids::{FundraiserId, NonprofitId};
+use axum::extract::State;
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    ETAG, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use pictures::drawn::{cover, monogram};
+use std::fmt::Write;
+use uuid::Uuid;
+
+/// The picture with this id.
+pub async fn picture(
+    State(app): State<App>,
+    PathText(hosted_id): PathText,
+    RawQuery(query): RawQuery,
+    known: Known,
+) -> Result<Response> {
+    let width = width(&query)?;
+    let mut response = match app.pictures.find(&hosted_id).await? {
+        Some(picture) => hosted(&app, &picture, width, &known).await?,
+        None => drawn(&app, &hosted_id, &known).await?,
+    };
+    let fields = response.headers_mut();
+    fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    fields.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    Ok(response)
+}
+
+/// Drawn pictures fit every width, but a width that is none is told for them too.
+fn width(query: &str) -> Result<Option<Width>> {
+    let parse = |text: &str| {
+        Width::parse(text).ok_or_else(|| {
+            let all = Width::ALL.map(|width| width.to_string()).join(", ");
+            Error::InvalidParameter(format!("w is one of {all}; leave it out for the whole picture").into())
+        })
+    };
+    values(query, "w").next().map(|text| parse(&text)).transpose()
+}
+
+/// A picture that somebody sent. Its id is made from its bytes, so it stays as it is for ever.
+async fn hosted(app: &App, picture: &Stored, width: Option<Width>, known: &Known) -> Result<Response> {
+    let width = width.filter(|width| width.narrows(picture));
+    let mut tag = String::from("\"");
+    for byte in &picture.sha256[..16.min(picture.sha256.len())] {
+        write!(tag, "{byte:02x}").expect("a text takes all");
+    }
+    if let Some(width) = width {
+        write!(tag, "-{width}").expect("a text takes all");
+    }
+    let tag = header(&(tag + "\""));
+    let mut response = if known.has(&tag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let bytes = app.pictures.read(picture, width).await;
+        let bytes = bytes.map_err(|_| Error::Unavailable)?;
+        let name = format!("inline; filename=\"{}.{}\"", picture.id, picture.kind.extension());
+        let fields = [
+            (
+                CONTENT_TYPE,
+                HeaderValue::from_static(picture.kind.content_type()),
+            ),
+            (CONTENT_DISPOSITION, header(&name)),
+        ];
+        (fields, bytes).into_response()
+    };
+    let fields = response.headers_mut();
+    fields.insert(ETAG, tag);
+    fields.insert(
+        CACHE_CONTROL,
+        HeaderValue::from_static("public, max-age=31536000, immutable"),
+    );
+    fields.insert(
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; sandbox"),
+    );
+    Ok(response)
+}
+
+/// A picture that we draw.
+async fn drawn(app: &App, hosted_id: &str, known: &Known) -> Result<Response> {
+    let svg = draw(app, hosted_id).await?.ok_or(Error::NotFound)?;
+    // The picture is drawn from a name that may change, so its tag is made from what is drawn.
+    let tag = header(&format!(
+        "\"{:08x}-{:x}\"",
+        crc32fast::hash(svg.as_bytes()),
+        svg.len()
+    ));
+    let mut response = match known.has(&tag) {
+        true => StatusCode::NOT_MODIFIED.into_response(),
+        false => ([(CONTENT_TYPE, "image/svg+xml")], svg).into_response(),
+    };
+    let fields = response.headers_mut();
+    fields.insert(ETAG, tag);
+    fields.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400"));
+    fields.insert(
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox"),
+    );
+    Ok(response)
+}
+
+fn header(text: &str) -> HeaderValue {
+    HeaderValue::try_from(text).expect("ids and tags are plain text")
+}
+
+async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
+    if let Some(name) = hosted_id.strip_prefix("cause-") {
+        let cause = app.directory.causes().find(name);
+        return Ok(cause.map(|cause| cover::cover_svg(&cause.title, cause.id.as_u128())));
+    }
+    let (draw, id): (fn(&str, u128) -> String, _) = match hosted_id.split_once('-') {
+        Some(("logo", id)) => (monogram::logo_svg, id),
+        Some(("cover", id)) => (cover::cover_svg, id),
+        Some(("fundraiser", id)) => return draw_fundraiser(app, id).await,
+        _ => return Ok(None),
+    };
+    let Ok(id) = Uuid::try_parse(id) else {
+        return Ok(None);
+    };
+    let found = app.directory.find(&Identifier::Id(NonprofitId(id))).await?;
+    Ok(found
+        .as_ref()
+        .and_then(super::super::directory::Found::nonprofit)
+        .map(|nonprofit| draw(nonprofit.name, id.as_u128())))
+}
+
+/// The cover of a fundraiser that came without one.
+async fn draw_fundraiser(app: &App, id: &str) -> Result<Option<String>> {
+    let Ok(id) = Uuid::try_parse(id) else {
+        return Ok(None);
+    };
+    let found = fundraisers::store::find(&app.db, FundraiserId(id)).await?;
+    Ok(found.map(|found| cover::cover_svg(&found.title, id.as_u128())))
+}

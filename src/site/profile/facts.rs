@@ -1,0 +1,210 @@
+//! What a profile says of a nonprofit in words: what the IRS says, its amounts, and the facts for machines.
+
+use crate::app::urls::Urls;
+use crate::directory::nonprofits::Nonprofit;
+use crate::directory::nonprofits::irs::IrsFacts;
+use crate::site::search::thousands;
+use crate::web::texts::{ProfileTexts, fill};
+use serde::Serialize;
+
+/// Units of the drawn picture.
+const WIDEST: u32 = 300;
+const NARROWEST: u32 = 2;
+const ROW: u32 = 44;
+
+/// One amount of the last return, as a bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    pub label: &'static str,
+    pub words: String,
+    pub width: u32,
+    pub y: u32,
+}
+
+/// What the IRS says, in sentences.
+pub fn sentences(facts: &IrsFacts, t: &ProfileTexts) -> Vec<String> {
+    let mut told = Vec::new();
+    if facts.subsection > 0 {
+        let paragraph = format!("501(c)({})", facts.subsection);
+        told.push(fill(
+            t.paragraph,
+            &[("paragraph", &paragraph), ("kind", facts.kind())],
+        ));
+    }
+    told.extend(match facts.deductibility {
+        1 => Some(t.deductible.to_owned()),
+        2 => Some(t.not_deductible.to_owned()),
+        4 => Some(t.by_treaty.to_owned()),
+        _ => None,
+    });
+    if let Some(year) = facts.ruling_year() {
+        told.push(fill(t.ruling, &[("year", &year.to_string())]));
+    }
+    if facts.is_subordinate() {
+        told.push(t.subordinate.to_owned());
+    }
+    told
+}
+
+/// The year of the last return on file.
+pub fn return_year(facts: &IrsFacts) -> Option<u32> {
+    let year = facts.tax_period / 100;
+    (1900..=2100).contains(&year).then_some(year)
+}
+
+/// The amounts of the last return, drawn to one scale. Nothing where no amount is known or all are zero.
+pub fn bars(facts: &IrsFacts, t: &ProfileTexts) -> Vec<Bar> {
+    let amounts = [
+        (t.revenue, facts.revenue),
+        (t.income, facts.income),
+        (t.assets, facts.assets),
+    ];
+    let largest = amounts.iter().filter_map(|(_, amount)| *amount).max();
+    let Some(largest) = largest.filter(|largest| *largest > 0) else {
+        return Vec::new();
+    };
+    let known = amounts
+        .into_iter()
+        .filter_map(|(label, amount)| Some((label, amount?)));
+    let bar = |(place, (label, amount)): (usize, (&'static str, i64))| Bar {
+        label,
+        words: in_words(amount, t),
+        width: ((amount.max(0) as f64 / largest as f64 * f64::from(WIDEST)) as u32).max(NARROWEST),
+        y: place as u32 * ROW,
+    };
+    known.enumerate().map(bar).collect()
+}
+
+/// `$3.2 million`; below a million to the dollar.
+pub fn in_words(dollars: i64, t: &ProfileTexts) -> String {
+    let sign = if dollars < 0 { "−" } else { "" };
+    let size = dollars.unsigned_abs();
+    let (unit, name) = match size {
+        0..1_000_000 => return format!("{sign}${}", thousands(size)),
+        1_000_000..999_950_000 => (1_000_000, t.million),
+        _ => (1_000_000_000, t.billion),
+    };
+    let tenths = (u128::from(size) * 10 + unit / 2) / unit;
+    match tenths % 10 {
+        0 => format!("{sign}${} {name}", tenths / 10),
+        rest => format!("{sign}${}.{rest} {name}", tenths / 10),
+    }
+}
+
+/// The facts as JSON-LD, by schema.org.
+#[derive(Debug, Serialize)]
+pub struct Facts<'a> {
+    #[serde(rename = "@context")]
+    context: &'static str,
+    #[serde(rename = "@type")]
+    kind: &'static str,
+    name: &'a str,
+    description: &'a str,
+    url: &'a str,
+    logo: String,
+    address: Address<'a>,
+    #[serde(rename = "taxID", skip_serializing_if = "Option::is_none")]
+    tax_id: Option<String>,
+    #[serde(rename = "sameAs", skip_serializing_if = "Option::is_none")]
+    same_as: Option<&'a str>,
+    #[serde(rename = "nonprofitStatus", skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
+    #[serde(rename = "potentialAction", skip_serializing_if = "Option::is_none")]
+    action: Option<Action<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "@type", rename = "PostalAddress")]
+struct Address<'a> {
+    #[serde(rename = "addressLocality")]
+    city: &'a str,
+    #[serde(rename = "addressRegion")]
+    state: &'a str,
+    #[serde(rename = "postalCode")]
+    zip: &'a str,
+    #[serde(rename = "addressCountry")]
+    country: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "@type", rename = "DonateAction")]
+struct Action<'a> {
+    target: &'a str,
+}
+
+/// The facts of a nonprofit for machines, whose profile is at `address`.
+pub fn for_machines<'a>(
+    nonprofit: &Nonprofit<'a>,
+    description: &'a str,
+    address: &'a str,
+    urls: &Urls,
+) -> Facts<'a> {
+    let can_be_given_to = nonprofit.is_disbursable();
+    Facts {
+        context: "https://schema.org",
+        kind: "NGO",
+        name: nonprofit.name,
+        description,
+        url: address,
+        logo: urls.logo(nonprofit),
+        address: Address {
+            city: nonprofit.city,
+            state: nonprofit.state,
+            zip: nonprofit.zip,
+            country: if nonprofit.country.is_empty() {
+                "US"
+            } else {
+                nonprofit.country
+            },
+        },
+        tax_id: nonprofit.ein.map(crate::directory::nonprofits::ein::Ein::dashed),
+        same_as: nonprofit.website_url,
+        status: can_be_given_to.then_some("https://schema.org/Nonprofit501c3"),
+        action: can_be_given_to.then_some(Action { target: address }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web::texts::PUBLIC_EN;
+    use proptest::prelude::*;
+
+    #[test]
+    fn amounts_are_told_as_people_tell_them() {
+        for (dollars, words) in [
+            (0, "$0"),
+            (64_000, "$64,000"),
+            (999_999, "$999,999"),
+            (1_000_000, "$1 million"),
+            (3_249_999, "$3.2 million"),
+            (999_949_999, "$999.9 million"),
+            (999_960_000, "$1 billion"),
+            (3_217_077_000, "$3.2 billion"),
+            (-1_500_000, "−$1.5 million"),
+        ] {
+            assert_eq!(in_words(dollars, &PUBLIC_EN.profile), words);
+        }
+    }
+
+    #[test]
+    fn a_return_of_nothing_but_zeros_draws_nothing() {
+        let facts = IrsFacts {
+            revenue: Some(0),
+            assets: Some(-5),
+            ..IrsFacts::default()
+        };
+        assert_eq!(bars(&facts, &PUBLIC_EN.profile), []);
+    }
+
+    proptest! {
+        #[test]
+        fn every_bar_fits(amounts in any::<[Option<i64>; 3]>()) {
+            let [assets, income, revenue] = amounts;
+            let facts = IrsFacts { assets, income, revenue, ..IrsFacts::default() };
+            for bar in bars(&facts, &PUBLIC_EN.profile) {
+                prop_assert!((NARROWEST..=WIDEST).contains(&bar.width));
+            }
+        }
+    }
+}
