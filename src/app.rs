@@ -38,6 +38,7 @@ use crate::platform::clock::Clock;
 use crate::platform::db::Db;
 use crate::platform::hosted::Pictures;
 use crate::platform::mail::{self, Mailer};
+use crate::platform::public_url::PublicUrl;
 use crate::server::telemetry::Metrics;
 use crate::site::share::Studio;
 use axum::body::Bytes;
@@ -78,6 +79,7 @@ pub struct Parts {
     pub items: Items,
     /// Profile pages.
     pub pages: Recent<Bytes>,
+    pub public_url: PublicUrl,
     pub urls: Urls,
     pub wire: Wire,
     pub hashing: Hashing,
@@ -127,6 +129,7 @@ impl App {
             items: Items::new(config.search.recent_answers / 8 * 3),
             pages: Recent::new(config.search.recent_answers / 2),
             wire: Wire::new(directory.causes(), &urls),
+            public_url: PublicUrl::new(&config.public_url),
             urls,
             hashing: Hashing::new(metrics.password_hashes.clone()),
             metrics,

@@ -7,4 +7,5 @@ pub mod hosted;
 pub mod ids;
 pub mod mail;
 pub mod money;
+pub mod public_url;
 pub mod text;

@@ -4,6 +4,11 @@
 //! checks both. Writes go through [`Db::write`], which takes the write lock at once.
 
 mod open;
+mod row;
+mod store_error;
+
+pub use crate::from_row;
+pub use store_error::StoreError;
 
 use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction};
 use std::time::Duration;
