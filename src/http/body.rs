@@ -2,7 +2,8 @@
 
 use crate::app::App;
 use crate::app::body_budget::{Held, Owner, STEP};
-use crate::http::error::{Error, FieldFault};
+use crate::http::error::Error;
+use crate::platform::field_error::FieldError;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
@@ -92,10 +93,10 @@ impl JsonBody {
                 hash: Sha256::digest(bytes).into(),
                 room: None,
             }),
-            Ok(_) => Err(Error::InvalidBody(vec![FieldFault {
-                field: "body".to_owned(),
-                detail: "send one JSON object".to_owned(),
-            }])),
+            Ok(_) => Err(Error::InvalidBody(vec![FieldError::new(
+                "body",
+                "send one JSON object",
+            )])),
             Err(fault) => Err(Error::InvalidJson(fault.to_string())),
         }
     }

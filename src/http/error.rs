@@ -10,6 +10,7 @@ use crate::directory::ResolveError;
 use crate::directory::nonprofits::ein::Ein;
 use crate::giving::ledger::writer::WriteFault;
 use crate::http::request_id::RequestId;
+use crate::platform::field_error::FieldError;
 use crate::web::error_page;
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
@@ -71,8 +72,8 @@ pub enum Error {
     SlowBody,
     #[error("send the body as JSON, with Content-Type: application/json")]
     UnsupportedMediaType,
-    #[error("{}", told(.0))]
-    InvalidBody(Vec<FieldFault>),
+    #[error("{}", join_errors(.0))]
+    InvalidBody(Vec<FieldError>),
     #[error("this Idempotency-Key was used with another body; send a new key for a new fundraiser")]
     IdempotencyMismatch,
     #[error("the first request with this Idempotency-Key is still under way; ask again in a moment")]
@@ -94,29 +95,28 @@ pub enum Error {
 }
 
 /// What is wrong with one field of a body.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct FieldFault {
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = FieldFault)]
+pub struct FieldErrorBody {
     #[schema(example = "goal")]
-    pub field: String,
+    field: String,
     /// What to send instead.
-    pub detail: String,
+    detail: String,
 }
 
-impl FieldFault {
-    /// Without what looks like a key.
-    fn masked(&self) -> FieldFault {
-        FieldFault {
-            field: mask(&self.field).into_owned(),
-            detail: mask(&self.detail).into_owned(),
-        }
+/// Masks anything in a field error that looks like an API key.
+fn masked(error: &FieldError) -> FieldErrorBody {
+    FieldErrorBody {
+        field: mask(&error.field).into_owned(),
+        detail: mask(&error.detail).into_owned(),
     }
 }
 
-/// All faults as one sentence.
-fn told(faults: &[FieldFault]) -> String {
-    let each = faults
+/// Joins field errors into one sentence.
+fn join_errors(errors: &[FieldError]) -> String {
+    let each = errors
         .iter()
-        .map(|fault| format!("{}: {}", fault.field, fault.detail));
+        .map(|error| format!("{}: {}", error.field, error.detail));
     each.collect::<Vec<_>>().join("; ")
 }
 
@@ -126,7 +126,7 @@ pub struct Problem {
     status: StatusCode,
     code: &'static str,
     detail: String,
-    errors: Vec<FieldFault>,
+    errors: Vec<FieldErrorBody>,
 }
 
 /// The body of an error, in the form of RFC 9457.
@@ -149,8 +149,8 @@ pub struct ProblemBody<'a> {
     #[serde(rename = "requestId")]
     request_id: &'a str,
     /// What is wrong with a body, field by field; there only where a body is.
-    #[serde(skip_serializing_if = "<[FieldFault]>::is_empty")]
-    errors: &'a [FieldFault],
+    #[serde(skip_serializing_if = "<[FieldErrorBody]>::is_empty")]
+    errors: &'a [FieldErrorBody],
 }
 
 impl Error {
@@ -280,7 +280,7 @@ impl IntoResponse for Error {
             code,
             detail: mask(&self.to_string()).into_owned(),
             errors: match &self {
-                Error::InvalidBody(faults) => faults.iter().map(FieldFault::masked).collect(),
+                Error::InvalidBody(errors) => errors.iter().map(masked).collect(),
                 _ => Vec::new(),
             },
         };

@@ -3,6 +3,7 @@
 pub mod blobs;
 pub mod clock;
 pub mod db;
+pub mod field_error;
 pub mod hosted;
 pub mod ids;
 pub mod mail;

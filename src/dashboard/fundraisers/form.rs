@@ -1,7 +1,7 @@
 //! The form of a fundraiser: what people type becomes a body of the interface, so the same rules judge both.
 
 use crate::giving::fundraisers::Fundraiser;
-use crate::http::error::FieldFault;
+use crate::platform::field_error::FieldError;
 use crate::platform::ids::FundraiserId;
 use crate::platform::money::Cents;
 use crate::platform::text::hex;
@@ -161,7 +161,7 @@ pub fn read(form: &mut Form, sent: &Sent, known: Option<&Fundraiser>, t: &Texts)
 }
 
 /// Shows what the rules of the interface found, each beside its field.
-pub fn refuse(form: &mut Form, faults: Vec<FieldFault>) {
+pub fn refuse(form: &mut Form, faults: Vec<FieldError>) {
     for fault in faults {
         match fault.field.as_str() {
             "nonprofitId" => form.refuse("nonprofit", fault.detail),

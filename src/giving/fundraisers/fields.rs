@@ -1,6 +1,7 @@
 //! Reading the fields of a body: each rule in one place, every fault kept with the name of its field.
 
-use crate::http::error::{Error, FieldFault};
+use crate::http::error::Error;
+use crate::platform::field_error::FieldError;
 use crate::platform::money::{Cents, HEAVIEST};
 use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
@@ -19,7 +20,7 @@ const NULL: Value = Value::Null;
 #[derive(Debug)]
 pub struct Fields<'a> {
     fields: &'a Map<String, Value>,
-    pub faults: Vec<FieldFault>,
+    pub faults: Vec<FieldError>,
 }
 
 impl<'a> Fields<'a> {
@@ -48,10 +49,7 @@ impl<'a> Fields<'a> {
     }
 
     pub fn fault(&mut self, field: impl Into<String>, detail: impl Into<String>) {
-        self.faults.push(FieldFault {
-            field: field.into(),
-            detail: detail.into(),
-        });
+        self.faults.push(FieldError::new(field, detail));
     }
 
     pub fn title(&mut self) -> Option<String> {

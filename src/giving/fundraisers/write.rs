@@ -10,8 +10,9 @@ use crate::giving::donations::OFFLINE;
 use crate::giving::ledger::entry::{Draft, Kind, Leg, Party};
 use crate::giving::ledger::state::Asks;
 use crate::giving::ledger::writer::Batch;
-use crate::http::error::{Error, FieldFault};
+use crate::http::error::Error;
 use crate::http::idempotency::{Asked, Kept};
+use crate::platform::field_error::FieldError;
 use crate::platform::ids::{AccountId, FundraiserId, NonprofitId};
 use crate::platform::money::Cents;
 use serde_json::{Map, Value, json};
@@ -136,12 +137,11 @@ async fn add_offline(
         ],
         recorded_at: now,
     };
-    Ok(batch.append(draft).await?.map(|_| ()).map_err(|too_much| {
-        Error::InvalidBody(vec![FieldFault {
-            field: "raisedOffline".to_owned(),
-            detail: too_much.to_string(),
-        }])
-    }))
+    Ok(batch
+        .append(draft)
+        .await?
+        .map(|_| ())
+        .map_err(|too_much| Error::InvalidBody(vec![FieldError::new("raisedOffline", too_much.to_string())])))
 }
 
 /// Changes a fundraiser of an account; one of another is not found. What is so already is not written again.

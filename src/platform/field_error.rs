@@ -1,0 +1,19 @@
+//! An error about one field of a request body or form.
+
+/// What is wrong with one field, and what to send instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// The name of the field, such as `goal` or `forNonprofits[2]`.
+    pub field: String,
+    /// What to send instead.
+    pub detail: String,
+}
+
+impl FieldError {
+    pub fn new(field: impl Into<String>, detail: impl Into<String>) -> FieldError {
+        FieldError {
+            field: field.into(),
+            detail: detail.into(),
+        }
+    }
+}
