@@ -111,7 +111,13 @@ impl App {
         let clock = Clock::default();
         let db = Db::open(&config.data, &config.database).await?;
         let store = db.identity(clock.millis()).await?;
-        let directory = Arc::new(Directory::new(db.clone(), store, &config, Causes::built_in()));
+        let directory = Arc::new(Directory::new(
+            db.clone(),
+            store,
+            &config.data,
+            config.public_url.as_bytes(),
+            Causes::built_in(),
+        ));
         directory.open_newest().await?;
         let urls = Urls::new(&config.public_url);
         let keys = Arc::new(KeyRing::new(db.clone()));

@@ -2,6 +2,7 @@
 
 use crate::access::accounts::{AccountSettings, SignUp};
 use crate::access::keys::Limits;
+use crate::directory::DirectorySettings;
 use crate::giving::ledger::outbox::OutboxSettings;
 use crate::giving::payments::provider::Provider;
 use crate::platform::mail::{MailSettings, Way};
@@ -42,13 +43,6 @@ pub struct Config {
     pub giving: Provider,
     pub outbox: OutboxSettings,
     pub security_contact: SecurityContact,
-}
-
-/// How the running server keeps its directory fresh.
-#[derive(Clone, Copy, Debug)]
-pub struct DirectorySettings {
-    pub poll_interval: Duration,
-    pub overlay_limit: usize,
 }
 
 /// How searches are answered.

@@ -3,9 +3,9 @@
 use crate::app::App;
 use crate::app::json;
 use crate::app::nonprofit_json::BrowseItem;
-use crate::directory::browse::Pagination;
 use crate::http::cache::{self, Known};
 use crate::http::error::{Error, ProblemBody, Result};
+use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive};
 use crate::http::public_key::{Browse, Causes, PublicKey};
 use axum::extract::State;
@@ -84,7 +84,7 @@ pub async fn browse(
     if view.snapshot.is_none() {
         return Err(Error::Unavailable);
     }
-    Ok(cache::json(&known, view.tag.as_ref(), || {
+    Ok(cache::json(&known, view.tag.as_deref(), || {
         let pagination = Pagination::new(page as u64, take as u64, view.count_of_cause(&cause.name));
         let found = view.list_of_cause(&cause.name, pagination.skipped(), take);
         let mut out = Vec::with_capacity(1_024 * found.len() + 128);
@@ -121,7 +121,7 @@ pub async fn causes(State(app): State<App>, _key: PublicKey<Causes>, known: Know
     if view.snapshot.is_none() {
         return Err(Error::Unavailable);
     }
-    Ok(cache::json(&known, view.tag.as_ref(), || {
+    Ok(cache::json(&known, view.tag.as_deref(), || {
         let cause = |cause: &'static crate::directory::nonprofits::causes::Cause| CauseBody {
             tag_name: &cause.name,
             cause_category: cause.category.as_str(),

@@ -2,7 +2,6 @@
 
 use crate::app::App;
 use crate::app::nonprofit_json::DetailsBody;
-use crate::directory::nonprofits::identifier::{Identifier, NoIdentifier};
 use crate::http::cache::{self, Known};
 use crate::http::error::{Error, ProblemBody, Result};
 use crate::http::params::PathText;
@@ -41,15 +40,8 @@ pub async fn details(
     PathText(text): PathText,
     known: Known,
 ) -> Result<Response> {
-    let identifier = Identifier::parse(&text).map_err(|fault| match fault {
-        NoIdentifier::DressedEin(ein) => Error::DressedEin(ein),
-        NoIdentifier::Nonsense => Error::no_such_nonprofit(&text),
-    })?;
-    let found = app
-        .directory
-        .find(&identifier)
-        .await?
-        .ok_or_else(|| Error::no_such_nonprofit(&text))?;
+    let found = app.directory.resolve(&text).await;
+    let found = found.map_err(|error| Error::unresolved(error, &text))?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
     Ok(cache::json(&known, found.tag(), || {
         let mut out = Vec::with_capacity(4_096);

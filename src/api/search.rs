@@ -2,8 +2,9 @@
 
 use crate::app::App;
 use crate::app::nonprofit_json::{SearchBody, Wire};
+use crate::directory::documents::{DISBURSABLE, cause_label, city_label, state_label};
 use crate::directory::nonprofits::store;
-use crate::directory::search::{At, DISBURSABLE, cause_label, city_label, state_label};
+use crate::directory::search::At;
 use crate::directory::{View, record};
 use crate::http::cache::{self, Known};
 use crate::http::error::{Error, ProblemBody, Result};
@@ -73,7 +74,7 @@ pub async fn search(
     if view.snapshot.is_none() {
         return fallback(&app, &term, take).await;
     }
-    Ok(cache::json(&known, view.tag.as_ref(), || {
+    Ok(cache::json(&known, view.tag.as_deref(), || {
         answer(&app, &view, &term, take, &filter)
     }))
 }

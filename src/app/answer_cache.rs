@@ -4,11 +4,11 @@
 //! Two generations in each shard: what is asked for again moves to the young one, and when that is full the old one
 //! goes. What is held stays within a fixed number of bytes, whatever is asked.
 
+use crate::directory::search::Spot;
 use axum::body::Bytes;
-use axum::http::HeaderValue;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 const SHARDS: usize = 16;
 
@@ -37,6 +37,17 @@ impl Keep for Bytes {
     }
 }
 
+/// What a search found, kept for the next who asks the same.
+impl Keep for Arc<[Spot]> {
+    fn size(&self) -> usize {
+        // The words are mostly shared; those of the first stand for all.
+        let words = self
+            .first()
+            .map_or(0, |spot| spot.words.iter().map(|word| word.len() + 40).sum());
+        size_of_val(&**self) + words
+    }
+}
+
 /// What is kept.
 #[derive(Debug)]
 pub struct Recent<V> {
@@ -60,7 +71,7 @@ struct Generation<V> {
 
 #[derive(Clone, Debug)]
 struct Kept<V> {
-    tag: HeaderValue,
+    tag: Arc<str>,
     answer: V,
 }
 
@@ -79,7 +90,7 @@ impl<V: Keep> Recent<V> {
     pub fn answer<E>(
         &self,
         question: &str,
-        tag: Option<&HeaderValue>,
+        tag: Option<&Arc<str>>,
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
         let Some(tag) = tag.filter(|_| self.most > 0) else {
@@ -87,12 +98,12 @@ impl<V: Keep> Recent<V> {
         };
         let shard = &self.shards[self.hasher.hash_one(question) as usize % SHARDS];
         let found = lock(shard).find(question, self.most);
-        if let Some(kept) = found.filter(|kept| kept.tag == tag) {
+        if let Some(kept) = found.filter(|kept| kept.tag == *tag) {
             return Ok(kept.answer);
         }
         let answer = make()?;
         let kept = Kept {
-            tag: tag.clone(),
+            tag: Arc::clone(tag),
             answer: answer.fitted(),
         };
         lock(shard).keep(question.into(), kept, self.most);
@@ -155,8 +166,8 @@ mod tests {
     use proptest::prelude::*;
     use std::convert::Infallible;
 
-    fn tag(state: u8) -> HeaderValue {
-        HeaderValue::from_str(&format!("\"{state}\"")).unwrap()
+    fn tag(state: u8) -> Arc<str> {
+        format!("\"{state}\"").into()
     }
 
     fn ask(recent: &Recent<Bytes>, question: &str, state: Option<u8>, made: &str) -> Bytes {

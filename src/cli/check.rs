@@ -2,7 +2,7 @@
 
 use super::Output;
 use crate::app::App;
-use crate::directory::check::prove;
+use crate::directory::check::check;
 use crate::giving;
 use crate::platform::hosted;
 use anyhow::bail;
@@ -15,7 +15,8 @@ pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
         // A file that cannot be read says more of itself than the reader does.
         Err(fault) => return Err(integrity.err().unwrap_or_else(|| fault.into())),
     };
-    let proof = prove(app).await?;
+    let overlay_limit = app.config.directory.overlay_limit;
+    let proof = check(&app.directory, &app.db, overlay_limit).await?;
     let pictures = hosted::check::prove(&app.pictures).await?;
     let differences: Vec<&String> = journal
         .faults

@@ -4,10 +4,11 @@ use super::file::{Edition, SnapshotWriter};
 use super::record;
 use super::snapshot::{SECTIONS, Section};
 use super::table::{self, spread, text_key};
+use crate::directory::documents;
 use crate::directory::nonprofits::assemble::assemble;
 use crate::directory::nonprofits::causes::Causes;
 use crate::directory::nonprofits::store::{self, NonprofitRow, Profile, StoredNonprofit};
-use crate::directory::search;
+use crate::directory::rules::{file_name, rules};
 use crate::platform::db::{Db, Topic, run};
 use ::search::{BuildError, Builder};
 use anyhow::Context;
@@ -47,10 +48,10 @@ pub async fn build(db: &Db, store: Uuid, causes: &'static Causes, folder: &Path)
     let edition = Edition {
         store,
         revision,
-        rules: super::rules(),
+        rules: rules(),
         count: gathered.starts.len() as u64,
     };
-    let path = folder.join(super::file_name(revision));
+    let path = folder.join(file_name(revision));
     let target = path.clone();
     let index_took =
         tokio::task::spawn_blocking(move || gathered.write(&target, edition, &former_slugs, causes))
@@ -232,7 +233,7 @@ impl Gathered {
         let mut builder = Builder::new();
         for rank in self.order.iter().take_while(|rank| !rank.is_gone) {
             if let Some(nonprofit) = record::read(self.record(rank.record)) {
-                search::add(&mut builder, &nonprofit, causes)?;
+                documents::add(&mut builder, &nonprofit, causes)?;
             }
         }
         Ok(builder)

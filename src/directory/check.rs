@@ -1,14 +1,14 @@
 //! Proving what is shown against the store, record by record.
 
-use super::View;
+use super::directory::Directory;
 use super::keeper::Look;
 use super::record;
-use crate::app::App;
+use super::view::View;
 use crate::directory::nonprofits::assemble::assemble;
 use crate::directory::nonprofits::identifier::Identifier;
 use crate::directory::nonprofits::slug::Slug;
 use crate::directory::nonprofits::store::{self, NonprofitRow, StoredNonprofit};
-use crate::platform::db::{Topic, Tx, run};
+use crate::platform::db::{Db, Topic, Tx, run};
 use crate::platform::ids::NonprofitId;
 use anyhow::bail;
 use futures_util::TryStreamExt;
@@ -27,9 +27,9 @@ const MOST_DIFFERENCES: usize = 100;
 const MOST_LOOKS: usize = 10;
 
 /// Compares every nonprofit of the store with the view that a server would show.
-pub async fn prove(app: &App) -> anyhow::Result<Proof> {
+pub async fn check(directory: &Arc<Directory>, db: &Db, overlay_limit: usize) -> anyhow::Result<Proof> {
     let mut proof = Proof::default();
-    let (view, mut tx) = settled(app).await?;
+    let (view, mut tx) = settled(directory, db, overlay_limit).await?;
     let profiles = store::list_profiles(&mut tx).await?;
     let former_slugs = store::list_former_slugs(&mut tx).await?;
     let mut shown = Vec::new();
@@ -38,7 +38,7 @@ pub async fn prove(app: &App) -> anyhow::Result<Proof> {
         while let Some(row) = rows.try_next().await? {
             let stored = StoredNonprofit::from(row);
             proof.nonprofits += 1;
-            assemble(&stored, profiles.get(&stored.id), app.directory.causes(), |nonprofit| {
+            assemble(&stored, profiles.get(&stored.id), directory.causes(), |nonprofit| {
                 shown.clear();
                 record::write(nonprofit, &mut shown);
             });
@@ -62,14 +62,18 @@ pub async fn prove(app: &App) -> anyhow::Result<Proof> {
 }
 
 /// The view and the store at one revision. A server that builds a snapshot right now is waited for.
-async fn settled(app: &App) -> anyhow::Result<(Arc<View>, Tx)> {
+async fn settled(
+    directory: &Arc<Directory>,
+    db: &Db,
+    overlay_limit: usize,
+) -> anyhow::Result<(Arc<View>, Tx)> {
     for _ in 0..MOST_LOOKS {
-        if app.directory.refresh(app.config.directory.overlay_limit).await? == Look::BuildDue {
-            app.directory.build_after_import().await?;
+        if directory.refresh(overlay_limit).await? == Look::BuildDue {
+            directory.build_after_import().await?;
             continue;
         }
-        let view = app.directory.view();
-        let mut tx = app.db.view().await?;
+        let view = directory.view();
+        let mut tx = db.view().await?;
         if tx.revision(Topic::Directory).await? == view.revision {
             return Ok((view, tx));
         }

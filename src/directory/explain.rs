@@ -1,6 +1,6 @@
 //! Why a nonprofit stands where it stands, for `causeway search --explain`.
 
-use crate::directory::View;
+use crate::directory::view::View;
 use ::search::{Query, Together};
 
 /// A nonprofit of an answer, with the account of the index.

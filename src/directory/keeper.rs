@@ -5,14 +5,15 @@
 //! wins, one that is damaged is set aside, older ones are removed.
 
 use super::build::{Built, build};
+use super::directory::Directory;
 use super::file::{Unusable, set_aside};
 use super::overlay::Overlay;
+use super::rules::rules;
 use super::snapshot::Snapshot;
-use super::{Directory, View, rules};
+use super::view::View;
 use crate::directory::nonprofits::store;
 use crate::platform::db::{Topic, Tx, run};
 use anyhow::Context;
-use axum::http::HeaderValue;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::PathBuf;
@@ -135,11 +136,10 @@ impl Directory {
         })
         .await??;
         let tag = format!("\"{:08x}-{revision:x}\"", self.surroundings);
-        let tag = HeaderValue::try_from(tag).ok();
         self.view.store(Arc::new(View {
             number: VIEWS.fetch_add(1, Ordering::Relaxed),
             revision,
-            tag,
+            tag: Some(tag.into()),
             snapshot: Some(snapshot),
             overlay,
         }));

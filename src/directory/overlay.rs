@@ -2,13 +2,13 @@
 
 use super::record;
 use super::snapshot::Snapshot;
-use crate::directory::browse::Edits;
+use crate::directory::documents::{self, cause_label};
+use crate::directory::edits::Edits;
 use crate::directory::nonprofits::Nonprofit;
 use crate::directory::nonprofits::assemble::assemble;
 use crate::directory::nonprofits::causes::Causes;
 use crate::directory::nonprofits::identifier::Identifier;
 use crate::directory::nonprofits::store::{Profile, StoredNonprofit};
-use crate::directory::search::{self, cause_label};
 use crate::platform::ids::NonprofitId;
 use ::search::{BuildError, Builder, Index};
 use std::cmp::{Ordering, Reverse};
@@ -60,7 +60,7 @@ impl Overlay {
                 overlay.by_ein.insert(ein.value(), place);
             }
             if nonprofit.gone_at.is_none() {
-                search::add(&mut builder, &nonprofit, causes)?;
+                documents::add(&mut builder, &nonprofit, causes)?;
             }
             overlay
                 .replaced

@@ -41,13 +41,14 @@ impl Known {
 }
 
 /// JSON that stands as long as `tag` does; 304 where the caller has it already.
-pub fn json<B: IntoResponse>(known: &Known, tag: Option<&HeaderValue>, body: impl FnOnce() -> B) -> Response {
-    let mut response = match tag {
+pub fn json<B: IntoResponse>(known: &Known, tag: Option<&str>, body: impl FnOnce() -> B) -> Response {
+    let tag = tag.and_then(|tag| HeaderValue::from_str(tag).ok());
+    let mut response = match &tag {
         Some(tag) if known.has(tag) => StatusCode::NOT_MODIFIED.into_response(),
         _ => ([(CONTENT_TYPE, JSON)], body()).into_response(),
     };
     if let Some(tag) = tag {
-        response.headers_mut().insert(ETAG, tag.clone());
+        response.headers_mut().insert(ETAG, tag);
     }
     response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
     response

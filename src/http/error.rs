@@ -6,6 +6,7 @@
 
 use crate::access::keys::{Class, mask};
 use crate::access::limits::window::Verdict;
+use crate::directory::ResolveError;
 use crate::directory::nonprofits::ein::Ein;
 use crate::giving::ledger::writer::WriteFault;
 use crate::http::request_id::RequestId;
@@ -198,6 +199,15 @@ impl Error {
     /// That no nonprofit has this identifier; a long one is not repeated in full.
     pub fn no_such_nonprofit(identifier: &str) -> Error {
         Error::NoSuchNonprofit(crate::platform::text::cut(identifier, 100).to_owned())
+    }
+
+    /// The error for a text that names no nonprofit.
+    pub fn unresolved(error: ResolveError, identifier: &str) -> Error {
+        match error {
+            ResolveError::FormattedEin(ein) => Error::DressedEin(ein),
+            ResolveError::NotFound => Error::no_such_nonprofit(identifier),
+            ResolveError::Store(error) => error.into(),
+        }
     }
 
     /// That a nonprofit has no such fundraiser; a long name is not repeated in full.

@@ -7,6 +7,7 @@ pub mod credentials;
 pub mod deadline;
 pub mod error;
 pub mod idempotency;
+pub mod pagination;
 pub mod params;
 pub mod public_key;
 pub mod rate_limit;

@@ -2,9 +2,9 @@
 
 use crate::app::App;
 use crate::directory::View;
-use crate::directory::browse::Pagination;
 use crate::directory::nonprofits::causes::{Category, Cause, Causes};
 use crate::http::error::{Error, Result};
+use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive};
 use crate::site::card::Card;
 use crate::site::search::thousands;

@@ -4,11 +4,10 @@ pub mod facts;
 
 use crate::app::App;
 use crate::app::urls::Urls;
-use crate::directory::Found;
 use crate::directory::import::provenance::Source;
 use crate::directory::nonprofits::Nonprofit;
 use crate::directory::nonprofits::causes::Cause;
-use crate::directory::nonprofits::identifier::{Identifier, NoIdentifier};
+use crate::directory::{Found, ResolveError};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::checkout::link::GiveBox;
@@ -105,13 +104,11 @@ pub async fn profile(
 
 /// The nonprofit that an address names, an EIN with a dash included.
 pub async fn find(app: &App, text: &str) -> Result<Found> {
-    let identifier = match Identifier::parse(text) {
-        Ok(identifier) => identifier,
-        Err(NoIdentifier::DressedEin(ein)) => Identifier::Ein(ein),
-        Err(NoIdentifier::Nonsense) => return Err(Error::NotFound),
-    };
-    let found = app.directory.find(&identifier).await?;
-    found.ok_or(Error::NotFound)
+    let found = app.directory.resolve_lenient(text).await;
+    found.map_err(|error| match error {
+        ResolveError::Store(error) => error.into(),
+        ResolveError::NotFound | ResolveError::FormattedEin(_) => Error::NotFound,
+    })
 }
 
 /// What the picture of a shared profile says.

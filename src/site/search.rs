@@ -5,11 +5,12 @@ use crate::access::keys::Class;
 use crate::api::search::{Filter, answer};
 use crate::app::App;
 use crate::directory::View;
+use crate::directory::documents::{cause_label, state_label};
 use crate::directory::nonprofits::Nonprofit;
 use crate::directory::nonprofits::causes::{Cause, Causes};
 use crate::directory::nonprofits::ntee::Ntee;
 use crate::directory::nonprofits::place::STATES;
-use crate::directory::search::{Match, cause_label, state_label};
+use crate::directory::search::Match;
 use crate::http::cache::{self, Known};
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, positive, values};
@@ -124,7 +125,7 @@ pub async fn live(
     admit(&app, client)?;
     let typed = typed(&query);
     let view = app.directory.view();
-    Ok(cache::json(&known, view.tag.as_ref(), || {
+    Ok(cache::json(&known, view.tag.as_deref(), || {
         answer(&app, &view, &typed, LIVE_HITS, &Filter::default())
     }))
 }

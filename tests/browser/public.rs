@@ -5,7 +5,6 @@ use crate::site::{Keys, Site};
 use axum::http::StatusCode;
 use causeway::directory::nonprofits::ein::Ein;
 use causeway::http::request_id::RequestId;
-use causeway::platform::ids::NonprofitId;
 use causeway::web::error_page;
 use serde_json::{Value, json};
 use thirtyfour::Key;
@@ -157,7 +156,7 @@ async fn look_at_errors(reader: &Reader, site: &Site) {
 }
 
 fn id_of(ein: &str) -> String {
-    NonprofitId::of_ein(Ein::parse(ein).unwrap()).to_string()
+    Ein::parse(ein).unwrap().nonprofit_id().to_string()
 }
 
 async fn make_fundraiser(site: &Site, keys: &Keys, title: &str, fields: Value) -> String {

@@ -5,6 +5,7 @@ use causeway::access::accounts::{self, Username};
 use causeway::access::keys::{self, KeyText, Kind};
 use causeway::app::App;
 use causeway::config::Config;
+use causeway::directory::check::{Proof, check};
 use causeway::directory::import::{Summary, irs, nonprofits};
 use causeway::platform::db::Db;
 use causeway::platform::ids::{AccountId, KeyId};
@@ -199,6 +200,11 @@ impl World {
     pub async fn imports(&self) -> usize {
         self.texts("select kind from imports").await.len()
     }
+}
+
+/// Compares the directory that an app shows with its store.
+pub async fn check_directory(app: &App) -> anyhow::Result<Proof> {
+    check(&app.directory, &app.db, app.config.directory.overlay_limit).await
 }
 
 const NONPROFITS: &str = "select coalesce(cast(ein as text), '') || '|' || slug || '|' || filed || '|' || \

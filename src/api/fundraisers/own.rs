@@ -3,13 +3,13 @@
 use super::slug_of;
 use crate::api::fundraisers::wire::{FundraiserBody, WrittenBody};
 use crate::app::App;
-use crate::directory::browse::Pagination;
 use crate::giving::fundraisers::fields::Fields;
 use crate::giving::fundraisers::write::{self, Wanted};
 use crate::giving::fundraisers::{Fundraiser, store};
 use crate::http::body::JsonBody;
 use crate::http::credentials::Credentials;
 use crate::http::error::{Error, ProblemBody, Result};
+use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive, switch};
 use crate::http::public_key::Fundraisers;
 use crate::platform::ids::{AccountId, FundraiserId};

@@ -8,13 +8,12 @@ use crate::access::sessions::SignedIn;
 use crate::api::fundraisers::writes;
 use crate::app::App;
 use crate::dashboard::fundraisers::view::FundraiserView;
-use crate::directory::Found;
-use crate::directory::browse::Pagination;
-use crate::directory::nonprofits::identifier::{Identifier, NoIdentifier};
+use crate::directory::{Found, ResolveError};
 use crate::giving::fundraisers::write::{self, Order, Wanted};
 use crate::giving::fundraisers::{Fundraiser, store};
 use crate::http::error::{Error, Result};
 use crate::http::idempotency::Asked;
+use crate::http::pagination::Pagination;
 use crate::http::params::{self, PathText, RawQuery};
 use crate::platform::ids::{FundraiserId, NonprofitId};
 use crate::web::flash::Flash;
@@ -168,12 +167,10 @@ async fn find_nonprofit(app: &App, typed: &str, t: &Texts) -> Result<Result<Nonp
     if typed.trim().is_empty() {
         return Ok(Err(t.no_nonprofit));
     }
-    let identifier = match Identifier::parse(typed) {
-        Ok(identifier) => identifier,
-        Err(NoIdentifier::DressedEin(ein)) => Identifier::Ein(ein),
-        Err(NoIdentifier::Nonsense) => return Ok(Err(t.unknown_nonprofit)),
+    let found = match app.directory.resolve_lenient(typed).await {
+        Err(ResolveError::Store(error)) => return Err(error.into()),
+        found => found.ok(),
     };
-    let found = app.directory.find(&identifier).await?;
     Ok(match found.as_ref().and_then(Found::nonprofit) {
         None => Err(t.unknown_nonprofit),
         Some(nonprofit) if !nonprofit.is_disbursable() => Err(t.not_disbursable),

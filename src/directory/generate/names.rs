@@ -71,7 +71,7 @@ impl Names {
                 .map(|list| list.iter().map(read_entry).collect())
                 .collect(),
             patterns: table(
-                include_str!("../../../data/generate/names.txt"),
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/generate/names.txt")),
                 0,
                 |[_, subsection, foundation, ntee, size, inc, pattern]| {
                     let (subsection, size) = (number(subsection), number(size));
@@ -86,7 +86,7 @@ impl Names {
                 },
             ),
             orders: table(
-                include_str!("../../../data/generate/orders.txt"),
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/generate/orders.txt")),
                 0,
                 |[_, subsection, foundation, group, name, second]| {
                     let kind = Kind {
@@ -108,11 +108,20 @@ impl Names {
             ]
             .map(parse)
             .to_vec(),
-            given: lines(include_str!("../../../data/generate/given.txt"))
-                .flat_map(str::split_whitespace)
-                .collect(),
-            families: Composed::new(include_str!("../../../data/generate/families.txt"), 0xFA31),
-            coined: Composed::new(include_str!("../../../data/generate/coined.txt"), 0xC019),
+            given: lines(include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/data/generate/given.txt"
+            )))
+            .flat_map(str::split_whitespace)
+            .collect(),
+            families: Composed::new(
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/generate/families.txt")),
+                0xFA31,
+            ),
+            coined: Composed::new(
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/generate/coined.txt")),
+                0xC019,
+            ),
             grades: place_of("grade", &names),
         }
     }

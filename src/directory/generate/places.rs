@@ -45,7 +45,7 @@ impl Places {
     pub fn new(abroad: Vec<Entry>) -> Places {
         Places {
             states: table(
-                include_str!("../../../data/generate/states.txt"),
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/generate/states.txt")),
                 2,
                 |[code, name, _, low, high]| State {
                     code,
@@ -55,7 +55,7 @@ impl Places {
                 },
             ),
             cities: table(
-                include_str!("../../../data/generate/cities.txt"),
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/generate/cities.txt")),
                 3,
                 |[name, state, zip, _]| City {
                     name,
@@ -63,7 +63,10 @@ impl Places {
                     zip: number(zip),
                 },
             ),
-            towns: Composed::new(include_str!("../../../data/generate/towns.txt"), TOWN_SALT),
+            towns: Composed::new(
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/generate/towns.txt")),
+                TOWN_SALT,
+            ),
             abroad,
         }
     }
@@ -109,8 +112,13 @@ mod tests {
 
     #[test]
     fn a_town_always_has_the_same_state_and_the_zip_code_of_that_state() {
-        let places =
-            Places::new(Lists::new(include_str!("../../../data/generate/lists.txt")).take("foreign"));
+        let places = Places::new(
+            Lists::new(include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/data/generate/lists.txt"
+            )))
+            .take("foreign"),
+        );
         let mut place = Place::default();
         let mut abroad = 0;
         let mut three_digits: HashMap<(String, &str), Vec<u64>> = HashMap::new();

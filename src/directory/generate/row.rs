@@ -35,7 +35,10 @@ struct Money {
 
 impl Rows {
     pub fn new() -> Rows {
-        let mut lists = Lists::new(include_str!("../../../data/generate/lists.txt"));
+        let mut lists = Lists::new(include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/data/generate/lists.txt"
+        )));
         let places = Places::new(lists.take("foreign"));
         let (streets, ways) = (lists.take("street"), lists.take("way"));
         Rows {

@@ -38,7 +38,7 @@ pub async fn import(app: &App, files: &[PathBuf]) -> anyhow::Result<Summary> {
 
 /// Loads the demo directory that comes with the program.
 pub async fn import_demo(app: &App) -> anyhow::Result<Summary> {
-    const DEMO: &str = include_str!("../../../data/demo.jsonl");
+    const DEMO: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/demo.jsonl"));
     let mut lines = Vec::new();
     let mut summary = Summary::default();
     let mut refusals = Refusals::default();
@@ -208,8 +208,8 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
     }
     let id = match (entry.id, entry.ein) {
         (Some(id), None) => id,
-        (None, Some(ein)) => NonprofitId::of_ein(ein).0,
-        (Some(id), Some(ein)) if id == NonprofitId::of_ein(ein).0 => id,
+        (None, Some(ein)) => ein.nonprofit_id().0,
+        (Some(id), Some(ein)) if id == ein.nonprofit_id().0 => id,
         (Some(_), Some(_)) => {
             return Ok(Outcome::Refused(
                 "ein and id name two different nonprofits; send one".to_owned(),

@@ -2,7 +2,6 @@
 
 use crate::directory::nonprofits::ein::Ein;
 use crate::directory::nonprofits::slug::Slug;
-use crate::platform::ids::NonprofitId;
 use std::collections::HashSet;
 use uuid::Uuid;
 
@@ -23,7 +22,7 @@ impl Taken {
 
 /// The first choice of a body.
 pub fn first_choice(name: &str, city: &str, state: &str, ein: Ein) -> Slug {
-    let mut candidates = Slug::candidates(name, city, state, Some(ein), NonprofitId::of_ein(ein).0);
+    let mut candidates = Slug::candidates(name, city, state, Some(ein), ein.nonprofit_id().0);
     candidates.next().expect("a body has candidates")
 }
 

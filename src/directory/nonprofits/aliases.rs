@@ -24,7 +24,7 @@ struct WellKnown {
 }
 
 static BY_EIN: LazyLock<HashMap<Ein, WellKnown>> = LazyLock::new(|| {
-    let lines = include_str!("../../../data/demo.jsonl").lines();
+    let lines = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/demo.jsonl")).lines();
     let bodies = lines.map(|line| {
         let line: Line = serde_json::from_str(line).expect("the demo directory is valid");
         let ein = Ein::parse(&line.ein).expect("the demo directory has valid EINs");

@@ -10,7 +10,10 @@ type Forms = HashMap<&'static str, &'static str>;
 
 /// Words of names: everywhere, and those that change only behind a saint's `ST`.
 static NAME_WORDS: LazyLock<(Forms, Forms)> = LazyLock::new(|| {
-    let rows = forms(include_str!("../../../data/name-words.csv"));
+    let rows = forms(include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/data/name-words.csv"
+    )));
     let (behind_saint, everywhere): (Vec<_>, Vec<_>) = rows.partition(|(_, _, after)| *after == "ST");
     let table = |rows: Vec<_>| {
         rows.into_iter()
@@ -22,9 +25,12 @@ static NAME_WORDS: LazyLock<(Forms, Forms)> = LazyLock::new(|| {
 
 /// Words of cities, most of them the short forms of the post office.
 static CITY_WORDS: LazyLock<Forms> = LazyLock::new(|| {
-    forms(include_str!("../../../data/city-words.csv"))
-        .map(|(filed, written, _)| (filed, written))
-        .collect()
+    forms(include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/data/city-words.csv"
+    )))
+    .map(|(filed, written, _)| (filed, written))
+    .collect()
 });
 
 /// The rows `filed,written[,after]` of a table.

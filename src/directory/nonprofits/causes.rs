@@ -141,9 +141,9 @@ impl std::error::Error for CausesError {}
 
 static BUILT_IN: LazyLock<Causes> = LazyLock::new(|| {
     Causes::read(
-        include_str!("../../../data/causes.csv"),
-        include_str!("../../../data/ntee-causes.csv"),
-        include_str!("../../../data/name-causes.csv"),
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/causes.csv")),
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/ntee-causes.csv")),
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/name-causes.csv")),
     )
     .expect("the built-in causes are valid")
 });
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn an_operator_can_add_a_cause_at_the_end() {
         let list = concat!(
-            include_str!("../../../data/causes.csv"),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/causes.csv")),
             "chess,EDUCATION,Chess\n"
         );
         let causes =

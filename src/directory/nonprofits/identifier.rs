@@ -80,7 +80,7 @@ mod tests {
         #[test]
         fn slugs_eins_and_ids_never_collide(name in "[A-Za-z0-9 &'./-]{1,60}", city in "[A-Z ]{0,12}", ein in 1u32..1_000_000_000) {
             let ein = Ein::new(ein).unwrap();
-            let id = NonprofitId::of_ein(ein);
+            let id = ein.nonprofit_id();
             for slug in Slug::candidates(&name, &city, "OR", Some(ein), id.0) {
                 prop_assert_eq!(Identifier::parse(slug.as_str()), Ok(Identifier::Slug(slug.clone())));
             }

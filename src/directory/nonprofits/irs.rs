@@ -100,11 +100,6 @@ impl IrsFacts {
         self.affiliation == 9
     }
 
-    /// A private foundation: it gives, and gifts to it come with conditions.
-    pub const fn is_private_foundation(&self) -> bool {
-        self.is_charity() && matches!(self.foundation, 2..=4)
-    }
-
     /// The year in which the IRS recognised it.
     pub fn ruling_year(&self) -> Option<u16> {
         let (year, month) = (self.ruling / 100, self.ruling % 100);

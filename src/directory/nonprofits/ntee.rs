@@ -39,7 +39,9 @@ struct Table {
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut titles: Vec<Option<Title>> = Vec::new();
     titles.resize_with(PLACES, || None);
-    let mut rows = csv::Reader::from_reader(include_str!("../../../data/ntee.csv").as_bytes());
+    let mut rows = csv::Reader::from_reader(
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/ntee.csv")).as_bytes(),
+    );
     for row in rows.deserialize::<(String, String, String)>() {
         let (code, _, within) = row.expect("data/ntee.csv has the columns code, level, title");
         let mut alone = within.clone();

@@ -168,8 +168,11 @@ fn is_version(text: &str) -> bool {
 }
 
 /// First segments of the site's addresses, now or likely: one to a line.
-static ROUTES: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| include_str!("../../../data/reserved-slugs.txt").lines().collect());
+static ROUTES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/reserved-slugs.txt"))
+        .lines()
+        .collect()
+});
 
 impl fmt::Display for Slug {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,7 +9,7 @@ use causeway::directory::import::bmf::HEADER;
 use causeway::directory::import::enrichment::Enrichment;
 use causeway::directory::import::{irs, nonprofits};
 use causeway::directory::nonprofits::ein::Ein;
-use causeway::platform::ids::{AccountId, KeyId, NonprofitId};
+use causeway::platform::ids::{AccountId, KeyId};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 use uuid::Uuid;
@@ -70,7 +70,7 @@ pub async fn import(site: &Site, texts: &[String]) -> Vec<String> {
 /// A fundraiser and a gift to it for each text; the pages that show them.
 pub async fn fundraisers(site: &Site, texts: Vec<String>) -> Vec<(String, Vec<String>)> {
     let keys = site.make_keys().await;
-    let nonprofit = NonprofitId::of_ein(Ein::parse("530196605").unwrap()).to_string();
+    let nonprofit = Ein::parse("530196605").unwrap().nonprofit_id().to_string();
     let mut made = Vec::new();
     for text in texts {
         let body =

@@ -1,8 +1,7 @@
 //! What is shown is what is stored, for every record.
 
 use crate::files::generated;
-use crate::world::World;
-use causeway::directory::check::prove;
+use crate::world::{World, check_directory};
 use causeway::directory::nonprofits::identifier::Identifier;
 use causeway::directory::nonprofits::slug::Slug;
 use causeway::directory::nonprofits::store::find;
@@ -13,7 +12,7 @@ on_both! {
     async fn the_snapshot_returns_what_the_store_holds_for_every_record(world: &World) {
         let summary = world.import_irs(generated(3_000, 11)).await.unwrap();
         assert_eq!(summary.new, 3_000);
-        let proof = prove(&world.app).await.unwrap();
+        let proof = check_directory(&world.app).await.unwrap();
         assert_eq!((proof.nonprofits, proof.differences), (3_000, vec![]));
         let view = world.app.directory.view();
         let snapshot = view.snapshot.as_ref().unwrap();
@@ -47,16 +46,16 @@ on_both! {
         world.import_nonprofits(&lines.join("\n")).await.unwrap();
         let view = world.app.directory.view();
         assert!(view.overlay.len() > 50 && view.snapshot.as_ref().unwrap().len() == 400);
-        assert_eq!(prove(&world.app).await.unwrap().differences, [""; 0]);
+        assert_eq!(check_directory(&world.app).await.unwrap().differences, [""; 0]);
         world.app.directory.rebuild().await.unwrap().unwrap();
         assert!(world.app.directory.view().overlay.is_empty());
-        assert_eq!(prove(&world.app).await.unwrap().differences, [""; 0]);
+        assert_eq!(check_directory(&world.app).await.unwrap().differences, [""; 0]);
     }
 
     async fn a_change_behind_the_back_of_the_app_is_found(world: &World) {
         world.import_irs(generated(50, 13)).await.unwrap();
         world.execute("update nonprofits set filed = 'NOBODY' where ein = (select min(ein) from nonprofits)").await;
-        let proof = prove(&world.app).await.unwrap();
+        let proof = check_directory(&world.app).await.unwrap();
         assert_eq!(proof.differences.len(), 3, "by id, by EIN and by slug: {:?}", proof.differences);
     }
 
@@ -84,6 +83,6 @@ on_both! {
         assert_eq!(view.snapshot.as_ref().unwrap().len(), 6_100);
         let after = world.snapshots();
         assert!(after.len() <= 2 && after.last() != first.last(), "{after:?}");
-        assert_eq!(prove(&world.app).await.unwrap().differences, [""; 0]);
+        assert_eq!(check_directory(&world.app).await.unwrap().differences, [""; 0]);
     }
 }

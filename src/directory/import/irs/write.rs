@@ -12,7 +12,6 @@ use crate::directory::nonprofits::filed::Filed;
 use crate::directory::nonprofits::slug::Slug;
 use crate::directory::nonprofits::store::StoredNonprofit;
 use crate::platform::db::Tx;
-use crate::platform::ids::NonprofitId;
 use anyhow::{Context, bail};
 use std::collections::HashMap;
 use tokio::sync::mpsc;
@@ -58,7 +57,7 @@ pub async fn write(
         for row in rows.by_ref().take(CHUNK) {
             let row = row?;
             let known = &known[&row.ein.value()];
-            let id = NonprofitId::of_ein(row.ein).0;
+            let id = row.ein.nonprofit_id().0;
             note(id);
             let slug = slug_after(&mut tx, &mut new_slugs.taken, &row, known, names.get(&id)).await?;
             chunk.push(written(row, slug));
@@ -72,7 +71,12 @@ pub async fn write(
     }
     store::mark_gone(&mut tx, gone, started_at).await?;
     for ein in gone {
-        note(NonprofitId::of_ein(Ein::new(*ein).context("a stored EIN has nine digits")?).0);
+        note(
+            Ein::new(*ein)
+                .context("a stored EIN has nine digits")?
+                .nonprofit_id()
+                .0,
+        );
     }
     if is_bulk {
         store::drop_indexes(&mut tx).await?;
@@ -116,7 +120,7 @@ fn choose_slugs(mut spool: Spool, mut choosing: Vec<Choosing>, mut taken: Taken)
             body.first_choice
         } else {
             let row = spool.row_at(body.begins)?;
-            let id = NonprofitId::of_ein(row.ein).0;
+            let id = row.ein.nonprofit_id().0;
             let filed = Filed::read(&row.filed);
             let mut others = Slug::candidates(filed.name, filed.city, filed.state, Some(row.ein), id);
             let free = others.find(|slug| taken.take(slug.as_str()));
@@ -180,7 +184,7 @@ async fn slug_after(
     if slugs::fits(&known.slug, name) {
         return Ok(known.slug.to_string());
     }
-    let id = NonprofitId::of_ein(row.ein).0;
+    let id = row.ein.nonprofit_id().0;
     for slug in Slug::candidates(name, filed.city, filed.state, Some(row.ein), id) {
         // A body that takes an old name again gets the slug again that was kept for it.
         if taken.take(slug.as_str()) || store::is_former_slug_of(tx, slug.as_str(), id).await? {
@@ -194,7 +198,7 @@ async fn slug_after(
 fn written(row: Row, slug: String) -> Written {
     Written {
         nonprofit: StoredNonprofit {
-            id: NonprofitId::of_ein(row.ein).0,
+            id: row.ein.nonprofit_id().0,
             ein: Some(i64::from(row.ein.value())),
             slug,
             filed: row.filed,

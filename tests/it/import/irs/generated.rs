@@ -1,8 +1,7 @@
 //! Laws that hold for any file: import twice is import once, however the file is packed.
 
 use crate::files::{generated, gzip, zip};
-use crate::world::World;
-use causeway::directory::check::prove;
+use crate::world::{World, check_directory};
 
 on_both! {
     async fn importing_a_file_again_changes_nothing_and_says_so(world: &World) {
@@ -48,6 +47,6 @@ on_both! {
             world.import_irs_files(&[world.file("eo.csv", file)], true).await.unwrap();
         }
         assert_eq!(world.texts(facts).await, direct);
-        assert_eq!(prove(&world.app).await.unwrap().differences, [""; 0]);
+        assert_eq!(check_directory(&world.app).await.unwrap().differences, [""; 0]);
     }
 }

@@ -18,7 +18,6 @@ use causeway::access::audit::Actor;
 use causeway::access::keys::{Class, Kind, store};
 use causeway::directory::nonprofits::ein::Ein;
 use causeway::giving::donations::{Gift, Label, Recorded, Refused, find_recipient, record};
-use causeway::platform::ids::NonprofitId;
 use causeway::platform::money::Cents;
 use serde_json::{Value, json};
 
@@ -32,7 +31,7 @@ pub const AARP: &str = "951985500";
 
 /// The id that a body with this EIN has everywhere.
 pub fn id_of(ein: &str) -> String {
-    NonprofitId::of_ein(Ein::parse(ein).unwrap()).to_string()
+    Ein::parse(ein).unwrap().nonprofit_id().to_string()
 }
 
 /// Somebody with the keys of the world's account.
