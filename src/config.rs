@@ -1,4 +1,5 @@
-//! The settings: the defaults compiled in, then a file, then the environment, then flags.
+//! The settings: built-in defaults, then a file, then the environment, then flags. The settings structs belong to the
+//! crates that read them; this module assembles and checks them.
 
 use crate::access::accounts::{AccountSettings, SignUp};
 use crate::access::keys::Limits;
@@ -9,7 +10,7 @@ use crate::platform::mail::{MailSettings, Way};
 use crate::platform::settings::DatabaseSettings;
 use crate::site::crawlers::SecurityContact;
 use anyhow::{Context, bail};
-use config::{Environment, File, FileFormat};
+use config::{Environment, File, FileFormat, Map, Source, Value, ValueKind};
 use ipnet::IpNet;
 use listener::{ServeSettings, parse_network};
 use secrecy::SecretString;
@@ -21,16 +22,21 @@ use std::time::Duration;
 /// The file that documents every setting and gives its default.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
 
-/// All settings, checked.
+/// What the names of environment variables start with.
+const VARIABLE_PREFIX: &str = "CAUSEWAY_";
+/// Variables of the test suite, which the servers it starts inherit.
+const TEST_PREFIX: &str = "CAUSEWAY_TEST_";
+
+/// All settings, validated.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub data: PathBuf,
     pub listen: SocketAddr,
     pub metrics_listen: Option<SocketAddr>,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     pub public_url: String,
     pub database: DatabaseSettings,
-    /// Empty: a folder in the data folder.
+    /// Empty for a folder in the data folder.
     pub blobs_url: String,
     pub limits: Limits,
     pub serve: ServeSettings,
@@ -45,10 +51,10 @@ pub struct Config {
     pub security_contact: SecurityContact,
 }
 
-/// How searches are answered.
+/// How searches are cached.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchSettings {
-    /// Bytes of answers that are kept.
+    /// The bytes of responses that are cached.
     pub recent_answers: usize,
 }
 
@@ -60,7 +66,7 @@ pub struct LogSettings {
     pub requests: LoggedRequests,
 }
 
-/// The form of a log line.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
@@ -76,7 +82,7 @@ pub enum LoggedRequests {
     All,
 }
 
-/// What the command line may set above file and environment.
+/// What the command line sets, above file and environment.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     pub config: Option<PathBuf>,
@@ -87,9 +93,9 @@ pub struct Overrides {
     pub public_url: Option<String>,
 }
 
-/// The settings as written.
+/// The settings as they are written.
 #[derive(Deserialize)]
-struct Written {
+struct RawConfig {
     data: PathBuf,
     listen: String,
     metrics_listen: String,
@@ -97,32 +103,32 @@ struct Written {
     database_url: String,
     blobs_url: String,
     limits: Limits,
-    serve: WrittenServe,
-    database: WrittenDatabase,
-    directory: WrittenDirectory,
-    search: WrittenSearch,
-    log: WrittenLog,
-    accounts: WrittenAccounts,
-    mail: WrittenMail,
+    serve: RawServe,
+    database: RawDatabase,
+    directory: RawDirectory,
+    search: RawSearch,
+    log: RawLog,
+    accounts: RawAccounts,
+    mail: RawMail,
     giving: Provider,
     outbox: OutboxSettings,
     security_contact: SecurityContact,
 }
 
 #[derive(Deserialize)]
-struct WrittenAccounts {
+struct RawAccounts {
     sign_up: SignUp,
     mail_domains: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct WrittenMail {
+struct RawMail {
     smtp_url: String,
     from: String,
 }
 
 #[derive(Deserialize)]
-struct WrittenServe {
+struct RawServe {
     header_timeout: f64,
     idle_timeout: f64,
     request_timeout: f64,
@@ -135,38 +141,40 @@ struct WrittenServe {
 }
 
 #[derive(Deserialize)]
-struct WrittenDatabase {
+struct RawDatabase {
     connections: u32,
     acquire_timeout: f64,
 }
 
 #[derive(Deserialize)]
-struct WrittenSearch {
+struct RawSearch {
     recent_answers: usize,
 }
 
 #[derive(Deserialize)]
-struct WrittenDirectory {
+struct RawDirectory {
     poll_interval: u64,
     overlay_limit: usize,
 }
 
 #[derive(Deserialize)]
-struct WrittenLog {
+struct RawLog {
     format: LogFormat,
     filter: String,
     requests: LoggedRequests,
 }
 
 impl Config {
-    /// Reads the settings in rising order: defaults, file, environment, flags.
+    /// Loads the settings: each source overrides the one before it (defaults, file, environment, flags).
     pub fn load(overrides: &Overrides) -> anyhow::Result<Config> {
         let mut sources = config::Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
         if let Some(path) = &overrides.config {
             if !path.is_file() {
                 bail!("there is no settings file {}; check --config", path.display());
             }
-            sources = sources.add_source(File::from(path.as_path()).format(FileFormat::Toml));
+            let file = File::from(path.as_path()).format(FileFormat::Toml);
+            refuse_unknown(&file, path)?;
+            sources = sources.add_source(file);
         }
         let environment = Environment::with_prefix("CAUSEWAY")
             .prefix_separator("_")
@@ -189,11 +197,11 @@ impl Config {
         for (name, value) in flags {
             sources = sources.set_override_option(name, value)?;
         }
-        let written: Written = sources
+        let raw: RawConfig = sources
             .build()
             .and_then(config::Config::try_deserialize)
             .context("a setting cannot be used; config.default.toml shows each with its form")?;
-        Config::check(written)
+        Config::check(raw)
     }
 
     /// The defaults with a data folder of the caller's, on ports that the system picks: for tests.
@@ -218,67 +226,164 @@ impl Config {
         self
     }
 
-    fn check(written: Written) -> anyhow::Result<Config> {
-        let listen = address("listen", &written.listen)?;
-        let metrics_listen = match written.metrics_listen.as_str() {
+    fn check(raw: RawConfig) -> anyhow::Result<Config> {
+        let listen = address("listen", &raw.listen)?;
+        let metrics_listen = match raw.metrics_listen.as_str() {
             "off" => None,
             text => Some(address("metrics_listen", text)?),
         };
-        let public_url = match written.public_url.trim().trim_end_matches('/') {
+        let public_url = match raw.public_url.trim().trim_end_matches('/') {
             "" => format!("http://{listen}"),
             url if url.starts_with("http://") || url.starts_with("https://") => url.to_owned(),
             url => bail!("public_url is {url:?}; it begins with http:// or https://"),
         };
         let serve = ServeSettings {
-            header_timeout: seconds("serve.header_timeout", written.serve.header_timeout)?,
-            idle_timeout: seconds("serve.idle_timeout", written.serve.idle_timeout)?,
-            request_timeout: seconds("serve.request_timeout", written.serve.request_timeout)?,
-            write_timeout: seconds("serve.write_timeout", written.serve.write_timeout)?,
-            stop_timeout: seconds("serve.stop_timeout", written.serve.stop_timeout)?,
-            max_connections: written.serve.max_connections,
-            max_connections_per_address: written.serve.max_connections_per_address,
-            trusted_proxies: networks(&written.serve.trusted_proxies)?,
+            header_timeout: seconds("serve.header_timeout", raw.serve.header_timeout)?,
+            idle_timeout: seconds("serve.idle_timeout", raw.serve.idle_timeout)?,
+            request_timeout: seconds("serve.request_timeout", raw.serve.request_timeout)?,
+            write_timeout: seconds("serve.write_timeout", raw.serve.write_timeout)?,
+            stop_timeout: seconds("serve.stop_timeout", raw.serve.stop_timeout)?,
+            max_connections: raw.serve.max_connections,
+            max_connections_per_address: raw.serve.max_connections_per_address,
+            trusted_proxies: networks(&raw.serve.trusted_proxies)?,
         };
-        let mail = mail(&written.mail)?;
-        let url = written.database_url.trim();
+        let mail = mail(&raw.mail)?;
+        let url = raw.database_url.trim();
         if !url.is_empty() && !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             bail!(
                 "database_url is no PostgreSQL address; write postgres://user:password@host/database, or leave it empty for SQLite"
             );
         }
         Ok(Config {
-            data: written.data,
+            data: raw.data,
             listen,
             metrics_listen,
             public_url,
             database: DatabaseSettings {
                 url: (!url.is_empty()).then(|| SecretString::from(url)),
-                connections: written.database.connections.max(1),
-                acquire_timeout: seconds("database.acquire_timeout", written.database.acquire_timeout)?,
+                connections: raw.database.connections.max(1),
+                acquire_timeout: seconds("database.acquire_timeout", raw.database.acquire_timeout)?,
             },
-            blobs_url: written.blobs_url.trim().to_owned(),
-            limits: written.limits,
+            blobs_url: raw.blobs_url.trim().to_owned(),
+            limits: raw.limits,
             serve,
-            max_body: written.serve.max_body,
+            max_body: raw.serve.max_body,
             directory: DirectorySettings {
-                poll_interval: Duration::from_millis(written.directory.poll_interval.max(10)),
-                overlay_limit: written.directory.overlay_limit,
+                poll_interval: Duration::from_millis(raw.directory.poll_interval.max(10)),
+                overlay_limit: raw.directory.overlay_limit,
             },
             search: SearchSettings {
-                recent_answers: written.search.recent_answers.saturating_mul(1 << 20),
+                recent_answers: raw.search.recent_answers.saturating_mul(1 << 20),
             },
             log: LogSettings {
-                format: written.log.format,
-                filter: written.log.filter,
-                requests: written.log.requests,
+                format: raw.log.format,
+                filter: raw.log.filter,
+                requests: raw.log.requests,
             },
-            accounts: accounts(&written.accounts, &mail)?,
+            accounts: accounts(&raw.accounts, &mail)?,
             mail,
-            giving: written.giving,
-            outbox: written.outbox,
-            security_contact: written.security_contact,
+            giving: raw.giving,
+            outbox: raw.outbox,
+            security_contact: raw.security_contact,
         })
     }
+}
+
+/// The names of all settings, as in `limits.search`.
+fn known_settings() -> Vec<String> {
+    let defaults = File::from_str(DEFAULTS, FileFormat::Toml);
+    setting_names(&defaults.collect().expect("the defaults are valid TOML"))
+}
+
+/// The dotted names of all values in a table.
+fn setting_names(table: &Map<String, Value>) -> Vec<String> {
+    let mut names = Vec::new();
+    for (name, value) in table {
+        match &value.kind {
+            ValueKind::Table(inner) => {
+                names.extend(
+                    setting_names(inner)
+                        .into_iter()
+                        .map(|inner| format!("{name}.{inner}")),
+                );
+            }
+            _ => names.push(name.clone()),
+        }
+    }
+    names.sort_unstable();
+    names
+}
+
+/// Fails where a file names a setting that does not exist, so that a typo is not silently ignored.
+fn refuse_unknown(file: &impl Source, path: &Path) -> anyhow::Result<()> {
+    let table = file.collect().with_context(|| {
+        format!(
+            "cannot read the settings file {}; check that it is TOML",
+            path.display()
+        )
+    })?;
+    let known = known_settings();
+    let unknown: Vec<String> = setting_names(&table)
+        .iter()
+        .filter(|name| !known.contains(name))
+        .map(|name| describe_unknown(name, &known))
+        .collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "{} in {}; config.default.toml lists every setting",
+        unknown.join(", "),
+        path.display()
+    );
+}
+
+/// As in `unknown setting limits.serch; did you mean limits.search?`
+fn describe_unknown(name: &str, known: &[String]) -> String {
+    match nearest(name, known) {
+        Some(nearest) => format!("unknown setting {name}; did you mean {nearest}?"),
+        None => format!("unknown setting {name}"),
+    }
+}
+
+/// The known name that is most similar, if any is similar enough to be meant.
+fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    let candidates = known
+        .iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
+    let (similarity, nearest) = candidates.max_by(|(left, _), (right, _)| left.total_cmp(right))?;
+    (similarity > 0.8).then_some(nearest)
+}
+
+/// Warnings about the environment of this process.
+pub fn environment_warnings() -> Vec<String> {
+    unknown_variables(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
+}
+
+/// A warning for each `CAUSEWAY_` variable that sets nothing. Unlike a file, the environment may hold variables that
+/// somebody else put there (orchestrators do), so they do not stop the server.
+fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
+    let known = known_settings();
+    let variables = names.filter(|name| name.starts_with(VARIABLE_PREFIX) && !name.starts_with(TEST_PREFIX));
+    let mut warnings: Vec<String> = variables
+        .filter_map(|variable| {
+            let name = variable[VARIABLE_PREFIX.len()..]
+                .to_lowercase()
+                .replace("__", ".");
+            if known.contains(&name) {
+                return None;
+            }
+            Some(match nearest(&name, &known) {
+                Some(nearest) => {
+                    let nearest = nearest.to_uppercase().replace('.', "__");
+                    format!("unknown variable {variable}; did you mean {VARIABLE_PREFIX}{nearest}?")
+                }
+                None => format!("unknown variable {variable}; config.default.toml lists every setting"),
+            })
+        })
+        .collect();
+    warnings.sort_unstable();
+    warnings
 }
 
 fn address(name: &str, text: &str) -> anyhow::Result<SocketAddr> {
@@ -293,8 +398,8 @@ fn seconds(name: &str, value: f64) -> anyhow::Result<Duration> {
     }
 }
 
-fn mail(written: &WrittenMail) -> anyhow::Result<MailSettings> {
-    let way = match written.smtp_url.trim() {
+fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
+    let way = match raw.smtp_url.trim() {
         "" => Way::Folder,
         "off" => Way::Off,
         url if url.starts_with("smtp://") || url.starts_with("smtps://") => {
@@ -302,17 +407,17 @@ fn mail(written: &WrittenMail) -> anyhow::Result<MailSettings> {
         }
         _ => bail!("mail.smtp_url is no address of a mail server; write smtps://user:password@host, or off"),
     };
-    let from = written.from.parse().map_err(|_| {
+    let from = raw.from.parse().map_err(|_| {
         anyhow::anyhow!(
             "mail.from is {:?}; write Causeway <no-reply@example.org>",
-            written.from
+            raw.from
         )
     })?;
     Ok(MailSettings { way, from })
 }
 
-fn accounts(written: &WrittenAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {
-    let named = written.mail_domains.iter();
+fn accounts(raw: &RawAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {
+    let named = raw.mail_domains.iter();
     let mail_domains: Vec<String> = named
         .map(|domain| domain.trim().to_lowercase())
         .filter(|domain| !domain.is_empty())
@@ -321,18 +426,17 @@ fn accounts(written: &WrittenAccounts, mail: &MailSettings) -> anyhow::Result<Ac
         bail!("accounts.mail_domains needs mail to confirm addresses; set mail.smtp_url");
     }
     Ok(AccountSettings {
-        sign_up: written.sign_up,
+        sign_up: raw.sign_up,
         mail_domains,
     })
 }
 
-fn networks(written: &[String]) -> anyhow::Result<Vec<IpNet>> {
+fn networks(raw: &[String]) -> anyhow::Result<Vec<IpNet>> {
     let parse = |text: &String| {
         parse_network(text)
             .map_err(|_| anyhow::anyhow!("serve.trusted_proxies holds {text:?}; write 10.0.0.0/8 or ::1"))
     };
-    written
-        .iter()
+    raw.iter()
         .filter(|text| !text.trim().is_empty())
         .map(parse)
         .collect()
@@ -364,6 +468,67 @@ mod tests {
         let config = Config::load(&overrides).unwrap();
         assert_eq!(config.listen.port(), 9001);
         assert_eq!((config.limits.search, config.limits.details), (7, 100));
+    }
+
+    fn load_file(text: &str) -> anyhow::Result<Config> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("own.toml");
+        std::fs::write(&file, text).unwrap();
+        Config::load(&Overrides {
+            config: Some(file),
+            ..Overrides::default()
+        })
+    }
+
+    #[test]
+    fn an_unknown_setting_in_a_file_is_refused_with_the_nearest_known_one() {
+        for (text, expected) in [
+            (
+                "[limits]\nserch = 7\n",
+                "unknown setting limits.serch; did you mean limits.search?",
+            ),
+            (
+                "listn = \"127.0.0.1:9000\"\n",
+                "unknown setting listn; did you mean listen?",
+            ),
+            (
+                "[mail]\nsmtp = \"off\"\n",
+                "unknown setting mail.smtp; did you mean mail.smtp_url?",
+            ),
+            ("xyzzy = 1\n", "unknown setting xyzzy in"),
+        ] {
+            let error = format!("{:#}", load_file(text).unwrap_err());
+            assert!(error.contains(expected), "{error}");
+        }
+        let error = format!("{:#}", load_file("[limits]\nserch = 7\nbrows = 8\n").unwrap_err());
+        assert!(
+            error.contains("limits.serch") && error.contains("limits.brows"),
+            "{error}"
+        );
+        assert_eq!(
+            load_file("[serve]\ntrusted_proxies = [\"::1\"]\n")
+                .unwrap()
+                .serve
+                .trusted_proxies
+                .len(),
+            1
+        );
+    }
+
+    #[test]
+    fn unknown_variables_are_warned_about_and_known_ones_are_not() {
+        let names = [
+            "CAUSEWAY_LIMITS__SERCH",
+            "CAUSEWAY_LISTEN",
+            "CAUSEWAY_LIMITS__SEARCH",
+            "CAUSEWAY_TEST_X",
+            "PATH",
+        ];
+        let warnings = unknown_variables(names.into_iter().map(str::to_owned));
+        assert_eq!(
+            warnings,
+            ["unknown variable CAUSEWAY_LIMITS__SERCH; did you mean CAUSEWAY_LIMITS__SEARCH?"]
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `causeway account`
 
-use super::{Output, time};
+use super::output::{Output, time};
 use crate::access::accounts::password::NewPassword;
 use crate::access::accounts::store::NewAccount;
 use crate::access::accounts::{Username, is_email, operators, store};

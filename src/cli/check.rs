@@ -1,6 +1,6 @@
 //! `causeway check`
 
-use super::Output;
+use super::output::Output;
 use crate::app::App;
 use crate::directory::check::check;
 use crate::giving;

@@ -1,6 +1,6 @@
 //! `causeway donation`
 
-use super::Output;
+use super::output::Output;
 use crate::app::App;
 use crate::cli::stdout::Paper;
 use crate::giving::donations::import::{Imported, import};

@@ -1,6 +1,6 @@
 //! `causeway import`
 
-use super::Output;
+use super::output::Output;
 use crate::app::App;
 use crate::directory::import::progress::waiting;
 use crate::directory::import::{Summary, irs, nonprofits};

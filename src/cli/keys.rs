@@ -1,6 +1,6 @@
 //! `causeway key`
 
-use super::{Output, time};
+use super::output::{Output, time};
 use crate::access::accounts::{self, Username};
 use crate::access::audit::Actor;
 use crate::access::keys::store::{self, Roll, StoredKey};

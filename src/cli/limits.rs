@@ -1,7 +1,7 @@
 //! `causeway limit`
 
-use super::Output;
 use super::keys::done;
+use super::output::Output;
 use crate::access::audit::Actor;
 use crate::access::keys::{Class, store};
 use crate::app::App;

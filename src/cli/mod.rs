@@ -7,16 +7,16 @@ mod generate;
 mod import;
 mod keys;
 mod limits;
+mod output;
 mod search;
 mod serve;
 pub mod stdout;
 
+use self::output::Output;
+use self::stdout::Paper;
 use crate::app::App;
-use crate::cli::stdout::Paper;
-use crate::config::{Config, Overrides};
-use anyhow::Context;
+use crate::config::{Config, Overrides, environment_warnings};
 use clap::{Args, Parser, Subcommand};
-use serde::Serialize;
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -117,6 +117,10 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             serve.add_to(&mut overrides);
             return serve.run(Config::load(&overrides)?).await;
         }
+        for warning in environment_warnings() {
+            // The command runs either way.
+            let _ = writeln!(io::stderr(), "causeway: {warning}");
+        }
         let app = App::build(Config::load(&overrides)?).await?;
         let output = Output { json: global.json };
         let outcome = match command {
@@ -134,31 +138,6 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
     });
     runtime.shutdown_background();
     outcome
-}
-
-/// How a command says what it did.
-#[derive(Clone, Copy)]
-struct Output {
-    json: bool,
-}
-
-impl Output {
-    /// Prints one JSON object, or the text for people.
-    fn say(self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
-        let said = match self.json {
-            true => serde_json::to_string(value)?,
-            false => text(),
-        };
-        Paper::print(&said).context("standard output cannot be written; check where it goes")
-    }
-}
-
-/// A stored time as people and programs read it.
-fn time(millis: i64) -> String {
-    jiff::Timestamp::from_millisecond(millis)
-        .unwrap_or_default()
-        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
-        .to_string()
 }
 
 /// One line why, one line what to do. Our own messages have both, with a semicolon between them.

@@ -1,6 +1,6 @@
 //! `causeway search`
 
-use super::Output;
+use super::output::Output;
 use crate::app::App;
 use anyhow::bail;
 use clap::Args;

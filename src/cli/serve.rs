@@ -4,10 +4,11 @@ use crate::access::accounts::{self, Username};
 use crate::access::keys::{self, KeyText, Kind, State};
 use crate::app::App;
 use crate::cli::stdout::Paper;
-use crate::config::{Config, Overrides};
+use crate::config::{Config, Overrides, environment_warnings};
 use crate::directory::import::nonprofits::import_demo;
 use crate::http::refusal::refusal;
 use crate::platform::db::Topic;
+use crate::server::background;
 use crate::server::routes::router;
 use crate::server::telemetry::start_log;
 use anyhow::Context;
@@ -48,6 +49,9 @@ impl Serve {
 
     pub async fn run(&self, config: Config) -> anyhow::Result<()> {
         start_log(&config.log)?;
+        for warning in environment_warnings() {
+            tracing::warn!("{warning}");
+        }
         let listener = listen(config.listen, false).with_context(|| {
             format!(
                 "{} cannot be listened on; pick another with --listen",
@@ -65,7 +69,7 @@ impl Serve {
                  name a folder that all of them see in blobs_url"
             );
         }
-        let keeping = tokio::spawn(app.clone().keep_fresh());
+        let background = tokio::spawn(background::run(app.clone()));
         let metrics = tokio::spawn(serve_metrics(app.clone()));
         greet(&app).await?;
         serve(
@@ -77,7 +81,7 @@ impl Serve {
         )
         .await?;
         metrics.abort();
-        keeping.abort();
+        background.abort();
         if let Err(fault) = app.save_counts().await {
             tracing::warn!(%fault, "the last calls could not be counted");
         }

@@ -1,5 +1,6 @@
 //! The routes, start-up, background jobs and telemetry of a running server.
 
+pub mod background;
 pub mod cors;
 pub mod health;
 pub mod pages;

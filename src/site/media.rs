@@ -6,7 +6,7 @@ use crate::giving::fundraisers;
 use crate::http::cache::Known;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery, values};
-use crate::platform::hosted::{Stored, Width};
+use crate::platform::hosted::{StoredPicture, Width};
 use crate::platform::ids::{FundraiserId, NonprofitId};
 use axum::extract::State;
 use axum::http::header::{
@@ -49,7 +49,7 @@ fn width(query: &str) -> Result<Option<Width>> {
 }
 
 /// A picture that somebody sent. Its id is made from its bytes, so it stays as it is for ever.
-async fn hosted(app: &App, picture: &Stored, width: Option<Width>, known: &Known) -> Result<Response> {
+async fn hosted(app: &App, picture: &StoredPicture, width: Option<Width>, known: &Known) -> Result<Response> {
     let width = width.filter(|width| width.narrows(picture));
     let mut tag = String::from("\"");
     for byte in &picture.sha256[..16.min(picture.sha256.len())] {

@@ -50,7 +50,7 @@ impl Site {
         let app = App::build(config).await.unwrap();
         import_demo(&app).await.unwrap();
         app.refresh_directory().await.unwrap();
-        tokio::spawn(app.clone().keep_fresh());
+        tokio::spawn(causeway::server::background::run(app.clone()));
         let (routes, served) = (router(app.clone()), app.clone());
         tokio::spawn(async move { serve(listener, routes, &served.config.serve, refusal, pending()).await });
         Site { app, url, folder }

@@ -1,7 +1,8 @@
 //! Proving that every hosted picture is there as it was stored, and that every cover of a fundraiser is one.
 
+use super::Pictures;
+use super::picture::StoredPicture;
 use super::store;
-use crate::platform::hosted::{Pictures, Stored};
 use sha2::{Digest, Sha256};
 
 /// What was compared, and what is broken.
@@ -39,7 +40,7 @@ pub async fn prove(pictures: &Pictures) -> anyhow::Result<PictureProof> {
     Ok(proof)
 }
 
-async fn fault(pictures: &Pictures, picture: &Stored) -> anyhow::Result<Option<String>> {
+async fn fault(pictures: &Pictures, picture: &StoredPicture) -> anyhow::Result<Option<String>> {
     let blob = &picture.blob;
     Ok(match pictures.blobs().find(blob).await? {
         None => Some(format!("has lost its blob {blob}")),

@@ -5,7 +5,10 @@
 //! clears that away.
 
 pub mod check;
+pub mod picture;
 pub mod store;
+
+pub use picture::{StoredPicture, Width};
 
 use crate::platform::blobs::Blobs;
 use crate::platform::clock::Clock;
@@ -16,7 +19,7 @@ use pictures::error::PictureFault;
 use pictures::header::{Header, MOST_MEMORY};
 use pictures::picture::{Clean, Kind, clean_read, narrowed};
 use sha2::{Digest, Sha256};
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
@@ -45,44 +48,6 @@ pub struct HostedPicture {
     pub id: String,
     pub width: u32,
     pub height: u32,
-}
-
-/// The row of a picture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
-    pub id: String,
-    pub blob: String,
-    pub sha256: Vec<u8>,
-    pub kind: Kind,
-    pub width: u32,
-    pub height: u32,
-}
-
-/// The widths in which pictures are handed out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Width(u32);
-
-impl Width {
-    pub const ALL: [u32; 6] = [64, 128, 256, 512, 1_024, 2_048];
-
-    /// A width of the closed set.
-    pub fn parse(text: &str) -> Option<Width> {
-        Width::ALL
-            .into_iter()
-            .find(|width| width.to_string() == text)
-            .map(Width)
-    }
-
-    /// Is the picture wider than this?
-    pub fn narrows(self, picture: &Stored) -> bool {
-        self.0 < picture.width
-    }
-}
-
-impl fmt::Display for Width {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
 }
 
 /// Is this the id of a picture that somebody sent, and not of one that we draw?
@@ -139,7 +104,7 @@ impl Pictures {
 
     async fn keep(&self, id: String, clean: Clean) -> Result<HostedPicture, PictureFault> {
         let name = Uuid::now_v7().simple().to_string();
-        let picture = Stored {
+        let picture = StoredPicture {
             // The last digits are random, and so spread over the folders.
             blob: format!(
                 "{}/{}/{name}.{}",
@@ -170,7 +135,7 @@ impl Pictures {
     }
 
     /// The picture with a hosted id.
-    pub async fn find(&self, id: &str) -> sqlx::Result<Option<Stored>> {
+    pub async fn find(&self, id: &str) -> sqlx::Result<Option<StoredPicture>> {
         match is_hosted_id(id) {
             true => store::find(&self.db, id).await,
             false => Ok(None),
@@ -178,12 +143,12 @@ impl Pictures {
     }
 
     /// The bytes of a picture, narrowed where a width is asked for and it is wider.
-    pub async fn read(&self, picture: &Stored, width: Option<Width>) -> Result<Vec<u8>, PictureFault> {
+    pub async fn read(&self, picture: &StoredPicture, width: Option<Width>) -> Result<Vec<u8>, PictureFault> {
         let whole = || async {
             let found = self.blobs.find(&picture.blob).await.map_err(unavailable)?;
             found.ok_or_else(|| unavailable(format!("the blob {} is gone", picture.blob)))
         };
-        let Some(Width(width)) = width.filter(|width| width.narrows(picture)) else {
+        let Some(width) = width.filter(|width| width.narrows(picture)) else {
             return whole().await;
         };
         let name = format!("{}.w{width}", picture.blob);
@@ -197,7 +162,7 @@ impl Pictures {
             return Ok(bytes);
         }
         let whole = whole().await?;
-        let made = in_pool(room, move || match narrowed(&whole, width)? {
+        let made = in_pool(room, move || match narrowed(&whole, width.pixels())? {
             Some(made) => Ok(made.bytes),
             None => Ok(whole),
         });
@@ -241,7 +206,7 @@ impl Pictures {
     }
 }
 
-impl Stored {
+impl StoredPicture {
     fn hosted(&self) -> HostedPicture {
         HostedPicture {
             id: self.id.clone(),

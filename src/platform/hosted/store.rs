@@ -1,7 +1,7 @@
 //! The SQL of hosted pictures.
 
+use super::picture::StoredPicture;
 use crate::platform::db::{Db, read, run};
-use crate::platform::hosted::Stored;
 use crate::platform::ids::FundraiserId;
 use pictures::picture::Kind;
 use uuid::Uuid;
@@ -24,15 +24,15 @@ const INSERT: &str = "insert into pictures (id, blob, hash, kind, width, height,
      values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing";
 
 /// The picture with a hosted id.
-pub async fn find(db: &Db, id: &str) -> sqlx::Result<Option<Stored>> {
+pub async fn find(db: &Db, id: &str) -> sqlx::Result<Option<StoredPicture>> {
     let row: Option<Row> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
-    Ok(row.map(Stored::from))
+    Ok(row.map(StoredPicture::from))
 }
 
 /// A thousand pictures behind this one, by id.
-pub async fn list_after(db: &Db, id: &str) -> sqlx::Result<Vec<Stored>> {
+pub async fn list_after(db: &Db, id: &str) -> sqlx::Result<Vec<StoredPicture>> {
     let rows: Vec<Row> = read!(db, c => sqlx::query_as(AFTER).bind(id).fetch_all(c).await)?;
-    Ok(rows.into_iter().map(Stored::from).collect())
+    Ok(rows.into_iter().map(StoredPicture::from).collect())
 }
 
 /// Fundraisers whose cover names a picture that is not there, a hundred at the most.
@@ -51,7 +51,7 @@ pub async fn is_blob_used(db: &Db, blob: &str) -> sqlx::Result<bool> {
 }
 
 /// Adds a picture; false where one with its id is there already.
-pub async fn insert(db: &Db, picture: &Stored, now: i64) -> sqlx::Result<bool> {
+pub async fn insert(db: &Db, picture: &StoredPicture, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
     let added = run!(&mut tx, c => sqlx::query(INSERT)
         .bind(&picture.id)
@@ -68,9 +68,9 @@ pub async fn insert(db: &Db, picture: &Stored, now: i64) -> sqlx::Result<bool> {
     Ok(added == 1)
 }
 
-impl From<Row> for Stored {
-    fn from((id, blob, sha256, kind, width, height): Row) -> Stored {
-        Stored {
+impl From<Row> for StoredPicture {
+    fn from((id, blob, sha256, kind, width, height): Row) -> StoredPicture {
+        StoredPicture {
             id,
             blob,
             sha256,

@@ -1,0 +1,170 @@
+//! The background jobs of a server: each is a function of its capability, run here at its interval.
+
+use crate::access::keys::warnings::warn_owners;
+use crate::access::usage::saving;
+use crate::app::App;
+use crate::giving::ledger::outbox;
+use crate::giving::payments::settle::settle_pending;
+use crate::platform::mail;
+use std::time::Duration;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
+
+/// Between two sweeps over idle rate limiters and two upkeeps of the metrics.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Between two removals of orphaned uploads, old outbox rows and the like.
+const CLEANUP_INTERVAL: Duration = Duration::from_mins(15);
+
+/// The longest pause after a refresh of the directory that failed.
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+
+/// Runs all background jobs until the task is dropped.
+///
+/// Each job has a loop of its own: a snapshot that is being built must not delay the revocation of a key.
+pub async fn run(app: App) {
+    app.hashing.warm_up();
+    warn_owners(&app.db, &app.clock, &app.mail, &app.public_url).await;
+    tokio::join!(
+        refresh_keys(&app),
+        refresh_directory(&app),
+        refresh_fundraisers(&app),
+        save_counts(&app),
+        sweep_limiters(&app),
+        sweep_pictures(&app),
+        deliver_emails(&app),
+        prune_outbox(&app),
+        settle_payments(&app)
+    );
+}
+
+async fn refresh_keys(app: &App) {
+    let mut ticks = every(app.config.directory.poll_interval);
+    let mut health = JobHealth::new("keys");
+    loop {
+        ticks.tick().await;
+        health.record(&app.keys.refresh().await.map_err(Into::into));
+    }
+}
+
+async fn refresh_directory(app: &App) {
+    let mut ticks = every(app.config.directory.poll_interval);
+    let mut health = JobHealth::new("directory");
+    loop {
+        ticks.tick().await;
+        let start = Instant::now();
+        let result = app.refresh_directory().await;
+        // A snapshot that cannot be written is tried again, but a full disk must not keep a core busy.
+        let pause = result.is_err().then(|| start.elapsed().min(MAX_PAUSE));
+        health.record(&result);
+        tokio::time::sleep(pause.unwrap_or_default()).await;
+    }
+}
+
+async fn refresh_fundraisers(app: &App) {
+    let mut ticks = every(app.config.directory.poll_interval);
+    let mut health = JobHealth::new("fundraisers");
+    loop {
+        ticks.tick().await;
+        health.record(&app.fundraisers.refresh().await.map_err(Into::into));
+    }
+}
+
+async fn save_counts(app: &App) {
+    let mut ticks = every(saving::EVERY);
+    let mut health = JobHealth::new("counts of calls");
+    loop {
+        ticks.tick().await;
+        health.record(&app.save_counts().await.map_err(Into::into));
+    }
+}
+
+async fn sweep_limiters(app: &App) {
+    let mut ticks = every(SWEEP_INTERVAL);
+    loop {
+        ticks.tick().await;
+        app.limiter.sweep(app.clock.instant());
+        app.visitors.sweep(app.clock.instant());
+        app.metrics.run_upkeep();
+    }
+}
+
+async fn sweep_pictures(app: &App) {
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new("pictures");
+    loop {
+        ticks.tick().await;
+        let swept = app.pictures.sweep().await;
+        if let Ok(blobs @ 1..) = swept {
+            tracing::info!(blobs, "removed blobs that interrupted uploads left behind");
+        }
+        health.record(&swept.map(|_| ()));
+    }
+}
+
+/// Retries emails that the mail server did not accept at once. A failure is logged when an email is sent.
+async fn deliver_emails(app: &App) {
+    let mut ticks = every(mail::AGAIN);
+    loop {
+        ticks.tick().await;
+        if let Ok(emails @ 1..) = app.mail.deliver_waiting().await {
+            tracing::info!(emails, "delivered emails that had to wait");
+        }
+    }
+}
+
+async fn prune_outbox(app: &App) {
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new("outbox");
+    loop {
+        ticks.tick().await;
+        let pruned = outbox::prune(&app.db, app.config.outbox, app.clock.millis()).await;
+        if let Ok(events @ 1..) = pruned {
+            tracing::info!(events, "removed old events from the outbox");
+        }
+        health.record(&pruned.map(|_| ()).map_err(Into::into));
+    }
+}
+
+/// Settles payments that a stop left between the provider and the ledger.
+async fn settle_payments(app: &App) {
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new("payments");
+    loop {
+        ticks.tick().await;
+        health.record(&settle_pending(app).await.map_err(Into::into));
+    }
+}
+
+fn every(period: Duration) -> Interval {
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}
+
+/// Logs when a job starts to fail and when it recovers, and nothing in between.
+struct JobHealth {
+    job: &'static str,
+    is_healthy: bool,
+}
+
+impl JobHealth {
+    fn new(job: &'static str) -> JobHealth {
+        JobHealth {
+            job,
+            is_healthy: true,
+        }
+    }
+
+    fn record(&mut self, result: &anyhow::Result<()>) {
+        let job = self.job;
+        match (result, self.is_healthy) {
+            (Err(error), true) => {
+                let error = format!("{error:#}");
+                tracing::error!(job, error, "background job failed; the last state stays in use");
+            }
+            (Ok(()), false) => tracing::info!(job, "background job works again"),
+            _ => {}
+        }
+        self.is_healthy = result.is_ok();
+    }
+}
