@@ -69,7 +69,7 @@ pub struct Parts {
     pub db: Db,
     pub directory: Arc<Directory>,
     pub fundraisers: Shelf,
-    pub keys: KeyRing,
+    pub keys: Arc<KeyRing>,
     pub exposures: Exposures,
     pub limiter: Limiter,
     /// Windows of visitors of the public pages, by address.
@@ -110,7 +110,7 @@ impl App {
     /// Opens the store and the directory. The only constructor; tests call it too.
     pub async fn build(config: Config) -> anyhow::Result<App> {
         let clock = Clock::default();
-        let db = Db::open(&config).await?;
+        let db = Db::open(&config.data, &config.database).await?;
         let store = db.identity(clock.millis()).await?;
         let directory = Arc::new(Directory::new(
             db.clone(),
@@ -121,14 +121,22 @@ impl App {
         ));
         directory.open_newest().await?;
         let urls = Urls::new(&config.public_url);
-        let keys = KeyRing::new(db.clone());
+        let keys = Arc::new(KeyRing::new(db.clone()));
         keys.refresh().await?;
         let (now, millis) = (clock.instant(), clock.millis());
         let limiter = Limiter::new(now);
         limiter.restore(&recent::list(&db, millis).await?, now, millis);
         let metrics = Metrics::new()?;
+        let mail = Mailer::new(&config.mail, &config.data)?;
+        let public_url = PublicUrl::new(&config.public_url);
         let app = App(Arc::new(Parts {
-            exposures: Exposures::default(),
+            exposures: Exposures::new(
+                db.clone(),
+                Arc::clone(&keys),
+                clock.clone(),
+                mail.clone(),
+                public_url.clone(),
+            ),
             limiter,
             visitors: Limiter::new(now),
             // What was found takes little room, an item of an answer some, a page most.
@@ -136,15 +144,20 @@ impl App {
             items: Items::new(config.search.recent_answers / 8 * 3),
             pages: Recent::new(config.search.recent_answers / 2),
             wire: Wire::new(directory.causes(), &urls),
-            public_url: PublicUrl::new(&config.public_url),
+            public_url,
             urls,
             hashing: Hashing::new(metrics.password_hashes.clone()),
             metrics,
             attempts: Attempts::default(),
-            mail: Mailer::new(&config.mail, &config.data)?,
+            mail,
             provenance: Provenance::default(),
             recent_errors: RecentErrors::default(),
-            pictures: Pictures::new(db.clone(), store, Blobs::open(&config)?, clock.clone()),
+            pictures: Pictures::new(
+                db.clone(),
+                store,
+                Blobs::open(&config.blobs_url, &config.data)?,
+                clock.clone(),
+            ),
             fundraisers: Shelf::new(db.clone(), &config.data),
             studio: Studio::default(),
             body_room: BodyRoom::new(config.max_body),
@@ -167,7 +180,7 @@ impl App {
     /// Keys have a loop of their own: a snapshot that is being built must not hold up a revocation.
     pub async fn keep_fresh(self) {
         self.hashing.warm_up();
-        warn_owners(&self).await;
+        warn_owners(&self.db, &self.clock, &self.mail, &self.public_url).await;
         tokio::join!(
             self.keep_keys(),
             self.keep_directory(),
@@ -234,7 +247,9 @@ impl App {
 
     /// Tells the store what was called since the last time: for limits after a restart, and for usage.
     pub async fn save_counts(&self) -> sqlx::Result<()> {
-        self.saving.save(self).await
+        self.saving
+            .save(&self.db, &self.clock, &self.limiter, &self.usage)
+            .await
     }
 
     /// Gifts that a stop has left between paying and the journal.

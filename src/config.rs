@@ -6,12 +6,13 @@ use crate::directory::DirectorySettings;
 use crate::giving::ledger::outbox::OutboxSettings;
 use crate::giving::payments::provider::Provider;
 use crate::platform::mail::{MailSettings, Way};
+use crate::platform::settings::DatabaseSettings;
 use crate::site::crawlers::SecurityContact;
 use anyhow::{Context, bail};
 use config::{Environment, File, FileFormat};
 use ipnet::IpNet;
 use listener::{ServeSettings, parse_network};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -42,15 +43,6 @@ pub struct Config {
     pub giving: Provider,
     pub outbox: OutboxSettings,
     pub security_contact: SecurityContact,
-}
-
-/// Where the store is.
-#[derive(Clone, Debug)]
-pub struct DatabaseSettings {
-    /// `None`: SQLite in the data folder.
-    pub url: Option<SecretString>,
-    pub connections: u32,
-    pub acquire_timeout: Duration,
 }
 
 /// How searches are answered.
@@ -286,13 +278,6 @@ impl Config {
             outbox: written.outbox,
             security_contact: written.security_contact,
         })
-    }
-}
-
-impl DatabaseSettings {
-    /// The PostgreSQL address, password included.
-    pub fn exposed_url(&self) -> Option<&str> {
-        self.url.as_ref().map(ExposeSecret::expose_secret)
     }
 }
 

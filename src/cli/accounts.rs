@@ -6,7 +6,7 @@ use crate::access::accounts::store::NewAccount;
 use crate::access::accounts::{Username, is_email, operators, store};
 use crate::access::audit::Actor;
 use crate::access::origins::store::Added;
-use crate::access::origins::{self, MOST_ORIGINS, Origin};
+use crate::access::origins::{self, Origin};
 use crate::app::App;
 use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
@@ -208,7 +208,10 @@ async fn origins(
             Origin::parse(typed).map_err(|fault| anyhow::anyhow!("{typed:?} is no origin; {fault}"))?;
         let added = origins::store::insert(&app.db, id, &origin, app.clock.millis()).await?;
         if added == Added::TooMany {
-            bail!("the account has {MOST_ORIGINS} origins, the most there may be; remove one first");
+            bail!(
+                "the account has {} origins, the most there may be; remove one first",
+                origins::store::MAX_ORIGINS
+            );
         }
     }
     if let Some(typed) = remove {

@@ -1,8 +1,8 @@
 //! Usage as a CSV file that opens in a spreadsheet without running anything.
 
 use crate::access::usage::Hour;
+use crate::platform::text::no_formula;
 use jiff::Timestamp;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use uuid::Uuid;
@@ -33,15 +33,6 @@ pub fn export(hours: &[Hour], names: &BTreeMap<Uuid, String>) -> String {
 /// A cell that people wrote.
 fn cell(text: &str) -> String {
     format!("\"{}\"", no_formula(text).replace('"', "\"\""))
-}
-
-/// A text that no spreadsheet reads as a formula: one that it would gets an apostrophe before it. A blank would not do,
-/// since some cut it off.
-pub fn no_formula(text: &str) -> Cow<'_, str> {
-    match text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) {
-        true => Cow::Owned(format!("'{text}")),
-        false => Cow::Borrowed(text),
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod chart;
 pub mod csv;
+pub mod emails;
 pub mod first_steps;
 pub mod fundraisers;
 pub mod key_view;

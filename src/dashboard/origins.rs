@@ -1,7 +1,8 @@
 //! What a partner sets on the dashboard: the origins of its own site.
 
+use crate::access::origins::Origin;
+use crate::access::origins::store::MAX_ORIGINS;
 use crate::access::origins::store::{self, Added};
-use crate::access::origins::{MOST_ORIGINS, Origin};
 use crate::access::sessions::SignedIn;
 use crate::app::App;
 use crate::dashboard::settings::{ADDRESS, Forms, show};
@@ -32,7 +33,7 @@ pub async fn add(State(app): State<App>, who: SignedIn, frame: Frame, sent: Sent
         }
     };
     if added == Added::TooMany {
-        let fault = fill(frame.t.partners.too_many, &[("most", &MOST_ORIGINS.to_string())]);
+        let fault = fill(frame.t.partners.too_many, &[("most", &MAX_ORIGINS.to_string())]);
         forms.origin.refuse("origin", fault);
     }
     if forms.origin.is_refused() {

@@ -7,6 +7,7 @@ use crate::access::accounts::proof::Proof;
 use crate::access::accounts::store;
 use crate::access::accounts::{Username, is_email};
 use crate::app::App;
+use crate::dashboard::emails::send_link;
 use crate::dashboard::sign_in::enter;
 use crate::http::error::Result;
 use crate::http::params;
@@ -64,7 +65,7 @@ async fn send_links(app: App, who: String, network: IpNet) {
     };
     let sent = async {
         for account in found? {
-            links::send(&app, &account, Purpose::Reset).await?;
+            send_link(&app, &account, Purpose::Reset).await?;
         }
         Ok::<(), sqlx::Error>(())
     };

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::dashboard::agent;
 use crate::dashboard::sign_in::{enter, told};
 use crate::http::error::Result;
+use crate::http::session;
 use crate::platform::text::hex;
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
@@ -139,7 +140,7 @@ pub async fn delete(
         form.refuse("current", fault);
         return Ok(delete_with(&who, frame, form).refused());
     }
-    let gone = sessions::end(&app, &headers).await?;
+    let gone = session::end(&app, &headers).await?;
     let way_on = Redirect::to("/dashboard/sign-in");
     Ok((Flash::AccountDeleted.keep(&app), gone, way_on).into_response())
 }

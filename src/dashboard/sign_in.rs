@@ -1,15 +1,16 @@
 //! Signing up, in and out.
 
 use crate::access::accounts::attempts::Wait;
-use crate::access::accounts::links::{self, Purpose};
+use crate::access::accounts::links::Purpose;
 use crate::access::accounts::password::NewPassword;
 use crate::access::accounts::proof::Proof;
 use crate::access::accounts::store::{self, NewAccount};
 use crate::access::accounts::{SignUp, Username, is_email};
-use crate::access::sessions;
 use crate::app::App;
+use crate::dashboard::emails::send_link;
 use crate::http::error::Result;
 use crate::http::params;
+use crate::http::session;
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::texts::fill;
@@ -119,9 +120,9 @@ pub async fn sign_in(
     if account.confirmed_at.is_none() {
         return ask_to_confirm(&app, frame, &account.username, network).await;
     }
-    let next = Some(sent.text("next")).filter(|next| sessions::is_way_back(next));
+    let next = Some(sent.text("next")).filter(|next| session::is_dashboard_path(next));
     // Whoever was signed in here before is signed out: the cookie is a new one.
-    sessions::forget(&app, &headers).await?;
+    session::forget(&app, &headers).await?;
     enter(
         &app,
         &proof,
@@ -141,7 +142,7 @@ pub async fn sign_out_page(frame: Frame) -> FormPage {
 
 /// `POST /dashboard/sign-out`
 pub async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
-    let gone = sessions::end(&app, &headers).await?;
+    let gone = session::end(&app, &headers).await?;
     let way_on = Redirect::to("/dashboard/sign-in");
     Ok((Flash::SignedOut.keep(&app), gone, way_on).into_response())
 }
@@ -154,7 +155,7 @@ pub async fn enter(
     flash: Flash,
     next: &str,
 ) -> Result<Response> {
-    Ok(match sessions::begin(app, proof, headers).await? {
+    Ok(match session::begin(app, proof, headers).await? {
         Some(cookie) => (flash.keep(app), cookie, Redirect::to(next)).into_response(),
         None => Redirect::to("/dashboard/sign-in").into_response(),
     })
@@ -171,7 +172,7 @@ async fn ask_to_confirm(app: &App, frame: Frame, username: &str, network: IpNet)
     if let Some(account) = store::find_whole(&app.db, username).await? {
         let to = account.email.as_deref().unwrap_or(username);
         if app.attempts.mail(to, network, app.clock.instant()).is_ok() {
-            links::send(app, &account, Purpose::Confirm).await?;
+            send_link(app, &account, Purpose::Confirm).await?;
         }
     }
     let t = &frame.t.accounts;
@@ -246,7 +247,7 @@ fn read_sign_up(
 
 fn sign_in_form(frame: &Frame, next: &str) -> Form {
     let t = &frame.t.accounts;
-    let next = Some(next).filter(|next| sessions::is_way_back(next));
+    let next = Some(next).filter(|next| session::is_dashboard_path(next));
     let fields = vec![
         Field::text("username", t.username).autocomplete("username"),
         Field::password("password", t.password, "current-password"),

@@ -1,11 +1,11 @@
 //! The whole journal as text: JSON Lines with every leg and hash, or CSV with one line an entry.
 
 use crate::app::App;
-use crate::dashboard::csv::no_formula;
 use crate::giving::ledger::entry::Entry;
 use crate::giving::ledger::store;
 use crate::giving::payments::store::{self as gifts, Told};
 use crate::platform::clock::rfc3339;
+use crate::platform::text::no_formula;
 use serde_json::{Value, json};
 use std::io::Write;
 

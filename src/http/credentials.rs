@@ -67,7 +67,7 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
         let class = C::CLASS;
         let (counted, per_minute) = match class {
             Class::Create => (public.account.0, creates_per_minute),
-            _ => (public.id.0, app.config.limits.per_minute(class, &public)),
+            _ => (public.id.0, public.per_minute(class, &app.config.limits)),
         };
         // Servers call, not visitors of a page: their calls are shared out among no addresses.
         admit(app, parts, class, counted, per_minute, Visitor::UNKNOWN)?;

@@ -13,3 +13,4 @@ pub mod public_key;
 pub mod rate_limit;
 pub mod refusal;
 pub mod request_id;
+pub mod session;

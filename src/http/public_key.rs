@@ -1,6 +1,6 @@
 //! Who calls, and how often: a handler that takes `PublicKey<Details>` cannot run without a key that may.
 
-use crate::access::keys::{Class, Key, Kind, SentKey, State, exposure};
+use crate::access::keys::{Class, Key, Kind, SentKey, State};
 use crate::access::limits::shares::Visitor;
 use crate::access::limits::window::Verdict;
 use crate::app::App;
@@ -69,7 +69,7 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
         };
         let text = SentKey::parse(&text).ok_or(Error::InvalidKey)?;
         if text.kind() == Kind::Private {
-            exposure::note(app, text).await;
+            app.exposures.report(text).await;
             return Err(Error::PrivateKeyExposed);
         }
         let key = app.keys.find(text).await?.ok_or(Error::InvalidKey)?;
@@ -81,7 +81,7 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
             State::Revoked => return Err(Error::InvalidKey),
         }
         let class = C::CLASS;
-        let per_minute = app.config.limits.per_minute(class, &key);
+        let per_minute = key.per_minute(class, &app.config.limits);
         let address = parts.extensions.get().map(|ClientAddress(address)| *address);
         let visitor = app.limiter.visitor(&address.map(client_network));
         admit(app, parts, class, key.id.0, per_minute, visitor)?;
@@ -97,7 +97,7 @@ pub async fn refuse_private(app: &App, query: &str) -> Result<(), Error> {
     let mut seen = false;
     for value in super::params::values(query, "apiKey") {
         if let Some(text) = SentKey::parse(&value).filter(|text| text.kind() == Kind::Private) {
-            exposure::note(app, text).await;
+            app.exposures.report(text).await;
             seen = true;
         }
     }

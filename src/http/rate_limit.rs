@@ -2,7 +2,7 @@
 //! (draft-ietf-httpapi-ratelimit-headers): `RateLimit-Policy: "search";q=500;w=60`,
 //! `RateLimit: "search";r=499;t=60`, and `Retry-After` for a call that was refused.
 
-use crate::access::limits::window::{Verdict, WINDOW_SECONDS};
+use crate::access::limits::{WINDOW_SECONDS, window::Verdict};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::fmt::{self, Write};
 

@@ -4,7 +4,6 @@
 //! synced too. A process that dies meanwhile leaves a file with `#` in its name, which
 //! [`Blobs::remove_unfinished`] clears away.
 
-use crate::config::Config;
 use anyhow::{Context, bail};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -33,10 +32,10 @@ pub struct Blob {
 }
 
 impl Blobs {
-    /// Opens what `blobs_url` names; a folder in the data folder where it is empty.
-    pub fn open(config: &Config) -> anyhow::Result<Blobs> {
-        let folder = match config.blobs_url.as_str() {
-            "" => config.data.join("blobs"),
+    /// Opens the folder that `blobs_url` names; where that is empty, one in the data folder.
+    pub fn open(url: &str, data: &Path) -> anyhow::Result<Blobs> {
+        let folder = match url {
+            "" => data.join("blobs"),
             url => match url.strip_prefix("file://").map(Path::new) {
                 Some(folder) if folder.is_absolute() => folder.to_owned(),
                 _ => bail!(

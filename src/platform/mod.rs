@@ -9,4 +9,5 @@ pub mod ids;
 pub mod mail;
 pub mod money;
 pub mod public_url;
+pub mod settings;
 pub mod text;

@@ -114,6 +114,32 @@ pub fn excerpt<'a>(short: &'a str, long: Option<&str>, max_chars: usize) -> Cow<
     Cow::Owned(whole.take(max_chars).collect())
 }
 
+/// Puts values in the places of a text: `fill(t.keys.made, &[("name", name)])` replaces `{name}`.
+pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        let Some(close) = rest[open..].find('}').map(|at| open + at) else {
+            break;
+        };
+        filled.push_str(&rest[..open]);
+        let name = &rest[open + 1..close];
+        let value = values.iter().find(|(known, _)| *known == name);
+        filled.push_str(value.map_or(&rest[open..=close], |(_, value)| value));
+        rest = &rest[close + 1..];
+    }
+    filled + rest
+}
+
+/// A text that no spreadsheet reads as a formula: one that it would gets an apostrophe before it. A blank would not do,
+/// since some cut it off.
+pub fn no_formula(text: &str) -> Cow<'_, str> {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,5 +216,11 @@ mod tests {
             prop_assert!(text.starts_with(beginning));
             prop_assert_eq!(beginning.chars().count(), max.min(text.chars().count()));
         }
+    }
+
+    #[test]
+    fn places_are_filled_once_and_values_are_not_read_again() {
+        assert_eq!(fill("{a} and {b}", &[("a", "{b}"), ("b", "x")]), "{b} and x");
+        assert_eq!(fill("{c} {", &[("a", "x")]), "{c} {");
     }
 }

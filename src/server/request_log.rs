@@ -6,6 +6,7 @@
 use super::cors;
 use crate::access::keys::{Class, mask};
 use crate::access::limits::window::Verdict;
+use crate::access::usage::Outcome;
 use crate::app::App;
 use crate::app::recent_errors::FailedRequest;
 use crate::config::LoggedRequests;
@@ -52,7 +53,8 @@ impl Trail {
                 .into_iter()
                 .filter_map(OnceLock::get)
             {
-                app.usage.count(*key, *class, status, now);
+                app.usage
+                    .count(*key, *class, Outcome::of_status(status.as_u16()), now);
             }
         }
     }

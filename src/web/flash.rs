@@ -2,7 +2,6 @@
 //! pages say something.
 
 use super::texts::Texts;
-use crate::access::sessions;
 use crate::app::App;
 use axum::extract::Request;
 use axum::http::header::SET_COOKIE;
@@ -69,7 +68,7 @@ impl Flash {
             .path("/")
             .http_only(true)
             .same_site(SameSite::Lax)
-            .secure(sessions::is_https(app));
+            .secure(app.public_url.is_https());
         CookieJar::new().add(cookie)
     }
 

@@ -4,7 +4,11 @@ use super::assets;
 use super::flash::Flash;
 use super::texts::{EN, PUBLIC_EN, PublicTexts, Texts};
 use crate::access::sessions::SignedIn;
+use crate::app::App;
+use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use std::convert::Infallible;
 
 /// The part of a page that all pages have; templates that extend `web/base.html` keep it in a field `frame`.
 #[derive(Clone, Debug)]
@@ -98,4 +102,12 @@ impl Desk {
 
 fn marked(is_open: bool) -> &'static str {
     if is_open { "true" } else { "false" }
+}
+
+impl FromRequestParts<App> for Frame {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Frame, Infallible> {
+        Ok(Frame::of_dashboard(&parts.headers))
+    }
 }

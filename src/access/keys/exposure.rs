@@ -1,48 +1,80 @@
-//! A private key that was seen in an address is flagged, once; its caller is refused either way.
+//! Flags private keys that were sent in a URL, once each; the caller is refused either way.
 
-use super::SentKey;
+use super::ring::KeyRing;
 use super::store;
-use crate::access::keys::warnings::warn_owners;
-use crate::app::App;
+use super::text::SentKey;
+use super::warnings::warn_owners;
+use crate::platform::clock::Clock;
+use crate::platform::db::Db;
+use crate::platform::mail::Mailer;
+use crate::platform::public_url::PublicUrl;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-/// So long a caller waits for the flag; a store that takes longer is not waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a caller waits for the flag to be written.
+const FLAG_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// One flag is written at a time, so that a key that is sent all the time costs one write.
-#[derive(Debug, Default)]
-pub struct Exposures(Mutex<()>);
+/// Flags exposed keys. Cheap to clone: the flag is written by a task that outlives a caller who hangs up.
+#[derive(Clone, Debug)]
+pub struct Exposures(Arc<Inner>);
 
-/// Flags a key that is known and not flagged yet.
-pub async fn note(app: &App, text: SentKey<'_>) {
-    match app.keys.find(text).await {
-        Ok(Some(key)) if !key.exposed => {
-            let noted = tokio::spawn(flag(app.clone(), text.hash()));
-            _ = timeout(PATIENCE, noted).await;
+#[derive(Debug)]
+struct Inner {
+    db: Db,
+    keys: Arc<KeyRing>,
+    clock: Clock,
+    mailer: Mailer,
+    public_url: PublicUrl,
+    /// Flags are written one at a time, so that a key that is sent over and over costs one write.
+    write_lock: Mutex<()>,
+}
+
+impl Exposures {
+    pub fn new(db: Db, keys: Arc<KeyRing>, clock: Clock, mailer: Mailer, public_url: PublicUrl) -> Exposures {
+        Exposures(Arc::new(Inner {
+            db,
+            keys,
+            clock,
+            mailer,
+            public_url,
+            write_lock: Mutex::default(),
+        }))
+    }
+
+    /// Flags a key that is known and not flagged yet.
+    pub async fn report(&self, key: SentKey<'_>) {
+        match self.0.keys.find(key).await {
+            Ok(Some(found)) if !found.exposed => {
+                let (inner, hash) = (Arc::clone(&self.0), key.hash());
+                let flagged = tokio::spawn(async move { inner.flag(hash).await });
+                _ = timeout(FLAG_TIMEOUT, flagged).await;
+            }
+            Ok(_) => {}
+            Err(error) => tracing::error!(%error, "could not look up a private key that was sent in a URL"),
         }
-        Ok(_) => {}
-        Err(fault) => tracing::error!(%fault, "a private key in an address could not be looked up"),
     }
 }
 
-async fn flag(app: App, hash: [u8; 32]) {
-    let one_at_a_time = app.exposures.0.lock().await;
-    if app.keys.known_private(&hash).is_some_and(|key| key.exposed) {
-        return;
-    }
-    match store::expose(&app.db, hash, app.clock.millis()).await {
-        Ok(is_new) => {
-            if let Err(fault) = app.keys.refresh().await {
-                tracing::error!(%fault, "the keys could not be read again");
-            }
-            drop(one_at_a_time);
-            if is_new {
-                tracing::warn!("a private key was sent in an address and is flagged as exposed");
-                warn_owners(&app).await;
-            }
+impl Inner {
+    async fn flag(&self, hash: [u8; 32]) {
+        let guard = self.write_lock.lock().await;
+        if self.keys.known_private(&hash).is_some_and(|key| key.exposed) {
+            return;
         }
-        Err(fault) => tracing::error!(%fault, "an exposed private key could not be flagged"),
+        match store::expose(&self.db, hash, self.clock.millis()).await {
+            Ok(is_new) => {
+                if let Err(error) = self.keys.refresh().await {
+                    tracing::error!(%error, "could not refresh the keys");
+                }
+                drop(guard);
+                if is_new {
+                    tracing::warn!("a private key was sent in a URL and is flagged as exposed");
+                    warn_owners(&self.db, &self.clock, &self.mailer, &self.public_url).await;
+                }
+            }
+            Err(error) => tracing::error!(%error, "could not flag an exposed private key"),
+        }
     }
 }

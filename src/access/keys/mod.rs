@@ -11,10 +11,10 @@ mod stored;
 mod text;
 pub mod warnings;
 
+pub use crate::access::limits::{Class, Limits};
 pub use text::{KeyText, Kind, SentKey, mask};
 
 use crate::platform::ids::{AccountId, KeyId};
-use serde::Deserialize;
 use std::str::FromStr;
 
 /// A key as the server knows it.
@@ -33,6 +33,12 @@ pub struct Key {
 }
 
 impl Key {
+    /// The calls a minute that it may make.
+    #[inline]
+    pub fn per_minute(&self, class: Class, defaults: &Limits) -> u32 {
+        self.limits[class as usize].unwrap_or_else(|| defaults.of_class(class))
+    }
+
     /// Whether it works at this moment. The clock is read only for a key that ends.
     pub fn state_at(&self, now: impl FnOnce() -> i64) -> State {
         match self.ends_at {
@@ -102,76 +108,6 @@ impl FromStr for Overlap {
     fn from_str(text: &str) -> Result<Overlap, String> {
         let known = Overlap::ALL.into_iter().find(|overlap| overlap.as_str() == text);
         known.ok_or_else(|| "the overlap is 0, 1h, 24h or 7d".to_owned())
-    }
-}
-
-/// The classes of calls that are counted apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Class {
-    Details,
-    Search,
-    Browse,
-    Causes,
-    /// Reads of fundraisers.
-    Fundraisers,
-    /// Creating fundraisers, counted for the account and not for each of its keys.
-    Create,
-}
-
-impl Class {
-    pub const ALL: [Class; 6] = [
-        Class::Details,
-        Class::Search,
-        Class::Browse,
-        Class::Causes,
-        Class::Fundraisers,
-        Class::Create,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Class::Details => "details",
-            Class::Search => "search",
-            Class::Browse => "browse",
-            Class::Causes => "causes",
-            Class::Fundraisers => "fundraisers",
-            Class::Create => "create",
-        }
-    }
-
-    /// The class of a name, as in `causeway limit set KEY search=5000`.
-    pub fn find(name: &str) -> Option<Class> {
-        Class::ALL.into_iter().find(|class| class.name() == name)
-    }
-}
-
-/// Calls a minute for a key that has no limits of its own.
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub struct Limits {
-    pub details: u32,
-    pub search: u32,
-    pub browse: u32,
-    pub causes: u32,
-    pub fundraisers: u32,
-    pub create: u32,
-}
-
-impl Limits {
-    /// The calls a minute that a key may make.
-    pub fn per_minute(&self, class: Class, key: &Key) -> u32 {
-        key.limits[class as usize].unwrap_or_else(|| self.of_class(class))
-    }
-
-    /// The calls a minute of a key without limits of its own.
-    pub fn of_class(&self, class: Class) -> u32 {
-        match class {
-            Class::Details => self.details,
-            Class::Search => self.search,
-            Class::Browse => self.browse,
-            Class::Causes => self.causes,
-            Class::Fundraisers => self.fundraisers,
-            Class::Create => self.create,
-        }
     }
 }
 

@@ -1,41 +1,48 @@
-//! Tells the owner of a private key, once and by mail, that it was seen where anybody can read it.
+//! Emails the owner of a private key, once, when the key was seen where anybody can read it.
 
-use crate::access::accounts::store;
-use crate::access::keys::store as keys;
-use crate::app::App;
+use super::store;
+use crate::access::accounts;
+use crate::platform::clock::Clock;
+use crate::platform::db::Db;
 use crate::platform::ids::KeyId;
-use crate::platform::mail::Mail;
-use crate::web::texts::{EN, fill};
+use crate::platform::mail::{Mail, Mailer};
+use crate::platform::public_url::PublicUrl;
+use crate::platform::text::fill;
 
-/// Mails the owners who have not been told. Of several servers the one that notes it first sends the mail.
-pub async fn warn_owners(app: &App) {
-    if let Err(fault) = try_warn(app).await {
-        tracing::error!(%fault, "the owner of an exposed key could not be warned");
+const SUBJECT: &str = "Your private key was exposed";
+const TEXT: &str = "Hello {username},\n\nYour private key \"{name}\" was sent as part of a URL, where proxies and logs can \
+     read it. We refused the call.\n\nCreate a new key now and revoke the old one:\n\n{link}\n\nPublic keys start with cwpk_ \
+     and may appear in a URL. Private keys start with cwsk_ and may not.\n";
+
+/// Emails the owners who have not been warned yet. Of several servers, the one that marks a key first sends the email.
+pub async fn warn_owners(db: &Db, clock: &Clock, mailer: &Mailer, public_url: &PublicUrl) {
+    if let Err(error) = try_warn(db, clock, mailer, public_url).await {
+        tracing::error!(%error, "could not warn the owner of an exposed key");
     }
 }
 
-async fn try_warn(app: &App) -> sqlx::Result<()> {
-    if !app.mail.is_on() {
+async fn try_warn(db: &Db, clock: &Clock, mailer: &Mailer, public_url: &PublicUrl) -> sqlx::Result<()> {
+    if !mailer.is_on() {
         return Ok(());
     }
-    for key in keys::list_exposed_unmailed(&app.db).await? {
-        if !keys::mark_mailed(&app.db, KeyId(key.id), app.clock.millis()).await? {
+    for key in store::list_exposed_unmailed(db).await? {
+        if !store::mark_mailed(db, KeyId(key.id), clock.millis()).await? {
             continue;
         }
-        let account = store::find_whole(&app.db, &key.username).await?;
+        let account = accounts::store::find_whole(db, &key.username).await?;
         let Some(email) = account.and_then(|account| account.email) else {
             continue;
         };
-        let link = format!("{}/dashboard/keys/{}", app.config.public_url, key.id);
+        let link = format!("{public_url}/dashboard/keys/{}", key.id);
         let values = [
             ("username", key.username.as_str()),
             ("name", &key.name),
             ("link", &link),
         ];
-        app.mail.send(&Mail {
+        mailer.send(&Mail {
             to: email,
-            subject: EN.mails.exposed_subject.to_owned(),
-            text: fill(EN.mails.exposed, &values),
+            subject: SUBJECT.to_owned(),
+            text: fill(TEXT, &values),
         });
     }
     Ok(())

@@ -6,7 +6,8 @@
 
 use super::shards::Shards;
 use super::shares::Visitor;
-use crate::access::limits::window::{Verdict, WINDOW, Window};
+use crate::access::limits::WINDOW;
+use crate::access::limits::window::{Verdict, Window};
 use std::collections::BTreeMap;
 use std::hash::{Hash, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};

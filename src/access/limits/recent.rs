@@ -5,8 +5,8 @@
 //! second; after a crash, and what was let through in the last second before it. Between restarts each
 //! server counts its own calls alone.
 
+use super::Class;
 use super::limiter::Seconds;
-use crate::access::keys::Class;
 use crate::platform::db::{Db, Tx, read, run};
 use uuid::Uuid;
 
@@ -16,7 +16,7 @@ const SINCE: &str = "select counted_id, class, second, calls from recent_calls w
 const PRUNE: &str = "delete from recent_calls where second <= $1";
 
 /// Seconds after which a call is of no interest any more; one more than the window, for those rounded up.
-const KEPT: i64 = crate::access::limits::window::WINDOW_SECONDS as i64 + 1;
+const KEPT: i64 = super::WINDOW_SECONDS as i64 + 1;
 
 /// Adds calls and forgets old ones. The calls come sorted, so that two servers lock rows in the same order.
 pub async fn add(tx: &mut Tx, seconds: &Seconds, now: i64) -> sqlx::Result<()> {

@@ -10,7 +10,7 @@
 //!
 //! Addresses are told apart by 255 slots under a secret of the process, so the memory for a key is bounded.
 
-use crate::access::limits::window::WINDOW;
+use crate::access::limits::WINDOW;
 use std::hash::{BuildHasher, Hash};
 
 const SLOTS: usize = 256;

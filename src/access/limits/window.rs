@@ -6,13 +6,8 @@
 //! the limit with each call, so that a new limit holds from the next call on.
 
 use super::shares::{Shares, Visitor};
+use super::{SECOND, WINDOW, WINDOW_SECONDS};
 use std::collections::VecDeque;
-
-/// Length of the window in seconds.
-pub const WINDOW_SECONDS: u32 = 60;
-
-const SECOND: u64 = 1_000_000;
-pub const WINDOW: u64 = WINDOW_SECONDS as u64 * SECOND;
 
 /// The calls of one key and class that were let through within the last 60 seconds.
 ///

@@ -1,6 +1,6 @@
 //! The SQL of partners' origins.
 
-use super::{MOST_ORIGINS, Origin};
+use super::origin::Origin;
 use crate::platform::db::{Db, read, run};
 use crate::platform::ids::AccountId;
 
@@ -10,6 +10,9 @@ const COUNT: &str = "select count(*) from partner_origins where account_id = $1"
 const INSERT: &str = "insert into partner_origins (account_id, origin, created_at) values ($1, $2, $3) \
      on conflict (account_id, origin) do nothing";
 const REMOVE: &str = "delete from partner_origins where account_id = $1 and origin = $2";
+
+/// The origins that one account may register.
+pub const MAX_ORIGINS: i64 = 20;
 
 /// What became of an origin that was to be registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +45,7 @@ pub async fn insert(db: &Db, account: AccountId, origin: &Origin, now: i64) -> s
         .await
         .map(|done| done.rows_affected()))?;
     let count: i64 = run!(&mut tx, c => sqlx::query_scalar(COUNT).bind(account.0).fetch_one(c).await)?;
-    match (touched, count > MOST_ORIGINS) {
+    match (touched, count > MAX_ORIGINS) {
         (0, _) => Ok(Added::Known),
         (_, true) => Ok(Added::TooMany),
         (_, false) => tx.commit().await.map(|()| Added::New),

@@ -1,6 +1,6 @@
 //! The SQL of sessions.
 
-use super::{IDLE, SignedIn};
+use super::{IDLE_LIMIT, SignedIn};
 use crate::access::accounts::proof::Proof;
 use crate::access::accounts::store::hold;
 use crate::platform::db::{Db, read, run};
@@ -66,7 +66,7 @@ pub async fn insert(db: &Db, hash: [u8; 32], proof: &Proof, agent: &str, now: i6
     if !hold(&mut tx, proof).await? {
         return Ok(false);
     }
-    let oldest = now - IDLE.as_millis() as i64;
+    let oldest = now - IDLE_LIMIT.as_millis() as i64;
     run!(&mut tx, c => sqlx::query(REMOVE_IDLE).bind(oldest).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(INSERT)
         .bind(hash.as_slice())

@@ -8,10 +8,9 @@
 pub mod saving;
 pub mod store;
 
-use crate::access::keys::Class;
+use crate::access::limits::Class;
 use crate::access::limits::shards::Shards;
 use crate::platform::ids::KeyId;
-use axum::http::StatusCode;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use uuid::Uuid;
@@ -87,14 +86,35 @@ impl Counter {
     }
 }
 
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Success,
+    /// Any status of 400 and above, except 429.
+    Error,
+    /// 429
+    RateLimited,
+}
+
+impl Outcome {
+    /// The outcome of a call that was answered with an HTTP status.
+    pub const fn of_status(status: u16) -> Outcome {
+        match status {
+            429 => Outcome::RateLimited,
+            400.. => Outcome::Error,
+            _ => Outcome::Success,
+        }
+    }
+}
+
 impl Usage {
     /// Counts one call of a key that was answered at `now`.
-    pub fn count(&self, key: KeyId, class: Class, status: StatusCode, now: i64) {
-        let is_refused = status == StatusCode::TOO_MANY_REQUESTS;
+    #[inline]
+    pub fn count(&self, key: KeyId, class: Class, outcome: Outcome, now: i64) {
         let counts = Counts {
             calls: 1,
-            refused: u64::from(is_refused),
-            errors: u64::from(status.as_u16() >= 400 && !is_refused),
+            refused: u64::from(outcome == Outcome::RateLimited),
+            errors: u64::from(outcome == Outcome::Error),
         };
         self.slots.get((key, hour_of(now), class)).add(counts, now);
     }
@@ -147,7 +167,7 @@ mod tests {
     fn a_call_is_refused_or_an_error_or_neither() {
         let usage = Usage::default();
         for status in [200, 304, 404, 429, 503] {
-            usage.count(KEY, Class::Search, StatusCode::from_u16(status).unwrap(), NOW + 5);
+            usage.count(KEY, Class::Search, Outcome::of_status(status), NOW + 5);
         }
         let counts = Counts {
             calls: 5,
@@ -166,7 +186,7 @@ mod tests {
             (Class::Details, NOW),
             (Class::Search, NOW + HOUR),
         ] {
-            usage.count(KEY, class, StatusCode::OK, at);
+            usage.count(KEY, class, Outcome::Success, at);
         }
         assert_eq!(unsaved(&usage, NOW + HOUR).len(), 3);
         assert_eq!(usage.slots.len(), 1);
@@ -177,7 +197,7 @@ mod tests {
         let usage = Usage::default();
         let mut waiting = Unsaved::new();
         for (status, at) in [(200, NOW + 9), (404, NOW + 3)] {
-            usage.count(KEY, Class::Browse, StatusCode::from_u16(status).unwrap(), at);
+            usage.count(KEY, Class::Browse, Outcome::of_status(status), at);
             usage.take_unsaved(NOW, &mut waiting);
         }
         let (counts, last_at) = waiting[&(KEY, NOW, "browse")];

@@ -1,9 +1,11 @@
 //! Tells the store what was called: for limits after a restart, and for usage.
 
+use super::Usage;
 use super::{HOUR, Unsaved, hour_of, store};
-use crate::access::limits::limiter::Seconds;
+use crate::access::limits::limiter::{Limiter, Seconds};
 use crate::access::limits::recent;
-use crate::app::App;
+use crate::platform::clock::Clock;
+use crate::platform::db::Db;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
@@ -26,22 +28,22 @@ struct Waiting {
 
 impl Saving {
     /// Adds what was counted since the last time, in one transaction. What cannot be saved waits for the next.
-    pub async fn save(&self, app: &App) -> sqlx::Result<()> {
+    pub async fn save(&self, db: &Db, clock: &Clock, limiter: &Limiter, counts: &Usage) -> sqlx::Result<()> {
         let mut waiting = self.waiting.lock().await;
         let Waiting {
             calls,
             usage,
             pruned_in,
         } = &mut *waiting;
-        let now = app.clock.millis();
-        app.limiter.take_unsaved(app.clock.instant(), now, calls);
-        app.usage.take_unsaved(now, usage);
+        let now = clock.millis();
+        limiter.take_unsaved(clock.instant(), now, calls);
+        counts.take_unsaved(now, usage);
         recent::forget_old(calls, now);
         let is_due = now - *pruned_in >= HOUR;
         if calls.is_empty() && usage.is_empty() && !is_due {
             return Ok(());
         }
-        let mut tx = app.db.write().await?;
+        let mut tx = db.write().await?;
         recent::add(&mut tx, calls, now).await?;
         store::add(&mut tx, usage).await?;
         if is_due {

@@ -3,12 +3,13 @@
 use crate::access::audit::Actor;
 use crate::access::keys::Class;
 use crate::access::keys::store::{self, StoredKey};
-use crate::access::sessions::{Operator, SignedIn};
+use crate::access::sessions::SignedIn;
 use crate::app::App;
 use crate::dashboard::key_view::{KeyView, Used};
 use crate::dashboard::keys::limits_of;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
+use crate::http::session::Operator;
 use crate::platform::ids::KeyId;
 use crate::web::flash::Flash;
 use crate::web::frame::Tab;

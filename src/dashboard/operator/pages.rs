@@ -3,13 +3,13 @@
 use crate::access::accounts::operators::{self, Listed};
 use crate::access::audit::{self, Entry};
 use crate::access::keys::operators as keys;
-use crate::access::sessions::Operator;
 use crate::app::App;
 use crate::app::recent_errors::FailedRequest;
 use crate::dashboard::key_view::{KeyView, Used};
 use crate::directory::import::store::{self as imports, RecordedImport};
 use crate::http::error::Result;
 use crate::http::params;
+use crate::http::session::Operator;
 use crate::web::frame::Tab;
 use crate::web::moment::Moment;
 use crate::web::pager::Pager;

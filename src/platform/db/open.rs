@@ -1,7 +1,7 @@
 //! Opening the store: pools, pragmas, migrations, and proof that commits are durable.
 
 use super::{Db, SILENCE, read};
-use crate::config::Config;
+use crate::platform::settings::DatabaseSettings;
 use anyhow::{Context, bail};
 use sqlx::Connection as _;
 use sqlx::SqlStr;
@@ -50,18 +50,18 @@ const SYNCHRONOUS_FULL: i64 = 2;
 
 impl Db {
     /// Opens the store that the settings name and brings its tables up to date.
-    pub async fn open(config: &Config) -> anyhow::Result<Db> {
-        std::fs::create_dir_all(&config.data)
-            .with_context(|| format!("the data folder {} cannot be made", config.data.display()))?;
-        let url = config.database.exposed_url();
+    pub async fn open(data: &Path, settings: &DatabaseSettings) -> anyhow::Result<Db> {
+        std::fs::create_dir_all(data)
+            .with_context(|| format!("the data folder {} cannot be made", data.display()))?;
+        let url = settings.exposed_url();
         // PostgreSQL makes those who change tables queue by itself.
         let turn = match url {
-            None => Some(wait_for_turn(config.data.join("opening")).await?),
+            None => Some(wait_for_turn(data.join("opening")).await?),
             Some(_) => None,
         };
         let db = match url {
-            None => open_sqlite(&config.data.join("causeway.db"), config).await?,
-            Some(url) => open_postgres(url, config).await?,
+            None => open_sqlite(&data.join("causeway.db"), settings).await?,
+            Some(url) => open_postgres(url, settings).await?,
         };
         let migrated = match &db {
             Db::Sqlite { writer, .. } => migrator(|(_, _, sqlite, _)| sqlite).run(writer).await,
@@ -152,7 +152,7 @@ fn migrator(text: impl Fn(&Versions) -> &'static str) -> Migrator {
     Migrator::with_migrations(MIGRATIONS.iter().map(migration).collect())
 }
 
-async fn open_sqlite(path: &Path, config: &Config) -> anyhow::Result<Db> {
+async fn open_sqlite(path: &Path, settings: &DatabaseSettings) -> anyhow::Result<Db> {
     let options = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
@@ -186,21 +186,21 @@ async fn open_sqlite(path: &Path, config: &Config) -> anyhow::Result<Db> {
         );
     }
     let readers = pool()
-        .max_connections(config.database.connections)
-        .acquire_timeout(config.database.acquire_timeout)
+        .max_connections(settings.connections)
+        .acquire_timeout(settings.acquire_timeout)
         .connect_with(options)
         .await
         .with_context(about)?;
     Ok(Db::Sqlite { readers, writer })
 }
 
-async fn open_postgres(url: &str, config: &Config) -> anyhow::Result<Db> {
+async fn open_postgres(url: &str, settings: &DatabaseSettings) -> anyhow::Result<Db> {
     let options = PgConnectOptions::from_str(url)
         .context("database_url cannot be read; write postgres://user:password@host/database")?
         .application_name("causeway");
     let pool = PgPoolOptions::new()
-        .max_connections(config.database.connections.max(4))
-        .acquire_timeout(config.database.acquire_timeout)
+        .max_connections(settings.connections.max(4))
+        .acquire_timeout(settings.acquire_timeout)
         // A transaction that was given up leaves a rollback to be sent. Where the database says nothing to that, the
         // connection is thrown away; it would keep its place in the pool for ever.
         .after_release(|connection, _| {

@@ -3,21 +3,22 @@
 //! A mail goes its way off the request path. For a mail server it waits in a folder of its own until the server has
 //! taken it; one that does not get through is told in the log, without its text, and tried again.
 
+mod message;
 mod spool;
+
+pub use message::Mail;
 
 use anyhow::Context;
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use message::write;
 use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Serialize};
 use spool::Spool;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::AsyncWriteExt;
 use tokio::sync::Mutex;
-use uuid::Uuid;
 
 /// Between two looks at the mails that wait.
 pub const AGAIN: Duration = Duration::from_secs(30);
@@ -60,14 +61,6 @@ struct Server {
     spool: Spool,
     /// One pass over the mails that wait at a time, so that none is sent twice.
     turn: Mutex<()>,
-}
-
-/// One mail.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Mail {
-    pub to: String,
-    pub subject: String,
-    pub text: String,
 }
 
 impl Mailer {
@@ -156,20 +149,4 @@ impl Mailer {
             .header(ContentType::TEXT_PLAIN)
             .body(mail.text.clone())?)
     }
-}
-
-/// Written beside its name, synced and renamed, so that a reader finds whole mails alone.
-async fn write(folder: &Path, ending: &str, mail: &[u8]) -> std::io::Result<()> {
-    tokio::fs::create_dir_all(folder).await?;
-    let name = Uuid::now_v7().simple().to_string();
-    let beside = folder.join(format!("{name}.part"));
-    let mut open = tokio::fs::OpenOptions::new();
-    open.write(true).create_new(true);
-    // Links in a mail are secrets of whom it is for.
-    #[cfg(unix)]
-    open.mode(0o600);
-    let mut file = open.open(&beside).await?;
-    file.write_all(mail).await?;
-    file.sync_all().await?;
-    tokio::fs::rename(&beside, folder.join(format!("{name}.{ending}"))).await
 }

@@ -1,7 +1,7 @@
 //! Mails that wait for the mail server, as files in the data folder: neither a mail server that is down nor a stop of
 //! ours loses one.
 
-use super::{Mail, write};
+use super::message::{Mail, write};
 use anyhow::Context;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -302,8 +302,6 @@ texts! {
         reset: "Hello {username},\n\nsomebody asked to set a new password for your account. If it was you, follow this link within an hour:\n\n{link}\n\nIf it was not you, do nothing; your password stays as it is.\n",
         confirm_subject: "Confirm your e-mail address for Causeway",
         confirm: "Hello {username},\n\nfollow this link within a day to confirm your e-mail address:\n\n{link}\n\nIf you did not make an account, do nothing.\n",
-        exposed_subject: "A private key of yours was exposed",
-        exposed: "Hello {username},\n\nyour private key \"{name}\" was sent as part of an address, where proxies and logs can read it. We refused the call.\n\nMake a new key now and revoke the old one:\n\n{link}\n\nPublic keys begin with cwpk_ and may stand in an address; private keys begin with cwsk_ and may not.\n",
     }
     errors: Errors {
         not_found: "We could not find that page",

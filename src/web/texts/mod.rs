@@ -33,30 +33,4 @@ macro_rules! texts {
 
 use texts;
 
-/// Puts values in the places of a text: `fill(t.keys.made, &[("name", name)])` replaces `{name}`.
-pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
-    let mut filled = String::with_capacity(text.len() + 16);
-    let mut rest = text;
-    while let Some(open) = rest.find('{') {
-        let Some(close) = rest[open..].find('}').map(|at| open + at) else {
-            break;
-        };
-        filled.push_str(&rest[..open]);
-        let name = &rest[open + 1..close];
-        let value = values.iter().find(|(known, _)| *known == name);
-        filled.push_str(value.map_or(&rest[open..=close], |(_, value)| value));
-        rest = &rest[close + 1..];
-    }
-    filled + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_are_filled_once_and_values_are_not_read_again() {
-        assert_eq!(fill("{a} and {b}", &[("a", "{b}"), ("b", "x")]), "{b} and x");
-        assert_eq!(fill("{c} {", &[("a", "x")]), "{c} {");
-    }
-}
+pub use crate::platform::text::fill;

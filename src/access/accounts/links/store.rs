@@ -21,7 +21,7 @@ pub async fn insert(
     now: i64,
 ) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    let oldest = now - Purpose::Confirm.lasts().as_millis() as i64;
+    let oldest = now - Purpose::Confirm.lifetime().as_millis() as i64;
     run!(&mut tx, c => sqlx::query(REMOVE_OLD).bind(oldest).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(INSERT)
         .bind(token.hash().as_slice())
@@ -47,7 +47,7 @@ pub async fn find(
     let row: Option<(Uuid, String)> = read!(db, c => sqlx::query_as(FIND)
         .bind(token.hash().as_slice())
         .bind(purpose.name())
-        .bind(now - purpose.lasts().as_millis() as i64)
+        .bind(now - purpose.lifetime().as_millis() as i64)
         .fetch_optional(c)
         .await)?;
     Ok(row.map(|(id, username)| (AccountId(id), username)))

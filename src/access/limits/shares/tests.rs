@@ -1,5 +1,6 @@
 use super::Visitor;
-use crate::access::limits::window::{WINDOW, Window};
+use crate::access::limits::WINDOW;
+use crate::access::limits::window::Window;
 use proptest::prelude::*;
 
 const SECOND: u64 = 1_000_000;

@@ -1,0 +1,29 @@
+//! The emails that pages of the dashboard send.
+
+use crate::access::accounts::Account;
+use crate::access::accounts::links::{Purpose, store};
+use crate::access::accounts::token::Token;
+use crate::app::App;
+use crate::platform::mail::Mail;
+use crate::web::texts::{EN, fill};
+
+/// Sends a link to the owner of an account; an account without an email address gets none.
+pub async fn send_link(app: &App, account: &Account, purpose: Purpose) -> sqlx::Result<()> {
+    let Some(email) = &account.email else {
+        return Ok(());
+    };
+    let token = Token::generate();
+    store::insert(&app.db, &token, account.id, purpose, app.clock.millis()).await?;
+    let (path, subject, text) = match purpose {
+        Purpose::Reset => ("/dashboard/reset/set", EN.mails.reset_subject, EN.mails.reset),
+        Purpose::Confirm => ("/dashboard/confirm", EN.mails.confirm_subject, EN.mails.confirm),
+    };
+    // The token is in the query, which is never logged.
+    let link = format!("{}{path}?token={}", app.public_url, token.expose());
+    app.mail.send(&Mail {
+        to: email.clone(),
+        subject: subject.to_owned(),
+        text: fill(text, &[("username", &account.username), ("link", &link)]),
+    });
+    Ok(())
+}

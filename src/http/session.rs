@@ -1,0 +1,155 @@
+//! The session of a request: its cookie, and the extractors for signed-in people and operators.
+
+use crate::access::accounts::proof::Proof;
+use crate::access::accounts::token::Token;
+use crate::access::sessions::{IDLE_LIMIT, SignedIn, store};
+use crate::app::App;
+use crate::http::error::Error;
+use crate::platform::text::cut;
+use axum::extract::FromRequestParts;
+use axum::http::header::USER_AGENT;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
+
+/// Milliseconds between two updates of when a session was last seen.
+const SEEN_INTERVAL: i64 = 10 * 60 * 1000;
+/// The characters stored of a browser's User-Agent.
+const MAX_AGENT_LENGTH: usize = 200;
+
+/// A signed-in operator.
+#[derive(Clone, Debug)]
+pub struct Operator(pub SignedIn);
+
+/// Begins a session and gives its cookie. Nothing where the password was changed since it was proven.
+pub async fn begin(app: &App, proof: &Proof, headers: &HeaderMap) -> Result<Option<CookieJar>, Error> {
+    let token = Token::generate();
+    let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok());
+    let agent = cut(agent.unwrap_or_default(), MAX_AGENT_LENGTH);
+    let now = app.clock.millis();
+    let is_begun = store::insert(&app.db, token.hash(), proof, agent, now).await?;
+    let cookie = cookie(app, token.expose().to_owned());
+    Ok(is_begun.then(|| CookieJar::new().add(cookie)))
+}
+
+/// Ends the session of a request in the store.
+pub async fn forget(app: &App, headers: &HeaderMap) -> Result<(), Error> {
+    if let Some(token) = token(app, headers) {
+        store::remove(&app.db, token.hash()).await?;
+    }
+    Ok(())
+}
+
+/// Ends the session of a request, in the store and in the browser.
+pub async fn end(app: &App, headers: &HeaderMap) -> Result<CookieJar, Error> {
+    forget(app, headers).await?;
+    let mut gone = cookie(app, String::new());
+    gone.make_removal();
+    Ok(CookieJar::new().add(gone))
+}
+
+/// Finds who is signed in.
+pub async fn find(app: &App, headers: &HeaderMap) -> Result<Option<SignedIn>, Error> {
+    let Some(token) = token(app, headers) else {
+        return Ok(None);
+    };
+    let now = app.clock.millis();
+    let oldest = now - IDLE_LIMIT.as_millis() as i64;
+    let Some((signed_in, seen_at)) = store::find(&app.db, token.hash(), oldest).await? else {
+        return Ok(None);
+    };
+    if now - seen_at > SEEN_INTERVAL {
+        store::note_seen(&app.db, token.hash(), now).await?;
+    }
+    Ok(Some(signed_in))
+}
+
+/// With the prefix, a browser takes the cookie only over HTTPS and from this host alone.
+fn cookie_name(app: &App) -> &'static str {
+    if app.public_url.is_https() {
+        "__Host-causeway_session"
+    } else {
+        "causeway_session"
+    }
+}
+
+fn cookie(app: &App, value: String) -> Cookie<'static> {
+    Cookie::build((cookie_name(app), value))
+        .path("/")
+        .http_only(true)
+        .same_site(SameSite::Lax)
+        .secure(app.public_url.is_https())
+        .max_age(IDLE_LIMIT.try_into().expect("a month fits"))
+        .build()
+}
+
+fn token(app: &App, headers: &HeaderMap) -> Option<Token> {
+    let jar = CookieJar::from_headers(headers);
+    Token::parse(jar.get(cookie_name(app))?.value())
+}
+
+impl FromRequestParts<App> for SignedIn {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<SignedIn, Response> {
+        match find(app, &parts.headers).await {
+            Ok(Some(signed_in)) => Ok(signed_in),
+            Ok(None) => Err(Redirect::to(&sign_in_url(parts)).into_response()),
+            Err(fault) => Err(fault.into_response()),
+        }
+    }
+}
+
+impl FromRequestParts<App> for Operator {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Operator, Response> {
+        let signed_in = SignedIn::from_request_parts(parts, app).await?;
+        if signed_in.operator {
+            Ok(Operator(signed_in))
+        } else {
+            Err(Error::NotOperator.into_response())
+        }
+    }
+}
+
+/// The sign-in page, which then redirects to the requested page.
+fn sign_in_url(parts: &Parts) -> String {
+    let path = parts.uri.path();
+    if parts.method == Method::GET && is_dashboard_path(path) {
+        format!("/dashboard/sign-in?next={path}")
+    } else {
+        "/dashboard/sign-in".to_owned()
+    }
+}
+
+/// Is this the path of a dashboard page? Only those are redirected to after signing in.
+pub fn is_dashboard_path(path: &str) -> bool {
+    path.starts_with("/dashboard/")
+        && path
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_of_the_dashboard_are_redirected_to() {
+        assert!(is_dashboard_path("/dashboard/keys/0190-abc"));
+        for bad in [
+            "",
+            "/dashboard",
+            "//evil.example",
+            "/dashboard/..//evil",
+            "/dashboard/\\evil",
+            "https://evil.example/dashboard/",
+            "/dashboard/?next=//x",
+            "/dashboard/%2f%2fevil",
+        ] {
+            assert!(!is_dashboard_path(bad), "{bad}");
+        }
+    }
+}
