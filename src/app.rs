@@ -25,6 +25,7 @@ use crate::app::recent_errors::RecentErrors;
 use crate::app::urls::Urls;
 use crate::config::Config;
 use crate::directory::Directory;
+use crate::directory::import::Importer;
 use crate::directory::import::provenance::Provenance;
 use crate::directory::keeper::Look;
 use crate::directory::nonprofits::causes::Causes;
@@ -183,6 +184,18 @@ impl App {
         }
         self.update_gauges();
         Ok(())
+    }
+
+    /// Imports files into the directory of this app.
+    pub fn importer(&self) -> Importer<'_> {
+        Importer {
+            db: &self.db,
+            clock: &self.clock,
+            pictures: &self.pictures,
+            causes: self.directory.causes(),
+            data: &self.config.data,
+            overlay_limit: self.config.directory.overlay_limit,
+        }
     }
 
     fn update_gauges(&self) {

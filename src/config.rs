@@ -1,14 +1,16 @@
 //! The settings: built-in defaults, then a file, then the environment, then flags. The settings structs belong to the
 //! crates that read them; this module assembles and checks them.
 
+pub mod security_contact;
+
 use crate::access::accounts::{AccountSettings, SignUp};
 use crate::access::keys::Limits;
+use crate::config::security_contact::SecurityContact;
 use crate::directory::DirectorySettings;
 use crate::giving::ledger::outbox::OutboxSettings;
 use crate::giving::payments::provider::Provider;
 use crate::platform::mail::{MailSettings, Way};
 use crate::platform::settings::DatabaseSettings;
-use crate::site::crawlers::SecurityContact;
 use anyhow::{Context, bail};
 use config::{Environment, File, FileFormat, Map, Source, Value, ValueKind};
 use ipnet::IpNet;

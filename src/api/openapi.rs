@@ -1,11 +1,16 @@
 //! The description of the interface, generated from the handlers.
 
+use super::{browse, fundraisers, nonprofits, search};
+use crate::app::App;
 use crate::http::error::ProblemBody;
+use axum::Router;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use std::sync::LazyLock;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -35,15 +40,27 @@ impl Modify for Keys {
     }
 }
 
-/// The description with nothing in it yet; the router adds each route.
-pub fn base() -> utoipa::openapi::OpenApi {
-    Description::openapi()
+/// The routes of the interface, with their description.
+pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
+    OpenApiRouter::with_openapi(Description::openapi())
+        .routes(routes!(nonprofits::details))
+        .routes(routes!(search::search))
+        .routes(routes!(browse::browse))
+        .routes(routes!(browse::causes))
+        .routes(routes!(fundraisers::reads::fundraiser))
+        .routes(routes!(fundraisers::reads::raised))
+        .routes(routes!(fundraisers::writes::create))
+        .routes(routes!(fundraisers::own::change))
+        .routes(routes!(fundraisers::own::close))
+        .routes(routes!(fundraisers::own::reopen))
+        .routes(routes!(fundraisers::own::fundraisers))
+        .split_for_parts()
 }
 
 /// The description of all routes, as committed in `openapi.json`.
 pub fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let mut text = crate::server::routes::described()
+        let mut text = described()
             .1
             .to_pretty_json()
             .expect("the description is plain data");

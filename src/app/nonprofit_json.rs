@@ -6,7 +6,8 @@
 use crate::app::json;
 use crate::app::urls::Urls;
 use crate::directory::nonprofits::Nonprofit;
-use crate::directory::nonprofits::causes::{Cause, CauseSet, Causes};
+use crate::directory::nonprofits::cause_set::CauseSet;
+use crate::directory::nonprofits::causes::{Cause, Causes};
 use crate::platform::hosted::is_hosted_id;
 use crate::platform::text::excerpt;
 use serde::Deserialize;

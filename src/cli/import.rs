@@ -2,8 +2,8 @@
 
 use super::output::Output;
 use crate::app::App;
+use crate::directory::import::Summary;
 use crate::directory::import::progress::waiting;
-use crate::directory::import::{Summary, irs, nonprofits};
 use anyhow::anyhow;
 use clap::Subcommand;
 use serde_json::json;
@@ -36,8 +36,8 @@ impl Import {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         let begun = Instant::now();
         let summary = match &self {
-            Import::Irs { files, force } => irs::import(app, files, *force).await?,
-            Import::Nonprofits { files } => nonprofits::import(app, files).await?,
+            Import::Irs { files, force } => app.importer().import_irs(files, *force).await?,
+            Import::Nonprofits { files } => app.importer().import_nonprofits(files).await?,
         };
         let stored = begun.elapsed();
         // A small change is taken in by running servers as it is; the next large one builds the snapshot.

@@ -5,7 +5,6 @@ use crate::access::keys::{self, KeyText, Kind, State};
 use crate::app::App;
 use crate::cli::stdout::Paper;
 use crate::config::{Config, Overrides, environment_warnings};
-use crate::directory::import::nonprofits::import_demo;
 use crate::http::refusal::refusal;
 use crate::platform::db::Topic;
 use crate::server::background;
@@ -92,7 +91,8 @@ impl Serve {
 }
 
 async fn load_demo(app: &App) -> anyhow::Result<()> {
-    import_demo(app)
+    app.importer()
+        .import_demo()
         .await
         .context("the demo directory cannot be loaded; start with --empty to go without")?;
     app.refresh_directory().await?;

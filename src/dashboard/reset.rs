@@ -9,6 +9,7 @@ use crate::access::accounts::{Username, is_email};
 use crate::app::App;
 use crate::dashboard::emails::send_link;
 use crate::dashboard::sign_in::enter;
+use crate::http::client::Client;
 use crate::http::error::Result;
 use crate::http::params;
 use crate::web::flash::Flash;
@@ -19,7 +20,6 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use ipnet::IpNet;
-use listener::{ClientAddress, client_network};
 
 /// `GET /dashboard/reset`
 pub async fn ask_page(State(app): State<App>, frame: Frame) -> FormPage {
@@ -39,12 +39,12 @@ pub async fn ask_page(State(app): State<App>, frame: Frame) -> FormPage {
 /// `POST /dashboard/reset`
 pub async fn ask(
     State(app): State<App>,
-    ClientAddress(address): ClientAddress,
+    Client { network, .. }: Client,
     frame: Frame,
     sent: Sent,
 ) -> FormPage {
     let who = sent.trimmed("who").to_lowercase();
-    tokio::spawn(send_links(app, who, client_network(address)));
+    tokio::spawn(send_links(app, who, network));
     let t = &frame.t.accounts;
     FormPage::without_form(frame, t.reset_sent_title)
         .lead(t.reset_sent)

@@ -9,6 +9,7 @@ use crate::access::sessions::{self, SignedIn};
 use crate::app::App;
 use crate::dashboard::agent;
 use crate::dashboard::sign_in::{enter, told};
+use crate::http::client::Client;
 use crate::http::error::Result;
 use crate::http::session;
 use crate::platform::text::hex;
@@ -22,8 +23,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
-use listener::{ClientAddress, client_network};
-use std::net::IpAddr;
+use ipnet::IpNet;
 
 pub const ADDRESS: &str = "/dashboard/settings";
 
@@ -70,7 +70,7 @@ pub async fn settings(State(app): State<App>, who: SignedIn, frame: Frame) -> Re
 /// `POST /dashboard/settings/password`
 pub async fn change_password(
     State(app): State<App>,
-    ClientAddress(address): ClientAddress,
+    Client { network, .. }: Client,
     who: SignedIn,
     frame: Frame,
     headers: HeaderMap,
@@ -81,7 +81,7 @@ pub async fn change_password(
     let password = NewPassword::parse(sent.text("password"), &who.username)
         .map_err(|fault| form.refuse("password", fault.to_string()))
         .ok();
-    let proof = prove(&app, &who, address, &frame, sent.text("current")).await?;
+    let proof = prove(&app, &who, network, &frame, sent.text("current")).await?;
     let proof = proof.map_err(|fault| form.refuse("current", fault)).ok();
     if let Some((old, password)) = proof.zip(password) {
         let hash = app.hashing.hash(password).await;
@@ -124,13 +124,13 @@ pub async fn delete_page(who: SignedIn, frame: Frame) -> FormPage {
 /// `POST /dashboard/settings/delete`
 pub async fn delete(
     State(app): State<App>,
-    ClientAddress(address): ClientAddress,
+    Client { network, .. }: Client,
     who: SignedIn,
     frame: Frame,
     headers: HeaderMap,
     sent: Sent,
 ) -> Result<Response> {
-    let removed = match prove(&app, &who, address, &frame, sent.text("current")).await? {
+    let removed = match prove(&app, &who, network, &frame, sent.text("current")).await? {
         Ok(proof) if store::remove(&app.db, &proof, app.clock.millis()).await? => Ok(()),
         Ok(_) => Err(frame.t.accounts.wrong_current.to_owned()),
         Err(fault) => Err(fault),
@@ -149,11 +149,11 @@ pub async fn delete(
 async fn prove(
     app: &App,
     who: &SignedIn,
-    address: IpAddr,
+    network: IpNet,
     frame: &Frame,
     password: &str,
 ) -> Result<Result<Proof, String>> {
-    let (network, now) = (client_network(address), app.clock.instant());
+    let now = app.clock.instant();
     if let Err(wait) = app.attempts.sign_in(&who.username, network, now) {
         return Ok(Err(told(frame, wait)));
     }

@@ -8,6 +8,7 @@ use crate::access::accounts::store::{self, NewAccount};
 use crate::access::accounts::{SignUp, Username, is_email};
 use crate::app::App;
 use crate::dashboard::emails::send_link;
+use crate::http::client::Client;
 use crate::http::error::Result;
 use crate::http::params;
 use crate::http::session;
@@ -19,7 +20,6 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use ipnet::IpNet;
-use listener::{ClientAddress, client_network};
 
 /// `GET /dashboard/sign-up`
 pub async fn sign_up_page(State(app): State<App>, frame: Frame) -> FormPage {
@@ -33,7 +33,7 @@ pub async fn sign_up_page(State(app): State<App>, frame: Frame) -> FormPage {
 /// `POST /dashboard/sign-up`
 pub async fn sign_up(
     State(app): State<App>,
-    ClientAddress(address): ClientAddress,
+    Client { network, .. }: Client,
     frame: Frame,
     headers: HeaderMap,
     sent: Sent,
@@ -45,7 +45,6 @@ pub async fn sign_up(
     let Some((username, email, password)) = read_sign_up(&app, &frame, &sent, &mut form) else {
         return Ok(sign_up_with(&app, frame, form).refused());
     };
-    let network = client_network(address);
     if let Err(wait) = app.attempts.sign_up(network, app.clock.instant()) {
         form.refuse_all(told(&frame, wait));
         return Ok(sign_up_with(&app, frame, form).too_often(wait.0));
@@ -95,14 +94,13 @@ pub async fn sign_in_page(State(app): State<App>, frame: Frame, RawQuery(query):
 /// `POST /dashboard/sign-in`
 pub async fn sign_in(
     State(app): State<App>,
-    ClientAddress(address): ClientAddress,
+    Client { network, .. }: Client,
     frame: Frame,
     headers: HeaderMap,
     sent: Sent,
 ) -> Result<Response> {
     let mut form = sign_in_form(&frame, sent.text("next")).filled(&sent);
     let username = sent.trimmed("username").to_lowercase();
-    let network = client_network(address);
     if let Err(wait) = app.attempts.sign_in(&username, network, app.clock.instant()) {
         form.refuse_all(told(&frame, wait));
         return Ok(sign_in_with(&app, frame, form).too_often(wait.0));

@@ -7,7 +7,8 @@ use super::table::{self, spread, text_key};
 use crate::directory::documents;
 use crate::directory::nonprofits::assemble::assemble;
 use crate::directory::nonprofits::causes::Causes;
-use crate::directory::nonprofits::store::{self, NonprofitRow, Profile, StoredNonprofit};
+use crate::directory::nonprofits::rows::{Profile, StoredNonprofit};
+use crate::directory::nonprofits::store;
 use crate::directory::rules::{file_name, rules};
 use crate::platform::db::{Db, Topic, run};
 use ::search::{BuildError, Builder};
@@ -71,10 +72,10 @@ async fn send_rows(
 ) -> sqlx::Result<()> {
     use futures_util::TryStreamExt;
     run!(tx, c => {
-        let mut rows = sqlx::query_as::<_, NonprofitRow>(store::ALL).fetch(c);
+        let mut rows = sqlx::query_as::<_, StoredNonprofit>(store::ALL).fetch(c);
         let mut batch = Vec::with_capacity(BATCH);
         while let Some(row) = rows.try_next().await? {
-            batch.push(StoredNonprofit::from(row));
+            batch.push(row);
             if batch.len() == BATCH {
                 // A builder that is gone has panicked, which shows where it is awaited.
                 let _ = sender.send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH))).await;

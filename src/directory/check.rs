@@ -6,8 +6,9 @@ use super::record;
 use super::view::View;
 use crate::directory::nonprofits::assemble::assemble;
 use crate::directory::nonprofits::identifier::Identifier;
+use crate::directory::nonprofits::rows::StoredNonprofit;
 use crate::directory::nonprofits::slug::Slug;
-use crate::directory::nonprofits::store::{self, NonprofitRow, StoredNonprofit};
+use crate::directory::nonprofits::store;
 use crate::platform::db::{Db, Topic, Tx, run};
 use crate::platform::ids::NonprofitId;
 use anyhow::bail;
@@ -34,9 +35,8 @@ pub async fn check(directory: &Arc<Directory>, db: &Db, overlay_limit: usize) ->
     let former_slugs = store::list_former_slugs(&mut tx).await?;
     let mut shown = Vec::new();
     run!(&mut tx, c => {
-        let mut rows = sqlx::query_as::<_, NonprofitRow>(store::ALL).fetch(c);
-        while let Some(row) = rows.try_next().await? {
-            let stored = StoredNonprofit::from(row);
+        let mut rows = sqlx::query_as::<_, StoredNonprofit>(store::ALL).fetch(c);
+        while let Some(stored) = rows.try_next().await? {
             proof.nonprofits += 1;
             assemble(&stored, profiles.get(&stored.id), directory.causes(), |nonprofit| {
                 shown.clear();

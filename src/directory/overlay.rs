@@ -8,7 +8,7 @@ use crate::directory::nonprofits::Nonprofit;
 use crate::directory::nonprofits::assemble::assemble;
 use crate::directory::nonprofits::causes::Causes;
 use crate::directory::nonprofits::identifier::Identifier;
-use crate::directory::nonprofits::store::{Profile, StoredNonprofit};
+use crate::directory::nonprofits::rows::{Profile, StoredNonprofit};
 use crate::platform::ids::NonprofitId;
 use ::search::{BuildError, Builder, Index};
 use std::cmp::{Ordering, Reverse};

@@ -5,7 +5,7 @@
 //! here only has to stay inside the bytes.
 
 use crate::directory::nonprofits::Nonprofit;
-use crate::directory::nonprofits::causes::CauseSet;
+use crate::directory::nonprofits::cause_set::CauseSet;
 use crate::directory::nonprofits::ein::Ein;
 use crate::directory::nonprofits::irs::IrsFacts;
 use crate::directory::nonprofits::ntee::Ntee;

@@ -88,16 +88,19 @@ impl Snapshot {
     }
 
     /// What it is a snapshot of.
+    #[inline]
     pub fn edition(&self) -> &Edition {
         &self.file.edition
     }
 
     /// How many nonprofits it holds.
+    #[inline]
     pub fn len(&self) -> u32 {
         self.file.edition.count as u32
     }
 
     /// Does it hold none?
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -113,6 +116,7 @@ impl Snapshot {
     }
 
     /// The nonprofit at a place.
+    #[inline]
     pub fn nonprofit(&self, place: u32) -> Option<Nonprofit<'_>> {
         record::read(self.bytes(place)?)
     }

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::app::body_budget::{Held, Owner, STEP};
+use crate::http::client::Client;
 use crate::http::error::Error;
 use crate::platform::field_error::FieldError;
 use axum::body::Body;
@@ -9,10 +10,8 @@ use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use futures_util::StreamExt;
-use listener::{ClientAddress, client_network};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use std::net::{IpAddr, Ipv4Addr};
 
 /// Each value takes many times its bytes in memory, so they are counted before they are read. A description may
 /// have as many commas as characters.
@@ -50,11 +49,9 @@ impl FromRequest<App> for JsonBody {
 
 /// Whose body it is: of the account that the credentials before it named, and of its address.
 fn owner(request: &Request) -> Owner {
-    let address = request.extensions().get::<ClientAddress>();
-    let address = address.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |client| client.0);
     Owner {
         account: request.extensions().get().copied(),
-        network: client_network(address),
+        network: Client::of_request(request.extensions()).network,
     }
 }
 

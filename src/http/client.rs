@@ -1,19 +1,41 @@
-//! Extracts the address of the client, which the listener attaches to every request.
+//! The client of a request.
 
 use crate::app::App;
 use axum::extract::FromRequestParts;
+use axum::http::Extensions;
 use axum::http::request::Parts;
-use listener::ClientAddress;
+use ipnet::IpNet;
+use listener::{ClientAddress, client_network};
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// A request that did not arrive through the listener, as in a test of the router alone, has the unspecified
-/// address.
-impl FromRequestParts<App> for ClientAddress {
+/// The address of a client, and its network, by which rate limits count.
+#[derive(Clone, Copy, Debug)]
+pub struct Client {
+    pub address: IpAddr,
+    /// The /64 of an IPv6 address, or a single IPv4 address.
+    pub network: IpNet,
+}
+
+impl Client {
+    /// Returns the client whose address the listener attached to a request.
+    ///
+    /// A request that did not arrive through the listener, as in a test of the router alone, has the unspecified
+    /// address.
+    pub fn of_request(extensions: &Extensions) -> Client {
+        let attached = extensions.get::<ClientAddress>();
+        let address = attached.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |client| client.0);
+        Client {
+            address,
+            network: client_network(address),
+        }
+    }
+}
+
+impl FromRequestParts<App> for Client {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Infallible> {
-        let attached = parts.extensions.get().copied();
-        Ok(attached.unwrap_or(Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED))))
+    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Client, Infallible> {
+        Ok(Client::of_request(&parts.extensions))
     }
 }

@@ -9,8 +9,8 @@ use crate::access::keys::{Class, Key, KeyText, Kind, SentKey, State};
 use crate::access::limits::shares::Visitor;
 use crate::app::App;
 use crate::http::error::Error;
+use crate::http::request_record::RequestRecord;
 use crate::platform::ids::{AccountId, KeyId};
-use crate::server::request_log::Trail;
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
@@ -57,10 +57,10 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
         let public = app.keys.find(name).await?;
         let private = app.keys.find(password).await?;
         let (public, private) = judge(public, private, app.clock.millis())?;
-        let trail = parts.extensions.get::<Arc<Trail>>();
-        trail.inspect(|trail| {
-            _ = trail.key.set(public.id);
-            _ = trail.private_key.set(private.id);
+        let record = parts.extensions.get::<Arc<RequestRecord>>();
+        record.inspect(|record| {
+            _ = record.key.set(public.id);
+            _ = record.private_key.set(private.id);
         });
         let own = private.limits[Class::Create as usize].or(public.limits[Class::Create as usize]);
         let creates_per_minute = own.unwrap_or_else(|| app.config.limits.of_class(Class::Create));

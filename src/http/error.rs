@@ -11,7 +11,6 @@ use crate::directory::nonprofits::ein::Ein;
 use crate::giving::ledger::writer::WriteFault;
 use crate::http::request_id::RequestId;
 use crate::platform::field_error::FieldError;
-use crate::web::error_page;
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -305,12 +304,13 @@ impl IntoResponse for Error {
 }
 
 impl Problem {
-    /// Writes the page of the answer to a request by a person.
-    pub fn write_page(&self, response: &mut Response, request: &RequestId) {
-        *response.body_mut() = error_page::draw(self.status, &self.detail, request).into();
-        let headers = response.headers_mut();
-        headers.remove(axum::http::header::CONTENT_LENGTH);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Returns the sentence that says what went wrong and what to do.
+    pub fn detail(&self) -> &str {
+        &self.detail
     }
 
     /// Writes the body of the answer to a request.

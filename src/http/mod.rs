@@ -13,4 +13,5 @@ pub mod public_key;
 pub mod rate_limit;
 pub mod refusal;
 pub mod request_id;
+pub mod request_record;
 pub mod session;

@@ -5,7 +5,7 @@ use crate::access::limits::shares::Visitor;
 use crate::access::limits::window::Verdict;
 use crate::app::App;
 use crate::http::error::Error;
-use crate::server::request_log::Trail;
+use crate::http::request_record::RequestRecord;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use listener::{ClientAddress, client_network};
@@ -73,8 +73,8 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
             return Err(Error::PrivateKeyExposed);
         }
         let key = app.keys.find(text).await?.ok_or(Error::InvalidKey)?;
-        let trail = parts.extensions.get::<Arc<Trail>>();
-        trail.inspect(|trail| _ = trail.key.set(key.id));
+        let record = parts.extensions.get::<Arc<RequestRecord>>();
+        record.inspect(|record| _ = record.key.set(key.id));
         match key.state_at(|| app.clock.millis()) {
             State::Active => {}
             State::Blocked => return Err(Error::BlockedKey),
@@ -117,8 +117,8 @@ pub fn admit(
     visitor: Visitor,
 ) -> Result<(), Error> {
     let verdict = judge(app, class, counted, per_minute, visitor);
-    let trail = parts.extensions.get::<Arc<Trail>>();
-    trail.inspect(|trail| _ = trail.limit.set((class, per_minute, verdict)));
+    let record = parts.extensions.get::<Arc<RequestRecord>>();
+    record.inspect(|record| _ = record.limit.set((class, per_minute, verdict)));
     admitted(class, per_minute, verdict)
 }
 

@@ -18,11 +18,13 @@ use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::get;
+use utoipa::openapi::OpenApi;
 
 /// The pages. What changes something is refused when it comes from a page of another origin.
-pub fn pages(app: &App) -> Router<App> {
+pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
     Router::new()
         .merge(public())
+        .merge(developers::routes(description))
         .route("/dashboard", get(keys::keys))
         .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
         .route("/dashboard/keys/{id}", get(keys::key))
@@ -119,7 +121,6 @@ fn public() -> Router<App> {
         .route("/", get(search::home))
         .route("/search", get(search::results))
         .route("/search.json", get(search::live))
-        .route("/developers", get(developers::developers))
         .route("/developers/embed", get(embed::embed))
         .route("/robots.txt", get(crawlers::robots))
         .route("/sitemap.xml", get(crawlers::sitemaps))

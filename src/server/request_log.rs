@@ -1,11 +1,10 @@
 //! What every request leaves behind: an id, the headers that all answers carry, a count and a line in the log.
 //!
-//! Extractors note on the [`Trail`] which key called and what its limit said; the layer writes it out once the
+//! Extractors note on the [`RequestRecord`] which key called and what its limit said; the layer writes it out once the
 //! answer is there. The log has the id of a key, never the key: an address is logged without its query.
 
 use super::cors;
-use crate::access::keys::{Class, mask};
-use crate::access::limits::window::Verdict;
+use crate::access::keys::mask;
 use crate::access::usage::Outcome;
 use crate::app::App;
 use crate::app::recent_errors::FailedRequest;
@@ -13,11 +12,11 @@ use crate::config::LoggedRequests;
 use crate::http::error::{Error, Problem};
 use crate::http::rate_limit::tell_limit;
 use crate::http::request_id::RequestId;
-use crate::platform::ids::KeyId;
-use crate::web::error_page::is_page;
+use crate::http::request_record::RequestRecord;
+use crate::web::error_page::{self, is_page};
 use crate::web::guard;
 use axum::extract::{MatchedPath, Request};
-use axum::http::header::{ALLOW, CONTENT_LENGTH, HeaderName};
+use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderName};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use pin_project_lite::pin_project;
@@ -34,31 +33,6 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// An answer slower than this is logged in any case.
 const SLOW: Duration = Duration::from_secs(1);
-
-/// Notes that are taken while a request is answered.
-#[derive(Debug, Default)]
-pub struct Trail {
-    pub key: OnceLock<KeyId>,
-    /// The other key of a privileged call.
-    pub private_key: OnceLock<KeyId>,
-    pub limit: OnceLock<(Class, u32, Verdict)>,
-}
-
-impl Trail {
-    /// Counts a call that a limit judged for the keys it was made with.
-    fn count(&self, app: &App, status: StatusCode) {
-        if let Some((class, ..)) = self.limit.get() {
-            let now = app.clock.millis();
-            for key in [&self.key, &self.private_key]
-                .into_iter()
-                .filter_map(OnceLock::get)
-            {
-                app.usage
-                    .count(*key, *class, Outcome::of_status(status.as_u16()), now);
-            }
-        }
-    }
-}
 
 /// The outermost layer of all routes but the health checks. One layer for all that every request passes: each layer of
 /// a router costs every request two boxes.
@@ -108,7 +82,7 @@ where
             is_open: cors::is_open(request.uri().path()),
             methods: cors::methods_of(request.uri().path()),
             is_page: is_page(request.uri().path()),
-            trail: Arc::default(),
+            record: Arc::default(),
             app: self.app.clone(),
         };
         let answer = if let Some(response) = steps.answer_at_once(request.headers()) {
@@ -116,7 +90,7 @@ where
                 response: Some(response),
             }
         } else {
-            request.extensions_mut().insert(Arc::clone(&steps.trail));
+            request.extensions_mut().insert(Arc::clone(&steps.record));
             Answer::Pending {
                 future: self.inner.call(request),
             }
@@ -177,7 +151,7 @@ struct Steps {
     methods: &'static str,
     /// Is it for people?
     is_page: bool,
-    trail: Arc<Trail>,
+    record: Arc<RequestRecord>,
     app: App,
 }
 
@@ -195,7 +169,7 @@ impl Steps {
     fn finish(&self, response: &mut Response) {
         if let Some(problem) = response.extensions_mut().remove::<Problem>() {
             match self.is_page {
-                true => problem.write_page(response, &self.id),
+                true => write_error_page(&problem, response, &self.id),
                 false => problem.write(response, &self.id),
             }
         }
@@ -212,20 +186,32 @@ impl Steps {
         if self.is_page {
             guard::add_headers(headers);
         }
-        if let Some((class, per_minute, verdict)) = self.trail.limit.get() {
+        if let Some((class, per_minute, verdict)) = self.record.limit.get() {
             tell_limit(headers, class.name(), *per_minute, verdict);
         }
         let took = self.app.clock.instant() - self.begun;
         let status = response.status();
         let route = self.route.as_ref().map_or("none", MatchedPath::as_str);
         self.app.metrics.request(route, status, took);
-        self.trail.count(&self.app, status);
+        self.count(status);
         if status.is_server_error() {
             self.note_failure(route, status);
         }
         if self.path.is_some() || took > SLOW || status.is_server_error() {
             let path = self.path.as_deref().unwrap_or(route);
             self.log(&mask(path), status, took);
+        }
+    }
+
+    /// Counts a rate-limited call for each key that made it.
+    fn count(&self, status: StatusCode) {
+        let Some((class, ..)) = self.record.limit.get() else {
+            return;
+        };
+        let (outcome, now) = (Outcome::of_status(status.as_u16()), self.app.clock.millis());
+        let keys = [&self.record.key, &self.record.private_key];
+        for key in keys.into_iter().filter_map(OnceLock::get) {
+            self.app.usage.count(*key, *class, outcome, now);
         }
     }
 
@@ -236,13 +222,13 @@ impl Steps {
             method: self.method.to_string(),
             route: route.to_owned(),
             status: status.as_u16(),
-            key: self.trail.key.get().copied(),
+            key: self.record.key.get().copied(),
         });
     }
 
     fn log(&self, path: &str, status: StatusCode, took: Duration) {
         let (id, method) = (self.id.as_str(), &self.method);
-        let key = self.trail.key.get().map(tracing::field::display);
+        let key = self.record.key.get().map(tracing::field::display);
         let status = status.as_u16();
         let micros = took.as_micros() as u64;
         if let 500.. = status {
@@ -251,6 +237,14 @@ impl Steps {
             tracing::info!(request = id, key, %method, path, status, micros, "request");
         }
     }
+}
+
+/// Writes the error page that a person sees in place of a problem body.
+fn write_error_page(problem: &Problem, response: &mut Response, request: &RequestId) {
+    *response.body_mut() = error_page::draw(problem.status(), problem.detail(), request).into();
+    let headers = response.headers_mut();
+    headers.remove(CONTENT_LENGTH);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
 }
 
 fn panicked(payload: &(dyn Any + Send)) -> Response {

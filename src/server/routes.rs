@@ -1,7 +1,7 @@
 //! Every route, in one list.
 
 use super::{health, pages};
-use crate::api::{browse, fundraisers, nonprofits, openapi, search};
+use crate::api::openapi;
 use crate::app::App;
 use crate::http::deadline::{Awaited, DeadlineLayer};
 use crate::http::error::Error;
@@ -12,29 +12,10 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::response::IntoResponse;
 use axum::routing::get;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
-/// The routes of the interface, with their description.
-pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(openapi::base())
-        .routes(routes!(nonprofits::details))
-        .routes(routes!(search::search))
-        .routes(routes!(browse::browse))
-        .routes(routes!(browse::causes))
-        .routes(routes!(fundraisers::reads::fundraiser))
-        .routes(routes!(fundraisers::reads::raised))
-        .routes(routes!(fundraisers::writes::create))
-        .routes(routes!(fundraisers::own::change))
-        .routes(routes!(fundraisers::own::close))
-        .routes(routes!(fundraisers::own::reopen))
-        .routes(routes!(fundraisers::own::fundraisers))
-        .split_for_parts()
-}
 
 /// All routes with all layers.
 pub fn router(app: App) -> Router {
-    let (interface, _) = described();
+    let (interface, description) = openapi::described();
     let deadline = DeadlineLayer::new(app.config.serve.request_timeout, |awaited| match awaited {
         Awaited::Client => Error::SlowBody.into_response(),
         Awaited::Us => Error::Overdue.into_response(),
@@ -46,7 +27,7 @@ pub fn router(app: App) -> Router {
         .route("/share/{file}", get(share::of_nonprofit))
         .route("/share/{nonprofit}/f/{file}", get(share::of_fundraiser))
         .route("/embed/{script}", get(embed::script))
-        .merge(pages::pages(&app))
+        .merge(pages::pages(&app, &description))
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer((

@@ -10,30 +10,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use serde::Deserialize;
 use std::fmt::Write;
-
-/// Whom to tell of a hole in the server, as an address; empty where the operator named nobody.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct SecurityContact(String);
-
-impl TryFrom<String> for SecurityContact {
-    type Error = String;
-
-    fn try_from(written: String) -> Result<SecurityContact, String> {
-        let contact = written.trim();
-        let is_address = ["mailto:", "https://", "tel:"]
-            .iter()
-            .any(|scheme| contact.starts_with(scheme));
-        match contact.is_empty() || (is_address && !contact.contains(char::is_whitespace)) {
-            true => Ok(SecurityContact(contact.to_owned())),
-            false => Err(format!(
-                "security_contact is {contact:?}; write an address such as mailto:security@example.org"
-            )),
-        }
-    }
-}
 
 /// Addresses of one sitemap, the most that the protocol allows.
 const PER_FILE: u32 = 50_000;
@@ -130,10 +107,7 @@ pub async fn opensearch(State(app): State<App>) -> Response {
 
 /// `GET /.well-known/security.txt` (RFC 9116), where the operator named a contact.
 pub async fn security(State(app): State<App>) -> Result<Response> {
-    let contact = app.config.security_contact.0.as_str();
-    if contact.is_empty() {
-        return Err(Error::NotFound);
-    }
+    let contact = app.config.security_contact.url().ok_or(Error::NotFound)?;
     let expires = Timestamp::from_millisecond(app.clock.millis() + HALF_A_YEAR).unwrap_or_default();
     let expires = expires.strftime("%Y-%m-%dT%H:%M:%SZ");
     let canonical = app.urls.page("/.well-known/security.txt");

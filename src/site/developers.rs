@@ -1,13 +1,15 @@
 //! The documentation of the interface for people, made from the same description that programs read.
 
 use crate::app::App;
-use crate::server::routes::described;
 use crate::web::{Frame, Meta, Place, PublicPage};
 use askama::Template;
+use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use serde_json::Value;
-use std::sync::LazyLock;
+use std::sync::Arc;
+use utoipa::openapi::OpenApi;
 
 /// One route of the interface.
 #[derive(Debug)]
@@ -30,34 +32,36 @@ struct Parameter {
     description: String,
 }
 
-static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
-    let (_, description) = described();
-    read(&serde_json::to_value(description).unwrap_or_default())
-});
-
 #[derive(Template)]
 #[template(path = "web/developers.html")]
 struct Developers {
     frame: Frame,
     meta: Meta,
     base: String,
-    operations: &'static [Operation],
+    operations: Arc<[Operation]>,
+}
+
+/// Returns the route of the documentation of the API that `description` describes.
+pub fn routes(description: &OpenApi) -> Router<App> {
+    let operations = read(&serde_json::to_value(description).unwrap_or_default());
+    let developers = async move |State(app): State<App>| developers(&app, operations);
+    Router::new().route("/developers", get(developers))
 }
 
 /// `GET /developers`
-pub async fn developers(State(app): State<App>) -> Response {
+fn developers(app: &App, operations: Arc<[Operation]>) -> Response {
     let frame = Frame::new(Place::Developers);
     let texts = &frame.p.developers;
     let page = Developers {
         meta: Meta::new(&frame, texts.title, texts.lead, app.urls.page("/developers")),
         base: app.urls.public().to_owned(),
-        operations: &OPERATIONS,
+        operations,
         frame,
     };
     PublicPage(page).into_response()
 }
 
-fn read(description: &Value) -> Vec<Operation> {
+fn read(description: &Value) -> Arc<[Operation]> {
     let paths = description["paths"].as_object().into_iter().flatten();
     let operations = paths.flat_map(|(path, methods)| {
         let methods = methods.as_object().into_iter().flatten();
@@ -99,8 +103,10 @@ mod tests {
 
     #[test]
     fn every_route_of_the_interface_is_told_with_its_answers() {
-        assert!(OPERATIONS.len() >= 7);
-        for operation in OPERATIONS.iter() {
+        let description = include_str!("../../openapi.json");
+        let operations = read(&serde_json::from_str(description).unwrap());
+        assert!(operations.len() >= 7);
+        for operation in operations.iter() {
             assert!(
                 !operation.summary.is_empty() && !operation.answers.is_empty(),
                 "{operation:?}"

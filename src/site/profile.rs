@@ -4,7 +4,7 @@ pub mod facts;
 
 use crate::app::App;
 use crate::app::urls::Urls;
-use crate::directory::import::provenance::Source;
+use crate::directory::import::store::Source;
 use crate::directory::nonprofits::Nonprofit;
 use crate::directory::nonprofits::causes::Cause;
 use crate::directory::{Found, ResolveError};

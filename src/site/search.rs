@@ -12,6 +12,7 @@ use crate::directory::nonprofits::ntee::Ntee;
 use crate::directory::nonprofits::place::STATES;
 use crate::directory::search::Match;
 use crate::http::cache::{self, Known};
+use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, positive, values};
 use crate::platform::text::{cut, fold};
@@ -23,7 +24,6 @@ use crate::web::{Frame, Meta, Pager, Place, PublicPage};
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use listener::{ClientAddress, client_network};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -118,7 +118,7 @@ fn featured(view: &View) -> Vec<Nonprofit<'_>> {
 /// `GET /search.json?q=`: as the interface answers, for our own pages, counted by address and not by key.
 pub async fn live(
     State(app): State<App>,
-    client: ClientAddress,
+    client: Client,
     RawQuery(query): RawQuery,
     known: Known,
 ) -> Result<Response> {
@@ -130,10 +130,10 @@ pub async fn live(
     }))
 }
 
-fn admit(app: &App, client: ClientAddress) -> Result<()> {
+fn admit(app: &App, client: Client) -> Result<()> {
     let mut hasher = DefaultHasher::new();
-    client_network(client.0).hash(&mut hasher);
-    let visitor = app.visitors.visitor(&client.0);
+    client.network.hash(&mut hasher);
+    let visitor = app.visitors.visitor(&client.address);
     let (key, class) = (u128::from(hasher.finish()), Class::Search);
     let verdict = app
         .visitors
@@ -149,11 +149,7 @@ fn admit(app: &App, client: ClientAddress) -> Result<()> {
 }
 
 /// `GET /search?q=&cause=&state=&page=`
-pub async fn results(
-    State(app): State<App>,
-    client: ClientAddress,
-    RawQuery(query): RawQuery,
-) -> Result<Response> {
+pub async fn results(State(app): State<App>, client: Client, RawQuery(query): RawQuery) -> Result<Response> {
     admit(&app, client)?;
     let (typed, asked) = (typed(&query), Asked::read(&query, app.directory.causes()));
     let page = positive(&query, "page").ok().flatten().unwrap_or(1);

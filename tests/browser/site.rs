@@ -12,7 +12,6 @@ use causeway::access::audit::Actor;
 use causeway::access::keys::{Class, KeyText, Kind, store as key_store};
 use causeway::app::App;
 use causeway::config::Config;
-use causeway::directory::import::nonprofits::import_demo;
 use causeway::http::refusal::refusal;
 use causeway::platform::ids::AccountId;
 use causeway::server::routes::router;
@@ -48,7 +47,7 @@ impl Site {
         let url = format!("http://{}", listener.local_addr().unwrap());
         config.public_url.clone_from(&url);
         let app = App::build(config).await.unwrap();
-        import_demo(&app).await.unwrap();
+        app.importer().import_demo().await.unwrap();
         app.refresh_directory().await.unwrap();
         tokio::spawn(causeway::server::background::run(app.clone()));
         let (routes, served) = (router(app.clone()), app.clone());

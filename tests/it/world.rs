@@ -6,7 +6,7 @@ use causeway::access::keys::{self, KeyText, Kind};
 use causeway::app::App;
 use causeway::config::Config;
 use causeway::directory::check::{Proof, check};
-use causeway::directory::import::{Summary, irs, nonprofits};
+use causeway::directory::import::Summary;
 use causeway::platform::db::Db;
 use causeway::platform::ids::{AccountId, KeyId};
 use secrecy::SecretString;
@@ -135,7 +135,7 @@ impl World {
 
     /// Loads the demo directory.
     pub async fn load_demo(&self) {
-        nonprofits::import_demo(&self.app).await.unwrap();
+        self.app.importer().import_demo().await.unwrap();
         self.app.refresh_directory().await.unwrap();
     }
 
@@ -153,7 +153,7 @@ impl World {
     }
 
     pub async fn import_irs_files(&self, files: &[PathBuf], force: bool) -> anyhow::Result<Summary> {
-        let summary = irs::import(&self.app, files, force).await?;
+        let summary = self.app.importer().import_irs(files, force).await?;
         self.app.refresh_directory().await?;
         Ok(summary)
     }
@@ -161,7 +161,7 @@ impl World {
     /// Imports JSON Lines and shows what they brought.
     pub async fn import_nonprofits(&self, lines: &str) -> anyhow::Result<Summary> {
         let file = self.file("more.jsonl", lines);
-        let summary = nonprofits::import(&self.app, &[file]).await?;
+        let summary = self.app.importer().import_nonprofits(&[file]).await?;
         self.app.refresh_directory().await?;
         Ok(summary)
     }

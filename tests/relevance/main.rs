@@ -5,7 +5,6 @@
 
 use causeway::app::App;
 use causeway::config::Config;
-use causeway::directory::import::nonprofits::import_demo;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -29,7 +28,7 @@ struct Case {
 async fn every_kind_of_typing_finds_what_is_meant() {
     let folder = tempfile::tempdir().unwrap();
     let app = App::build(Config::for_tests(folder.path())).await.unwrap();
-    import_demo(&app).await.unwrap();
+    app.importer().import_demo().await.unwrap();
     app.refresh_directory().await.unwrap();
     let view = app.directory.view();
     let cases: Vec<Case> = CASES
@@ -76,7 +75,7 @@ async fn every_kind_of_typing_finds_what_is_meant() {
 async fn every_demo_nonprofit_is_first_or_tied_for_its_own_name() {
     let folder = tempfile::tempdir().unwrap();
     let app = App::build(Config::for_tests(folder.path())).await.unwrap();
-    import_demo(&app).await.unwrap();
+    app.importer().import_demo().await.unwrap();
     app.refresh_directory().await.unwrap();
     let view = app.directory.view();
     let snapshot = view.snapshot.as_ref().unwrap();

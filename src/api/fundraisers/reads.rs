@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::app::json;
 use crate::directory::Found;
 use crate::directory::nonprofits::Nonprofit;
-use crate::directory::nonprofits::causes::CauseSet;
+use crate::directory::nonprofits::cause_set::CauseSet;
 use crate::directory::nonprofits::identifier::Identifier;
 use crate::giving::fundraisers::cache::Shown;
 use crate::giving::fundraisers::{FundraiserName, store};

@@ -15,19 +15,14 @@ use super::lines::{Lines, Refused, Text};
 use crate::directory::nonprofits::ein::Ein;
 
 mod address;
+mod change;
 mod fields;
+
+pub use address::is_inline;
+pub use change::Change;
 
 /// Room for a logo and a cover, each as a data URL of ten megabytes.
 const LONGEST_LINE: usize = 32 << 20;
-
-/// What a line wants done to one field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Change<T> {
-    #[default]
-    Keep,
-    Clear,
-    Set(T),
-}
 
 /// One line: which nonprofit, and what to change.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,22 +92,6 @@ impl Enrichment {
         };
         fields.finish()?;
         Ok(enrichment)
-    }
-}
-
-/// Is this the picture itself, and not its address?
-pub fn is_inline(text: &str) -> bool {
-    text.get(..5)
-        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
-}
-
-impl<T> Change<T> {
-    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> Change<U> {
-        match self {
-            Change::Keep => Change::Keep,
-            Change::Clear => Change::Clear,
-            Change::Set(value) => Change::Set(to(value)),
-        }
     }
 }
 

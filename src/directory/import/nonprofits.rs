@@ -4,19 +4,21 @@
 //! touches. Place, NTEE code and amounts are taken only for bodies that no file of the IRS names.
 
 use super::enrichment::{Change, Enrichment, EnrichmentReader, is_inline};
+use super::importer::Importer;
 use super::lines::Refused;
 use super::progress::{Progress, Unit};
+use super::report::Refusals;
 use super::slugs;
 use super::source::{Format, Source};
 use super::store::{self, Written};
-use super::{FileRead, Refusals, Summary};
-use crate::app::App;
+use super::summary::{FileRead, Summary};
 use crate::directory::nonprofits::causes::Causes;
 use crate::directory::nonprofits::filed::Filed;
 use crate::directory::nonprofits::identifier::Identifier;
 use crate::directory::nonprofits::irs::IrsFacts;
+use crate::directory::nonprofits::rows::{Profile, StoredNonprofit};
 use crate::directory::nonprofits::slug::Slug;
-use crate::directory::nonprofits::store::{Profile, StoredNonprofit, find_profile, find_stored, put_profile};
+use crate::directory::nonprofits::store::{find_profile, find_stored, put_profile};
 use crate::platform::db::{Tx, run};
 use crate::platform::hosted::Pictures;
 use crate::platform::ids::NonprofitId;
@@ -25,39 +27,41 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
-/// Imports JSON Lines files.
-pub async fn import(app: &App, files: &[PathBuf]) -> anyhow::Result<Summary> {
-    let mut lines = Vec::new();
-    let mut summary = Summary::default();
-    let mut refusals = Refusals::default();
-    for path in files {
-        read_file(app, path, &mut lines, &mut summary, &mut refusals).await?;
+impl Importer<'_> {
+    /// Imports JSON Lines files.
+    pub async fn import_nonprofits(&self, files: &[PathBuf]) -> anyhow::Result<Summary> {
+        let mut lines = Vec::new();
+        let mut summary = Summary::default();
+        let mut refusals = Refusals::default();
+        for path in files {
+            read_file(self, path, &mut lines, &mut summary, &mut refusals).await?;
+        }
+        write(self, lines, summary, refusals).await
     }
-    write(app, lines, summary, refusals).await
-}
 
-/// Loads the demo directory that comes with the program.
-pub async fn import_demo(app: &App) -> anyhow::Result<Summary> {
-    const DEMO: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/demo.jsonl"));
-    let mut lines = Vec::new();
-    let mut summary = Summary::default();
-    let mut refusals = Refusals::default();
-    let reader = EnrichmentReader::new(Cursor::new(DEMO), "the demo directory");
-    read_lines(
-        app,
-        "the demo directory",
-        reader,
-        &mut lines,
-        &mut summary,
-        &mut refusals,
-    )
-    .await?;
-    summary.files.push(FileRead {
-        name: "the demo directory".to_owned(),
-        sha256: String::new(),
-        lines: summary.lines,
-    });
-    write(app, lines, summary, refusals).await
+    /// Loads the demo directory that comes with the program.
+    pub async fn import_demo(&self) -> anyhow::Result<Summary> {
+        const DEMO: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/demo.jsonl"));
+        let mut lines = Vec::new();
+        let mut summary = Summary::default();
+        let mut refusals = Refusals::default();
+        let reader = EnrichmentReader::new(Cursor::new(DEMO), "the demo directory");
+        read_lines(
+            self,
+            "the demo directory",
+            reader,
+            &mut lines,
+            &mut summary,
+            &mut refusals,
+        )
+        .await?;
+        summary.files.push(FileRead {
+            name: "the demo directory".to_owned(),
+            sha256: String::new(),
+            lines: summary.lines,
+        });
+        write(self, lines, summary, refusals).await
+    }
 }
 
 /// A line that could be read, and where it stood.
@@ -68,7 +72,7 @@ struct Line {
 }
 
 async fn read_file(
-    app: &App,
+    importer: &Importer<'_>,
     path: &Path,
     lines: &mut Vec<Line>,
     summary: &mut Summary,
@@ -79,7 +83,7 @@ async fn read_file(
     while let Some(part) = source.next_part()? {
         let name = part.name.clone();
         let reader = EnrichmentReader::new(part, name.clone());
-        read_lines(app, &name, reader, lines, summary, refusals).await?;
+        read_lines(importer, &name, reader, lines, summary, refusals).await?;
     }
     let (name, sha256) = (path.display().to_string(), source.finish()?);
     summary.files.push(FileRead {
@@ -91,7 +95,7 @@ async fn read_file(
 }
 
 async fn read_lines(
-    app: &App,
+    importer: &Importer<'_>,
     name: &str,
     mut reader: EnrichmentReader<impl std::io::BufRead>,
     lines: &mut Vec<Line>,
@@ -102,7 +106,7 @@ async fn read_lines(
         summary.lines += 1;
         let line = reader.line();
         let hosted = match entry {
-            Ok(entry) => host_pictures(&app.pictures, entry)
+            Ok(entry) => host_pictures(importer.pictures, entry)
                 .await?
                 .map_err(|reason| Refused { line, reason }),
             Err(refused) => Err(refused),
@@ -154,18 +158,18 @@ enum Outcome {
 }
 
 async fn write(
-    app: &App,
+    importer: &Importer<'_>,
     lines: Vec<Line>,
     mut summary: Summary,
     mut refusals: Refusals,
 ) -> anyhow::Result<Summary> {
-    let started_at = app.clock.millis();
-    let (mut tx, revision) = store::begin(&app.db).await?;
+    let started_at = importer.clock.millis();
+    let (mut tx, revision) = store::begin(importer.db).await?;
     summary.revision = revision;
     let mut progress = Progress::begin("writing", lines.len() as u64, Unit::Rows);
     let mut touched = Vec::new();
     for (done, line) in (1..).zip(lines) {
-        match apply(&mut tx, line.entry, app.directory.causes()).await? {
+        match apply(&mut tx, line.entry, importer.causes).await? {
             Outcome::New(id) => {
                 summary.new += 1;
                 touched.push(id);
@@ -186,16 +190,23 @@ async fn write(
         progress.reach(done);
     }
     progress.end();
-    summary.refused = refusals.count;
+    summary.refused = refusals.count();
     summary.report = refusals
-        .write(&app.config.data, "nonprofits", started_at)
+        .write(importer.data, "nonprofits", started_at)
         .context("the report file cannot be written; make room on the disk and import again")?;
     summary.admit(&refusals)?;
-    match touched.len() > app.config.directory.overlay_limit {
+    match touched.len() > importer.overlay_limit {
         true => store::forget_changes(&mut tx, revision).await?,
         false => store::note_changes(&mut tx, revision, &touched).await?,
     }
-    store::insert_import(&mut tx, "nonprofits", &summary, started_at, app.clock.millis()).await?;
+    store::insert_import(
+        &mut tx,
+        "nonprofits",
+        &summary,
+        started_at,
+        importer.clock.millis(),
+    )
+    .await?;
     tx.commit()
         .await
         .context("the store did not take the import; make room on the disk and import again")?;

@@ -1,12 +1,38 @@
 //! The report file: which lines an import refused, and why.
 
-use super::Refusals;
+use super::lines::Refused;
 use jiff::Timestamp;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+/// The lines that were refused, with the file of each. Very many are counted but not listed.
+#[derive(Debug, Default)]
+pub struct Refusals {
+    list: Vec<(String, Refused)>,
+    count: u64,
+}
+
 impl Refusals {
+    const MAX_LISTED: usize = 100_000;
+
+    pub fn add(&mut self, file: &str, refused: Refused) {
+        self.count += 1;
+        if self.list.len() < Self::MAX_LISTED {
+            self.list.push((file.to_owned(), refused));
+        }
+    }
+
+    /// The number of refused lines, listed or not.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first refused line, with its file.
+    pub fn first(&self) -> Option<&(String, Refused)> {
+        self.list.first()
+    }
+
     /// Writes the report into the folder of reports. Nothing where no line was refused.
     pub fn write(&self, data: &Path, kind: &str, now: i64) -> io::Result<Option<PathBuf>> {
         if self.list.is_empty() {

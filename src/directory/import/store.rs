@@ -1,16 +1,16 @@
 //! The SQL of imports: what is known, bulk writes, and the record of each import.
 
-use super::Summary;
-use super::provenance::Source;
-use crate::directory::nonprofits::store::StoredNonprofit;
-use crate::platform::db::{Connection, Db, Topic, Tx, read, run};
+use super::summary::Summary;
+use crate::directory::nonprofits::rows::StoredNonprofit;
+use crate::platform::db::{Connection, Db, Topic, Tx, from_row, read, run};
+use jiff::Timestamp;
 use sqlx::{AssertSqlSafe, Executor};
 use std::collections::HashMap;
 use std::fmt::Write;
 use uuid::Uuid;
 
 const KNOWN: &str =
-    "select ein, slug, digest, listed, gone_at is not null from nonprofits where ein is not null";
+    "select ein, slug, digest, listed, gone_at is not null as gone from nonprofits where ein is not null";
 const SLUGS_WITHOUT_EIN: &str =
     "select slug from nonprofits where ein is null union all select slug from former_slugs";
 const PROFILE_NAMES: &str = "select nonprofit_id, name from profiles where name is not null";
@@ -65,6 +65,23 @@ pub struct Known {
     pub gone: bool,
 }
 
+/// A row of [`KNOWN`].
+struct KnownRow {
+    ein: i64,
+    slug: String,
+    digest: i64,
+    listed: bool,
+    gone: bool,
+}
+
+from_row!(KnownRow {
+    ein,
+    slug,
+    digest,
+    listed,
+    gone
+});
+
 /// A row to be written, with what decides whether it has to be.
 #[derive(Clone, Debug)]
 pub struct Written {
@@ -89,8 +106,8 @@ pub async fn holdings(db: &Db) -> sqlx::Result<Holdings> {
     let revision = tx.revision(Topic::Directory).await?;
     let mut known = HashMap::new();
     run!(&mut tx, c => {
-        let mut rows = sqlx::query_as::<_, (i64, String, i64, bool, bool)>(KNOWN).fetch(c);
-        while let Some((ein, slug, digest, listed, gone)) = rows.try_next().await? {
+        let mut rows = sqlx::query_as::<_, KnownRow>(KNOWN).fetch(c);
+        while let Some(KnownRow { ein, slug, digest, listed, gone }) = rows.try_next().await? {
             known.insert(ein as u32, Known { slug: slug.into(), digest, listed, gone });
         }
     });
@@ -308,6 +325,16 @@ pub struct RecordedImport {
     pub refused: i64,
 }
 
+from_row!(RecordedImport {
+    kind,
+    finished_at,
+    lines,
+    added,
+    changed,
+    gone,
+    refused,
+});
+
 /// How many imports there were.
 pub async fn count(db: &Db) -> sqlx::Result<i64> {
     read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
@@ -315,23 +342,32 @@ pub async fn count(db: &Db) -> sqlx::Result<i64> {
 
 /// Some of the imports, the newest first.
 pub async fn list_newest(db: &Db, take: i64, skip: i64) -> sqlx::Result<Vec<RecordedImport>> {
-    let rows: Vec<(String, i64, i64, i64, i64, i64, i64)> =
-        read!(db, c => sqlx::query_as(NEWEST).bind(take).bind(skip).fetch_all(c).await)?;
-    let recorded = |(kind, finished_at, lines, added, changed, gone, refused)| RecordedImport {
-        kind,
-        finished_at,
-        lines,
-        added,
-        changed,
-        gone,
-        refused,
-    };
-    Ok(rows.into_iter().map(recorded).collect())
+    read!(db, c => sqlx::query_as(NEWEST).bind(take).bind(skip).fetch_all(c).await)
 }
 
 const SOURCE: &str = "select f.name, i.finished_at from import_files f \
      join imports i on i.revision = f.revision \
      where i.revision = (select max(revision) from imports where kind = 'irs') order by f.position";
+
+/// An import of files of the IRS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The day on which they were read.
+    pub day: String,
+    /// The names of the files, without folders.
+    pub files: String,
+}
+
+impl Source {
+    /// Files that were read at a time in milliseconds.
+    pub fn new(read_at: i64, files: &[&str]) -> Source {
+        let day = Timestamp::from_millisecond(read_at).unwrap_or_default();
+        Source {
+            day: day.strftime("%-d %B %Y").to_string(),
+            files: files.join(", "),
+        }
+    }
+}
 
 /// The last import of files of the IRS.
 pub async fn find_source(db: &Db) -> sqlx::Result<Option<Source>> {

@@ -1,10 +1,11 @@
 //! From what is stored to what is shown: the filed facts and the profile that people told us, made one.
 
 use super::aliases::{everyday_names, usual_revenue};
-use super::causes::{CauseSet, Causes};
+use super::cause_set::CauseSet;
+use super::causes::Causes;
 use super::ntee::Ntee;
 use super::prominence::{Known, prominence};
-use super::store::{Profile, StoredNonprofit};
+use super::rows::{Profile, StoredNonprofit};
 use super::{Nonprofit, name, place};
 use crate::platform::ids::NonprofitId;
 

@@ -3,12 +3,14 @@
 //! The list is data (`data/causes.csv`) that an operator can extend; a set of causes is a set of places in that list.
 
 use super::cause_rules::Rules;
+use super::cause_set::CauseSet;
 use super::ntee::Ntee;
 use crate::platform::text;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::LazyLock;
 use uuid::Uuid;
+
+pub use super::cause_rules::CausesError;
 
 /// The namespace of cause ids: the same name has the same id everywhere.
 const NAMESPACE: Uuid = Uuid::from_u128(0x5b0c_6d5e_9a1f_4c8e_8f27_3d6a_1be0_94c7);
@@ -65,60 +67,6 @@ impl Category {
     }
 }
 
-/// A set of causes: bit n stands for the n-th cause of the list it was made with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct CauseSet(u128);
-
-impl CauseSet {
-    /// The set as it is stored.
-    pub const fn bits(self) -> u128 {
-        self.0
-    }
-
-    /// A stored set.
-    pub const fn from_bits(bits: u128) -> CauseSet {
-        CauseSet(bits)
-    }
-
-    /// Adds the cause at this place of the list.
-    pub const fn insert(&mut self, place: usize) {
-        self.0 |= 1 << place;
-    }
-
-    /// Is the cause at this place in the set?
-    pub const fn contains(self, place: usize) -> bool {
-        self.0 >> place & 1 == 1
-    }
-
-    /// All causes of both.
-    #[must_use]
-    pub const fn union(self, other: CauseSet) -> CauseSet {
-        CauseSet(self.0 | other.0)
-    }
-
-    /// Do the sets share a cause?
-    pub const fn meets(self, other: CauseSet) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// Is there none?
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// The places of its causes, in the order of the list.
-    pub fn places(self) -> impl Iterator<Item = usize> {
-        let mut rest = self.0;
-        std::iter::from_fn(move || {
-            let place = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
-            rest &= rest - 1;
-            Some(place)
-        })
-    }
-}
-
-const LARGEST_LIST: usize = u128::BITS as usize;
-
 /// The causes of this installation with the rules that assign them.
 #[derive(Debug)]
 pub struct Causes {
@@ -126,18 +74,6 @@ pub struct Causes {
     places: HashMap<String, usize>,
     rules: Rules,
 }
-
-/// A data file of causes that cannot be used, and why.
-#[derive(Debug, PartialEq, Eq)]
-pub struct CausesError(pub String);
-
-impl fmt::Display for CausesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for CausesError {}
 
 static BUILT_IN: LazyLock<Causes> = LazyLock::new(|| {
     Causes::read(
@@ -191,8 +127,11 @@ impl Causes {
             )));
         }
         let place = self.list.len();
-        if place == LARGEST_LIST {
-            return Err(CausesError(format!("there are more than {LARGEST_LIST} causes")));
+        if place == CauseSet::CAPACITY {
+            return Err(CausesError(format!(
+                "there are more than {} causes",
+                CauseSet::CAPACITY
+            )));
         }
         if self.places.insert(name.clone(), place).is_some() {
             return Err(CausesError(format!("cause {name} is listed twice")));
@@ -237,6 +176,7 @@ impl Causes {
     }
 
     /// The causes of a set, in the order of the list.
+    #[inline]
     pub fn of_set(&self, set: CauseSet) -> impl Iterator<Item = &Cause> {
         set.places().filter_map(|place| self.list.get(place))
     }
@@ -247,7 +187,7 @@ impl Causes {
     }
 
     #[cfg(test)]
-    pub fn rules(&self) -> &Rules {
+    fn rules(&self) -> &Rules {
         &self.rules
     }
 }
@@ -272,63 +212,4 @@ fn rows<const N: usize>(text: &str, what: &str) -> Result<Vec<[String; N]>, Caus
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn a_cause_is_found_in_any_case_and_keeps_its_id() {
-        let causes = Causes::built_in();
-        let food = causes.find(" Food-Security ").unwrap();
-        assert_eq!(food.category, Category::HumanServices);
-        assert_eq!(food.id.to_string(), "32fd4cef-5bf2-5b4d-9a31-441cd728cb9a");
-        assert!(causes.find("nothing").is_none());
-        assert_eq!(causes.list().len(), 67);
-    }
-
-    #[test]
-    fn a_bad_list_is_refused_with_the_reason() {
-        let read = |list: &str, words: &str| {
-            Causes::read(list, "prefix,causes\nA,x\n", words)
-                .map(|_| ())
-                .unwrap_err()
-                .0
-        };
-        let (head, rules) = ("name,category,title\n", "words,causes,when\n");
-        assert!(read(&format!("{head}x,NOTHING,X\n"), rules).contains("none of the seven"));
-        assert!(read(&format!("{head}x,HEALTH,X\nx,HEALTH,X\n"), rules).contains("listed twice"));
-        assert!(read(&format!("{head}X y,HEALTH,X\n"), rules).contains("lower-case"));
-        assert_eq!(
-            read(&format!("{head}y,HEALTH,Y\n"), rules),
-            "a rule names x, which is no cause"
-        );
-        let listed = format!("{head}x,HEALTH,X\n");
-        assert!(read(&listed, "words,causes,when\nw,x,never\n").contains("never"));
-        assert!(read(&listed, "words,causes,when\nw,x\n").contains("causes by name"));
-    }
-
-    #[test]
-    fn an_operator_can_add_a_cause_at_the_end() {
-        let list = concat!(
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/causes.csv")),
-            "chess,EDUCATION,Chess\n"
-        );
-        let causes =
-            Causes::read(list, "prefix,causes\n", "words,causes,when\nchess,chess,always\n").unwrap();
-        let found: Vec<_> = causes.of_set(causes.of(None, "Reno Chess Club")).collect();
-        assert_eq!(found, [causes.find("chess").unwrap()]);
-        assert_eq!(causes.place("animals"), Causes::built_in().place("animals"));
-    }
-
-    proptest! {
-        #[test]
-        fn a_set_holds_what_was_put_in(places in proptest::collection::btree_set(0..LARGEST_LIST, 0..20)) {
-            let mut set = CauseSet::default();
-            for &place in &places {
-                set.insert(place);
-            }
-            prop_assert_eq!(set.places().collect::<Vec<_>>(), places.into_iter().collect::<Vec<_>>());
-            prop_assert_eq!(CauseSet::from_bits(set.bits()), set);
-        }
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@ pub mod aliases;
 pub mod assemble;
 pub mod casing;
 mod cause_rules;
+pub mod cause_set;
 pub mod causes;
 mod chapter;
 pub mod describe;
@@ -15,11 +16,12 @@ pub mod name;
 pub mod ntee;
 pub mod place;
 pub mod prominence;
+pub mod rows;
 pub mod slug;
 pub mod store;
 
 use crate::platform::ids::NonprofitId;
-use causes::CauseSet;
+use cause_set::CauseSet;
 use ein::Ein;
 use irs::IrsFacts;
 use ntee::Ntee;
@@ -64,6 +66,7 @@ pub struct Nonprofit<'a> {
 
 impl<'a> Nonprofit<'a> {
     /// May gifts be passed on to it? A body that left the files of the IRS gets none.
+    #[inline]
     pub fn is_disbursable(&self) -> bool {
         self.gone_at.is_none() && self.facts.is_some_and(|facts| facts.is_disbursable())
     }

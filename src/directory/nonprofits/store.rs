@@ -3,97 +3,12 @@
 use super::Nonprofit;
 use super::assemble::assemble;
 use super::causes::Causes;
-use super::ein::Ein;
-use super::filed::Filed;
 use super::identifier::Identifier;
+use super::rows::{Profile, StoredNonprofit};
 use crate::platform::db::{Db, Tx, read, run};
 use crate::platform::ids::NonprofitId;
 use std::collections::HashMap;
 use uuid::Uuid;
-
-/// One row of `nonprofits`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredNonprofit {
-    pub id: Uuid,
-    pub ein: Option<i64>,
-    pub slug: String,
-    /// See [`Filed`].
-    pub filed: String,
-    /// Did it come out of a file of the IRS?
-    pub listed: bool,
-    pub gone_at: Option<i64>,
-}
-
-/// One row of `profiles`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Profile {
-    pub nonprofit_id: Uuid,
-    pub name: Option<String>,
-    /// One a line.
-    pub aliases: Option<String>,
-    pub description: Option<String>,
-    pub description_long: Option<String>,
-    pub website_url: Option<String>,
-    /// Where it takes gifts itself; only the pages of giving need it.
-    pub donate_url: Option<String>,
-    /// Names with a blank between them.
-    pub causes: Option<String>,
-    pub country: Option<String>,
-    pub logo: Option<String>,
-    pub cover: Option<String>,
-}
-
-/// The columns of a nonprofit as [`nonprofits!`] selects them.
-pub(crate) type NonprofitRow = (Uuid, Option<i64>, String, String, bool, Option<i64>);
-
-impl From<NonprofitRow> for StoredNonprofit {
-    fn from((id, ein, slug, filed, listed, gone_at): NonprofitRow) -> StoredNonprofit {
-        StoredNonprofit {
-            id,
-            ein,
-            slug,
-            filed,
-            listed,
-            gone_at,
-        }
-    }
-}
-
-type Told = Option<String>;
-
-/// The columns of a profile as [`profiles!`] selects them.
-type ProfileRow = (Uuid, Told, Told, Told, Told, Told, Told, Told, Told, Told, Told);
-
-impl From<ProfileRow> for Profile {
-    fn from(row: ProfileRow) -> Profile {
-        let (
-            nonprofit_id,
-            name,
-            aliases,
-            description,
-            description_long,
-            website_url,
-            donate_url,
-            causes,
-            country,
-            logo,
-            cover,
-        ) = row;
-        Profile {
-            nonprofit_id,
-            name,
-            aliases,
-            description,
-            description_long,
-            website_url,
-            donate_url,
-            causes,
-            country,
-            logo,
-            cover,
-        }
-    }
-}
 
 macro_rules! nonprofits {
     ($rest:literal) => {
@@ -137,18 +52,6 @@ const PUT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases, de
      website_url = excluded.website_url, donate_url = excluded.donate_url, causes = excluded.causes, country = excluded.country, \
      logo = excluded.logo, cover = excluded.cover";
 
-impl StoredNonprofit {
-    /// What was filed of it.
-    pub fn filed(&self) -> Filed<'_> {
-        Filed::read(&self.filed)
-    }
-
-    /// The EIN, where there is one.
-    pub fn ein(&self) -> Option<Ein> {
-        self.ein.and_then(|ein| Ein::new(u32::try_from(ein).ok()?))
-    }
-}
-
 /// Finds one nonprofit in the store itself and hands it to `then`.
 pub async fn find<T>(
     db: &Db,
@@ -175,10 +78,10 @@ pub async fn list_by_slug<T>(
     let mut tx = db.view().await?;
     // The first text that no longer begins so: every letter of a slug sorts before `~`.
     let end = format!("{beginning}~");
-    let rows: Vec<NonprofitRow> =
+    let rows: Vec<StoredNonprofit> =
         run!(&mut tx, c => sqlx::query_as(BY_BEGINNING).bind(beginning).bind(end).fetch_all(c).await)?;
     let mut found = Vec::with_capacity(rows.len());
-    for stored in rows.into_iter().map(StoredNonprofit::from) {
+    for stored in rows {
         let profile = find_profile(&mut tx, stored.id).await?;
         found.push(assemble(&stored, profile.as_ref(), causes, |nonprofit| {
             (nonprofit.prominence, then(nonprofit))
@@ -190,29 +93,27 @@ pub async fn list_by_slug<T>(
 
 /// Finds one row.
 pub async fn find_stored(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Option<StoredNonprofit>> {
-    let row: Option<NonprofitRow> = match identifier {
-        Identifier::Id(id) => run!(tx, c => sqlx::query_as(BY_ID).bind(id.0).fetch_optional(c).await)?,
+    match identifier {
+        Identifier::Id(id) => run!(tx, c => sqlx::query_as(BY_ID).bind(id.0).fetch_optional(c).await),
         Identifier::Ein(ein) => {
-            run!(tx, c => sqlx::query_as(BY_EIN).bind(i64::from(ein.value())).fetch_optional(c).await)?
+            run!(tx, c => sqlx::query_as(BY_EIN).bind(i64::from(ein.value())).fetch_optional(c).await)
         }
         Identifier::Slug(slug) => {
             let current =
                 run!(&mut *tx, c => sqlx::query_as(BY_SLUG).bind(slug.as_str()).fetch_optional(c).await)?;
             match current {
-                Some(row) => Some(row),
+                Some(row) => Ok(Some(row)),
                 None => {
-                    run!(tx, c => sqlx::query_as(BY_FORMER_SLUG).bind(slug.as_str()).fetch_optional(c).await)?
+                    run!(tx, c => sqlx::query_as(BY_FORMER_SLUG).bind(slug.as_str()).fetch_optional(c).await)
                 }
             }
         }
-    };
-    Ok(row.map(StoredNonprofit::from))
+    }
 }
 
 /// Finds the profile of one nonprofit.
 pub async fn find_profile(tx: &mut Tx, id: Uuid) -> sqlx::Result<Option<Profile>> {
-    let row: Option<ProfileRow> = run!(tx, c => sqlx::query_as(PROFILE).bind(id).fetch_optional(c).await)?;
-    Ok(row.map(Profile::from))
+    run!(tx, c => sqlx::query_as(PROFILE).bind(id).fetch_optional(c).await)
 }
 
 /// Where a nonprofit takes gifts itself.
@@ -224,7 +125,7 @@ pub async fn find_donate_url(db: &Db, id: NonprofitId) -> sqlx::Result<Option<St
 
 /// All profiles, by the id of their nonprofit.
 pub async fn list_profiles(tx: &mut Tx) -> sqlx::Result<HashMap<Uuid, Profile>> {
-    let profiles: Vec<ProfileRow> = run!(tx, c => sqlx::query_as(PROFILES).fetch_all(c).await)?;
+    let profiles: Vec<Profile> = run!(tx, c => sqlx::query_as(PROFILES).fetch_all(c).await)?;
     Ok(by_nonprofit(profiles))
 }
 
@@ -238,13 +139,10 @@ pub async fn list_changed(
     tx: &mut Tx,
     revision: i64,
 ) -> sqlx::Result<(Vec<StoredNonprofit>, HashMap<Uuid, Profile>)> {
-    let rows: Vec<NonprofitRow> =
+    let rows: Vec<StoredNonprofit> =
         run!(&mut *tx, c => sqlx::query_as(CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
     let profiles = run!(tx, c => sqlx::query_as(PROFILES_CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
-    Ok((
-        rows.into_iter().map(StoredNonprofit::from).collect(),
-        by_nonprofit(profiles),
-    ))
+    Ok((rows, by_nonprofit(profiles)))
 }
 
 /// How many bodies the store holds.
@@ -271,10 +169,9 @@ pub async fn put_profile(tx: &mut Tx, profile: &Profile) -> sqlx::Result<()> {
         .map(|_| ()))
 }
 
-fn by_nonprofit(profiles: Vec<ProfileRow>) -> HashMap<Uuid, Profile> {
+fn by_nonprofit(profiles: Vec<Profile>) -> HashMap<Uuid, Profile> {
     profiles
         .into_iter()
-        .map(Profile::from)
         .map(|profile| (profile.nonprofit_id, profile))
         .collect()
 }

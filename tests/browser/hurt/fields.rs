@@ -7,7 +7,6 @@ use causeway::access::audit::Actor;
 use causeway::access::keys::{KeyText, Kind, store};
 use causeway::directory::import::bmf::HEADER;
 use causeway::directory::import::enrichment::Enrichment;
-use causeway::directory::import::{irs, nonprofits};
 use causeway::directory::nonprofits::ein::Ein;
 use causeway::platform::ids::{AccountId, KeyId};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -58,10 +57,10 @@ pub async fn import(site: &Site, texts: &[String]) -> Vec<String> {
         }
     }
     let filed = site.file("<img src=x onerror=hurt()>.csv", &filed);
-    irs::import(&site.app, &[filed], true).await.unwrap();
+    site.app.importer().import_irs(&[filed], true).await.unwrap();
     for lines in [told, linked] {
         let file = site.file("<svg onload=hurt()>.jsonl", &lines);
-        nonprofits::import(&site.app, &[file]).await.unwrap();
+        site.app.importer().import_nonprofits(&[file]).await.unwrap();
     }
     site.app.refresh_directory().await.unwrap();
     eins

@@ -3,7 +3,6 @@
 use crate::files::{bmf, bodies};
 use crate::world::{World, check_directory};
 use causeway::app::App;
-use causeway::directory::import::irs;
 
 /// Imports as a process that dies before it builds a snapshot, for which ten changes are many.
 async fn import_and_die(world: &World, city: &str) {
@@ -12,7 +11,10 @@ async fn import_and_die(world: &World, city: &str) {
     let app = App::build(config).await.unwrap();
     let rows: Vec<_> = bodies(50).into_iter().map(|row| row.with("CITY", city)).collect();
     let file = world.file("eo.csv", bmf(&rows));
-    assert_eq!(irs::import(&app, &[file], false).await.unwrap().changed, 50);
+    assert_eq!(
+        app.importer().import_irs(&[file], false).await.unwrap().changed,
+        50
+    );
     app.db.close().await;
 }
 

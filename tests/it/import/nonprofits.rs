@@ -134,7 +134,7 @@ on_both! {
     async fn importing_lines_again_changes_nothing(world: &World) {
         world.load_demo().await;
         let once = world.dump().await;
-        let summary = causeway::directory::import::nonprofits::import_demo(&world.app).await.unwrap();
+        let summary = world.app.importer().import_demo().await.unwrap();
         assert_eq!(summary.touched(), 0);
         assert_eq!(world.dump().await, once);
     }

@@ -16,6 +16,12 @@ pub fn is_web_address(text: &str) -> bool {
         && is_authority(rest.split(['/', '?', '#']).next().unwrap_or(""))
 }
 
+/// Is this the picture itself, and not its address?
+pub fn is_inline(text: &str) -> bool {
+    text.get(..5)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+}
+
 fn is_authority(text: &str) -> bool {
     match text.split_once(':') {
         Some((host, port)) => {

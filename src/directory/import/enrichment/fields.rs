@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::address::is_web_address;
-use super::{Change, is_inline};
+use super::address::{is_inline, is_web_address};
+use super::change::Change;
 use crate::directory::import::values;
 use crate::directory::nonprofits::ein::Ein;
 

@@ -1,16 +1,16 @@
 //! Writing what was read: slugs for new bodies, the more prominent first, then every row in one transaction.
 
-use super::{Choosing, ReadFiles};
-use crate::app::App;
-use crate::directory::import::Summary;
+use super::read::{Choosing, ReadFiles};
+use crate::directory::import::importer::Importer;
 use crate::directory::import::progress::{Progress, Unit, waiting};
 use crate::directory::import::slugs::{self, Taken};
 use crate::directory::import::spool::{Row, Spool};
 use crate::directory::import::store::{self, CHUNK, Known, Written};
+use crate::directory::import::summary::Summary;
 use crate::directory::nonprofits::ein::Ein;
 use crate::directory::nonprofits::filed::Filed;
+use crate::directory::nonprofits::rows::StoredNonprofit;
 use crate::directory::nonprofits::slug::Slug;
-use crate::directory::nonprofits::store::StoredNonprofit;
 use crate::platform::db::Tx;
 use anyhow::{Context, bail};
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 /// Writes the import; its revision goes into `summary`.
 pub async fn write(
-    app: &App,
+    importer: &Importer<'_>,
     read: ReadFiles,
     names: &HashMap<Uuid, String>,
     gone: &[u32],
@@ -35,10 +35,10 @@ pub async fn write(
         choosing,
         ..
     } = read;
-    let is_large = summary.touched() > app.config.directory.overlay_limit as u64;
+    let is_large = summary.touched() > importer.overlay_limit as u64;
     let is_bulk = summary.new > known.len() as u64;
     let mut new_slugs = tokio::task::spawn_blocking(move || choose_slugs(new, choosing, taken)).await??;
-    let (mut tx, raised) = store::begin(&app.db).await?;
+    let (mut tx, raised) = store::begin(importer.db).await?;
     if raised != revision + 1 {
         bail!("another import ended while this one was reading; nothing was imported: run it again");
     }
@@ -99,7 +99,7 @@ pub async fn write(
         true => store::forget_changes(&mut tx, raised).await?,
         false => store::note_changes(&mut tx, raised, &touched).await?,
     }
-    store::insert_import(&mut tx, "irs", summary, started_at, app.clock.millis()).await?;
+    store::insert_import(&mut tx, "irs", summary, started_at, importer.clock.millis()).await?;
     tx.commit()
         .await
         .context("the store did not take the import; make room on the disk and import again")

@@ -2,7 +2,6 @@
 
 use crate::files::{Row, bmf, bodies};
 use crate::world::World;
-use causeway::directory::import::irs;
 use causeway::directory::nonprofits::identifier::Identifier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -49,9 +48,10 @@ on_both! {
 
     async fn of_two_imports_at_once_one_is_told_to_run_again_or_both_stand(world: &World) {
         let files = [world.file("a.csv", in_city(&bodies(200), "KEENE")), world.file("b.csv", in_city(&bodies(200), "DOVER"))];
+        let importer = world.app.importer();
         let (one, other) = tokio::join!(
-            irs::import(&world.app, &files[..1], false),
-            irs::import(&world.app, &files[1..], false)
+            importer.import_irs(&files[..1], false),
+            importer.import_irs(&files[1..], false)
         );
         let done = [&one, &other].into_iter().filter(|outcome| outcome.is_ok()).count();
         assert!(done >= 1);

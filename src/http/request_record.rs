@@ -1,0 +1,18 @@
+//! The facts about a request that extractors record for the request log.
+
+use crate::access::limits::Class;
+use crate::access::limits::window::Verdict;
+use crate::platform::ids::KeyId;
+use std::sync::OnceLock;
+
+/// The keys that made a request, and the verdict of its rate limit.
+///
+/// It is an extension of the request: extractors fill it in, and the request log reads it once the response is there.
+#[derive(Debug, Default)]
+pub struct RequestRecord {
+    pub key: OnceLock<KeyId>,
+    /// The other key of a privileged call.
+    pub private_key: OnceLock<KeyId>,
+    /// The class of the call, its limit per minute and the verdict.
+    pub limit: OnceLock<(Class, u32, Verdict)>,
+}
