@@ -7,6 +7,8 @@ pub mod json;
 pub mod metrics;
 pub mod nonprofit_json;
 pub mod recent_errors;
+pub mod search_answers;
+pub mod share_cards;
 pub mod urls;
 
 use crate::access::accounts::attempts::Attempts;
@@ -18,10 +20,11 @@ use crate::access::limits::recent;
 use crate::access::usage::{Usage, saving};
 use crate::app::answer_cache::Recent;
 use crate::app::body_budget::BodyRoom;
-use crate::app::item_cache::Items;
 use crate::app::metrics::Metrics;
 use crate::app::nonprofit_json::Wire;
 use crate::app::recent_errors::RecentErrors;
+use crate::app::search_answers::SearchAnswers;
+use crate::app::share_cards::ShareCards;
 use crate::app::urls::Urls;
 use crate::config::Config;
 use crate::directory::Directory;
@@ -29,7 +32,6 @@ use crate::directory::import::Importer;
 use crate::directory::import::provenance::Provenance;
 use crate::directory::keeper::Look;
 use crate::directory::nonprofits::causes::Causes;
-use crate::directory::search::Spot;
 use crate::giving::fundraisers::cache::Shelf;
 use crate::giving::ledger::writer::Writer;
 use crate::http::idempotency::UnderWay;
@@ -40,7 +42,6 @@ use crate::platform::hosted::Pictures;
 use crate::platform::mail::Mailer;
 use crate::platform::public_url::PublicUrl;
 
-use crate::site::share::Studio;
 use axum::body::Bytes;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -63,9 +64,7 @@ pub struct Parts {
     /// Windows of visitors of the public pages, by address.
     pub visitors: Limiter,
     pub metrics: Metrics,
-    /// What searches found.
-    pub found: Recent<Arc<[Spot]>>,
-    pub items: Items,
+    pub search_answers: SearchAnswers,
     /// Profile pages.
     pub pages: Recent<Bytes>,
     pub public_url: PublicUrl,
@@ -79,7 +78,7 @@ pub struct Parts {
     pub usage: Usage,
     saving: saving::Saving,
     pub pictures: Pictures,
-    pub studio: Studio,
+    pub share_cards: ShareCards,
     pub body_room: BodyRoom,
     pub under_way: UnderWay,
     /// Everything that touches money is written by this one.
@@ -128,8 +127,10 @@ impl App {
             limiter,
             visitors: Limiter::new(now),
             // What was found takes little room, an item of an answer some, a page most.
-            found: Recent::new(config.search.recent_answers / 8),
-            items: Items::new(config.search.recent_answers / 8 * 3),
+            search_answers: SearchAnswers::new(
+                config.search.recent_answers / 8,
+                config.search.recent_answers / 8 * 3,
+            ),
             pages: Recent::new(config.search.recent_answers / 2),
             wire: Wire::new(directory.causes(), &urls),
             public_url,
@@ -147,7 +148,7 @@ impl App {
                 clock.clone(),
             ),
             fundraisers: Shelf::new(db.clone(), &config.data),
-            studio: Studio::default(),
+            share_cards: ShareCards::default(),
             body_room: BodyRoom::new(config.max_body),
             under_way: UnderWay::default(),
             writer: Writer::start(db.clone()),

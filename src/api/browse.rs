@@ -1,8 +1,8 @@
 //! `GET /v0.2/browse/{cause}` and `GET /v0.2/causes`.
 
+use super::bodies::BrowseItem;
 use crate::app::App;
 use crate::app::json;
-use crate::app::nonprofit_json::BrowseItem;
 use crate::http::cache::{self, Known};
 use crate::http::error::{Error, ProblemBody, Result};
 use crate::http::pagination::Pagination;

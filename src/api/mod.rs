@@ -1,5 +1,6 @@
 //! The JSON API under `/v0.2`: one file for each resource.
 
+pub mod bodies;
 pub mod browse;
 pub mod fundraisers;
 pub mod nonprofits;

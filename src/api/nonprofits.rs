@@ -1,7 +1,7 @@
 //! `GET /v0.2/nonprofit/{identifier}`: one nonprofit.
 
+use super::bodies::DetailsBody;
 use crate::app::App;
-use crate::app::nonprofit_json::DetailsBody;
 use crate::http::cache::{self, Known};
 use crate::http::error::{Error, ProblemBody, Result};
 use crate::http::params::PathText;

@@ -1,11 +1,11 @@
 //! `GET /v0.2/search/{searchTerm}`: nonprofits by what was typed so far.
 
+use super::bodies::SearchBody;
 use crate::app::App;
-use crate::app::nonprofit_json::{SearchBody, Wire};
+use crate::app::search_answers::{Filter, render};
 use crate::directory::documents::{DISBURSABLE, cause_label, city_label, state_label};
 use crate::directory::nonprofits::store;
-use crate::directory::search::At;
-use crate::directory::{View, record};
+use crate::directory::record;
 use crate::http::cache::{self, Known};
 use crate::http::error::{Error, ProblemBody, Result};
 use crate::http::params::{PathText, count, decode, pairs};
@@ -15,9 +15,6 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::response::Response;
 use std::borrow::Cow;
-use std::convert::Infallible;
-use std::fmt::Write;
-use std::ops::Range;
 use std::sync::Arc;
 
 const DEFAULT_TAKE: usize = 10;
@@ -75,55 +72,8 @@ pub async fn search(
         return fallback(&app, &term, take).await;
     }
     Ok(cache::json(&known, view.tag.as_deref(), || {
-        answer(&app, &view, &term, take, &filter)
+        app.search_answers.answer(&app.wire, &view, &term, take, &filter)
     }))
-}
-
-/// The body of the answer to a term.
-pub fn answer(app: &App, view: &View, term: &str, take: usize, filter: &Filter) -> Vec<u8> {
-    let question = filter.question(view, term, take);
-    let find = || Ok::<_, Infallible>(filter.over(|groups| view.spots(term, take, groups)));
-    let Ok(spots) = app.found.answer(&question, view.tag.as_ref(), find);
-    let revision = view.snapshot.as_ref().map_or(0, |it| it.edition().revision);
-    render(spots.iter().map(|spot| &spot.words), |out, place| {
-        let at = spots[place].at;
-        let item = |out: &mut Vec<u8>| {
-            app.wire.open_item(out, &view.nonprofit(at)?);
-            Some(())
-        };
-        match at {
-            At::Snapshot(place) => app.items.write(out, revision, place, item),
-            At::Overlay(_) => item(out),
-        }
-    })
-}
-
-/// The answer to a search: for each found nonprofit what `open` begins, and the words that matched.
-fn render<'a>(
-    words: impl ExactSizeIterator<Item = &'a Arc<[String]>>,
-    open: impl Fn(&mut Vec<u8>, usize) -> Option<()>,
-) -> Vec<u8> {
-    let mut out = Vec::with_capacity(1_024 * words.len() + 32);
-    out.extend_from_slice(br#"{"nonprofits":["#);
-    let mut last: Option<(&Arc<[String]>, Range<usize>)> = None;
-    for (place, words) in words.enumerate() {
-        if last.is_some() {
-            out.push(b',');
-        }
-        if open(&mut out, place).is_none() {
-            out.pop_if(|byte| *byte == b',');
-            continue;
-        }
-        let start = out.len();
-        // Found in a row they mostly share their words.
-        match &last {
-            Some((same, written)) if Arc::ptr_eq(same, words) => out.extend_from_within(written.clone()),
-            _ => Wire::close_item(&mut out, words),
-        }
-        last = Some((words, start..out.len()));
-    }
-    out.extend_from_slice(b"]}");
-    out
 }
 
 /// While the snapshot is being built: nonprofits whose name begins with the term, from the store.
@@ -184,11 +134,11 @@ impl SearchParams {
             }
         }
         let mut filter = Filter::default();
-        filter.causes(&causes);
-        filter.groups.extend(state.map(|code| vec![state_label(&code)]));
-        filter.groups.extend(city.map(|name| vec![city_label(&name)]));
+        filter.require_any(cause_labels(&causes));
+        filter.require_any(state.iter().map(|code| state_label(code)));
+        filter.require_any(city.iter().map(|name| city_label(name)));
         match disbursable.as_deref() {
-            Some("1" | "true") => filter.groups.push(vec![DISBURSABLE.to_owned()]),
+            Some("1" | "true") => filter.require_any([DISBURSABLE.to_owned()]),
             None | Some("" | "0" | "false") => {}
             Some(_) => return Err(Error::InvalidParameter("disbursable is 1 or 0".into())),
         }
@@ -199,48 +149,11 @@ impl SearchParams {
     }
 }
 
-/// What the answer may hold, as groups of labels: a nonprofit carries one of each group.
-#[derive(Debug, Default)]
-pub struct Filter {
-    groups: Vec<Vec<String>>,
-}
-
-impl Filter {
-    /// One of the causes of these lists, with commas between them.
-    fn causes(&mut self, lists: &[Cow<'_, str>]) {
-        let causes = lists.iter().flat_map(|list| list.split(',').map(cause_label));
-        let causes: Vec<String> = causes
-            .filter(|label| label != "cause:")
-            .take(MOST_CAUSES)
-            .collect();
-        if !causes.is_empty() {
-            self.groups.push(causes);
-        }
-    }
-
-    /// All that what is found depends on, as one text. A label holds no zero.
-    fn question(&self, view: &View, term: &str, take: usize) -> String {
-        let mut question = String::with_capacity(term.len() + 32);
-        let _ = write!(question, "{} {take}", view.number);
-        for group in &self.groups {
-            question.push('\0');
-            for label in group {
-                question.push_str(label);
-                question.push(',');
-            }
-        }
-        question.push_str("\0\0");
-        question.push_str(term);
-        question
-    }
-
-    fn over<T>(&self, find: impl FnOnce(&[&[&str]]) -> T) -> T {
-        let groups: Vec<Vec<&str>> = self
-            .groups
-            .iter()
-            .map(|group| group.iter().map(String::as_str).collect())
-            .collect();
-        let groups: Vec<&[&str]> = groups.iter().map(Vec::as_slice).collect();
-        find(&groups)
-    }
+/// Returns the labels of the causes in these comma-separated lists.
+fn cause_labels<'a>(lists: &'a [Cow<'_, str>]) -> impl Iterator<Item = String> + 'a {
+    lists
+        .iter()
+        .flat_map(|list| list.split(',').map(cause_label))
+        .filter(|label| label != "cause:")
+        .take(MOST_CAUSES)
 }

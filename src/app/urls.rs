@@ -3,6 +3,7 @@
 use crate::directory::nonprofits::Nonprofit;
 use crate::platform::hosted::is_hosted_id;
 use crate::platform::ids::FundraiserId;
+use pictures::drawn::card::ShareCard;
 
 /// Makes addresses under the public one.
 #[derive(Clone, Debug)]
@@ -73,6 +74,11 @@ impl Urls {
     /// The hosted id and the address of a cause's picture.
     pub fn cause_picture(&self, name: &str) -> (String, String) {
         self.hosted(format!("cause-{name}"))
+    }
+
+    /// The share card of the page at `path`; the URL changes with the card.
+    pub fn share_card(&self, path: &str, card: &ShareCard) -> String {
+        self.page(&format!("/share{path}.png?v={}", card.tag()))
     }
 
     fn hosted(&self, id: String) -> (String, String) {

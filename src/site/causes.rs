@@ -1,13 +1,13 @@
 //! The causes, and the nonprofits of one, page by page.
 
 use crate::app::App;
-use crate::directory::View;
-use crate::directory::nonprofits::causes::{Category, Cause, Causes};
+use crate::directory::nonprofits::causes::Category;
 use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive};
 use crate::site::card::Card;
-use crate::site::search::thousands;
+use crate::site::cause_links::{CauseLink, link};
+use crate::web::numbers::thousands;
 use crate::web::texts::{CausesTexts, fill};
 use crate::web::{Frame, Meta, Pager, Place, PublicPage};
 use askama::Template;
@@ -17,15 +17,6 @@ use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 
 const PAGE_SIZE: u64 = 24;
-
-/// A cause with how many nonprofits it has.
-#[derive(Debug)]
-pub struct CauseLink {
-    pub name: &'static str,
-    pub title: &'static str,
-    pub nonprofits: u64,
-    pub count: String,
-}
 
 #[derive(Template)]
 #[template(path = "browse/causes.html")]
@@ -110,24 +101,6 @@ pub async fn cause(
         frame,
     };
     Ok(PublicPage(page).into_response())
-}
-
-/// The causes with the most nonprofits, largest first.
-pub fn popular(view: &View, causes: &'static Causes, take: usize) -> Vec<CauseLink> {
-    let mut links: Vec<CauseLink> = causes.list().iter().map(|cause| link(view, cause)).collect();
-    links.sort_by(|a, b| b.nonprofits.cmp(&a.nonprofits).then(a.title.cmp(b.title)));
-    links.truncate(take);
-    links
-}
-
-fn link(view: &View, cause: &'static Cause) -> CauseLink {
-    let nonprofits = view.count_of_cause(&cause.name);
-    CauseLink {
-        name: &cause.name,
-        title: &cause.title,
-        nonprofits,
-        count: thousands(nonprofits),
-    }
 }
 
 fn title_of(category: Category, texts: &CausesTexts) -> &'static str {

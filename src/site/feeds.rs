@@ -11,7 +11,7 @@ use crate::http::params::PathText;
 use crate::platform::clock::rfc3339;
 use crate::platform::text::cut;
 use crate::site::crawlers::escaped;
-use crate::site::profile::{find, moved};
+use crate::site::find::{find, moved};
 use crate::web::texts::fill;
 use crate::web::{Frame, Place};
 use axum::extract::State;
@@ -41,7 +41,7 @@ pub async fn of_nonprofit(
     PathText(text): PathText,
     known: Known,
 ) -> Result<Response> {
-    let found = find(&app, &text).await?;
+    let found = find(&app.directory, &text).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
     let address = address_of(nonprofit.slug);
     if nonprofit.slug != text {

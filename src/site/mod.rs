@@ -1,15 +1,20 @@
 //! The public pages: home, search, profiles, causes, fundraisers, checkout, share cards, feeds.
 
 pub mod card;
+pub mod cause_links;
 pub mod causes;
 pub mod checkout;
 pub mod crawlers;
 pub mod developers;
 pub mod embed;
 pub mod feeds;
+pub mod find;
 pub mod fundraiser;
+pub mod fundraiser_links;
 pub mod marked;
 pub mod media;
 pub mod profile;
 pub mod search;
 pub mod share;
+pub mod share_cards;
+pub mod share_links;

@@ -7,25 +7,22 @@ use crate::app::urls::Urls;
 use crate::directory::import::store::Source;
 use crate::directory::nonprofits::Nonprofit;
 use crate::directory::nonprofits::causes::Cause;
-use crate::directory::{Found, ResolveError};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::checkout::link::GiveBox;
 use crate::site::feeds;
-use crate::site::fundraiser::{self as fundraisers, Line};
+use crate::site::find::{find, moved};
+use crate::site::fundraiser_links::{self, Line};
 use crate::site::profile::facts::Bar;
-use crate::site::share;
+use crate::site::share_cards;
+use crate::site::share_links::ShareLinks;
 use crate::web::page::{draw, public};
 use crate::web::texts::fill;
 use crate::web::{Frame, Meta, Place, PublicPage};
 use askama::Template;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
-use axum::http::StatusCode;
-use axum::http::header::LOCATION;
 use axum::response::{Html, IntoResponse, Response};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use pictures::drawn::card::ShareCard;
 
 #[derive(Template)]
 #[template(path = "nonprofits/profile.html")]
@@ -45,7 +42,7 @@ struct Profile<'a> {
     year: Option<u32>,
     bars: Vec<Bar>,
     source: Option<String>,
-    share: Share,
+    share: ShareLinks,
     fundraisers: Vec<Line>,
     give: GiveBox,
 }
@@ -53,23 +50,6 @@ struct Profile<'a> {
 struct Website<'a> {
     address: &'a str,
     host: &'a str,
-}
-
-/// The ways to pass a page on.
-pub struct Share {
-    pub address: String,
-    pub mail: String,
-}
-
-impl Share {
-    pub fn new(title: &str, address: String) -> Share {
-        let mut mail = String::with_capacity(32 + 2 * (title.len() + address.len()));
-        for (name, text) in [("mailto:?subject=", title), ("&body=", &address)] {
-            mail.push_str(name);
-            mail.extend(utf8_percent_encode(text, NON_ALPHANUMERIC));
-        }
-        Share { address, mail }
-    }
 }
 
 /// `GET /{slug}`; other ways to name a nonprofit lead to it.
@@ -80,14 +60,14 @@ pub async fn profile(
 ) -> Result<Response> {
     // A state of the directory that is older than what is read from it keeps nothing that is out of date.
     let tag = app.directory.view().tag.clone();
-    let found = find(&app, &text).await?;
+    let found = find(&app.directory, &text).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
     if nonprofit.slug != text {
         return Ok(moved(&format!("/{}", nonprofit.slug), query.as_deref()));
     }
     let revision = app.directory.view().revision;
     let source = app.provenance.find(&app.db, revision).await;
-    let fundraisers = fundraisers::lines(&app, &nonprofit).await?;
+    let fundraisers = fundraiser_links::lines(&app.db, &app.fundraisers, &nonprofit).await?;
     let is_plain = query.is_none() && fundraisers.is_empty() && source.is_ok();
     let source = source.ok().flatten();
     let give = GiveBox::read(query.as_deref());
@@ -100,39 +80,6 @@ pub async fn profile(
         .pages
         .answer(nonprofit.slug, tag.as_ref(), || draw(&page()).map(Bytes::from))?;
     Ok(public(Html(kept)))
-}
-
-/// The nonprofit that an address names, an EIN with a dash included.
-pub async fn find(app: &App, text: &str) -> Result<Found> {
-    let found = app.directory.resolve_lenient(text).await;
-    found.map_err(|error| match error {
-        ResolveError::Store(error) => error.into(),
-        ResolveError::NotFound | ResolveError::FormattedEin(_) => Error::NotFound,
-    })
-}
-
-/// What the picture of a shared profile says.
-pub fn share_card(app: &App, nonprofit: &Nonprofit<'_>) -> ShareCard {
-    let cause = app.directory.causes().of_set(nonprofit.causes).next();
-    let (place, cause) = (nonprofit.location(), cause.map(|cause| cause.title.clone()));
-    let above = [Some(place).filter(|place| !place.is_empty()), cause];
-    ShareCard {
-        above: above.into_iter().flatten().collect::<Vec<_>>().join(" · "),
-        title: nonprofit.name.to_owned(),
-        instead: nonprofit.slug.to_owned(),
-        site: Frame::new(Place::Elsewhere).t.site.name,
-        gauge: None,
-        seed: nonprofit.id.0.as_u128(),
-    }
-}
-
-/// To where a page has its own address; what was asked of it goes along.
-pub fn moved(address: &str, query: Option<&str>) -> Response {
-    let there = match query {
-        Some(query) => format!("{address}?{query}"),
-        None => address.to_owned(),
-    };
-    (StatusCode::MOVED_PERMANENTLY, [(LOCATION, there)]).into_response()
 }
 
 impl<'a> Profile<'a> {
@@ -149,10 +96,9 @@ impl<'a> Profile<'a> {
         let description = nonprofit.description(&location).into_owned();
         let address = urls.profile(nonprofit.slug);
         let meta = Meta::new(&frame, nonprofit.name, &description, address.clone())
-            .picture(share::address(
-                app,
+            .picture(urls.share_card(
                 &format!("/{}", nonprofit.slug),
-                &share_card(app, nonprofit),
+                &share_cards::of_nonprofit(app.directory.causes(), nonprofit),
             ))
             .facts(&facts::for_machines(nonprofit, &description, &address, urls));
         let meta = match fundraisers.is_empty() {
@@ -180,7 +126,7 @@ impl<'a> Profile<'a> {
             source: facts
                 .and(source)
                 .map(|source| fill(texts.source, &[("files", &source.files), ("day", &source.day)])),
-            share: Share::new(nonprofit.name, address),
+            share: ShareLinks::new(nonprofit.name, address),
             address: format!("/{}", nonprofit.slug),
             nonprofit: *nonprofit,
             fundraisers,

@@ -2,8 +2,8 @@
 
 use super::marked::meant;
 use crate::access::keys::Class;
-use crate::api::search::{Filter, answer};
 use crate::app::App;
+use crate::app::search_answers::Filter;
 use crate::directory::View;
 use crate::directory::documents::{cause_label, state_label};
 use crate::directory::nonprofits::Nonprofit;
@@ -17,8 +17,9 @@ use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, positive, values};
 use crate::platform::text::{cut, fold};
 use crate::site::card::Card;
-use crate::site::causes::{CauseLink, popular};
+use crate::site::cause_links::{CauseLink, popular};
 use crate::site::feeds;
+use crate::web::numbers::thousands;
 use crate::web::texts::fill;
 use crate::web::{Frame, Meta, Pager, Place, PublicPage};
 use askama::Template;
@@ -126,7 +127,9 @@ pub async fn live(
     let typed = typed(&query);
     let view = app.directory.view();
     Ok(cache::json(&known, view.tag.as_deref(), || {
-        answer(&app, &view, &typed, LIVE_HITS, &Filter::default())
+        let filter = Filter::default();
+        app.search_answers
+            .answer(&app.wire, &view, &typed, LIVE_HITS, &filter)
     }))
 }
 
@@ -248,30 +251,5 @@ impl Asked {
             }
         }
         address
-    }
-}
-
-/// `1,812,345`
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_are_parted_by_commas() {
-        for (number, shown) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_812_345, "1,812,345")] {
-            assert_eq!(thousands(number), shown);
-        }
     }
 }

@@ -10,6 +10,7 @@ pub mod frame;
 pub mod guard;
 pub mod meta;
 pub mod moment;
+pub mod numbers;
 pub mod page;
 pub mod pager;
 pub mod texts;

@@ -1,6 +1,6 @@
 //! A fundraiser as the interface shows it.
 
-use crate::app::nonprofit_json::{NonprofitBody, TagBody};
+use crate::api::bodies::{NonprofitBody, TagBody};
 use crate::app::urls::Urls;
 use crate::giving::fundraisers::Fundraiser;
 use crate::giving::fundraisers::cache::Shown;

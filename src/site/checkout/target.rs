@@ -5,8 +5,8 @@ use crate::giving::fundraisers::store as fundraiser_store;
 use crate::giving::payments::GiftRecord;
 use crate::http::error::{Error, Result};
 use crate::platform::ids::{FundraiserId, NonprofitId};
-use crate::site::fundraiser as fundraisers;
-use crate::site::profile as nonprofits;
+use crate::site::find::find as find_nonprofit;
+use crate::site::fundraiser_links;
 use crate::web::{Frame, Place};
 
 /// A nonprofit or a fundraiser.
@@ -23,7 +23,7 @@ pub struct Target {
 
 impl Target {
     pub async fn nonprofit(app: &App, text: &str) -> Result<Target> {
-        let found = nonprofits::find(app, text).await?;
+        let found = find_nonprofit(&app.directory, text).await?;
         let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
         let texts = &Frame::new(Place::Elsewhere).p.give;
         Ok(Target {
@@ -36,14 +36,14 @@ impl Target {
     }
 
     pub async fn fundraiser(app: &App, nonprofit: &str, name: &str) -> Result<Target> {
-        let shown = fundraisers::find(app, nonprofit, name).await?;
+        let shown = fundraiser_links::find(app, nonprofit, name).await?;
         let fundraiser = &shown.fundraiser;
         let texts = &Frame::new(Place::Elsewhere).p.give;
         Ok(Target {
             nonprofit: fundraiser.nonprofit,
             fundraiser: Some(fundraiser.id),
             name: fundraiser.title.clone(),
-            address: fundraisers::address(app, fundraiser).await?,
+            address: fundraiser_links::address(app, fundraiser).await?,
             refusal: (!fundraiser.is_active(app.clock.millis())).then_some(texts.not_open),
         })
     }

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, values};
 use crate::platform::text::cut;
-use crate::site::profile::find;
+use crate::site::find::find;
 use crate::web::texts::{EmbedTexts, fill};
 use crate::web::{Frame, Meta, Place, PublicPage};
 use askama::Template;
@@ -156,7 +156,7 @@ async fn button_snippet(
         "" => EXAMPLE,
         named => named,
     };
-    let found = match find(app, named).await {
+    let found = match find(&app.directory, named).await {
         Err(Error::NotFound) => None,
         found => Some(found?),
     };

@@ -3,7 +3,7 @@
 use crate::app::urls::Urls;
 use crate::directory::nonprofits::Nonprofit;
 use crate::directory::nonprofits::irs::IrsFacts;
-use crate::site::search::thousands;
+use crate::web::numbers::thousands;
 use crate::web::texts::{ProfileTexts, fill};
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use crate::client::Answer;
 use crate::files::{bmf, bodies, body, generated};
 use crate::world::World;
-use causeway::app::nonprofit_json::SearchBody;
+use causeway::api::bodies::SearchBody;
 
 const RED_CROSS: &str = "530196605";
 

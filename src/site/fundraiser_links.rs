@@ -1,0 +1,71 @@
+//! Links to fundraisers, and the fundraiser that a link names.
+
+use crate::api::fundraisers::{nonprofit_of, slug_of};
+use crate::app::App;
+use crate::directory::nonprofits::Nonprofit;
+use crate::giving::fundraisers::cache::{Shelf, Shown};
+use crate::giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, store};
+use crate::http::error::{Error, Result};
+use crate::platform::db::Db;
+use crate::platform::ids::NonprofitId;
+use crate::site::find::find as find_nonprofit;
+use std::sync::Arc;
+
+/// Fundraisers that a profile lists.
+const MOST_LISTED: i64 = 6;
+
+/// A fundraiser in the list of a profile.
+#[derive(Debug)]
+pub struct Line {
+    pub address: String,
+    pub title: String,
+    pub cover: String,
+}
+
+/// The fundraiser that an address names.
+pub async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
+    let id = match nonprofit_of(app, nonprofit).await {
+        Err(Error::DressedEin(_)) => {
+            let found = find_nonprofit(&app.directory, nonprofit).await?;
+            found.nonprofit().ok_or(Error::Internal)?.id
+        }
+        id => id?,
+    };
+    let name = FundraiserName::parse(name).ok_or(Error::NotFound)?;
+    app.fundraisers.find(id, name).await?.ok_or(Error::NotFound)
+}
+
+/// The path of its page.
+pub async fn address(app: &App, fundraiser: &Fundraiser) -> Result<String> {
+    let nonprofit = slug_of(app, fundraiser).await?;
+    Ok(format!("/{nonprofit}/f/{}", fundraiser.slug))
+}
+
+/// The newest open fundraisers of a nonprofit; nothing is asked where it has none.
+pub async fn lines(db: &Db, fundraisers: &Shelf, nonprofit: &Nonprofit<'_>) -> Result<Vec<Line>> {
+    if !fundraisers.supports(nonprofit.id).await? {
+        return Ok(Vec::new());
+    }
+    let listed = store::list_of_nonprofit(db, nonprofit.id, MOST_LISTED).await?;
+    let slug = |id: NonprofitId| {
+        if id == SPECIAL {
+            SPECIAL_SLUG
+        } else {
+            nonprofit.slug
+        }
+    };
+    let line = |listed: store::Listed| Line {
+        address: format!("/{}/f/{}", slug(listed.nonprofit), listed.slug),
+        cover: cover(&listed.id.to_string(), listed.cover.as_deref()),
+        title: listed.title,
+    };
+    Ok(listed.into_iter().map(line).collect())
+}
+
+/// The picture of a fundraiser: one that was sent, or a drawn one.
+pub fn cover(id: &str, hosted: Option<&str>) -> String {
+    hosted.map_or_else(
+        || format!("/media/fundraiser-{id}"),
+        |hosted| format!("/media/{hosted}"),
+    )
+}

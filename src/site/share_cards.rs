@@ -1,0 +1,107 @@
+//! The text of share cards, the pictures that social networks show for a page.
+
+use crate::directory::nonprofits::Nonprofit;
+use crate::directory::nonprofits::causes::Causes;
+use crate::directory::nonprofits::identifier::Identifier;
+use crate::directory::{Directory, Found};
+use crate::giving::fundraisers::Fundraiser;
+use crate::giving::fundraisers::cache::Shown;
+use crate::giving::fundraisers::goal::Goal;
+use crate::http::error::Result;
+use crate::web::texts::{FundraiserTexts, fill};
+use crate::web::{Frame, Place};
+use pictures::drawn::card::{Gauge, ShareCard};
+
+/// Returns the card of a nonprofit's profile.
+pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
+    let cause = causes.of_set(nonprofit.causes).next();
+    let (place, cause) = (nonprofit.location(), cause.map(|cause| cause.title.clone()));
+    let above = [Some(place).filter(|place| !place.is_empty()), cause];
+    ShareCard {
+        above: above.into_iter().flatten().collect::<Vec<_>>().join(" · "),
+        title: nonprofit.name.to_owned(),
+        instead: nonprofit.slug.to_owned(),
+        site: Frame::new(Place::Elsewhere).t.site.name,
+        gauge: None,
+        seed: nonprofit.id.0.as_u128(),
+    }
+}
+
+/// Returns the card of a fundraiser's page.
+pub async fn of_fundraiser(directory: &Directory, shown: &Shown) -> Result<ShareCard> {
+    Ok(card(shown, &supported(directory, &shown.fundraiser).await?))
+}
+
+/// The nonprofits that a fundraiser supports, with their weights; those no longer known are left out.
+pub async fn supported(directory: &Directory, fundraiser: &Fundraiser) -> Result<Vec<(Found, f64)>> {
+    let mut found = Vec::with_capacity(fundraiser.supported.len());
+    for (id, weight) in &fundraiser.supported {
+        if let Some(nonprofit) = directory.find(&Identifier::Id(*id)).await? {
+            found.push((nonprofit, *weight));
+        }
+    }
+    Ok(found)
+}
+
+/// The nonprofit of a fundraiser for one.
+pub fn one<'a>(fundraiser: &Fundraiser, found: &'a [(Found, f64)]) -> Option<Nonprofit<'a>> {
+    let (found, _) = found.first().filter(|_| !fundraiser.is_multiple())?;
+    found.nonprofit()
+}
+
+/// What the picture of a shared fundraiser says.
+pub fn card(shown: &Shown, found: &[(Found, f64)]) -> ShareCard {
+    let frame = Frame::new(Place::Elsewhere);
+    let (fundraiser, t) = (&shown.fundraiser, &frame.p.fundraiser);
+    let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();
+    let of_goal = fill(t.of_goal, &[("goal", &goal.to_string())]);
+    ShareCard {
+        above: match one(fundraiser, found) {
+            Some(nonprofit) => fill(t.card, &[("name", nonprofit.name)]),
+            None => fill(t.card_several, &[("count", &found.len().to_string())]),
+        },
+        title: fundraiser.title.clone(),
+        instead: one(fundraiser, found)
+            .map_or(&*fundraiser.slug, |nonprofit| nonprofit.name)
+            .to_owned(),
+        site: frame.t.site.name,
+        gauge: Some(Gauge {
+            raised: shown.totals.raised.to_string(),
+            beside: format!("{of_goal} · {}", supporters_line(shown.totals.supporters, t)),
+            percent: percent(shown.totals.raised.0, goal.0),
+        }),
+        seed: fundraiser.id.0.as_u128(),
+    }
+}
+
+/// The number of supporters, in words.
+pub fn supporters_line(count: i64, t: &FundraiserTexts) -> String {
+    match count {
+        1 => t.one_supporter.to_owned(),
+        count => fill(t.supporters_count, &[("count", &count.to_string())]),
+    }
+}
+
+/// What of the goal was reached, 0 to 100.
+pub fn percent(raised: i64, goal: i64) -> i64 {
+    let percent = i128::from(raised.max(0)) * 100 / i128::from(goal.max(1));
+    percent.min(100) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thermometer_ends_at_its_ends() {
+        for (raised, goal, shown) in [
+            (0, 100, 0),
+            (50, 100, 50),
+            (300, 100, 100),
+            (-5, 100, 0),
+            (1, 0, 100),
+        ] {
+            assert_eq!(percent(raised, goal), shown);
+        }
+    }
+}
