@@ -48,6 +48,8 @@ fi
 
 doc=$root/usr/share/doc/causeway
 install -D -m 0644 -t "$doc" README.md $here/copyright
+install -d "$root/usr/share/man/man1"
+gzip -9n <$here/causeway.1 >"$root/usr/share/man/man1/causeway.1.gz"
 gzip -9n <CHANGELOG.md >"$doc/changelog.gz"
 deploy/licenses.sh | gzip -9n >"$doc/third-party-licenses.gz"
 gzip -9n >"$doc/changelog.Debian.gz" <<CHANGES
