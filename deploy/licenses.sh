@@ -20,7 +20,7 @@ while read -r name version license; do
     done
     [ -n "$found" ] || missing+=("$name ${version#v} ($license)")
 done < <(cargo tree --locked --package causeway --edges normal --target "$host" --prefix none --format '{p} {l}' |
-    grep -v '(/' | sed 's/ (\*)$//' | sort -u)
+    grep -v -e '(/' -e '(proc-macro)' | sed 's/ (\*)$//' | sort -u)
 
 [ "${#crates[@]}" -gt 0 ] || { echo "No license texts in $sources; run cargo fetch." >&2; exit 1; }
 echo "Causeway contains the libraries below."
