@@ -25,7 +25,7 @@ COPY --from=build /out/causeway /usr/local/bin/causeway
 COPY --from=build /out/third-party-licenses LICENSE-MIT LICENSE-APACHE /usr/share/doc/causeway/
 
 # Loopback inside a container cannot be reached from outside, so the server listens on all addresses; for metrics, set
-# CAUSEWAY_METRICS_LISTEN=0.0.0.0:9464. Docker kills a container 10 seconds after it asked it to stop, so requests in
+# CAUSEWAY_METRICS_LISTEN=0.0.0.0:9464. Docker kills a container 10 seconds after telling it to stop, so requests in
 # progress get a little less than that.
 ENV CAUSEWAY_DATA=/var/lib/causeway \
     CAUSEWAY_LISTEN=0.0.0.0:8080 \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian package, starts the service, upgrades the package and removes it: deb.sh PACKAGE.
 #
-# All of it happens in a copy-on-write view of this machine with its own network and processes, which is gone
+# All of it happens in a copy-on-write view of this machine with its own network and processes, which disappears
 # afterwards. Where systemd-nspawn can boot it, systemd runs the service in its sandbox; elsewhere the unit's command
 # is started by hand.
 set -euo pipefail
@@ -84,7 +84,10 @@ is_booted() { [ -d /run/systemd/system ]; }
 # Prints the values of a key in the unit, one per line.
 unit_values() { sed -n "s/^$1=//p" $UNIT; }
 
-install_package() { DEBIAN_FRONTEND=noninteractive dpkg --install --force-confold /causeway-test/causeway.deb >/causeway-test/dpkg 2>&1 || { cat /causeway-test/dpkg; fail "dpkg cannot install the package"; }; }
+install_package() {
+    DEBIAN_FRONTEND=noninteractive dpkg --install --force-confold /causeway-test/causeway.deb >/causeway-test/dpkg 2>&1 ||
+        { cat /causeway-test/dpkg; fail "dpkg cannot install the package"; }
+}
 
 expect_mode() { [ "$(stat -c '%a %U:%G' "$1")" = "$2" ] || fail "$1 is $(stat -c '%a %U:%G' "$1"), not $2"; }
 
@@ -148,7 +151,7 @@ inside() {
     open=$(find $STATE -perm /077)
     [ -z "$open" ] || fail "other users may read $open"
 
-    # An administrator changes a setting, and the next version of the package comes.
+    # An upgrade keeps a setting that the administrator changed.
     sed -i 's|^#listen *=.*|listen = "127.0.0.1:8099"|' $SETTINGS
     is_booted || stop
     install_package
@@ -158,11 +161,11 @@ inside() {
 
     dpkg --remove causeway >/dev/null
     if [ -e /usr/bin/causeway ] || [ -e $UNIT ]; then fail "files are left after the removal"; fi
-    if [ ! -e $SETTINGS ] || [ -z "$(ls $STATE)" ]; then fail "the removal took settings or data"; fi
+    if [ ! -e $SETTINGS ] || [ -z "$(ls $STATE)" ]; then fail "the removal deleted settings or data"; fi
     dpkg --purge causeway >/dev/null
     [ ! -e $SETTINGS ] || fail "$SETTINGS is left after the purge"
-    [ -n "$(ls $STATE)" ] || fail "the purge took the data"
-    echo "the package installs, starts, upgrades and is removed as it should"
+    [ -n "$(ls $STATE)" ] || fail "the purge deleted the data"
+    echo "the package installs, starts, upgrades and uninstalls cleanly"
 }
 
 case ${1:-} in
