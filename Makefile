@@ -9,7 +9,9 @@ GENERATE ?= 1800000
 INPUT = $(if $(DATA),--file $(DATA),--generate $(GENERATE))
 LOAD = target/release/causeway-load
 
-.PHONY: help run build test faults fault-journal screenshots lighthouse lint fmt openapi bench bench-import bench-details deny
+SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
+
+.PHONY: help run build test faults fault-journal screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -21,6 +23,7 @@ build: ## Build the release binary
 	cargo build --release
 
 test: lint ## Run every test, on SQLite and on PostgreSQL; installs what is missing, stops what it started
+	DENY=$(DENY) tests/deny.sh --if-installed
 	tests/with-services.sh cargo test --workspace
 
 faults: ## Break things for longer: imports killed at 300 moments on each database, and all other faults
@@ -35,10 +38,11 @@ screenshots: ## Every page at 375 and 1280 px, in light and dark, into target/sc
 lighthouse: build ## Lighthouse (mobile) on home, profile and fundraiser: 95 or more in everything
 	tests/lighthouse.sh
 
-lint: ## Formatting, clippy and the documentation, without a warning
+lint: ## Check formatting, clippy, documentation and shell scripts, without a warning
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	@if command -v shellcheck >/dev/null; then shellcheck --severity=warning $(SCRIPTS); fi
 
 fmt: ## Format the code
 	cargo fmt --all
@@ -46,9 +50,14 @@ fmt: ## Format the code
 openapi: ## Write openapi.json anew from the handlers
 	cargo run --quiet -- openapi > openapi.json.new && mv openapi.json.new openapi.json
 
-deny: ## Licences, bans, duplicates and sources of all crates
-	@command -v cargo-deny >/dev/null || cargo install cargo-deny --locked
-	cargo deny check bans licenses sources
+deny: ## Check licenses, bans, sources and advisories of all crates; DENY=required: fail without the advisories
+	DENY=$(DENY) tests/deny.sh
+
+deb: build ## Build a Debian package with a systemd unit into target/debian
+	deploy/debian/build.sh
+
+test-deb: deb ## Install, start, upgrade and remove the Debian package in a temporary copy of this machine; needs root
+	tests/deb.sh "$$(ls -t target/debian/*.deb | head -n 1)"
 
 bench: bench-import bench-details bench-search bench-keys bench-fundraisers bench-site ## All benchmarks, one after the other
 

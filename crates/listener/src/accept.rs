@@ -1,19 +1,21 @@
-//! The door: a listening socket, and the next connection on it, also after a moment in which there can be none.
+//! Opens the listening socket and accepts connections on it.
 
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-/// How many connections may wait to be picked up; the system may hold it lower. One that finds no room is tried
-/// again by its client a whole second later.
+/// The number of connections that may wait to be accepted. The system may use a lower limit. A client whose
+/// connection does not fit tries again only after a second.
 const BACKLOG: u32 = 4096;
 
-/// Time to wait for file handles after the system had none left for a new connection.
-const PAUSE_WITHOUT_HANDLES: Duration = Duration::from_millis(100);
+/// The pause before the next attempt after a temporary error, such as running out of file descriptors.
+const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Listens on `address`. With `share_port` a second process may listen there too, so that a new server can take
-/// over before the old one stops.
+/// Listens on `address`.
+///
+/// With `share_port`, a second process may listen on the same port, so that a new server can take over before the
+/// old one stops.
 pub fn listen(address: SocketAddr, share_port: bool) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()?
@@ -28,42 +30,43 @@ pub fn listen(address: SocketAddr, share_port: bool) -> io::Result<TcpListener> 
     socket.listen(BACKLOG)
 }
 
-/// The next connection. Running out of file handles is a state that passes; only a listener that cannot accept
-/// at all is an error.
-pub(super) async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+/// Accepts the next connection, retrying after temporary errors.
+///
+/// Returns an error only if the listener cannot accept connections at all.
+pub(crate) async fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     loop {
         match listener.accept().await {
             Ok(accepted) => return Ok(accepted),
-            Err(error) => match Setback::of(&error) {
-                Setback::Connection => {}
-                Setback::Passing => {
-                    tracing::warn!(%error, "cannot accept connections for a moment");
-                    tokio::time::sleep(PAUSE_WITHOUT_HANDLES).await;
+            Err(error) => match AcceptError::classify(&error) {
+                AcceptError::ClientGone => {}
+                AcceptError::Temporary => {
+                    tracing::warn!(%error, "failed to accept a connection; retrying");
+                    tokio::time::sleep(RETRY_DELAY).await;
                 }
-                Setback::Fatal => return Err(error),
+                AcceptError::Fatal => return Err(error),
             },
         }
     }
 }
 
-/// What a failed accept means.
+/// The kinds of errors that `accept` distinguishes.
 #[derive(Debug, PartialEq, Eq)]
-enum Setback {
-    /// This one client left before it was picked up.
-    Connection,
-    Passing,
+enum AcceptError {
+    /// The client left before its connection was accepted.
+    ClientGone,
+    Temporary,
     Fatal,
 }
 
-impl Setback {
-    fn of(error: &io::Error) -> Self {
+impl AcceptError {
+    fn classify(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::ConnectionAborted
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::ConnectionRefused
-            | io::ErrorKind::Interrupted => Self::Connection,
+            | io::ErrorKind::Interrupted => Self::ClientGone,
             io::ErrorKind::InvalidInput => Self::Fatal,
-            _ => Self::Passing,
+            _ => Self::Temporary,
         }
     }
 }
@@ -73,29 +76,35 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_port_is_shared_only_where_both_say_so() {
-        let anywhere = "127.0.0.1:0".parse().unwrap();
-        let alone = listen(anywhere, false).unwrap();
+    async fn a_port_is_shared_only_if_both_listeners_allow_it() {
+        let any_port = "127.0.0.1:0".parse().unwrap();
+        let exclusive = listen(any_port, false).unwrap();
         assert_eq!(
-            listen(alone.local_addr().unwrap(), true).unwrap_err().kind(),
+            listen(exclusive.local_addr().unwrap(), true).unwrap_err().kind(),
             io::ErrorKind::AddrInUse
         );
-        let shared = listen(anywhere, true).unwrap();
+        let shared = listen(any_port, true).unwrap();
         assert!(listen(shared.local_addr().unwrap(), true).is_ok());
     }
 
     #[test]
-    fn an_accept_without_file_handles_is_tried_again_after_a_pause() {
+    fn running_out_of_file_descriptors_is_a_temporary_error() {
         const ENFILE: i32 = 23;
         const EMFILE: i32 = 24;
         const EINVAL: i32 = 22;
         for code in [ENFILE, EMFILE] {
-            assert_eq!(Setback::of(&io::Error::from_raw_os_error(code)), Setback::Passing);
+            assert_eq!(
+                AcceptError::classify(&io::Error::from_raw_os_error(code)),
+                AcceptError::Temporary
+            );
         }
         assert_eq!(
-            Setback::of(&io::ErrorKind::ConnectionAborted.into()),
-            Setback::Connection
+            AcceptError::classify(&io::ErrorKind::ConnectionAborted.into()),
+            AcceptError::ClientGone
         );
-        assert_eq!(Setback::of(&io::Error::from_raw_os_error(EINVAL)), Setback::Fatal);
+        assert_eq!(
+            AcceptError::classify(&io::Error::from_raw_os_error(EINVAL)),
+            AcceptError::Fatal
+        );
     }
 }

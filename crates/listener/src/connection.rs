@@ -1,7 +1,7 @@
-//! One connection from its accept to its end: the protocol, one timer, and the stop of the server.
+//! Drives one connection: its protocol, its timer and the stop of the server.
 
-use super::state::Vitals;
-use super::timer::arm;
+use crate::state::ConnectionState;
+use crate::timer::arm;
 use hyper_util::server::graceful::GracefulConnection;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -9,26 +9,29 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// Drives `connection` to its end, which comes at the latest with a deadline of its `vitals`.
+/// Drives `connection` until it ends or until a deadline of its `state` passes.
 ///
-/// The stop signal and the timer are polled when they are armed and not again: they hold the waker of this
-/// task, which is all it takes, and asking them on every request would cost locks shared by all connections.
-/// The timer is moved back only when it fires, and forward only for a deadline that comes before it.
-pub(super) async fn attend<C>(connection: C, vitals: &Vitals, parting: Duration)
+/// After a stop, an idle HTTP/1 connection stays open for `idle_grace_period`, because a request may already be on
+/// its way. The response to such a request says that the connection closes.
+///
+/// The stop signal and the timer are polled once, when they are armed: from then on they hold the waker of this
+/// task. Polling them on every request would take locks that all connections share. For the same reason the timer is
+/// moved back only when it fires; it is moved forward only for an earlier deadline.
+pub(crate) async fn drive<C>(connection: C, state: &ConnectionState, idle_grace_period: Duration)
 where
     C: GracefulConnection,
 {
-    let stop = vitals.stop();
+    let stop = state.stop();
     let mut connection = pin!(connection);
-    let mut stopped = pin!(stop.begun());
+    let mut stopped = pin!(stop.notified());
     let mut timer = pin!(sleep_until(
-        vitals
+        state
             .deadline()
-            .unwrap_or_else(|| Instant::now() + vitals.rest())
+            .unwrap_or_else(|| Instant::now() + state.idle_timeout())
     ));
     let mut is_armed = false;
-    let mut leave_at = None;
-    let mut told_to_leave = false;
+    let mut grace_end = None;
+    let mut is_shutting_down = false;
 
     poll_fn(|cx| {
         if !is_armed {
@@ -42,31 +45,29 @@ where
             if connection.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(());
             }
-            // A request may be on its way on a connection that looks idle, so a server that stops listens a
-            // breath longer; its answer then says that it was the last one.
-            if stop.has_begun() && !told_to_leave {
-                let leave_at = *leave_at.get_or_insert_with(|| Instant::now() + parting);
-                if vitals.is_busy() || vitals.is_multiplexed() || Instant::now() >= leave_at {
-                    told_to_leave = true;
+            if stop.is_set() && !is_shutting_down {
+                let grace_end = *grace_end.get_or_insert_with(|| Instant::now() + idle_grace_period);
+                if state.is_busy() || state.is_http2() || Instant::now() >= grace_end {
+                    is_shutting_down = true;
                     connection.as_mut().graceful_shutdown();
                     continue;
                 }
             }
-            let waiting_to_leave = leave_at.filter(|_| !told_to_leave);
-            let deadline = match (vitals.deadline(), waiting_to_leave) {
-                (Some(deadline), Some(leave_at)) => Some(deadline.min(leave_at)),
-                (deadline, leave_at) => deadline.or(leave_at),
+            let grace_deadline = grace_end.filter(|_| !is_shutting_down);
+            let deadline = match (state.deadline(), grace_deadline) {
+                (Some(deadline), Some(grace_end)) => Some(deadline.min(grace_end)),
+                (deadline, grace_end) => deadline.or(grace_end),
             };
             if !timer.is_elapsed() && deadline.is_none_or(|deadline| deadline >= timer.deadline()) {
                 return Poll::Pending;
             }
             let now = Instant::now();
-            if vitals.deadline().is_some_and(|deadline| deadline <= now) {
+            if state.deadline().is_some_and(|deadline| deadline <= now) {
                 return Poll::Ready(());
             }
             timer
                 .as_mut()
-                .reset(deadline.unwrap_or_else(|| now + vitals.rest()));
+                .reset(deadline.unwrap_or_else(|| now + state.idle_timeout()));
             if arm(timer.as_mut(), cx).is_pending() {
                 return Poll::Pending;
             }

@@ -1,83 +1,86 @@
-//! How many connections are open, in all and from each client, and no more than that.
+//! Limits the number of open connections, in total and per client.
 
-use super::client::client_network;
-use super::settings::ServeSettings;
+use crate::network::client_network;
+use crate::settings::ServeSettings;
 use ipnet::IpNet;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The open connections of one listener. Its lock is taken when a connection opens or closes, never by a request.
+/// The open connections of one listener.
+///
+/// The lock is taken when a connection opens or closes, never by a request.
 #[derive(Debug)]
-pub(super) struct Connections {
-    most: usize,
-    most_per_client: usize,
-    exempt: Vec<IpNet>,
-    open: Mutex<Open>,
+pub(crate) struct Connections {
+    max_total: usize,
+    max_per_client: usize,
+    trusted_proxies: Vec<IpNet>,
+    counts: Mutex<Counts>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
-    all: usize,
+struct Counts {
+    total: usize,
     by_client: HashMap<IpNet, usize>,
 }
 
 impl Connections {
-    pub(super) fn new(settings: &ServeSettings) -> Arc<Self> {
+    pub(crate) fn new(settings: &ServeSettings) -> Arc<Self> {
         Arc::new(Self {
-            most: settings.max_connections,
-            most_per_client: settings.max_connections_per_address,
-            exempt: settings.trusted_proxies.clone(),
-            open: Mutex::default(),
+            max_total: settings.max_connections,
+            max_per_client: settings.max_connections_per_address,
+            trusted_proxies: settings.trusted_proxies.clone(),
+            counts: Mutex::default(),
         })
     }
 
-    /// A place for a connection from `peer`, until it is dropped; none where the server or the client has all
-    /// it may. Proxies speak for many clients and count only in all.
-    pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Place> {
+    /// Admits a connection from `peer`, or returns `None` if the server or the client has reached its limit.
+    ///
+    /// A trusted proxy forwards the requests of many clients, so only the total limit applies to it.
+    pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<ConnectionPermit> {
         let peer = peer.to_canonical();
-        let exempt = self.exempt.iter().any(|network| network.contains(&peer));
-        let client = (!exempt).then(|| client_network(peer));
-        let mut open = self.lock();
-        if open.all >= self.most {
+        let is_proxy = self.trusted_proxies.iter().any(|network| network.contains(&peer));
+        let client = (!is_proxy).then(|| client_network(peer));
+        let mut counts = self.lock();
+        if counts.total >= self.max_total {
             return None;
         }
         if let Some(client) = client {
-            let count = open.by_client.get(&client).copied().unwrap_or(0);
-            if count >= self.most_per_client {
+            let count = counts.by_client.get(&client).copied().unwrap_or(0);
+            if count >= self.max_per_client {
                 return None;
             }
-            open.by_client.insert(client, count + 1);
+            counts.by_client.insert(client, count + 1);
         }
-        open.all += 1;
-        Some(Place {
+        counts.total += 1;
+        Some(ConnectionPermit {
             connections: Arc::clone(self),
             client,
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One open connection's share of the caps.
+/// Permission for one connection to be open. Dropping it releases the connection's share of the limits.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct ConnectionPermit {
     connections: Arc<Connections>,
     client: Option<IpNet>,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        let mut open = self.connections.lock();
-        open.all -= 1;
+        let mut counts = self.connections.lock();
+        counts.total -= 1;
         if let Some(client) = self.client
-            && let Some(count) = open.by_client.get_mut(&client)
+            && let Some(count) = counts.by_client.get_mut(&client)
         {
             *count -= 1;
             if *count == 0 {
-                open.by_client.remove(&client);
+                counts.by_client.remove(&client);
             }
         }
     }
@@ -87,10 +90,10 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
-    fn connections(most: usize, most_per_client: usize) -> Arc<Connections> {
+    fn connections(max_total: usize, max_per_client: usize) -> Arc<Connections> {
         Connections::new(&ServeSettings {
-            max_connections: most,
-            max_connections_per_address: most_per_client,
+            max_connections: max_total,
+            max_connections_per_address: max_per_client,
             trusted_proxies: vec!["10.0.0.0/8".parse().unwrap()],
             ..ServeSettings::default()
         })
@@ -101,39 +104,40 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_no_more_than_its_share_and_gets_back_what_it_closes() {
+    fn a_client_at_its_limit_is_admitted_again_after_it_closes_a_connection() {
         let connections = connections(10, 2);
-        let one = connections.admit(address("192.0.2.1"));
-        let other = connections.admit(address("192.0.2.1"));
-        assert!(one.is_some() && other.is_some());
+        let first = connections.admit(address("192.0.2.1"));
+        let second = connections.admit(address("192.0.2.1"));
+        assert!(first.is_some() && second.is_some());
         assert!(connections.admit(address("192.0.2.1")).is_none());
         assert!(connections.admit(address("192.0.2.2")).is_some());
-        drop(one);
+        drop(first);
         assert!(connections.admit(address("192.0.2.1")).is_some());
     }
 
     #[test]
     fn an_ipv6_subnet_is_one_client() {
         let connections = connections(10, 1);
-        let _one = connections.admit(address("2001:db8::1"));
+        let _permit = connections.admit(address("2001:db8::1"));
         assert!(connections.admit(address("2001:db8::ffff:2")).is_none());
         assert!(connections.admit(address("2001:db8:0:1::1")).is_some());
     }
 
     #[test]
-    fn proxies_count_only_in_all() {
+    fn only_the_total_limit_applies_to_proxies() {
         let connections = connections(3, 1);
-        let places: Vec<_> = (0..3).map(|_| connections.admit(address("10.0.0.1"))).collect();
-        assert!(places.iter().all(Option::is_some));
+        let proxies = ["10.0.0.1", "10.0.0.1", "::ffff:10.0.0.1"];
+        let permits = proxies.map(|proxy| connections.admit(address(proxy)));
+        assert!(permits.iter().all(Option::is_some));
         assert!(connections.admit(address("10.0.0.1")).is_none());
         assert!(connections.admit(address("192.0.2.1")).is_none());
     }
 
     #[test]
-    fn nothing_is_remembered_of_clients_that_left() {
+    fn clients_without_connections_take_no_memory() {
         let connections = connections(10, 5);
         drop(connections.admit(address("192.0.2.1")));
-        assert_eq!(connections.lock().all, 0);
+        assert_eq!(connections.lock().total, 0);
         assert!(connections.lock().by_client.is_empty());
     }
 }

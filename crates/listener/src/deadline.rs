@@ -1,7 +1,7 @@
-//! The time an answer may take until it begins.
+//! A timeout that costs nothing for a future that is ready at once.
 //!
-//! A timer is made only for an answer that is not there at the first look, so an answer from memory pays nothing
-//! for its deadline.
+//! [`tokio::time::timeout`] creates its timer up front. Most responses come from memory and are ready at the first
+//! poll, so the timer is created only after a future was pending once.
 
 use pin_project_lite::pin_project;
 use std::pin::Pin;
@@ -10,23 +10,22 @@ use std::time::Duration;
 use tokio::time::Sleep;
 
 pin_project! {
-    /// A future that is given up, as `None`, when it is not ready in time.
-    pub(super) struct Deadline<F> {
+    /// Runs a future for at most `timeout`. The output is `None` if the time runs out.
+    pub(crate) struct Deadline<F> {
         #[pin]
         future: F,
         #[pin]
         timer: Option<Sleep>,
-        after: Duration,
+        timeout: Duration,
     }
 }
 
 impl<F> Deadline<F> {
-    #[inline]
-    pub(super) fn new(future: F, after: Duration) -> Self {
+    pub(crate) fn new(future: F, timeout: Duration) -> Self {
         Self {
             future,
             timer: None,
-            after,
+            timeout,
         }
     }
 }
@@ -40,7 +39,7 @@ impl<F: Future> Future for Deadline<F> {
             return Poll::Ready(Some(output));
         }
         if this.timer.is_none() {
-            this.timer.set(Some(tokio::time::sleep(*this.after)));
+            this.timer.set(Some(tokio::time::sleep(*this.timeout)));
         }
         match this.timer.as_pin_mut().map(|timer| timer.poll(cx)) {
             Some(Poll::Ready(())) => Poll::Ready(None),
@@ -52,21 +51,24 @@ impl<F: Future> Future for Deadline<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::time::sleep;
+    use tokio::time::{Instant, sleep};
 
-    const AFTER: Duration = Duration::from_secs(30);
+    const TIMEOUT: Duration = Duration::from_secs(30);
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_ready_in_time_is_passed_on() {
-        assert_eq!(Deadline::new(std::future::ready("now"), AFTER).await, Some("now"));
+    async fn a_future_that_is_ready_in_time_gives_its_output() {
         assert_eq!(
-            Deadline::new(sleep(Duration::from_secs(29)), AFTER).await,
-            Some(())
+            Deadline::new(std::future::ready("output"), TIMEOUT).await,
+            Some("output")
         );
+        let slow = sleep(Duration::from_secs(29));
+        assert_eq!(Deadline::new(slow, TIMEOUT).await, Some(()));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_not_ready_in_time_is_given_up() {
-        assert_eq!(Deadline::new(std::future::pending::<()>(), AFTER).await, None);
+    async fn a_future_that_is_not_ready_in_time_gives_none() {
+        let start = Instant::now();
+        assert_eq!(Deadline::new(std::future::pending::<()>(), TIMEOUT).await, None);
+        assert_eq!(start.elapsed().as_secs(), 30);
     }
 }

@@ -3,25 +3,29 @@
 use ipnet::IpNet;
 use std::time::Duration;
 
-/// How long clients may take, and how many there may be.
+/// The timeouts of connections and requests, the limits on connections, and the trusted proxies.
 #[derive(Clone, Debug)]
 pub struct ServeSettings {
-    /// From the connection, or the first byte of a later request, to the end of its head.
+    /// The time for a request head, from the accept or from the first byte of a later request.
     pub header_timeout: Duration,
-    /// From the end of an answer to the next request on the same connection.
+    /// The time from the end of a response to the next request on the same connection.
     pub idle_timeout: Duration,
-    /// From the head of a request to the head of its answer. The router's own layer is to answer what takes
-    /// longer; a request that outlives that by a quarter gets a 503 from the listener itself.
+    /// The time from the head of a request to the head of its response.
+    ///
+    /// The service is expected to enforce it with a response of its own. The listener sends a 503 only if the
+    /// service takes a quarter longer.
     pub request_timeout: Duration,
-    /// How long a client may read nothing of its answer.
+    /// The time for which a client may read nothing of a response.
     pub write_timeout: Duration,
-    /// How long requests in flight may go on after a stop. The default leaves a second of the fifteen that we
-    /// promise for the rest of the process.
+    /// The time for which requests in flight may continue after a stop.
+    ///
+    /// The default leaves the process one of the 15 seconds within which it is expected to end.
     pub stop_timeout: Duration,
+    /// The maximum number of open connections.
     pub max_connections: usize,
-    /// Per IPv4 address or IPv6 /64; trusted proxies are exempt.
+    /// The maximum number of open connections per IPv4 address or IPv6 /64. Trusted proxies are exempt.
     pub max_connections_per_address: usize,
-    /// Peers whose `X-Forwarded-For` is believed.
+    /// The networks of proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
 }
 
@@ -41,8 +45,8 @@ impl Default for ServeSettings {
 }
 
 impl ServeSettings {
-    /// When a request is given up that the router's own layer did not end.
-    pub(super) fn answer_within(&self) -> Duration {
+    /// The time after which the listener responds to a request that the service has not timed out itself.
+    pub(crate) fn response_timeout(&self) -> Duration {
         self.request_timeout + self.request_timeout / 4
     }
 }

@@ -1,30 +1,32 @@
-//! What one connection is doing, so that it is closed when it does nothing for too long.
+//! Tracks what one connection is doing, to decide when it is closed.
 //!
-//! The stream notes when bytes of a head arrive and when a write is stuck, the front notes requests and answers,
-//! and the connection's one timer asks for the deadline that follows. All of it is a handful of relaxed atomics
-//! that only this connection touches.
+//! The stream records reads and blocked writes, the service records requests and responses, and the timer of the
+//! connection asks for the resulting deadline. All of it is a few relaxed atomics that only this connection uses.
 
-use super::settings::ServeSettings;
-use super::stop::Stop;
+use crate::settings::ServeSettings;
+use crate::stop::StopSignal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// The value of a time that is not set.
 const NEVER: u64 = u64::MAX;
-/// It began since the last look. A head mostly arrives whole and is answered before anyone asks when it began.
-const UNTIMED: u64 = u64::MAX - 1;
+
+/// The value of a start time that is set when the deadline is computed next. Most heads arrive in one piece, so
+/// this saves reading the clock for them.
+const NOT_TIMED_YET: u64 = u64::MAX - 1;
 
 /// The times after which a connection is closed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(crate) struct Timeouts {
     header: Duration,
     idle: Duration,
     write: Duration,
 }
 
-impl Patience {
-    pub(super) fn new(settings: &ServeSettings) -> Self {
+impl Timeouts {
+    pub(crate) fn new(settings: &ServeSettings) -> Self {
         Self {
             header: settings.header_timeout,
             idle: settings.idle_timeout,
@@ -33,221 +35,229 @@ impl Patience {
     }
 }
 
-/// Moments are microseconds since the connection was accepted.
+/// The activity of one connection.
+///
+/// Times are in microseconds since the connection was accepted.
 #[derive(Debug)]
-pub(super) struct Vitals {
-    accepted: Instant,
-    patience: Patience,
-    in_flight: AtomicU32,
+pub(crate) struct ConnectionState {
+    accepted_at: Instant,
+    timeouts: Timeouts,
+    requests_in_flight: AtomicU32,
     head_since: AtomicU64,
     idle_since: AtomicU64,
-    stuck_since: AtomicU64,
-    /// HTTP/2: bytes between requests are control frames and not the beginning of a head.
-    multiplexed: AtomicBool,
-    /// An answer of the router is on its way to the socket.
-    answered: AtomicBool,
-    stop: Arc<Stop>,
+    write_blocked_since: AtomicU64,
+    /// Over HTTP/2, bytes between requests are control frames and not the start of a head.
+    is_http2: AtomicBool,
+    /// Whether a response of the service has not been flushed to the socket yet.
+    is_response_unflushed: AtomicBool,
+    stop: Arc<StopSignal>,
 }
 
-impl Vitals {
-    /// A connection just accepted: its first head is awaited from now on, silent or not.
-    pub(super) fn new(patience: Patience, stop: Arc<Stop>) -> Self {
+impl ConnectionState {
+    /// Returns the state of a connection that was just accepted. The time for its first head starts now, even if
+    /// the client sends nothing.
+    pub(crate) fn new(timeouts: Timeouts, stop: Arc<StopSignal>) -> Self {
         Self {
-            accepted: Instant::now(),
-            patience,
-            in_flight: AtomicU32::new(0),
+            accepted_at: Instant::now(),
+            timeouts,
+            requests_in_flight: AtomicU32::new(0),
             head_since: AtomicU64::new(0),
             idle_since: AtomicU64::new(0),
-            stuck_since: AtomicU64::new(NEVER),
-            multiplexed: AtomicBool::new(false),
-            answered: AtomicBool::new(false),
+            write_blocked_since: AtomicU64::new(NEVER),
+            is_http2: AtomicBool::new(false),
+            is_response_unflushed: AtomicBool::new(false),
             stop,
         }
     }
 
-    /// When the connection is to be closed as things stand; none while a request is being answered.
+    /// Returns when the connection is closed if nothing changes, or `None` while a request is in flight and no write
+    /// is blocked.
     #[inline]
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        let stuck = self.stuck_since.load(Relaxed);
-        if stuck != NEVER {
-            return Some(self.moment(stuck, self.patience.write));
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let write_blocked_since = self.write_blocked_since.load(Relaxed);
+        if write_blocked_since != NEVER {
+            return Some(self.instant(write_blocked_since) + self.timeouts.write);
         }
         if self.is_busy() {
             return None;
         }
         Some(match self.head_since.load(Relaxed) {
-            NEVER => self.moment(self.idle_since.load(Relaxed), self.patience.idle),
-            UNTIMED => {
+            NEVER => self.instant(self.idle_since.load(Relaxed)) + self.timeouts.idle,
+            NOT_TIMED_YET => {
                 let now = self.now();
                 self.head_since.store(now, Relaxed);
-                self.moment(now, self.patience.header)
+                self.instant(now) + self.timeouts.header
             }
-            head => self.moment(head, self.patience.header),
+            head_since => self.instant(head_since) + self.timeouts.header,
         })
     }
 
     #[inline]
-    pub(super) fn stop(&self) -> &Stop {
+    pub(crate) fn stop(&self) -> &StopSignal {
         &self.stop
     }
 
-    /// How long the timer may rest while there is no deadline.
     #[inline]
-    pub(super) fn rest(&self) -> Duration {
-        self.patience.idle
+    pub(crate) fn idle_timeout(&self) -> Duration {
+        self.timeouts.idle
+    }
+
+    /// Returns whether any request is in flight.
+    #[inline]
+    pub(crate) fn is_busy(&self) -> bool {
+        self.requests_in_flight.load(Relaxed) > 0
     }
 
     #[inline]
-    pub(super) fn is_busy(&self) -> bool {
-        self.in_flight.load(Relaxed) > 0
+    pub(crate) fn is_http2(&self) -> bool {
+        self.is_http2.load(Relaxed)
     }
 
     #[inline]
-    pub(super) fn is_multiplexed(&self) -> bool {
-        self.multiplexed.load(Relaxed)
-    }
-
-    #[inline]
-    pub(super) fn bytes_arrived(&self) {
-        if !self.is_busy() && self.head_since.load(Relaxed) == NEVER && !self.is_multiplexed() {
-            self.head_since.store(UNTIMED, Relaxed);
+    pub(crate) fn record_read(&self) {
+        if !self.is_busy() && self.head_since.load(Relaxed) == NEVER && !self.is_http2() {
+            self.head_since.store(NOT_TIMED_YET, Relaxed);
         }
     }
 
     #[inline]
-    pub(super) fn write_is_stuck(&self) {
-        if self.stuck_since.load(Relaxed) == NEVER {
-            self.stuck_since.store(self.now(), Relaxed);
+    pub(crate) fn record_write(&self) {
+        if self.write_blocked_since.load(Relaxed) != NEVER {
+            self.write_blocked_since.store(NEVER, Relaxed);
         }
     }
 
     #[inline]
-    pub(super) fn write_moved(&self) {
-        if self.stuck_since.load(Relaxed) != NEVER {
-            self.stuck_since.store(NEVER, Relaxed);
+    pub(crate) fn record_blocked_write(&self) {
+        if self.write_blocked_since.load(Relaxed) == NEVER {
+            self.write_blocked_since.store(self.now(), Relaxed);
         }
     }
 
     #[inline]
-    pub(super) fn flushed(&self) {
-        self.answered.store(false, Relaxed);
+    pub(crate) fn record_flush(&self) {
+        self.is_response_unflushed.store(false, Relaxed);
     }
 
-    /// Whether what is being written comes from the protocol library alone: its word to a head it cannot read.
+    /// Returns whether the bytes being written come from hyper and not from the service. Over HTTP/1, that is its
+    /// response to a head it cannot parse.
     #[inline]
-    pub(super) fn is_speaking_for_itself(&self) -> bool {
-        !self.is_busy() && !self.answered.load(Relaxed) && !self.is_multiplexed()
+    pub(crate) fn is_output_from_hyper(&self) -> bool {
+        !self.is_busy() && !self.is_response_unflushed.load(Relaxed) && !self.is_http2()
     }
 
+    #[inline]
     fn now(&self) -> u64 {
-        self.accepted.elapsed().as_micros() as u64
+        self.accepted_at.elapsed().as_micros() as u64
     }
 
-    fn moment(&self, since: u64, patience: Duration) -> Instant {
-        self.accepted + Duration::from_micros(since) + patience
+    #[inline]
+    fn instant(&self, micros: u64) -> Instant {
+        self.accepted_at + Duration::from_micros(micros)
     }
 }
 
-/// One request, from its head to the end of its answer's body.
+/// A request in flight, from its head to the end of its response body.
 #[derive(Debug)]
-pub(super) struct Flight(Arc<Vitals>);
+pub(crate) struct InFlight(Arc<ConnectionState>);
 
-impl Flight {
+impl InFlight {
     #[inline]
-    pub(super) fn begin(vitals: &Arc<Vitals>, multiplexed: bool) -> Self {
-        if multiplexed {
-            vitals.multiplexed.store(true, Relaxed);
+    pub(crate) fn start(state: &Arc<ConnectionState>, is_http2: bool) -> Self {
+        if is_http2 {
+            state.is_http2.store(true, Relaxed);
         }
-        vitals.in_flight.fetch_add(1, Relaxed);
-        vitals.head_since.store(NEVER, Relaxed);
-        Self(Arc::clone(vitals))
+        state.requests_in_flight.fetch_add(1, Relaxed);
+        state.head_since.store(NEVER, Relaxed);
+        Self(Arc::clone(state))
     }
 
     #[inline]
-    pub(super) fn answered(&self) {
-        self.0.answered.store(true, Relaxed);
+    pub(crate) fn record_response(&self) {
+        self.0.is_response_unflushed.store(true, Relaxed);
     }
 
-    /// Whether this answer is to be the last one on its connection. HTTP/2 says so in a frame of its own.
+    /// Returns whether the response must say that it is the last one on its connection. HTTP/2 has a frame for
+    /// that.
     #[inline]
-    pub(super) fn is_last(&self) -> bool {
-        self.0.stop.has_begun() && !self.0.is_multiplexed()
+    pub(crate) fn is_last(&self) -> bool {
+        self.0.stop.is_set() && !self.0.is_http2()
     }
 }
 
-impl Drop for Flight {
+impl Drop for InFlight {
     #[inline]
     fn drop(&mut self) {
         self.0.idle_since.store(self.0.now(), Relaxed);
-        self.0.in_flight.fetch_sub(1, Relaxed);
+        self.0.requests_in_flight.fetch_sub(1, Relaxed);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::time::advance;
 
-    fn vitals() -> Arc<Vitals> {
-        let seconds = Duration::from_secs;
-        Arc::new(Vitals::new(
-            Patience {
-                header: seconds(10),
-                idle: seconds(60),
-                write: seconds(30),
+    fn state() -> Arc<ConnectionState> {
+        Arc::new(ConnectionState::new(
+            Timeouts {
+                header: Duration::from_secs(10),
+                idle: Duration::from_mins(1),
+                write: Duration::from_secs(30),
             },
             Arc::default(),
         ))
     }
 
-    fn seconds_left(vitals: &Vitals) -> Option<u64> {
-        let left = vitals.deadline()? - Instant::now();
+    fn seconds_left(state: &ConnectionState) -> Option<u64> {
+        let left = state.deadline()? - Instant::now();
         Some(left.as_secs_f64().round() as u64)
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_first_head_has_its_time_from_the_accept_on_whatever_arrives() {
-        let vitals = vitals();
+    async fn reads_do_not_extend_the_deadline_of_the_first_head() {
+        let state = state();
         for left in [10, 6, 2] {
-            assert_eq!(seconds_left(&vitals), Some(left));
-            tokio::time::advance(Duration::from_secs(4)).await;
-            vitals.bytes_arrived();
+            assert_eq!(seconds_left(&state), Some(left));
+            advance(Duration::from_secs(4)).await;
+            state.record_read();
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn between_requests_a_connection_may_idle_but_not_drip() {
-        let vitals = vitals();
-        drop(Flight::begin(&vitals, false));
-        tokio::time::advance(Duration::from_secs(20)).await;
-        assert_eq!(seconds_left(&vitals), Some(40));
-        vitals.bytes_arrived();
-        assert_eq!(seconds_left(&vitals), Some(10));
-        tokio::time::advance(Duration::from_secs(3)).await;
-        vitals.bytes_arrived();
-        assert_eq!(seconds_left(&vitals), Some(7));
+    async fn a_later_head_has_a_shorter_deadline_than_an_idle_connection() {
+        let state = state();
+        drop(InFlight::start(&state, false));
+        advance(Duration::from_secs(20)).await;
+        assert_eq!(seconds_left(&state), Some(40));
+        state.record_read();
+        assert_eq!(seconds_left(&state), Some(10));
+        advance(Duration::from_secs(3)).await;
+        state.record_read();
+        assert_eq!(seconds_left(&state), Some(7));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn control_frames_are_no_head_and_keep_nothing_alive() {
-        let vitals = vitals();
-        drop(Flight::begin(&vitals, true));
-        tokio::time::advance(Duration::from_secs(20)).await;
-        vitals.bytes_arrived();
-        assert_eq!(seconds_left(&vitals), Some(40));
+    async fn http2_control_frames_do_not_change_the_deadline() {
+        let state = state();
+        drop(InFlight::start(&state, true));
+        advance(Duration::from_secs(20)).await;
+        state.record_read();
+        assert_eq!(seconds_left(&state), Some(40));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_in_flight_has_no_deadline_until_its_answer_is_stuck() {
-        let vitals = vitals();
-        let flight = Flight::begin(&vitals, false);
-        assert_eq!(seconds_left(&vitals), None);
-        vitals.write_is_stuck();
-        tokio::time::advance(Duration::from_secs(5)).await;
-        vitals.write_is_stuck();
-        assert_eq!(seconds_left(&vitals), Some(25));
-        vitals.write_moved();
-        assert_eq!(seconds_left(&vitals), None);
-        drop(flight);
-        assert_eq!(seconds_left(&vitals), Some(60));
+    async fn a_request_in_flight_has_a_deadline_only_while_a_write_is_blocked() {
+        let state = state();
+        let in_flight = InFlight::start(&state, false);
+        assert_eq!(seconds_left(&state), None);
+        state.record_blocked_write();
+        advance(Duration::from_secs(5)).await;
+        state.record_blocked_write();
+        assert_eq!(seconds_left(&state), Some(25));
+        state.record_write();
+        assert_eq!(seconds_left(&state), None);
+        drop(in_flight);
+        assert_eq!(seconds_left(&state), Some(60));
     }
 }

@@ -1,29 +1,28 @@
-//! The word that the server stops.
+//! The signal that tells all connections that the server stops.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// Said once and heard by every connection: a flag to look at, and a wake-up for those that rest.
+/// A signal that is set once: a flag that is cheap to check, and a notification for connections that wait.
 #[derive(Debug, Default)]
-pub(super) struct Stop {
-    begun: AtomicBool,
-    word: Notify,
+pub(crate) struct StopSignal {
+    is_set: AtomicBool,
+    notify: Notify,
 }
 
-impl Stop {
-    pub(super) fn begin(&self) {
-        self.begun.store(true, Ordering::Release);
-        self.word.notify_waiters();
+impl StopSignal {
+    pub(crate) fn set(&self) {
+        self.is_set.store(true, Ordering::Release);
+        self.notify.notify_waiters();
     }
 
     #[inline]
-    pub(super) fn has_begun(&self) -> bool {
-        self.begun.load(Ordering::Acquire)
+    pub(crate) fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::Acquire)
     }
 
-    #[inline]
-    pub(super) fn begun(&self) -> Notified<'_> {
-        self.word.notified()
+    pub(crate) fn notified(&self) -> Notified<'_> {
+        self.notify.notified()
     }
 }

@@ -1,7 +1,7 @@
-//! The socket of one connection, which notes what moves on it.
+//! The socket of one connection, which reports its activity to the state of the connection.
 
-use super::refusal::{self, Refuse};
-use super::state::Vitals;
+use crate::refusal::{self, Refuse};
+use crate::state::ConnectionState;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -10,18 +10,19 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// How much of a refused request is still read, so that its sender gets to see the refusal.
-const PATIENCE_WITH_REFUSED: usize = 1 << 20;
+/// The maximum number of bytes that are read and discarded after a refusal, so that the client receives it.
+const MAX_DISCARDED_BYTES: usize = 1 << 20;
 
-/// A socket that reports to [`Vitals`] and puts a body into bare refusals.
+/// A socket that reports to [`ConnectionState`] and completes the refusals that hyper sends.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(crate) struct MonitoredStream {
     socket: TcpStream,
-    vitals: Arc<Vitals>,
+    state: Arc<ConnectionState>,
     refuse: Refuse,
     refusal: Option<Refusal>,
 }
 
+/// The completed refusal that is sent before the connection closes.
 #[derive(Debug)]
 struct Refusal {
     bytes: Vec<u8>,
@@ -29,31 +30,33 @@ struct Refusal {
     discarded: usize,
 }
 
-impl Stream {
-    pub(super) fn new(socket: TcpStream, vitals: Arc<Vitals>, refuse: Refuse) -> Self {
+impl MonitoredStream {
+    pub(crate) fn new(socket: TcpStream, state: Arc<ConnectionState>, refuse: Refuse) -> Self {
         Self {
             socket,
-            vitals,
+            state,
             refuse,
             refusal: None,
         }
     }
 
-    fn note<T>(&self, written: Poll<T>) -> Poll<T> {
+    fn record_write<T>(&self, written: Poll<T>) -> Poll<T> {
         match written {
-            Poll::Ready(_) => self.vitals.write_moved(),
-            Poll::Pending => self.vitals.write_is_stuck(),
+            Poll::Ready(_) => self.state.record_write(),
+            Poll::Pending => self.state.record_blocked_write(),
         }
         written
     }
 
-    /// Writes the completed refusal in place of `bare` and claims `bare` as written once all of it is out.
-    fn poll_refuse(&mut self, cx: &mut Context<'_>, bare: &[u8]) -> Option<Poll<io::Result<usize>>> {
+    /// Writes a completed refusal in place of `bytes`, and reports `bytes` as written once all of it is sent.
+    ///
+    /// Returns `None` if `bytes` are not a refusal.
+    fn poll_write_refusal(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<usize>>> {
         if self.refusal.is_none() {
-            let bytes = refusal::complete(bare, self.refuse)?;
-            self.vitals.bytes_arrived();
+            let completed = refusal::complete(bytes, self.refuse)?;
+            self.state.record_read();
             self.refusal = Some(Refusal {
-                bytes,
+                bytes: completed,
                 written: 0,
                 discarded: 0,
             });
@@ -63,20 +66,22 @@ impl Stream {
             match Pin::new(&mut self.socket).poll_write(cx, &refusal.bytes[refusal.written..]) {
                 Poll::Ready(Ok(count)) => refusal.written += count,
                 Poll::Ready(Err(error)) => return Some(Poll::Ready(Err(error))),
-                Poll::Pending => return Some(self.note(Poll::Pending)),
+                Poll::Pending => return Some(self.record_write(Poll::Pending)),
             }
         }
-        Some(self.note(Poll::Ready(Ok(bare.len()))))
+        Some(self.record_write(Poll::Ready(Ok(bytes.len()))))
     }
 
-    /// Reads on after a refusal: closing a socket with unread bytes resets it, and a reset can overtake the
-    /// refusal. The connection's deadline bounds this.
+    /// Reads the rest of a refused request.
+    ///
+    /// Closing a socket with unread bytes resets the connection, and the reset can overtake the refusal. The
+    /// deadline of the connection limits how long this takes.
     fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(refusal) = &mut self.refusal else {
             return Poll::Ready(());
         };
         let mut space = [MaybeUninit::uninit(); 4096];
-        while refusal.discarded < PATIENCE_WITH_REFUSED {
+        while refusal.discarded < MAX_DISCARDED_BYTES {
             let mut buffer = ReadBuf::uninit(&mut space);
             match ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer)) {
                 Ok(()) if !buffer.filled().is_empty() => refusal.discarded += buffer.filled().len(),
@@ -87,7 +92,7 @@ impl Stream {
     }
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for MonitoredStream {
     #[inline]
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -96,22 +101,22 @@ impl AsyncRead for Stream {
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.socket).poll_read(cx, buffer);
         if read.is_ready() {
-            self.vitals.bytes_arrived();
+            self.state.record_read();
         }
         read
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for MonitoredStream {
     #[inline]
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        if self.vitals.is_speaking_for_itself()
-            && let Some(refused) = self.poll_refuse(cx, bytes)
+        if self.state.is_output_from_hyper()
+            && let Some(written) = self.poll_write_refusal(cx, bytes)
         {
-            return refused;
+            return written;
         }
         let written = Pin::new(&mut self.socket).poll_write(cx, bytes);
-        self.note(written)
+        self.record_write(written)
     }
 
     #[inline]
@@ -121,13 +126,13 @@ impl AsyncWrite for Stream {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         if let [only] = slices
-            && self.vitals.is_speaking_for_itself()
-            && let Some(refused) = self.poll_refuse(cx, only)
+            && self.state.is_output_from_hyper()
+            && let Some(written) = self.poll_write_refusal(cx, only)
         {
-            return refused;
+            return written;
         }
         let written = Pin::new(&mut self.socket).poll_write_vectored(cx, slices);
-        self.note(written)
+        self.record_write(written)
     }
 
     #[inline]
@@ -137,12 +142,11 @@ impl AsyncWrite for Stream {
 
     #[inline]
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A TCP socket holds nothing back. The caller flushes once its own buffer is empty.
-        self.vitals.flushed();
+        // A TCP socket has no buffer to flush. hyper flushes once its own buffer is empty.
+        self.state.record_flush();
         Poll::Ready(Ok(()))
     }
 
-    #[inline]
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.socket).poll_shutdown(cx))?;
         ready!(self.poll_discard(cx));

@@ -1,15 +1,15 @@
-//! Timers that are polled when they are set and not again.
+//! Timers that are polled once, when they are set.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::task::unconstrained;
 use tokio::time::Sleep;
 
-/// Leaves the waker of this task with the timer; ready if its moment has passed.
+/// Registers the waker of this task with `timer`. Returns `Ready` if the timer has already elapsed.
 ///
-/// A task that has used up its turn is otherwise told to come back without the timer having taken the waker,
-/// and nobody would ask the timer a second time.
-pub(super) fn arm(timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
+/// The poll is exempt from tokio's cooperative budget. Without that, a task that has used up its budget would get
+/// `Pending` before the timer has stored the waker, and since nothing polls the timer again, it would never fire.
+pub(crate) fn arm(timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
     Pin::new(&mut unconstrained(timer)).poll(cx)
 }
 
@@ -21,14 +21,14 @@ mod tests {
     use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
-    async fn a_timer_armed_by_a_task_that_used_up_its_turn_still_wakes_it() {
+    async fn a_timer_wakes_a_task_that_armed_it_without_any_budget_left() {
         let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
         for number in 0..1000 {
             sender.send(number).unwrap();
         }
         let mut timer = pin!(tokio::time::sleep(Duration::from_secs(5)));
         let mut is_armed = false;
-        let woken = poll_fn(|cx| {
+        let elapsed = poll_fn(|cx| {
             while receiver.poll_recv(cx).is_ready() {}
             if !is_armed {
                 is_armed = true;
@@ -40,8 +40,8 @@ mod tests {
                 Poll::Pending
             }
         });
-        tokio::time::timeout(Duration::from_mins(1), woken)
+        tokio::time::timeout(Duration::from_mins(1), elapsed)
             .await
-            .expect("woken by the timer");
+            .expect("the timer wakes the task");
     }
 }

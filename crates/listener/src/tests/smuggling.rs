@@ -1,11 +1,13 @@
+//! Request smuggling: a proxy and the server disagree about where a request ends, so that a part of its body is
+//! handled as a second request, which the proxy has not checked.
+
 use super::*;
 
-/// A request hidden in the body of another. Where a proxy and the server disagree on the length of a body, it
-/// would be answered as a request of its own.
-const HIDDEN: &str = "GET /client HTTP/1.1\r\nhost: test\r\n\r\n";
+/// A request that is hidden in the body of another one.
+const HIDDEN_REQUEST: &str = "GET /client HTTP/1.1\r\nhost: test\r\n\r\n";
 
-/// Fields on whose meaning two readers may disagree.
-const AMBIGUOUS: &[&str] = &[
+/// Header fields that two implementations may interpret differently.
+const AMBIGUOUS_FIELDS: &[&str] = &[
     "content-length: 4\r\ntransfer-encoding: chunked\r\n",
     "transfer-encoding: chunked\r\ncontent-length: 4\r\n",
     "content-length: 0\r\ntransfer-encoding: chunked\r\n",
@@ -45,7 +47,7 @@ const AMBIGUOUS: &[&str] = &[
     "content-length: four\r\n",
 ];
 
-/// Bodies that read as chunks to one and as 4 bytes to the other.
+/// Bodies that are chunks to one implementation and four bytes to the other.
 const BODIES: &[&str] = &[
     "0\r\n\r\n",
     "4\r\nabcd\r\n0\r\n\r\n",
@@ -53,26 +55,29 @@ const BODIES: &[&str] = &[
     "04\r\nabcd\r\n00\r\n\r\n",
 ];
 
-fn answers(received: &str) -> usize {
+fn count_responses(received: &str) -> usize {
     received.matches("HTTP/1.1 ").count()
 }
 
-/// The answers to a request with these fields and body, and a hidden request behind it.
-async fn received(address: SocketAddr, fields: &str, body: &str) -> String {
-    let request = format!("POST /echo HTTP/1.1\r\nhost: test\r\n{fields}\r\n{body}{HIDDEN}");
+/// Sends a request with these fields and this body, followed by the hidden request, and returns the responses.
+async fn send_with_hidden_request(address: SocketAddr, fields: &str, body: &str) -> String {
+    let request = format!("POST /echo HTTP/1.1\r\nhost: test\r\n{fields}\r\n{body}{HIDDEN_REQUEST}");
     let mut client = TcpStream::connect(address).await.unwrap();
     let _ = client.write_all(request.as_bytes()).await;
     let _ = client.shutdown().await;
-    rest(&mut client).await
+    read_to_close(&mut client).await
 }
 
 #[tokio::test]
-async fn no_request_whose_length_is_in_doubt_lets_a_hidden_one_through() {
-    let server = Running::start(calm()).await;
-    for fields in AMBIGUOUS {
+async fn a_request_of_ambiguous_length_hides_no_second_request() {
+    let server = TestServer::start(long_timeouts()).await;
+    for fields in AMBIGUOUS_FIELDS {
         for body in BODIES {
-            let received = received(server.address, fields, body).await;
-            assert!(answers(&received) <= 1, "{fields:?} {body:?} gave {received}");
+            let received = send_with_hidden_request(server.address, fields, body).await;
+            assert!(
+                count_responses(&received) <= 1,
+                "{fields:?} {body:?} gave {received}"
+            );
             assert!(
                 !received.contains("127.0.0.1"),
                 "{fields:?} {body:?} gave {received}"
@@ -82,8 +87,8 @@ async fn no_request_whose_length_is_in_doubt_lets_a_hidden_one_through() {
 }
 
 #[tokio::test]
-async fn a_chunked_body_that_is_malformed_hides_nothing() {
-    let server = Running::start(calm()).await;
+async fn a_malformed_chunked_body_hides_no_second_request() {
+    let server = TestServer::start(long_timeouts()).await;
     for body in [
         "4\nabcd\n0\n\n",
         "0x4\r\nabcd\r\n0\r\n\r\n",
@@ -96,20 +101,20 @@ async fn a_chunked_body_that_is_malformed_hides_nothing() {
         "\r\n4\r\nabcd\r\n0\r\n\r\n",
         "g\r\nabcd\r\n0\r\n\r\n",
     ] {
-        let received = received(server.address, "transfer-encoding: chunked\r\n", body).await;
-        assert!(answers(&received) <= 1, "{body:?} gave {received}");
+        let received = send_with_hidden_request(server.address, "transfer-encoding: chunked\r\n", body).await;
+        assert!(count_responses(&received) <= 1, "{body:?} gave {received}");
     }
 }
 
 #[tokio::test]
-async fn requests_that_follow_each_other_openly_are_all_answered() {
-    let server = Running::start(calm()).await;
+async fn pipelined_requests_of_unambiguous_length_are_all_answered() {
+    let server = TestServer::start(long_timeouts()).await;
     for (fields, body) in [
         ("content-length: 4\r\n", "abcd"),
         ("transfer-encoding: chunked\r\n", "4\r\nabcd\r\n0\r\n\r\n"),
     ] {
-        let received = received(server.address, fields, body).await;
-        assert_eq!(answers(&received), 2, "{received}");
+        let received = send_with_hidden_request(server.address, fields, body).await;
+        assert_eq!(count_responses(&received), 2, "{received}");
         assert!(received.ends_with("127.0.0.1"), "{received}");
     }
 }

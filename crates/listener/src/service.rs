@@ -1,0 +1,146 @@
+//! Wraps the service for one connection: every request gets a client address and a deadline, and is counted as in
+//! flight until its response has been sent.
+
+use crate::client::ClientAddress;
+use crate::deadline::Deadline;
+use crate::refusal::Refuse;
+use crate::state::{ConnectionState, InFlight};
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::header::{self, HeaderValue};
+use hyper::{Request, Response, StatusCode, Version};
+use ipnet::IpNet;
+use pin_project_lite::pin_project;
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tower_service::Service;
+
+/// The service as one connection uses it.
+pub(crate) struct ConnectionService<S> {
+    pub(crate) service: S,
+    pub(crate) peer: IpAddr,
+    /// The proxies whose `X-Forwarded-For` is trusted. Empty if `peer` is not one of them.
+    pub(crate) trusted_proxies: Arc<[IpNet]>,
+    pub(crate) state: Arc<ConnectionState>,
+    pub(crate) response_timeout: Duration,
+    pub(crate) refuse: Refuse,
+}
+
+impl<S, B> hyper::service::Service<Request<Incoming>> for ConnectionService<S>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone,
+    B: From<String>,
+{
+    type Response = Response<InFlightBody<B>>;
+    type Error = Infallible;
+    type Future = ResponseFuture<S::Future>;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        let is_http2 = request.version() == Version::HTTP_2;
+        let in_flight = Some(InFlight::start(&self.state, is_http2));
+        let response = if !is_http2 && has_ambiguous_length(&request) {
+            None
+        } else {
+            let client = ClientAddress::find(self.peer, request.headers(), &self.trusted_proxies);
+            request.extensions_mut().insert(client);
+            let response = self.service.clone().call(request);
+            Some(Deadline::new(response, self.response_timeout))
+        };
+        ResponseFuture {
+            response,
+            in_flight,
+            refuse: self.refuse,
+        }
+    }
+}
+
+/// Returns whether a proxy in front of the server may disagree about where this request ends.
+///
+/// An attacker could then hide a second request in the body of the first one. With `transfer-encoding`, the only
+/// unambiguous form is a single field with the value `chunked` and no `content-length` (RFC 9112, section 6.1).
+fn has_ambiguous_length(request: &Request<Incoming>) -> bool {
+    if request.body().is_end_stream() {
+        return false;
+    }
+    let mut encodings = request.headers().get_all(header::TRANSFER_ENCODING).iter();
+    let Some(encoding) = encodings.next() else {
+        return false;
+    };
+    encodings.next().is_some()
+        || !encoding.as_bytes().eq_ignore_ascii_case(b"chunked")
+        || request.headers().contains_key(header::CONTENT_LENGTH)
+}
+
+pin_project! {
+    /// The response to one request.
+    pub(crate) struct ResponseFuture<F> {
+        // `None` if the request is refused.
+        #[pin]
+        response: Option<Deadline<F>>,
+        in_flight: Option<InFlight>,
+        refuse: Refuse,
+    }
+}
+
+impl<F, B> Future for ResponseFuture<F>
+where
+    F: Future<Output = Result<Response<B>, Infallible>>,
+    B: From<String>,
+{
+    type Output = Result<Response<InFlightBody<B>>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let refuse = *this.refuse;
+        let refuse = |status| refuse(status).map(B::from);
+        let (mut response, is_refused) = match this.response.as_pin_mut() {
+            Some(response) => match ready!(response.poll(cx)) {
+                Some(response) => (response?, false),
+                None => (refuse(StatusCode::SERVICE_UNAVAILABLE), false),
+            },
+            None => (refuse(StatusCode::BAD_REQUEST), true),
+        };
+        let in_flight = this.in_flight.take();
+        if let Some(in_flight) = &in_flight {
+            in_flight.record_response();
+            if is_refused || in_flight.is_last() {
+                response
+                    .headers_mut()
+                    .insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+        }
+        Poll::Ready(Ok(response.map(|body| InFlightBody { body, in_flight })))
+    }
+}
+
+pin_project! {
+    /// A response body that keeps its request in flight until the body is sent or dropped.
+    pub(crate) struct InFlightBody<B> {
+        #[pin]
+        body: B,
+        in_flight: Option<InFlight>,
+    }
+}
+
+impl<B: Body> Body for InFlightBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        self.project().body.poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
