@@ -1,9 +1,12 @@
 //! A key as its owner, or an operator, sees it on a page.
 
 use crate::access::keys::State;
-use crate::access::keys::store::StoredKey;
+use crate::access::keys::store::{self, StoredKey};
+use crate::access::limits::{Class, Limits};
+use crate::access::sessions::SignedIn;
 use crate::access::usage::{KEPT, store as usage};
-use crate::app::App;
+use crate::http::error::{Error, Result};
+use crate::platform::db::Db;
 use crate::platform::ids::{AccountId, KeyId};
 use crate::web::moment::Moment;
 use crate::web::texts::Keys;
@@ -43,10 +46,9 @@ pub struct Used {
 
 impl Used {
     /// Of the keys of an account, or of all.
-    pub async fn load(app: &App, account: Option<AccountId>) -> sqlx::Result<Used> {
-        let since = app.clock.millis() - DAY;
-        let totals = usage::list_totals(&app.db, account, since).await?;
-        let last = usage::list_last_used(&app.db, account).await?;
+    pub async fn load(db: &Db, account: Option<AccountId>, now: i64) -> sqlx::Result<Used> {
+        let totals = usage::list_totals(db, account, now - DAY).await?;
+        let last = usage::list_last_used(db, account).await?;
         Ok(Used {
             calls: totals
                 .into_iter()
@@ -129,4 +131,24 @@ impl KeyView {
             false => t.private,
         }
     }
+}
+
+/// A key of this account; a key of another is not there.
+pub async fn own(db: &Db, who: &SignedIn, id: &str) -> Result<StoredKey> {
+    let id = Uuid::try_parse(id).map_err(|_| Error::NotFound)?;
+    let keys = store::list(db, Some(&who.username)).await?;
+    keys.into_iter().find(|key| key.id == id).ok_or(Error::NotFound)
+}
+
+/// Calls a minute of a key. Creating takes a private key too, so that is what a private key can be limited in.
+pub async fn limits_of(db: &Db, defaults: &Limits, id: KeyId, is_public: bool) -> Result<Vec<(Class, u32)>> {
+    let own = store::list_limits(db).await?;
+    let of_class = |class: Class| {
+        let set = own.iter().find(|(key, of, _)| *key == id && *of == class);
+        set.map_or(defaults.of_class(class), |(.., per_minute)| *per_minute)
+    };
+    let classes = Class::ALL
+        .into_iter()
+        .filter(|class| is_public || *class == Class::Create);
+    Ok(classes.map(|class| (class, of_class(class))).collect())
 }

@@ -5,9 +5,9 @@ use crate::access::keys::{Class, KeyText, Kind, Overlap};
 use crate::access::sessions::SignedIn;
 use crate::access::usage::store as usage;
 use crate::app::App;
-use crate::dashboard::key_view::{KeyView, Used};
+use crate::dashboard::key_view::{KeyView, Used, limits_of, own};
 use crate::dashboard::usage::{UsageView, span_of};
-use crate::http::error::{Error, Result};
+use crate::http::error::Result;
 use crate::http::params::PathText;
 use crate::platform::ids::KeyId;
 use crate::web::flash::Flash;
@@ -85,7 +85,11 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     let now = app.clock.millis();
     match store::insert_as(&app.db, id, who.account, &name, &text, now).await? {
         Make::Done => Ok(show_made(frame.at(&who, Tab::Keys), id, name, text)),
-        Make::Already => Ok((Flash::AlreadyDone.keep(&app), Redirect::to("/dashboard")).into_response()),
+        Make::Already => Ok((
+            Flash::AlreadyDone.keep(&app.public_url),
+            Redirect::to("/dashboard"),
+        )
+            .into_response()),
         Make::TooMany => {
             form.refuse_all(too_many(&frame));
             Ok(new_with(&who, frame, form).refused())
@@ -117,34 +121,21 @@ pub async fn key(
     PathText(id): PathText,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let key = own(&app, &who, &id).await?;
+    let key = own(&app.db, &who, &id).await?;
     let (id, now) = (KeyId(key.id), app.clock.millis());
     let span = span_of(query.as_deref());
     let hours = usage::list_of_key(&app.db, id, span.since(now)).await?;
     let address = format!("/dashboard/keys/{id}");
     let csv = format!("/dashboard/usage.csv?key={id}");
-    let used = Used::load(&app, Some(who.account)).await?;
+    let used = Used::load(&app.db, Some(who.account), now).await?;
     let is_public = key.public_key.is_some();
     let page = OneKey {
         key: KeyView::new(key, &used, now),
         usage: UsageView::new(&hours, span, now, &frame.t.usage, address, csv),
-        limits: limits_of(&app, id, is_public).await?,
+        limits: limits_of(&app.db, &app.config.limits, id, is_public).await?,
         frame: frame.at(&who, Tab::Keys),
     };
     Ok(Page(page).into_response())
-}
-
-/// Calls a minute of a key. Creating takes a private key too, so that is what a private key can be limited in.
-pub async fn limits_of(app: &App, id: KeyId, is_public: bool) -> Result<Vec<(Class, u32)>> {
-    let own = store::list_limits(&app.db).await?;
-    let of_class = |class: Class| {
-        let set = own.iter().find(|(key, of, _)| *key == id && *of == class);
-        set.map_or(app.config.limits.of_class(class), |(.., per_minute)| *per_minute)
-    };
-    let classes = Class::ALL
-        .into_iter()
-        .filter(|class| is_public || *class == Class::Create);
-    Ok(classes.map(|class| (class, of_class(class))).collect())
 }
 
 /// `GET /dashboard/keys/{id}/roll`
@@ -154,7 +145,7 @@ pub async fn roll_page(
     frame: Frame,
     PathText(id): PathText,
 ) -> Result<FormPage> {
-    let key = own(&app, &who, &id).await?;
+    let key = own(&app.db, &who, &id).await?;
     let form = roll_form(&frame, &key);
     Ok(roll_with(&who, frame, &key, form))
 }
@@ -187,7 +178,7 @@ pub async fn roll(
     PathText(id): PathText,
     sent: Sent,
 ) -> Result<Response> {
-    let key = own(&app, &who, &id).await?;
+    let key = own(&app.db, &who, &id).await?;
     let (id, now) = (KeyId(key.id), app.clock.millis());
     let overlap = sent.text("overlap").parse().unwrap_or(Overlap::Day);
     let text = KeyText::generate(key.kind.parse().unwrap_or(Kind::Private));
@@ -196,7 +187,7 @@ pub async fn roll(
         // A form that is sent twice finds a key that ends already.
         Roll::NoSuchKey | Roll::NotActive(_) => {
             let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
-            Ok((Flash::AlreadyDone.keep(&app), way_on).into_response())
+            Ok((Flash::AlreadyDone.keep(&app.public_url), way_on).into_response())
         }
         Roll::TooMany => {
             let mut form = roll_form(&frame, &key).filled(&sent);
@@ -213,7 +204,7 @@ pub async fn revoke_page(
     frame: Frame,
     PathText(id): PathText,
 ) -> Result<FormPage> {
-    let key = own(&app, &who, &id).await?;
+    let key = own(&app.db, &who, &id).await?;
     let t = &frame.t.keys;
     let form = Form::new(format!("/dashboard/keys/{}/revoke", key.id), t.revoke, Vec::new()).dangerous();
     let lead = fill(t.revoke_lead, &[("name", &key.title())]);
@@ -224,22 +215,19 @@ pub async fn revoke_page(
 
 /// `POST /dashboard/keys/{id}/revoke`
 pub async fn revoke(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
-    let key = own(&app, &who, &id).await?;
+    let key = own(&app.db, &who, &id).await?;
     store::revoke(&app.db, KeyId(key.id), app.clock.millis()).await?;
-    Ok((Flash::KeyRevoked.keep(&app), Redirect::to("/dashboard")).into_response())
-}
-
-/// A key of this account; a key of another is not there.
-pub async fn own(app: &App, who: &SignedIn, id: &str) -> Result<StoredKey> {
-    let id = Uuid::try_parse(id).map_err(|_| Error::NotFound)?;
-    let keys = store::list(&app.db, Some(&who.username)).await?;
-    keys.into_iter().find(|key| key.id == id).ok_or(Error::NotFound)
+    Ok((
+        Flash::KeyRevoked.keep(&app.public_url),
+        Redirect::to("/dashboard"),
+    )
+        .into_response())
 }
 
 async fn list(app: &App, who: &SignedIn) -> Result<Vec<KeyView>> {
     let now = app.clock.millis();
     let keys = store::list(&app.db, Some(&who.username)).await?;
-    let used = Used::load(app, Some(who.account)).await?;
+    let used = Used::load(&app.db, Some(who.account), now).await?;
     let mut keys: Vec<KeyView> = keys
         .into_iter()
         .map(|key| KeyView::new(key, &used, now))

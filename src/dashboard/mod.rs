@@ -12,5 +12,6 @@ pub mod operator;
 pub mod origins;
 pub mod reset;
 pub mod settings;
+pub mod settings_page;
 pub mod sign_in;
 pub mod usage;

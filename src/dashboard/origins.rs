@@ -5,21 +5,14 @@ use crate::access::origins::store::MAX_ORIGINS;
 use crate::access::origins::store::{self, Added};
 use crate::access::sessions::SignedIn;
 use crate::app::App;
-use crate::dashboard::settings::{ADDRESS, Forms, show};
+use crate::dashboard::settings_page::{ADDRESS, Forms, show};
 use crate::http::error::Result;
 use crate::web::flash::Flash;
 use crate::web::texts::fill;
-use crate::web::{Field, Form, Frame, Sent};
+use crate::web::{Frame, Sent};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-
-/// The form that registers an origin.
-pub fn origin_form(frame: &Frame) -> Form {
-    let t = &frame.t.partners;
-    let fields = vec![Field::text("origin", t.origin).hint(t.origin_hint)];
-    Form::new("/dashboard/settings/origins", t.add, fields)
-}
 
 /// `POST /dashboard/settings/origins`
 pub async fn add(State(app): State<App>, who: SignedIn, frame: Frame, sent: Sent) -> Result<Response> {
@@ -44,7 +37,7 @@ pub async fn add(State(app): State<App>, who: SignedIn, frame: Frame, sent: Sent
         Added::New => Flash::OriginAdded,
         Added::Known | Added::TooMany => Flash::AlreadyDone,
     };
-    Ok((flash.keep(&app), Redirect::to(ADDRESS)).into_response())
+    Ok((flash.keep(&app.public_url), Redirect::to(ADDRESS)).into_response())
 }
 
 /// `POST /dashboard/settings/origins/remove`
@@ -53,5 +46,5 @@ pub async fn remove(State(app): State<App>, who: SignedIn, sent: Sent) -> Result
         true => Flash::OriginRemoved,
         false => Flash::AlreadyDone,
     };
-    Ok((flash.keep(&app), Redirect::to(ADDRESS)).into_response())
+    Ok((flash.keep(&app.public_url), Redirect::to(ADDRESS)).into_response())
 }

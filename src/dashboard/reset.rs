@@ -134,7 +134,7 @@ pub async fn confirm(State(app): State<App>, frame: Frame, sent: Sent) -> Result
     match found {
         Some((id, _)) if store::confirm(&app.db, token, id, now).await? => {
             let way_on = Redirect::to("/dashboard/sign-in");
-            Ok((Flash::EmailConfirmed.keep(&app), way_on).into_response())
+            Ok((Flash::EmailConfirmed.keep(&app.public_url), way_on).into_response())
         }
         _ => Ok(stale(frame)),
     }

@@ -3,63 +3,22 @@
 use crate::access::accounts::password::NewPassword;
 use crate::access::accounts::proof::Proof;
 use crate::access::accounts::store;
-use crate::access::origins;
-use crate::access::sessions::store::StoredSession;
 use crate::access::sessions::{self, SignedIn};
 use crate::app::App;
-use crate::dashboard::agent;
+use crate::dashboard::settings_page::{ADDRESS, Forms, show};
 use crate::dashboard::sign_in::{enter, told};
 use crate::http::client::Client;
 use crate::http::error::Result;
 use crate::http::session;
-use crate::platform::text::hex;
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::frame::Tab;
-use crate::web::moment::Moment;
 use crate::web::texts::fill;
-use crate::web::{Field, Form, Frame, Page, Sent};
-use askama::Template;
+use crate::web::{Field, Form, Frame, Sent};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use ipnet::IpNet;
-
-pub const ADDRESS: &str = "/dashboard/settings";
-
-#[derive(Template)]
-#[template(path = "accounts/settings.html")]
-struct Settings {
-    frame: Frame,
-    who: SignedIn,
-    forms: Forms,
-    sessions: Vec<SessionLine>,
-    origins: Vec<String>,
-}
-
-/// The forms of the page; of these one may have to be looked at again.
-#[derive(Debug)]
-pub struct Forms {
-    pub password: Form,
-    pub origin: Form,
-}
-
-impl Forms {
-    pub fn new(frame: &Frame) -> Forms {
-        Forms {
-            password: password_form(frame),
-            origin: crate::dashboard::origins::origin_form(frame),
-        }
-    }
-}
-
-struct SessionLine {
-    id: String,
-    agent: String,
-    seen: Moment,
-    begun: Moment,
-    is_this: bool,
-}
 
 /// `GET /dashboard/settings`
 pub async fn settings(State(app): State<App>, who: SignedIn, frame: Frame) -> Result<Response> {
@@ -112,7 +71,7 @@ pub async fn end_sessions(State(app): State<App>, who: SignedIn, sent: Sent) -> 
             false => Flash::AlreadyDone,
         }
     };
-    Ok((flash.keep(&app), Redirect::to(ADDRESS)).into_response())
+    Ok((flash.keep(&app.public_url), Redirect::to(ADDRESS)).into_response())
 }
 
 /// `GET /dashboard/settings/delete`
@@ -142,7 +101,7 @@ pub async fn delete(
     }
     let gone = session::end(&app, &headers).await?;
     let way_on = Redirect::to("/dashboard/sign-in");
-    Ok((Flash::AccountDeleted.keep(&app), gone, way_on).into_response())
+    Ok((Flash::AccountDeleted.keep(&app.public_url), gone, way_on).into_response())
 }
 
 /// Asks for the password once more, as often as at the sign-in.
@@ -163,37 +122,6 @@ async fn prove(
     };
     app.attempts.signed_in(&who.username, network, now);
     Ok(Ok(proof))
-}
-
-/// The page, with its forms as they are to be shown.
-pub async fn show(app: &App, who: SignedIn, frame: Frame, forms: Forms) -> Result<Response> {
-    let now = app.clock.millis();
-    let sessions = sessions::store::list(&app.db, who.account).await?;
-    let line = |session: StoredSession| SessionLine {
-        is_this: session.hash == who.session,
-        id: hex(&session.hash),
-        agent: agent::describe(&session.agent).unwrap_or_else(|| frame.t.accounts.unknown_browser.to_owned()),
-        seen: Moment::new(session.seen_at, now),
-        begun: Moment::new(session.created_at, now),
-    };
-    let sessions = sessions.into_iter().map(line).collect();
-    let page = Settings {
-        frame: frame.at(&who, Tab::Settings),
-        origins: origins::store::list(&app.db, who.account).await?,
-        who,
-        forms,
-        sessions,
-    };
-    Ok(Page(page).into_response())
-}
-
-fn password_form(frame: &Frame) -> Form {
-    let t = &frame.t.accounts;
-    let fields = vec![
-        Field::password("current", t.current_password, "current-password"),
-        Field::password("password", t.new_password, "new-password").hint(t.password_hint),
-    ];
-    Form::new("/dashboard/settings/password", t.change_password, fields)
 }
 
 fn delete_form(frame: &Frame) -> Form {

@@ -142,7 +142,7 @@ pub async fn sign_out_page(frame: Frame) -> FormPage {
 pub async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
     let gone = session::end(&app, &headers).await?;
     let way_on = Redirect::to("/dashboard/sign-in");
-    Ok((Flash::SignedOut.keep(&app), gone, way_on).into_response())
+    Ok((Flash::SignedOut.keep(&app.public_url), gone, way_on).into_response())
 }
 
 /// Begins a session and goes on; whose password was changed in that moment goes to the sign-in.
@@ -154,7 +154,7 @@ pub async fn enter(
     next: &str,
 ) -> Result<Response> {
     Ok(match session::begin(app, proof, headers).await? {
-        Some(cookie) => (flash.keep(app), cookie, Redirect::to(next)).into_response(),
+        Some(cookie) => (flash.keep(&app.public_url), cookie, Redirect::to(next)).into_response(),
         None => Redirect::to("/dashboard/sign-in").into_response(),
     })
 }

@@ -7,7 +7,7 @@ use crate::access::keys::store as keys;
 use crate::access::sessions::SignedIn;
 use crate::access::usage::{Hour, store};
 use crate::app::App;
-use crate::dashboard::keys::own;
+use crate::dashboard::key_view::own;
 use crate::http::error::Result;
 use crate::http::params;
 use crate::platform::ids::KeyId;
@@ -104,7 +104,7 @@ pub async fn export(State(app): State<App>, who: SignedIn, RawQuery(query): RawQ
     let since = Span::Quarter.since(app.clock.millis());
     let hours = match params::values(&query, "key").next() {
         Some(id) => {
-            let key = own(&app, &who, &id).await?;
+            let key = own(&app.db, &who, &id).await?;
             store::list_of_key(&app.db, KeyId(key.id), since).await?
         }
         None => store::list_of_account(&app.db, who.account, since).await?,

@@ -2,7 +2,7 @@
 //! pages say something.
 
 use super::texts::Texts;
-use crate::app::App;
+use crate::platform::public_url::PublicUrl;
 use axum::extract::Request;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderValue};
@@ -62,13 +62,13 @@ flashes! {
 }
 
 impl Flash {
-    /// Shows the message on the next page: `(flash.keep(&app), Redirect::to(...))`.
-    pub fn keep(self, app: &App) -> CookieJar {
+    /// Shows the message on the next page: `(flash.keep(&app.public_url), Redirect::to(...))`.
+    pub fn keep(self, public_url: &PublicUrl) -> CookieJar {
         let cookie = Cookie::build((COOKIE, self.name()))
             .path("/")
             .http_only(true)
             .same_site(SameSite::Lax)
-            .secure(app.public_url.is_https());
+            .secure(public_url.is_https());
         CookieJar::new().add(cookie)
     }
 

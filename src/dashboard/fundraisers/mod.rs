@@ -301,5 +301,5 @@ fn address(id: FundraiserId) -> String {
 }
 
 fn go_to(app: &App, id: FundraiserId, flash: Flash) -> Response {
-    (flash.keep(app), Redirect::to(&address(id))).into_response()
+    (flash.keep(&app.public_url), Redirect::to(&address(id))).into_response()
 }

@@ -5,8 +5,7 @@ use crate::access::keys::Class;
 use crate::access::keys::store::{self, StoredKey};
 use crate::access::sessions::SignedIn;
 use crate::app::App;
-use crate::dashboard::key_view::{KeyView, Used};
-use crate::dashboard::keys::limits_of;
+use crate::dashboard::key_view::{KeyView, Used, limits_of};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::http::session::Operator;
@@ -93,7 +92,7 @@ pub async fn set_limits(
     let id = KeyId(key.id);
     let mut form = limits_form(&app, &frame, &key).await?.filled(&sent);
     let mut limits = Vec::new();
-    for (class, before) in limits_of(&app, id, key.public_key.is_some()).await? {
+    for (class, before) in limits_of(&app.db, &app.config.limits, id, key.public_key.is_some()).await? {
         match sent.trimmed(class.name()).parse() {
             Ok(per_minute) if per_minute == before => {}
             Ok(per_minute @ ..=HIGHEST_LIMIT) => limits.push((class, per_minute)),
@@ -125,7 +124,7 @@ fn address(id: KeyId) -> String {
 
 fn done(app: &App, known: bool, id: KeyId, flash: Flash) -> Result<Response> {
     match known {
-        true => Ok((flash.keep(app), Redirect::to(&address(id))).into_response()),
+        true => Ok((flash.keep(&app.public_url), Redirect::to(&address(id))).into_response()),
         false => Err(Error::NotFound),
     }
 }
@@ -138,7 +137,7 @@ async fn show(
     block: Form,
     limits: Form,
 ) -> Result<Response> {
-    let used = Used::load(app, None).await?;
+    let used = Used::load(&app.db, None, app.clock.millis()).await?;
     let page = OneKey {
         key: KeyView::new(key, &used, app.clock.millis()),
         frame: frame.at(who, Tab::Operator),
@@ -156,7 +155,7 @@ fn block_form(frame: &Frame, id: KeyId) -> Form {
 
 async fn limits_form(app: &App, frame: &Frame, key: &StoredKey) -> Result<Form> {
     let id = KeyId(key.id);
-    let limits = limits_of(app, id, key.public_key.is_some()).await?;
+    let limits = limits_of(&app.db, &app.config.limits, id, key.public_key.is_some()).await?;
     let field = |(class, per_minute): (Class, u32)| {
         Field::number(class.name(), class.name()).value(per_minute.to_string())
     };

@@ -97,7 +97,7 @@ pub async fn all_keys(
     let (asked, now) = (asked(query.as_deref()), app.clock.millis());
     let slice = Slice::find(query.as_deref(), keys::count(&app.db, &asked).await?);
     let keys = keys::list_page(&app.db, &asked, ROWS, slice.skipped()).await?;
-    let used = Used::load(&app, None).await?;
+    let used = Used::load(&app.db, None, app.clock.millis()).await?;
     let page = KeysPage {
         pager: slice.pager(&frame, "/dashboard/operator/keys", &asked),
         frame: frame.at(&who, Tab::Operator),
