@@ -1,10 +1,11 @@
 //! `GET /v0.2/browse/{cause}` and `GET /v0.2/causes`.
 
-use super::bodies::BrowseItem;
+use crate::api::bodies::BrowseItem;
+use crate::api::problems::{CauseNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
 use crate::app::json;
 use crate::http::cache::{self, Known};
-use crate::http::error::{Error, ProblemBody, Result};
+use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive};
 use crate::http::public_key::{Browse, Causes, PublicKey};
@@ -58,13 +59,9 @@ struct CauseBody<'a> {
     ),
     responses(
         (status = 200, description = "One page.", body = BrowseBody),
-        (status = 304, description = "Nothing changed since the answer with this ETag."),
-        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "unknown_cause", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+        NotModified,
+        PublicKeyProblems,
+        CauseNotFound,
     )
 )]
 pub async fn browse(
@@ -108,12 +105,8 @@ pub async fn browse(
     security(("publicKey" = [])),
     responses(
         (status = 200, description = "All causes.", body = CausesBody),
-        (status = 304, description = "Nothing changed since the answer with this ETag."),
-        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+        NotModified,
+        PublicKeyProblems,
     )
 )]
 pub async fn causes(State(app): State<App>, _key: PublicKey<Causes>, known: Known) -> Result<Response> {

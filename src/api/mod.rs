@@ -5,4 +5,5 @@ pub mod browse;
 pub mod fundraisers;
 pub mod nonprofits;
 pub mod openapi;
+pub mod problems;
 pub mod search;

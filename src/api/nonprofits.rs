@@ -1,9 +1,10 @@
 //! `GET /v0.2/nonprofit/{identifier}`: one nonprofit.
 
-use super::bodies::DetailsBody;
+use crate::api::bodies::DetailsBody;
+use crate::api::problems::{NonprofitNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
 use crate::http::cache::{self, Known};
-use crate::http::error::{Error, ProblemBody, Result};
+use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::http::public_key::{Details, PublicKey};
 use axum::extract::State;
@@ -25,13 +26,9 @@ use axum::response::Response;
                 ("RateLimit-Policy" = String, description = "The limit, as in \"details\";q=100;w=60."),
                 ("X-Request-Id" = String, description = "Names this request.")
             )),
-        (status = 304, description = "Nothing changed since the answer with this ETag."),
-        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "nonprofit_not_found", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+        NotModified,
+        PublicKeyProblems,
+        NonprofitNotFound,
     )
 )]
 pub async fn details(

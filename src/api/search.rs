@@ -1,13 +1,14 @@
 //! `GET /v0.2/search/{searchTerm}`: nonprofits by what was typed so far.
 
-use super::bodies::SearchBody;
+use crate::api::bodies::SearchBody;
+use crate::api::problems::{BlankTerm, NotModified, PublicKeyProblems};
 use crate::app::App;
 use crate::app::search_answers::{Filter, render};
 use crate::directory::documents::{DISBURSABLE, cause_label, city_label, state_label};
 use crate::directory::nonprofits::store;
 use crate::directory::record;
 use crate::http::cache::{self, Known};
-use crate::http::error::{Error, ProblemBody, Result};
+use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, count, decode, pairs};
 use crate::http::public_key::{PublicKey, Search};
 use crate::platform::text::fold;
@@ -43,13 +44,9 @@ const MOST_CAUSES: usize = 200;
     ),
     responses(
         (status = 200, description = "Nonprofits, best first; none where nothing matches.", body = SearchBody),
-        (status = 304, description = "Nothing changed since the answer with this ETag."),
-        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "not_found: the term is blank", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+        NotModified,
+        PublicKeyProblems,
+        BlankTerm,
     )
 )]
 pub async fn search(
