@@ -18,7 +18,7 @@ use crate::access::keys::ring::KeyRing;
 use crate::access::limits::limiter::Limiter;
 use crate::access::limits::recent;
 use crate::access::usage::{Usage, saving};
-use crate::app::answer_cache::Recent;
+use crate::app::answer_cache::AnswerCache;
 use crate::app::body_budget::BodyRoom;
 use crate::app::metrics::Metrics;
 use crate::app::nonprofit_json::Wire;
@@ -66,7 +66,7 @@ pub struct Parts {
     pub metrics: Metrics,
     pub search_answers: SearchAnswers,
     /// Profile pages.
-    pub pages: Recent<Bytes>,
+    pub pages: AnswerCache<Bytes>,
     pub public_url: PublicUrl,
     pub urls: Urls,
     pub wire: Wire,
@@ -131,7 +131,7 @@ impl App {
                 config.search.recent_answers / 8,
                 config.search.recent_answers / 8 * 3,
             ),
-            pages: Recent::new(config.search.recent_answers / 2),
+            pages: AnswerCache::new(config.search.recent_answers / 2),
             wire: Wire::new(directory.causes(), &urls),
             public_url,
             urls,

@@ -1,46 +1,48 @@
-//! What was asked for a moment ago. People type the same beginnings and read the same profiles, so a few questions make
-//! up much of all; what was made for them is kept, each for the state of the directory that it was made from.
+//! A cache of what was recently made from the directory: search hits and profile pages.
 //!
-//! Two generations in each shard: what is asked for again moves to the young one, and when that is full the old one
-//! goes. What is held stays within a fixed number of bytes, whatever is asked.
+//! People type the same beginnings and read the same profiles, so a few keys make up much of the traffic. Every entry
+//! belongs to the state of the directory that it was made from and is never returned for another one.
 
 use crate::directory::search::Spot;
 use axum::body::Bytes;
-use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{OptionsBuilder, Weighter};
+use std::hash::RandomState;
+use std::sync::Arc;
 
 const SHARDS: usize = 16;
 
-/// Bookkeeping of one answer, roughly.
-const OVERHEAD: usize = 128;
+/// The approximate size of an entry, by which the cache sizes its tables.
+const TYPICAL_ENTRY_BYTES: usize = 2_048;
 
-/// What can be kept: a clone is cheap.
-pub trait Keep: Clone {
-    /// Bytes that it takes.
-    fn size(&self) -> usize;
+/// The bookkeeping bytes of an entry, roughly.
+const ENTRY_OVERHEAD_BYTES: usize = 128;
 
-    /// The same without room to spare.
+/// A value that can be cached: it knows its size and is cheap to clone.
+pub trait Weighted: Clone {
+    /// Returns the number of bytes that the value holds.
+    fn bytes(&self) -> usize;
+
+    /// Returns the value without unused capacity.
     #[must_use]
-    fn fitted(&self) -> Self {
+    fn trimmed(&self) -> Self {
         self.clone()
     }
 }
 
-impl Keep for Bytes {
-    fn size(&self) -> usize {
+impl Weighted for Bytes {
+    fn bytes(&self) -> usize {
         self.len()
     }
 
-    fn fitted(&self) -> Bytes {
+    fn trimmed(&self) -> Bytes {
         Bytes::copy_from_slice(self)
     }
 }
 
-/// What a search found, kept for the next who asks the same.
-impl Keep for Arc<[Spot]> {
-    fn size(&self) -> usize {
-        // The words are mostly shared; those of the first stand for all.
+impl Weighted for Arc<[Spot]> {
+    fn bytes(&self) -> usize {
+        // Most hits share their words, so those of the first hit count for all.
         let words = self
             .first()
             .map_or(0, |spot| spot.words.iter().map(|word| word.len() + 40).sum());
@@ -48,116 +50,75 @@ impl Keep for Arc<[Spot]> {
     }
 }
 
-/// What is kept.
+/// A concurrent cache that holds a limited number of bytes.
 #[derive(Debug)]
-pub struct Recent<V> {
-    /// Bytes of one generation of one shard.
-    most: usize,
-    hasher: RandomState,
-    shards: Box<[Mutex<Shard<V>>]>,
-}
-
-#[derive(Debug)]
-struct Shard<V> {
-    young: Generation<V>,
-    old: Generation<V>,
-}
-
-#[derive(Debug)]
-struct Generation<V> {
-    answers: HashMap<Box<str>, Kept<V>>,
-    bytes: usize,
+pub struct AnswerCache<V> {
+    /// `None` if nothing is cached.
+    entries: Option<Cache<Box<str>, Entry<V>, EntryWeighter, RandomState>>,
 }
 
 #[derive(Clone, Debug)]
-struct Kept<V> {
+struct Entry<V> {
+    /// The state of the directory that the value was made from.
     tag: Arc<str>,
-    answer: V,
+    value: V,
 }
 
-impl<V: Keep> Recent<V> {
-    /// Keeps answers of at most `bytes` in all; 0 keeps none.
-    pub fn new(bytes: usize) -> Recent<V> {
-        Recent {
-            most: bytes / (2 * SHARDS),
-            hasher: RandomState::new(),
-            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+#[derive(Clone, Debug)]
+struct EntryWeighter;
+
+impl<V: Weighted> Weighter<Box<str>, Entry<V>> for EntryWeighter {
+    fn weight(&self, key: &Box<str>, entry: &Entry<V>) -> u64 {
+        (ENTRY_OVERHEAD_BYTES + key.len() + entry.value.bytes()) as u64
+    }
+}
+
+impl<V: Weighted> AnswerCache<V> {
+    /// Creates a cache that holds at most `bytes`; with 0 it caches nothing.
+    pub fn new(bytes: usize) -> AnswerCache<V> {
+        let options = OptionsBuilder::new()
+            .shards(SHARDS)
+            .estimated_items_capacity(bytes / TYPICAL_ENTRY_BYTES)
+            .weight_capacity((bytes - bytes % SHARDS) as u64)
+            .build()
+            .expect("the capacities are set");
+        // Keys come from the public, so they are hashed with the standard library's protected hasher.
+        let create = || {
+            Cache::with_options(
+                options,
+                EntryWeighter,
+                RandomState::new(),
+                DefaultLifecycle::default(),
+            )
+        };
+        AnswerCache {
+            entries: (bytes > 0).then(create),
         }
     }
 
-    /// The answer to `question` in the state `tag`: the one kept, or else the one that `make` makes. Where that fails
-    /// nothing is kept.
-    pub fn answer<E>(
+    /// Returns the value of `key` in the state `tag`, from the cache or else from `make`.
+    ///
+    /// Without a tag nothing is cached, and neither is an error.
+    pub fn get_or_make<E>(
         &self,
-        question: &str,
+        key: &str,
         tag: Option<&Arc<str>>,
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
-        let Some(tag) = tag.filter(|_| self.most > 0) else {
+        let (Some(entries), Some(tag)) = (&self.entries, tag) else {
             return make();
         };
-        let shard = &self.shards[self.hasher.hash_one(question) as usize % SHARDS];
-        let found = lock(shard).find(question, self.most);
-        if let Some(kept) = found.filter(|kept| kept.tag == *tag) {
-            return Ok(kept.answer);
+        if let Some(entry) = entries.get(key).filter(|entry| entry.tag == *tag) {
+            return Ok(entry.value);
         }
-        let answer = make()?;
-        let kept = Kept {
+        let value = make()?;
+        let entry = Entry {
             tag: Arc::clone(tag),
-            answer: answer.fitted(),
+            value: value.trimmed(),
         };
-        lock(shard).keep(question.into(), kept, self.most);
-        Ok(answer)
+        entries.insert(key.into(), entry);
+        Ok(value)
     }
-}
-
-impl<V> Default for Shard<V> {
-    fn default() -> Shard<V> {
-        Shard {
-            young: Generation::default(),
-            old: Generation::default(),
-        }
-    }
-}
-
-impl<V> Default for Generation<V> {
-    fn default() -> Generation<V> {
-        Generation {
-            answers: HashMap::new(),
-            bytes: 0,
-        }
-    }
-}
-
-impl<V: Keep> Shard<V> {
-    fn find(&mut self, question: &str, most: usize) -> Option<Kept<V>> {
-        if let Some(kept) = self.young.answers.get(question) {
-            return Some(kept.clone());
-        }
-        let (question, kept) = self.old.answers.remove_entry(question)?;
-        self.keep(question, kept.clone(), most);
-        Some(kept)
-    }
-
-    fn keep(&mut self, question: Box<str>, kept: Kept<V>, most: usize) {
-        let around = question.len() + OVERHEAD;
-        let bytes = around + kept.answer.size();
-        if bytes > most {
-            return;
-        }
-        if self.young.bytes + bytes > most {
-            self.old = std::mem::take(&mut self.young);
-        }
-        self.young.bytes += bytes;
-        if let Some(former) = self.young.answers.insert(question, kept) {
-            self.young.bytes -= around + former.answer.size();
-        }
-    }
-}
-
-/// A panic elsewhere leaves a shard whole: every step stores a whole answer.
-fn lock<V>(shard: &Mutex<Shard<V>>) -> std::sync::MutexGuard<'_, Shard<V>> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -170,65 +131,51 @@ mod tests {
         format!("\"{state}\"").into()
     }
 
-    fn ask(recent: &Recent<Bytes>, question: &str, state: Option<u8>, made: &str) -> Bytes {
+    fn get(cache: &AnswerCache<Bytes>, key: &str, state: Option<u8>, made: &str) -> Bytes {
         let make = || Ok::<_, Infallible>(Bytes::copy_from_slice(made.as_bytes()));
-        recent.answer(question, state.map(tag).as_ref(), make).unwrap()
+        let Ok(value) = cache.get_or_make(key, state.map(tag).as_ref(), make);
+        value
     }
 
     #[test]
-    fn an_answer_is_made_once_for_each_state_of_the_directory() {
-        let recent = Recent::new(1 << 20);
-        let ask = |state, made| ask(&recent, "red cro", Some(state), made);
-        assert_eq!(ask(1, "first"), "first");
-        assert_eq!(ask(1, "again"), "first");
-        assert_eq!(ask(2, "changed"), "changed");
+    fn a_value_is_made_once_for_each_state_of_the_directory() {
+        let cache = AnswerCache::new(1 << 20);
+        let get = |state, made| get(&cache, "red cro", Some(state), made);
+        assert_eq!(get(1, "first"), "first");
+        assert_eq!(get(1, "second"), "first");
+        assert_eq!(get(2, "changed"), "changed");
     }
 
     #[test]
-    fn without_a_state_or_without_room_every_answer_is_made() {
-        let recent = Recent::new(1 << 20);
-        assert_eq!(ask(&recent, "a", None, "1"), "1");
-        assert_eq!(ask(&recent, "a", None, "2"), "2");
-        let recent = Recent::new(0);
-        assert_eq!(ask(&recent, "a", Some(1), "1"), "1");
-        assert_eq!(ask(&recent, "a", Some(1), "2"), "2");
+    fn without_a_state_or_without_capacity_nothing_is_cached() {
+        let cache = AnswerCache::new(1 << 20);
+        assert_eq!(get(&cache, "a", None, "1"), "1");
+        assert_eq!(get(&cache, "a", None, "2"), "2");
+        let cache = AnswerCache::new(0);
+        assert_eq!(get(&cache, "a", Some(1), "1"), "1");
+        assert_eq!(get(&cache, "a", Some(1), "2"), "2");
     }
 
     #[test]
-    fn what_failed_is_not_kept() {
-        let recent = Recent::new(1 << 20);
-        let failed = recent.answer("a", Some(&tag(1)), || Err::<Bytes, _>("failed"));
+    fn errors_are_not_cached() {
+        let cache = AnswerCache::new(1 << 20);
+        let failed = cache.get_or_make("a", Some(&tag(1)), || Err::<Bytes, _>("failed"));
         assert_eq!(failed, Err("failed"));
-        assert_eq!(ask(&recent, "a", Some(1), "made"), "made");
-    }
-
-    fn held(recent: &Recent<Bytes>) -> usize {
-        let of = |generation: &Generation<Bytes>| -> usize {
-            let answers = generation.answers.iter();
-            answers
-                .map(|(question, kept)| question.len() + kept.answer.len() + OVERHEAD)
-                .sum()
-        };
-        recent
-            .shards
-            .iter()
-            .map(|shard| lock(shard))
-            .map(|shard| of(&shard.young) + of(&shard.old))
-            .sum()
+        assert_eq!(get(&cache, "a", Some(1), "made"), "made");
     }
 
     proptest! {
         #[test]
-        fn what_is_held_stays_within_its_bytes_and_is_never_of_another_question(
-            asked in proptest::collection::vec((0u16..300, 0u8..3, 0usize..900), 1..400)
+        fn a_cache_stays_within_its_bytes_and_never_mixes_up_keys_or_states(
+            gets in proptest::collection::vec((0u16..300, 0u8..3, 0usize..900), 1..400)
         ) {
-            let recent = Recent::new(64 * 1024);
-            for (term, state, length) in asked {
-                let made = format!("{term} in {state} {}", "x".repeat(length));
-                let body = ask(&recent, &term.to_string(), Some(state), &made);
-                let beginning = format!("{term} in {state} ");
-                prop_assert!(body.starts_with(beginning.as_bytes()));
-                prop_assert!(held(&recent) <= 64 * 1024);
+            let cache = AnswerCache::new(64 * 1024);
+            for (key, state, length) in gets {
+                let made = format!("{key} in {state} {}", "x".repeat(length));
+                let value = get(&cache, &key.to_string(), Some(state), &made);
+                let beginning = format!("{key} in {state} ");
+                prop_assert!(value.starts_with(beginning.as_bytes()));
+                prop_assert!(cache.entries.as_ref().unwrap().weight() <= 64 * 1024);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The responses to searches, written from the snapshot and from what was found and written before.
 
-use crate::app::answer_cache::Recent;
+use crate::app::answer_cache::AnswerCache;
 use crate::app::item_cache::Items;
 use crate::app::nonprofit_json::Wire;
 use crate::directory::View;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct SearchAnswers {
     /// The hits of recent searches.
-    hits: Recent<Arc<[Spot]>>,
+    hits: AnswerCache<Arc<[Spot]>>,
     /// Nonprofits as they appear in responses.
     items: Items,
 }
@@ -23,7 +23,7 @@ impl SearchAnswers {
     /// Caches hits of at most `hit_bytes` and items of at most `item_bytes`.
     pub fn new(hit_bytes: usize, item_bytes: usize) -> SearchAnswers {
         SearchAnswers {
-            hits: Recent::new(hit_bytes),
+            hits: AnswerCache::new(hit_bytes),
             items: Items::new(item_bytes),
         }
     }
@@ -32,7 +32,7 @@ impl SearchAnswers {
     pub fn answer(&self, json: &Wire, view: &View, term: &str, take: usize, filter: &Filter) -> Vec<u8> {
         let question = filter.question(view, term, take);
         let find = || Ok::<_, Infallible>(filter.over(|groups| view.spots(term, take, groups)));
-        let Ok(spots) = self.hits.answer(&question, view.tag.as_ref(), find);
+        let Ok(spots) = self.hits.get_or_make(&question, view.tag.as_ref(), find);
         let revision = view.snapshot.as_ref().map_or(0, |it| it.edition().revision);
         render(spots.iter().map(|spot| &spot.words), |out, place| {
             let at = spots[place].at;

@@ -1,8 +1,8 @@
 //! Pictures for social networks, drawn on request with bounded cost.
 
 use pictures::drawn::card::ShareCard;
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use quick_cache::sync::Cache;
+use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// The number of pictures that are drawn at the same time.
@@ -20,43 +20,30 @@ pub struct DrawError;
 pub struct ShareCards {
     permits: Semaphore,
     /// PNG files by the tag of their card.
-    cache: Mutex<VecDeque<(String, Arc<[u8]>)>>,
+    pictures: Cache<String, Arc<[u8]>>,
 }
 
 impl Default for ShareCards {
     fn default() -> ShareCards {
         ShareCards {
             permits: Semaphore::new(MAX_CONCURRENT),
-            cache: Mutex::default(),
+            pictures: Cache::new(CACHE_SIZE),
         }
     }
 }
 
 impl ShareCards {
     /// Returns the picture of a card as a PNG file; `tag` is the tag of the card.
+    ///
+    /// Requests for the same card wait for one drawing.
     pub async fn draw(&self, card: ShareCard, tag: &str) -> Result<Arc<[u8]>, DrawError> {
-        if let Some(picture) = self.find(tag) {
-            return Ok(picture);
-        }
-        let _permit = self.permits.acquire().await.map_err(|_| DrawError)?;
-        // Another request may have drawn it in the meantime.
-        if let Some(picture) = self.find(tag) {
-            return Ok(picture);
-        }
-        let drawn = tokio::task::spawn_blocking(move || card.draw()).await;
-        let picture: Arc<[u8]> = match drawn {
-            Ok(Ok(picture)) => picture.into(),
-            _ => return Err(DrawError),
+        let draw = async {
+            let _permit = self.permits.acquire().await.map_err(|_| DrawError)?;
+            match tokio::task::spawn_blocking(move || card.draw()).await {
+                Ok(Ok(picture)) => Ok(picture.into()),
+                _ => Err(DrawError),
+            }
         };
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.truncate(CACHE_SIZE - 1);
-        cache.push_front((tag.to_owned(), Arc::clone(&picture)));
-        Ok(picture)
-    }
-
-    fn find(&self, tag: &str) -> Option<Arc<[u8]>> {
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = cache.iter().find(|(known, _)| known == tag);
-        found.map(|(_, picture)| Arc::clone(picture))
+        self.pictures.get_or_insert_async(tag, draw).await
     }
 }
