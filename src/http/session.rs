@@ -5,6 +5,7 @@ use crate::access::accounts::token::Token;
 use crate::access::sessions::{IDLE_LIMIT, SignedIn, store};
 use crate::app::App;
 use crate::http::error::Error;
+use crate::platform::public_url::PublicUrl;
 use crate::platform::text::cut;
 use axum::extract::FromRequestParts;
 use axum::http::header::USER_AGENT;
@@ -29,13 +30,13 @@ pub async fn begin(app: &App, proof: &Proof, headers: &HeaderMap) -> Result<Opti
     let agent = cut(agent.unwrap_or_default(), MAX_AGENT_LENGTH);
     let now = app.clock.millis();
     let is_begun = store::insert(&app.db, token.hash(), proof, agent, now).await?;
-    let cookie = cookie(app, token.expose().to_owned());
+    let cookie = cookie(&app.public_url, token.expose().to_owned());
     Ok(is_begun.then(|| CookieJar::new().add(cookie)))
 }
 
 /// Ends the session of a request in the store.
 pub async fn forget(app: &App, headers: &HeaderMap) -> Result<(), Error> {
-    if let Some(token) = token(app, headers) {
+    if let Some(token) = token(&app.public_url, headers) {
         store::remove(&app.db, token.hash()).await?;
     }
     Ok(())
@@ -44,14 +45,14 @@ pub async fn forget(app: &App, headers: &HeaderMap) -> Result<(), Error> {
 /// Ends the session of a request, in the store and in the browser.
 pub async fn end(app: &App, headers: &HeaderMap) -> Result<CookieJar, Error> {
     forget(app, headers).await?;
-    let mut gone = cookie(app, String::new());
+    let mut gone = cookie(&app.public_url, String::new());
     gone.make_removal();
     Ok(CookieJar::new().add(gone))
 }
 
 /// Finds who is signed in.
 pub async fn find(app: &App, headers: &HeaderMap) -> Result<Option<SignedIn>, Error> {
-    let Some(token) = token(app, headers) else {
+    let Some(token) = token(&app.public_url, headers) else {
         return Ok(None);
     };
     let now = app.clock.millis();
@@ -66,27 +67,27 @@ pub async fn find(app: &App, headers: &HeaderMap) -> Result<Option<SignedIn>, Er
 }
 
 /// With the prefix, a browser takes the cookie only over HTTPS and from this host alone.
-fn cookie_name(app: &App) -> &'static str {
-    if app.public_url.is_https() {
+fn cookie_name(public_url: &PublicUrl) -> &'static str {
+    if public_url.is_https() {
         "__Host-causeway_session"
     } else {
         "causeway_session"
     }
 }
 
-fn cookie(app: &App, value: String) -> Cookie<'static> {
-    Cookie::build((cookie_name(app), value))
+fn cookie(public_url: &PublicUrl, value: String) -> Cookie<'static> {
+    Cookie::build((cookie_name(public_url), value))
         .path("/")
         .http_only(true)
         .same_site(SameSite::Lax)
-        .secure(app.public_url.is_https())
+        .secure(public_url.is_https())
         .max_age(IDLE_LIMIT.try_into().expect("a month fits"))
         .build()
 }
 
-fn token(app: &App, headers: &HeaderMap) -> Option<Token> {
+fn token(public_url: &PublicUrl, headers: &HeaderMap) -> Option<Token> {
     let jar = CookieJar::from_headers(headers);
-    Token::parse(jar.get(cookie_name(app))?.value())
+    Token::parse(jar.get(cookie_name(public_url))?.value())
 }
 
 impl FromRequestParts<App> for SignedIn {

@@ -2,13 +2,16 @@
 
 use super::slug_of;
 use crate::api::fundraisers::wire::{FundraiserBody, WrittenBody};
+use crate::api::problems::{
+    AccountProblems, InvalidParameter, JsonBodyProblems, OwnFundraiserNotFound, Unavailable, UnavailableWrite,
+};
 use crate::app::App;
 use crate::giving::fundraisers::fields::Fields;
 use crate::giving::fundraisers::write::{self, Wanted};
 use crate::giving::fundraisers::{Fundraiser, store};
 use crate::http::body::JsonBody;
 use crate::http::credentials::Credentials;
-use crate::http::error::{Error, ProblemBody, Result};
+use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive, switch};
 use crate::http::public_key::Fundraisers;
@@ -70,14 +73,10 @@ pub struct FundraisersBody<'a> {
     request_body(content = FundraiserChangeInput, content_type = "application/json"),
     responses(
         (status = 200, description = "The fundraiser as it is now.", body = WrittenBody),
-        (status = 400, description = "invalid_json, invalid_parameter, or invalid_body with all faults in errors", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "missing_credentials or invalid_credentials", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "fundraiser_not_found, also for one of another account", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 413, description = "too_large", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 415, description = "unsupported_media_type", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable; send it again, and it is written once", body = ProblemBody, content_type = "application/problem+json"),
+        JsonBodyProblems,
+        AccountProblems,
+        OwnFundraiserNotFound,
+        UnavailableWrite,
     )
 )]
 pub async fn change(
@@ -115,12 +114,10 @@ pub async fn change(
     ),
     responses(
         (status = 200, description = "The fundraiser as it is now; the same where it was closed already.", body = WrittenBody),
-        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "missing_credentials or invalid_credentials", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "fundraiser_not_found, also for one of another account", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable; send it again, and it is written once", body = ProblemBody, content_type = "application/problem+json"),
+        InvalidParameter,
+        AccountProblems,
+        OwnFundraiserNotFound,
+        UnavailableWrite,
     )
 )]
 pub async fn close(
@@ -147,12 +144,10 @@ pub async fn close(
     ),
     responses(
         (status = 200, description = "The fundraiser as it is now; the same where it was open already.", body = WrittenBody),
-        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "missing_credentials or invalid_credentials", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "fundraiser_not_found, also for one of another account", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable; send it again, and it is written once", body = ProblemBody, content_type = "application/problem+json"),
+        InvalidParameter,
+        AccountProblems,
+        OwnFundraiserNotFound,
+        UnavailableWrite,
     )
 )]
 pub async fn reopen(
@@ -179,11 +174,9 @@ pub async fn reopen(
     ),
     responses(
         (status = 200, description = "One page.", body = FundraisersBody),
-        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "missing_credentials or invalid_credentials", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+        InvalidParameter,
+        AccountProblems,
+        Unavailable,
     )
 )]
 pub async fn fundraisers(

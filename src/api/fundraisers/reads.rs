@@ -2,6 +2,7 @@
 
 use super::{nonprofit_of, slug_of};
 use crate::api::fundraisers::wire::{FundraiserBody, FundraiserDetailsBody, RaisedBody, UserBody};
+use crate::api::problems::{FundraiserNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
 use crate::app::json;
 use crate::directory::Found;
@@ -11,7 +12,7 @@ use crate::directory::nonprofits::identifier::Identifier;
 use crate::giving::fundraisers::cache::Shown;
 use crate::giving::fundraisers::{FundraiserName, store};
 use crate::http::cache::{self, Known};
-use crate::http::error::{Error, ProblemBody, Result};
+use crate::http::error::{Error, Result};
 use crate::http::params::PathPair;
 use crate::http::public_key::{Fundraisers, PublicKey};
 use axum::extract::State;
@@ -32,13 +33,9 @@ use std::sync::Arc;
     ),
     responses(
         (status = 200, description = "The fundraiser.", body = FundraiserDetailsBody),
-        (status = 304, description = "Nothing changed since the answer with this ETag."),
-        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "nonprofit_not_found or fundraiser_not_found", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+        NotModified,
+        PublicKeyProblems,
+        FundraiserNotFound,
     )
 )]
 pub async fn fundraiser(
@@ -102,13 +99,9 @@ fn details(
     ),
     responses(
         (status = 200, description = "What was raised.", body = RaisedBody),
-        (status = 304, description = "Nothing changed since the answer with this ETag."),
-        (status = 400, description = "invalid_parameter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "missing_key, invalid_key or private_key_exposed", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "nonprofit_not_found or fundraiser_not_found", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable", body = ProblemBody, content_type = "application/problem+json"),
+        NotModified,
+        PublicKeyProblems,
+        FundraiserNotFound,
     )
 )]
 pub async fn raised(

@@ -1,6 +1,7 @@
 //! `POST /v0.2/fundraiser`: a new fundraiser.
 
 use crate::api::fundraisers::wire::WrittenBody;
+use crate::api::problems::{AccountProblems, IdempotencyProblems, JsonBodyProblems};
 use crate::app::App;
 use crate::directory::Found;
 use crate::directory::nonprofits::identifier::Identifier;
@@ -10,7 +11,7 @@ use crate::giving::fundraisers::write::{self, Order};
 use crate::giving::fundraisers::{Fundraiser, SPECIAL, SPECIAL_SLUG, slug};
 use crate::http::body::JsonBody;
 use crate::http::credentials::Credentials;
-use crate::http::error::{Error, ProblemBody, Result};
+use crate::http::error::{Error, Result};
 use crate::http::idempotency::{Asked, IdempotencyKey, Kept};
 use crate::http::params::{RawQuery, switch};
 use crate::http::public_key::Create;
@@ -77,15 +78,9 @@ pub struct FundraiserInput {
     responses(
         (status = 200, description = "The fundraiser.", body = WrittenBody,
             headers(("Location" = String, description = "Where it is read."))),
-        (status = 400, description = "invalid_json, invalid_parameter, or invalid_body with all faults in errors", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "missing_credentials or invalid_credentials", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "blocked_key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "idempotency_in_progress", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 413, description = "too_large", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 415, description = "unsupported_media_type", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 422, description = "idempotency_mismatch", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "rate_limited; Retry-After says when to come back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 503, description = "unavailable; send it again with the same Idempotency-Key, and it is made once", body = ProblemBody, content_type = "application/problem+json"),
+        JsonBodyProblems,
+        AccountProblems,
+        IdempotencyProblems,
     )
 )]
 pub async fn create(
