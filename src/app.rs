@@ -33,8 +33,10 @@ use crate::directory::import::provenance::Provenance;
 use crate::directory::keeper::Look;
 use crate::directory::nonprofits::causes::Causes;
 use crate::giving::fundraisers::cache::Shelf;
+use crate::giving::idempotency::InFlight;
 use crate::giving::ledger::writer::Writer;
-use crate::http::idempotency::UnderWay;
+use crate::giving::payments::settle::Settlement;
+use crate::giving::recorder::Recorder;
 use crate::platform::blobs::Blobs;
 use crate::platform::clock::Clock;
 use crate::platform::db::Db;
@@ -57,7 +59,7 @@ pub struct Parts {
     pub clock: Clock,
     pub db: Db,
     pub directory: Arc<Directory>,
-    pub fundraisers: Shelf,
+    pub fundraisers: Arc<Shelf>,
     pub keys: Arc<KeyRing>,
     pub exposures: Exposures,
     pub limiter: Limiter,
@@ -80,9 +82,9 @@ pub struct Parts {
     pub pictures: Pictures,
     pub share_cards: ShareCards,
     pub body_room: BodyRoom,
-    pub under_way: UnderWay,
-    /// Everything that touches money is written by this one.
-    pub writer: Writer,
+    pub in_flight: InFlight,
+    /// Writes donations, refunds and fundraisers.
+    pub recorder: Recorder,
 }
 
 impl Deref for App {
@@ -114,6 +116,7 @@ impl App {
         let limiter = Limiter::new(now);
         limiter.restore(&recent::list(&db, millis).await?, now, millis);
         let metrics = Metrics::new()?;
+        let fundraisers = Arc::new(Shelf::new(db.clone(), &config.data));
         let mail = Mailer::new(&config.mail, &config.data)?;
         let public_url = PublicUrl::new(&config.public_url);
         let app = App(Arc::new(Parts {
@@ -147,11 +150,11 @@ impl App {
                 Blobs::open(&config.blobs_url, &config.data)?,
                 clock.clone(),
             ),
-            fundraisers: Shelf::new(db.clone(), &config.data),
+            recorder: Recorder::new(Writer::start(db.clone()), Arc::clone(&fundraisers), clock.clone()),
+            fundraisers,
             share_cards: ShareCards::default(),
             body_room: BodyRoom::new(config.max_body),
-            under_way: UnderWay::default(),
-            writer: Writer::start(db.clone()),
+            in_flight: InFlight::default(),
             config,
             clock,
             db,
@@ -162,6 +165,18 @@ impl App {
         }));
         app.update_gauges();
         Ok(app)
+    }
+
+    /// The parts that settle payments.
+    pub fn settlement(&self) -> Settlement<'_> {
+        Settlement {
+            db: &self.db,
+            directory: &self.directory,
+            recorder: &self.recorder,
+            clock: &self.clock,
+            mailer: &self.mail,
+            public_url: &self.public_url,
+        }
     }
 
     /// Writes the calls counted since the last time to the store: for limits after a restart, and for usage.

@@ -10,14 +10,17 @@ use serde_json::json;
 
 pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
     let integrity = app.db.check_integrity().await;
-    let journal = match giving::check::prove(app).await {
+    let journal = match giving::check::prove(&app.db).await {
         Ok(journal) => journal,
         // A file that cannot be read says more of itself than the reader does.
         Err(fault) => return Err(integrity.err().unwrap_or_else(|| fault.into())),
     };
     let overlay_limit = app.config.directory.overlay_limit;
     let proof = check(&app.directory, &app.db, overlay_limit).await?;
-    let pictures = hosted::check::prove(&app.pictures).await?;
+    let mut pictures = hosted::check::prove(&app.pictures).await?;
+    pictures
+        .differences
+        .extend(giving::check::list_lost_covers(&app.db).await?);
     let differences: Vec<&String> = journal
         .faults
         .iter()

@@ -4,7 +4,7 @@ use super::output::Output;
 use crate::app::App;
 use crate::cli::stdout::Paper;
 use crate::giving::donations::import::{Imported, import};
-use crate::giving::donations::{Gift, Label, OPERATOR, Recorded, Refund, find_recipient, record, refund};
+use crate::giving::donations::{Gift, Label, OPERATOR, Recorded, Refund, find_recipient};
 use crate::giving::export::{Format, export};
 use crate::platform::money::Cents;
 use anyhow::{Context, bail};
@@ -97,7 +97,8 @@ impl Donation {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         match self {
             Donation::Record(told) => {
-                let to = find_recipient(app, &told.nonprofit, told.fundraiser.as_deref()).await?;
+                let fundraiser = told.fundraiser.as_deref();
+                let to = find_recipient(&app.db, &app.directory, &told.nonprofit, fundraiser).await?;
                 let gift = Gift {
                     source: told.source,
                     external_id: told.external_id,
@@ -107,11 +108,11 @@ impl Donation {
                     name: told.name,
                     is_public: told.public,
                 };
-                say(output, &record(app, gift).await?, "gift")
+                say(output, &app.recorder.record(gift).await?, "gift")
             }
             Donation::Import { file, at_once } => {
-                let imported = import(app, &file, at_once.into()).await?;
-                say_import(output, &imported)
+                let imported = import(&app.db, &app.directory, &app.recorder, &file, at_once.into());
+                say_import(output, &imported.await?)
             }
             Donation::Refund(told) => {
                 let back = Refund {
@@ -120,12 +121,12 @@ impl Donation {
                     amount: told.amount,
                     refund_id: told.refund_id,
                 };
-                say(output, &refund(app, back).await?, "refund")
+                say(output, &app.recorder.refund(back).await?, "refund")
             }
             Donation::Export { csv } => {
                 let format = if csv { Format::Csv } else { Format::JsonLines };
                 let mut out = BufWriter::new(Paper::new());
-                let written = export(app, format, &mut out).await;
+                let written = export(&app.db, format, &mut out).await;
                 out.get_ref().outcome(written)?;
                 let flushed = out.flush();
                 let flushed = out.get_ref().outcome(flushed);

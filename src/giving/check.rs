@@ -1,10 +1,10 @@
 //! Proving the journal of a store: chain, numbers, balance, shares and totals, entry by entry.
 
-use crate::app::App;
 use crate::giving::fundraisers;
-use crate::giving::ledger::audit::{Audit, Beneficiaries};
+use crate::giving::ledger::audit::Audit;
+use crate::giving::ledger::entry::Beneficiaries;
 use crate::giving::ledger::{outbox, store};
-use crate::platform::db::Tx;
+use crate::platform::db::{Db, Tx};
 use crate::platform::ids::FundraiserId;
 use crate::platform::money::Cents;
 use std::collections::HashMap;
@@ -21,8 +21,8 @@ pub struct Proof {
 }
 
 /// Proves the journal as it is at one moment.
-pub async fn prove(app: &App) -> sqlx::Result<Proof> {
-    let mut tx = app.db.view().await?;
+pub async fn prove(db: &Db) -> sqlx::Result<Proof> {
+    let mut tx = db.view().await?;
     let stored = fundraisers::store::list_supported(&mut tx).await?;
     let offline: Vec<(FundraiserId, Option<Cents>)> = fundraisers::store::list_offline(&mut tx).await?;
     let beneficiaries: HashMap<FundraiserId, Beneficiaries> = stored.into_iter().collect();
@@ -51,6 +51,15 @@ pub async fn prove(app: &App) -> sqlx::Result<Proof> {
         fundraisers: offline.len(),
         faults: audit.faults(),
     })
+}
+
+/// Names the fundraisers whose cover is a hosted picture that does not exist, one sentence each.
+pub async fn list_lost_covers(db: &Db) -> sqlx::Result<Vec<String>> {
+    let lost = fundraisers::store::list_lost_covers(db).await?;
+    let sentence = |(fundraiser, cover)| {
+        format!("{cover} is not there, and is the cover of the fundraiser {fundraiser}")
+    };
+    Ok(lost.into_iter().map(sentence).collect())
 }
 
 /// Gives every entry to the audit. Where some cannot be read, one by one shows which.

@@ -1,10 +1,10 @@
 //! The whole journal as text: JSON Lines with every leg and hash, or CSV with one line an entry.
 
-use crate::app::App;
 use crate::giving::ledger::entry::Entry;
 use crate::giving::ledger::store;
 use crate::giving::payments::store::{self as gifts, Told};
 use crate::platform::clock::rfc3339;
+use crate::platform::db::Db;
 use crate::platform::text::no_formula;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -38,8 +38,8 @@ const COLUMNS: [&str; 16] = [
 ];
 
 /// Writes every entry as it is at one moment. Returns how many there are.
-pub async fn export(app: &App, format: Format, out: &mut impl Write) -> anyhow::Result<u64> {
-    let mut tx = app.db.view().await?;
+pub async fn export(db: &Db, format: Format, out: &mut impl Write) -> anyhow::Result<u64> {
+    let mut tx = db.view().await?;
     let (mut last, mut count) = (0, 0);
     if format == Format::Csv {
         csv::Writer::from_writer(&mut *out).write_record(COLUMNS)?;

@@ -8,7 +8,8 @@ use crate::access::keys::{Class, mask};
 use crate::access::limits::window::Verdict;
 use crate::directory::ResolveError;
 use crate::directory::nonprofits::ein::Ein;
-use crate::giving::ledger::writer::WriteFault;
+use crate::giving;
+use crate::giving::donations::Refused;
 use crate::http::request_id::RequestId;
 use crate::platform::field_error::FieldError;
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -231,9 +232,26 @@ impl From<sqlx::Error> for Error {
     }
 }
 
-impl From<WriteFault> for Error {
-    fn from(fault: WriteFault) -> Error {
-        Error::of_store(&fault.0)
+impl From<giving::Error> for Error {
+    fn from(error: giving::Error) -> Error {
+        match error {
+            giving::Error::NotFound => Error::NotFound,
+            giving::Error::Invalid(errors) => Error::InvalidBody(errors),
+            giving::Error::Mismatch => Error::IdempotencyMismatch,
+            giving::Error::InProgress => Error::IdempotencyInProgress,
+            giving::Error::PictureUnavailable => Error::Unavailable,
+            giving::Error::Store(error) => Error::of_store(&error.0),
+        }
+    }
+}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Error {
+        match refused {
+            Refused::Store(error) => Error::of_store(&error.0),
+            Refused::NoSuchNonprofit(_) | Refused::NoSuchFundraiser(_) => Error::NotFound,
+            _ => Error::Internal,
+        }
     }
 }
 

@@ -4,7 +4,6 @@ use crate::access::keys::warnings::warn_owners;
 use crate::access::usage::saving;
 use crate::app::App;
 use crate::giving::ledger::outbox;
-use crate::giving::payments::settle::settle_pending;
 use crate::platform::mail;
 use std::time::Duration;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
@@ -131,7 +130,7 @@ async fn settle_payments(app: &App) {
     let mut health = JobHealth::new("payments");
     loop {
         ticks.tick().await;
-        health.record(&settle_pending(app).await.map_err(Into::into));
+        health.record(&app.settlement().settle_pending().await.map_err(Into::into));
     }
 }
 

@@ -1,11 +1,12 @@
 //! The page of a fundraiser: its story, what it stands at, who gave, whom it supports, and the proof of its total.
 
+use crate::access::accounts::store as accounts;
 use crate::app::App;
 use crate::app::urls::Urls;
 use crate::directory::Found;
+use crate::giving::fundraisers::Fundraiser;
 use crate::giving::fundraisers::cache::Shown;
 use crate::giving::fundraisers::goal::Goal;
-use crate::giving::fundraisers::{Fundraiser, store};
 use crate::giving::ledger::store::{self as journal, Seal, Supporter};
 use crate::http::error::Result;
 use crate::http::params::PathPair;
@@ -78,7 +79,7 @@ pub async fn fundraiser(
     }
     let found = supported(&app.directory, &shown.fundraiser).await?;
     let card = card(&shown, &found);
-    let by = store::find_creator(&app.db, shown.fundraiser.account).await?;
+    let by = accounts::find_username(&app.db, shown.fundraiser.account).await?;
     let supporters = journal::list_supporters(&app.db, shown.fundraiser.id, MOST_NAMED).await?;
     let seal = journal::find_seal(&app.db, shown.fundraiser.id).await?;
     let mut page = FundraiserPage::new(&app, &shown, &found, (address, by), supporters, seal);

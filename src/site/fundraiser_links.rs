@@ -1,10 +1,10 @@
 //! Links to fundraisers, and the fundraiser that a link names.
 
-use crate::api::fundraisers::{nonprofit_of, slug_of};
 use crate::app::App;
+use crate::directory::ResolveError;
 use crate::directory::nonprofits::Nonprofit;
 use crate::giving::fundraisers::cache::{Shelf, Shown};
-use crate::giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, store};
+use crate::giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, names, store};
 use crate::http::error::{Error, Result};
 use crate::platform::db::Db;
 use crate::platform::ids::NonprofitId;
@@ -24,12 +24,12 @@ pub struct Line {
 
 /// The fundraiser that an address names.
 pub async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
-    let id = match nonprofit_of(app, nonprofit).await {
-        Err(Error::DressedEin(_)) => {
+    let id = match names::find_nonprofit(&app.directory, nonprofit).await {
+        Err(ResolveError::FormattedEin(_)) => {
             let found = find_nonprofit(&app.directory, nonprofit).await?;
             found.nonprofit().ok_or(Error::Internal)?.id
         }
-        id => id?,
+        id => id.map_err(|error| Error::unresolved(error, nonprofit))?,
     };
     let name = FundraiserName::parse(name).ok_or(Error::NotFound)?;
     app.fundraisers.find(id, name).await?.ok_or(Error::NotFound)
@@ -37,7 +37,7 @@ pub async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> 
 
 /// The path of its page.
 pub async fn address(app: &App, fundraiser: &Fundraiser) -> Result<String> {
-    let nonprofit = slug_of(app, fundraiser).await?;
+    let nonprofit = names::slug_of(&app.directory, fundraiser).await?;
     Ok(format!("/{nonprofit}/f/{}", fundraiser.slug))
 }
 

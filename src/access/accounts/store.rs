@@ -18,6 +18,7 @@ macro_rules! accounts {
     };
 }
 
+const USERNAME: &str = "select username from accounts where id = $1";
 const FIND: &str = "select id from accounts where username = $1 and deleted_at is null";
 const FIND_WHOLE: &str = accounts!("where username = $1 and deleted_at is null");
 const LIST_BY_EMAIL: &str = accounts!("where email = $1 and deleted_at is null order by username");
@@ -78,6 +79,11 @@ pub async fn find(db: &Db, username: &Username) -> sqlx::Result<Option<AccountId
     let id: Option<Uuid> =
         read!(db, c => sqlx::query_scalar(FIND).bind(username.as_str()).fetch_optional(c).await)?;
     Ok(id.map(AccountId))
+}
+
+/// Finds the username of an account.
+pub async fn find_username(db: &Db, id: AccountId) -> sqlx::Result<Option<String>> {
+    read!(db, c => sqlx::query_scalar(USERNAME).bind(id.0).fetch_optional(c).await)
 }
 
 /// Finds an account by its name, with all that is known of it.

@@ -1,13 +1,16 @@
 //! What an account does with its own fundraisers: change, close, reopen and list them.
 
-use super::slug_of;
-use crate::api::fundraisers::wire::{FundraiserBody, WrittenBody};
+use crate::api::fundraisers::wire::{FundraiserBody, WrittenBody, written};
 use crate::api::problems::{
     AccountProblems, InvalidParameter, JsonBodyProblems, OwnFundraiserNotFound, Unavailable, UnavailableWrite,
 };
 use crate::app::App;
+use crate::giving;
+use crate::giving::fundraisers::change::Change;
 use crate::giving::fundraisers::fields::Fields;
-use crate::giving::fundraisers::write::{self, Wanted};
+use crate::giving::fundraisers::names::slug_of;
+use crate::giving::fundraisers::validate::take_picture;
+use crate::giving::fundraisers::write::Wanted;
 use crate::giving::fundraisers::{Fundraiser, store};
 use crate::http::body::JsonBody;
 use crate::http::credentials::Credentials;
@@ -94,8 +97,8 @@ pub async fn change(
     let known = find_own(&app, credentials.account, &id).await?;
     // All faults are told before the picture is kept.
     let mut fields = Fields::new(&body.fields);
-    crate::giving::fundraisers::change::Change::read(&mut fields, &known);
-    let cover = take_picture(&app, &mut fields, dry_run).await?;
+    Change::read(&mut fields, &known);
+    let cover = take_picture(&app.pictures, &mut fields, dry_run).await?;
     fields.done()?;
     let wanted = Wanted::Fields(body.fields, cover);
     apply(&app, credentials.account, known, wanted, dry_run).await
@@ -191,7 +194,7 @@ pub async fn fundraisers(
     let (listed, total) = store::list_of_account(&app.db, credentials.account, skip, take as i64).await?;
     let mut slugs = Vec::with_capacity(listed.len());
     for fundraiser in &listed {
-        slugs.push(slug_of(&app, fundraiser).await?);
+        slugs.push(slug_of(&app.directory, fundraiser).await?);
     }
     let now = app.clock.millis();
     let body = FundraisersBody {
@@ -221,12 +224,17 @@ async fn apply(
     wanted: Wanted,
     dry_run: bool,
 ) -> Result<Response> {
-    let changed = match dry_run {
-        true => wanted.change(&known, app.clock.millis())?.apply(&known).0,
-        false => write::change(app, account, known.id, wanted).await?,
+    let changed = if dry_run {
+        wanted.change(&known, app.clock.millis())?.apply(&known).0
+    } else {
+        let changed = app.recorder.change(account, known.id, wanted).await;
+        changed.map_err(|error| match error {
+            giving::Error::NotFound => Error::no_own_fundraiser(&known.id.to_string()),
+            error => error.into(),
+        })?
     };
-    let slug = slug_of(app, &changed).await?;
-    let body = write::written(&changed, &slug, &app.urls, app.clock.millis(), dry_run);
+    let slug = slug_of(&app.directory, &changed).await?;
+    let body = written(&changed, &slug, &app.urls, app.clock.millis(), dry_run);
     Ok(answer(body))
 }
 
@@ -237,32 +245,4 @@ pub fn answer(body: String) -> Response {
         (CACHE_CONTROL, "private, no-cache"),
     ];
     (headers, body).into_response()
-}
-
-/// The picture of a body: its hosted id, which it has or would have, or null where the field is. Nothing where there is no such field.
-///
-/// It is kept only where nothing else is wrong and something is to be written; what is wrong with it is told anyway.
-pub async fn take_picture(
-    app: &App,
-    fields: &mut Fields<'_>,
-    dry_run: bool,
-) -> Result<Option<Option<String>>> {
-    if !fields.has("imageBase64") {
-        return Ok(None);
-    }
-    let Some(text) = fields.image() else {
-        return Ok(Some(None));
-    };
-    let taken = match fields.faults.is_empty() && !dry_run {
-        true => app.pictures.take_base64(text).await.map(|picture| picture.id),
-        false => app.pictures.judge_base64(text).await,
-    };
-    match taken {
-        Ok(id) => Ok(Some(Some(id))),
-        Err(fault) if fault.is_ours() => Err(Error::Unavailable),
-        Err(fault) => {
-            fields.fault("imageBase64", fault.to_string());
-            Ok(None)
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! `GET /v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}` and `/raised`.
 
-use super::{nonprofit_of, slug_of};
+use crate::access::accounts::store as accounts;
 use crate::api::fundraisers::wire::{FundraiserBody, FundraiserDetailsBody, RaisedBody, UserBody};
 use crate::api::problems::{FundraiserNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
@@ -9,8 +9,9 @@ use crate::directory::Found;
 use crate::directory::nonprofits::Nonprofit;
 use crate::directory::nonprofits::cause_set::CauseSet;
 use crate::directory::nonprofits::identifier::Identifier;
+use crate::giving::fundraisers::FundraiserName;
 use crate::giving::fundraisers::cache::Shown;
-use crate::giving::fundraisers::{FundraiserName, store};
+use crate::giving::fundraisers::names::{find_nonprofit, slug_of};
 use crate::http::cache::{self, Known};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathPair;
@@ -45,8 +46,8 @@ pub async fn fundraiser(
     known: Known,
 ) -> Result<Response> {
     let shown = find(&app, &nonprofit, &name).await?;
-    let creator = store::find_creator(&app.db, shown.fundraiser.account).await?;
-    let slug = slug_of(&app, &shown.fundraiser).await?;
+    let creator = accounts::find_username(&app.db, shown.fundraiser.account).await?;
+    let slug = slug_of(&app.directory, &shown.fundraiser).await?;
     let mut supported = Vec::with_capacity(shown.fundraiser.supported.len());
     for (id, _) in &shown.fundraiser.supported {
         supported.extend(app.directory.find(&Identifier::Id(*id)).await?);
@@ -118,7 +119,8 @@ pub async fn raised(
 }
 
 async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
-    let nonprofit = nonprofit_of(app, nonprofit).await?;
+    let found = find_nonprofit(&app.directory, nonprofit).await;
+    let nonprofit = found.map_err(|error| Error::unresolved(error, nonprofit))?;
     let unknown = || Error::no_such_fundraiser(name);
     let parsed = FundraiserName::parse(name).ok_or_else(unknown)?;
     app.fundraisers.find(nonprofit, parsed).await?.ok_or_else(unknown)

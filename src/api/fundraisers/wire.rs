@@ -144,6 +144,18 @@ impl<'a> FundraiserBody<'a> {
     }
 }
 
+/// Builds the body of the response to a write.
+pub fn written(fundraiser: &Fundraiser, nonprofit: &str, urls: &Urls, now: i64, dry_run: bool) -> String {
+    let body = WrittenBody {
+        message: "OK",
+        data: WrittenData {
+            fundraiser: FundraiserBody::new(fundraiser, nonprofit, urls, now),
+        },
+        dry_run,
+    };
+    serde_json::to_string(&body).expect("a fundraiser is plain data")
+}
+
 /// What a fundraiser has raised.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

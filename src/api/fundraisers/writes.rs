@@ -1,25 +1,21 @@
 //! `POST /v0.2/fundraiser`: a new fundraiser.
 
-use crate::api::fundraisers::wire::WrittenBody;
+use crate::api::fundraisers::wire::{WrittenBody, written};
 use crate::api::problems::{AccountProblems, IdempotencyProblems, JsonBodyProblems};
 use crate::app::App;
-use crate::directory::Found;
-use crate::directory::nonprofits::identifier::Identifier;
-use crate::giving::fundraisers::fields::Fields;
-use crate::giving::fundraisers::input::NewFundraiser;
-use crate::giving::fundraisers::write::{self, Order};
-use crate::giving::fundraisers::{Fundraiser, SPECIAL, SPECIAL_SLUG, slug};
+use crate::giving::fundraisers::validate::validate;
+use crate::giving::fundraisers::write::Order;
+use crate::giving::fundraisers::{Fundraiser, slug};
+use crate::giving::idempotency::{IdempotentRequest, StoredResponse};
 use crate::http::body::JsonBody;
 use crate::http::credentials::Credentials;
-use crate::http::error::{Error, Result};
-use crate::http::idempotency::{Asked, IdempotencyKey, Kept};
+use crate::http::error::Result;
+use crate::http::idempotency::IdempotencyKey;
 use crate::http::params::{RawQuery, switch};
 use crate::http::public_key::Create;
-use crate::platform::ids::{AccountId, FundraiserId};
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -92,21 +88,22 @@ pub async fn create(
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
     let account = credentials.account;
-    let asked = key.filter(|_| !dry_run).map(|name| Asked {
+    let request = key.filter(|_| !dry_run).map(|name| IdempotentRequest {
         account,
         name,
         hash: body.hash,
     });
-    let _turn = asked
+    let _guard = request
         .as_ref()
-        .map(|asked| app.under_way.begin(asked))
+        .map(|request| app.in_flight.begin(request))
         .transpose()?;
-    if let Some(asked) = &asked
-        && let Some(kept) = asked.find(&app.db, app.clock.millis()).await?
+    if let Some(request) = &request
+        && let Some(response) = request.find(&app.db, app.clock.millis()).await?
     {
-        return Ok(made(kept));
+        return Ok(made(response));
     }
-    let (fundraiser, nonprofit) = read(&app, account, &body.fields, dry_run).await?;
+    let validated = validate(&app.directory, &app.pictures, account, &body.fields, dry_run);
+    let (fundraiser, nonprofit) = validated.await?;
     if dry_run {
         let now = app.clock.millis();
         let shown = Fundraiser {
@@ -114,71 +111,24 @@ pub async fn create(
             created_at: now,
             ..fundraiser
         };
-        return Ok(super::own::answer(write::written(
+        return Ok(super::own::answer(written(
             &shown, &nonprofit, &app.urls, now, true,
         )));
     }
-    let order = Order {
-        fundraiser,
-        nonprofit,
-        asked,
+    let urls = app.urls.clone();
+    let respond = move |new: &Fundraiser, now: i64| StoredResponse {
+        location: urls.fundraiser_read(&nonprofit, &new.slug),
+        body: written(new, &nonprofit, &urls, now, false),
     };
-    Ok(made(write::create(&app, order).await?))
+    let created = app.recorder.create(Order { fundraiser, request }, respond);
+    Ok(made(created.await?))
 }
 
-fn made(Kept { location, body }: Kept) -> Response {
+fn made(StoredResponse { location, body }: StoredResponse) -> Response {
     let headers = [
         (CONTENT_TYPE, "application/json; charset=utf-8"),
         (CACHE_CONTROL, "private, no-cache"),
         (LOCATION, &location),
     ];
     (headers, body).into_response()
-}
-
-/// What a body asks for, and the slug of its nonprofit; or all that is wrong with it.
-pub async fn read(
-    app: &App,
-    account: AccountId,
-    body: &Map<String, Value>,
-    dry_run: bool,
-) -> Result<(Fundraiser, String)> {
-    let mut fields = Fields::new(body);
-    let new = NewFundraiser::read(&mut fields);
-    let mut slug = SPECIAL_SLUG.to_owned();
-    for supported in &new.supported {
-        let found = app.directory.find(&Identifier::Id(supported.id)).await?;
-        match found.as_ref().and_then(Found::nonprofit) {
-            None => fields.fault(&supported.field, "there is no nonprofit with this ID"),
-            Some(nonprofit) if !nonprofit.is_disbursable() => fields.fault(
-                &supported.field,
-                "gifts cannot be passed on to this nonprofit; choose one whose isDisbursable is true",
-            ),
-            Some(nonprofit) if new.nonprofit != Some(SPECIAL) => nonprofit.slug.clone_into(&mut slug),
-            Some(_) => {}
-        }
-    }
-    let cover = super::own::take_picture(app, &mut fields, dry_run).await?;
-    fields.done()?;
-    let fundraiser = Fundraiser {
-        id: FundraiserId::new(),
-        nonprofit: new.nonprofit.ok_or(Error::Internal)?,
-        slug: String::new(),
-        account,
-        title: new.title,
-        description: new.description,
-        cover: cover.flatten(),
-        starts_at: new.starts_at,
-        ends_at: new.ends_at,
-        goal: new.goal,
-        offline: new.offline,
-        created_at: 0,
-        closed_at: None,
-        version: 1,
-        supported: new
-            .supported
-            .iter()
-            .map(|supported| (supported.id, supported.weight))
-            .collect(),
-    };
-    Ok((fundraiser, slug))
 }

@@ -5,14 +5,15 @@ pub mod view;
 
 use crate::access::keys::Class;
 use crate::access::sessions::SignedIn;
-use crate::api::fundraisers::writes;
 use crate::app::App;
 use crate::dashboard::fundraisers::view::FundraiserView;
 use crate::directory::{Found, ResolveError};
-use crate::giving::fundraisers::write::{self, Order, Wanted};
+use crate::giving;
+use crate::giving::fundraisers::validate::validate;
+use crate::giving::fundraisers::write::{Order, Wanted};
 use crate::giving::fundraisers::{Fundraiser, store};
+use crate::giving::idempotency::{IdempotentRequest, StoredResponse};
 use crate::http::error::{Error, Result};
-use crate::http::idempotency::Asked;
 use crate::http::pagination::Pagination;
 use crate::http::params::{self, PathText, RawQuery};
 use crate::platform::ids::{FundraiserId, NonprofitId};
@@ -113,14 +114,14 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
         Ok(nonprofit) => _ = body.insert("nonprofitId".to_owned(), json!(nonprofit.0)),
         Err(fault) => form.refuse("nonprofit", fault),
     }
-    let judged = match writes::read(&app, who.account, &body, false).await {
-        Err(Error::InvalidBody(faults)) => {
+    let judged = match validate(&app.directory, &app.pictures, who.account, &body, false).await {
+        Err(giving::Error::Invalid(faults)) => {
             form::refuse(&mut form, faults);
             None
         }
         judged => Some(judged?).filter(|_| !form.is_refused()),
     };
-    let Some((fundraiser, nonprofit)) = judged else {
+    let Some((fundraiser, _)) = judged else {
         return Ok(new_with(&who, frame, form).refused());
     };
     if let Err(seconds) = admit(&app, &who) {
@@ -129,21 +130,22 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     }
     let order = Order {
         fundraiser: Fundraiser { id, ..fundraiser },
-        nonprofit,
         // Two that come at once find each other here.
-        asked: Some(Asked {
+        request: Some(IdempotentRequest {
             account: who.account,
             name: format!("dashboard {id}"),
             hash: Sha256::digest(id.0).into(),
         }),
     };
-    match write::create(&app, order).await {
+    // The page that follows is the same for every request with this key, so the response needs no content.
+    let created = app.recorder.create(order, |_, _| StoredResponse::default());
+    match created.await {
         Ok(_) => Ok(go_to(&app, id, Flash::FundraiserMade)),
-        Err(Error::InvalidBody(faults)) => {
+        Err(giving::Error::Invalid(faults)) => {
             form::refuse(&mut form, faults);
             Ok(new_with(&who, frame, form).refused())
         }
-        Err(fault) => Err(fault),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -213,16 +215,16 @@ pub async fn edit(
     // Judged before it is written, so that all faults are told at once.
     let changed = match wanted.change(&known, app.clock.millis()) {
         Ok(_) if form.is_refused() => None,
-        Ok(_) => Some(write::change(&app, who.account, known.id, wanted).await),
+        Ok(_) => Some(app.recorder.change(who.account, known.id, wanted).await),
         Err(fault) => Some(Err(fault)),
     };
     match changed {
         Some(Ok(changed)) => Ok(go_to(&app, changed.id, Flash::FundraiserChanged)),
-        Some(Err(Error::InvalidBody(faults))) => {
+        Some(Err(giving::Error::Invalid(faults))) => {
             form::refuse(&mut form, faults);
             Ok(edit_with(&app, &who, frame, known, form).await?.refused())
         }
-        Some(Err(fault)) => Err(fault),
+        Some(Err(error)) => Err(error.into()),
         None => Ok(edit_with(&app, &who, frame, known, form).await?.refused()),
     }
 }
@@ -261,7 +263,7 @@ pub async fn close_page(
 /// `POST /dashboard/fundraisers/{id}/close`: one that is closed stays closed.
 pub async fn close(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
     let known = own(&app, &who, &id).await?;
-    write::change(&app, who.account, known.id, Wanted::Close).await?;
+    app.recorder.change(who.account, known.id, Wanted::Close).await?;
     Ok(go_to(&app, known.id, Flash::FundraiserClosed))
 }
 
@@ -283,7 +285,7 @@ pub async fn reopen_page(
 /// `POST /dashboard/fundraisers/{id}/reopen`
 pub async fn reopen(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
     let known = own(&app, &who, &id).await?;
-    write::change(&app, who.account, known.id, Wanted::Reopen).await?;
+    app.recorder.change(who.account, known.id, Wanted::Reopen).await?;
     Ok(go_to(&app, known.id, Flash::FundraiserReopened))
 }
 

@@ -1,10 +1,10 @@
 //! A fundraiser as its owner sees it on a page.
 
-use crate::api::fundraisers::slug_of;
 use crate::app::App;
 use crate::directory::Found;
 use crate::directory::nonprofits::identifier::Identifier;
 use crate::giving::fundraisers::goal::Goal;
+use crate::giving::fundraisers::names::slug_of;
 use crate::giving::fundraisers::{Fundraiser, SPECIAL_SLUG};
 use crate::giving::ledger::store as journal;
 use crate::http::error::Result;
@@ -75,7 +75,7 @@ impl State {
 impl FundraiserView {
     pub async fn load(app: &App, fundraiser: Fundraiser) -> Result<FundraiserView> {
         let totals = journal::find_totals(&app.db, fundraiser.id).await?;
-        let nonprofit = slug_of(app, &fundraiser).await?;
+        let nonprofit = slug_of(&app.directory, &fundraiser).await?;
         Ok(FundraiserView {
             id: fundraiser.id,
             nonprofits: supported(app, &fundraiser).await?,

@@ -1,12 +1,13 @@
 //! A gift: recorded once for each source and external id, however often it is delivered.
 
-use super::{Label, OFFLINE, Recipient, Recorded, Refused};
-use crate::app::App;
+use super::label::Label;
+use super::outcome::{Recorded, Refused};
+use super::recipient::Recipient;
+use crate::giving::ledger::batch::Batch;
 use crate::giving::ledger::entry::{Draft, Entry, Kind, Leg, Party};
-use crate::giving::ledger::state::Asks;
-use crate::giving::ledger::writer::Batch;
+use crate::giving::ledger::prefetch::Asks;
+use crate::platform::db::StoreError;
 use crate::platform::money::Cents;
-use std::sync::Arc;
 
 /// A gift as it is told to us.
 #[derive(Clone, Debug)]
@@ -25,29 +26,7 @@ pub struct Gift {
     pub is_public: bool,
 }
 
-/// Records a gift, and answers once it is on disk. Delivered again it is the same answer, and nothing is doubled.
-pub async fn record(app: &App, gift: Gift) -> Result<Recorded, Refused> {
-    if gift.source.as_str() == OFFLINE {
-        return Err(Refused::ReservedSource);
-    }
-    let fundraiser = gift.to.fundraiser;
-    let asks = asks(&gift);
-    let gift = Arc::new(gift);
-    let clock = app.clock.clone();
-    let outcome = app
-        .writer
-        .run_asking(asks, move |batch| {
-            let (gift, now) = (Arc::clone(&gift), clock.millis());
-            Box::pin(async move { write(batch, &gift, now).await })
-        })
-        .await;
-    // Also where nobody knows whether it stands.
-    if let Some(id) = fundraiser {
-        app.fundraisers.forget(id);
-    }
-    outcome?
-}
-
+/// What recording the donation reads from the ledger.
 pub fn asks(gift: &Gift) -> Asks {
     Asks {
         fact: Some((
@@ -59,23 +38,23 @@ pub fn asks(gift: &Gift) -> Asks {
     }
 }
 
-pub async fn write(batch: &mut Batch, gift: &Gift, now: i64) -> sqlx::Result<Result<Recorded, Refused>> {
+/// Adds a donation to a batch, or finds the entry it already has.
+pub async fn write(batch: &mut Batch, gift: &Gift, now: i64) -> Result<Recorded, StoreError<Refused>> {
     let (source, external_id) = (gift.source.as_str(), gift.external_id.as_str());
     if let Some(known) = batch.find(source, external_id).await? {
-        return Ok(match is_same(&known, gift) {
-            true => Ok(recorded(&known, false)),
-            false => Err(conflict(&known)),
-        });
+        return if is_same(&known, gift) {
+            Ok(Recorded::new(&known, false))
+        } else {
+            Err(StoreError::Refused(Refused::conflict(&known)))
+        };
     }
-    let entry = match batch.append(draft(gift, now)).await? {
-        Ok(entry) => entry,
-        Err(too_much) => return Ok(Err(too_much.into())),
-    };
+    let entry = batch.append(draft(gift, now)).await;
+    let entry = entry.map_err(|error| error.map_refused(Refused::from))?;
     if let Some(name) = &gift.name {
         let consented_at = gift.is_public.then_some(now);
         batch.keep_name(entry.sequence, name.as_str(), consented_at);
     }
-    Ok(Ok(recorded(&entry, true)))
+    Ok(Recorded::new(&entry, true))
 }
 
 /// The donor gives; every nonprofit gets its share.
@@ -107,26 +86,4 @@ fn is_same(known: &Entry, gift: &Gift) -> bool {
         && draft.nonprofit == gift.to.nonprofit
         && draft.fundraiser == gift.to.fundraiser
         && draft.donor.as_deref() == Some(gift.donor.as_str())
-}
-
-pub fn recorded(entry: &Entry, is_new: bool) -> Recorded {
-    Recorded {
-        sequence: entry.sequence,
-        amount: entry.draft.amount,
-        is_new,
-        totals: entry.totals,
-    }
-}
-
-pub fn conflict(known: &Entry) -> Refused {
-    let draft = &known.draft;
-    let amount = match draft.kind {
-        Kind::Refund => draft.amount.reversed(),
-        Kind::Gift | Kind::Offline => draft.amount,
-    };
-    Refused::Conflict {
-        source_name: draft.source.clone(),
-        external_id: draft.external_id.clone(),
-        known: format!("entry {}, a {} of {amount}", known.sequence, draft.kind.as_str()),
-    }
 }

@@ -3,9 +3,16 @@
 //! A line: `{"nonprofit": "530196605", "fundraiser": "my-run", "amount": 2500, "donor": "d-17", "externalId": "p-1"}`,
 //! and where they are known `source`, `name` and `public`.
 
-use super::{Gift, Label, OFFLINE, OPERATOR, Recipient, Recorded, Refused, find_recipient, record};
-use crate::app::App;
+use super::donation::Gift;
+use super::label::{Label, OPERATOR};
+use super::outcome::{Recorded, Refused};
+use super::recipient::{Recipient, find_recipient};
+use crate::directory::Directory;
 use crate::directory::import::progress::{Progress, Unit};
+use crate::giving::ledger::entry::OFFLINE;
+use crate::giving::ledger::writer::WriteError;
+use crate::giving::recorder::Recorder;
+use crate::platform::db::Db;
 use crate::platform::money::Cents;
 use anyhow::{Context, bail};
 use futures_util::StreamExt;
@@ -16,6 +23,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 use tempfile::NamedTempFile;
 
@@ -39,28 +47,40 @@ pub struct Imported {
 
 /// Reads a file twice: to judge every line, then to record them, `at_once` under way at a time. What can be read only
 /// once, as a pipe, is put into a file first.
-pub async fn import(app: &App, path: &Path, at_once: usize) -> anyhow::Result<Imported> {
+pub async fn import(
+    db: &Db,
+    directory: &Arc<Directory>,
+    recorder: &Recorder,
+    path: &Path,
+    at_once: usize,
+) -> anyhow::Result<Imported> {
     let spooled = spool(path)?;
     let path = spooled.as_ref().map_or(path, NamedTempFile::path);
     let mut imported = Imported::default();
-    let mut recipients = Recipients::default();
+    let mut recipients = Recipients {
+        db: db.clone(),
+        directory: Arc::clone(directory),
+        found: HashMap::new(),
+    };
     for (number, line) in lines(path)? {
         imported.lines += 1;
-        if let Err(fault) = read(app, &mut recipients, &line?).await? {
-            imported.note(number, &fault);
+        match read(&mut recipients, &line?).await {
+            Ok(_) => {}
+            Err(LineError::Invalid(reason)) => imported.note(number, &reason),
+            Err(LineError::Store(error)) => return Err(error.into()),
         }
     }
     if !imported.faults.is_empty() {
         return Ok(imported);
     }
     // In a task as the writer is: what one hands to the other mostly stays on one thread.
-    let recording = record_all(app.clone(), path.to_owned(), at_once, imported, recipients);
+    let recording = record_all(recorder.clone(), path.to_owned(), at_once, imported, recipients);
     tokio::spawn(recording).await?
 }
 
 /// Records the gifts of a file that was judged.
 async fn record_all(
-    app: App,
+    recorder: Recorder,
     path: PathBuf,
     at_once: usize,
     mut imported: Imported,
@@ -69,12 +89,13 @@ async fn record_all(
     let begun = Instant::now();
     let mut progress = Progress::begin("recording", imported.lines, Unit::Rows);
     let mut under_way = FuturesUnordered::new();
-    let numbered = async |number, gift| (number, record(&app, gift).await);
+    let numbered = async |number, gift| (number, recorder.record(gift).await);
     for (number, line) in lines(&path)? {
         // Judged before; a file that changes meanwhile is told like any other fault.
-        match read(&app, &mut recipients, &line?).await? {
+        match read(&mut recipients, &line?).await {
             Ok(gift) => under_way.push(numbered(number, gift)),
-            Err(fault) => imported.refuse(number, &fault),
+            Err(LineError::Invalid(reason)) => imported.refuse(number, &reason),
+            Err(LineError::Store(error)) => return Err(error.into()),
         }
         if under_way.len() >= at_once {
             imported.count(under_way.next().await)?;
@@ -122,18 +143,28 @@ fn lines(path: &Path) -> anyhow::Result<impl Iterator<Item = (usize, std::io::Re
         .filter(|(_, line)| !line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty())))
 }
 
-/// Whom gifts are for, found once for each name.
-type Recipients = HashMap<(String, Option<String>), Recipient>;
+/// The recipients of the donations in a file, each looked up once.
+struct Recipients {
+    db: Db,
+    directory: Arc<Directory>,
+    found: HashMap<(String, Option<String>), Recipient>,
+}
 
-/// One gift, or all that is wrong with its line.
-async fn read(app: &App, recipients: &mut Recipients, line: &[u8]) -> anyhow::Result<Result<Gift, String>> {
-    let Ok(line) = std::str::from_utf8(line) else {
-        return Ok(Err("it is not written in UTF-8".to_owned()));
-    };
+/// Why a line is not a donation.
+enum LineError {
+    /// Everything that is wrong with it.
+    Invalid(String),
+    Store(WriteError),
+}
+
+/// Reads one line.
+async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<Gift, LineError> {
+    let invalid = |reason: &str| LineError::Invalid(reason.to_owned());
+    let line = std::str::from_utf8(line).map_err(|_| invalid("it is not written in UTF-8"))?;
     let value: Value = match serde_json::from_str(line) {
         Ok(value @ Value::Object(_)) => value,
-        Ok(_) => return Ok(Err("it is no JSON object".to_owned())),
-        Err(fault) => return Ok(Err(format!("it is no JSON: {fault}"))),
+        Ok(_) => return Err(invalid("it is no JSON object")),
+        Err(error) => return Err(LineError::Invalid(format!("it is no JSON: {error}"))),
     };
     let mut fields = Fields {
         value: &value,
@@ -163,15 +194,16 @@ async fn read(app: &App, recipients: &mut Recipients, line: &[u8]) -> anyhow::Re
     let mut faults = fields.faults;
     let to = match nonprofit {
         None => None,
-        Some(nonprofit) => match find(app, recipients, nonprofit, fundraiser).await? {
+        Some(nonprofit) => match recipients.find(nonprofit, fundraiser).await {
             Ok(to) => Some(to),
-            Err(fault) => {
-                faults.push(fault);
+            Err(LineError::Invalid(reason)) => {
+                faults.push(reason);
                 None
             }
+            Err(error) => return Err(error),
         },
     };
-    Ok(match (to, amount, donor, external_id, source) {
+    match (to, amount, donor, external_id, source) {
         (Some(to), Some(amount), Some(donor), Some(external_id), Some(source)) if faults.is_empty() => {
             Ok(Gift {
                 source,
@@ -183,27 +215,24 @@ async fn read(app: &App, recipients: &mut Recipients, line: &[u8]) -> anyhow::Re
                 is_public,
             })
         }
-        _ => Err(faults.join("; ")),
-    })
+        _ => Err(LineError::Invalid(faults.join("; "))),
+    }
 }
 
-async fn find(
-    app: &App,
-    recipients: &mut Recipients,
-    nonprofit: String,
-    fundraiser: Option<String>,
-) -> anyhow::Result<Result<Recipient, String>> {
-    let name = (nonprofit, fundraiser);
-    if let Some(known) = recipients.get(&name) {
-        return Ok(Ok(known.clone()));
-    }
-    match find_recipient(app, &name.0, name.1.as_deref()).await {
-        Ok(found) => {
-            recipients.insert(name, found.clone());
-            Ok(Ok(found))
+impl Recipients {
+    async fn find(&mut self, nonprofit: String, fundraiser: Option<String>) -> Result<Recipient, LineError> {
+        let name = (nonprofit, fundraiser);
+        if let Some(known) = self.found.get(&name) {
+            return Ok(known.clone());
         }
-        Err(Refused::Store(fault)) => Err(fault.into()),
-        Err(refused) => Ok(Err(refused.to_string())),
+        match find_recipient(&self.db, &self.directory, &name.0, name.1.as_deref()).await {
+            Ok(found) => {
+                self.found.insert(name, found.clone());
+                Ok(found)
+            }
+            Err(Refused::Store(error)) => Err(LineError::Store(error)),
+            Err(refused) => Err(LineError::Invalid(refused.to_string())),
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! A refund: an entry of its own that takes back a gift, or a part of it.
 
-use super::{Label, Recorded, Refused};
-use crate::app::App;
-use crate::giving::donations::donation::{conflict, recorded};
+use super::label::Label;
+use super::outcome::{Recorded, Refused};
+use crate::giving::ledger::batch::Batch;
 use crate::giving::ledger::entry::{Draft, Entry, Kind, Leg, Party};
-use crate::giving::ledger::writer::Batch;
+use crate::platform::db::StoreError;
+use crate::platform::ids::FundraiserId;
 use crate::platform::money::{Cents, Weights, split};
-use std::sync::Arc;
 
 /// A refund as it is told to us.
 #[derive(Clone, Debug)]
@@ -30,30 +30,16 @@ impl Refund {
     }
 }
 
-/// Records a refund, and answers once it is on disk. Told again it is the same answer, and nothing is doubled.
-pub async fn refund(app: &App, refund: Refund) -> Result<Recorded, Refused> {
-    let refund = Arc::new(refund);
-    let clock = app.clock.clone();
-    let (outcome, fundraiser) = app
-        .writer
-        .run(move |batch| {
-            let (refund, now) = (Arc::clone(&refund), clock.millis());
-            Box::pin(async move { write(batch, &refund, now).await })
-        })
-        .await??;
-    if let Some(id) = fundraiser {
-        app.fundraisers.forget(id);
-    }
-    Ok(outcome)
-}
-
-type Written = (Recorded, Option<crate::platform::ids::FundraiserId>);
-
-pub async fn write(batch: &mut Batch, refund: &Refund, now: i64) -> sqlx::Result<Result<Written, Refused>> {
+/// Adds a refund to a batch, or finds the entry it already has. Also returns the fundraiser of the donation.
+pub async fn write(
+    batch: &mut Batch,
+    refund: &Refund,
+    now: i64,
+) -> Result<(Recorded, Option<FundraiserId>), StoreError<Refused>> {
     let (source, external_id) = (refund.source.as_str(), refund.external_id.as_str());
     let gift = batch.find(source, external_id).await?;
     let Some(gift) = gift.filter(|gift| gift.draft.kind == Kind::Gift) else {
-        return Ok(Err(Refused::NoSuchGift {
+        return Err(StoreError::Refused(Refused::NoSuchGift {
             source_name: source.to_owned(),
             external_id: external_id.to_owned(),
         }));
@@ -61,17 +47,13 @@ pub async fn write(batch: &mut Batch, refund: &Refund, now: i64) -> sqlx::Result
     let fundraiser = gift.draft.fundraiser;
     let held = batch.held(gift.sequence).await?;
     if let Some(known) = batch.find(source, &refund.own_id()).await? {
-        let outcome = told_again(refund, &known, &gift, &held);
-        return Ok(outcome.map(|recorded| (recorded, fundraiser)));
+        let recorded = told_again(refund, &known, &gift, &held).map_err(StoreError::Refused)?;
+        return Ok((recorded, fundraiser));
     }
-    let draft = match draft(refund, &gift, &held, now) {
-        Ok(draft) => draft,
-        Err(refused) => return Ok(Err(refused)),
-    };
-    Ok(match batch.append(draft).await? {
-        Ok(entry) => Ok((recorded(&entry, true), fundraiser)),
-        Err(too_much) => Err(too_much.into()),
-    })
+    let draft = draft(refund, &gift, &held, now).map_err(StoreError::Refused)?;
+    let entry = batch.append(draft).await;
+    let entry = entry.map_err(|error| error.map_refused(Refused::from))?;
+    Ok((Recorded::new(&entry, true), fundraiser))
 }
 
 /// The answer to a refund whose name is taken. All that is left was given back before only where nothing is left.
@@ -88,9 +70,10 @@ fn told_again(
         None if left > Cents::ZERO => return Err(Refused::PartlyRefunded { left }),
         None => true,
     };
-    match is_same {
-        true => Ok(recorded(known, false)),
-        false => Err(conflict(known)),
+    if is_same {
+        Ok(Recorded::new(known, false))
+    } else {
+        Err(Refused::conflict(known))
     }
 }
 

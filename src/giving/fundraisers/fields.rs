@@ -1,6 +1,6 @@
 //! Reading the fields of a body: each rule in one place, every fault kept with the name of its field.
 
-use crate::http::error::Error;
+use crate::giving::error::Error;
 use crate::platform::field_error::FieldError;
 use crate::platform::money::{Cents, HEAVIEST};
 use jiff::Timestamp;
@@ -33,9 +33,10 @@ impl<'a> Fields<'a> {
 
     /// Fails with all faults, if there are any.
     pub fn done(self) -> Result<(), Error> {
-        match self.faults.is_empty() {
-            true => Ok(()),
-            false => Err(Error::InvalidBody(self.faults)),
+        if self.faults.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Invalid(self.faults))
         }
     }
 

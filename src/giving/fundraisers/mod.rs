@@ -5,12 +5,14 @@ pub mod change;
 pub mod fields;
 pub mod goal;
 pub mod input;
+pub mod names;
 pub mod slug;
 pub mod store;
 pub mod supported;
+pub mod validate;
 pub mod write;
 
-use crate::giving::ledger::audit::Beneficiaries;
+use crate::giving::ledger::entry::Beneficiaries;
 use crate::platform::ids::{AccountId, FundraiserId, NonprofitId};
 use crate::platform::money::{Cents, Weights};
 use uuid::Uuid;

@@ -1,8 +1,8 @@
 //! The SQL of fundraisers.
 
 use super::{Fundraiser, FundraiserName, beneficiaries};
-use crate::giving::ledger::audit::Beneficiaries;
-use crate::platform::db::{Db, Tx, read, run};
+use crate::giving::ledger::entry::Beneficiaries;
+use crate::platform::db::{Db, Tx, from_row, read, run};
 use crate::platform::ids::{AccountId, FundraiserId, NonprofitId};
 use crate::platform::money::Cents;
 use uuid::Uuid;
@@ -28,7 +28,7 @@ macro_rules! news {
     ($rest:literal) => {
         concat!(
             "select f.id, f.nonprofit_id, f.slug, f.title, f.description, f.created_at, coalesce((select max(h.changed_at) ",
-            "from fundraiser_history h where h.fundraiser_id = f.id), f.created_at) from fundraisers f ",
+            "from fundraiser_history h where h.fundraiser_id = f.id), f.created_at) as changed_at from fundraisers f ",
             "where f.closed_at is null ",
             $rest
         )
@@ -56,58 +56,60 @@ const UPDATE: &str = "update fundraisers set title = $2, description = $3, cover
      goal = $7, offline = $8, closed_at = $9, version = $10 where id = $1";
 const INSERT_CHANGE: &str = "insert into fundraiser_history (fundraiser_id, version, account_id, change, changed_at) \
      values ($1, $2, $3, $4, $5)";
-const CREATOR: &str = "select username from accounts where id = $1";
+const LOST_COVERS: &str = "select f.id, f.cover from fundraisers f where f.cover is not null \
+     and not exists (select 1 from pictures p where p.id = f.cover) order by f.id limit 100";
 
 /// The columns of a fundraiser as [`fundraisers!`] selects them.
-type FundraiserRow = (
-    Uuid,
-    Uuid,
-    String,
-    Uuid,
-    String,
-    Option<String>,
-    Option<String>,
-    Option<i64>,
-    Option<i64>,
-    Option<i64>,
-    Option<i64>,
-    i64,
-    Option<i64>,
-    i64,
-);
+struct FundraiserRow {
+    id: Uuid,
+    nonprofit_id: Uuid,
+    slug: String,
+    account_id: Uuid,
+    title: String,
+    description: Option<String>,
+    cover: Option<String>,
+    starts_at: Option<i64>,
+    ends_at: Option<i64>,
+    goal: Option<i64>,
+    offline: Option<i64>,
+    created_at: i64,
+    closed_at: Option<i64>,
+    version: i64,
+}
+
+from_row!(FundraiserRow {
+    id,
+    nonprofit_id,
+    slug,
+    account_id,
+    title,
+    description,
+    cover,
+    starts_at,
+    ends_at,
+    goal,
+    offline,
+    created_at,
+    closed_at,
+    version,
+});
 
 fn fundraiser(row: FundraiserRow, supported: Vec<(Uuid, f64)>) -> Fundraiser {
-    let (
-        id,
-        nonprofit,
-        slug,
-        account,
-        title,
-        description,
-        cover,
-        starts_at,
-        ends_at,
-        goal,
-        offline,
-        created_at,
-        closed_at,
-        version,
-    ) = row;
     Fundraiser {
-        id: FundraiserId(id),
-        nonprofit: NonprofitId(nonprofit),
-        slug,
-        account: AccountId(account),
-        title,
-        description,
-        cover,
-        starts_at,
-        ends_at,
-        goal: goal.map(Cents),
-        offline: offline.map(Cents),
-        created_at,
-        closed_at,
-        version,
+        id: FundraiserId(row.id),
+        nonprofit: NonprofitId(row.nonprofit_id),
+        slug: row.slug,
+        account: AccountId(row.account_id),
+        title: row.title,
+        description: row.description,
+        cover: row.cover,
+        starts_at: row.starts_at,
+        ends_at: row.ends_at,
+        goal: row.goal.map(Cents),
+        offline: row.offline.map(Cents),
+        created_at: row.created_at,
+        closed_at: row.closed_at,
+        version: row.version,
         supported: supported
             .into_iter()
             .map(|(id, weight)| (NonprofitId(id), weight))
@@ -145,7 +147,7 @@ pub async fn find_of(
 
 async fn whole(db: &Db, row: Option<FundraiserRow>) -> sqlx::Result<Option<Fundraiser>> {
     let Some(row) = row else { return Ok(None) };
-    let supported = read!(db, c => sqlx::query_as(SUPPORTED).bind(row.0).fetch_all(c).await)?;
+    let supported = read!(db, c => sqlx::query_as(SUPPORTED).bind(row.id).fetch_all(c).await)?;
     Ok(Some(fundraiser(row, supported)))
 }
 
@@ -154,7 +156,7 @@ pub async fn find_in(tx: &mut Tx, id: FundraiserId) -> sqlx::Result<Option<Fundr
     let row: Option<FundraiserRow> =
         run!(&mut *tx, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
     let Some(row) = row else { return Ok(None) };
-    let supported = run!(tx, c => sqlx::query_as(SUPPORTED).bind(row.0).fetch_all(c).await)?;
+    let supported = run!(tx, c => sqlx::query_as(SUPPORTED).bind(row.id).fetch_all(c).await)?;
     Ok(Some(fundraiser(row, supported)))
 }
 
@@ -274,9 +276,13 @@ pub async fn update(
         .map(|_| ()))
 }
 
-/// The name of an account; none where it is gone.
-pub async fn find_creator(db: &Db, account: AccountId) -> sqlx::Result<Option<String>> {
-    read!(db, c => sqlx::query_scalar(CREATOR).bind(account.0).fetch_optional(c).await)
+/// Lists fundraisers whose cover is a hosted picture that does not exist, up to a hundred.
+pub async fn list_lost_covers(db: &Db) -> sqlx::Result<Vec<(FundraiserId, String)>> {
+    let rows: Vec<(Uuid, String)> = read!(db, c => sqlx::query_as(LOST_COVERS).fetch_all(c).await)?;
+    Ok(rows
+        .into_iter()
+        .map(|(id, cover)| (FundraiserId(id), cover))
+        .collect())
 }
 
 /// A fundraiser as a line of a list.
@@ -289,17 +295,32 @@ pub struct Listed {
     pub cover: Option<String>,
 }
 
+struct ListedRow {
+    slug: String,
+    title: String,
+    cover: Option<String>,
+    id: Uuid,
+    nonprofit_id: Uuid,
+}
+
+from_row!(ListedRow {
+    slug,
+    title,
+    cover,
+    id,
+    nonprofit_id
+});
+
 /// The newest fundraisers that support a nonprofit and are not closed.
 pub async fn list_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<Listed>> {
-    type Row = (String, String, Option<String>, Uuid, Uuid);
-    let rows: Vec<Row> =
+    let rows: Vec<ListedRow> =
         read!(db, c => sqlx::query_as(OF_NONPROFIT).bind(id.0).bind(take).fetch_all(c).await)?;
-    let listed = |(slug, title, cover, id, nonprofit): Row| Listed {
-        id: FundraiserId(id),
-        nonprofit: NonprofitId(nonprofit),
-        slug,
-        title,
-        cover,
+    let listed = |row: ListedRow| Listed {
+        id: FundraiserId(row.id),
+        nonprofit: NonprofitId(row.nonprofit_id),
+        slug: row.slug,
+        title: row.title,
+        cover: row.cover,
     };
     Ok(rows.into_iter().map(listed).collect())
 }
@@ -325,19 +346,36 @@ pub struct News {
     pub changed_at: i64,
 }
 
-type NewsRow = (Uuid, Uuid, String, String, Option<String>, i64, i64);
+struct NewsRow {
+    id: Uuid,
+    nonprofit_id: Uuid,
+    slug: String,
+    title: String,
+    description: Option<String>,
+    created_at: i64,
+    changed_at: i64,
+}
+
+from_row!(NewsRow {
+    id,
+    nonprofit_id,
+    slug,
+    title,
+    description,
+    created_at,
+    changed_at,
+});
 
 impl From<NewsRow> for News {
     fn from(row: NewsRow) -> News {
-        let (id, nonprofit, slug, title, description, created_at, changed_at) = row;
         News {
-            id: FundraiserId(id),
-            nonprofit: NonprofitId(nonprofit),
-            slug,
-            title,
-            description,
-            created_at,
-            changed_at,
+            id: FundraiserId(row.id),
+            nonprofit: NonprofitId(row.nonprofit_id),
+            slug: row.slug,
+            title: row.title,
+            description: row.description,
+            created_at: row.created_at,
+            changed_at: row.changed_at,
         }
     }
 }

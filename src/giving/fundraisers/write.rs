@@ -3,29 +3,23 @@
 use super::change::Change;
 use super::fields::Fields;
 use super::{Fundraiser, slug, store};
-use crate::api::fundraisers::wire::{FundraiserBody, WrittenBody, WrittenData};
-use crate::app::App;
-use crate::app::urls::Urls;
-use crate::giving::donations::OFFLINE;
-use crate::giving::ledger::entry::{Draft, Kind, Leg, Party};
-use crate::giving::ledger::state::Asks;
-use crate::giving::ledger::writer::Batch;
-use crate::http::error::Error;
-use crate::http::idempotency::{Asked, Kept};
+use crate::giving::error::Error;
+use crate::giving::idempotency::{IdempotentRequest, StoredResponse};
+use crate::giving::ledger::batch::Batch;
+use crate::giving::ledger::entry::{Draft, Kind, Leg, OFFLINE, Party};
+use crate::platform::db::StoreError;
 use crate::platform::field_error::FieldError;
 use crate::platform::ids::{AccountId, FundraiserId, NonprofitId};
-use crate::platform::money::Cents;
+use crate::platform::money::{Cents, TooMuch};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 
 /// A fundraiser that is to be made.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// Whole but for its slug and the moment.
+    /// Complete except for its slug and its creation time.
     pub fundraiser: Fundraiser,
-    /// The slug of its nonprofit, in addresses.
-    pub nonprofit: String,
-    pub asked: Option<Asked>,
+    /// The request, if it has an idempotency key.
+    pub request: Option<IdempotentRequest>,
 }
 
 /// What is to become of a fundraiser.
@@ -37,55 +31,32 @@ pub enum Wanted {
     Reopen,
 }
 
-/// Makes a fundraiser, or answers as the first time.
-pub async fn create(app: &App, order: Order) -> Result<Kept, Error> {
-    let id = order.fundraiser.id;
-    let order = Arc::new(order);
-    let (clock, urls) = (app.clock.clone(), app.urls.clone());
-    let kept = app
-        .writer
-        .run_asking(Asks::about(id), move |batch| {
-            let (order, urls, now) = (Arc::clone(&order), urls.clone(), clock.millis());
-            Box::pin(async move { write_new(batch, &order, &urls, now).await })
-        })
-        .await;
-    // Also where nobody knows whether it stands.
-    app.fundraisers.forget(id);
-    kept?
-}
-
-pub(crate) async fn write_new(
+/// Adds a new fundraiser to a batch, or finds the response to the first request with its idempotency key.
+pub async fn write_new(
     batch: &mut Batch,
     order: &Order,
-    urls: &Urls,
+    respond: &(impl Fn(&Fundraiser, i64) -> StoredResponse + Sync),
     now: i64,
-) -> sqlx::Result<Result<Kept, Error>> {
-    if let Some(asked) = &order.asked {
-        match asked.find_in(&mut batch.tx, now).await? {
-            Ok(None) => {}
-            Ok(Some(kept)) => return Ok(Ok(kept)),
-            Err(mismatch) => return Ok(Err(mismatch)),
-        }
+) -> Result<StoredResponse, StoreError<Error>> {
+    if let Some(request) = &order.request
+        && let Some(response) = request.find_in(&mut batch.tx, now).await?
+    {
+        return Ok(response);
     }
     let new = Fundraiser {
         slug: free_slug(batch, order.fundraiser.nonprofit, &order.fundraiser.title).await?,
         created_at: now,
         ..order.fundraiser.clone()
     };
-    if let Err(refused) = add_offline(batch, &new, Cents::ZERO, now).await? {
-        return Ok(Err(refused));
-    }
+    add_offline(batch, &new, Cents::ZERO, now).await?;
     store::insert(&mut batch.tx, &new).await?;
     let fact = json!({"fundraiserId": new.id.0, "nonprofitId": new.nonprofit.0, "slug": new.slug});
     batch.tell("fundraiser_created", Some(new.id), &fact, now);
-    let kept = Kept {
-        location: urls.fundraiser_read(&order.nonprofit, &new.slug),
-        body: written(&new, &order.nonprofit, urls, now, false),
-    };
-    if let Some(asked) = &order.asked {
-        asked.keep(&mut batch.tx, &kept, now).await?;
+    let response = respond(&new, now);
+    if let Some(request) = &order.request {
+        request.store(&mut batch.tx, &response, now).await?;
     }
-    Ok(Ok(kept))
+    Ok(response)
 }
 
 /// The slug of the title, or the next one that is free.
@@ -109,11 +80,11 @@ async fn add_offline(
     fundraiser: &Fundraiser,
     before: Cents,
     now: i64,
-) -> sqlx::Result<Result<(), Error>> {
+) -> Result<(), StoreError<Error>> {
     let told = fundraiser.offline.unwrap_or_default();
     let amount = Cents(told.0 - before.0);
     if amount == Cents::ZERO {
-        return Ok(Ok(()));
+        return Ok(());
     }
     let id = fundraiser.id;
     let draft = Draft {
@@ -137,60 +108,35 @@ async fn add_offline(
         ],
         recorded_at: now,
     };
-    Ok(batch
-        .append(draft)
-        .await?
-        .map(|_| ())
-        .map_err(|too_much| Error::InvalidBody(vec![FieldError::new("raisedOffline", too_much.to_string())])))
+    let appended = batch.append(draft).await;
+    let refuse =
+        |too_much: TooMuch| Error::Invalid(vec![FieldError::new("raisedOffline", too_much.to_string())]);
+    appended.map(|_| ()).map_err(|error| error.map_refused(refuse))
 }
 
-/// Changes a fundraiser of an account; one of another is not found. What is so already is not written again.
-pub async fn change(
-    app: &App,
-    account: AccountId,
-    id: FundraiserId,
-    wanted: Wanted,
-) -> Result<Fundraiser, Error> {
-    let wanted = Arc::new(wanted);
-    let clock = app.clock.clone();
-    let changed = app
-        .writer
-        .run_asking(Asks::about(id), move |batch| {
-            let (wanted, now) = (Arc::clone(&wanted), clock.millis());
-            Box::pin(async move { write_change(batch, account, id, &wanted, now).await })
-        })
-        .await;
-    app.fundraisers.forget(id);
-    changed?
-}
-
-pub(crate) async fn write_change(
+/// Adds a change of a fundraiser to a batch. Nothing is written if nothing differs.
+pub async fn write_change(
     batch: &mut Batch,
     account: AccountId,
     id: FundraiserId,
     wanted: &Wanted,
     now: i64,
-) -> sqlx::Result<Result<Fundraiser, Error>> {
+) -> Result<Fundraiser, StoreError<Error>> {
     let known = store::find_in(&mut batch.tx, id).await?;
     let Some(known) = known.filter(|known| known.account == account) else {
-        return Ok(Err(Error::no_own_fundraiser(&id.to_string())));
+        return Err(StoreError::Refused(Error::NotFound));
     };
-    let change = match wanted.change(&known, now) {
-        Ok(change) => change,
-        Err(refused) => return Ok(Err(refused)),
-    };
+    let change = wanted.change(&known, now).map_err(StoreError::Refused)?;
     let (changed, differing) = change.apply(&known);
     if differing.is_empty() {
-        return Ok(Ok(known));
+        return Ok(known);
     }
-    if let Err(refused) = add_offline(batch, &changed, known.offline.unwrap_or_default(), now).await? {
-        return Ok(Err(refused));
-    }
+    add_offline(batch, &changed, known.offline.unwrap_or_default(), now).await?;
     let differing = Value::Object(differing);
     store::update(&mut batch.tx, &changed, account, &differing.to_string(), now).await?;
     let fact = json!({"fundraiserId": id.0, "version": changed.version, "change": differing});
     batch.tell(wanted.fact(), Some(id), &fact, now);
-    Ok(Ok(changed))
+    Ok(changed)
 }
 
 impl Wanted {
@@ -218,16 +164,4 @@ impl Wanted {
             Wanted::Reopen => "fundraiser_reopened",
         }
     }
-}
-
-/// The body that answers a write.
-pub fn written(fundraiser: &Fundraiser, nonprofit: &str, urls: &Urls, now: i64, dry_run: bool) -> String {
-    let body = WrittenBody {
-        message: "OK",
-        data: WrittenData {
-            fundraiser: FundraiserBody::new(fundraiser, nonprofit, urls, now),
-        },
-        dry_run,
-    };
-    serde_json::to_string(&body).expect("a fundraiser is plain data")
 }

@@ -2,17 +2,10 @@
 //!
 //! Pure: it is given every entry in order and compares what stands in it with what follows from all before it.
 
-use super::entry::{Entry, GENESIS, Hash, Kind, Party, Totals};
+use super::entry::{Beneficiaries, Entry, GENESIS, Hash, Kind, Party, Totals};
 use crate::platform::ids::{FundraiserId, NonprofitId};
 use crate::platform::money::{Cents, Weights, split};
 use std::collections::{HashMap, HashSet};
-
-/// What the fundraisers say of themselves that entries have to agree with.
-#[derive(Clone, Debug)]
-pub struct Beneficiaries {
-    pub nonprofits: Vec<NonprofitId>,
-    pub weights: Weights,
-}
 
 /// The state of the proof after the entries so far.
 #[derive(Debug)]
@@ -99,10 +92,7 @@ impl Audit {
         match draft.kind {
             Kind::Offline => Some(vec![(Party::Fundraiser(draft.fundraiser?), draft.amount)]),
             Kind::Gift => {
-                let single = Beneficiaries {
-                    nonprofits: vec![draft.nonprofit],
-                    weights: Weights::equal(1),
-                };
+                let single = Beneficiaries::single(draft.nonprofit);
                 let shared = match draft.fundraiser {
                     Some(id) => self.beneficiaries.get(&id)?,
                     None => &single,
@@ -214,14 +204,6 @@ impl Audit {
     /// The faults, one sentence each.
     pub fn faults(self) -> Vec<String> {
         self.faults
-    }
-}
-
-impl Beneficiaries {
-    /// Who gets how much of an amount.
-    pub fn shares(&self, amount: Cents) -> Vec<(Party, Cents)> {
-        let parties = self.nonprofits.iter().map(|id| Party::Nonprofit(*id));
-        parties.zip(split(amount, &self.weights)).collect()
     }
 }
 

@@ -5,7 +5,7 @@
 //! empty. Names of people are not in it: they can be erased without breaking the chain.
 
 use crate::platform::ids::{FundraiserId, NonprofitId};
-use crate::platform::money::{Cents, TooMuch};
+use crate::platform::money::{Cents, TooMuch, Weights, split};
 use sha2::{Digest, Sha256};
 
 /// What comes before the first entry.
@@ -13,6 +13,43 @@ pub const GENESIS: Hash = [0; 32];
 
 /// The link of the chain.
 pub type Hash = [u8; 32];
+
+/// The source of amounts that organizers report as raised elsewhere; no donation has it.
+pub const OFFLINE: &str = "offline";
+
+/// Where the ledger and the outbox end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The sequence number of the last entry.
+    pub entries: i64,
+    /// The hash of the last entry.
+    pub hash: Hash,
+    /// The sequence number of the last outbox row.
+    pub events: i64,
+}
+
+/// The nonprofits that share a donation, and their weights.
+#[derive(Clone, Debug)]
+pub struct Beneficiaries {
+    pub nonprofits: Vec<NonprofitId>,
+    pub weights: Weights,
+}
+
+impl Beneficiaries {
+    /// A single nonprofit that receives everything.
+    pub fn single(nonprofit: NonprofitId) -> Beneficiaries {
+        Beneficiaries {
+            nonprofits: vec![nonprofit],
+            weights: Weights::equal(1),
+        }
+    }
+
+    /// Splits an amount among the nonprofits.
+    pub fn shares(&self, amount: Cents) -> Vec<(Party, Cents)> {
+        let parties = self.nonprofits.iter().map(|id| Party::Nonprofit(*id));
+        parties.zip(split(amount, &self.weights)).collect()
+    }
+}
 
 /// What kind of fact an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +152,9 @@ pub struct Totals {
     /// Distinct donors who gave more than they took back.
     pub supporters: i64,
 }
+
+/// The totals of a fundraiser, and what one donor has given to it, net of refunds.
+pub type Standing = (Totals, Option<Cents>);
 
 /// An entry in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,12 +4,9 @@
 //! Facts leave it by their age, the first ones first; the journal itself is kept for ever.
 
 use super::store;
-use super::writer::Batch;
-use crate::giving::ledger::pending::Told;
 use crate::platform::db::{Db, Tx, read, run};
 use crate::platform::ids::FundraiserId;
 use serde::Deserialize;
-use serde_json::Value;
 use uuid::Uuid;
 
 const LAST: &str = "select events from journal_head where id = 1";
@@ -31,20 +28,6 @@ pub struct OutboxSettings {
 }
 const TOUCHED: &str = "select distinct fundraiser_id from outbox where sequence > $1 and sequence <= $2 \
      and fundraiser_id is not null";
-
-impl Batch {
-    /// Adds a fact.
-    pub fn tell(&mut self, kind: &'static str, fundraiser: Option<FundraiserId>, body: &Value, now: i64) {
-        self.head.events += 1;
-        self.unwritten.told.push(Told {
-            sequence: self.head.events,
-            kind,
-            fundraiser,
-            body: body.to_string(),
-            at: now,
-        });
-    }
-}
 
 /// The number of the last fact.
 pub async fn find_last(db: &Db) -> sqlx::Result<i64> {

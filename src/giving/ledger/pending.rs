@@ -4,12 +4,11 @@
 //! are left out. SQLite takes several statements as one text, so all of them cost one way to its thread and back;
 //! PostgreSQL takes them one by one.
 
-use super::entry::{Entry, Leg};
-use super::writer::Head;
+use super::entry::{Entry, Head, Leg};
+use super::rows::sized;
 use crate::platform::db::{Tx, run};
 use crate::platform::ids::FundraiserId;
 use sqlx::QueryBuilder;
-use std::iter::repeat;
 use std::sync::Arc;
 
 const ENTRIES: &str = "journal (sequence, kind, source, external_id, nonprofit_id, fundraiser_id, donor, \
@@ -146,10 +145,4 @@ fn legs(entry: &Entry) -> impl Iterator<Item = (i64, i64, &Leg)> {
     (0..)
         .zip(&entry.draft.legs)
         .map(|(position, leg)| (entry.sequence, position, leg))
-}
-
-/// The rows, and empty ones up to the next size.
-pub fn sized<T>(rows: &[T]) -> impl Iterator<Item = Option<&T>> {
-    let size = rows.len().next_power_of_two();
-    rows.iter().map(Some).chain(repeat(None)).take(size)
 }

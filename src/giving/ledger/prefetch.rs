@@ -2,10 +2,8 @@
 //!
 //! The answer is one row, since every row that SQLite hands over wakes somebody.
 
-use super::store;
-use super::writer::Head;
-use crate::giving::ledger::pending::sized;
-use crate::giving::ledger::state::{Asks, Fact};
+use super::entry::Head;
+use super::rows::{self, sized};
 use crate::platform::db::{Tx, run};
 use crate::platform::ids::FundraiserId;
 use sqlx::{QueryBuilder, Row};
@@ -18,6 +16,27 @@ const RAISED: &str = ", (select raised from journal where fundraiser_id = ";
 const SUPPORTERS: &str = ", (select supporters from journal where fundraiser_id = ";
 const LAST: &str = " order by sequence desc limit 1)";
 const NET: &str = ", (select cast(sum(amount) as bigint) from journal where fundraiser_id = ";
+
+/// The source and the external id of a fact.
+pub type Fact = (String, String);
+
+/// What work is going to ask of the journal. Told beforehand, it is asked together with what others ask.
+#[derive(Clone, Debug, Default)]
+pub struct Asks {
+    pub fact: Option<Fact>,
+    pub fundraiser: Option<FundraiserId>,
+    pub donor: Option<String>,
+}
+
+impl Asks {
+    /// What a fundraiser stands at.
+    pub fn about(id: FundraiserId) -> Asks {
+        Asks {
+            fundraiser: Some(id),
+            ..Asks::default()
+        }
+    }
+}
 
 /// What is asked.
 #[derive(Debug)]
@@ -65,7 +84,7 @@ impl<'a> Question<'a> {
                 query.push(" and donor = ").push_bind(donor.map(|(_, donor)| *donor)).push(")");
             }
             let row = query.push(OF_HEAD).build().fetch_one(c).await?;
-            let head = store::head((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
+            let head = rows::head((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
             let numbers: sqlx::Result<Vec<Option<i64>>> = (3..row.len()).map(|at| row.try_get(at)).collect();
             (head, numbers?)
         });

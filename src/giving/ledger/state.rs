@@ -3,39 +3,14 @@
 //! An entry changes what is known before it is written. What is not known here was touched by no entry of this
 //! transaction, so the store answers it rightly, whether they are written or not.
 
-use super::entry::{Entry, Totals};
-use super::store;
-use super::writer::Head;
-use crate::giving::ledger::prefetch::Question;
+use super::entry::{Entry, Head, Standing, Totals};
+use super::prefetch::{Asks, Fact, Question};
+use super::{rows, store};
 use crate::platform::db::Tx;
 use crate::platform::ids::FundraiserId;
 use crate::platform::money::Cents;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-/// The source and the external id of a fact.
-pub type Fact = (String, String);
-
-/// What work is going to ask of the journal. Told beforehand, it is asked together with what others ask.
-#[derive(Clone, Debug, Default)]
-pub struct Asks {
-    pub fact: Option<Fact>,
-    pub fundraiser: Option<FundraiserId>,
-    pub donor: Option<String>,
-}
-
-impl Asks {
-    /// What a fundraiser stands at.
-    pub fn about(id: FundraiserId) -> Asks {
-        Asks {
-            fundraiser: Some(id),
-            ..Asks::default()
-        }
-    }
-}
-
-/// What a fundraiser stands at, and what a donor gave to it less what went back.
-pub type Standing = (Totals, Option<Cents>);
 
 #[derive(Debug, Default)]
 pub struct Known {
@@ -61,7 +36,7 @@ impl Known {
             }
         }
         for (id, row) in question.fundraisers.iter().zip(answer.fundraisers) {
-            known.totals.insert(*id, store::totals(row));
+            known.totals.insert(*id, rows::totals(row));
         }
         for ((id, donor), net) in question.donors.iter().zip(answer.donors) {
             let net = Cents(net.unwrap_or_default());

@@ -1,14 +1,12 @@
 //! The SQL of the journal.
 
-use super::entry::{Draft, Entry, Hash, Kind, Leg, Party, Totals};
-use super::writer::Head;
-use crate::giving::ledger::state::Standing;
-use crate::platform::db::{Db, Tx, read, run};
-use crate::platform::ids::{FundraiserId, NonprofitId};
+use super::entry::{Entry, Head, Leg, Party, Standing, Totals};
+use super::rows::{EntryRow, HeadRow, NO_HASH, entry, head, totals};
+use crate::platform::db::{Db, Tx, from_row, read, run};
+use crate::platform::ids::FundraiserId;
 use crate::platform::money::Cents;
 use crate::platform::text::hex;
 use std::collections::HashMap;
-use uuid::Uuid;
 
 /// A server that dies without a word gives the row back after ten seconds.
 const LOCK_HEAD: &str = "update journal_head set entries = entries where id = 1 \
@@ -51,25 +49,6 @@ const SUPPORTERS: &str = "select n.name, n.consented_at, g.message, j.amount, j.
      left join gift_names n on n.sequence = j.sequence left join gifts g on g.entry = j.sequence \
      where j.fundraiser_id = $1 and j.kind = 'gift' order by j.sequence desc limit $2";
 
-pub type HeadRow = (i64, Vec<u8>, i64);
-
-/// The columns of an entry as [`entries!`] selects them.
-type EntryRow = (
-    i64,
-    String,
-    String,
-    String,
-    Uuid,
-    Option<Uuid>,
-    Option<String>,
-    i64,
-    Option<i64>,
-    i64,
-    Option<i64>,
-    Option<i64>,
-    Vec<u8>,
-);
-
 /// Holds the end of the journal until the transaction ends: one writer after another, on every server.
 pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
     let lock = match tx {
@@ -87,21 +66,6 @@ pub async fn find_head(tx: &mut Tx) -> sqlx::Result<Head> {
     Ok(head(row))
 }
 
-pub fn head((entries, bytes, events): HeadRow) -> Head {
-    Head {
-        entries,
-        hash: hash(&bytes),
-        events,
-    }
-}
-
-/// Stands where something cannot be read: no entry hashes to it, so the proof finds the damage.
-const NO_HASH: Hash = [0xff; 32];
-
-fn hash(bytes: &[u8]) -> Hash {
-    bytes.try_into().unwrap_or(NO_HASH)
-}
-
 /// The entry of a fact, without its legs.
 pub async fn find(tx: &mut Tx, source: &str, external_id: &str) -> sqlx::Result<Option<Entry>> {
     let row: Option<EntryRow> =
@@ -113,7 +77,7 @@ pub async fn find(tx: &mut Tx, source: &str, external_id: &str) -> sqlx::Result<
 pub async fn list_after(tx: &mut Tx, sequence: i64, most: i64) -> sqlx::Result<Vec<Entry>> {
     let rows: Vec<EntryRow> =
         run!(&mut *tx, c => sqlx::query_as(AFTER).bind(sequence).bind(most).fetch_all(c).await)?;
-    let Some(last) = rows.last().map(|row| row.0) else {
+    let Some(last) = rows.last().map(|row| row.sequence) else {
         return Ok(Vec::new());
     };
     let legs: Vec<(i64, String, String, i64)> =
@@ -123,7 +87,7 @@ pub async fn list_after(tx: &mut Tx, sequence: i64, most: i64) -> sqlx::Result<V
     for row in rows {
         let mut own = Vec::new();
         let mut is_damaged = false;
-        while let Some((_, party, id, amount)) = legs.next_if(|leg| leg.0 <= row.0) {
+        while let Some((_, party, id, amount)) = legs.next_if(|leg| leg.0 <= row.sequence) {
             let party = Party::find(&party, &id);
             is_damaged |= party.is_none();
             own.extend(party.map(|party| Leg {
@@ -138,45 +102,6 @@ pub async fn list_after(tx: &mut Tx, sequence: i64, most: i64) -> sqlx::Result<V
         entries.push(entry);
     }
     Ok(entries)
-}
-
-fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
-    let (
-        sequence,
-        kind,
-        source,
-        external_id,
-        nonprofit,
-        fundraiser,
-        donor,
-        amount,
-        refunds,
-        recorded_at,
-        raised,
-        supporters,
-        bytes,
-    ) = row;
-    let known = Kind::find(&kind);
-    Entry {
-        sequence,
-        draft: Draft {
-            kind: known.unwrap_or(Kind::Gift),
-            source,
-            external_id,
-            nonprofit: NonprofitId(nonprofit),
-            fundraiser: fundraiser.map(FundraiserId),
-            donor,
-            amount: Cents(amount),
-            refunds,
-            legs,
-            recorded_at,
-        },
-        totals: raised.zip(supporters).map(|(raised, supporters)| Totals {
-            raised: Cents(raised),
-            supporters,
-        }),
-        hash: known.map_or(NO_HASH, |_| hash(&bytes)),
-    }
 }
 
 /// Entries with numbers that none has, a hundred at the most.
@@ -198,14 +123,6 @@ pub async fn list_refunded(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
 pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<Totals> {
     let row: Option<(i64, i64)> = read!(db, c => sqlx::query_as(TOTALS).bind(id.0).fetch_optional(c).await)?;
     Ok(totals(row))
-}
-
-pub fn totals(row: Option<(i64, i64)>) -> Totals {
-    row.map(|(raised, supporters)| Totals {
-        raised: Cents(raised),
-        supporters,
-    })
-    .unwrap_or_default()
 }
 
 /// What a fundraiser stands at, and what a donor gave to it less what went back.
@@ -265,15 +182,31 @@ pub struct Supporter {
     pub at: i64,
 }
 
+struct SupporterRow {
+    name: Option<String>,
+    consented_at: Option<i64>,
+    message: Option<String>,
+    amount: i64,
+    recorded_at: i64,
+}
+
+from_row!(SupporterRow {
+    name,
+    consented_at,
+    message,
+    amount,
+    recorded_at
+});
+
 /// The last gifts to a fundraiser, newest first.
 pub async fn list_supporters(db: &Db, id: FundraiserId, take: i64) -> sqlx::Result<Vec<Supporter>> {
-    type Row = (Option<String>, Option<i64>, Option<String>, i64, i64);
-    let rows: Vec<Row> = read!(db, c => sqlx::query_as(SUPPORTERS).bind(id.0).bind(take).fetch_all(c).await)?;
-    let supporter = |(name, consented_at, message, amount, at): Row| Supporter {
-        name: consented_at.and(name),
-        message: consented_at.and(message),
-        amount: Cents(amount),
-        at,
+    let rows: Vec<SupporterRow> =
+        read!(db, c => sqlx::query_as(SUPPORTERS).bind(id.0).bind(take).fetch_all(c).await)?;
+    let supporter = |row: SupporterRow| Supporter {
+        name: row.consented_at.and(row.name),
+        message: row.consented_at.and(row.message),
+        amount: Cents(row.amount),
+        at: row.recorded_at,
     };
     Ok(rows.into_iter().map(supporter).collect())
 }

@@ -4,11 +4,12 @@
 //! company. Work refuses before it writes; work that fails all the same is taken back with those beside it, and then
 //! each is tried alone, so that one cannot fail the others.
 
-use super::entry::Hash;
+use super::batch::Batch;
+use super::pending::Unwritten;
+use super::prefetch::Asks;
+use super::state::Known;
 use super::store;
-use crate::giving::ledger::pending::Unwritten;
-use crate::giving::ledger::state::{Asks, Known};
-use crate::platform::db::{Db, Tx};
+use crate::platform::db::{Db, StoreError, Tx};
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
@@ -29,33 +30,21 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// The longest that PostgreSQL may say nothing to a commit. Both together are less than a request may take.
 const LONGEST_COMMIT: Duration = Duration::from_secs(8);
 
-/// A transaction under way, and where journal and outbox end within it.
-#[derive(Debug)]
-pub struct Batch {
-    /// For all tables but those of journal and outbox, whose rows may not be written yet.
-    pub tx: Tx,
-    pub head: Head,
-    pub known: Known,
-    pub unwritten: Unwritten,
-}
+/// Work within a batch, which a rule may refuse with `E`. It may run twice: together with other work, and alone after
+/// other work in its transaction failed.
+pub type Working<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, StoreError<E>>> + Send + 'a>>;
 
-/// Where journal and outbox end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
-    pub entries: i64,
-    pub hash: Hash,
-    pub events: i64,
-}
-
-/// Work within a batch. It may be done twice: with others, and alone after one of them failed.
-pub type Working<'a, T> = Pin<Box<dyn Future<Output = sqlx::Result<T>> + Send + 'a>>;
-
-type Work = Box<dyn for<'a> Fn(&'a mut Batch) -> Working<'a, ()> + Send + Sync>;
+/// The same work without its type: it leaves its outcome where its caller looks for it.
+type Work = Box<
+    dyn for<'a> Fn(&'a mut Batch) -> Pin<Box<dyn Future<Output = sqlx::Result<()>> + Send + 'a>>
+        + Send
+        + Sync,
+>;
 
 struct Job {
     asks: Asks,
     work: Work,
-    done: oneshot::Sender<Result<(), WriteFault>>,
+    done: oneshot::Sender<Result<(), WriteError>>,
 }
 
 /// Hands work to the task that writes.
@@ -66,23 +55,23 @@ pub struct Writer {
 
 /// Why nothing is known to be written. All who were in one commit share the reason.
 #[derive(Clone, Debug)]
-pub struct WriteFault(pub Arc<sqlx::Error>);
+pub struct WriteError(pub Arc<sqlx::Error>);
 
-impl fmt::Display for WriteFault {
+impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the store could not be written")
     }
 }
 
-impl Error for WriteFault {
+impl Error for WriteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&*self.0)
     }
 }
 
-impl From<sqlx::Error> for WriteFault {
-    fn from(fault: sqlx::Error) -> WriteFault {
-        WriteFault(Arc::new(fault))
+impl From<sqlx::Error> for WriteError {
+    fn from(fault: sqlx::Error) -> WriteError {
+        WriteError(Arc::new(fault))
     }
 }
 
@@ -97,40 +86,59 @@ impl Writer {
     /// Does work in a transaction that it may share with others, and answers once it is committed.
     ///
     /// Where the caller stops waiting before the commit, nothing is written.
-    pub async fn run<T: Send + 'static>(
+    pub async fn run<T, E>(
         &self,
-        work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T> + Send + Sync + 'static,
-    ) -> Result<T, WriteFault> {
+        work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T, E> + Send + Sync + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<WriteError> + Send + 'static,
+    {
         self.run_asking(Asks::default(), work).await
     }
 
     /// The same for work that can tell beforehand what it is going to ask.
-    pub async fn run_asking<T: Send + 'static>(
+    pub async fn run_asking<T, E>(
         &self,
         asks: Asks,
-        work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T> + Send + Sync + 'static,
-    ) -> Result<T, WriteFault> {
+        work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T, E> + Send + Sync + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<WriteError> + Send + 'static,
+    {
         let slot = Arc::new(Mutex::new(None));
         let filled = Arc::clone(&slot);
         let work: Work = Box::new(move |batch| {
             let working = work(batch);
             let filled = Arc::clone(&filled);
             Box::pin(async move {
-                let outcome = working.await?;
+                let outcome = match working.await {
+                    Ok(value) => Ok(value),
+                    Err(StoreError::Refused(refusal)) => Err(refusal),
+                    Err(StoreError::Store(error)) => return Err(error),
+                };
                 *filled.lock().expect("nothing panics while it is held") = Some(outcome);
                 Ok(())
             })
         });
-        let (done, answer) = oneshot::channel();
-        let gone = || WriteFault::from(sqlx::Error::PoolClosed);
-        self.jobs
-            .send(Job { asks, work, done })
-            .await
-            .map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())??;
+        self.submit(asks, work).await?;
         let outcome = slot.lock().expect("nothing panics while it is held").take();
-        outcome.ok_or_else(gone)
+        outcome.unwrap_or_else(|| Err(gone().into()))
     }
+
+    /// Hands work to the writing task and waits for its commit.
+    async fn submit(&self, asks: Asks, work: Work) -> Result<(), WriteError> {
+        let (done, answer) = oneshot::channel();
+        let sent = self.jobs.send(Job { asks, work, done }).await;
+        sent.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+}
+
+/// The error after the writing task has ended.
+fn gone() -> WriteError {
+    sqlx::Error::PoolClosed.into()
 }
 
 async fn write(db: Db, mut waiting: mpsc::Receiver<Job>) {
@@ -157,7 +165,7 @@ async fn write(db: Db, mut waiting: mpsc::Receiver<Job>) {
     }
 }
 
-fn answer(jobs: &mut Vec<Job>, outcome: &Result<(), WriteFault>) {
+fn answer(jobs: &mut Vec<Job>, outcome: &Result<(), WriteError>) {
     for job in jobs.drain(..) {
         // Whoever asked may have gone during the commit; what was written stands.
         let _ = job.done.send(outcome.clone());
@@ -167,15 +175,15 @@ fn answer(jobs: &mut Vec<Job>, outcome: &Result<(), WriteFault>) {
 /// Where a transaction failed.
 enum Failed {
     /// Before any work was done, or by its time: the store does not answer, and others fare no better.
-    Store(WriteFault),
+    Store(WriteError),
     /// In the work of one of them, which nothing is known of but that it was taken back.
-    Work(WriteFault),
+    Work(WriteError),
     /// In the commit: nobody knows whether it stands, so nothing is tried again.
-    Commit(WriteFault),
+    Commit(WriteError),
 }
 
 impl Failed {
-    fn fault(self) -> WriteFault {
+    fn fault(self) -> WriteError {
         match self {
             Failed::Store(fault) | Failed::Work(fault) | Failed::Commit(fault) => fault,
         }

@@ -3,6 +3,7 @@
 pub mod amount;
 pub mod partner;
 pub mod provider;
+pub mod receipt;
 pub mod settle;
 pub mod store;
 

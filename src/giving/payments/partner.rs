@@ -2,9 +2,9 @@
 //! where the giver is led afterwards.
 
 use crate::access::origins::{ReturnAddress, admit};
-use crate::http::error::Error;
 use crate::platform::db::Db;
 use std::borrow::Cow;
+use thiserror::Error;
 use uuid::Uuid;
 
 const LONGEST_ID: usize = 255;
@@ -29,16 +29,21 @@ pub struct WayBack {
     pub is_refused: bool,
 }
 
+/// A parameter is too long to be returned to the partner in full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{name} has at most {most} characters; ask whoever sent you here to mend the link")]
+pub struct TooLong {
+    pub name: &'static str,
+    pub most: usize,
+}
+
 impl Partner {
     /// Reads the parameters by their names. What is too long to be given back whole is refused.
-    pub fn read<'a>(value: impl Fn(&'static str) -> Cow<'a, str>) -> Result<Partner, Error> {
+    pub fn read<'a>(value: impl Fn(&'static str) -> Cow<'a, str>) -> Result<Partner, TooLong> {
         let text = |name: &'static str, most: usize| {
             let text: String = value(name).chars().filter(|c| !c.is_control()).collect();
             if text.chars().count() > most {
-                let fault = format!(
-                    "{name} has at most {most} characters; ask whoever sent you here to mend the link"
-                );
-                return Err(Error::InvalidParameter(fault.into()));
+                return Err(TooLong { name, most });
             }
             Ok(Some(text).filter(|text| !text.is_empty()))
         };
@@ -85,7 +90,7 @@ async fn admitted(db: &Db, asked: Option<&str>) -> sqlx::Result<Option<ReturnAdd
 mod tests {
     use super::*;
 
-    fn read(name: &'static str, text: &str) -> Result<Partner, Error> {
+    fn read(name: &'static str, text: &str) -> Result<Partner, TooLong> {
         Partner::read(|asked| {
             Cow::Owned(if asked == name {
                 text.to_owned()

@@ -1,7 +1,6 @@
 //! Who takes the money: one seam, chosen by the settings. A card processor comes in here.
 
 use super::GiftRecord;
-use crate::web::texts::GiveTexts;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
@@ -91,19 +90,6 @@ pub fn try_card(number: &str) -> Answer {
         "4000000000009995" => Answer::NoFunds,
         "4000000000000119" => Answer::Down,
         _ => Answer::NoCard,
-    }
-}
-
-impl Answer {
-    /// What the giver is told where it was not paid.
-    pub fn fault(self, t: &GiveTexts) -> Option<&'static str> {
-        match self {
-            Answer::Paid => None,
-            Answer::Declined => Some(t.declined),
-            Answer::NoFunds => Some(t.no_funds),
-            Answer::Down => Some(t.down),
-            Answer::NoCard => Some(t.no_card),
-        }
     }
 }
 

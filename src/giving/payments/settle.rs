@@ -1,63 +1,92 @@
 //! From a paid gift to an entry of the journal: once, however often it is tried.
 
-use super::{GiftRecord, State, store};
-use crate::app::App;
-use crate::giving::donations::{self, Gift, Label, Refused, find_recipient, record};
-use crate::http::error::{Error, Result};
-use crate::platform::mail::Mail;
+use super::{GiftRecord, State, receipt, store};
+use crate::directory::Directory;
+use crate::giving::donations::{Gift, Label, Recorded, Refused, find_recipient};
+use crate::giving::recorder::Recorder;
+use crate::platform::clock::Clock;
+use crate::platform::db::Db;
+use crate::platform::mail::Mailer;
 use crate::platform::money::Cents;
+use crate::platform::public_url::PublicUrl;
 use crate::platform::text::hex;
-use crate::web::texts::{PUBLIC_EN, fill};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 /// The source of gifts that were made on our own pages.
 pub const SOURCE: &str = "site";
 
-/// Puts a pending gift into the journal, and notes on a completed one that it went back. What was done before, also
-/// by a server that stopped in between, is not done again.
-pub async fn settle(app: &App, gift: GiftRecord) -> Result<GiftRecord> {
-    let now = app.clock.millis();
-    match (gift.state, gift.entry) {
-        (State::Pending, _) => {
-            let recorded = record(app, told(app, &gift).await?).await.map_err(refused)?;
-            if store::complete(&app.db, gift.id, recorded.sequence, now).await? {
-                send_receipt(app, &gift);
+/// The parts that settling payments uses.
+#[derive(Clone, Copy, Debug)]
+pub struct Settlement<'a> {
+    pub db: &'a Db,
+    pub directory: &'a Directory,
+    pub recorder: &'a Recorder,
+    pub clock: &'a Clock,
+    pub mailer: &'a Mailer,
+    pub public_url: &'a PublicUrl,
+}
+
+impl Settlement<'_> {
+    /// Records a paid donation in the ledger, or marks a completed one as refunded. Steps that were done before, also
+    /// by a server that stopped in between, are not done again.
+    pub async fn settle(self, gift: GiftRecord) -> Result<GiftRecord, Refused> {
+        let (db, now) = (self.db, self.clock.millis());
+        match (gift.state, gift.entry) {
+            (State::Pending, _) => {
+                let recorded = self.record(&gift).await.inspect_err(log)?;
+                if store::complete(db, gift.id, recorded.sequence, now).await? {
+                    receipt::send(self.mailer, self.public_url, &gift);
+                }
+            }
+            (State::Completed, Some(entry)) if store::find_left(db, entry).await? == Cents::ZERO => {
+                store::mark_refunded(db, gift.id, now).await?;
+            }
+            _ => return Ok(gift),
+        }
+        let settled = store::find(db, gift.id).await?;
+        settled.ok_or_else(|| sqlx::Error::RowNotFound.into())
+    }
+
+    /// Settles the payments that a server left pending when it stopped. One that fails does not hold up the others; the
+    /// first error is returned.
+    pub async fn settle_pending(self) -> Result<(), Refused> {
+        let mut outcome = Ok(());
+        for id in store::list_pending(self.db).await? {
+            if let Some(gift) = store::find(self.db, id).await? {
+                outcome = outcome.and(self.settle(gift).await.map(drop));
             }
         }
-        (State::Completed, Some(entry)) if store::find_left(&app.db, entry).await? == Cents::ZERO => {
-            store::mark_refunded(&app.db, gift.id, now).await?;
-        }
-        _ => return Ok(gift),
+        outcome
     }
-    store::find(&app.db, gift.id).await?.ok_or(Error::Internal)
+
+    async fn record(self, gift: &GiftRecord) -> Result<Recorded, Refused> {
+        let fundraiser = gift.fundraiser.map(|id| id.to_string());
+        let nonprofit = gift.nonprofit.to_string();
+        let to = find_recipient(self.db, self.directory, &nonprofit, fundraiser.as_deref()).await?;
+        let donation = Gift {
+            source: label(SOURCE),
+            external_id: label(&gift.id.to_string()),
+            to,
+            amount: gift.amount,
+            donor: label(&donor(gift.email.as_deref(), gift.id)),
+            name: gift.name.as_deref().and_then(|name| Label::parse(name).ok()),
+            is_public: gift.is_public,
+        };
+        self.recorder.record(donation).await
+    }
 }
 
-/// Finishes what a server that stopped has left. One that cannot be finished holds up no other; the first fault is told.
-pub async fn settle_pending(app: &App) -> Result<()> {
-    let mut told = Ok(());
-    for id in store::list_pending(&app.db).await? {
-        if let Some(gift) = store::find(&app.db, id).await? {
-            told = told.and(settle(app, gift).await.map(drop));
-        }
-    }
-    told
+fn label(text: &str) -> Label {
+    Label::parse(text).expect("names of our own are valid labels")
 }
 
-/// The gift as the journal is told of it.
-async fn told(app: &App, gift: &GiftRecord) -> Result<Gift> {
-    let fundraiser = gift.fundraiser.map(|id| id.to_string());
-    let to = find_recipient(app, &gift.nonprofit.to_string(), fundraiser.as_deref()).await;
-    let label = |text: &str| Label::parse(text).map_err(|_| Error::Internal);
-    Ok(Gift {
-        source: label(SOURCE)?,
-        external_id: label(&gift.id.to_string())?,
-        to: to.map_err(refused)?,
-        amount: gift.amount,
-        donor: label(&donor(gift.email.as_deref(), gift.id))?,
-        name: gift.name.as_deref().and_then(|name| Label::parse(name).ok()),
-        is_public: gift.is_public,
-    })
+/// Logs a refusal that a donor can do nothing about.
+fn log(error: &Refused) {
+    match error {
+        Refused::Store(_) | Refused::NoSuchNonprofit(_) | Refused::NoSuchFundraiser(_) => {}
+        error => tracing::error!(%error, "a donation could not be recorded"),
+    }
 }
 
 /// The same address of mail is the same donor, and says nothing about the person.
@@ -69,31 +98,6 @@ fn donor(email: Option<&str>, gift: Uuid) -> String {
             format!("site-{}", hex(&digest[..16]))
         }
     }
-}
-
-fn refused(fault: Refused) -> Error {
-    match fault {
-        Refused::Store(fault) => fault.into(),
-        donations::Refused::NoSuchNonprofit(_) | Refused::NoSuchFundraiser(_) => Error::NotFound,
-        fault => {
-            tracing::error!(%fault, "a gift could not be recorded");
-            Error::Internal
-        }
-    }
-}
-
-fn send_receipt(app: &App, gift: &GiftRecord) {
-    let Some(to) = gift.email.clone().filter(|_| app.mail.is_on()) else {
-        return;
-    };
-    let texts = &PUBLIC_EN.give;
-    let address = app.urls.page(&format!("/gifts/{}", gift.id));
-    let amount = gift.amount.to_string();
-    app.mail.send(&Mail {
-        to,
-        subject: fill(texts.mail_subject, &[("amount", &amount)]),
-        text: fill(texts.mail_text, &[("amount", &amount), ("address", &address)]),
-    });
 }
 
 #[cfg(test)]

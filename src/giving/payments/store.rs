@@ -2,7 +2,7 @@
 
 use super::partner::Partner;
 use super::{GiftRecord, State};
-use crate::platform::db::{Db, Tx, read, run};
+use crate::platform::db::{Db, Tx, from_row, read, run};
 use crate::platform::ids::{FundraiserId, NonprofitId};
 use crate::platform::money::Cents;
 use std::collections::HashMap;
@@ -27,24 +27,43 @@ const TOLD: &str =
 const LEFT: &str =
     "select cast(coalesce(sum(amount), 0) as bigint) from journal where sequence = $1 or refunds = $1";
 
-type GiftRow = (
-    Uuid,
-    String,
-    Uuid,
-    Option<Uuid>,
-    i64,
-    Option<String>,
-    bool,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-    Option<i64>,
-    i64,
-);
+struct GiftRow {
+    id: Uuid,
+    state: String,
+    nonprofit_id: Uuid,
+    fundraiser_id: Option<Uuid>,
+    amount: i64,
+    name: Option<String>,
+    is_public: bool,
+    email: Option<String>,
+    message: Option<String>,
+    designation: Option<String>,
+    partner_id: Option<String>,
+    partner_metadata: Option<String>,
+    success_url: Option<String>,
+    exit_url: Option<String>,
+    entry: Option<i64>,
+    started_at: i64,
+}
+
+from_row!(GiftRow {
+    id,
+    state,
+    nonprofit_id,
+    fundraiser_id,
+    amount,
+    name,
+    is_public,
+    email,
+    message,
+    designation,
+    partner_id,
+    partner_metadata,
+    success_url,
+    exit_url,
+    entry,
+    started_at,
+});
 
 /// Finds a gift.
 pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<GiftRecord>> {
@@ -53,43 +72,25 @@ pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<GiftRecord>> {
 }
 
 fn gift(row: GiftRow) -> Option<GiftRecord> {
-    let (
-        id,
-        state,
-        nonprofit,
-        fundraiser,
-        amount,
-        name,
-        is_public,
-        email,
-        message,
-        designation,
-        donation_id,
-        metadata,
-        success_url,
-        exit_url,
-        entry,
-        started_at,
-    ) = row;
     Some(GiftRecord {
-        id,
-        state: State::find(&state)?,
-        nonprofit: NonprofitId(nonprofit),
-        fundraiser: fundraiser.map(FundraiserId),
-        amount: Cents(amount),
-        name,
-        is_public,
-        email,
-        message,
-        designation,
+        id: row.id,
+        state: State::find(&row.state)?,
+        nonprofit: NonprofitId(row.nonprofit_id),
+        fundraiser: row.fundraiser_id.map(FundraiserId),
+        amount: Cents(row.amount),
+        name: row.name,
+        is_public: row.is_public,
+        email: row.email,
+        message: row.message,
+        designation: row.designation,
         partner: Partner {
-            donation_id,
-            metadata,
-            success_url,
-            exit_url,
+            donation_id: row.partner_id,
+            metadata: row.partner_metadata,
+            success_url: row.success_url,
+            exit_url: row.exit_url,
         },
-        entry,
-        started_at,
+        entry: row.entry,
+        started_at: row.started_at,
     })
 }
 

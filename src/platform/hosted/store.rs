@@ -2,9 +2,7 @@
 
 use super::picture::StoredPicture;
 use crate::platform::db::{Db, read, run};
-use crate::platform::ids::FundraiserId;
 use pictures::picture::Kind;
-use uuid::Uuid;
 
 /// The columns of a picture.
 type Row = (String, String, Vec<u8>, String, i64, i64);
@@ -17,8 +15,6 @@ macro_rules! pictures {
 
 const FIND: &str = pictures!("where id = $1");
 const AFTER: &str = pictures!("where id > $1 order by id limit 1000");
-const LOST_COVERS: &str = "select f.id, f.cover from fundraisers f where f.cover is not null \
-     and not exists (select 1 from pictures p where p.id = f.cover) order by f.id limit 100";
 const HAS_BLOB: &str = "select count(*) from pictures where blob = $1";
 const INSERT: &str = "insert into pictures (id, blob, hash, kind, width, height, created_at) \
      values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing";
@@ -33,15 +29,6 @@ pub async fn find(db: &Db, id: &str) -> sqlx::Result<Option<StoredPicture>> {
 pub async fn list_after(db: &Db, id: &str) -> sqlx::Result<Vec<StoredPicture>> {
     let rows: Vec<Row> = read!(db, c => sqlx::query_as(AFTER).bind(id).fetch_all(c).await)?;
     Ok(rows.into_iter().map(StoredPicture::from).collect())
-}
-
-/// Fundraisers whose cover names a picture that is not there, a hundred at the most.
-pub async fn list_lost_covers(db: &Db) -> sqlx::Result<Vec<(FundraiserId, String)>> {
-    let rows: Vec<(Uuid, String)> = read!(db, c => sqlx::query_as(LOST_COVERS).fetch_all(c).await)?;
-    Ok(rows
-        .into_iter()
-        .map(|(id, cover)| (FundraiserId(id), cover))
-        .collect())
 }
 
 /// Does a picture stand behind this blob?

@@ -60,6 +60,8 @@ impl DonateLink {
             .take(MOST_OFFERED)
             .collect();
         let name = format!("{} {}", text("first_name"), text("last_name"));
+        let partner = Partner::read(first);
+        let partner = partner.map_err(|too_long| Error::InvalidParameter(too_long.to_string().into()))?;
         Ok(DonateLink {
             amount: amount::parse(&text("amount")),
             offered: match offered.is_empty() {
@@ -72,7 +74,7 @@ impl DonateLink {
             name: cut(name.trim(), LONGEST).to_owned(),
             description: text("description"),
             designation: text("designation"),
-            partner: Partner::read(first)?,
+            partner,
             query: query.to_owned(),
         })
     }

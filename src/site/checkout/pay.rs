@@ -6,11 +6,11 @@ use crate::directory::nonprofits::identifier::Identifier;
 use crate::directory::nonprofits::store as nonprofit_store;
 use crate::giving::payments::partner::WayBack;
 use crate::giving::payments::provider::{Answer, Provider, try_card};
-use crate::giving::payments::settle::settle;
 use crate::giving::payments::{GiftRecord, State as GiftState, store};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::checkout::form::to_gift;
+use crate::web::texts::GiveTexts;
 use crate::web::{Field, Form, Frame, Page, Place, Sent, guard};
 use askama::Template;
 use axum::extract::State;
@@ -39,7 +39,7 @@ struct GiftPage {
 
 /// `GET /gifts/{id}`: paying while it is not paid, then the receipt.
 pub async fn gift(State(app): State<App>, PathText(id): PathText) -> Result<Response> {
-    let gift = settle(&app, find(&app, &id).await?).await?;
+    let gift = app.settlement().settle(find(&app, &id).await?).await?;
     let target = Target::of(&app, &gift).await?;
     let form = pay_form(&gift);
     show(&app, StatusCode::OK, gift, target, form).await
@@ -49,7 +49,7 @@ pub async fn gift(State(app): State<App>, PathText(id): PathText) -> Result<Resp
 pub async fn pay(State(app): State<App>, PathText(id): PathText, sent: Sent) -> Result<Response> {
     let gift = find(&app, &id).await?;
     if !gift.is_open() || app.config.giving != Provider::Sandbox {
-        return done(&app, &settle(&app, gift).await?).await;
+        return done(&app, &app.settlement().settle(gift).await?).await;
     }
     let (target, now) = (Target::of(&app, &gift).await?, app.clock.millis());
     let t = &Frame::new(Place::Elsewhere).p.give;
@@ -59,10 +59,10 @@ pub async fn pay(State(app): State<App>, PathText(id): PathText, sent: Sent) -> 
         return show(&app, StatusCode::UNPROCESSABLE_ENTITY, gift, target, form).await;
     }
     let answer = try_card(sent.text("card"));
-    let Some(fault) = answer.fault(t) else {
+    let Some(fault) = refusal(answer, t) else {
         store::pay(&app.db, gift.id, now).await?;
         let gift = store::find(&app.db, gift.id).await?.ok_or(Error::Internal)?;
-        return done(&app, &settle(&app, gift).await?).await;
+        return done(&app, &app.settlement().settle(gift).await?).await;
     };
     let status = match answer {
         Answer::Down => StatusCode::SERVICE_UNAVAILABLE,
@@ -73,6 +73,17 @@ pub async fn pay(State(app): State<App>, PathText(id): PathText, sent: Sent) -> 
     }
     form.refuse("card", fault);
     show(&app, status, gift, target, form).await
+}
+
+/// What the donor reads if a card was not charged.
+fn refusal(answer: Answer, t: &GiveTexts) -> Option<&'static str> {
+    match answer {
+        Answer::Paid => None,
+        Answer::Declined => Some(t.declined),
+        Answer::NoFunds => Some(t.no_funds),
+        Answer::Down => Some(t.down),
+        Answer::NoCard => Some(t.no_card),
+    }
 }
 
 async fn find(app: &App, text: &str) -> Result<GiftRecord> {

@@ -149,8 +149,6 @@ texts! {
         back: "Back to the page",
         exit: "Back to {host}",
         no_way_back: "The link that brought you here asks to lead you on to an address that nobody has registered with us. We leave it aside; your receipt is shown here.",
-        mail_subject: "Your gift of {amount}",
-        mail_text: "Thank you for your gift of {amount}.\n\nYour receipt: {address}\n",
     }
     developers: DevelopersTexts {
         title: "For developers",

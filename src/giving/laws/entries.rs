@@ -1,11 +1,10 @@
 //! The laws of the journal, on made-up histories: raised is the sum of the entries, of the legs and of the export, and
 //! no change to an entry stays hidden.
 
-use super::{Gift, Label, Recipient, Refund, refund};
-use crate::giving::donations::donation;
+use crate::giving::donations::{Gift, Label, Recipient, Refund, donation, refund};
 use crate::giving::export::line;
-use crate::giving::ledger::audit::{Audit, Beneficiaries};
-use crate::giving::ledger::entry::{Draft, Entry, GENESIS, Kind, Leg, Party, Totals};
+use crate::giving::ledger::audit::Audit;
+use crate::giving::ledger::entry::{Beneficiaries, Draft, Entry, GENESIS, Kind, Leg, Party, Totals};
 use crate::platform::ids::{FundraiserId, NonprofitId};
 use crate::platform::money::{Cents, Weights};
 use proptest::prelude::*;

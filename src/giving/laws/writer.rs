@@ -1,21 +1,24 @@
 //! The law of the writer: work that shares transactions leaves the same rows and gets the same answers as work that is
 //! done one by one, whatever the mixture.
 
-use super::audit::Beneficiaries;
-use super::writer::{Batch, Writer};
-use crate::app::urls::Urls;
-use crate::config::Config;
 use crate::giving::donations::{Gift, Label, Recipient, Refund, donation, refund};
 use crate::giving::fundraisers::write::{Order, Wanted, write_change, write_new};
 use crate::giving::fundraisers::{Fundraiser, SPECIAL};
-use crate::giving::ledger::state::Asks;
-use crate::platform::db::Db;
+use crate::giving::idempotency::StoredResponse;
+use crate::giving::ledger::batch::Batch;
+use crate::giving::ledger::entry::Beneficiaries;
+use crate::giving::ledger::prefetch::Asks;
+use crate::giving::ledger::writer::{WriteError, Writer};
+use crate::platform::db::{Db, StoreError};
 use crate::platform::ids::{AccountId, FundraiserId, NonprofitId};
-use crate::platform::money::{Cents, Weights};
+use crate::platform::money::Cents;
+use crate::platform::settings::DatabaseSettings;
 use proptest::prelude::*;
 use serde_json::json;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use uuid::Uuid;
 
 /// Something that is asked of the writer. Numbers are few, so that names and people meet.
@@ -97,13 +100,8 @@ fn given(number: u8, to: usize, donor: u8, cents: i64) -> Gift {
         to: Recipient {
             nonprofit: fundraiser.as_ref().map_or(nonprofit, |found| found.nonprofit),
             fundraiser: fundraiser.as_ref().map(|found| found.id),
-            beneficiaries: fundraiser.map_or_else(
-                || Beneficiaries {
-                    nonprofits: vec![nonprofit],
-                    weights: Weights::equal(1),
-                },
-                |found| found.beneficiaries(),
-            ),
+            beneficiaries: fundraiser
+                .map_or_else(|| Beneficiaries::single(nonprofit), |found| found.beneficiaries()),
         },
         amount: Cents(cents),
         donor: label(&format!("donor {donor}")),
@@ -127,18 +125,15 @@ impl Step {
         }
     }
 
-    /// The answer, in words.
-    async fn play(&self, batch: &mut Batch, now: i64) -> sqlx::Result<String> {
+    /// The outcome as text. Only the store can fail.
+    async fn play(&self, batch: &mut Batch, now: i64) -> Result<String, StoreError<WriteError>> {
         Ok(match *self {
             Step::Gift {
                 number,
                 to,
                 donor,
                 cents,
-            } => format!(
-                "{:?}",
-                donation::write(batch, &given(number, to, donor, cents), now).await?
-            ),
+            } => outcome(donation::write(batch, &given(number, to, donor, cents), now).await)?,
             Step::Refund {
                 gift: number,
                 cents,
@@ -150,24 +145,32 @@ impl Step {
                     amount: cents.map(Cents),
                     refund_id: name.map(|name| label(&format!("refund {name}"))),
                 };
-                format!("{:?}", refund::write(batch, &refund, now).await?)
+                outcome(refund::write(batch, &refund, now).await)?
             }
             Step::Create { number, offline } => {
                 let order = Order {
                     fundraiser: fundraiser(number, offline),
-                    nonprofit: "one".to_owned(),
-                    asked: None,
+                    request: None,
                 };
-                let urls = Urls::new("http://causeway.test");
-                format!("{:?}", write_new(batch, &order, &urls, now).await?.is_ok())
+                let respond = |_: &Fundraiser, _| StoredResponse::default();
+                outcome(write_new(batch, &order, &respond, now).await)?
             }
             Step::Offline { number, cents } => {
                 let fields = json!({"raisedOffline": cents}).as_object().cloned();
                 let wanted = Wanted::Fields(fields.unwrap(), None);
                 let id = fundraiser(number, 0).id;
-                format!("{:?}", write_change(batch, ACCOUNT, id, &wanted, now).await?)
+                outcome(write_change(batch, ACCOUNT, id, &wanted, now).await)?
             }
         })
+    }
+}
+
+/// What was written or refused, as text.
+fn outcome<T: Debug, E: Debug>(written: Result<T, StoreError<E>>) -> sqlx::Result<String> {
+    match written {
+        Ok(written) => Ok(format!("{written:?}")),
+        Err(StoreError::Refused(refusal)) => Ok(format!("{refusal:?}")),
+        Err(StoreError::Store(error)) => Err(error),
     }
 }
 
@@ -183,7 +186,12 @@ struct Place {
 impl Place {
     async fn new() -> Place {
         let folder = tempfile::tempdir().unwrap();
-        let db = Db::open(&Config::for_tests(folder.path())).await.unwrap();
+        let settings = DatabaseSettings {
+            url: None,
+            connections: 2,
+            acquire_timeout: Duration::from_secs(30),
+        };
+        let db = Db::open(folder.path(), &settings).await.unwrap();
         let writer = Writer::start(db.clone());
         let place = Place {
             _folder: folder,

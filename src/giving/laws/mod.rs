@@ -1,0 +1,4 @@
+//! Property tests of the ledger and of its writer.
+
+mod entries;
+mod writer;
