@@ -90,7 +90,12 @@ pub struct Back {
 
 fn amount(text: &str) -> Result<Cents, String> {
     let cents = text.parse().ok().and_then(Cents::given);
-    cents.ok_or_else(|| format!("an amount is a whole number of cents from 1 to {}", Cents::MOST.0))
+    cents.ok_or_else(|| {
+        format!(
+            "an amount is a whole number of cents from 1 to {}",
+            Cents::MOST.get()
+        )
+    })
 }
 
 impl Donation {
@@ -139,9 +144,9 @@ impl Donation {
 fn say(output: Output, recorded: &Recorded, what: &str) -> anyhow::Result<()> {
     let value = json!({
         "entry": recorded.sequence,
-        "amount": recorded.amount.0,
+        "amount": recorded.amount.get(),
         "new": recorded.is_new,
-        "raised": recorded.totals.map(|totals| totals.raised.0),
+        "raised": recorded.totals.map(|totals| totals.raised.get()),
         "supporters": recorded.totals.map(|totals| totals.supporters),
     });
     output.say(&value, || {

@@ -98,7 +98,7 @@ pub fn line(entry: &Entry, name: Option<&(String, bool)>) -> Value {
     let legs = draft
         .legs
         .iter()
-        .map(|leg| json!({"party": leg.party.kind(), "id": leg.party.id(), "amount": leg.amount.0}));
+        .map(|leg| json!({"party": leg.party.kind(), "id": leg.party.id(), "amount": leg.amount.get()}));
     let hash = entry.hash.iter().map(|byte| format!("{byte:02x}"));
     json!({
         "sequence": entry.sequence,
@@ -110,10 +110,10 @@ pub fn line(entry: &Entry, name: Option<&(String, bool)>) -> Value {
         "donor": draft.donor,
         "name": name.map(|(name, _)| name),
         "nameIsPublic": name.map(|(_, is_public)| is_public),
-        "amount": draft.amount.0,
+        "amount": draft.amount.get(),
         "refunds": draft.refunds,
         "recordedAt": rfc3339(draft.recorded_at),
-        "raised": entry.totals.map(|totals| totals.raised.0),
+        "raised": entry.totals.map(|totals| totals.raised.get()),
         "supporters": entry.totals.map(|totals| totals.supporters),
         "legs": legs.collect::<Vec<_>>(),
         "hash": hash.collect::<String>(),

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 /// An amount in cents, below zero where money goes back. Sums are checked, never wrapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Cents(pub i64);
+pub struct Cents(i64);
 
 /// That a sum is beyond what can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -16,6 +16,18 @@ impl Cents {
     pub const ZERO: Cents = Cents(0);
     /// The largest single amount: ten billion dollars.
     pub const MOST: Cents = Cents(1_000_000_000_000);
+
+    /// An amount of this many cents.
+    #[inline]
+    pub const fn new(cents: i64) -> Cents {
+        Cents(cents)
+    }
+
+    /// The number of cents.
+    #[inline]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
 
     /// An amount that can be given: above zero, and no more than [`Cents::MOST`].
     pub fn given(cents: i64) -> Option<Cents> {
@@ -46,15 +58,14 @@ impl Cents {
         (amount <= Cents::MOST.0).then_some(Cents(amount))
     }
 
+    /// The sum of two amounts.
+    #[inline]
     pub fn plus(self, other: Cents) -> Result<Cents, TooMuch> {
         self.0.checked_add(other.0).map(Cents).ok_or(TooMuch)
     }
 
-    pub fn minus(self, other: Cents) -> Result<Cents, TooMuch> {
-        self.0.checked_sub(other.0).map(Cents).ok_or(TooMuch)
-    }
-
     /// The amount that goes the other way. Nothing we hold is as low as the lowest number.
+    #[inline]
     #[must_use]
     pub fn reversed(self) -> Cents {
         Cents(self.0.saturating_neg())

@@ -114,7 +114,7 @@ impl<'a> FundraiserPage<'a> {
         FundraiserPage {
             meta: Meta::new(&frame, &fundraiser.title, about, whole.clone()),
             cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
-            percent: percent(shown.totals.raised.0, goal.0),
+            percent: percent(shown.totals.raised.get(), goal.get()),
             supporters_line: supporters_line(shown.totals.supporters, texts),
             state_text: state.text(fundraiser, texts),
             state,

@@ -68,7 +68,7 @@ pub fn card(shown: &Shown, found: &[(Found, f64)]) -> ShareCard {
         gauge: Some(Gauge {
             raised: shown.totals.raised.to_string(),
             beside: format!("{of_goal} · {}", supporters_line(shown.totals.supporters, t)),
-            percent: percent(shown.totals.raised.0, goal.0),
+            percent: percent(shown.totals.raised.get(), goal.get()),
         }),
         seed: fundraiser.id.0.as_u128(),
     }

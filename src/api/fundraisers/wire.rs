@@ -129,14 +129,14 @@ impl<'a> FundraiserBody<'a> {
             start_date: fundraiser.starts_at.map(rfc3339),
             end_date: fundraiser.ends_at.map(rfc3339),
             pinned_at: None,
-            goal_amount: fundraiser.goal.map(|goal| goal.0),
+            goal_amount: fundraiser.goal.map(|goal| goal.get()),
             goal_currency: "USD",
             metadata: Map::new(),
             parent_fundraiser_id: None,
             children_fundraiser_ids: Vec::new(),
             event_ids: Vec::new(),
             r#type: several.then_some("MULTIPLE_NONPROFITS"),
-            raised_offline: fundraiser.offline.map(|offline| offline.0),
+            raised_offline: fundraiser.offline.map(|offline| offline.get()),
             url: urls.fundraiser(nonprofit, &fundraiser.slug),
             for_nonprofits: supported().map(|list| list.iter().map(|(id, _)| id.0).collect()),
             for_nonprofit_weights: supported().map(|list| list.iter().map(|(_, weight)| *weight).collect()),
@@ -179,9 +179,9 @@ impl RaisedBody {
         let goal = Goal::after(raised, shown.fundraiser.goal);
         RaisedBody {
             currency: "USD",
-            raised: raised.0,
+            raised: raised.get(),
             supporters: shown.totals.supporters,
-            goal_amount: goal.amount().0,
+            goal_amount: goal.amount().get(),
             goal_type: goal.kind(),
         }
     }

@@ -151,7 +151,9 @@ pub fn read(form: &mut Form, sent: &Sent, known: Option<&Fundraiser>, t: &Texts)
             None => {}
             Some("") => _ = body.insert(name.to_owned(), Value::Null),
             Some(typed) => match Cents::from_dollars(typed) {
-                Some(amount) if amount.0 >= least => _ = body.insert(name.to_owned(), json!(amount.0)),
+                Some(amount) if amount.get() >= least => {
+                    _ = body.insert(name.to_owned(), json!(amount.get()))
+                }
                 Some(_) => form.refuse(name, too_small),
                 None => form.refuse(name, t.no_amount),
             },

@@ -103,8 +103,8 @@ impl FundraiserView {
 
     /// How far it has come, in percent, for the bar.
     pub fn percent(&self) -> i64 {
-        let goal = i128::from(self.goal.amount().0.max(1));
-        let percent = i128::from(self.raised.0) * 100 / goal;
+        let goal = i128::from(self.goal.amount().get().max(1));
+        let percent = i128::from(self.raised.get()) * 100 / goal;
         i64::try_from(percent.clamp(0, 100)).unwrap_or(100)
     }
 

@@ -127,17 +127,17 @@ impl<'a> Fields<'a> {
         }
         let amount = value
             .as_i64()
-            .filter(|cents| (least..=Cents::MOST.0).contains(cents));
+            .filter(|cents| (least..=Cents::MOST.get()).contains(cents));
         if amount.is_none() {
             self.fault(
                 name,
                 format!(
                     "send a whole number of cents from {least} to {}, or null",
-                    Cents::MOST.0
+                    Cents::MOST.get()
                 ),
             );
         }
-        amount.map(Cents)
+        amount.map(Cents::new)
     }
 
     pub fn currency(&mut self) {

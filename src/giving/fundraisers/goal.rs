@@ -45,14 +45,14 @@ impl Goal {
 ///
 /// What was raised may be as much as can be counted: the goal then is as high as can be counted.
 pub fn automatic(raised: Cents) -> Cents {
-    let wanted = (i128::from(raised.0) * 3 + 1) / 2;
+    let wanted = (i128::from(raised.get()) * 3 + 1) / 2;
     let mut power = LOWEST / 10;
     loop {
         for step in STEPS {
             match power.checked_mul(step) {
-                Some(goal) if i128::from(goal) >= wanted => return Cents(goal),
+                Some(goal) if i128::from(goal) >= wanted => return Cents::new(goal),
                 Some(_) => {}
-                None => return Cents(i64::MAX),
+                None => return Cents::new(i64::MAX),
             }
         }
         power *= 10;
@@ -75,14 +75,17 @@ mod tests {
             (500_001, 1_000_000),
             (i64::MAX, i64::MAX),
         ] {
-            assert_eq!(automatic(Cents(raised)), Cents(goal), "{raised}");
+            assert_eq!(automatic(Cents::new(raised)), Cents::new(goal), "{raised}");
         }
     }
 
     #[test]
     fn a_goal_that_was_set_stays() {
-        assert_eq!(Goal::after(Cents(5), Some(Cents(4))), Goal::Custom(Cents(4)));
-        assert_eq!(Goal::after(Cents(5), None).kind(), "AUTOMATIC");
+        assert_eq!(
+            Goal::after(Cents::new(5), Some(Cents::new(4))),
+            Goal::Custom(Cents::new(4))
+        );
+        assert_eq!(Goal::after(Cents::new(5), None).kind(), "AUTOMATIC");
     }
 
     proptest! {
@@ -91,7 +94,7 @@ mod tests {
         #[test]
         fn the_goal_is_the_lowest_step_that_is_half_again_what_was_raised(exponent in 0u32..18, factor in 1i64..10) {
             let raised = factor * 10i64.pow(exponent) / 7;
-            let goal = i128::from(automatic(Cents(raised)).0);
+            let goal = i128::from(automatic(Cents::new(raised)).get());
             prop_assert!(goal >= i128::from(LOWEST) && 2 * goal >= 3 * i128::from(raised));
             let lower = (3u32..19).flat_map(|power| STEPS.map(|step| i128::from(step) * 10i128.pow(power)))
                 .filter(|step| *step >= i128::from(LOWEST) && *step < goal);
@@ -102,7 +105,7 @@ mod tests {
 
         #[test]
         fn more_raised_never_lowers_the_goal(raised in 0..=i64::MAX / 2, more in 0..=i64::MAX / 2) {
-            prop_assert!(automatic(Cents(raised)) <= automatic(Cents(raised + more)));
+            prop_assert!(automatic(Cents::new(raised)) <= automatic(Cents::new(raised + more)));
         }
     }
 }

@@ -105,8 +105,8 @@ fn fundraiser(row: FundraiserRow, supported: Vec<(Uuid, f64)>) -> Fundraiser {
         cover: row.cover,
         starts_at: row.starts_at,
         ends_at: row.ends_at,
-        goal: row.goal.map(Cents),
-        offline: row.offline.map(Cents),
+        goal: row.goal.map(Cents::new),
+        offline: row.offline.map(Cents::new),
         created_at: row.created_at,
         closed_at: row.closed_at,
         version: row.version,
@@ -199,7 +199,7 @@ pub async fn list_offline(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Option
     let rows: Vec<(Uuid, Option<i64>)> = run!(tx, c => sqlx::query_as(ALL_OFFLINE).fetch_all(c).await)?;
     Ok(rows
         .into_iter()
-        .map(|(id, offline)| (FundraiserId(id), offline.map(Cents)))
+        .map(|(id, offline)| (FundraiserId(id), offline.map(Cents::new)))
         .collect())
 }
 
@@ -222,8 +222,8 @@ pub async fn insert(tx: &mut Tx, new: &Fundraiser) -> sqlx::Result<()> {
         .bind(&new.cover)
         .bind(new.starts_at)
         .bind(new.ends_at)
-        .bind(new.goal.map(|goal| goal.0))
-        .bind(new.offline.map(|offline| offline.0))
+        .bind(new.goal.map(|goal| goal.get()))
+        .bind(new.offline.map(|offline| offline.get()))
         .bind(new.created_at)
         .bind(new.closed_at)
         .bind(new.version)
@@ -258,8 +258,8 @@ pub async fn update(
         .bind(&changed.cover)
         .bind(changed.starts_at)
         .bind(changed.ends_at)
-        .bind(changed.goal.map(|goal| goal.0))
-        .bind(changed.offline.map(|offline| offline.0))
+        .bind(changed.goal.map(|goal| goal.get()))
+        .bind(changed.offline.map(|offline| offline.get()))
         .bind(changed.closed_at)
         .bind(changed.version)
         .execute(c)

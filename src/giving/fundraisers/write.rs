@@ -82,7 +82,7 @@ async fn add_offline(
     now: i64,
 ) -> Result<(), StoreError<Error>> {
     let told = fundraiser.offline.unwrap_or_default();
-    let amount = Cents(told.0 - before.0);
+    let amount = Cents::new(told.get() - before.get());
     if amount == Cents::ZERO {
         return Ok(());
     }

@@ -31,7 +31,7 @@ enum Event {
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    let cents = prop_oneof![1..10_000i64, 1..=Cents::MOST.0];
+    let cents = prop_oneof![1..10_000i64, 1..=Cents::MOST.get()];
     prop_oneof![
         4 => (0..3usize, 0..4u8, cents.clone()).prop_map(|(to, donor, cents)| Event::Gift { to, donor, cents }),
         2 => (0..12usize, 0.0..=1.0f64).prop_map(|(gift, part)| Event::Refund { gift, part }),
@@ -79,7 +79,7 @@ impl Book {
                         fundraiser: Some(id),
                         beneficiaries,
                     },
-                    amount: Cents(*cents),
+                    amount: Cents::new(*cents),
                     donor: label(&format!("donor {donor}")),
                     name: None,
                     is_public: false,
@@ -93,11 +93,11 @@ impl Book {
                 };
                 let held = self.held(&gift);
                 let left = Cents::sum(held.iter().map(|(_, cents)| *cents)).unwrap();
-                let amount = Cents((left.0 as f64 * part) as i64);
+                let amount = Cents::new((left.get() as f64 * part) as i64);
                 let back = Refund {
                     source: label("test"),
                     external_id: label(&gift.draft.external_id),
-                    amount: Cents::given(amount.0),
+                    amount: Cents::given(amount.get()),
                     refund_id: Some(label(&format!("refund {number}"))),
                 };
                 match refund::draft(&back, &gift, &held, number) {
@@ -114,16 +114,16 @@ impl Book {
                     nonprofit: self.fundraisers[*to].1.nonprofits[0],
                     fundraiser: Some(id),
                     donor: None,
-                    amount: Cents(*cents),
+                    amount: Cents::new(*cents),
                     refunds: None,
                     legs: vec![
                         Leg {
                             party: Party::Offline(id),
-                            amount: Cents(-cents),
+                            amount: Cents::new(-cents),
                         },
                         Leg {
                             party: Party::Fundraiser(id),
-                            amount: Cents(*cents),
+                            amount: Cents::new(*cents),
                         },
                     ],
                     recorded_at: number,
@@ -204,13 +204,13 @@ proptest! {
         let audit = book.audit();
         for (id, _) in &book.fundraisers {
             let own = || book.entries.iter().filter(|entry| entry.draft.fundraiser == Some(*id));
-            let sum = own().map(|entry| entry.draft.amount.0).sum::<i64>();
+            let sum = own().map(|entry| entry.draft.amount.get()).sum::<i64>();
             let received = own().flat_map(|entry| &entry.draft.legs)
                 .filter(|leg| matches!(leg.party, Party::Nonprofit(_) | Party::Fundraiser(_)));
-            let received = received.map(|leg| leg.amount.0).sum::<i64>();
+            let received = received.map(|leg| leg.amount.get()).sum::<i64>();
             let exported = own().map(|entry| line(entry, None)["amount"].as_i64().unwrap()).sum::<i64>();
             let shown = own().next_back().map_or(Totals::default(), |entry| entry.totals.unwrap());
-            prop_assert_eq!((sum, received, exported), (shown.raised.0, shown.raised.0, shown.raised.0));
+            prop_assert_eq!((sum, received, exported), (shown.raised.get(), shown.raised.get(), shown.raised.get()));
             prop_assert!(shown.raised >= Cents::ZERO && shown.supporters >= 0);
             prop_assert_eq!(audit.totals(*id), shown);
         }
@@ -227,11 +227,11 @@ proptest! {
         let entry = &mut book.entries[place];
         let draft = &mut entry.draft;
         match what {
-            0 => draft.amount.0 += 1,
+            0 => draft.amount = Cents::new(draft.amount.get() + 1),
             1 => draft.donor = Some("somebody else".to_owned()),
             2 => draft.recorded_at += 1,
             3 => draft.external_id.push('x'),
-            4 => draft.legs[0].amount.0 -= 1,
+            4 => draft.legs[0].amount = Cents::new(draft.legs[0].amount.get() - 1),
             5 => _ = draft.legs.pop(),
             6 => entry.totals = entry.totals.map(|totals| Totals { supporters: totals.supporters + 1, ..totals }),
             _ => entry.hash[7] ^= 1,

@@ -78,7 +78,7 @@ fn fundraiser(number: usize, offline: i64) -> Fundraiser {
         starts_at: None,
         ends_at: None,
         goal: None,
-        offline: Some(Cents(offline)),
+        offline: Some(Cents::new(offline)),
         created_at: 0,
         closed_at: None,
         version: 0,
@@ -103,7 +103,7 @@ fn given(number: u8, to: usize, donor: u8, cents: i64) -> Gift {
             beneficiaries: fundraiser
                 .map_or_else(|| Beneficiaries::single(nonprofit), |found| found.beneficiaries()),
         },
-        amount: Cents(cents),
+        amount: Cents::new(cents),
         donor: label(&format!("donor {donor}")),
         name: (donor > 0).then(|| label(&format!("Name {donor}"))),
         is_public: donor > 1,
@@ -142,7 +142,7 @@ impl Step {
                 let refund = Refund {
                     source: label("test"),
                     external_id: label(&format!("gift {number}")),
-                    amount: cents.map(Cents),
+                    amount: cents.map(Cents::new),
                     refund_id: name.map(|name| label(&format!("refund {name}"))),
                 };
                 outcome(refund::write(batch, &refund, now).await)?

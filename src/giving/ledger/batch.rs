@@ -54,8 +54,8 @@ impl Batch {
             "entry": entry.sequence,
             "nonprofitId": draft.nonprofit.0,
             "fundraiserId": draft.fundraiser.map(|id| id.0),
-            "amount": draft.amount.0,
-            "raised": totals.map(|totals| totals.raised.0),
+            "amount": draft.amount.get(),
+            "raised": totals.map(|totals| totals.raised.get()),
             "supporters": totals.map(|totals| totals.supporters),
         });
         self.tell(draft.kind.as_str(), draft.fundraiser, &body, draft.recorded_at);

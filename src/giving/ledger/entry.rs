@@ -208,17 +208,17 @@ impl Entry {
         form.text(&draft.nonprofit.to_string());
         form.text(&draft.fundraiser.map(|id| id.to_string()).unwrap_or_default());
         form.text(draft.donor.as_deref().unwrap_or_default());
-        form.number(draft.amount.0);
+        form.number(draft.amount.get());
         form.text(&draft.refunds.map(|gift| gift.to_string()).unwrap_or_default());
         form.number(draft.recorded_at);
         if let Some(totals) = self.totals {
-            form.number(totals.raised.0);
+            form.number(totals.raised.get());
             form.number(totals.supporters);
         }
         for leg in &draft.legs {
             form.text(leg.party.kind());
             form.text(&leg.party.id());
-            form.number(leg.amount.0);
+            form.number(leg.amount.get());
         }
         let mut hasher = Sha256::new();
         hasher.update(before);

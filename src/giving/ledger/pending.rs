@@ -96,10 +96,10 @@ impl Unwritten {
                     entry.map(|entry| entry.draft.nonprofit.0),
                     entry.and_then(|entry| entry.draft.fundraiser).map(|id| id.0),
                     entry.and_then(|entry| entry.draft.donor.as_ref()),
-                    entry.map(|entry| entry.draft.amount.0),
+                    entry.map(|entry| entry.draft.amount.get()),
                     entry.and_then(|entry| entry.draft.refunds),
                     entry.map(|entry| entry.draft.recorded_at),
-                    entry.and_then(|entry| entry.totals).map(|totals| totals.raised.0),
+                    entry.and_then(|entry| entry.totals).map(|totals| totals.raised.get()),
                     entry.and_then(|entry| entry.totals).map(|totals| totals.supporters),
                     entry.map(|entry| entry.hash.as_slice()),
                 );
@@ -111,7 +111,7 @@ impl Unwritten {
                     leg.map(|(_, position, _)| *position),
                     leg.map(|(.., leg)| leg.party.kind()),
                     leg.map(|(.., leg)| leg.party.id()),
-                    leg.map(|(.., leg)| leg.amount.0),
+                    leg.map(|(.., leg)| leg.amount.get()),
                 );
                 end!(query, c, together);
             }

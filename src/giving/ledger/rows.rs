@@ -68,7 +68,7 @@ pub fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
             nonprofit: NonprofitId(row.nonprofit_id),
             fundraiser: row.fundraiser_id.map(FundraiserId),
             donor: row.donor,
-            amount: Cents(row.amount),
+            amount: Cents::new(row.amount),
             refunds: row.refunds,
             legs,
             recorded_at: row.recorded_at,
@@ -81,7 +81,7 @@ pub fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
 /// The totals in the last entry of a fundraiser: `raised` and `supporters`. Zero if it has no entry yet.
 pub fn totals(row: Option<(i64, i64)>) -> Totals {
     row.map(|(raised, supporters)| Totals {
-        raised: Cents(raised),
+        raised: Cents::new(raised),
         supporters,
     })
     .unwrap_or_default()

@@ -39,7 +39,7 @@ impl Known {
             known.totals.insert(*id, rows::totals(row));
         }
         for ((id, donor), net) in question.donors.iter().zip(answer.donors) {
-            let net = Cents(net.unwrap_or_default());
+            let net = Cents::new(net.unwrap_or_default());
             known.nets.insert((*id, (*donor).to_owned()), net);
         }
         Ok((answer.head, known))
@@ -89,9 +89,9 @@ impl Known {
         };
         self.totals.insert(id, totals);
         if let Some(donor) = draft.donor.clone() {
-            self.nets
-                .entry((id, donor))
-                .and_modify(|net| net.0 += draft.amount.0);
+            // `Totals::after` has checked this sum.
+            let entry = self.nets.entry((id, donor));
+            entry.and_modify(|net| *net = net.plus(draft.amount).unwrap_or(*net));
         }
     }
 }

@@ -92,7 +92,7 @@ pub async fn list_after(tx: &mut Tx, sequence: i64, most: i64) -> sqlx::Result<V
             is_damaged |= party.is_none();
             own.extend(party.map(|party| Leg {
                 party,
-                amount: Cents(amount),
+                amount: Cents::new(amount),
             }));
         }
         let mut entry = entry(row, own);
@@ -129,7 +129,7 @@ pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<Totals> {
 pub async fn find_standing(tx: &mut Tx, id: FundraiserId, donor: Option<&str>) -> sqlx::Result<Standing> {
     let (raised, supporters, net): (Option<i64>, Option<i64>, Option<i64>) =
         run!(tx, c => sqlx::query_as(STANDING).bind(id.0).bind(donor).fetch_one(c).await)?;
-    let net = donor.map(|_| Cents(net.unwrap_or_default()));
+    let net = donor.map(|_| Cents::new(net.unwrap_or_default()));
     Ok((totals(raised.zip(supporters)), net))
 }
 
@@ -138,7 +138,7 @@ pub async fn list_held(tx: &mut Tx, gift: i64) -> sqlx::Result<Vec<(Party, Cents
     let rows: Vec<(i64, String, i64)> = run!(tx, c => sqlx::query_as(HELD).bind(gift).fetch_all(c).await)?;
     let held = rows.into_iter().filter_map(|(_, id, amount)| {
         let party = Party::find("nonprofit", &id)?;
-        Some((party, Cents(amount)))
+        Some((party, Cents::new(amount)))
     });
     Ok(held.collect())
 }
@@ -205,7 +205,7 @@ pub async fn list_supporters(db: &Db, id: FundraiserId, take: i64) -> sqlx::Resu
     let supporter = |row: SupporterRow| Supporter {
         name: row.consented_at.and(row.name),
         message: row.consented_at.and(row.message),
-        amount: Cents(row.amount),
+        amount: Cents::new(row.amount),
         at: row.recorded_at,
     };
     Ok(rows.into_iter().map(supporter).collect())

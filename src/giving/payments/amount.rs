@@ -30,9 +30,9 @@ fn ungrouped(dollars: &str) -> Option<String> {
 
 /// As it is typed: without a sign, and without cents where there are none.
 pub fn written(amount: Cents) -> String {
-    match amount.0 % 100 {
-        0 => (amount.0 / 100).to_string(),
-        cents => format!("{}.{cents:02}", amount.0 / 100),
+    match amount.get() % 100 {
+        0 => (amount.get() / 100).to_string(),
+        cents => format!("{}.{cents:02}", amount.get() / 100),
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
             ("1,000", 100_000),
             ("$ 7.05", 705),
         ] {
-            assert_eq!(parse(typed), Some(Cents(cents)), "{typed}");
+            assert_eq!(parse(typed), Some(Cents::new(cents)), "{typed}");
         }
         for typed in [
             "",
@@ -75,8 +75,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(cents in 1..=Cents::MOST.0) {
-            prop_assert_eq!(parse(&written(Cents(cents))), Some(Cents(cents)));
+        fn what_is_written_is_read_back(cents in 1..=Cents::MOST.get()) {
+            prop_assert_eq!(parse(&written(Cents::new(cents))), Some(Cents::new(cents)));
         }
     }
 }

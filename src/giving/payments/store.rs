@@ -77,7 +77,7 @@ fn gift(row: GiftRow) -> Option<GiftRecord> {
         state: State::find(&row.state)?,
         nonprofit: NonprofitId(row.nonprofit_id),
         fundraiser: row.fundraiser_id.map(FundraiserId),
-        amount: Cents(row.amount),
+        amount: Cents::new(row.amount),
         name: row.name,
         is_public: row.is_public,
         email: row.email,
@@ -103,7 +103,7 @@ pub async fn insert(db: &Db, new: &GiftRecord, provider: &str) -> sqlx::Result<(
         .bind(provider)
         .bind(new.nonprofit.0)
         .bind(new.fundraiser.map(|id| id.0))
-        .bind(new.amount.0)
+        .bind(new.amount.get())
         .bind(&new.name)
         .bind(new.is_public)
         .bind(&new.email)
@@ -162,7 +162,7 @@ pub async fn list_pending(db: &Db) -> sqlx::Result<Vec<Uuid>> {
 
 /// What is left of a gift after its refunds.
 pub async fn find_left(db: &Db, entry: i64) -> sqlx::Result<Cents> {
-    read!(db, c => sqlx::query_scalar(LEFT).bind(entry).fetch_one(c).await).map(Cents)
+    read!(db, c => sqlx::query_scalar(LEFT).bind(entry).fetch_one(c).await).map(Cents::new)
 }
 
 /// What the link told of a gift that is in the journal.

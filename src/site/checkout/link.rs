@@ -8,7 +8,12 @@ use crate::platform::money::Cents;
 use crate::platform::text::cut;
 
 /// Amounts that are offered unless the link names others.
-const OFFERED: [Cents; 4] = [Cents(1_000), Cents(2_500), Cents(5_000), Cents(10_000)];
+const OFFERED: [Cents; 4] = [
+    Cents::new(1_000),
+    Cents::new(2_500),
+    Cents::new(5_000),
+    Cents::new(10_000),
+];
 const MOST_OFFERED: usize = 6;
 const LONGEST: usize = 255;
 
@@ -139,9 +144,9 @@ mod tests {
             "amount=20&suggestedAmounts=5,x,15&min_value=3&first_name=Ada&last_name=L&email=a%40b.org&designation=roof",
         )
         .unwrap();
-        assert_eq!(link.amount, Some(Cents(2_000)));
-        assert_eq!(link.offered, [Cents(500), Cents(1_500)]);
-        assert_eq!(link.least, Some(Cents(300)));
+        assert_eq!(link.amount, Some(Cents::new(2_000)));
+        assert_eq!(link.offered, [Cents::new(500), Cents::new(1_500)]);
+        assert_eq!(link.least, Some(Cents::new(300)));
         assert_eq!((link.name.as_str(), link.designation.as_str()), ("Ada L", "roof"));
         let empty = DonateLink::read("amount=-5&min_value=x&suggestedAmounts=").unwrap();
         assert_eq!((empty.amount, empty.least), (None, None));
@@ -151,7 +156,7 @@ mod tests {
     #[test]
     fn another_amount_keeps_all_else_and_what_was_typed_is_not_sent_twice() {
         let link = DonateLink::read("amount=20&email=a%40b.org&x=1&designation=the+roof&amou%6et=3").unwrap();
-        let there = link.with_amount("/x/give", Cents(550));
+        let there = link.with_amount("/x/give", Cents::new(550));
         assert_eq!(there, "/x/give?amount=5.50&email=a%40b.org&designation=the+roof");
         assert_eq!(link.action("/x/give"), "/x/give?designation=the+roof");
         assert_eq!(DonateLink::read("").unwrap().action("/x/give"), "/x/give");
