@@ -1,14 +1,14 @@
 //! What it costs to check a key and its limit: the real extractors over the real ring and windows, without the rest of
 //! a request. Prints one table; the bound for a call is two microseconds.
 
+use access::accounts::{self, Username};
+use access::keys::{KeyText, Kind, store};
 use axum::extract::FromRequestParts;
 use axum::http::Request;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use causeway::access::accounts::{self, Username};
-use causeway::access::keys::{KeyText, Kind, store};
 use causeway::app::App;
 use causeway::config::Config;
 use causeway::http::credentials::Credentials;

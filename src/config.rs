@@ -3,18 +3,18 @@
 
 pub mod security_contact;
 
-use crate::access::accounts::{AccountSettings, SignUp};
-use crate::access::keys::Limits;
 use crate::config::security_contact::SecurityContact;
-use crate::directory::DirectorySettings;
-use crate::giving::ledger::outbox::OutboxSettings;
-use crate::giving::payments::provider::Provider;
-use crate::platform::mail::{MailSettings, Way};
-use crate::platform::settings::DatabaseSettings;
+use access::accounts::{AccountSettings, SignUp};
+use access::keys::Limits;
 use anyhow::{Context, bail};
 use config::{Environment, File, FileFormat, Map, Source, Value, ValueKind};
+use directory::DirectorySettings;
+use giving::ledger::outbox::OutboxSettings;
+use giving::payments::provider::Provider;
 use ipnet::IpNet;
 use listener::{ServeSettings, parse_network};
+use platform::mail::{MailSettings, Way};
+use platform::settings::DatabaseSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::net::SocketAddr;

@@ -115,7 +115,7 @@ pub async fn causes(State(app): State<App>, _key: PublicKey<Causes>, known: Know
         return Err(Error::Unavailable);
     }
     Ok(cache::json(&known, view.tag.as_deref(), || {
-        let cause = |cause: &'static crate::directory::nonprofits::causes::Cause| CauseBody {
+        let cause = |cause: &'static directory::nonprofits::causes::Cause| CauseBody {
             tag_name: &cause.name,
             cause_category: cause.category.as_str(),
             title: &cause.title,

@@ -3,8 +3,8 @@
 //! People type the same beginnings and read the same profiles, so a few keys make up much of the traffic. Every entry
 //! belongs to the state of the directory that it was made from and is never returned for another one.
 
-use crate::directory::search::Spot;
 use axum::body::Bytes;
+use directory::search::Spot;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
 use std::hash::RandomState;

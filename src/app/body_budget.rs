@@ -4,8 +4,8 @@
 //! Bodies that each wait for the room of another would wait for ever. So room is given only where all who hold some
 //! could still have all that they may ask for, one after the other.
 
-use crate::platform::ids::AccountId;
 use ipnet::IpNet;
+use platform::ids::AccountId;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -5,11 +5,11 @@
 
 use crate::app::json;
 use crate::app::urls::Urls;
-use crate::directory::nonprofits::Nonprofit;
-use crate::directory::nonprofits::cause_set::CauseSet;
-use crate::directory::nonprofits::causes::{Cause, Causes};
-use crate::platform::hosted::is_hosted_id;
-use crate::platform::text::excerpt;
+use directory::nonprofits::Nonprofit;
+use directory::nonprofits::cause_set::CauseSet;
+use directory::nonprofits::causes::{Cause, Causes};
+use platform::hosted::is_hosted_id;
+use platform::text::excerpt;
 use uuid::Uuid;
 
 /// Characters of a description.

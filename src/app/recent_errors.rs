@@ -1,6 +1,6 @@
 //! The last requests that failed on our side, in memory: enough to find them in the log.
 
-use crate::platform::ids::KeyId;
+use platform::ids::KeyId;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 

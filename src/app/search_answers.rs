@@ -3,8 +3,8 @@
 use crate::app::answer_cache::AnswerCache;
 use crate::app::item_cache::Items;
 use crate::app::nonprofit_json::Wire;
-use crate::directory::View;
-use crate::directory::search::{At, Spot};
+use directory::View;
+use directory::search::{At, Spot};
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::ops::Range;

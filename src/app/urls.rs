@@ -1,9 +1,9 @@
 //! The addresses of pages and pictures, as answers name them.
 
-use crate::directory::nonprofits::Nonprofit;
-use crate::platform::hosted::is_hosted_id;
-use crate::platform::ids::FundraiserId;
+use directory::nonprofits::Nonprofit;
 use pictures::drawn::card::ShareCard;
+use platform::hosted::is_hosted_id;
+use platform::ids::FundraiserId;
 
 /// Makes addresses under the public one.
 #[derive(Clone, Debug)]

@@ -1,13 +1,13 @@
 //! `causeway account`
 
 use super::output::{Output, time};
-use crate::access::accounts::password::NewPassword;
-use crate::access::accounts::store::NewAccount;
-use crate::access::accounts::{Username, is_email, operators, store};
-use crate::access::audit::Actor;
-use crate::access::origins::store::Added;
-use crate::access::origins::{self, Origin};
 use crate::app::App;
+use access::accounts::password::NewPassword;
+use access::accounts::store::NewAccount;
+use access::accounts::{Username, is_email, operators, store};
+use access::audit::Actor;
+use access::origins::store::Added;
+use access::origins::{self, Origin};
 use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;

@@ -2,10 +2,10 @@
 
 use super::output::Output;
 use crate::app::App;
-use crate::directory::check::check;
-use crate::giving;
-use crate::platform::hosted;
 use anyhow::bail;
+use directory::check::check;
+use giving;
+use platform::hosted;
 use serde_json::json;
 
 pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {

@@ -3,12 +3,12 @@
 use super::output::Output;
 use crate::app::App;
 use crate::cli::stdout::Paper;
-use crate::giving::donations::import::{Imported, import};
-use crate::giving::donations::{Gift, Label, OPERATOR, Recorded, Refund, find_recipient};
-use crate::giving::export::{Format, export};
-use crate::platform::money::Cents;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use giving::donations::import::{Imported, import};
+use giving::donations::{Gift, Label, OPERATOR, Recorded, Refund, find_recipient};
+use giving::export::{Format, export};
+use platform::money::Cents;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write, stderr};

@@ -11,7 +11,7 @@ use std::io::{BufWriter, Write};
 )]
 pub struct Generate {
     /// Rows to write
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=crate::directory::generate::MOST_ROWS))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=directory::generate::MOST_ROWS))]
     count: u64,
     /// The same seed gives the same file
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -22,7 +22,7 @@ impl Generate {
     pub fn run(&self) -> anyhow::Result<()> {
         let mut out = BufWriter::with_capacity(1 << 20, Paper::new());
         let written =
-            crate::directory::generate::generate(self.count, self.seed, &mut out).and_then(|()| out.flush());
+            directory::generate::generate(self.count, self.seed, &mut out).and_then(|()| out.flush());
         let written = out.get_ref().outcome(written);
         written.context("the file cannot be written; make room on the disk and write it again")
     }

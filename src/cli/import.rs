@@ -2,10 +2,10 @@
 
 use super::output::Output;
 use crate::app::App;
-use crate::directory::import::Summary;
-use crate::directory::import::progress::waiting;
 use anyhow::anyhow;
 use clap::Subcommand;
+use directory::import::Summary;
+use directory::import::progress::waiting;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -1,14 +1,14 @@
 //! `causeway key`
 
 use super::output::{Output, time};
-use crate::access::accounts::{self, Username};
-use crate::access::audit::Actor;
-use crate::access::keys::store::{self, Roll, StoredKey};
-use crate::access::keys::{KeyText, Kind, Overlap};
 use crate::app::App;
-use crate::platform::ids::KeyId;
+use access::accounts::{self, Username};
+use access::audit::Actor;
+use access::keys::store::{self, Roll, StoredKey};
+use access::keys::{KeyText, Kind, Overlap};
 use anyhow::{Context, bail};
 use clap::Subcommand;
+use platform::ids::KeyId;
 use serde_json::json;
 use std::fmt::Write;
 use uuid::Uuid;

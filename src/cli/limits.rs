@@ -2,11 +2,11 @@
 
 use super::keys::done;
 use super::output::Output;
-use crate::access::audit::Actor;
-use crate::access::keys::{Class, store};
 use crate::app::App;
-use crate::platform::ids::KeyId;
+use access::audit::Actor;
+use access::keys::{Class, store};
 use clap::Subcommand;
+use platform::ids::KeyId;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use uuid::Uuid;

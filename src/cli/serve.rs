@@ -1,21 +1,21 @@
 //! `causeway serve`
 
-use crate::access::accounts::{self, Username};
-use crate::access::keys::{self, KeyText, Kind, State};
 use crate::app::App;
 use crate::cli::stdout::Paper;
 use crate::config::{Config, Overrides, environment_warnings};
 use crate::http::refusal::refusal;
-use crate::platform::db::Topic;
 use crate::server::background;
 use crate::server::routes::router;
 use crate::server::telemetry::start_log;
+use access::accounts::{self, Username};
+use access::keys::{self, KeyText, Kind, State};
 use anyhow::Context;
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use clap::Args;
 use listener::{listen, serve};
+use platform::db::Topic;
 use std::future::pending;
 use tokio::signal::unix::{SignalKind, signal};
 

@@ -1,8 +1,8 @@
 //! Usage as a CSV file that opens in a spreadsheet without running anything.
 
-use crate::access::usage::Hour;
-use crate::platform::text::no_formula;
+use access::usage::Hour;
 use jiff::Timestamp;
+use platform::text::no_formula;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use uuid::Uuid;
@@ -38,7 +38,7 @@ fn cell(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::usage::Counts;
+    use access::usage::Counts;
 
     #[test]
     fn a_line_for_each_hour_and_class() {

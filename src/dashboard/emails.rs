@@ -1,11 +1,11 @@
 //! The emails that pages of the dashboard send.
 
-use crate::access::accounts::Account;
-use crate::access::accounts::links::{Purpose, store};
-use crate::access::accounts::token::Token;
 use crate::app::App;
-use crate::platform::mail::Mail;
 use crate::web::texts::{EN, fill};
+use access::accounts::Account;
+use access::accounts::links::{Purpose, store};
+use access::accounts::token::Token;
+use platform::mail::Mail;
 
 /// Sends a link to the owner of an account; an account without an email address gets none.
 pub async fn send_link(app: &App, account: &Account, purpose: Purpose) -> sqlx::Result<()> {

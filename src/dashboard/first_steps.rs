@@ -1,12 +1,12 @@
 //! `GET /dashboard/first-steps`: examples that run as they stand, with the reader's own public key in them.
 
-use crate::access::keys::{State as KeyState, store};
-use crate::access::sessions::SignedIn;
 use crate::app::App;
 use crate::http::error::Result;
 use crate::web::frame::Tab;
 use crate::web::texts::fill;
 use crate::web::{Frame, Page};
+use access::keys::{State as KeyState, store};
+use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

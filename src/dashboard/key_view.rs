@@ -1,15 +1,15 @@
 //! A key as its owner, or an operator, sees it on a page.
 
-use crate::access::keys::State;
-use crate::access::keys::store::{self, StoredKey};
-use crate::access::limits::{Class, Limits};
-use crate::access::sessions::SignedIn;
-use crate::access::usage::{KEPT, store as usage};
 use crate::http::error::{Error, Result};
-use crate::platform::db::Db;
-use crate::platform::ids::{AccountId, KeyId};
 use crate::web::moment::Moment;
 use crate::web::texts::Keys;
+use access::keys::State;
+use access::keys::store::{self, StoredKey};
+use access::limits::{Class, Limits};
+use access::sessions::SignedIn;
+use access::usage::{KEPT, store as usage};
+use platform::db::Db;
+use platform::ids::{AccountId, KeyId};
 use std::collections::HashMap;
 use uuid::Uuid;
 

@@ -1,24 +1,24 @@
 //! The keys of an account on its dashboard: the list, one key, making, rolling and revoking one.
 
-use crate::access::keys::store::{self, Make, Roll, StoredKey};
-use crate::access::keys::{Class, KeyText, Kind, Overlap};
-use crate::access::sessions::SignedIn;
-use crate::access::usage::store as usage;
 use crate::app::App;
 use crate::dashboard::key_view::{KeyView, Used, limits_of, own};
 use crate::dashboard::usage::{UsageView, span_of};
 use crate::http::error::Result;
 use crate::http::params::PathText;
-use crate::platform::ids::KeyId;
 use crate::web::flash::Flash;
 use crate::web::form::Choice;
 use crate::web::form_page::FormPage;
 use crate::web::frame::Tab;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Page, Sent};
+use access::keys::store::{self, Make, Roll, StoredKey};
+use access::keys::{Class, KeyText, Kind, Overlap};
+use access::sessions::SignedIn;
+use access::usage::store as usage;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
+use platform::ids::KeyId;
 use uuid::Uuid;
 
 /// Characters of a name.

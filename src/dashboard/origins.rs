@@ -1,15 +1,15 @@
 //! What a partner sets on the dashboard: the origins of its own site.
 
-use crate::access::origins::Origin;
-use crate::access::origins::store::MAX_ORIGINS;
-use crate::access::origins::store::{self, Added};
-use crate::access::sessions::SignedIn;
 use crate::app::App;
 use crate::dashboard::settings_page::{ADDRESS, Forms, show};
 use crate::http::error::Result;
 use crate::web::flash::Flash;
 use crate::web::texts::fill;
 use crate::web::{Frame, Sent};
+use access::origins::Origin;
+use access::origins::store::MAX_ORIGINS;
+use access::origins::store::{self, Added};
+use access::sessions::SignedIn;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};

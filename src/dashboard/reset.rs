@@ -1,11 +1,6 @@
 //! A new password by mail, and the confirmation of an address. The answer is the same whether there is an account or
 //! not: what follows from it happens after the answer.
 
-use crate::access::accounts::links::{self, Purpose};
-use crate::access::accounts::password::NewPassword;
-use crate::access::accounts::proof::Proof;
-use crate::access::accounts::store;
-use crate::access::accounts::{Username, is_email};
 use crate::app::App;
 use crate::dashboard::emails::send_link;
 use crate::dashboard::sign_in::enter;
@@ -16,6 +11,11 @@ use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Sent};
+use access::accounts::links::{self, Purpose};
+use access::accounts::password::NewPassword;
+use access::accounts::proof::Proof;
+use access::accounts::store;
+use access::accounts::{Username, is_email};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};

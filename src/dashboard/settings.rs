@@ -1,9 +1,5 @@
 //! What an account sets for itself: its password, its sessions, the origins of its site, its end.
 
-use crate::access::accounts::password::NewPassword;
-use crate::access::accounts::proof::Proof;
-use crate::access::accounts::store;
-use crate::access::sessions::{self, SignedIn};
 use crate::app::App;
 use crate::dashboard::settings_page::{ADDRESS, Forms, show};
 use crate::dashboard::sign_in::{enter, told};
@@ -15,6 +11,10 @@ use crate::web::form_page::FormPage;
 use crate::web::frame::Tab;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Sent};
+use access::accounts::password::NewPassword;
+use access::accounts::proof::Proof;
+use access::accounts::store;
+use access::sessions::{self, SignedIn};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};

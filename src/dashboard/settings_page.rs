@@ -1,17 +1,17 @@
 //! The settings page of an account, which several forms post to.
 
-use crate::access::origins;
-use crate::access::sessions::SignedIn;
-use crate::access::sessions::store::{self as sessions, StoredSession};
 use crate::app::App;
 use crate::dashboard::agent;
 use crate::http::error::Result;
-use crate::platform::text::hex;
 use crate::web::frame::Tab;
 use crate::web::moment::Moment;
 use crate::web::{Field, Form, Frame, Page};
+use access::origins;
+use access::sessions::SignedIn;
+use access::sessions::store::{self as sessions, StoredSession};
 use askama::Template;
 use axum::response::{IntoResponse, Response};
+use platform::text::hex;
 
 /// The path of the page.
 pub const ADDRESS: &str = "/dashboard/settings";

@@ -1,11 +1,5 @@
 //! Signing up, in and out.
 
-use crate::access::accounts::attempts::Wait;
-use crate::access::accounts::links::Purpose;
-use crate::access::accounts::password::NewPassword;
-use crate::access::accounts::proof::Proof;
-use crate::access::accounts::store::{self, NewAccount};
-use crate::access::accounts::{SignUp, Username, is_email};
 use crate::app::App;
 use crate::dashboard::emails::send_link;
 use crate::http::client::Client;
@@ -16,6 +10,12 @@ use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Sent};
+use access::accounts::attempts::Wait;
+use access::accounts::links::Purpose;
+use access::accounts::password::NewPassword;
+use access::accounts::proof::Proof;
+use access::accounts::store::{self, NewAccount};
+use access::accounts::{SignUp, Username, is_email};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};

@@ -3,21 +3,21 @@
 
 use super::chart::{Calls, Chart, Span};
 use super::csv;
-use crate::access::keys::store as keys;
-use crate::access::sessions::SignedIn;
-use crate::access::usage::{Hour, store};
 use crate::app::App;
 use crate::dashboard::key_view::own;
 use crate::http::error::Result;
 use crate::http::params;
-use crate::platform::ids::KeyId;
 use crate::web::frame::Tab;
 use crate::web::texts::Usage as Texts;
 use crate::web::{Frame, Page};
+use access::keys::store as keys;
+use access::sessions::SignedIn;
+use access::usage::{Hour, store};
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use platform::ids::KeyId;
 
 /// A chart with what stands around it; `usage/usage.html` draws it as `usage`.
 #[derive(Clone, Debug)]

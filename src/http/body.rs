@@ -4,12 +4,12 @@ use crate::app::App;
 use crate::app::body_budget::{Held, Owner, STEP};
 use crate::http::client::Client;
 use crate::http::error::Error;
-use crate::platform::field_error::FieldError;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use futures_util::StreamExt;
+use platform::field_error::FieldError;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 

@@ -5,18 +5,18 @@
 //! are looked up in any case, and a private key by its SHA-256: no comparison ends early on a secret.
 
 use super::public_key::{self, Counted, admit, refuse_private};
-use crate::access::keys::{Class, Key, KeyText, Kind, SentKey, State};
-use crate::access::limits::shares::Visitor;
 use crate::app::App;
 use crate::http::error::Error;
 use crate::http::request_record::RequestRecord;
-use crate::platform::ids::{AccountId, KeyId};
+use access::keys::{Class, Key, KeyText, Kind, SentKey, State};
+use access::limits::shares::Visitor;
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use platform::ids::{AccountId, KeyId};
 use std::marker::PhantomData;
 use std::sync::Arc;
 

@@ -4,17 +4,17 @@
 //! An error becomes an answer that carries a [`Problem`]; the outermost layer writes its body, since only that
 //! knows the id of the request.
 
-use crate::access::keys::{Class, mask};
-use crate::access::limits::window::Verdict;
-use crate::directory::ResolveError;
-use crate::directory::nonprofits::ein::Ein;
-use crate::giving;
-use crate::giving::donations::Refused;
 use crate::http::request_id::RequestId;
-use crate::platform::field_error::FieldError;
+use access::keys::{Class, mask};
+use access::limits::window::Verdict;
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use directory::ResolveError;
+use directory::nonprofits::ein::Ein;
+use giving;
+use giving::donations::Refused;
+use platform::field_error::FieldError;
 use serde::Serialize;
 use std::borrow::Cow;
 use thiserror::Error;
@@ -198,7 +198,7 @@ impl Error {
 
     /// That no nonprofit has this identifier; a long one is not repeated in full.
     pub fn no_such_nonprofit(identifier: &str) -> Error {
-        Error::NoSuchNonprofit(crate::platform::text::cut(identifier, 100).to_owned())
+        Error::NoSuchNonprofit(platform::text::cut(identifier, 100).to_owned())
     }
 
     /// The error for a text that names no nonprofit.
@@ -212,17 +212,17 @@ impl Error {
 
     /// That a nonprofit has no such fundraiser; a long name is not repeated in full.
     pub fn no_such_fundraiser(name: &str) -> Error {
-        Error::NoSuchFundraiser(crate::platform::text::cut(name, 100).to_owned())
+        Error::NoSuchFundraiser(platform::text::cut(name, 100).to_owned())
     }
 
     /// That an account has no such fundraiser; a long name is not repeated in full.
     pub fn no_own_fundraiser(id: &str) -> Error {
-        Error::NoOwnFundraiser(crate::platform::text::cut(id, 100).to_owned())
+        Error::NoOwnFundraiser(platform::text::cut(id, 100).to_owned())
     }
 
     /// That no cause has this name; a long one is not repeated in full.
     pub fn unknown_cause(name: &str) -> Error {
-        Error::UnknownCause(crate::platform::text::cut(name, 100).to_owned())
+        Error::UnknownCause(platform::text::cut(name, 100).to_owned())
     }
 }
 

@@ -1,11 +1,11 @@
 //! Who calls, and how often: a handler that takes `PublicKey<Details>` cannot run without a key that may.
 
-use crate::access::keys::{Class, Key, Kind, SentKey, State};
-use crate::access::limits::shares::Visitor;
-use crate::access::limits::window::Verdict;
 use crate::app::App;
 use crate::http::error::Error;
 use crate::http::request_record::RequestRecord;
+use access::keys::{Class, Key, Kind, SentKey, State};
+use access::limits::shares::Visitor;
+use access::limits::window::Verdict;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use listener::{ClientAddress, client_network};

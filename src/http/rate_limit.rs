@@ -2,7 +2,7 @@
 //! (draft-ietf-httpapi-ratelimit-headers): `RateLimit-Policy: "search";q=500;w=60`,
 //! `RateLimit: "search";r=499;t=60`, and `Retry-After` for a call that was refused.
 
-use crate::access::limits::{WINDOW_SECONDS, window::Verdict};
+use access::limits::{WINDOW_SECONDS, window::Verdict};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::fmt::{self, Write};
 
@@ -40,8 +40,8 @@ fn value(text: fmt::Arguments<'_>) -> HeaderValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::limits::shares::Visitor;
-    use crate::access::limits::window::Window;
+    use access::limits::shares::Visitor;
+    use access::limits::window::Window;
 
     fn fields(verdict: &Verdict, per_minute: u32) -> [Option<String>; 3] {
         let mut headers = HeaderMap::new();

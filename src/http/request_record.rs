@@ -1,8 +1,8 @@
 //! The facts about a request that extractors record for the request log.
 
-use crate::access::limits::Class;
-use crate::access::limits::window::Verdict;
-use crate::platform::ids::KeyId;
+use access::limits::Class;
+use access::limits::window::Verdict;
+use platform::ids::KeyId;
 use std::sync::OnceLock;
 
 /// The keys that made a request, and the verdict of its rate limit.

@@ -1,18 +1,18 @@
 //! The session of a request: its cookie, and the extractors for signed-in people and operators.
 
-use crate::access::accounts::proof::Proof;
-use crate::access::accounts::token::Token;
-use crate::access::sessions::{IDLE_LIMIT, SignedIn, store};
 use crate::app::App;
 use crate::http::error::Error;
-use crate::platform::public_url::PublicUrl;
-use crate::platform::text::cut;
+use access::accounts::proof::Proof;
+use access::accounts::token::Token;
+use access::sessions::{IDLE_LIMIT, SignedIn, store};
 use axum::extract::FromRequestParts;
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
+use platform::public_url::PublicUrl;
+use platform::text::cut;
 
 /// Milliseconds between two updates of when a session was last seen.
 const SEEN_INTERVAL: i64 = 10 * 60 * 1000;

@@ -1,10 +1,10 @@
 //! The background jobs of a server: each is a function of its capability, run here at its interval.
 
-use crate::access::keys::warnings::warn_owners;
-use crate::access::usage::saving;
 use crate::app::App;
-use crate::giving::ledger::outbox;
-use crate::platform::mail;
+use access::keys::warnings::warn_owners;
+use access::usage::saving;
+use giving::ledger::outbox;
+use platform::mail;
 use std::time::Duration;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 

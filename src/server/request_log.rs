@@ -4,8 +4,6 @@
 //! answer is there. The log has the id of a key, never the key: an address is logged without its query.
 
 use super::cors;
-use crate::access::keys::mask;
-use crate::access::usage::Outcome;
 use crate::app::App;
 use crate::app::recent_errors::FailedRequest;
 use crate::config::LoggedRequests;
@@ -15,6 +13,8 @@ use crate::http::request_id::RequestId;
 use crate::http::request_record::RequestRecord;
 use crate::web::error_page::{self, is_page};
 use crate::web::guard;
+use access::keys::mask;
+use access::usage::Outcome;
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderName};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};

@@ -1,19 +1,41 @@
 //! The log of the server.
 
 use crate::config::{LogFormat, LogSettings};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, fmt, registry};
+
+/// The crates of this workspace: `causeway=debug` in the filter means all of them.
+const CRATES: &[&str] = &[
+    "access",
+    "directory",
+    "giving",
+    "listener",
+    "pictures",
+    "platform",
+    "search",
+];
 
 /// Starts the log of this process. Call it once.
 pub fn start_log(settings: &LogSettings) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&settings.filter).map_err(|fault| {
-        anyhow::anyhow!("log.filter cannot be read ({fault}); write it as in \"info,sqlx=warn\"")
+    let mut filter: Targets = settings.filter.parse().map_err(|error| {
+        anyhow::anyhow!("cannot read log.filter ({error}); write it as in \"info,sqlx=warn\"")
     })?;
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+    if let Some(level) = filter
+        .iter()
+        .find_map(|(target, level)| (target == "causeway").then_some(level))
+    {
+        filter = filter.with_targets(CRATES.iter().map(|name| (*name, level)));
+    }
+    let layer = fmt::layer().with_writer(std::io::stderr);
     match settings.format {
-        LogFormat::Human => log.with_target(false).init(),
-        LogFormat::Json => log.json().flatten_event(true).init(),
+        LogFormat::Human => registry()
+            .with(layer.with_target(false).with_filter(filter))
+            .init(),
+        LogFormat::Json => registry()
+            .with(layer.json().flatten_event(true).with_filter(filter))
+            .init(),
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! A nonprofit as one of many on a page.
 
 use crate::app::urls::Urls;
-use crate::directory::nonprofits::Nonprofit;
-use crate::directory::nonprofits::causes::{Cause, Causes};
-use crate::platform::text::cut;
 use crate::site::marked::{Part, mark};
+use directory::nonprofits::Nonprofit;
+use directory::nonprofits::causes::{Cause, Causes};
+use platform::text::cut;
 
 /// Characters of a description.
 const LONGEST: usize = 180;

@@ -1,8 +1,8 @@
 //! Links to the pages of causes.
 
-use crate::directory::View;
-use crate::directory::nonprofits::causes::{Cause, Causes};
 use crate::web::numbers::thousands;
+use directory::View;
+use directory::nonprofits::causes::{Cause, Causes};
 
 /// A cause with how many nonprofits it has.
 #[derive(Debug)]

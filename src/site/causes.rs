@@ -1,7 +1,6 @@
 //! The causes, and the nonprofits of one, page by page.
 
 use crate::app::App;
-use crate::directory::nonprofits::causes::Category;
 use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive};
@@ -15,6 +14,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
+use directory::nonprofits::causes::Category;
 
 const PAGE_SIZE: u64 = 24;
 

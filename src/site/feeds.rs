@@ -1,15 +1,9 @@
 //! Feeds of the newest fundraisers, as Atom (RFC 4287): of all, and of one nonprofit.
 
 use crate::app::App;
-use crate::directory::Found;
-use crate::directory::nonprofits::identifier::Identifier;
-use crate::giving::fundraisers::store::{self, News};
-use crate::giving::fundraisers::{SPECIAL, SPECIAL_SLUG};
 use crate::http::cache::Known;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
-use crate::platform::clock::rfc3339;
-use crate::platform::text::cut;
 use crate::site::crawlers::escaped;
 use crate::site::find::{find, moved};
 use crate::web::texts::fill;
@@ -18,6 +12,12 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use directory::Found;
+use directory::nonprofits::identifier::Identifier;
+use giving::fundraisers::store::{self, News};
+use giving::fundraisers::{SPECIAL, SPECIAL_SLUG};
+use platform::clock::rfc3339;
+use platform::text::cut;
 use std::fmt::Write;
 
 /// The path of the feed of all fundraisers.

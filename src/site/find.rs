@@ -1,10 +1,10 @@
 //! Finding the nonprofit of a page, and redirecting to the URL under which a page is served.
 
-use crate::directory::{Directory, Found, ResolveError};
 use crate::http::error::{Error, Result};
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
+use directory::{Directory, Found, ResolveError};
 
 /// Finds the nonprofit that a URL names by its slug, its ID or its EIN, with or without a dash.
 pub async fn find(directory: &Directory, text: &str) -> Result<Found> {

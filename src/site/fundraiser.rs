@@ -1,13 +1,7 @@
 //! The page of a fundraiser: its story, what it stands at, who gave, whom it supports, and the proof of its total.
 
-use crate::access::accounts::store as accounts;
 use crate::app::App;
 use crate::app::urls::Urls;
-use crate::directory::Found;
-use crate::giving::fundraisers::Fundraiser;
-use crate::giving::fundraisers::cache::Shown;
-use crate::giving::fundraisers::goal::Goal;
-use crate::giving::ledger::store::{self as journal, Seal, Supporter};
 use crate::http::error::Result;
 use crate::http::params::PathPair;
 use crate::site::checkout::link::GiveBox;
@@ -19,9 +13,15 @@ use crate::site::share_links::ShareLinks;
 use crate::web::moment::Moment;
 use crate::web::texts::{FundraiserTexts, fill};
 use crate::web::{Frame, Meta, Place, PublicPage};
+use access::accounts::store as accounts;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
+use directory::Found;
+use giving::fundraisers::Fundraiser;
+use giving::fundraisers::cache::Shown;
+use giving::fundraisers::goal::Goal;
+use giving::ledger::store::{self as journal, Seal, Supporter};
 use jiff::Timestamp;
 
 /// Supporters that are named.

@@ -1,14 +1,14 @@
 //! Links to fundraisers, and the fundraiser that a link names.
 
 use crate::app::App;
-use crate::directory::ResolveError;
-use crate::directory::nonprofits::Nonprofit;
-use crate::giving::fundraisers::cache::{Shelf, Shown};
-use crate::giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, names, store};
 use crate::http::error::{Error, Result};
-use crate::platform::db::Db;
-use crate::platform::ids::NonprofitId;
 use crate::site::find::find as find_nonprofit;
+use directory::ResolveError;
+use directory::nonprofits::Nonprofit;
+use giving::fundraisers::cache::{Shelf, Shown};
+use giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, names, store};
+use platform::db::Db;
+use platform::ids::NonprofitId;
 use std::sync::Arc;
 
 /// Fundraisers that a profile lists.

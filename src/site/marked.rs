@@ -1,6 +1,6 @@
 //! A name with the words marked that were searched for, and the words that were meant where they were mistyped.
 
-use crate::platform::text::fold;
+use platform::text::fold;
 
 /// A piece of a name; all pieces in a row are the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,9 @@
 //! `GET /media/{hosted id}`: the pictures that people sent, and those that we draw for nonprofits and causes.
 
 use crate::app::App;
-use crate::directory::nonprofits::identifier::Identifier;
-use crate::giving::fundraisers;
 use crate::http::cache::Known;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery, values};
-use crate::platform::hosted::{StoredPicture, Width};
-use crate::platform::ids::{FundraiserId, NonprofitId};
 use axum::extract::State;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
@@ -15,7 +11,11 @@ use axum::http::header::{
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use directory::nonprofits::identifier::Identifier;
+use giving::fundraisers;
 use pictures::drawn::{cover, monogram};
+use platform::hosted::{StoredPicture, Width};
+use platform::ids::{FundraiserId, NonprofitId};
 use std::fmt::Write;
 use uuid::Uuid;
 
@@ -131,7 +131,7 @@ async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
     let found = app.directory.find(&Identifier::Id(NonprofitId(id))).await?;
     Ok(found
         .as_ref()
-        .and_then(super::super::directory::Found::nonprofit)
+        .and_then(directory::view::Found::nonprofit)
         .map(|nonprofit| draw(nonprofit.name, id.as_u128())))
 }
 

@@ -4,9 +4,6 @@ pub mod facts;
 
 use crate::app::App;
 use crate::app::urls::Urls;
-use crate::directory::import::store::Source;
-use crate::directory::nonprofits::Nonprofit;
-use crate::directory::nonprofits::causes::Cause;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::checkout::link::GiveBox;
@@ -23,6 +20,9 @@ use askama::Template;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Response};
+use directory::import::store::Source;
+use directory::nonprofits::Nonprofit;
+use directory::nonprofits::causes::Cause;
 
 #[derive(Template)]
 #[template(path = "nonprofits/profile.html")]
@@ -116,7 +116,7 @@ impl<'a> Profile<'a> {
             location,
             description,
             website: nonprofit.website_url.and_then(Website::new),
-            ein: nonprofit.ein.map(crate::directory::nonprofits::ein::Ein::dashed),
+            ein: nonprofit.ein.map(directory::nonprofits::ein::Ein::dashed),
             causes: app.directory.causes().of_set(nonprofit.causes).collect(),
             told: facts
                 .map(|facts| facts::sentences(facts, texts))

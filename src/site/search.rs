@@ -1,31 +1,31 @@
 //! The home page, the results of a search, and the answers to each keystroke on the home page.
 
 use super::marked::meant;
-use crate::access::keys::Class;
 use crate::app::App;
 use crate::app::search_answers::Filter;
-use crate::directory::View;
-use crate::directory::documents::{cause_label, state_label};
-use crate::directory::nonprofits::Nonprofit;
-use crate::directory::nonprofits::causes::{Cause, Causes};
-use crate::directory::nonprofits::ntee::Ntee;
-use crate::directory::nonprofits::place::STATES;
-use crate::directory::search::Match;
 use crate::http::cache::{self, Known};
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, positive, values};
-use crate::platform::text::{cut, fold};
 use crate::site::card::Card;
 use crate::site::cause_links::{CauseLink, popular};
 use crate::site::feeds;
 use crate::web::numbers::thousands;
 use crate::web::texts::fill;
 use crate::web::{Frame, Meta, Pager, Place, PublicPage};
+use access::keys::Class;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use directory::View;
+use directory::documents::{cause_label, state_label};
+use directory::nonprofits::Nonprofit;
+use directory::nonprofits::causes::{Cause, Causes};
+use directory::nonprofits::ntee::Ntee;
+use directory::nonprofits::place::STATES;
+use directory::search::Match;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use platform::text::{cut, fold};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Characters of what is searched for.

@@ -1,15 +1,15 @@
 //! The text of share cards, the pictures that social networks show for a page.
 
-use crate::directory::nonprofits::Nonprofit;
-use crate::directory::nonprofits::causes::Causes;
-use crate::directory::nonprofits::identifier::Identifier;
-use crate::directory::{Directory, Found};
-use crate::giving::fundraisers::Fundraiser;
-use crate::giving::fundraisers::cache::Shown;
-use crate::giving::fundraisers::goal::Goal;
 use crate::http::error::Result;
 use crate::web::texts::{FundraiserTexts, fill};
 use crate::web::{Frame, Place};
+use directory::nonprofits::Nonprofit;
+use directory::nonprofits::causes::Causes;
+use directory::nonprofits::identifier::Identifier;
+use directory::{Directory, Found};
+use giving::fundraisers::Fundraiser;
+use giving::fundraisers::cache::Shown;
+use giving::fundraisers::goal::Goal;
 use pictures::drawn::card::{Gauge, ShareCard};
 
 /// Returns the card of a nonprofit's profile.

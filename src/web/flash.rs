@@ -2,13 +2,13 @@
 //! pages say something.
 
 use super::texts::Texts;
-use crate::platform::public_url::PublicUrl;
 use axum::extract::Request;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
+use platform::public_url::PublicUrl;
 
 const COOKIE: &str = "causeway_flash";
 

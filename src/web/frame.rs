@@ -3,8 +3,8 @@
 use super::assets;
 use super::flash::Flash;
 use super::texts::{EN, PUBLIC_EN, PublicTexts, Texts};
-use crate::access::sessions::SignedIn;
 use crate::app::App;
+use access::sessions::SignedIn;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;

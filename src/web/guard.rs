@@ -1,8 +1,8 @@
 //! What every page carries: headers that let a browser load only what is ours, and a refusal of forms that were sent
 //! from elsewhere.
 
-use crate::access::origins::Origin;
 use crate::http::error::Error;
+use access::origins::Origin;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };

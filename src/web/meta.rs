@@ -30,7 +30,7 @@ impl Meta {
         Meta {
             site: frame.t.site.name,
             title: title.to_owned(),
-            description: crate::platform::text::cut(description, 300).to_owned(),
+            description: platform::text::cut(description, 300).to_owned(),
             canonical,
             picture: None,
             feed: None,

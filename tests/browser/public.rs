@@ -3,9 +3,9 @@
 use crate::reader::Reader;
 use crate::site::{Keys, Site};
 use axum::http::StatusCode;
-use causeway::directory::nonprofits::ein::Ein;
 use causeway::http::request_id::RequestId;
 use causeway::web::error_page;
+use directory::nonprofits::ein::Ein;
 use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;

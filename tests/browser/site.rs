@@ -1,23 +1,23 @@
 //! A running server on a port of its own, with the demo directory.
 
+use access::accounts::Username;
+use access::accounts::password::NewPassword;
+use access::accounts::store::{self, NewAccount};
+use access::audit::Actor;
+use access::keys::{Class, KeyText, Kind, store as key_store};
 use axum::body::Body;
 use axum::http::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use causeway::access::accounts::Username;
-use causeway::access::accounts::password::NewPassword;
-use causeway::access::accounts::store::{self, NewAccount};
-use causeway::access::audit::Actor;
-use causeway::access::keys::{Class, KeyText, Kind, store as key_store};
 use causeway::app::App;
 use causeway::config::Config;
 use causeway::http::refusal::refusal;
-use causeway::platform::ids::AccountId;
 use causeway::server::routes::router;
 use http_body_util::BodyExt;
 use listener::{listen, serve};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use platform::ids::AccountId;
 use serde_json::Value;
 use std::future::pending;
 use std::path::PathBuf;

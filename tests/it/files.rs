@@ -1,6 +1,6 @@
 //! Files as an operator has them: EO BMF rows, plain or packed.
 
-use causeway::directory::import::bmf::HEADER;
+use directory::import::bmf::HEADER;
 use std::io::{Cursor, Write};
 
 /// One row of an EO BMF file.
@@ -68,7 +68,7 @@ pub fn bodies(count: u32) -> Vec<Row> {
 /// A file as `causeway generate` makes it.
 pub fn generated(count: u64, seed: u64) -> Vec<u8> {
     let mut file = Vec::new();
-    causeway::directory::generate::generate(count, seed, &mut file).unwrap();
+    directory::generate::generate(count, seed, &mut file).unwrap();
     file
 }
 

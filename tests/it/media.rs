@@ -177,7 +177,7 @@ on_both! {
         let changed = pictures.take(photo(8, 20, 20)).await.unwrap();
         std::fs::write(&blobs(world)[0], b"another").unwrap();
         let sound = pictures.take(photo(9, 20, 20)).await.unwrap();
-        let proof = causeway::platform::hosted::check::prove(pictures).await.unwrap();
+        let proof = platform::hosted::check::prove(pictures).await.unwrap();
         assert_eq!(proof.pictures, 3);
         let named = |id: &str| proof.differences.iter().any(|difference| difference.starts_with(id));
         assert!(named(&lost.id) && named(&changed.id) && !named(&sound.id), "{:?}", proof.differences);

@@ -1,7 +1,7 @@
 //! The two databases hold the same tables.
 
 use crate::world::{Store, World, play};
-use causeway::platform::db::Db;
+use platform::db::Db;
 use std::cell::RefCell;
 
 /// Every column as `table.column type nullable`, in words of PostgreSQL.

@@ -1,14 +1,14 @@
 //! A store and an app of its own for each story, thrown away when it ends.
 
 use crate::client::Client;
-use causeway::access::accounts::{self, Username};
-use causeway::access::keys::{self, KeyText, Kind};
+use access::accounts::{self, Username};
+use access::keys::{self, KeyText, Kind};
 use causeway::app::App;
 use causeway::config::Config;
-use causeway::directory::check::{Proof, check};
-use causeway::directory::import::Summary;
-use causeway::platform::db::Db;
-use causeway::platform::ids::{AccountId, KeyId};
+use directory::check::{Proof, check};
+use directory::import::Summary;
+use platform::db::Db;
+use platform::ids::{AccountId, KeyId};
 use secrecy::SecretString;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -187,7 +187,7 @@ impl World {
         let mut dump = self.texts(NONPROFITS).await;
         dump.extend(self.texts(FORMER_SLUGS).await);
         let mut tx = self.app.db.view().await.unwrap();
-        let profiles = causeway::directory::nonprofits::store::list_profiles(&mut tx)
+        let profiles = directory::nonprofits::store::list_profiles(&mut tx)
             .await
             .unwrap();
         let mut profiles: Vec<String> = profiles.values().map(|profile| format!("{profile:?}")).collect();

@@ -1,23 +1,23 @@
 //! `GET /v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}` and `/raised`.
 
-use crate::access::accounts::store as accounts;
 use crate::api::fundraisers::wire::{FundraiserBody, FundraiserDetailsBody, RaisedBody, UserBody};
 use crate::api::problems::{FundraiserNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
 use crate::app::json;
-use crate::directory::Found;
-use crate::directory::nonprofits::Nonprofit;
-use crate::directory::nonprofits::cause_set::CauseSet;
-use crate::directory::nonprofits::identifier::Identifier;
-use crate::giving::fundraisers::FundraiserName;
-use crate::giving::fundraisers::cache::Shown;
-use crate::giving::fundraisers::names::{find_nonprofit, slug_of};
 use crate::http::cache::{self, Known};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathPair;
 use crate::http::public_key::{Fundraisers, PublicKey};
+use access::accounts::store as accounts;
 use axum::extract::State;
 use axum::response::Response;
+use directory::Found;
+use directory::nonprofits::Nonprofit;
+use directory::nonprofits::cause_set::CauseSet;
+use directory::nonprofits::identifier::Identifier;
+use giving::fundraisers::FundraiserName;
+use giving::fundraisers::cache::Shown;
+use giving::fundraisers::names::{find_nonprofit, slug_of};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 

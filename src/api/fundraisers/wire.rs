@@ -2,10 +2,10 @@
 
 use crate::api::bodies::{NonprofitBody, TagBody};
 use crate::app::urls::Urls;
-use crate::giving::fundraisers::Fundraiser;
-use crate::giving::fundraisers::cache::Shown;
-use crate::giving::fundraisers::goal::Goal;
-use crate::platform::clock::rfc3339;
+use giving::fundraisers::Fundraiser;
+use giving::fundraisers::cache::Shown;
+use giving::fundraisers::goal::Goal;
+use platform::clock::rfc3339;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;

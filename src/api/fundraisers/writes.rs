@@ -3,10 +3,6 @@
 use crate::api::fundraisers::wire::{WrittenBody, written};
 use crate::api::problems::{AccountProblems, IdempotencyProblems, JsonBodyProblems};
 use crate::app::App;
-use crate::giving::fundraisers::validate::validate;
-use crate::giving::fundraisers::write::Order;
-use crate::giving::fundraisers::{Fundraiser, slug};
-use crate::giving::idempotency::{IdempotentRequest, StoredResponse};
 use crate::http::body::JsonBody;
 use crate::http::credentials::Credentials;
 use crate::http::error::Result;
@@ -16,6 +12,10 @@ use crate::http::public_key::Create;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
 use axum::response::{IntoResponse, Response};
+use giving::fundraisers::validate::validate;
+use giving::fundraisers::write::Order;
+use giving::fundraisers::{Fundraiser, slug};
+use giving::idempotency::{IdempotentRequest, StoredResponse};
 use utoipa::ToSchema;
 use uuid::Uuid;
 

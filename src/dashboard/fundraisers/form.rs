@@ -1,14 +1,14 @@
 //! The form of a fundraiser: what people type becomes a body of the interface, so the same rules judge both.
 
-use crate::giving::fundraisers::Fundraiser;
-use crate::platform::field_error::FieldError;
-use crate::platform::ids::FundraiserId;
-use crate::platform::money::Cents;
-use crate::platform::text::hex;
 use crate::web::texts::Fundraisers as Texts;
 use crate::web::{Field, Form, Sent};
+use giving::fundraisers::Fundraiser;
 use jiff::Timestamp;
 use jiff::civil::Date;
+use platform::field_error::FieldError;
+use platform::ids::FundraiserId;
+use platform::money::Cents;
+use platform::text::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 

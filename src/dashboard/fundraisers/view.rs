@@ -1,17 +1,17 @@
 //! A fundraiser as its owner sees it on a page.
 
 use crate::app::App;
-use crate::directory::Found;
-use crate::directory::nonprofits::identifier::Identifier;
-use crate::giving::fundraisers::goal::Goal;
-use crate::giving::fundraisers::names::slug_of;
-use crate::giving::fundraisers::{Fundraiser, SPECIAL_SLUG};
-use crate::giving::ledger::store as journal;
 use crate::http::error::Result;
-use crate::platform::ids::FundraiserId;
-use crate::platform::money::Cents;
 use crate::web::texts::Fundraisers as Texts;
+use directory::Found;
+use directory::nonprofits::identifier::Identifier;
+use giving::fundraisers::goal::Goal;
+use giving::fundraisers::names::slug_of;
+use giving::fundraisers::{Fundraiser, SPECIAL_SLUG};
+use giving::ledger::store as journal;
 use jiff::Timestamp;
+use platform::ids::FundraiserId;
+use platform::money::Cents;
 
 /// What a page shows of a fundraiser.
 #[derive(Clone, Debug)]

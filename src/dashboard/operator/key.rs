@@ -1,22 +1,22 @@
 //! One key in the hands of an operator: blocked, unblocked, given other limits. Every act is written down.
 
-use crate::access::audit::Actor;
-use crate::access::keys::Class;
-use crate::access::keys::store::{self, StoredKey};
-use crate::access::sessions::SignedIn;
 use crate::app::App;
 use crate::dashboard::key_view::{KeyView, Used, limits_of};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::http::session::Operator;
-use crate::platform::ids::KeyId;
 use crate::web::flash::Flash;
 use crate::web::frame::Tab;
 use crate::web::{Field, Form, Frame, Page, Sent};
+use access::audit::Actor;
+use access::keys::Class;
+use access::keys::store::{self, StoredKey};
+use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
+use platform::ids::KeyId;
 use uuid::Uuid;
 
 /// Characters of a reason.

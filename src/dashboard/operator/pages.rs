@@ -1,12 +1,8 @@
 //! The lists that an operator reads.
 
-use crate::access::accounts::operators::{self, Listed};
-use crate::access::audit::{self, Entry};
-use crate::access::keys::operators as keys;
 use crate::app::App;
 use crate::app::recent_errors::FailedRequest;
 use crate::dashboard::key_view::{KeyView, Used};
-use crate::directory::import::store::{self as imports, RecordedImport};
 use crate::http::error::Result;
 use crate::http::params;
 use crate::http::session::Operator;
@@ -14,9 +10,13 @@ use crate::web::frame::Tab;
 use crate::web::moment::Moment;
 use crate::web::pager::Pager;
 use crate::web::{Frame, Page};
+use access::accounts::operators::{self, Listed};
+use access::audit::{self, Entry};
+use access::keys::operators as keys;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
+use directory::import::store::{self as imports, RecordedImport};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use uuid::Uuid;
 

@@ -3,12 +3,8 @@
 use super::link::DonateLink;
 use super::target::Target;
 use crate::app::App;
-use crate::giving::payments::partner::WayBack;
-use crate::giving::payments::provider::Provider;
-use crate::giving::payments::{GiftRecord, State as GiftState, amount, store};
 use crate::http::error::Result;
 use crate::http::params::{PathPair, PathText, RawQuery};
-use crate::platform::money::Cents;
 use crate::web::form::Choice;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Page, Place, Sent};
@@ -16,6 +12,10 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
+use giving::payments::partner::WayBack;
+use giving::payments::provider::Provider;
+use giving::payments::{GiftRecord, State as GiftState, amount, store};
+use platform::money::Cents;
 use uuid::Uuid;
 
 const LONGEST_NAME: usize = 100;

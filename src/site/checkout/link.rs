@@ -1,11 +1,11 @@
 //! What a link that leads to giving may ask for: amounts to offer, fields filled in, words of the partner.
 
-use crate::giving::payments::amount;
-use crate::giving::payments::partner::Partner;
 use crate::http::error::Error;
 use crate::http::params::{decode, values};
-use crate::platform::money::Cents;
-use crate::platform::text::cut;
+use giving::payments::amount;
+use giving::payments::partner::Partner;
+use platform::money::Cents;
+use platform::text::cut;
 
 /// Amounts that are offered unless the link names others.
 const OFFERED: [Cents; 4] = [

@@ -2,11 +2,6 @@
 
 use super::target::Target;
 use crate::app::App;
-use crate::directory::nonprofits::identifier::Identifier;
-use crate::directory::nonprofits::store as nonprofit_store;
-use crate::giving::payments::partner::WayBack;
-use crate::giving::payments::provider::{Answer, Provider, try_card};
-use crate::giving::payments::{GiftRecord, State as GiftState, store};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::checkout::form::to_gift;
@@ -17,6 +12,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
+use directory::nonprofits::identifier::Identifier;
+use directory::nonprofits::store as nonprofit_store;
+use giving::payments::partner::WayBack;
+use giving::payments::provider::{Answer, Provider, try_card};
+use giving::payments::{GiftRecord, State as GiftState, store};
 use uuid::Uuid;
 
 #[derive(Template)]

@@ -1,13 +1,13 @@
 //! Whom a gift is for, as the pages of giving need it.
 
 use crate::app::App;
-use crate::giving::fundraisers::store as fundraiser_store;
-use crate::giving::payments::GiftRecord;
 use crate::http::error::{Error, Result};
-use crate::platform::ids::{FundraiserId, NonprofitId};
 use crate::site::find::find as find_nonprofit;
 use crate::site::fundraiser_links;
 use crate::web::{Frame, Place};
+use giving::fundraisers::store as fundraiser_store;
+use giving::payments::GiftRecord;
+use platform::ids::{FundraiserId, NonprofitId};
 
 /// A nonprofit or a fundraiser.
 #[derive(Debug)]

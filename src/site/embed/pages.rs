@@ -1,18 +1,18 @@
 //! The page that makes a snippet: what to paste, and how it looks. Works as a plain form.
 
-use crate::access::keys::{KeyText, Kind as KeyKind};
 use crate::app::App;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, values};
-use crate::platform::text::cut;
 use crate::site::find::find;
 use crate::web::texts::{EmbedTexts, fill};
 use crate::web::{Frame, Meta, Place, PublicPage};
+use access::keys::{KeyText, Kind as KeyKind};
 use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use platform::text::cut;
 
 /// Shown until somebody asks for another nonprofit.
 const EXAMPLE: &str = "american-red-cross";
@@ -160,7 +160,7 @@ async fn button_snippet(
         Err(Error::NotFound) => None,
         found => Some(found?),
     };
-    if let Some(nonprofit) = found.as_ref().and_then(crate::directory::Found::nonprofit) {
+    if let Some(nonprofit) = found.as_ref().and_then(directory::Found::nonprofit) {
         if !nonprofit.is_disbursable() {
             return Ok(Err(t.not_possible));
         }

@@ -1,10 +1,10 @@
 //! What a profile says of a nonprofit in words: what the IRS says, its amounts, and the facts for machines.
 
 use crate::app::urls::Urls;
-use crate::directory::nonprofits::Nonprofit;
-use crate::directory::nonprofits::irs::IrsFacts;
 use crate::web::numbers::thousands;
 use crate::web::texts::{ProfileTexts, fill};
+use directory::nonprofits::Nonprofit;
+use directory::nonprofits::irs::IrsFacts;
 use serde::Serialize;
 
 /// Units of the drawn picture.
@@ -157,7 +157,7 @@ pub fn for_machines<'a>(
                 nonprofit.country
             },
         },
-        tax_id: nonprofit.ein.map(crate::directory::nonprofits::ein::Ein::dashed),
+        tax_id: nonprofit.ein.map(directory::nonprofits::ein::Ein::dashed),
         same_as: nonprofit.website_url,
         status: can_be_given_to.then_some("https://schema.org/Nonprofit501c3"),
         action: can_be_given_to.then_some(Action { target: address }),

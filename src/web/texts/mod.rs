@@ -33,4 +33,4 @@ macro_rules! texts {
 
 use texts;
 
-pub use crate::platform::text::fill;
+pub use platform::text::fill;

@@ -1,15 +1,15 @@
 //! Every field that stores text, filled with payloads.
 
 use crate::site::Site;
-use causeway::access::accounts::store::{self as accounts, NewAccount};
-use causeway::access::accounts::{Username, is_email};
-use causeway::access::audit::Actor;
-use causeway::access::keys::{KeyText, Kind, store};
-use causeway::directory::import::bmf::HEADER;
-use causeway::directory::import::enrichment::Enrichment;
-use causeway::directory::nonprofits::ein::Ein;
-use causeway::platform::ids::{AccountId, KeyId};
+use access::accounts::store::{self as accounts, NewAccount};
+use access::accounts::{Username, is_email};
+use access::audit::Actor;
+use access::keys::{KeyText, Kind, store};
+use directory::import::bmf::HEADER;
+use directory::import::enrichment::Enrichment;
+use directory::nonprofits::ein::Ein;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use platform::ids::{AccountId, KeyId};
 use serde_json::json;
 use uuid::Uuid;
 

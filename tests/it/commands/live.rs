@@ -15,7 +15,7 @@ on_both! {
     async fn a_server_that_may_not_be_alone_is_told_where_pictures_belong(world: &World) {
         let server = Server::start(world, "server");
         let is_told = server.log().contains("name a folder that all of them see in blobs_url");
-        assert_eq!(is_told, matches!(world.app.db, causeway::platform::db::Db::Postgres(_)));
+        assert_eq!(is_told, matches!(world.app.db, platform::db::Db::Postgres(_)));
     }
 
     async fn a_block_a_limit_and_a_revoke_hold_within_a_second(world: &World) {

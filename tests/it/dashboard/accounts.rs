@@ -3,7 +3,7 @@
 use super::visitor::{PASSWORD, Visitor, hidden};
 use crate::client::Client;
 use crate::world::World;
-use causeway::access::accounts::{SignUp, Username, attempts, store};
+use access::accounts::{SignUp, Username, attempts, store};
 use causeway::app::App;
 use listener::client_network;
 use std::time::Duration;

@@ -252,7 +252,7 @@ on_both! {
 
     async fn a_long_list_has_pages_and_creating_has_its_limit(world: &World) {
         let visitor = grace(world).await;
-        let limit = world.app.config.limits.of_class(causeway::access::keys::Class::Create);
+        let limit = world.app.config.limits.of_class(access::keys::Class::Create);
         for number in 0..limit {
             create(&visitor, &[("nonprofit", RED_CROSS), ("title", &format!("Run {number}."))]).await;
         }

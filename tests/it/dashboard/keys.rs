@@ -2,10 +2,10 @@
 
 use super::visitor::{Visitor, between, hidden, mails};
 use crate::world::World;
+use access::accounts::{Username, store};
+use access::keys::{KeyText, Kind, store as keys};
 use axum::http::Method;
-use causeway::access::accounts::{Username, store};
-use causeway::access::keys::{KeyText, Kind, store as keys};
-use causeway::platform::db::Topic;
+use platform::db::Topic;
 
 on_both! {
     async fn a_key_that_was_made_on_the_dashboard_works_until_it_is_revoked(world: &World) {
@@ -98,7 +98,7 @@ on_both! {
         let sent = mails(world, 1).await;
         assert!(sent[0].contains("grace@example.org") && sent[0].contains("server") && !sent[0].contains(&private));
         assert!(visitor.get(200, "/dashboard").await.text().contains("This private key was exposed"));
-        causeway::access::keys::warnings::warn_owners(&world.app).await;
+        access::keys::warnings::warn_owners(&world.app).await;
         assert_eq!(mails(world, 1).await.len(), 1);
     }
 

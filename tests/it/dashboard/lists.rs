@@ -4,12 +4,12 @@ use super::operator::operator;
 use super::visitor::{Visitor, between};
 use crate::v0_2::fundraiser::{RED_CROSS, basic, id_of};
 use crate::world::World;
+use access::accounts::{self, Username};
+use access::audit::Actor;
+use access::keys::{KeyText, Kind, store};
 use axum::http::Method;
-use causeway::access::accounts::{self, Username};
-use causeway::access::audit::Actor;
-use causeway::access::keys::{KeyText, Kind, store};
 use causeway::app::recent_errors::FailedRequest;
-use causeway::platform::ids::KeyId;
+use platform::ids::KeyId;
 use serde_json::json;
 use std::collections::BTreeSet;
 

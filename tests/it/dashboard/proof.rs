@@ -2,10 +2,10 @@
 
 use super::visitor::{PASSWORD, Visitor, hidden, link, mails};
 use crate::world::World;
+use access::accounts::proof::Proof;
+use access::accounts::store;
+use access::sessions;
 use axum::http::HeaderMap;
-use causeway::access::accounts::proof::Proof;
-use causeway::access::accounts::store;
-use causeway::access::sessions;
 use futures_util::future::join_all;
 
 const NEW: &str = "meadow cloud teapot";

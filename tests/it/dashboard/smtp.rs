@@ -4,7 +4,7 @@ use super::visitor::{PASSWORD, Visitor, between, hidden};
 use crate::client::Client;
 use crate::world::World;
 use causeway::app::App;
-use causeway::platform::mail::Way;
+use platform::mail::Way;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

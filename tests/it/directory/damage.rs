@@ -81,7 +81,7 @@ on_both! {
     }
 
     async fn no_flipped_byte_anywhere_goes_unnoticed(world: &World) {
-        use causeway::directory::snapshot::Snapshot;
+        use directory::snapshot::Snapshot;
         world.import_irs(bmf(&bodies(3))).await.unwrap();
         let [snapshot] = world.snapshots().try_into().unwrap();
         let good = fs::read(&snapshot).unwrap();

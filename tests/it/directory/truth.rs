@@ -2,11 +2,11 @@
 
 use crate::files::generated;
 use crate::world::{World, check_directory};
-use causeway::directory::nonprofits::identifier::Identifier;
-use causeway::directory::nonprofits::slug::Slug;
-use causeway::directory::nonprofits::store::find;
-use causeway::directory::record;
-use causeway::platform::ids::NonprofitId;
+use directory::nonprofits::identifier::Identifier;
+use directory::nonprofits::slug::Slug;
+use directory::nonprofits::store::find;
+use directory::record;
+use platform::ids::NonprofitId;
 
 on_both! {
     async fn the_snapshot_returns_what_the_store_holds_for_every_record(world: &World) {

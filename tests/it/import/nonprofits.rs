@@ -2,7 +2,7 @@
 
 use crate::files::{bmf, bodies, body};
 use crate::world::World;
-use causeway::directory::import::Summary;
+use directory::import::Summary;
 
 fn counts(summary: &Summary) -> [u64; 4] {
     [summary.new, summary.changed, summary.unchanged, summary.refused]

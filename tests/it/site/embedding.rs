@@ -1,7 +1,7 @@
 //! What other sites embed, and the page that makes the snippet.
 
 use crate::world::World;
-use causeway::access::keys::{KeyText, Kind};
+use access::keys::{KeyText, Kind};
 
 on_both! {
     async fn scripts_may_be_loaded_by_every_site_and_are_kept_for_an_hour(world: &World) {

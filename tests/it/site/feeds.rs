@@ -12,7 +12,7 @@ const OF_ONE: &str = "/american-red-cross/fundraisers.xml";
 /// Makes a fundraiser for the Red Cross; its slug.
 pub async fn make(world: &World, title: &str, description: &str) -> (String, String) {
     let nonprofit = world.client.details(200, "american-red-cross").await;
-    let (_, private) = world.make_key(causeway::access::keys::Kind::Private).await;
+    let (_, private) = world.make_key(access::keys::Kind::Private).await;
     world.app.keys.refresh().await.unwrap();
     let basic = format!(
         "Basic {}",

@@ -5,7 +5,7 @@ use crate::world::World;
 use axum::http::Method;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
-use causeway::giving::payments::settle::settle_pending;
+use giving::payments::settle::settle_pending;
 use serde_json::json;
 
 const PROFILE: &str = "/american-red-cross";
@@ -114,7 +114,7 @@ on_both! {
     async fn a_gift_moves_a_fundraiser_by_exactly_its_amount_until_it_is_closed(world: &World) {
         world.load_demo().await;
         let nonprofit = world.client.details(200, "american-red-cross").await.nonprofit()["id"].as_str().unwrap().to_owned();
-        let (_, private) = world.make_key(causeway::access::keys::Kind::Private).await;
+        let (_, private) = world.make_key(access::keys::Kind::Private).await;
         world.app.keys.refresh().await.unwrap();
         let basic = format!("Basic {}", STANDARD.encode(format!("{}:{private}", world.client.key)));
         let headers = [("authorization", basic.as_str()), ("content-type", "application/json")];

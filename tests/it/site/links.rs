@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::dashboard::visitor::{Visitor, hidden};
 use crate::world::World;
 use causeway::app::App;
-use causeway::giving::payments::provider::Provider;
+use giving::payments::provider::Provider;
 
 /// A server over the same store that sends people to an address.
 async fn sending(world: &World) -> Visitor {

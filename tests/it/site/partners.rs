@@ -2,7 +2,7 @@
 
 use crate::dashboard::visitor::{Visitor, hidden};
 use crate::world::World;
-use causeway::access::origins::{Origin, store};
+use access::origins::{Origin, store};
 
 const GIVE: &str = "/american-red-cross/give";
 const WORKS: &str = "4242424242424242";
@@ -61,8 +61,8 @@ on_both! {
         let receipt = visitor.get(200, &gift).await.text();
         assert!(receipt.contains("Thank you") && receipt.contains(&back.replace('&', "&#38;")), "{receipt}");
         let mut export = Vec::new();
-        let format = causeway::giving::export::Format::JsonLines;
-        causeway::giving::export::export(&world.app, format, &mut export).await.unwrap();
+        let format = giving::export::Format::JsonLines;
+        giving::export::export(&world.app, format, &mut export).await.unwrap();
         let line: serde_json::Value = serde_json::from_slice(&export).unwrap();
         assert_eq!(line["partnerDonationId"], "order-17");
         assert_eq!(line["partnerMetadata"], "{\"a\":1}");

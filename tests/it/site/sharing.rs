@@ -45,16 +45,16 @@ on_both! {
         let before = picture(world, &page).await;
         assert!(before.starts_with(&format!("/share{page}.png?v=")), "{before}");
         let empty = world.client.get_plain(200, &before).await;
-        let gift = causeway::giving::donations::Gift {
+        let gift = giving::donations::Gift {
             source: "test".parse().unwrap(),
             external_id: "1".parse().unwrap(),
-            to: causeway::giving::donations::find_recipient(&world.app, "american-red-cross", Some(&id)).await.unwrap(),
-            amount: causeway::platform::money::Cents(5_000),
+            to: giving::donations::find_recipient(&world.app, "american-red-cross", Some(&id)).await.unwrap(),
+            amount: platform::money::Cents(5_000),
             donor: "d".parse().unwrap(),
             name: None,
             is_public: false,
         };
-        causeway::giving::donations::record(&world.app, gift).await.unwrap();
+        giving::donations::record(&world.app, gift).await.unwrap();
         let after = picture(world, &page).await;
         assert_ne!(before, after);
         assert_ne!(world.client.get_plain(200, &after).await.body, empty.body);

@@ -3,7 +3,7 @@
 use crate::files::generated;
 use crate::world::World;
 use causeway::api::bodies::BrowseItem;
-use causeway::directory::nonprofits::causes::Causes;
+use directory::nonprofits::causes::Causes;
 use std::collections::HashSet;
 
 /// All nonprofits of a cause, by walking its pages.

@@ -2,18 +2,18 @@
 
 use crate::client::{Answer, Client};
 use crate::world::World;
+use access::accounts::{self, Username};
+use access::audit::Actor;
+use access::keys::{Class, KeyText, Kind, Overlap, store};
 use axum::Router;
 use axum::http::Method;
 use axum::routing::post;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use causeway::access::accounts::{self, Username};
-use causeway::access::audit::Actor;
-use causeway::access::keys::{Class, KeyText, Kind, Overlap, store};
 use causeway::http::credentials::Credentials;
 use causeway::http::public_key::{Create, Fundraisers};
-use causeway::platform::ids::{AccountId, KeyId};
 use causeway::server::request_log::TrailLayer;
+use platform::ids::{AccountId, KeyId};
 use std::time::Duration;
 
 /// A place that only an account may go to, and that says which.

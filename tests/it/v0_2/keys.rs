@@ -1,10 +1,10 @@
 //! Which keys let a call through, and what is said to the others.
 
 use crate::world::World;
-use causeway::access::audit::{self, Actor};
-use causeway::access::keys::store::Roll;
-use causeway::access::keys::{Class, KeyText, Kind, Overlap, State, store};
-use causeway::platform::ids::KeyId;
+use access::audit::{self, Actor};
+use access::keys::store::Roll;
+use access::keys::{Class, KeyText, Kind, Overlap, State, store};
+use platform::ids::KeyId;
 use std::time::Duration;
 
 const PATH: &str = "/v0.2/nonprofit/530196605";

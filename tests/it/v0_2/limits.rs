@@ -2,8 +2,8 @@
 
 use crate::client::Answer;
 use crate::world::World;
-use causeway::access::audit::Actor;
-use causeway::access::keys::{Class, Kind, store};
+use access::audit::Actor;
+use access::keys::{Class, Kind, store};
 use listener::client_network;
 use std::time::Duration;
 

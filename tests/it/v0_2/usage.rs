@@ -1,12 +1,12 @@
 //! What a key was used for: counted by hour, added up over servers, kept for ninety days.
 
 use crate::world::World;
-use causeway::access::audit::Actor;
-use causeway::access::keys::{Class, Kind, store};
-use causeway::access::usage::store::{list_last_used, list_of_account, list_of_key, list_totals};
-use causeway::access::usage::{Counts, HOUR, hour_of};
+use access::audit::Actor;
+use access::keys::{Class, Kind, store};
+use access::usage::store::{list_last_used, list_of_account, list_of_key, list_totals};
+use access::usage::{Counts, HOUR, hour_of};
 use causeway::dashboard::csv;
-use causeway::platform::ids::KeyId;
+use platform::ids::KeyId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

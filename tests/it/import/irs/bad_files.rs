@@ -2,7 +2,7 @@
 
 use crate::files::{bmf, bodies, generated, gzip, zip};
 use crate::world::World;
-use causeway::directory::import::bmf::HEADER;
+use directory::import::bmf::HEADER;
 use std::path::PathBuf;
 
 /// Imports a bad file, and makes sure that nothing came of it.

@@ -2,7 +2,7 @@
 
 use crate::files::{Row, bmf, bodies};
 use crate::world::World;
-use causeway::directory::nonprofits::identifier::Identifier;
+use directory::nonprofits::identifier::Identifier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn in_city(rows: &[Row], city: &str) -> String {

@@ -2,7 +2,7 @@
 
 use crate::files::{bmf, bodies, body, gzip};
 use crate::world::World;
-use causeway::directory::import::Summary;
+use directory::import::Summary;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::time::Duration;

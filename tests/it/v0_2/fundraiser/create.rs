@@ -2,8 +2,8 @@
 
 use super::{NYU, Organiser, PENN, RED_CROSS, SPECIAL, assert_sound, basic, fields, id_of};
 use crate::world::World;
+use access::keys::Kind;
 use axum::http::Method;
-use causeway::access::keys::Kind;
 use serde_json::{Value, json};
 
 /// One red pixel.

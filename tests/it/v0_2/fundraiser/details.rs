@@ -74,7 +74,7 @@ on_both! {
 
     async fn it_is_active_within_its_dates_and_stays_readable(world: &World) {
         let organiser = Organiser::new(world).await;
-        let at = |hours: i64| causeway::platform::clock::rfc3339(world.app.clock.millis() + hours * 3_600_000);
+        let at = |hours: i64| platform::clock::rfc3339(world.app.clock.millis() + hours * 3_600_000);
         organiser.make(json!({"startDate": at(1), "endDate": at(3)})).await;
         let mut seen = Vec::new();
         for _ in 0..3 {

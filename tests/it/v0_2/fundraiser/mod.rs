@@ -11,14 +11,14 @@ mod retries;
 
 use crate::client::{Answer, Client};
 use crate::world::World;
+use access::audit::Actor;
+use access::keys::{Class, Kind, store};
 use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use causeway::access::audit::Actor;
-use causeway::access::keys::{Class, Kind, store};
-use causeway::directory::nonprofits::ein::Ein;
-use causeway::giving::donations::{Gift, Label, Recorded, Refused, find_recipient, record};
-use causeway::platform::money::Cents;
+use directory::nonprofits::ein::Ein;
+use giving::donations::{Gift, Label, Recorded, Refused, find_recipient, record};
+use platform::money::Cents;
 use serde_json::{Value, json};
 
 /// The fixed nonprofit of fundraisers for several.
@@ -169,6 +169,6 @@ pub async fn give(
 
 /// The journal of the world is sound, and has this many entries.
 pub async fn assert_sound(world: &World, entries: i64) {
-    let proof = causeway::giving::check::prove(&world.app).await.unwrap();
+    let proof = giving::check::prove(&world.app).await.unwrap();
     assert_eq!((proof.entries, proof.faults), (entries, vec![]));
 }

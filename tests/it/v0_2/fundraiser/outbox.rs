@@ -2,8 +2,8 @@
 
 use super::{Organiser, assert_sound, give};
 use crate::world::World;
-use causeway::giving::check::prove;
-use causeway::giving::ledger::outbox::{OutboxSettings, prune};
+use giving::check::prove;
+use giving::ledger::outbox::{OutboxSettings, prune};
 use serde_json::json;
 use std::time::Duration;
 

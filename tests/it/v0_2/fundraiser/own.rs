@@ -3,9 +3,9 @@
 use super::create::PIXEL;
 use super::{Organiser, RED_CROSS, assert_sound, basic, fields, give, id_of};
 use crate::world::World;
+use access::accounts::{self, Username};
+use access::keys::{self, Class, KeyText, Kind};
 use axum::http::Method;
-use causeway::access::accounts::{self, Username};
-use causeway::access::keys::{self, Class, KeyText, Kind};
 use serde_json::{Value, json};
 
 async fn change(organiser: &Organiser, expected: u16, made: &Value, body: Value) -> crate::client::Answer {

@@ -3,8 +3,8 @@
 use super::create::PIXEL;
 use super::{Organiser, give};
 use crate::world::World;
-use causeway::giving::check::prove;
 use causeway::media;
+use giving::check::prove;
 use serde_json::json;
 
 async fn faults(world: &World) -> Vec<String> {

@@ -2,8 +2,8 @@
 
 use super::{NYU, Organiser, PENN, RED_CROSS, SPECIAL, assert_sound, give, id_of};
 use crate::world::World;
-use causeway::giving::donations::{Label, Recorded, Refund, Refused, refund};
-use causeway::platform::money::Cents;
+use giving::donations::{Label, Recorded, Refund, Refused, refund};
+use platform::money::Cents;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -141,7 +141,7 @@ on_both! {
         let elsewhere = organiser.at(&client);
         assert_eq!(elsewhere.raised(&made).await["raised"], 0);
         give(world, &made, "p-1", "ana", 500).await.unwrap();
-        if matches!(world.app.db, causeway::platform::db::Db::Sqlite { .. }) {
+        if matches!(world.app.db, platform::db::Db::Sqlite { .. }) {
             assert_eq!(elsewhere.raised(&made).await["raised"], 500, "the log of SQLite tells without a look");
         }
         organiser.write(200, &axum::http::Method::PATCH, &format!("/v0.2/fundraiser/{}", made["id"].as_str().unwrap()), r#"{"goal": 5}"#, &[]).await;
@@ -155,11 +155,11 @@ on_both! {
         let organiser = Organiser::new(world).await;
         let made = organiser.make(json!({})).await;
         let (other, _) = world.restart().await;
-        let to = causeway::giving::donations::find_recipient(&world.app, RED_CROSS, Some("spring-run")).await.unwrap();
+        let to = giving::donations::find_recipient(&world.app, RED_CROSS, Some("spring-run")).await.unwrap();
         let mut tasks = tokio::task::JoinSet::new();
         for number in 0..120 {
             let app = if number % 2 == 0 { world.app.clone() } else { other.clone() };
-            let gift = causeway::giving::donations::Gift {
+            let gift = giving::donations::Gift {
                 source: label("test"),
                 // Each is delivered three times.
                 external_id: label(&format!("p-{}", number % 40)),
@@ -169,7 +169,7 @@ on_both! {
                 name: None,
                 is_public: false,
             };
-            tasks.spawn(async move { causeway::giving::donations::record(&app, gift).await.unwrap().is_new });
+            tasks.spawn(async move { giving::donations::record(&app, gift).await.unwrap().is_new });
         }
         let new = tasks.join_all().await.into_iter().filter(|is_new| *is_new).count();
         assert_eq!(new, 40);
@@ -183,10 +183,10 @@ on_both! {
         let organiser = Organiser::new(world).await;
         let made = organiser.make(json!({})).await;
         let mut tasks = tokio::task::JoinSet::new();
-        let to = causeway::giving::donations::find_recipient(&world.app, RED_CROSS, Some("spring-run")).await.unwrap();
+        let to = giving::donations::find_recipient(&world.app, RED_CROSS, Some("spring-run")).await.unwrap();
         for number in 0..700 {
             let app = world.app.clone();
-            let gift = causeway::giving::donations::Gift {
+            let gift = giving::donations::Gift {
                 source: label("test"),
                 external_id: label(&format!("p-{number}")),
                 to: to.clone(),
@@ -195,7 +195,7 @@ on_both! {
                 name: (number % 3 == 0).then(|| label("Ana")),
                 is_public: number % 2 == 0,
             };
-            tasks.spawn(async move { causeway::giving::donations::record(&app, gift).await.unwrap().is_new });
+            tasks.spawn(async move { giving::donations::record(&app, gift).await.unwrap().is_new });
         }
         assert!(tasks.join_all().await.into_iter().all(|is_new| is_new));
         let raised = organiser.raised(&made).await;

@@ -84,8 +84,8 @@ on_both! {
 
 /// A key that may call as often as a test likes.
 pub async fn unlimited(world: &World) -> String {
-    use causeway::access::audit::Actor;
-    use causeway::access::keys::{Class, Kind, store};
+    use access::audit::Actor;
+    use access::keys::{Class, Kind, store};
     let (id, key) = world.make_key(Kind::Public).await;
     store::set_limits(
         &world.app.db,

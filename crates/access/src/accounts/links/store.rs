@@ -1,0 +1,68 @@
+//! The SQL of mailed links.
+
+use super::Purpose;
+use crate::accounts::token::Token;
+use platform::db::{Db, Tx, read, run};
+use platform::ids::AccountId;
+use uuid::Uuid;
+
+const INSERT: &str = "insert into mail_links (hash, account_id, purpose, created_at) values ($1, $2, $3, $4)";
+const FIND: &str = "select l.account_id, a.username from mail_links l join accounts a on a.id = l.account_id \
+     where l.hash = $1 and l.purpose = $2 and l.created_at > $3 and a.deleted_at is null";
+const TAKE: &str = "delete from mail_links where hash = $1 and purpose = $2";
+const REMOVE_OLD: &str = "delete from mail_links where created_at <= $1";
+
+/// Stores a new link, and forgets those that are too old.
+pub async fn insert(
+    db: &Db,
+    token: &Token,
+    account: AccountId,
+    purpose: Purpose,
+    now: i64,
+) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    let oldest = now - Purpose::Confirm.lifetime().as_millis() as i64;
+    run!(&mut tx, c => sqlx::query(REMOVE_OLD).bind(oldest).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(INSERT)
+        .bind(token.hash().as_slice())
+        .bind(account.0)
+        .bind(purpose.name())
+        .bind(now)
+        .execute(c)
+        .await
+        .map(|_| ()))?;
+    tx.commit().await
+}
+
+/// Whose link this is, if it still works.
+pub async fn find(
+    db: &Db,
+    token: &str,
+    purpose: Purpose,
+    now: i64,
+) -> sqlx::Result<Option<(AccountId, String)>> {
+    let Some(token) = Token::parse(token) else {
+        return Ok(None);
+    };
+    let row: Option<(Uuid, String)> = read!(db, c => sqlx::query_as(FIND)
+        .bind(token.hash().as_slice())
+        .bind(purpose.name())
+        .bind(now - purpose.lifetime().as_millis() as i64)
+        .fetch_optional(c)
+        .await)?;
+    Ok(row.map(|(id, username)| (AccountId(id), username)))
+}
+
+/// Uses a link up, in the transaction that does what it is for. False where somebody else was faster.
+pub async fn take(tx: &mut Tx, token: &str, purpose: Purpose) -> sqlx::Result<bool> {
+    let Some(token) = Token::parse(token) else {
+        return Ok(false);
+    };
+    let taken = run!(tx, c => sqlx::query(TAKE)
+        .bind(token.hash().as_slice())
+        .bind(purpose.name())
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))?;
+    Ok(taken > 0)
+}

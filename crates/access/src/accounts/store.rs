@@ -1,0 +1,257 @@
+//! The SQL of accounts.
+
+use super::links::{self, Purpose};
+use super::proof::Proof;
+use super::{Account, NOBODY, Username};
+use crate::audit::{self, Act, Actor};
+use platform::db::{Db, Topic, Tx, read, run};
+use platform::ids::AccountId;
+use secrecy::ExposeSecret;
+use uuid::Uuid;
+
+macro_rules! accounts {
+    ($rest:literal) => {
+        concat!(
+            "select id, username, email, operator, created_at, password, confirmed_at from accounts ",
+            $rest
+        )
+    };
+}
+
+const USERNAME: &str = "select username from accounts where id = $1";
+const FIND: &str = "select id from accounts where username = $1 and deleted_at is null";
+const FIND_WHOLE: &str = accounts!("where username = $1 and deleted_at is null");
+const LIST_BY_EMAIL: &str = accounts!("where email = $1 and deleted_at is null order by username");
+const INSERT: &str = "insert into accounts (id, username, email, operator, created_at, password, confirmed_at) \
+     values ($1, $2, $3, $4, $5, $6, $7)";
+const SET_PASSWORD: &str = "update accounts set password = $2, confirmed_at = coalesce(confirmed_at, $3) \
+     where id = $1 and deleted_at is null";
+/// Nothing changes, but the row is held: a change of the password comes wholly before or wholly after.
+const HOLD: &str =
+    "update accounts set password = password where id = $1 and password = $2 and deleted_at is null";
+const CONFIRM: &str = "update accounts set confirmed_at = coalesce(confirmed_at, $2) where id = $1";
+const ANONYMISE: &str = "update accounts set username = $2, email = null, password = null, confirmed_at = null, \
+     operator = $4, deleted_at = $3 where id = $1 and deleted_at is null";
+const REVOKE_KEYS: &str = "update keys set revoked_at = coalesce(revoked_at, $2), revision = $3, name = '' \
+     where account_id = $1";
+const END_SESSIONS: &str = "delete from sessions where account_id = $1";
+const END_ORIGINS: &str = "delete from partner_origins where account_id = $1";
+const END_LINKS: &str = "delete from mail_links where account_id = $1";
+
+type AccountRow = (
+    Uuid,
+    String,
+    Option<String>,
+    bool,
+    i64,
+    Option<String>,
+    Option<i64>,
+);
+
+impl From<AccountRow> for Account {
+    fn from(row: AccountRow) -> Account {
+        let (id, username, email, operator, created_at, password, confirmed_at) = row;
+        Account {
+            id: AccountId(id),
+            username,
+            email,
+            operator,
+            created_at,
+            password: password.map(Into::into),
+            confirmed_at,
+        }
+    }
+}
+
+/// What a new account is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct NewAccount<'a> {
+    pub username: &'a Username,
+    pub email: Option<&'a str>,
+    pub operator: bool,
+    /// As [`super::hashing::Hashing`] makes it.
+    pub password: Option<&'a str>,
+    pub is_confirmed: bool,
+}
+
+/// Finds an account by its name.
+pub async fn find(db: &Db, username: &Username) -> sqlx::Result<Option<AccountId>> {
+    let id: Option<Uuid> =
+        read!(db, c => sqlx::query_scalar(FIND).bind(username.as_str()).fetch_optional(c).await)?;
+    Ok(id.map(AccountId))
+}
+
+/// Finds the username of an account.
+pub async fn find_username(db: &Db, id: AccountId) -> sqlx::Result<Option<String>> {
+    read!(db, c => sqlx::query_scalar(USERNAME).bind(id.0).fetch_optional(c).await)
+}
+
+/// Finds an account by its name, with all that is known of it.
+pub async fn find_whole(db: &Db, username: &str) -> sqlx::Result<Option<Account>> {
+    let row: Option<AccountRow> =
+        read!(db, c => sqlx::query_as(FIND_WHOLE).bind(username).fetch_optional(c).await)?;
+    Ok(row.map(Account::from))
+}
+
+/// The accounts with this address; several may have the same.
+pub async fn list_by_email(db: &Db, email: &str) -> sqlx::Result<Vec<Account>> {
+    let rows: Vec<AccountRow> = read!(db, c => sqlx::query_as(LIST_BY_EMAIL).bind(email).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(Account::from).collect())
+}
+
+/// Makes an account that has no password yet. Nothing where the name is taken.
+pub async fn insert(
+    db: &Db,
+    username: &Username,
+    email: Option<&str>,
+    operator: bool,
+    now: i64,
+) -> sqlx::Result<Option<AccountId>> {
+    let account = NewAccount {
+        username,
+        email,
+        operator,
+        password: None,
+        is_confirmed: true,
+    };
+    insert_whole(db, &account, now).await
+}
+
+/// Makes an account. Nothing where the name is taken.
+pub async fn insert_whole(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::Result<Option<AccountId>> {
+    let mut tx = db.write().await?;
+    let Some(id) = insert_in(&mut tx, account, now).await? else {
+        return Ok(None);
+    };
+    tx.commit().await?;
+    Ok(Some(id))
+}
+
+/// Makes an account on the command line, which is written down with it. Nothing where the name is taken.
+pub async fn insert_by_command(
+    db: &Db,
+    account: &NewAccount<'_>,
+    now: i64,
+) -> sqlx::Result<Option<AccountId>> {
+    let mut tx = db.write().await?;
+    let Some(id) = insert_in(&mut tx, account, now).await? else {
+        return Ok(None);
+    };
+    let detail = if account.operator { "operator" } else { "" };
+    let act = Act::new(
+        Actor::Command,
+        "account create",
+        account.username.as_str(),
+        detail,
+    );
+    audit::store::record(&mut tx, &act, now).await?;
+    tx.commit().await?;
+    Ok(Some(id))
+}
+
+async fn insert_in(tx: &mut Tx, account: &NewAccount<'_>, now: i64) -> sqlx::Result<Option<AccountId>> {
+    let id = AccountId::new();
+    let inserted = run!(tx, c => sqlx::query(INSERT)
+        .bind(id.0)
+        .bind(account.username.as_str())
+        .bind(account.email.map(str::to_lowercase))
+        .bind(account.operator)
+        .bind(now)
+        .bind(account.password)
+        .bind(account.is_confirmed.then_some(now))
+        .execute(c)
+        .await
+        .map(|_| ()));
+    match inserted {
+        Ok(()) => Ok(Some(id)),
+        Err(sqlx::Error::Database(fault)) if fault.is_unique_violation() => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// Holds the account until the transaction ends. False where what was proven is its password no more.
+pub async fn hold(tx: &mut Tx, proof: &Proof) -> sqlx::Result<bool> {
+    let held = run!(tx, c => sqlx::query(HOLD)
+        .bind(proof.account.0)
+        .bind(proof.stored.expose_secret())
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))?;
+    Ok(held > 0)
+}
+
+/// Sets a password and ends every session and link. False where the old one is the password no more.
+pub async fn set_password(db: &Db, old: &Proof, password: &str) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    if !hold(&mut tx, old).await? {
+        return Ok(false);
+    }
+    set_password_in(&mut tx, old.account, password, None).await?;
+    end_all(&mut tx, old.account).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Sets a password by a mailed link, which uses the link up and shows that the owner reads mail at the address. False
+/// where the link was used before.
+pub async fn reset_password(
+    db: &Db,
+    token: &str,
+    id: AccountId,
+    password: &str,
+    now: i64,
+) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    // The account first and the link then, as everybody who changes a password, so that none waits for another in a ring.
+    set_password_in(&mut tx, id, password, Some(now)).await?;
+    if !links::store::take(&mut tx, token, Purpose::Reset).await? {
+        return Ok(false);
+    }
+    end_all(&mut tx, id).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+async fn set_password_in(
+    tx: &mut Tx,
+    id: AccountId,
+    password: &str,
+    confirmed_at: Option<i64>,
+) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(SET_PASSWORD).bind(id.0).bind(password).bind(confirmed_at).execute(c).await.map(|_| ()))
+}
+
+/// Ends every session and link of an account.
+async fn end_all(tx: &mut Tx, id: AccountId) -> sqlx::Result<()> {
+    run!(&mut *tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;
+    run!(tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))
+}
+
+/// Notes by a mailed link, which is used up, that the owner reads mail at the address. False where it was used before.
+pub async fn confirm(db: &Db, token: &str, id: AccountId, now: i64) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    if !links::store::take(&mut tx, token, Purpose::Confirm).await? {
+        return Ok(false);
+    }
+    run!(&mut tx, c => sqlx::query(CONFIRM).bind(id.0).bind(now).execute(c).await.map(|_| ()))?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Deletes an account: what it made stays, its keys end, and nothing that is personal is left. False where what was
+/// proven is its password no more.
+pub async fn remove(db: &Db, proof: &Proof, now: i64) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    if !hold(&mut tx, proof).await? {
+        return Ok(false);
+    }
+    let id = proof.account;
+    let revision = tx.raise_revision(Topic::Keys).await?;
+    let nobody = format!("{NOBODY}{}", id.0.simple());
+    run!(&mut tx, c => sqlx::query(ANONYMISE).bind(id.0).bind(&nobody).bind(now).bind(false).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
+    end_all(&mut tx, id).await?;
+    run!(&mut tx, c => sqlx::query(END_ORIGINS).bind(id.0).execute(c).await.map(|_| ()))?;
+    tx.commit().await?;
+    Ok(true)
+}

@@ -1,0 +1,55 @@
+//! The SQL of the audit list. Nothing changes or removes an entry.
+
+use super::{Act, Actor, Entry};
+use platform::db::{Db, Tx, read, run};
+use platform::ids::AccountId;
+use uuid::Uuid;
+
+const RECORD: &str =
+    "insert into audit (id, at, actor_id, act, subject, detail) values ($1, $2, $3, $4, $5, $6)";
+const NEWEST: &str = "select e.id, e.at, e.actor_id, a.username, e.act, e.subject, e.detail from audit e \
+     left join accounts a on a.id = e.actor_id order by e.id desc limit $1";
+const BEFORE: &str = "select e.id, e.at, e.actor_id, a.username, e.act, e.subject, e.detail from audit e \
+     left join accounts a on a.id = e.actor_id where e.id < $2 order by e.id desc limit $1";
+
+type Row = (Uuid, i64, Option<Uuid>, Option<String>, String, String, String);
+
+/// Writes an act down, in the transaction that does it.
+pub async fn record(tx: &mut Tx, act: &Act, now: i64) -> sqlx::Result<()> {
+    let actor = match act.actor {
+        Actor::Command => None,
+        Actor::Account(account) => Some(account.0),
+    };
+    run!(tx, c => sqlx::query(RECORD)
+        .bind(Uuid::now_v7())
+        .bind(now)
+        .bind(actor)
+        .bind(act.name)
+        .bind(&act.subject)
+        .bind(&act.detail)
+        .execute(c)
+        .await
+        .map(|_| ()))
+}
+
+/// The newest acts, or those before an entry; the newest first.
+pub async fn list(db: &Db, before: Option<Uuid>, take: u32) -> sqlx::Result<Vec<Entry>> {
+    let take = i64::from(take);
+    let rows: Vec<Row> = match before {
+        None => read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await),
+        Some(id) => read!(db, c => sqlx::query_as(BEFORE).bind(take).bind(id).fetch_all(c).await),
+    }?;
+    let entry = |(id, at, actor, username, name, subject, detail)| Entry {
+        id,
+        at,
+        actor: match actor {
+            None => Actor::Command,
+            Some(account) => Actor::Account(AccountId(account)),
+        },
+        username,
+        name,
+        subject,
+        detail,
+    };
+    Ok(rows.into_iter().map(entry).collect())
+}

@@ -1,0 +1,26 @@
+//! The keys as an operator lists them, page by page.
+
+use super::stored::{KeyRow, StoredKey, keys};
+use platform::db::{Db, read};
+
+const PAGE: &str = keys!(
+    "where substr(a.username, 1, length($1)) = $1 order by a.username, k.created_at, k.id limit $2 offset $3"
+);
+const COUNT: &str = "select count(*) from keys k join accounts a on a.id = k.account_id \
+     where substr(a.username, 1, length($1)) = $1";
+
+/// Some of the keys of accounts whose names begin like this.
+pub async fn list_page(db: &Db, begins: &str, take: i64, skip: i64) -> sqlx::Result<Vec<StoredKey>> {
+    let rows: Vec<KeyRow> = read!(db, c => sqlx::query_as(PAGE)
+        .bind(begins)
+        .bind(take)
+        .bind(skip)
+        .fetch_all(c)
+        .await)?;
+    Ok(rows.into_iter().map(StoredKey::from).collect())
+}
+
+/// How many keys have accounts whose names begin like this.
+pub async fn count(db: &Db, begins: &str) -> sqlx::Result<i64> {
+    read!(db, c => sqlx::query_scalar(COUNT).bind(begins).fetch_one(c).await)
+}

@@ -1,0 +1,114 @@
+//! A key as the store holds it.
+
+use super::{Key, Kind, State};
+use platform::ids::{AccountId, KeyId};
+use uuid::Uuid;
+
+/// Selects what a row of a key is read from.
+macro_rules! keys {
+    ($rest:literal) => {
+        concat!(
+            "select k.id, k.account_id, a.username, k.kind, k.name, k.public_key, k.hash, k.created_at, ",
+            "k.revoked_at, k.blocked_at, k.block_reason, k.exposed_at, k.exposed_mailed_at, k.ends_at ",
+            "from keys k join accounts a on a.id = k.account_id ",
+            $rest
+        )
+    };
+}
+
+pub(crate) use keys;
+
+/// A key with what its owner is shown of it. Times are milliseconds since 1970.
+#[derive(Clone, Debug)]
+pub struct StoredKey {
+    pub id: Uuid,
+    pub account_id: Uuid,
+    pub username: String,
+    pub kind: String,
+    pub name: String,
+    /// The key itself, for public keys alone.
+    pub public_key: Option<String>,
+    pub hash: Vec<u8>,
+    pub created_at: i64,
+    pub revoked_at: Option<i64>,
+    pub blocked_at: Option<i64>,
+    /// What the operator says to its owner.
+    pub block_reason: Option<String>,
+    pub exposed_at: Option<i64>,
+    pub exposed_mailed_at: Option<i64>,
+    /// When it ends by itself, after it was rolled.
+    pub ends_at: Option<i64>,
+}
+
+/// The columns of a key as the store selects them.
+pub type KeyRow = (
+    Uuid,
+    Uuid,
+    String,
+    String,
+    String,
+    Option<String>,
+    Vec<u8>,
+    i64,
+    Option<i64>,
+    Option<i64>,
+    Option<String>,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+);
+
+impl From<KeyRow> for StoredKey {
+    fn from(row: KeyRow) -> StoredKey {
+        let (id, account_id, username, kind, name, public_key, hash, ..) = row;
+        let (.., created_at, revoked_at, blocked_at, block_reason, exposed_at, exposed_mailed_at, ends_at) =
+            row;
+        StoredKey {
+            id,
+            account_id,
+            username,
+            kind,
+            name,
+            public_key,
+            hash,
+            created_at,
+            revoked_at,
+            blocked_at,
+            block_reason,
+            exposed_at,
+            exposed_mailed_at,
+            ends_at,
+        }
+    }
+}
+
+impl StoredKey {
+    /// What it is called on a page: its name, or its id where it has none.
+    pub fn title(&self) -> String {
+        match self.name.is_empty() {
+            true => self.id.to_string(),
+            false => self.name.clone(),
+        }
+    }
+
+    /// Whether it works at a moment.
+    pub fn state_at(&self, now: i64) -> State {
+        self.key().state_at(|| now)
+    }
+
+    pub fn key(&self) -> Key {
+        Key {
+            id: KeyId(self.id),
+            account: AccountId(self.account_id),
+            kind: self.kind.parse().unwrap_or(Kind::Private),
+            state: match (self.revoked_at, self.blocked_at) {
+                (Some(_), _) => State::Revoked,
+                (None, Some(_)) => State::Blocked,
+                (None, None) => State::Active,
+            },
+            exposed: self.exposed_at.is_some(),
+            ends_at: self.ends_at,
+            limits: Default::default(),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The SQL of partners' origins.
+
+use super::origin::Origin;
+use platform::db::{Db, read, run};
+use platform::ids::AccountId;
+
+const LIST: &str = "select origin from partner_origins where account_id = $1 order by origin";
+const HAS: &str = "select count(*) from partner_origins where origin = $1";
+const COUNT: &str = "select count(*) from partner_origins where account_id = $1";
+const INSERT: &str = "insert into partner_origins (account_id, origin, created_at) values ($1, $2, $3) \
+     on conflict (account_id, origin) do nothing";
+const REMOVE: &str = "delete from partner_origins where account_id = $1 and origin = $2";
+
+/// The origins that one account may register.
+pub const MAX_ORIGINS: i64 = 20;
+
+/// What became of an origin that was to be registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Added {
+    New,
+    Known,
+    /// The account has as many as it may.
+    TooMany,
+}
+
+/// The origins of an account.
+pub async fn list(db: &Db, account: AccountId) -> sqlx::Result<Vec<String>> {
+    read!(db, c => sqlx::query_scalar(LIST).bind(account.0).fetch_all(c).await)
+}
+
+/// Has any account registered it?
+pub async fn has(db: &Db, origin: &Origin) -> sqlx::Result<bool> {
+    let count: i64 = read!(db, c => sqlx::query_scalar(HAS).bind(origin.as_str()).fetch_one(c).await)?;
+    Ok(count > 0)
+}
+
+/// Registers an origin for an account.
+pub async fn insert(db: &Db, account: AccountId, origin: &Origin, now: i64) -> sqlx::Result<Added> {
+    let mut tx = db.write().await?;
+    let touched = run!(&mut tx, c => sqlx::query(INSERT)
+        .bind(account.0)
+        .bind(origin.as_str())
+        .bind(now)
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))?;
+    let count: i64 = run!(&mut tx, c => sqlx::query_scalar(COUNT).bind(account.0).fetch_one(c).await)?;
+    match (touched, count > MAX_ORIGINS) {
+        (0, _) => Ok(Added::Known),
+        (_, true) => Ok(Added::TooMany),
+        (_, false) => tx.commit().await.map(|()| Added::New),
+    }
+}
+
+/// Takes an origin from an account. False where it had none such.
+pub async fn remove(db: &Db, account: AccountId, origin: &str) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    let touched = run!(&mut tx, c => sqlx::query(REMOVE)
+        .bind(account.0)
+        .bind(origin)
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))?;
+    tx.commit().await?;
+    Ok(touched > 0)
+}

@@ -1,0 +1,109 @@
+//! The SQL of sessions.
+
+use super::{IDLE_LIMIT, SignedIn};
+use crate::accounts::proof::Proof;
+use crate::accounts::store::hold;
+use platform::db::{Db, read, run};
+use platform::ids::AccountId;
+use uuid::Uuid;
+
+const FIND: &str = "select a.id, a.username, a.email, a.operator, s.seen_at from sessions s \
+     join accounts a on a.id = s.account_id where s.hash = $1 and s.seen_at > $2 and a.deleted_at is null";
+const LIST: &str =
+    "select hash, created_at, seen_at, agent from sessions where account_id = $1 order by seen_at desc";
+const INSERT: &str =
+    "insert into sessions (hash, account_id, created_at, seen_at, agent) values ($1, $2, $3, $3, $4)";
+const REMOVE_IDLE: &str = "delete from sessions where seen_at <= $1";
+const NOTE_SEEN: &str = "update sessions set seen_at = $2 where hash = $1";
+const REMOVE: &str = "delete from sessions where hash = $1";
+const REMOVE_OF_ACCOUNT: &str = "delete from sessions where account_id = $1 and hash = $2";
+const REMOVE_OTHERS: &str = "delete from sessions where account_id = $1 and hash <> $2";
+
+/// A session as its owner sees it.
+#[derive(Clone, Debug)]
+pub struct StoredSession {
+    pub hash: Vec<u8>,
+    pub created_at: i64,
+    pub seen_at: i64,
+    pub agent: String,
+}
+
+/// Who is signed in with this cookie, and when that was last noted.
+pub async fn find(db: &Db, hash: [u8; 32], oldest: i64) -> sqlx::Result<Option<(SignedIn, i64)>> {
+    let row: Option<(Uuid, String, Option<String>, bool, i64)> = read!(db, c => sqlx::query_as(FIND)
+        .bind(hash.as_slice())
+        .bind(oldest)
+        .fetch_optional(c)
+        .await)?;
+    Ok(row.map(|(id, username, email, operator, seen_at)| {
+        let signed_in = SignedIn {
+            account: AccountId(id),
+            username,
+            email,
+            operator,
+            session: hash,
+        };
+        (signed_in, seen_at)
+    }))
+}
+
+/// The sessions of an account, the last used first.
+pub async fn list(db: &Db, account: AccountId) -> sqlx::Result<Vec<StoredSession>> {
+    let rows: Vec<(Vec<u8>, i64, i64, String)> =
+        read!(db, c => sqlx::query_as(LIST).bind(account.0).fetch_all(c).await)?;
+    let session = |(hash, created_at, seen_at, agent)| StoredSession {
+        hash,
+        created_at,
+        seen_at,
+        agent,
+    };
+    Ok(rows.into_iter().map(session).collect())
+}
+
+/// Begins a session, and forgets those that ended by themselves. False where what was proven is the password no more.
+pub async fn insert(db: &Db, hash: [u8; 32], proof: &Proof, agent: &str, now: i64) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    if !hold(&mut tx, proof).await? {
+        return Ok(false);
+    }
+    let oldest = now - IDLE_LIMIT.as_millis() as i64;
+    run!(&mut tx, c => sqlx::query(REMOVE_IDLE).bind(oldest).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(INSERT)
+        .bind(hash.as_slice())
+        .bind(proof.account.0)
+        .bind(now)
+        .bind(agent)
+        .execute(c)
+        .await
+        .map(|_| ()))?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+pub async fn note_seen(db: &Db, hash: [u8; 32], now: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    run!(&mut tx, c => sqlx::query(NOTE_SEEN).bind(hash.as_slice()).bind(now).execute(c).await.map(|_| ()))?;
+    tx.commit().await
+}
+
+/// Ends a session.
+pub async fn remove(db: &Db, hash: [u8; 32]) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    run!(&mut tx, c => sqlx::query(REMOVE).bind(hash.as_slice()).execute(c).await.map(|_| ()))?;
+    tx.commit().await
+}
+
+/// Ends a session of this account. False where there is none.
+pub async fn remove_of(db: &Db, account: AccountId, hash: &[u8]) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    let ended = run!(&mut tx, c => sqlx::query(REMOVE_OF_ACCOUNT).bind(account.0).bind(hash).execute(c).await.map(|done| done.rows_affected()))?;
+    tx.commit().await?;
+    Ok(ended > 0)
+}
+
+/// Ends all sessions of this account but one.
+pub async fn remove_others(db: &Db, account: AccountId, kept: [u8; 32]) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    run!(&mut tx, c => sqlx::query(REMOVE_OTHERS).bind(account.0).bind(kept.as_slice()).execute(c).await.map(|_| ()))?;
+    tx.commit().await
+}

@@ -1,0 +1,206 @@
+//! What each key is used for, by class and hour.
+//!
+//! Calls are counted in memory when they are answered and added to the store about once a second, so that several
+//! servers add up; a crash forgets the last second. `calls` are all calls that a limit judged; `refused` those among
+//! them that it turned away (429); `errors` those that ended in any other status from 400 on, the caller's mistakes and
+//! ours alike.
+
+pub mod saving;
+pub mod store;
+
+use crate::limits::Class;
+use crate::limits::shards::Shards;
+use platform::ids::KeyId;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use uuid::Uuid;
+
+/// An hour in milliseconds.
+pub const HOUR: i64 = 3_600_000;
+
+/// How long hours are kept: 90 days.
+pub const KEPT: i64 = 90 * 24 * HOUR;
+
+/// A number of calls, and what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub calls: u64,
+    pub refused: u64,
+    pub errors: u64,
+}
+
+impl Counts {
+    fn add(&mut self, more: Counts) {
+        self.calls += more.calls;
+        self.refused += more.refused;
+        self.errors += more.errors;
+    }
+}
+
+/// Key, start of the hour in milliseconds since 1970, class.
+type Slot = (KeyId, i64, Class);
+
+/// What was counted since the last look, with the moment of the last call; sorted, so that two servers lock rows in
+/// the same order.
+pub type Unsaved = BTreeMap<(KeyId, i64, &'static str), (Counts, i64)>;
+
+/// The counts that the store has not heard of yet.
+#[derive(Debug, Default)]
+pub struct Usage {
+    slots: Shards<Slot, Counter>,
+}
+
+#[derive(Debug, Default)]
+struct Counter {
+    calls: AtomicU64,
+    refused: AtomicU64,
+    errors: AtomicU64,
+    last_at: AtomicI64,
+}
+
+impl Counter {
+    fn add(&self, counts: Counts, at: i64) {
+        for (count, more) in [
+            (&self.calls, counts.calls),
+            (&self.refused, counts.refused),
+            (&self.errors, counts.errors),
+        ] {
+            if more > 0 {
+                count.fetch_add(more, Relaxed);
+            }
+        }
+        self.last_at.fetch_max(at, Relaxed);
+    }
+
+    fn take(&self) -> Counts {
+        Counts {
+            calls: self.calls.swap(0, Relaxed),
+            refused: self.refused.swap(0, Relaxed),
+            errors: self.errors.swap(0, Relaxed),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        let counts = [&self.calls, &self.refused, &self.errors];
+        counts.iter().all(|count| count.load(Relaxed) == 0)
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Success,
+    /// Any status of 400 and above, except 429.
+    Error,
+    /// 429
+    RateLimited,
+}
+
+impl Outcome {
+    /// The outcome of a call that was answered with an HTTP status.
+    pub const fn of_status(status: u16) -> Outcome {
+        match status {
+            429 => Outcome::RateLimited,
+            400.. => Outcome::Error,
+            _ => Outcome::Success,
+        }
+    }
+}
+
+impl Usage {
+    /// Counts one call of a key that was answered at `now`.
+    #[inline]
+    pub fn count(&self, key: KeyId, class: Class, outcome: Outcome, now: i64) {
+        let counts = Counts {
+            calls: 1,
+            refused: u64::from(outcome == Outcome::RateLimited),
+            errors: u64::from(outcome == Outcome::Error),
+        };
+        self.slots.get((key, hour_of(now), class)).add(counts, now);
+    }
+
+    /// Adds what was counted since this was last asked; hours that are over are let go of.
+    pub fn take_unsaved(&self, now: i64, unsaved: &mut Unsaved) {
+        self.slots.each(|(key, hour, class), counter| {
+            let counts = counter.take();
+            if counts != Counts::default() {
+                let (sum, last_at) = unsaved.entry((key, hour, class.name())).or_default();
+                sum.add(counts);
+                *last_at = counter.last_at.load(Relaxed).max(*last_at);
+            }
+        });
+        let current = hour_of(now);
+        self.slots
+            .retain(|(_, hour, _), counter| hour >= current || !counter.is_empty());
+    }
+}
+
+/// The start of the hour of a moment.
+pub fn hour_of(millis: i64) -> i64 {
+    millis - millis.rem_euclid(HOUR)
+}
+
+/// One hour of one key and class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hour {
+    pub key: Uuid,
+    /// Its start, in milliseconds since 1970.
+    pub hour: i64,
+    pub class: String,
+    pub counts: Counts,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: KeyId = KeyId(Uuid::from_u128(7));
+    const NOW: i64 = 1_800_000_000_000;
+
+    fn unsaved(usage: &Usage, now: i64) -> Unsaved {
+        let mut unsaved = Unsaved::new();
+        usage.take_unsaved(now, &mut unsaved);
+        unsaved
+    }
+
+    #[test]
+    fn a_call_is_refused_or_an_error_or_neither() {
+        let usage = Usage::default();
+        for status in [200, 304, 404, 429, 503] {
+            usage.count(KEY, Class::Search, Outcome::of_status(status), NOW + 5);
+        }
+        let counts = Counts {
+            calls: 5,
+            refused: 1,
+            errors: 2,
+        };
+        assert_eq!(unsaved(&usage, NOW)[&(KEY, NOW, "search")], (counts, NOW + 5));
+        assert!(unsaved(&usage, NOW).is_empty());
+    }
+
+    #[test]
+    fn hours_and_classes_are_counted_apart_and_let_go_when_they_are_over() {
+        let usage = Usage::default();
+        for (class, at) in [
+            (Class::Search, NOW),
+            (Class::Details, NOW),
+            (Class::Search, NOW + HOUR),
+        ] {
+            usage.count(KEY, class, Outcome::Success, at);
+        }
+        assert_eq!(unsaved(&usage, NOW + HOUR).len(), 3);
+        assert_eq!(usage.slots.len(), 1);
+    }
+
+    #[test]
+    fn what_waits_to_be_saved_adds_up() {
+        let usage = Usage::default();
+        let mut waiting = Unsaved::new();
+        for (status, at) in [(200, NOW + 9), (404, NOW + 3)] {
+            usage.count(KEY, Class::Browse, Outcome::of_status(status), at);
+            usage.take_unsaved(NOW, &mut waiting);
+        }
+        let (counts, last_at) = waiting[&(KEY, NOW, "browse")];
+        assert_eq!((counts.calls, counts.errors, last_at), (2, 1, NOW + 9));
+    }
+}

@@ -1,0 +1,112 @@
+//! The SQL of usage.
+
+use super::{Counts, Hour, KEPT, Unsaved, hour_of};
+use platform::db::{Db, Tx, read, run};
+use platform::ids::{AccountId, KeyId};
+use uuid::Uuid;
+
+const ADD: &str = "insert into key_usage (key_id, hour, class, calls, refused, errors, last_at) \
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict (key_id, hour, class) do update set \
+     calls = key_usage.calls + excluded.calls, refused = key_usage.refused + excluded.refused, \
+     errors = key_usage.errors + excluded.errors, last_at = case when excluded.last_at > key_usage.last_at \
+     then excluded.last_at else key_usage.last_at end";
+const PRUNE: &str = "delete from key_usage where hour < $1";
+const OF_KEY: &str = "select key_id, hour, class, calls, refused, errors from key_usage \
+     where key_id = $1 and hour >= $2 order by hour, class";
+/// A privileged call is counted for both of its keys; for the account it is one.
+const OF_ACCOUNT: &str = "select u.key_id, u.hour, u.class, u.calls, u.refused, u.errors from key_usage u \
+     join keys k on k.id = u.key_id where k.account_id = $1 and k.kind = 'public' and u.hour >= $2 \
+     order by u.hour, k.created_at, k.id, u.class";
+const TOTALS: &str = "select u.key_id, cast(sum(u.calls) as bigint), cast(sum(u.refused) as bigint), \
+     cast(sum(u.errors) as bigint) from key_usage u where u.hour >= $1 group by u.key_id";
+const TOTALS_OF_ACCOUNT: &str = "select u.key_id, cast(sum(u.calls) as bigint), \
+     cast(sum(u.refused) as bigint), cast(sum(u.errors) as bigint) from key_usage u \
+     join keys k on k.id = u.key_id where u.hour >= $1 and k.account_id = $2 group by u.key_id";
+const LAST_USED: &str = "select key_id, max(last_at) from key_usage group by key_id";
+const LAST_USED_OF_ACCOUNT: &str = "select u.key_id, max(u.last_at) from key_usage u \
+     join keys k on k.id = u.key_id where k.account_id = $1 group by u.key_id";
+
+type HourRow = (Uuid, i64, String, i64, i64, i64);
+type TotalRow = (Uuid, i64, i64, i64);
+
+/// Adds what a server counted.
+pub async fn add(tx: &mut Tx, unsaved: &Unsaved) -> sqlx::Result<()> {
+    for ((key, hour, class), (counts, last_at)) in unsaved {
+        run!(&mut *tx, c => sqlx::query(ADD)
+            .bind(key.0)
+            .bind(hour)
+            .bind(class)
+            .bind(counts.calls as i64)
+            .bind(counts.refused as i64)
+            .bind(counts.errors as i64)
+            .bind(last_at)
+            .execute(c)
+            .await
+            .map(|_| ()))?;
+    }
+    Ok(())
+}
+
+/// Removes the hours that are older than 90 days.
+pub async fn prune(tx: &mut Tx, now: i64) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(PRUNE).bind(hour_of(now - KEPT)).execute(c).await.map(|_| ()))
+}
+
+/// The hours of one key that began at `since` or later, the oldest first. Hours without a call have no row.
+pub async fn list_of_key(db: &Db, key: KeyId, since: i64) -> sqlx::Result<Vec<Hour>> {
+    let rows: Vec<HourRow> =
+        read!(db, c => sqlx::query_as(OF_KEY).bind(key.0).bind(since).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(hour).collect())
+}
+
+/// The hours of all public keys of an account that began at `since` or later, the oldest first.
+pub async fn list_of_account(db: &Db, account: AccountId, since: i64) -> sqlx::Result<Vec<Hour>> {
+    let rows: Vec<HourRow> =
+        read!(db, c => sqlx::query_as(OF_ACCOUNT).bind(account.0).bind(since).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(hour).collect())
+}
+
+/// The totals of each key, of one account or of all, in the hours that began at `since` or later.
+pub async fn list_totals(
+    db: &Db,
+    account: Option<AccountId>,
+    since: i64,
+) -> sqlx::Result<Vec<(KeyId, Counts)>> {
+    let rows: Vec<TotalRow> = match account {
+        None => read!(db, c => sqlx::query_as(TOTALS).bind(since).fetch_all(c).await),
+        Some(account) => {
+            read!(db, c => sqlx::query_as(TOTALS_OF_ACCOUNT).bind(since).bind(account.0).fetch_all(c).await)
+        }
+    }?;
+    let total = |(key, calls, refused, errors)| (KeyId(key), counts(calls, refused, errors));
+    Ok(rows.into_iter().map(total).collect())
+}
+
+/// When each key, of one account or of all, was last used, in milliseconds since 1970; it is at most about a second
+/// behind. A key that is not here was not used for 90 days.
+pub async fn list_last_used(db: &Db, account: Option<AccountId>) -> sqlx::Result<Vec<(KeyId, i64)>> {
+    let rows: Vec<(Uuid, i64)> = match account {
+        None => read!(db, c => sqlx::query_as(LAST_USED).fetch_all(c).await),
+        Some(account) => {
+            read!(db, c => sqlx::query_as(LAST_USED_OF_ACCOUNT).bind(account.0).fetch_all(c).await)
+        }
+    }?;
+    Ok(rows.into_iter().map(|(key, at)| (KeyId(key), at)).collect())
+}
+
+fn hour((key, hour, class, calls, refused, errors): HourRow) -> Hour {
+    Hour {
+        key,
+        hour,
+        class,
+        counts: counts(calls, refused, errors),
+    }
+}
+
+fn counts(calls: i64, refused: i64, errors: i64) -> Counts {
+    Counts {
+        calls: calls.unsigned_abs(),
+        refused: refused.unsigned_abs(),
+        errors: errors.unsigned_abs(),
+    }
+}

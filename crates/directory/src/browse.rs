@@ -1,0 +1,39 @@
+//! Browsing: the nonprofits of one cause, page by page, most prominent first.
+
+use crate::documents::cause_label;
+use crate::edits::Element;
+use crate::nonprofits::Nonprofit;
+use crate::view::View;
+
+impl View {
+    /// How many nonprofits a cause has.
+    pub fn count_of_cause(&self, name: &str) -> u64 {
+        let Some(snapshot) = &self.snapshot else {
+            return 0;
+        };
+        let settled = snapshot
+            .index()
+            .list(&cause_label(name))
+            .map_or(0, |list| list.len());
+        let edits = self.overlay.edits(name);
+        (settled + edits.added.len() - edits.removed.len()) as u64
+    }
+
+    /// `take` nonprofits of a cause after the first `skip`, in order of prominence, name and id.
+    pub fn list_of_cause(&self, name: &str, skip: u64, take: usize) -> Vec<Nonprofit<'_>> {
+        let Some(snapshot) = &self.snapshot else {
+            return Vec::new();
+        };
+        let list = snapshot.index().list(&cause_label(name));
+        let edits = self.overlay.edits(name);
+        let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+        edits
+            .window(list.map_or(0, |list| list.len()), skip, take)
+            .into_iter()
+            .filter_map(|element| match element {
+                Element::Settled(at) => snapshot.nonprofit(list?.slice(at, 1).next()?),
+                Element::Recent(place) => self.overlay.nonprofit(place),
+            })
+            .collect()
+    }
+}

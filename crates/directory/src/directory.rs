@@ -1,0 +1,123 @@
+//! The directory of a running server.
+
+use crate::nonprofits::causes::Causes;
+use crate::nonprofits::ein::Ein;
+use crate::nonprofits::identifier::{Identifier, NoIdentifier};
+use crate::nonprofits::store;
+use crate::record;
+use crate::rules::rules;
+use crate::view::{Found, View};
+use arc_swap::ArcSwap;
+use platform::db::{Db, Topic};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use thiserror::Error;
+use uuid::Uuid;
+
+/// The directory of a running server.
+///
+/// Requests read its current [`View`]; see [`keeper`](crate::keeper) for how that stays up to date.
+#[derive(Debug)]
+pub struct Directory {
+    pub(super) db: Db,
+    /// The identity of the store, which every snapshot carries.
+    pub(super) store: Uuid,
+    /// Where snapshots are stored.
+    pub(super) folder: PathBuf,
+    pub(super) causes: &'static Causes,
+    /// A checksum of everything that responses depend on beyond the revision of the store.
+    pub(super) surroundings: u32,
+    pub(super) view: ArcSwap<View>,
+}
+
+/// The reason why a text names no nonprofit.
+#[derive(Debug, Error)]
+pub enum ResolveError {
+    /// The text is an EIN with a dash or a prefix. [`Directory::resolve_lenient`] accepts it.
+    #[error("an EIN is nine digits: {0}")]
+    FormattedEin(Ein),
+    /// The text is no identifier, or no nonprofit has it.
+    #[error("there is no such nonprofit")]
+    NotFound,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] sqlx::Error),
+}
+
+impl Directory {
+    /// Creates the directory over a store, with no snapshot opened yet.
+    ///
+    /// `data` is the data folder. `answers_depend_on` is anything else that changes what responses say, such as the public
+    /// URL: it becomes part of their entity tags.
+    pub fn new(
+        db: Db,
+        store: Uuid,
+        data: &Path,
+        answers_depend_on: &[u8],
+        causes: &'static Causes,
+    ) -> Directory {
+        let mut surroundings = crc32fast::Hasher::new_with_initial(rules());
+        surroundings.update(store.as_bytes());
+        surroundings.update(answers_depend_on);
+        Directory {
+            db,
+            store,
+            folder: data.join("directory"),
+            causes,
+            surroundings: surroundings.finalize(),
+            view: ArcSwap::default(),
+        }
+    }
+
+    /// Returns whether it can answer, from a snapshot or from the store.
+    pub async fn is_ready(&self) -> bool {
+        self.view.load().snapshot.is_some() || self.db.revision(Topic::Directory).await.is_ok()
+    }
+
+    /// The current state.
+    pub fn view(&self) -> Arc<View> {
+        self.view.load_full()
+    }
+
+    /// The causes of this server.
+    pub fn causes(&self) -> &'static Causes {
+        self.causes
+    }
+
+    /// Finds a nonprofit. Queries the store only when there is no snapshot.
+    pub async fn find(&self, identifier: &Identifier) -> sqlx::Result<Option<Found>> {
+        let view = self.view.load_full();
+        if view.overlay.find(identifier).is_some() {
+            return Ok(Some(Found::Overlay(view, identifier.clone())));
+        }
+        if let Some(snapshot) = &view.snapshot {
+            let place = snapshot.place(identifier);
+            return Ok(place.map(|place| Found::Snapshot(view, place)));
+        }
+        let found = store::find(&self.db, identifier, self.causes, record::to_vec).await?;
+        Ok(found.map(Found::Store))
+    }
+
+    /// Finds the nonprofit that a text names: by its ID, its EIN as nine digits, or its current or a former slug, with
+    /// any letter case and surrounding whitespace.
+    ///
+    /// Callers that redirect to the canonical URL compare the text with the slug of the nonprofit.
+    pub async fn resolve(&self, text: &str) -> Result<Found, ResolveError> {
+        let identifier = Identifier::parse(text).map_err(|error| match error {
+            NoIdentifier::DressedEin(ein) => ResolveError::FormattedEin(ein),
+            NoIdentifier::Nonsense => ResolveError::NotFound,
+        })?;
+        self.find(&identifier).await?.ok_or(ResolveError::NotFound)
+    }
+
+    /// Does the same as [`resolve`](Directory::resolve), and accepts an EIN as people write it: with a dash or a prefix.
+    pub async fn resolve_lenient(&self, text: &str) -> Result<Found, ResolveError> {
+        match self.resolve(text).await {
+            Err(ResolveError::FormattedEin(ein)) => {
+                let found = self.find(&Identifier::Ein(ein)).await?;
+                found.ok_or(ResolveError::NotFound)
+            }
+            resolved => resolved,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The documents of the search index: a nonprofit as the index sees it, with the labels that filters use.
+
+use crate::nonprofits::causes::Causes;
+use crate::nonprofits::{Nonprofit, place};
+use ::search::{BuildError, Builder, Document};
+use platform::text::fold;
+
+/// The label that all nonprofits of a cause carry.
+pub fn cause_label(name: &str) -> String {
+    format!("cause:{}", name.trim().to_ascii_lowercase())
+}
+
+/// The label that all nonprofits of a state carry.
+pub fn state_label(code: &str) -> String {
+    format!("state:{}", code.trim().to_ascii_uppercase())
+}
+
+/// The label that all nonprofits of a city carry, whatever its state and however its saint, mount or fort is written.
+pub fn city_label(name: &str) -> String {
+    let mut label = String::from("city");
+    for (place, word) in fold(name, ' ').split(' ').enumerate() {
+        label.push(if place == 0 { ':' } else { ' ' });
+        label.push_str(match word {
+            "saint" => "st",
+            "mount" => "mt",
+            "fort" => "ft",
+            _ => word,
+        });
+    }
+    label
+}
+
+/// The label of nonprofits that gifts can be passed on to.
+pub const DISBURSABLE: &str = "disbursable";
+
+/// Adds a nonprofit to the index.
+pub fn add(builder: &mut Builder, nonprofit: &Nonprofit<'_>, causes: &Causes) -> Result<u32, BuildError> {
+    let aliases: Vec<&str> = nonprofit.aliases.lines().collect();
+    let number = nonprofit.ein.map(|ein| ein.to_string());
+    let mut labels: Vec<String> = causes
+        .of_set(nonprofit.causes)
+        .map(|cause| cause_label(&cause.name))
+        .collect();
+    if !nonprofit.state.is_empty() {
+        labels.push(state_label(nonprofit.state));
+    }
+    if !nonprofit.city.is_empty() {
+        labels.push(city_label(nonprofit.city));
+    }
+    if nonprofit.is_disbursable() {
+        labels.push(DISBURSABLE.to_owned());
+    }
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    builder.add(&Document {
+        name: nonprofit.name,
+        aliases: &aliases,
+        also: &[nonprofit.chapter, nonprofit.filed_name],
+        place: &[
+            nonprofit.city,
+            nonprofit.state,
+            place::state_name(nonprofit.state).unwrap_or_default(),
+        ],
+        number: number.as_deref(),
+        domain: nonprofit.website_url,
+        weight: nonprofit.prominence as f32 / 1_000.0,
+        labels: &labels,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_city_has_one_label_however_it_is_written() {
+        for (label, names) in [
+            ("city:st louis", ["St. Louis", "saint louis", "ST LOUIS"]),
+            (
+                "city:port st lucie",
+                ["Port Saint Lucie", "port st. lucie", "Port St Lucie"],
+            ),
+            ("city:mt vernon", ["Mount Vernon", "Mt. Vernon", "mt vernon"]),
+            ("city:ft worth", ["Fort Worth", "Ft. Worth", "FT WORTH"]),
+            (
+                "city:mountain view",
+                ["Mountain View", "mountain  view", "MOUNTAIN VIEW"],
+            ),
+        ] {
+            assert_eq!(names.map(city_label), [label; 3]);
+        }
+    }
+}

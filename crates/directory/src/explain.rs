@@ -1,0 +1,62 @@
+//! Why a nonprofit stands where it stands, for `causeway search --explain`.
+
+use crate::view::View;
+use ::search::{Query, Together};
+
+/// A nonprofit of an answer, with the account of the index.
+#[derive(Debug)]
+pub struct Account {
+    pub name: String,
+    pub location: String,
+    pub ein: Option<String>,
+    pub slug: String,
+    pub score: f32,
+    pub why: String,
+}
+
+impl View {
+    /// The best `take` nonprofits for a text, each with the reason why it stands there.
+    pub fn explain(&self, text: &str, take: usize) -> Vec<Account> {
+        let Some(snapshot) = &self.snapshot else {
+            return Vec::new();
+        };
+        let is_replaced = |place: u32| self.overlay.replaces(place);
+        let settled = snapshot.index().explain(&Query {
+            text,
+            take,
+            filter: &[],
+            hidden: Some(&is_replaced),
+        });
+        let recent = self.overlay.index().map_or_else(Vec::new, |index| {
+            index.explain(&Query {
+                take,
+                ..Query::new(text)
+            })
+        });
+        let together = Together::new(settled.iter().chain(&recent).map(|why| &why.hit), take);
+        let settled = settled
+            .into_iter()
+            .map(|why| (snapshot.nonprofit(why.hit.document), why));
+        let recent = recent
+            .into_iter()
+            .map(|why| (self.overlay.nonprofit(why.hit.document), why));
+        let mut accounts: Vec<Account> = settled
+            .chain(recent)
+            .filter(|(_, why)| together.keeps(&why.hit))
+            .filter_map(|(nonprofit, why)| {
+                let nonprofit = nonprofit?;
+                Some(Account {
+                    name: nonprofit.name.to_owned(),
+                    location: nonprofit.location(),
+                    ein: nonprofit.ein.map(|ein| ein.to_string()),
+                    slug: nonprofit.slug.to_owned(),
+                    score: why.hit.score,
+                    why: why.to_string(),
+                })
+            })
+            .collect();
+        accounts.sort_by(|a, b| b.score.total_cmp(&a.score));
+        accounts.truncate(take);
+        accounts
+    }
+}

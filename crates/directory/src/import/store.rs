@@ -1,0 +1,382 @@
+//! The SQL of imports: what is known, bulk writes, and the record of each import.
+
+use super::summary::Summary;
+use crate::nonprofits::rows::StoredNonprofit;
+use jiff::Timestamp;
+use platform::db::{Connection, Db, Topic, Tx, from_row, read, run};
+use sqlx::{AssertSqlSafe, Executor};
+use std::collections::HashMap;
+use std::fmt::Write;
+use uuid::Uuid;
+
+const KNOWN: &str =
+    "select ein, slug, digest, listed, gone_at is not null as gone from nonprofits where ein is not null";
+const SLUGS_WITHOUT_EIN: &str =
+    "select slug from nonprofits where ein is null union all select slug from former_slugs";
+const PROFILE_NAMES: &str = "select nonprofit_id, name from profiles where name is not null";
+const SLUG_TAKEN: &str = "select count(*) from (select slug from nonprofits where slug = $1 \
+     union all select slug from former_slugs where slug = $1) as taken";
+const IS_FORMER: &str = "select count(*) from former_slugs where slug = $1 and nonprofit_id = $2";
+const KEEP_FORMER: &str =
+    "insert into former_slugs (slug, nonprofit_id) values ($1, $2) on conflict (slug) do nothing";
+const TAKE_BACK: &str = "delete from former_slugs where slug = $1 and nonprofit_id = $2";
+const MARK_GONE: &str = "update nonprofits set gone_at = $2 where ein = $1";
+const NOTE_CHANGE: &str =
+    "insert into directory_changes (revision, nonprofit_id) values ($1, $2) on conflict do nothing";
+const FORGET_CHANGES: &str = "delete from directory_changes where revision < $1";
+const INSERT_IMPORT: &str = "insert into imports (revision, kind, started_at, finished_at, lines, added, changed, \
+     gone, refused) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+const NEWEST: &str = "select kind, finished_at, lines, added, changed, gone, refused from imports \
+     order by revision desc limit $1 offset $2";
+const COUNT: &str = "select count(*) from imports";
+const INSERT_FILE: &str =
+    "insert into import_files (revision, position, name, sha256, lines) values ($1, $2, $3, $4, $5)";
+/// Rows from which on a copy pays.
+const FEW: usize = 32;
+const INDEXES: [(&str, &str); 3] = [
+    (
+        "drop index nonprofits_id",
+        "create unique index nonprofits_id on nonprofits (id)",
+    ),
+    (
+        "drop index nonprofits_ein",
+        "create unique index nonprofits_ein on nonprofits (ein)",
+    ),
+    (
+        "drop index nonprofits_slug",
+        "create unique index nonprofits_slug on nonprofits (slug)",
+    ),
+];
+const INSERT: &str = "insert into nonprofits (id, ein, slug, filed, listed, gone_at, digest) values ";
+const OR_UPDATE: &str = " on conflict (id) do update set slug = excluded.slug, filed = excluded.filed, \
+     listed = excluded.listed, gone_at = excluded.gone_at, digest = excluded.digest";
+const COPY: &str = "copy nonprofits (id, ein, slug, filed, listed, gone_at, digest) from stdin";
+const COLUMNS: usize = 7;
+
+/// Rows that one statement writes.
+pub const CHUNK: usize = 1_000;
+
+/// What an import has to know of a body that the store has already.
+#[derive(Debug)]
+pub struct Known {
+    pub slug: Box<str>,
+    pub digest: i64,
+    pub listed: bool,
+    pub gone: bool,
+}
+
+/// A row of [`KNOWN`].
+struct KnownRow {
+    ein: i64,
+    slug: String,
+    digest: i64,
+    listed: bool,
+    gone: bool,
+}
+
+from_row!(KnownRow {
+    ein,
+    slug,
+    digest,
+    listed,
+    gone
+});
+
+/// A row to be written, with what decides whether it has to be.
+#[derive(Clone, Debug)]
+pub struct Written {
+    pub nonprofit: StoredNonprofit,
+    pub digest: i64,
+}
+
+/// What the store holds when an import begins.
+#[derive(Debug)]
+pub struct Holdings {
+    pub revision: i64,
+    /// By EIN.
+    pub known: HashMap<u32, Known>,
+    /// Slugs beyond those of `known`.
+    pub other_slugs: Vec<String>,
+}
+
+/// Reads what is there.
+pub async fn holdings(db: &Db) -> sqlx::Result<Holdings> {
+    use futures_util::TryStreamExt;
+    let mut tx = db.view().await?;
+    let revision = tx.revision(Topic::Directory).await?;
+    let mut known = HashMap::new();
+    run!(&mut tx, c => {
+        let mut rows = sqlx::query_as::<_, KnownRow>(KNOWN).fetch(c);
+        while let Some(KnownRow { ein, slug, digest, listed, gone }) = rows.try_next().await? {
+            known.insert(ein as u32, Known { slug: slug.into(), digest, listed, gone });
+        }
+    });
+    let other_slugs = run!(&mut tx, c => sqlx::query_scalar(SLUGS_WITHOUT_EIN).fetch_all(c).await)?;
+    Ok(Holdings {
+        revision,
+        known,
+        other_slugs,
+    })
+}
+
+/// The names that profiles give to bodies.
+pub async fn list_profile_names(db: &Db) -> sqlx::Result<HashMap<Uuid, String>> {
+    let mut tx = db.view().await?;
+    let names: Vec<(Uuid, String)> = run!(&mut tx, c => sqlx::query_as(PROFILE_NAMES).fetch_all(c).await)?;
+    Ok(names.into_iter().collect())
+}
+
+/// Was this slug ever given out?
+pub async fn is_slug_taken(tx: &mut Tx, slug: &str) -> sqlx::Result<bool> {
+    let count: i64 = run!(tx, c => sqlx::query_scalar(SLUG_TAKEN).bind(slug).fetch_one(c).await)?;
+    Ok(count > 0)
+}
+
+/// Had this body this slug before?
+pub async fn is_former_slug_of(tx: &mut Tx, slug: &str, id: Uuid) -> sqlx::Result<bool> {
+    let count: i64 = run!(tx, c => sqlx::query_scalar(IS_FORMER).bind(slug).bind(id).fetch_one(c).await)?;
+    Ok(count > 0)
+}
+
+/// Keeps the slug of a renamed body for it, and frees its new one where that was its own before.
+pub async fn keep_former_slug(tx: &mut Tx, former: &str, current: &str, id: Uuid) -> sqlx::Result<()> {
+    run!(&mut *tx, c => sqlx::query(TAKE_BACK).bind(current).bind(id).execute(c).await.map(|_| ()))?;
+    run!(tx, c => sqlx::query(KEEP_FORMER).bind(former).bind(id).execute(c).await.map(|_| ()))
+}
+
+/// Notes that bodies left the files of the IRS.
+pub async fn mark_gone(tx: &mut Tx, eins: &[u32], now: i64) -> sqlx::Result<()> {
+    for ein in eins {
+        run!(&mut *tx, c => sqlx::query(MARK_GONE).bind(i64::from(*ein)).bind(now).execute(c).await.map(|_| ()))?;
+    }
+    Ok(())
+}
+
+/// Drops the indexes before many rows are added; [`make_indexes`] sorts once instead of finding a place for each.
+pub async fn drop_indexes(tx: &mut Tx) -> sqlx::Result<()> {
+    for (drop, _) in INDEXES {
+        run!(&mut *tx, c => c.execute(drop).await.map(|_| ()))?;
+    }
+    Ok(())
+}
+
+/// Makes the indexes again.
+pub async fn make_indexes(tx: &mut Tx) -> sqlx::Result<()> {
+    for (_, create) in INDEXES {
+        run!(&mut *tx, c => c.execute(create).await.map(|_| ()))?;
+    }
+    Ok(())
+}
+
+/// Adds rows that the store does not have.
+pub async fn insert_rows(tx: &mut Tx, rows: Vec<Written>) -> sqlx::Result<()> {
+    // A copy asks and waits three times, each time for an acknowledgement that the other side holds back.
+    if rows.len() < FEW {
+        return write_rows(tx, rows, "").await;
+    }
+    match tx.connection() {
+        Connection::Sqlite(_) => write_rows(tx, rows, "").await,
+        Connection::Postgres(connection) => {
+            let mut copy = connection.copy_in_raw(COPY).await?;
+            copy.send(copy_text(&rows).into_bytes()).await?;
+            copy.finish().await.map(|_| ())
+        }
+    }
+}
+
+/// Writes rows over those with the same id.
+pub async fn update_rows(tx: &mut Tx, rows: Vec<Written>) -> sqlx::Result<()> {
+    write_rows(tx, rows, OR_UPDATE).await
+}
+
+async fn write_rows(tx: &mut Tx, rows: Vec<Written>, ending: &str) -> sqlx::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let sql = AssertSqlSafe(statement(rows.len(), ending, matches!(tx, Tx::Postgres(_))));
+    run!(tx, c => {
+        let mut query = sqlx::query(sql);
+        for row in rows {
+            let Written { nonprofit, digest } = row;
+            query = query
+                .bind(nonprofit.id)
+                .bind(nonprofit.ein)
+                .bind(nonprofit.slug)
+                .bind(nonprofit.filed)
+                .bind(nonprofit.listed)
+                .bind(nonprofit.gone_at)
+                .bind(digest);
+        }
+        query.execute(c).await.map(|_| ())
+    })
+}
+
+/// `insert` for many rows. SQLite finds the name of a numbered parameter by walking over all of them, so there
+/// they are question marks.
+fn statement(rows: usize, ending: &str, numbered: bool) -> String {
+    let mut sql = INSERT.to_owned();
+    for row in 0..rows {
+        sql.push_str(if row == 0 { "(" } else { ",(" });
+        for column in 1..=COLUMNS {
+            let comma = if column == 1 { "" } else { "," };
+            let _ = match numbered {
+                true => write!(sql, "{comma}${}", row * COLUMNS + column),
+                false => write!(sql, "{comma}?"),
+            };
+        }
+        sql.push(')');
+    }
+    sql.push_str(ending);
+    sql
+}
+
+/// The text form of PostgreSQL's `copy`: tabs between columns, `\N` for null.
+fn copy_text(rows: &[Written]) -> String {
+    let mut text = String::with_capacity(rows.len() * 256);
+    for Written { nonprofit, digest } in rows {
+        let number = |value: Option<i64>| value.map_or_else(|| "\\N".to_owned(), |value| value.to_string());
+        let _ = write!(text, "{}\t{}", nonprofit.id, number(nonprofit.ein));
+        for column in [&nonprofit.slug, &nonprofit.filed] {
+            text.push('\t');
+            for letter in column.chars() {
+                match letter {
+                    '\\' => text.push_str("\\\\"),
+                    '\t' => text.push_str("\\t"),
+                    '\n' => text.push_str("\\n"),
+                    '\r' => text.push_str("\\r"),
+                    letter => text.push(letter),
+                }
+            }
+        }
+        let _ = writeln!(
+            text,
+            "\t{}\t{}\t{digest}",
+            nonprofit.listed,
+            number(nonprofit.gone_at)
+        );
+    }
+    text
+}
+
+/// Notes which bodies a small import touched.
+pub async fn note_changes(tx: &mut Tx, revision: i64, ids: &[Uuid]) -> sqlx::Result<()> {
+    for id in ids {
+        run!(&mut *tx, c => sqlx::query(NOTE_CHANGE).bind(revision).bind(id).execute(c).await.map(|_| ()))?;
+    }
+    Ok(())
+}
+
+/// Forgets which bodies older imports touched: a large one came after them, so no server can start from before it.
+pub async fn forget_changes(tx: &mut Tx, revision: i64) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(FORGET_CHANGES).bind(revision).execute(c).await.map(|_| ()))
+}
+
+/// Records an import under the new revision of the directory.
+pub async fn insert_import(
+    tx: &mut Tx,
+    kind: &str,
+    summary: &Summary,
+    started_at: i64,
+    finished_at: i64,
+) -> sqlx::Result<()> {
+    run!(&mut *tx, c => sqlx::query(INSERT_IMPORT)
+        .bind(summary.revision)
+        .bind(kind)
+        .bind(started_at)
+        .bind(finished_at)
+        .bind(summary.lines as i64)
+        .bind(summary.new as i64)
+        .bind(summary.changed as i64)
+        .bind(summary.gone as i64)
+        .bind(summary.refused as i64)
+        .execute(c)
+        .await
+        .map(|_| ()))?;
+    for (position, file) in (1i64..).zip(&summary.files) {
+        run!(&mut *tx, c => sqlx::query(INSERT_FILE)
+            .bind(summary.revision)
+            .bind(position)
+            .bind(&file.name)
+            .bind(&file.sha256)
+            .bind(file.lines as i64)
+            .execute(c)
+            .await
+            .map(|_| ()))?;
+    }
+    Ok(())
+}
+
+/// Raises the revision of the directory, which makes imports queue.
+pub async fn begin(db: &Db) -> sqlx::Result<(Tx, i64)> {
+    let mut tx = db.write().await?;
+    let revision = tx.raise_revision(Topic::Directory).await?;
+    Ok((tx, revision))
+}
+
+/// An import as it was recorded.
+#[derive(Clone, Debug)]
+pub struct RecordedImport {
+    pub kind: String,
+    pub finished_at: i64,
+    pub lines: i64,
+    pub added: i64,
+    pub changed: i64,
+    pub gone: i64,
+    pub refused: i64,
+}
+
+from_row!(RecordedImport {
+    kind,
+    finished_at,
+    lines,
+    added,
+    changed,
+    gone,
+    refused,
+});
+
+/// How many imports there were.
+pub async fn count(db: &Db) -> sqlx::Result<i64> {
+    read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
+}
+
+/// Some of the imports, the newest first.
+pub async fn list_newest(db: &Db, take: i64, skip: i64) -> sqlx::Result<Vec<RecordedImport>> {
+    read!(db, c => sqlx::query_as(NEWEST).bind(take).bind(skip).fetch_all(c).await)
+}
+
+const SOURCE: &str = "select f.name, i.finished_at from import_files f \
+     join imports i on i.revision = f.revision \
+     where i.revision = (select max(revision) from imports where kind = 'irs') order by f.position";
+
+/// An import of files of the IRS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The day on which they were read.
+    pub day: String,
+    /// The names of the files, without folders.
+    pub files: String,
+}
+
+impl Source {
+    /// Files that were read at a time in milliseconds.
+    pub fn new(read_at: i64, files: &[&str]) -> Source {
+        let day = Timestamp::from_millisecond(read_at).unwrap_or_default();
+        Source {
+            day: day.strftime("%-d %B %Y").to_string(),
+            files: files.join(", "),
+        }
+    }
+}
+
+/// The last import of files of the IRS.
+pub async fn find_source(db: &Db) -> sqlx::Result<Option<Source>> {
+    let rows: Vec<(String, i64)> = read!(db, c => sqlx::query_as(SOURCE).fetch_all(c).await)?;
+    let files: Vec<&str> = rows.iter().map(|(name, _)| file_name(name)).collect();
+    Ok(rows.first().map(|(_, read_at)| Source::new(*read_at, &files)))
+}
+
+/// Where a file lay is nobody's business.
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
+}

@@ -1,0 +1,91 @@
+//! How an address names a nonprofit: by its ID, its EIN or its slug.
+
+use super::ein::Ein;
+use super::slug::Slug;
+use platform::ids::NonprofitId;
+use uuid::Uuid;
+
+/// A UUID is an ID, nine digits are an EIN, all else is a slug.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Identifier {
+    Id(NonprofitId),
+    Ein(Ein),
+    Slug(Slug),
+}
+
+/// A text that can name no nonprofit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoIdentifier {
+    /// It is an EIN with a dash or a prefix.
+    DressedEin(Ein),
+    /// It is not even a slug.
+    Nonsense,
+}
+
+impl Identifier {
+    /// Reads an identifier as typed; blanks at its ends fall, and letters are small or large.
+    pub fn parse(text: &str) -> Result<Identifier, NoIdentifier> {
+        let text = text.trim();
+        if let Some(ein) = Ein::parse(text) {
+            return Ok(Identifier::Ein(ein));
+        }
+        if text.len() == 36
+            && let Ok(id) = Uuid::try_parse(text)
+        {
+            return Ok(Identifier::Id(NonprofitId(id)));
+        }
+        if let Some(slug) = Slug::parse(text) {
+            return Ok(Identifier::Slug(slug));
+        }
+        match Ein::from_written(text) {
+            Some(ein) => Err(NoIdentifier::DressedEin(ein)),
+            None => Err(NoIdentifier::Nonsense),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn each_form_is_told_by_its_shape() {
+        assert!(matches!(Identifier::parse(" 530196605 "), Ok(Identifier::Ein(_))));
+        let id = "DDACC399-20C5-462E-80E1-97FA958071EA";
+        assert!(matches!(Identifier::parse(id), Ok(Identifier::Id(_))));
+        assert!(matches!(
+            Identifier::parse("American-Red-Cross"),
+            Ok(Identifier::Slug(_))
+        ));
+    }
+
+    #[test]
+    fn an_ein_with_a_dash_is_no_identifier_and_is_recognised_as_one() {
+        let ein = Ein::parse("530196605").unwrap();
+        assert_eq!(
+            Identifier::parse("53-0196605"),
+            Err(NoIdentifier::DressedEin(ein))
+        );
+        for nonsense in ["", " ", "..", "a/b", "\0", "é", "media"] {
+            assert_eq!(
+                Identifier::parse(nonsense),
+                Err(NoIdentifier::Nonsense),
+                "{nonsense:?}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn slugs_eins_and_ids_never_collide(name in "[A-Za-z0-9 &'./-]{1,60}", city in "[A-Z ]{0,12}", ein in 1u32..1_000_000_000) {
+            let ein = Ein::new(ein).unwrap();
+            let id = ein.nonprofit_id();
+            for slug in Slug::candidates(&name, &city, "OR", Some(ein), id.0) {
+                prop_assert_eq!(Identifier::parse(slug.as_str()), Ok(Identifier::Slug(slug.clone())));
+            }
+            prop_assert_eq!(Identifier::parse(&ein.to_string()), Ok(Identifier::Ein(ein)));
+            prop_assert_eq!(Identifier::parse(&id.to_string()), Ok(Identifier::Id(id)));
+        }
+    }
+}

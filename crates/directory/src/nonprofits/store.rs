@@ -1,0 +1,177 @@
+//! The SQL of nonprofits: rows as filed, and the profiles that people told us.
+
+use super::Nonprofit;
+use super::assemble::assemble;
+use super::causes::Causes;
+use super::identifier::Identifier;
+use super::rows::{Profile, StoredNonprofit};
+use platform::db::{Db, Tx, read, run};
+use platform::ids::NonprofitId;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+macro_rules! nonprofits {
+    ($rest:literal) => {
+        concat!(
+            "select n.id, n.ein, n.slug, n.filed, n.listed, n.gone_at from nonprofits n ",
+            $rest
+        )
+    };
+}
+
+macro_rules! profiles {
+    ($rest:literal) => {
+        concat!(
+            "select p.nonprofit_id, p.name, p.aliases, p.description, p.description_long, p.website_url, ",
+            "p.donate_url, p.causes, p.country, p.logo, p.cover from profiles p ",
+            $rest
+        )
+    };
+}
+
+pub(crate) const ALL: &str = nonprofits!("");
+const BY_ID: &str = nonprofits!("where n.id = $1");
+const BY_EIN: &str = nonprofits!("where n.ein = $1");
+const BY_SLUG: &str = nonprofits!("where n.slug = $1");
+const BY_BEGINNING: &str =
+    nonprofits!("where n.slug >= $1 and n.slug < $2 and n.gone_at is null order by n.slug limit 100");
+const BY_FORMER_SLUG: &str = nonprofits!("join former_slugs f on f.nonprofit_id = n.id where f.slug = $1");
+const CHANGED_SINCE: &str =
+    nonprofits!("where n.id in (select nonprofit_id from directory_changes where revision > $1)");
+const PROFILE: &str = profiles!("where p.nonprofit_id = $1");
+const PROFILES: &str = profiles!("");
+const PROFILES_CHANGED_SINCE: &str =
+    profiles!("where p.nonprofit_id in (select nonprofit_id from directory_changes where revision > $1)");
+const DONATE_URL: &str = "select donate_url from profiles where nonprofit_id = $1";
+const FORMER_SLUGS: &str = "select slug, nonprofit_id from former_slugs order by slug";
+const COUNT: &str = "select count(*) from nonprofits";
+const PUT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases, description, description_long, \
+     website_url, donate_url, causes, country, logo, cover) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+     on conflict (nonprofit_id) do update set name = excluded.name, aliases = excluded.aliases, \
+     description = excluded.description, description_long = excluded.description_long, \
+     website_url = excluded.website_url, donate_url = excluded.donate_url, causes = excluded.causes, country = excluded.country, \
+     logo = excluded.logo, cover = excluded.cover";
+
+/// Finds one nonprofit in the store itself and hands it to `then`.
+pub async fn find<T>(
+    db: &Db,
+    identifier: &Identifier,
+    causes: &Causes,
+    then: impl FnOnce(&Nonprofit<'_>) -> T,
+) -> sqlx::Result<Option<T>> {
+    let mut tx = db.view().await?;
+    let Some(stored) = find_stored(&mut tx, identifier).await? else {
+        return Ok(None);
+    };
+    let profile = find_profile(&mut tx, stored.id).await?;
+    Ok(Some(assemble(&stored, profile.as_ref(), causes, then)))
+}
+
+/// Nonprofits whose slug begins with a text, most prominent first: the search of last resort.
+pub async fn list_by_slug<T>(
+    db: &Db,
+    beginning: &str,
+    take: usize,
+    causes: &Causes,
+    then: impl Fn(&Nonprofit<'_>) -> T,
+) -> sqlx::Result<Vec<T>> {
+    let mut tx = db.view().await?;
+    // The first text that no longer begins so: every letter of a slug sorts before `~`.
+    let end = format!("{beginning}~");
+    let rows: Vec<StoredNonprofit> =
+        run!(&mut tx, c => sqlx::query_as(BY_BEGINNING).bind(beginning).bind(end).fetch_all(c).await)?;
+    let mut found = Vec::with_capacity(rows.len());
+    for stored in rows {
+        let profile = find_profile(&mut tx, stored.id).await?;
+        found.push(assemble(&stored, profile.as_ref(), causes, |nonprofit| {
+            (nonprofit.prominence, then(nonprofit))
+        }));
+    }
+    found.sort_by_key(|(prominence, _)| std::cmp::Reverse(*prominence));
+    Ok(found.into_iter().take(take).map(|(_, made)| made).collect())
+}
+
+/// Finds one row.
+pub async fn find_stored(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Option<StoredNonprofit>> {
+    match identifier {
+        Identifier::Id(id) => run!(tx, c => sqlx::query_as(BY_ID).bind(id.0).fetch_optional(c).await),
+        Identifier::Ein(ein) => {
+            run!(tx, c => sqlx::query_as(BY_EIN).bind(i64::from(ein.value())).fetch_optional(c).await)
+        }
+        Identifier::Slug(slug) => {
+            let current =
+                run!(&mut *tx, c => sqlx::query_as(BY_SLUG).bind(slug.as_str()).fetch_optional(c).await)?;
+            match current {
+                Some(row) => Ok(Some(row)),
+                None => {
+                    run!(tx, c => sqlx::query_as(BY_FORMER_SLUG).bind(slug.as_str()).fetch_optional(c).await)
+                }
+            }
+        }
+    }
+}
+
+/// Finds the profile of one nonprofit.
+pub async fn find_profile(tx: &mut Tx, id: Uuid) -> sqlx::Result<Option<Profile>> {
+    run!(tx, c => sqlx::query_as(PROFILE).bind(id).fetch_optional(c).await)
+}
+
+/// Where a nonprofit takes gifts itself.
+pub async fn find_donate_url(db: &Db, id: NonprofitId) -> sqlx::Result<Option<String>> {
+    let found: Option<Option<String>> =
+        read!(db, c => sqlx::query_scalar(DONATE_URL).bind(id.0).fetch_optional(c).await)?;
+    Ok(found.flatten())
+}
+
+/// All profiles, by the id of their nonprofit.
+pub async fn list_profiles(tx: &mut Tx) -> sqlx::Result<HashMap<Uuid, Profile>> {
+    let profiles: Vec<Profile> = run!(tx, c => sqlx::query_as(PROFILES).fetch_all(c).await)?;
+    Ok(by_nonprofit(profiles))
+}
+
+/// The slugs of renamed bodies, in order.
+pub async fn list_former_slugs(tx: &mut Tx) -> sqlx::Result<Vec<(String, Uuid)>> {
+    run!(tx, c => sqlx::query_as(FORMER_SLUGS).fetch_all(c).await)
+}
+
+/// What small imports after `revision` touched, with the profiles.
+pub async fn list_changed(
+    tx: &mut Tx,
+    revision: i64,
+) -> sqlx::Result<(Vec<StoredNonprofit>, HashMap<Uuid, Profile>)> {
+    let rows: Vec<StoredNonprofit> =
+        run!(&mut *tx, c => sqlx::query_as(CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
+    let profiles = run!(tx, c => sqlx::query_as(PROFILES_CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
+    Ok((rows, by_nonprofit(profiles)))
+}
+
+/// How many bodies the store holds.
+pub async fn count(db: &Db) -> sqlx::Result<i64> {
+    read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
+}
+
+/// Writes a profile, new or changed.
+pub async fn put_profile(tx: &mut Tx, profile: &Profile) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(PUT_PROFILE)
+        .bind(profile.nonprofit_id)
+        .bind(&profile.name)
+        .bind(&profile.aliases)
+        .bind(&profile.description)
+        .bind(&profile.description_long)
+        .bind(&profile.website_url)
+        .bind(&profile.donate_url)
+        .bind(&profile.causes)
+        .bind(&profile.country)
+        .bind(&profile.logo)
+        .bind(&profile.cover)
+        .execute(c)
+        .await
+        .map(|_| ()))
+}
+
+fn by_nonprofit(profiles: Vec<Profile>) -> HashMap<Uuid, Profile> {
+    profiles
+        .into_iter()
+        .map(|profile| (profile.nonprofit_id, profile))
+        .collect()
+}

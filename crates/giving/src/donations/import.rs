@@ -1,0 +1,315 @@
+//! Gifts from a file of JSON Lines: all are judged before the first is written, and each is recorded once.
+//!
+//! A line: `{"nonprofit": "530196605", "fundraiser": "my-run", "amount": 2500, "donor": "d-17", "externalId": "p-1"}`,
+//! and where they are known `source`, `name` and `public`.
+
+use super::donation::Gift;
+use super::label::{Label, OPERATOR};
+use super::outcome::{Recorded, Refused};
+use super::recipient::{Recipient, find_recipient};
+use crate::ledger::entry::OFFLINE;
+use crate::ledger::writer::WriteError;
+use crate::recorder::Recorder;
+use anyhow::{Context, bail};
+use directory::Directory;
+use directory::import::progress::{Progress, Unit};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use platform::db::Db;
+use platform::money::Cents;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+use tempfile::NamedTempFile;
+
+/// The most faults that are kept.
+const MOST_FAULTS: usize = 1_000;
+
+/// What an import of gifts did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Imported {
+    pub lines: u64,
+    pub new: u64,
+    /// Recorded before, and left as they were.
+    pub known: u64,
+    /// Judged good, and refused when they were to be recorded.
+    pub refused: u64,
+    /// What is wrong, with the number of the line. Where a line cannot be read, nothing was recorded at all.
+    pub faults: Vec<String>,
+    /// How long the recording took.
+    pub seconds: f64,
+}
+
+/// Reads a file twice: to judge every line, then to record them, `at_once` under way at a time. What can be read only
+/// once, as a pipe, is put into a file first.
+pub async fn import(
+    db: &Db,
+    directory: &Arc<Directory>,
+    recorder: &Recorder,
+    path: &Path,
+    at_once: usize,
+) -> anyhow::Result<Imported> {
+    let spooled = spool(path)?;
+    let path = spooled.as_ref().map_or(path, NamedTempFile::path);
+    let mut imported = Imported::default();
+    let mut recipients = Recipients {
+        db: db.clone(),
+        directory: Arc::clone(directory),
+        found: HashMap::new(),
+    };
+    for (number, line) in lines(path)? {
+        imported.lines += 1;
+        match read(&mut recipients, &line?).await {
+            Ok(_) => {}
+            Err(LineError::Invalid(reason)) => imported.note(number, &reason),
+            Err(LineError::Store(error)) => return Err(error.into()),
+        }
+    }
+    if !imported.faults.is_empty() {
+        return Ok(imported);
+    }
+    // In a task as the writer is: what one hands to the other mostly stays on one thread.
+    let recording = record_all(recorder.clone(), path.to_owned(), at_once, imported, recipients);
+    tokio::spawn(recording).await?
+}
+
+/// Records the gifts of a file that was judged.
+async fn record_all(
+    recorder: Recorder,
+    path: PathBuf,
+    at_once: usize,
+    mut imported: Imported,
+    mut recipients: Recipients,
+) -> anyhow::Result<Imported> {
+    let begun = Instant::now();
+    let mut progress = Progress::begin("recording", imported.lines, Unit::Rows);
+    let mut under_way = FuturesUnordered::new();
+    let numbered = async |number, gift| (number, recorder.record(gift).await);
+    for (number, line) in lines(&path)? {
+        // Judged before; a file that changes meanwhile is told like any other fault.
+        match read(&mut recipients, &line?).await {
+            Ok(gift) => under_way.push(numbered(number, gift)),
+            Err(LineError::Invalid(reason)) => imported.refuse(number, &reason),
+            Err(LineError::Store(error)) => return Err(error.into()),
+        }
+        if under_way.len() >= at_once {
+            imported.count(under_way.next().await)?;
+            progress.reach(imported.new + imported.known);
+        }
+    }
+    while !under_way.is_empty() {
+        imported.count(under_way.next().await)?;
+    }
+    progress.end();
+    imported.seconds = begun.elapsed().as_secs_f64();
+    if imported.new + imported.known + imported.refused != imported.lines {
+        bail!(
+            "the file changed while it was read: {} gifts are new and {} were known, of {} lines; \
+             import it again, which records none twice",
+            imported.new,
+            imported.known,
+            imported.lines
+        );
+    }
+    Ok(imported)
+}
+
+/// What can be read only once, in a file that goes away with the answer; nothing for a plain file.
+fn spool(path: &Path) -> anyhow::Result<Option<NamedTempFile>> {
+    let about = || format!("{} cannot be read; check that it is there", path.display());
+    let mut file = File::open(path).with_context(about)?;
+    if file.metadata().with_context(about)?.is_file() {
+        return Ok(None);
+    }
+    let mut spooled = NamedTempFile::new().context("no temporary file can be made")?;
+    std::io::copy(&mut file, &mut spooled).with_context(about)?;
+    Ok(Some(spooled))
+}
+
+type Outcome = (usize, Result<Recorded, Refused>);
+
+/// The lines that are not blank, numbered from 1.
+fn lines(path: &Path) -> anyhow::Result<impl Iterator<Item = (usize, std::io::Result<Vec<u8>>)> + use<>> {
+    let file = File::open(path)
+        .with_context(|| format!("{} cannot be read; check that it is there", path.display()))?;
+    let lines = BufReader::new(file).split(b'\n');
+    Ok((1..)
+        .zip(lines)
+        .filter(|(_, line)| !line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty())))
+}
+
+/// The recipients of the donations in a file, each looked up once.
+struct Recipients {
+    db: Db,
+    directory: Arc<Directory>,
+    found: HashMap<(String, Option<String>), Recipient>,
+}
+
+/// Why a line is not a donation.
+enum LineError {
+    /// Everything that is wrong with it.
+    Invalid(String),
+    Store(WriteError),
+}
+
+/// Reads one line.
+async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<Gift, LineError> {
+    let invalid = |reason: &str| LineError::Invalid(reason.to_owned());
+    let line = std::str::from_utf8(line).map_err(|_| invalid("it is not written in UTF-8"))?;
+    let value: Value = match serde_json::from_str(line) {
+        Ok(value @ Value::Object(_)) => value,
+        Ok(_) => return Err(invalid("it is no JSON object")),
+        Err(error) => return Err(LineError::Invalid(format!("it is no JSON: {error}"))),
+    };
+    let mut fields = Fields {
+        value: &value,
+        faults: Vec::new(),
+    };
+    let nonprofit = fields.text(&["nonprofit", "nonprofitId"]).map(str::to_owned);
+    let fundraiser = fields
+        .optional(&["fundraiser", "fundraiserId"])
+        .map(str::to_owned);
+    let amount = value["amount"].as_i64().and_then(Cents::given);
+    if amount.is_none() {
+        fields
+            .faults
+            .push("amount is a whole number of cents above zero".to_owned());
+    }
+    let donor = fields.label(&["donor", "donorId"]);
+    let external_id = fields.label(&["externalId", "external_id"]);
+    let source = match fields.optional(&["source"]) {
+        Some(_) => fields.label(&["source"]),
+        None => Label::parse(OPERATOR).ok(),
+    };
+    if source.as_ref().is_some_and(|source| source.as_str() == OFFLINE) {
+        fields.faults.push(Refused::ReservedSource.to_string());
+    }
+    let name = fields.optional(&["name"]).and_then(|_| fields.label(&["name"]));
+    let is_public = fields.flag("public");
+    let mut faults = fields.faults;
+    let to = match nonprofit {
+        None => None,
+        Some(nonprofit) => match recipients.find(nonprofit, fundraiser).await {
+            Ok(to) => Some(to),
+            Err(LineError::Invalid(reason)) => {
+                faults.push(reason);
+                None
+            }
+            Err(error) => return Err(error),
+        },
+    };
+    match (to, amount, donor, external_id, source) {
+        (Some(to), Some(amount), Some(donor), Some(external_id), Some(source)) if faults.is_empty() => {
+            Ok(Gift {
+                source,
+                external_id,
+                to,
+                amount,
+                donor,
+                name,
+                is_public,
+            })
+        }
+        _ => Err(LineError::Invalid(faults.join("; "))),
+    }
+}
+
+impl Recipients {
+    async fn find(&mut self, nonprofit: String, fundraiser: Option<String>) -> Result<Recipient, LineError> {
+        let name = (nonprofit, fundraiser);
+        if let Some(known) = self.found.get(&name) {
+            return Ok(known.clone());
+        }
+        match find_recipient(&self.db, &self.directory, &name.0, name.1.as_deref()).await {
+            Ok(found) => {
+                self.found.insert(name, found.clone());
+                Ok(found)
+            }
+            Err(Refused::Store(error)) => Err(LineError::Store(error)),
+            Err(refused) => Err(LineError::Invalid(refused.to_string())),
+        }
+    }
+}
+
+/// The fields of one line; each may have two names.
+struct Fields<'a> {
+    value: &'a Value,
+    faults: Vec<String>,
+}
+
+impl<'a> Fields<'a> {
+    /// A field that may be left out or null.
+    fn optional(&mut self, names: &[&str]) -> Option<&'a str> {
+        let found = names
+            .iter()
+            .map(|name| &self.value[*name])
+            .find(|found| !found.is_null())?;
+        let text = found.as_str();
+        if text.is_none() {
+            self.faults.push(format!("{} is a text", names[0]));
+        }
+        text
+    }
+
+    fn text(&mut self, names: &[&str]) -> Option<&'a str> {
+        let before = self.faults.len();
+        let text = self.optional(names);
+        if text.is_none() && self.faults.len() == before {
+            self.faults.push(format!("{} is missing", names[0]));
+        }
+        text
+    }
+
+    fn label(&mut self, names: &[&str]) -> Option<Label> {
+        match Label::parse(self.text(names)?) {
+            Ok(label) => Some(label),
+            Err(fault) => {
+                self.faults.push(format!("{} cannot be used: {fault}", names[0]));
+                None
+            }
+        }
+    }
+
+    fn flag(&mut self, name: &str) -> bool {
+        match &self.value[name] {
+            Value::Null => false,
+            Value::Bool(flag) => *flag,
+            _ => {
+                self.faults.push(format!("{name} is true or false"));
+                false
+            }
+        }
+    }
+}
+
+impl Imported {
+    /// Takes in what became of one gift.
+    fn count(&mut self, outcome: Option<Outcome>) -> anyhow::Result<()> {
+        let Some(outcome) = outcome else {
+            return Ok(());
+        };
+        match outcome {
+            (_, Ok(Recorded { is_new: true, .. })) => self.new += 1,
+            (_, Ok(_)) => self.known += 1,
+            (_, Err(Refused::Store(fault))) => return Err(fault.into()),
+            (number, Err(refused)) => self.refuse(number, &refused.to_string()),
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, number: usize, fault: &str) {
+        self.refused += 1;
+        self.note(number, fault);
+    }
+
+    fn note(&mut self, number: usize, fault: &str) {
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(format!("line {number}: {fault}"));
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What recording a donation or a refund returns.
+
+use crate::ledger::entry::{Entry, Kind, Totals};
+use crate::ledger::writer::WriteError;
+use platform::money::{Cents, TooMuch};
+use thiserror::Error;
+
+/// What became of a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its number in the journal.
+    pub sequence: i64,
+    pub amount: Cents,
+    /// False where it was there before: delivered twice, recorded once.
+    pub is_new: bool,
+    /// What the fundraiser stood at after it.
+    pub totals: Option<Totals>,
+}
+
+/// Why a fact is not recorded.
+#[derive(Debug, Error)]
+pub enum Refused {
+    #[error(
+        "{source_name} {external_id} is recorded already as another fact ({known}); \
+         a new fact needs an external id of its own"
+    )]
+    Conflict {
+        source_name: String,
+        external_id: String,
+        known: String,
+    },
+    #[error("there is no gift {external_id} of {source_name}; check --source and --external-id")]
+    NoSuchGift {
+        source_name: String,
+        external_id: String,
+    },
+    #[error(
+        "a part of this gift was refunded under this name, and {left} are left; \
+         to refund them too, give this refund a name of its own with --refund-id"
+    )]
+    PartlyRefunded { left: Cents },
+    #[error("the source offline is for what creators of fundraisers tell; give this gift another source")]
+    ReservedSource,
+    #[error("only {left} of this gift are left; refund no more than that")]
+    MoreThanLeft { left: Cents },
+    #[error("{0}; check the amount")]
+    TooMuch(#[from] TooMuch),
+    #[error("there is no nonprofit {0}; give its slug, its EIN as nine digits, or its ID")]
+    NoSuchNonprofit(String),
+    #[error("the nonprofit has no fundraiser {0}; give its slug or its ID, and the nonprofit that it is for")]
+    NoSuchFundraiser(String),
+    #[error(transparent)]
+    Store(#[from] WriteError),
+}
+
+impl From<sqlx::Error> for Refused {
+    fn from(fault: sqlx::Error) -> Refused {
+        Refused::Store(fault.into())
+    }
+}
+
+impl Recorded {
+    /// The outcome that an entry stands for.
+    pub fn new(entry: &Entry, is_new: bool) -> Recorded {
+        Recorded {
+            sequence: entry.sequence,
+            amount: entry.draft.amount,
+            is_new,
+            totals: entry.totals,
+        }
+    }
+}
+
+impl Refused {
+    /// The refusal of a fact whose name an entry has that says something else.
+    pub fn conflict(known: &Entry) -> Refused {
+        let draft = &known.draft;
+        let amount = match draft.kind {
+            Kind::Refund => draft.amount.reversed(),
+            Kind::Gift | Kind::Offline => draft.amount,
+        };
+        Refused::Conflict {
+            source_name: draft.source.clone(),
+            external_id: draft.external_id.clone(),
+            known: format!("entry {}, a {} of {amount}", known.sequence, draft.kind.as_str()),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The whole journal as text: JSON Lines with every leg and hash, or CSV with one line an entry.
+
+use crate::ledger::entry::Entry;
+use crate::ledger::store;
+use crate::payments::store::{self as gifts, Told};
+use platform::clock::rfc3339;
+use platform::db::Db;
+use platform::text::no_formula;
+use serde_json::{Value, json};
+use std::io::Write;
+
+const AT_ONCE: i64 = 5_000;
+
+/// The form of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    JsonLines,
+    Csv,
+}
+
+const COLUMNS: [&str; 16] = [
+    "sequence",
+    "kind",
+    "source",
+    "externalId",
+    "nonprofitId",
+    "fundraiserId",
+    "donor",
+    "name",
+    "nameIsPublic",
+    "amount",
+    "refunds",
+    "recordedAt",
+    "hash",
+    "partnerDonationId",
+    "partnerMetadata",
+    "designation",
+];
+
+/// Writes every entry as it is at one moment. Returns how many there are.
+pub async fn export(db: &Db, format: Format, out: &mut impl Write) -> anyhow::Result<u64> {
+    let mut tx = db.view().await?;
+    let (mut last, mut count) = (0, 0);
+    if format == Format::Csv {
+        csv::Writer::from_writer(&mut *out).write_record(COLUMNS)?;
+    }
+    loop {
+        let entries = store::list_after(&mut tx, last, AT_ONCE).await?;
+        let Some(end) = entries.last() else {
+            return Ok(count);
+        };
+        let names = store::list_names(&mut tx, last, end.sequence).await?;
+        let told = gifts::list_told(&mut tx, last, end.sequence).await?;
+        let line = |entry: &Entry| {
+            let mut line = line(entry, names.get(&entry.sequence));
+            add_told(&mut line, told.get(&entry.sequence));
+            line
+        };
+        last = end.sequence;
+        count += entries.len() as u64;
+        match format {
+            Format::JsonLines => {
+                for entry in &entries {
+                    writeln!(out, "{}", line(entry))?;
+                }
+            }
+            Format::Csv => {
+                let mut csv = csv::Writer::from_writer(&mut *out);
+                for entry in &entries {
+                    let line = line(entry);
+                    csv.write_record(COLUMNS.map(|column| cell(&line[column])))?;
+                }
+                csv.flush()?;
+            }
+        }
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => no_formula(text).into_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Adds what the link told that led to a gift on our own pages.
+fn add_told(line: &mut Value, told: Option<&Told>) {
+    let Some(told) = told else { return };
+    line["partnerDonationId"] = told.partner_id.as_deref().into();
+    line["partnerMetadata"] = told.partner_metadata.as_deref().into();
+    line["designation"] = told.designation.as_deref().into();
+}
+
+/// One entry as JSON, with the name kept beside it and whether that may be shown.
+pub fn line(entry: &Entry, name: Option<&(String, bool)>) -> Value {
+    let draft = &entry.draft;
+    let legs = draft
+        .legs
+        .iter()
+        .map(|leg| json!({"party": leg.party.kind(), "id": leg.party.id(), "amount": leg.amount.get()}));
+    let hash = entry.hash.iter().map(|byte| format!("{byte:02x}"));
+    json!({
+        "sequence": entry.sequence,
+        "kind": draft.kind.as_str(),
+        "source": draft.source,
+        "externalId": draft.external_id,
+        "nonprofitId": draft.nonprofit.0,
+        "fundraiserId": draft.fundraiser.map(|id| id.0),
+        "donor": draft.donor,
+        "name": name.map(|(name, _)| name),
+        "nameIsPublic": name.map(|(_, is_public)| is_public),
+        "amount": draft.amount.get(),
+        "refunds": draft.refunds,
+        "recordedAt": rfc3339(draft.recorded_at),
+        "raised": entry.totals.map(|totals| totals.raised.get()),
+        "supporters": entry.totals.map(|totals| totals.supporters),
+        "legs": legs.collect::<Vec<_>>(),
+        "hash": hash.collect::<String>(),
+    })
+}

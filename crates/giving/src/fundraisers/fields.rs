@@ -1,0 +1,231 @@
+//! Reading the fields of a body: each rule in one place, every fault kept with the name of its field.
+
+use crate::error::Error;
+use jiff::Timestamp;
+use jiff::fmt::temporal::Pieces;
+use platform::field_error::FieldError;
+use platform::money::{Cents, HEAVIEST};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+const LONGEST_TITLE: usize = 120;
+const LONGEST_DESCRIPTION: usize = 20_000;
+/// A date as people write it is shorter.
+const LONGEST_DATE: usize = 64;
+/// From 1970 until the year 2200: later dates are mistakes.
+const DATES: std::ops::Range<i64> = 0..7_258_118_400_000;
+const NULL: Value = Value::Null;
+
+/// The fields of one body, and what is wrong with them so far.
+#[derive(Debug)]
+pub struct Fields<'a> {
+    fields: &'a Map<String, Value>,
+    pub faults: Vec<FieldError>,
+}
+
+impl<'a> Fields<'a> {
+    pub fn new(fields: &'a Map<String, Value>) -> Fields<'a> {
+        Fields {
+            fields,
+            faults: Vec::new(),
+        }
+    }
+
+    /// Fails with all faults, if there are any.
+    pub fn done(self) -> Result<(), Error> {
+        if self.faults.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Invalid(self.faults))
+        }
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.fields.contains_key(name)
+    }
+
+    /// A field, null where it is left out.
+    pub fn get(&self, name: &str) -> &'a Value {
+        self.fields.get(name).unwrap_or(&NULL)
+    }
+
+    pub fn fault(&mut self, field: impl Into<String>, detail: impl Into<String>) {
+        self.faults.push(FieldError::new(field, detail));
+    }
+
+    pub fn title(&mut self) -> Option<String> {
+        let name = "title";
+        let title = match self.get(name) {
+            Value::String(text) => text.trim(),
+            Value::Null => {
+                self.fault(name, "a fundraiser needs a title");
+                return None;
+            }
+            _ => {
+                self.fault(name, "send a text");
+                return None;
+            }
+        };
+        let length = title.chars().count();
+        if length == 0 || length > LONGEST_TITLE {
+            self.fault(name, "a title has 1 to 120 characters");
+        } else if title.contains(char::is_control) {
+            self.fault(name, "a title is one line without control characters");
+        } else {
+            return Some(title.to_owned());
+        }
+        None
+    }
+
+    pub fn description(&mut self) -> Option<String> {
+        let name = "description";
+        let text = match self.get(name) {
+            Value::Null => return None,
+            Value::String(text) => text.trim(),
+            _ => {
+                self.fault(name, "send a text, or null");
+                return None;
+            }
+        };
+        let is_control = |letter: char| letter.is_control() && !"\n\r\t".contains(letter);
+        if text.chars().count() > LONGEST_DESCRIPTION {
+            self.fault(name, "a description has at most 20,000 characters");
+        } else if text.contains(is_control) {
+            self.fault(
+                name,
+                "a description has no control characters but tabs and ends of lines",
+            );
+        } else if !text.is_empty() {
+            return Some(text.to_owned());
+        }
+        None
+    }
+
+    pub fn date(&mut self, name: &'static str) -> Option<i64> {
+        let text = match self.get(name) {
+            Value::Null => return None,
+            Value::String(text) if text.len() <= LONGEST_DATE => text.trim(),
+            _ => "",
+        };
+        let millis = text.parse().map(Timestamp::as_millisecond).ok();
+        match millis {
+            Some(millis) if DATES.contains(&millis) => return Some(millis),
+            None if !is_moment(text) => self.fault(
+                name,
+                "send a date with time and zone, such as 2026-05-01T00:00:00Z, or null",
+            ),
+            _ => self.fault(name, "send a date between 1970 and 2199"),
+        }
+        None
+    }
+
+    /// An amount of at least `least` cents.
+    pub fn amount(&mut self, name: &'static str, least: i64) -> Option<Cents> {
+        let value = self.get(name);
+        if value.is_null() {
+            return None;
+        }
+        let amount = value
+            .as_i64()
+            .filter(|cents| (least..=Cents::MOST.get()).contains(cents));
+        if amount.is_none() {
+            self.fault(
+                name,
+                format!(
+                    "send a whole number of cents from {least} to {}, or null",
+                    Cents::MOST.get()
+                ),
+            );
+        }
+        amount.map(Cents::new)
+    }
+
+    pub fn currency(&mut self) {
+        if self.has("currency") && self.get("currency") != "USD" {
+            self.fault("currency", "only \"USD\" is supported");
+        }
+    }
+
+    pub fn image(&mut self) -> Option<&'a str> {
+        match self.get("imageBase64") {
+            Value::Null => None,
+            Value::String(text) => Some(text),
+            _ => {
+                self.fault(
+                    "imageBase64",
+                    "send a picture as a data URL or as base64, or null",
+                );
+                None
+            }
+        }
+    }
+
+    pub fn uuid(&mut self, field: impl Into<String>, value: &Value) -> Option<Uuid> {
+        let text = value.as_str().map(str::trim).filter(|text| text.len() == 36);
+        let id = text.and_then(|text| Uuid::try_parse(text).ok());
+        if id.is_none() {
+            self.fault(
+                field,
+                "send the ID of a nonprofit: a UUID, as `id` of its details",
+            );
+        }
+        id
+    }
+
+    pub fn weight(&mut self, place: usize, value: &Value) -> Option<f64> {
+        let weight = value
+            .as_f64()
+            .filter(|weight| *weight > 0.0 && *weight <= HEAVIEST);
+        if weight.is_none() {
+            self.fault(
+                format!("forNonprofitWeights[{place}]"),
+                "a weight is a number above zero, at most 1e12",
+            );
+        }
+        weight
+    }
+
+    /// The end is after the start.
+    pub fn in_order(&mut self, starts_at: Option<i64>, ends_at: Option<i64>) {
+        if let (Some(start), Some(end)) = (starts_at, ends_at)
+            && end <= start
+        {
+            self.fault("endDate", "the end is after the start");
+        }
+    }
+}
+
+/// Is it a date with time and zone, be it too far away to be counted?
+fn is_moment(text: &str) -> bool {
+    Pieces::parse(text).is_ok_and(|pieces| pieces.time().is_some() && pieces.offset().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_date_that_is_too_far_away_is_told_from_what_is_no_date() {
+        for (text, told) in [
+            ("9999-12-31T23:59:59Z", "between 1970 and 2199"),
+            ("9999-12-31T23:59:59-12:00", "between 1970 and 2199"),
+            ("2200-01-01T00:00:00Z", "between 1970 and 2199"),
+            ("1969-12-31T23:59:59Z", "between 1970 and 2199"),
+            ("9999-12-31T23:59:59", "with time and zone"),
+            ("9999-12-31", "with time and zone"),
+            ("9999-13-31T23:59:59Z", "with time and zone"),
+            ("soon", "with time and zone"),
+            ("", "with time and zone"),
+        ] {
+            let body = json!({"endDate": text});
+            let mut fields = Fields::new(body.as_object().unwrap());
+            assert_eq!(fields.date("endDate"), None);
+            assert!(
+                fields.faults[0].detail.contains(told),
+                "{text}: {:?}",
+                fields.faults
+            );
+        }
+    }
+}

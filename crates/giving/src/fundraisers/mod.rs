@@ -1,0 +1,154 @@
+//! Fundraisers: somebody collects for one nonprofit or for several, for a while and up to a goal.
+
+pub mod cache;
+pub mod change;
+pub mod fields;
+pub mod goal;
+pub mod input;
+pub mod names;
+pub mod slug;
+pub mod store;
+pub mod supported;
+pub mod validate;
+pub mod write;
+
+use crate::ledger::entry::Beneficiaries;
+use platform::ids::{AccountId, FundraiserId, NonprofitId};
+use platform::money::{Cents, Weights};
+use uuid::Uuid;
+
+/// Stands for the nonprofit of a fundraiser for several.
+pub const SPECIAL: NonprofitId = NonprofitId(Uuid::from_u128(0xddac_c399_20c5_462e_80e1_97fa_9580_71ea));
+/// The same in an address.
+pub const SPECIAL_SLUG: &str = "special-fundraiser";
+
+/// A fundraiser as it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fundraiser {
+    pub id: FundraiserId,
+    pub nonprofit: NonprofitId,
+    pub slug: String,
+    /// Who made it; the account may be gone.
+    pub account: AccountId,
+    pub title: String,
+    pub description: Option<String>,
+    /// The hosted picture; none where a cover is drawn.
+    pub cover: Option<String>,
+    pub starts_at: Option<i64>,
+    pub ends_at: Option<i64>,
+    pub goal: Option<Cents>,
+    /// What came in elsewhere, as its creator told; the journal has the entries.
+    pub offline: Option<Cents>,
+    pub created_at: i64,
+    pub closed_at: Option<i64>,
+    pub version: i64,
+    /// Whom it supports, in the order given, with their weights.
+    pub supported: Vec<(NonprofitId, f64)>,
+}
+
+impl Fundraiser {
+    /// Is it for several nonprofits?
+    pub fn is_multiple(&self) -> bool {
+        self.nonprofit == SPECIAL
+    }
+
+    /// Can be given to: within its dates, open ends allowed, and not closed.
+    pub fn is_active(&self, now: i64) -> bool {
+        self.closed_at.is_none()
+            && self.starts_at.is_none_or(|start| start <= now)
+            && self.ends_at.is_none_or(|end| now <= end)
+    }
+
+    /// Who gets what of a gift to it.
+    pub fn beneficiaries(&self) -> Beneficiaries {
+        beneficiaries(&self.supported)
+    }
+}
+
+fn beneficiaries(supported: &[(NonprofitId, f64)]) -> Beneficiaries {
+    let weights: Vec<f64> = supported.iter().map(|(_, weight)| *weight).collect();
+    Beneficiaries {
+        nonprofits: supported.iter().map(|(id, _)| *id).collect(),
+        // Only weights that can be used are ever stored.
+        weights: Weights::relative(&weights).unwrap_or_else(|| Weights::equal(weights.len())),
+    }
+}
+
+/// How an address names a fundraiser: a UUID is its ID, all else its slug.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum FundraiserName {
+    Id(FundraiserId),
+    Slug(String),
+}
+
+impl FundraiserName {
+    /// Blanks at the ends fall, large letters become small. Nothing where it can name none.
+    pub fn parse(text: &str) -> Option<FundraiserName> {
+        let text = text.trim();
+        let is_slug = (1..=slug::LONGEST).contains(&text.len())
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        match Uuid::try_parse(text) {
+            Ok(id) => Some(FundraiserName::Id(FundraiserId(id))),
+            Err(_) => is_slug.then(|| FundraiserName::Slug(text.to_ascii_lowercase())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fundraiser_is_active_within_its_dates_until_it_is_closed() {
+        let open = Fundraiser {
+            id: FundraiserId::new(),
+            nonprofit: SPECIAL,
+            slug: "run".to_owned(),
+            account: AccountId::new(),
+            title: "Run".to_owned(),
+            description: None,
+            cover: None,
+            starts_at: None,
+            ends_at: None,
+            goal: None,
+            offline: None,
+            created_at: 0,
+            closed_at: None,
+            version: 1,
+            supported: Vec::new(),
+        };
+        assert!(open.is_active(i64::MAX));
+        let dated = Fundraiser {
+            starts_at: Some(10),
+            ends_at: Some(20),
+            ..open
+        };
+        assert_eq!(
+            [9, 10, 20, 21].map(|now| dated.is_active(now)),
+            [false, true, true, false]
+        );
+        let closed = Fundraiser {
+            closed_at: Some(12),
+            ..dated
+        };
+        assert!(!closed.is_active(15));
+    }
+
+    #[test]
+    fn a_fundraiser_is_named_by_its_id_or_its_slug() {
+        assert_eq!(
+            FundraiserName::parse(" My-Run "),
+            Some(FundraiserName::Slug("my-run".to_owned()))
+        );
+        let id = "DDACC399-20C5-462E-80E1-97FA958071EA";
+        assert_eq!(
+            FundraiserName::parse(id),
+            Some(FundraiserName::Id(FundraiserId(SPECIAL.0)))
+        );
+        for nonsense in ["", "\0", "a b", "é", &"x".repeat(101)] {
+            assert_eq!(FundraiserName::parse(nonsense), None, "{nonsense:?}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The names of nonprofits in the URLs of fundraisers.
+
+use super::{Fundraiser, SPECIAL, SPECIAL_SLUG};
+use directory::nonprofits::identifier::Identifier;
+use directory::{Directory, Found, ResolveError};
+use platform::ids::NonprofitId;
+use uuid::Uuid;
+
+/// Finds the nonprofit that a text names. The slug or the ID for several nonprofits gives [`SPECIAL`].
+pub async fn find_nonprofit(directory: &Directory, text: &str) -> Result<NonprofitId, ResolveError> {
+    if is_special(text.trim()) {
+        return Ok(SPECIAL);
+    }
+    let found = directory.resolve(text).await?;
+    let nonprofit = found.nonprofit().ok_or(ResolveError::NotFound)?;
+    Ok(nonprofit.id)
+}
+
+fn is_special(text: &str) -> bool {
+    let is_id = || text.len() == 36 && Uuid::try_parse(text) == Ok(SPECIAL.0);
+    text.eq_ignore_ascii_case(SPECIAL_SLUG) || is_id()
+}
+
+/// Returns the current slug of the nonprofit of a fundraiser, or its ID if the directory does not have it.
+pub async fn slug_of(directory: &Directory, fundraiser: &Fundraiser) -> sqlx::Result<String> {
+    if fundraiser.is_multiple() {
+        return Ok(SPECIAL_SLUG.to_owned());
+    }
+    let found = directory.find(&Identifier::Id(fundraiser.nonprofit)).await?;
+    let slug = found
+        .as_ref()
+        .and_then(Found::nonprofit)
+        .map(|nonprofit| nonprofit.slug.to_owned());
+    Ok(slug.unwrap_or_else(|| fundraiser.nonprofit.to_string()))
+}

@@ -1,0 +1,394 @@
+//! The SQL of fundraisers.
+
+use super::{Fundraiser, FundraiserName, beneficiaries};
+use crate::ledger::entry::Beneficiaries;
+use platform::db::{Db, Tx, from_row, read, run};
+use platform::ids::{AccountId, FundraiserId, NonprofitId};
+use platform::money::Cents;
+use uuid::Uuid;
+
+macro_rules! fundraisers {
+    ($rest:literal) => {
+        concat!(
+            "select id, nonprofit_id, slug, account_id, title, description, cover, starts_at, ends_at, goal, ",
+            "offline, created_at, closed_at, version from fundraisers ",
+            $rest
+        )
+    };
+}
+
+const FIND: &str = fundraisers!("where id = $1");
+const FIND_BY_SLUG: &str = fundraisers!("where nonprofit_id = $1 and slug = $2");
+const OF_ACCOUNT: &str =
+    fundraisers!("where account_id = $1 order by created_at desc, id desc limit $2 offset $3");
+const OF_NONPROFIT: &str = "select f.slug, f.title, f.cover, f.id, f.nonprofit_id from fundraisers f \
+     where f.closed_at is null and f.id in (select fundraiser_id from fundraiser_nonprofits where nonprofit_id = $1) \
+     order by f.created_at desc, f.id desc limit $2";
+macro_rules! news {
+    ($rest:literal) => {
+        concat!(
+            "select f.id, f.nonprofit_id, f.slug, f.title, f.description, f.created_at, coalesce((select max(h.changed_at) ",
+            "from fundraiser_history h where h.fundraiser_id = f.id), f.created_at) as changed_at from fundraisers f ",
+            "where f.closed_at is null ",
+            $rest
+        )
+    };
+}
+
+const NEWEST: &str = news!("order by f.created_at desc, f.id desc limit $1");
+const NEWEST_OF: &str = news!(
+    "and f.id in (select fundraiser_id from fundraiser_nonprofits where nonprofit_id = $1) \
+     order by f.created_at desc, f.id desc limit $2"
+);
+const PAIRS: &str = "select fundraiser_id, nonprofit_id from fundraiser_nonprofits";
+const COUNT_OF_ACCOUNT: &str = "select count(*) from fundraisers where account_id = $1";
+const SUPPORTED: &str =
+    "select nonprofit_id, weight from fundraiser_nonprofits where fundraiser_id = $1 order by position";
+const ALL_SUPPORTED: &str =
+    "select fundraiser_id, nonprofit_id, weight from fundraiser_nonprofits order by fundraiser_id, position";
+const ALL_OFFLINE: &str = "select id, offline from fundraisers";
+const HAS_SLUG: &str = "select count(*) from fundraisers where nonprofit_id = $1 and slug = $2";
+const INSERT: &str = "insert into fundraisers (id, nonprofit_id, slug, account_id, title, description, cover, starts_at, \
+     ends_at, goal, offline, created_at, closed_at, version) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+const INSERT_SUPPORTED: &str = "insert into fundraiser_nonprofits (fundraiser_id, position, nonprofit_id, weight) values ($1, $2, $3, $4)";
+const UPDATE: &str = "update fundraisers set title = $2, description = $3, cover = $4, starts_at = $5, ends_at = $6, \
+     goal = $7, offline = $8, closed_at = $9, version = $10 where id = $1";
+const INSERT_CHANGE: &str = "insert into fundraiser_history (fundraiser_id, version, account_id, change, changed_at) \
+     values ($1, $2, $3, $4, $5)";
+const LOST_COVERS: &str = "select f.id, f.cover from fundraisers f where f.cover is not null \
+     and not exists (select 1 from pictures p where p.id = f.cover) order by f.id limit 100";
+
+/// The columns of a fundraiser as [`fundraisers!`] selects them.
+struct FundraiserRow {
+    id: Uuid,
+    nonprofit_id: Uuid,
+    slug: String,
+    account_id: Uuid,
+    title: String,
+    description: Option<String>,
+    cover: Option<String>,
+    starts_at: Option<i64>,
+    ends_at: Option<i64>,
+    goal: Option<i64>,
+    offline: Option<i64>,
+    created_at: i64,
+    closed_at: Option<i64>,
+    version: i64,
+}
+
+from_row!(FundraiserRow {
+    id,
+    nonprofit_id,
+    slug,
+    account_id,
+    title,
+    description,
+    cover,
+    starts_at,
+    ends_at,
+    goal,
+    offline,
+    created_at,
+    closed_at,
+    version,
+});
+
+fn fundraiser(row: FundraiserRow, supported: Vec<(Uuid, f64)>) -> Fundraiser {
+    Fundraiser {
+        id: FundraiserId(row.id),
+        nonprofit: NonprofitId(row.nonprofit_id),
+        slug: row.slug,
+        account: AccountId(row.account_id),
+        title: row.title,
+        description: row.description,
+        cover: row.cover,
+        starts_at: row.starts_at,
+        ends_at: row.ends_at,
+        goal: row.goal.map(Cents::new),
+        offline: row.offline.map(Cents::new),
+        created_at: row.created_at,
+        closed_at: row.closed_at,
+        version: row.version,
+        supported: supported
+            .into_iter()
+            .map(|(id, weight)| (NonprofitId(id), weight))
+            .collect(),
+    }
+}
+
+/// Finds a fundraiser by its id.
+pub async fn find(db: &Db, id: FundraiserId) -> sqlx::Result<Option<Fundraiser>> {
+    let row: Option<FundraiserRow> = read!(db, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
+    whole(db, row).await
+}
+
+/// Finds a fundraiser of a nonprofit.
+pub async fn find_of(
+    db: &Db,
+    nonprofit: NonprofitId,
+    name: &FundraiserName,
+) -> sqlx::Result<Option<Fundraiser>> {
+    match name {
+        FundraiserName::Id(id) => {
+            let found = find(db, *id).await?;
+            Ok(found.filter(|found| found.nonprofit == nonprofit))
+        }
+        FundraiserName::Slug(slug) => {
+            let row: Option<FundraiserRow> = read!(db, c => sqlx::query_as(FIND_BY_SLUG)
+                .bind(nonprofit.0)
+                .bind(slug)
+                .fetch_optional(c)
+                .await)?;
+            whole(db, row).await
+        }
+    }
+}
+
+async fn whole(db: &Db, row: Option<FundraiserRow>) -> sqlx::Result<Option<Fundraiser>> {
+    let Some(row) = row else { return Ok(None) };
+    let supported = read!(db, c => sqlx::query_as(SUPPORTED).bind(row.id).fetch_all(c).await)?;
+    Ok(Some(fundraiser(row, supported)))
+}
+
+/// The same by id, within a transaction.
+pub async fn find_in(tx: &mut Tx, id: FundraiserId) -> sqlx::Result<Option<Fundraiser>> {
+    let row: Option<FundraiserRow> =
+        run!(&mut *tx, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
+    let Some(row) = row else { return Ok(None) };
+    let supported = run!(tx, c => sqlx::query_as(SUPPORTED).bind(row.id).fetch_all(c).await)?;
+    Ok(Some(fundraiser(row, supported)))
+}
+
+/// Some of an account's fundraisers, newest first, and how many there are.
+pub async fn list_of_account(
+    db: &Db,
+    account: AccountId,
+    skip: i64,
+    take: i64,
+) -> sqlx::Result<(Vec<Fundraiser>, u64)> {
+    let count: i64 = read!(db, c => sqlx::query_scalar(COUNT_OF_ACCOUNT).bind(account.0).fetch_one(c).await)?;
+    let rows: Vec<FundraiserRow> = read!(db, c => sqlx::query_as(OF_ACCOUNT)
+        .bind(account.0)
+        .bind(take)
+        .bind(skip)
+        .fetch_all(c)
+        .await)?;
+    let mut list = Vec::with_capacity(rows.len());
+    for row in rows {
+        list.extend(whole(db, Some(row)).await?);
+    }
+    Ok((list, count as u64))
+}
+
+/// Whom each fundraiser supports.
+pub async fn list_supported(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Beneficiaries)>> {
+    let rows: Vec<(Uuid, Uuid, f64)> = run!(tx, c => sqlx::query_as(ALL_SUPPORTED).fetch_all(c).await)?;
+    let of_one = |rows: &[(Uuid, Uuid, f64)]| {
+        let supported: Vec<_> = rows
+            .iter()
+            .map(|(_, id, weight)| (NonprofitId(*id), *weight))
+            .collect();
+        (FundraiserId(rows[0].0), beneficiaries(&supported))
+    };
+    Ok(rows.chunk_by(|one, next| one.0 == next.0).map(of_one).collect())
+}
+
+/// What each fundraiser says came in elsewhere.
+pub async fn list_offline(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Option<Cents>)>> {
+    let rows: Vec<(Uuid, Option<i64>)> = run!(tx, c => sqlx::query_as(ALL_OFFLINE).fetch_all(c).await)?;
+    Ok(rows
+        .into_iter()
+        .map(|(id, offline)| (FundraiserId(id), offline.map(Cents::new)))
+        .collect())
+}
+
+/// Is the slug taken within the nonprofit?
+pub async fn has_slug(tx: &mut Tx, nonprofit: NonprofitId, slug: &str) -> sqlx::Result<bool> {
+    let count: i64 =
+        run!(tx, c => sqlx::query_scalar(HAS_SLUG).bind(nonprofit.0).bind(slug).fetch_one(c).await)?;
+    Ok(count > 0)
+}
+
+/// Writes a new fundraiser.
+pub async fn insert(tx: &mut Tx, new: &Fundraiser) -> sqlx::Result<()> {
+    run!(&mut *tx, c => sqlx::query(INSERT)
+        .bind(new.id.0)
+        .bind(new.nonprofit.0)
+        .bind(&new.slug)
+        .bind(new.account.0)
+        .bind(&new.title)
+        .bind(&new.description)
+        .bind(&new.cover)
+        .bind(new.starts_at)
+        .bind(new.ends_at)
+        .bind(new.goal.map(|goal| goal.get()))
+        .bind(new.offline.map(|offline| offline.get()))
+        .bind(new.created_at)
+        .bind(new.closed_at)
+        .bind(new.version)
+        .execute(c)
+        .await
+        .map(|_| ()))?;
+    for (position, (id, weight)) in new.supported.iter().enumerate() {
+        run!(&mut *tx, c => sqlx::query(INSERT_SUPPORTED)
+            .bind(new.id.0)
+            .bind(position as i64)
+            .bind(id.0)
+            .bind(*weight)
+            .execute(c)
+            .await
+            .map(|_| ()))?;
+    }
+    Ok(())
+}
+
+/// Writes a changed fundraiser, and the change into its history.
+pub async fn update(
+    tx: &mut Tx,
+    changed: &Fundraiser,
+    by: AccountId,
+    change: &str,
+    now: i64,
+) -> sqlx::Result<()> {
+    run!(&mut *tx, c => sqlx::query(UPDATE)
+        .bind(changed.id.0)
+        .bind(&changed.title)
+        .bind(&changed.description)
+        .bind(&changed.cover)
+        .bind(changed.starts_at)
+        .bind(changed.ends_at)
+        .bind(changed.goal.map(|goal| goal.get()))
+        .bind(changed.offline.map(|offline| offline.get()))
+        .bind(changed.closed_at)
+        .bind(changed.version)
+        .execute(c)
+        .await
+        .map(|_| ()))?;
+    run!(tx, c => sqlx::query(INSERT_CHANGE)
+        .bind(changed.id.0)
+        .bind(changed.version)
+        .bind(by.0)
+        .bind(change)
+        .bind(now)
+        .execute(c)
+        .await
+        .map(|_| ()))
+}
+
+/// Lists fundraisers whose cover is a hosted picture that does not exist, up to a hundred.
+pub async fn list_lost_covers(db: &Db) -> sqlx::Result<Vec<(FundraiserId, String)>> {
+    let rows: Vec<(Uuid, String)> = read!(db, c => sqlx::query_as(LOST_COVERS).fetch_all(c).await)?;
+    Ok(rows
+        .into_iter()
+        .map(|(id, cover)| (FundraiserId(id), cover))
+        .collect())
+}
+
+/// A fundraiser as a line of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub id: FundraiserId,
+    pub nonprofit: NonprofitId,
+    pub slug: String,
+    pub title: String,
+    pub cover: Option<String>,
+}
+
+struct ListedRow {
+    slug: String,
+    title: String,
+    cover: Option<String>,
+    id: Uuid,
+    nonprofit_id: Uuid,
+}
+
+from_row!(ListedRow {
+    slug,
+    title,
+    cover,
+    id,
+    nonprofit_id
+});
+
+/// The newest fundraisers that support a nonprofit and are not closed.
+pub async fn list_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<Listed>> {
+    let rows: Vec<ListedRow> =
+        read!(db, c => sqlx::query_as(OF_NONPROFIT).bind(id.0).bind(take).fetch_all(c).await)?;
+    let listed = |row: ListedRow| Listed {
+        id: FundraiserId(row.id),
+        nonprofit: NonprofitId(row.nonprofit_id),
+        slug: row.slug,
+        title: row.title,
+        cover: row.cover,
+    };
+    Ok(rows.into_iter().map(listed).collect())
+}
+
+/// Every fundraiser with each nonprofit that it supports.
+pub async fn list_pairs(db: &Db) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)>> {
+    let pairs: Vec<(Uuid, Uuid)> = read!(db, c => sqlx::query_as(PAIRS).fetch_all(c).await)?;
+    Ok(pairs
+        .into_iter()
+        .map(|(fundraiser, nonprofit)| (FundraiserId(fundraiser), NonprofitId(nonprofit)))
+        .collect())
+}
+
+/// A fundraiser as a feed tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct News {
+    pub id: FundraiserId,
+    pub nonprofit: NonprofitId,
+    pub slug: String,
+    pub title: String,
+    pub description: Option<String>,
+    pub created_at: i64,
+    pub changed_at: i64,
+}
+
+struct NewsRow {
+    id: Uuid,
+    nonprofit_id: Uuid,
+    slug: String,
+    title: String,
+    description: Option<String>,
+    created_at: i64,
+    changed_at: i64,
+}
+
+from_row!(NewsRow {
+    id,
+    nonprofit_id,
+    slug,
+    title,
+    description,
+    created_at,
+    changed_at,
+});
+
+impl From<NewsRow> for News {
+    fn from(row: NewsRow) -> News {
+        News {
+            id: FundraiserId(row.id),
+            nonprofit: NonprofitId(row.nonprofit_id),
+            slug: row.slug,
+            title: row.title,
+            description: row.description,
+            created_at: row.created_at,
+            changed_at: row.changed_at,
+        }
+    }
+}
+
+/// The newest fundraisers that are not closed.
+pub async fn list_newest(db: &Db, take: i64) -> sqlx::Result<Vec<News>> {
+    let rows: Vec<NewsRow> = read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(News::from).collect())
+}
+
+/// Those of them that support a nonprofit.
+pub async fn list_newest_of(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<News>> {
+    let rows: Vec<NewsRow> =
+        read!(db, c => sqlx::query_as(NEWEST_OF).bind(id.0).bind(take).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(News::from).collect())
+}

@@ -1,0 +1,60 @@
+//! The nonprofits that some fundraiser supports, in memory: nearly every profile has no fundraisers, and is drawn
+//! without a question to the store.
+
+use super::store;
+use arc_swap::ArcSwap;
+use platform::db::Db;
+use platform::ids::{FundraiserId, NonprofitId};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Known fundraisers and whom they support. Whom one supports never changes.
+#[derive(Debug)]
+pub struct Supported {
+    known: ArcSwap<Known>,
+    is_stale: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    fundraisers: HashSet<FundraiserId>,
+    nonprofits: HashSet<NonprofitId>,
+}
+
+impl Default for Supported {
+    fn default() -> Supported {
+        Supported {
+            known: ArcSwap::default(),
+            is_stale: AtomicBool::new(true),
+        }
+    }
+}
+
+impl Supported {
+    /// Notes that a fundraiser was written; one that is not known is new.
+    pub fn note(&self, id: FundraiserId) {
+        if !self.known.load().fundraisers.contains(&id) {
+            self.is_stale.store(true, Ordering::Release);
+        }
+    }
+
+    pub async fn has(&self, db: &Db, id: NonprofitId) -> sqlx::Result<bool> {
+        if self.is_stale.swap(false, Ordering::AcqRel)
+            && let Err(fault) = self.load(db).await
+        {
+            self.is_stale.store(true, Ordering::Release);
+            return Err(fault);
+        }
+        Ok(self.known.load().nonprofits.contains(&id))
+    }
+
+    async fn load(&self, db: &Db) -> sqlx::Result<()> {
+        let pairs = store::list_pairs(db).await?;
+        self.known.store(Arc::new(Known {
+            fundraisers: pairs.iter().map(|(fundraiser, _)| *fundraiser).collect(),
+            nonprofits: pairs.into_iter().map(|(_, nonprofit)| nonprofit).collect(),
+        }));
+        Ok(())
+    }
+}

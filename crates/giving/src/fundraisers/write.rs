@@ -1,0 +1,167 @@
+//! Making and changing fundraisers: one transaction each, with its entry in the journal, its history and its fact.
+
+use super::change::Change;
+use super::fields::Fields;
+use super::{Fundraiser, slug, store};
+use crate::error::Error;
+use crate::idempotency::{IdempotentRequest, StoredResponse};
+use crate::ledger::batch::Batch;
+use crate::ledger::entry::{Draft, Kind, Leg, OFFLINE, Party};
+use platform::db::StoreError;
+use platform::field_error::FieldError;
+use platform::ids::{AccountId, FundraiserId, NonprofitId};
+use platform::money::{Cents, TooMuch};
+use serde_json::{Map, Value, json};
+
+/// A fundraiser that is to be made.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Complete except for its slug and its creation time.
+    pub fundraiser: Fundraiser,
+    /// The request, if it has an idempotency key.
+    pub request: Option<IdempotentRequest>,
+}
+
+/// What is to become of a fundraiser.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    /// The fields of a body, and the picture that came with it.
+    Fields(Map<String, Value>, Option<Option<String>>),
+    Close,
+    Reopen,
+}
+
+/// Adds a new fundraiser to a batch, or finds the response to the first request with its idempotency key.
+pub async fn write_new(
+    batch: &mut Batch,
+    order: &Order,
+    respond: &(impl Fn(&Fundraiser, i64) -> StoredResponse + Sync),
+    now: i64,
+) -> Result<StoredResponse, StoreError<Error>> {
+    if let Some(request) = &order.request
+        && let Some(response) = request.find_in(&mut batch.tx, now).await?
+    {
+        return Ok(response);
+    }
+    let new = Fundraiser {
+        slug: free_slug(batch, order.fundraiser.nonprofit, &order.fundraiser.title).await?,
+        created_at: now,
+        ..order.fundraiser.clone()
+    };
+    add_offline(batch, &new, Cents::ZERO, now).await?;
+    store::insert(&mut batch.tx, &new).await?;
+    let fact = json!({"fundraiserId": new.id.0, "nonprofitId": new.nonprofit.0, "slug": new.slug});
+    batch.tell("fundraiser_created", Some(new.id), &fact, now);
+    let response = respond(&new, now);
+    if let Some(request) = &order.request {
+        request.store(&mut batch.tx, &response, now).await?;
+    }
+    Ok(response)
+}
+
+/// The slug of the title, or the next one that is free.
+async fn free_slug(batch: &mut Batch, nonprofit: NonprofitId, title: &str) -> sqlx::Result<String> {
+    let plain = slug::of_title(title);
+    let mut slug = plain.clone();
+    for tried in 0.. {
+        if !store::has_slug(&mut batch.tx, nonprofit, &slug).await? {
+            break;
+        }
+        let mut bytes = [0; 4];
+        getrandom::fill(&mut bytes).expect("the system has random bytes");
+        slug = slug::varied(&plain, u32::from_le_bytes(bytes), tried);
+    }
+    Ok(slug)
+}
+
+/// What came in elsewhere becomes an entry of its own: the difference to what was told before.
+async fn add_offline(
+    batch: &mut Batch,
+    fundraiser: &Fundraiser,
+    before: Cents,
+    now: i64,
+) -> Result<(), StoreError<Error>> {
+    let told = fundraiser.offline.unwrap_or_default();
+    let amount = Cents::new(told.get() - before.get());
+    if amount == Cents::ZERO {
+        return Ok(());
+    }
+    let id = fundraiser.id;
+    let draft = Draft {
+        kind: Kind::Offline,
+        source: OFFLINE.to_owned(),
+        external_id: format!("{id} {}", fundraiser.version),
+        nonprofit: fundraiser.nonprofit,
+        fundraiser: Some(id),
+        donor: None,
+        amount,
+        refunds: None,
+        legs: vec![
+            Leg {
+                party: Party::Offline(id),
+                amount: amount.reversed(),
+            },
+            Leg {
+                party: Party::Fundraiser(id),
+                amount,
+            },
+        ],
+        recorded_at: now,
+    };
+    let appended = batch.append(draft).await;
+    let refuse =
+        |too_much: TooMuch| Error::Invalid(vec![FieldError::new("raisedOffline", too_much.to_string())]);
+    appended.map(|_| ()).map_err(|error| error.map_refused(refuse))
+}
+
+/// Adds a change of a fundraiser to a batch. Nothing is written if nothing differs.
+pub async fn write_change(
+    batch: &mut Batch,
+    account: AccountId,
+    id: FundraiserId,
+    wanted: &Wanted,
+    now: i64,
+) -> Result<Fundraiser, StoreError<Error>> {
+    let known = store::find_in(&mut batch.tx, id).await?;
+    let Some(known) = known.filter(|known| known.account == account) else {
+        return Err(StoreError::Refused(Error::NotFound));
+    };
+    let change = wanted.change(&known, now).map_err(StoreError::Refused)?;
+    let (changed, differing) = change.apply(&known);
+    if differing.is_empty() {
+        return Ok(known);
+    }
+    add_offline(batch, &changed, known.offline.unwrap_or_default(), now).await?;
+    let differing = Value::Object(differing);
+    store::update(&mut batch.tx, &changed, account, &differing.to_string(), now).await?;
+    let fact = json!({"fundraiserId": id.0, "version": changed.version, "change": differing});
+    batch.tell(wanted.fact(), Some(id), &fact, now);
+    Ok(changed)
+}
+
+impl Wanted {
+    /// What it changes of a fundraiser, or all that is wrong with it.
+    pub fn change(&self, known: &Fundraiser, now: i64) -> Result<Change, Error> {
+        match self {
+            Wanted::Close => Ok(Change::close(known, now)),
+            Wanted::Reopen => Ok(Change::reopen(known)),
+            Wanted::Fields(sent, cover) => {
+                let mut fields = Fields::new(sent);
+                let change = Change::read(&mut fields, known);
+                fields.done()?;
+                Ok(Change {
+                    cover: cover.clone(),
+                    ..change
+                })
+            }
+        }
+    }
+
+    fn fact(&self) -> &'static str {
+        match self {
+            Wanted::Fields(..) => "fundraiser_changed",
+            Wanted::Close => "fundraiser_closed",
+            Wanted::Reopen => "fundraiser_reopened",
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The law of the writer: work that shares transactions leaves the same rows and gets the same answers as work that is
+//! done one by one, whatever the mixture.
+
+use crate::donations::{Gift, Label, Recipient, Refund, donation, refund};
+use crate::fundraisers::write::{Order, Wanted, write_change, write_new};
+use crate::fundraisers::{Fundraiser, SPECIAL};
+use crate::idempotency::StoredResponse;
+use crate::ledger::batch::Batch;
+use crate::ledger::entry::Beneficiaries;
+use crate::ledger::prefetch::Asks;
+use crate::ledger::writer::{WriteError, Writer};
+use platform::db::{Db, StoreError};
+use platform::ids::{AccountId, FundraiserId, NonprofitId};
+use platform::money::Cents;
+use platform::settings::DatabaseSettings;
+use proptest::prelude::*;
+use serde_json::json;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Something that is asked of the writer. Numbers are few, so that names and people meet.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Two of one number are one gift where all else is the same, else they conflict.
+    Gift {
+        number: u8,
+        to: usize,
+        donor: u8,
+        cents: i64,
+    },
+    Refund {
+        gift: u8,
+        cents: Option<i64>,
+        name: Option<u8>,
+    },
+    /// The second time it fails, and takes all beside it back.
+    Create {
+        number: usize,
+        offline: i64,
+    },
+    Offline {
+        number: usize,
+        cents: i64,
+    },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let cents = prop_oneof![8 => Just(500i64), 8 => 1..2_000i64, 1 => Just(i64::MAX / 2)];
+    prop_oneof![
+        20 => (0..12u8, 0..4usize, 0..3u8, cents)
+            .prop_map(|(number, to, donor, cents)| Step::Gift { number, to, donor, cents }),
+        6 => (0..12u8, prop::option::of(1..600i64), prop::option::of(0..3u8))
+            .prop_map(|(gift, cents, name)| Step::Refund { gift, cents, name }),
+        1 => (0..3usize, 0..900i64).prop_map(|(number, offline)| Step::Create { number, offline }),
+        3 => (0..3usize, 0..900i64).prop_map(|(number, cents)| Step::Offline { number, cents }),
+    ]
+}
+
+const ACCOUNT: AccountId = AccountId(Uuid::from_u128(7));
+
+/// One of three, the second for three nonprofits.
+fn fundraiser(number: usize, offline: i64) -> Fundraiser {
+    let count = if number == 1 { 3 } else { 1 };
+    let supported: Vec<_> = (1..=count)
+        .map(|nonprofit| (NonprofitId(Uuid::from_u128(nonprofit)), nonprofit as f64))
+        .collect();
+    Fundraiser {
+        id: FundraiserId(Uuid::from_u128(100 + number as u128)),
+        nonprofit: if count > 1 { SPECIAL } else { supported[0].0 },
+        slug: String::new(),
+        account: ACCOUNT,
+        title: format!("Run {number}"),
+        description: None,
+        cover: None,
+        starts_at: None,
+        ends_at: None,
+        goal: None,
+        offline: Some(Cents::new(offline)),
+        created_at: 0,
+        closed_at: None,
+        version: 0,
+        supported,
+    }
+}
+
+fn label(text: &str) -> Label {
+    Label::parse(text).unwrap()
+}
+
+/// The fourth that can be given to is a nonprofit itself.
+fn given(number: u8, to: usize, donor: u8, cents: i64) -> Gift {
+    let fundraiser = (to < 3).then(|| fundraiser(to, 0));
+    let nonprofit = NonprofitId(Uuid::from_u128(1));
+    Gift {
+        source: label("test"),
+        external_id: label(&format!("gift {number}")),
+        to: Recipient {
+            nonprofit: fundraiser.as_ref().map_or(nonprofit, |found| found.nonprofit),
+            fundraiser: fundraiser.as_ref().map(|found| found.id),
+            beneficiaries: fundraiser
+                .map_or_else(|| Beneficiaries::single(nonprofit), |found| found.beneficiaries()),
+        },
+        amount: Cents::new(cents),
+        donor: label(&format!("donor {donor}")),
+        name: (donor > 0).then(|| label(&format!("Name {donor}"))),
+        is_public: donor > 1,
+    }
+}
+
+impl Step {
+    /// As those who ask do; half of the changes tell nothing beforehand.
+    fn asks(&self) -> Asks {
+        match *self {
+            Step::Gift {
+                number,
+                to,
+                donor,
+                cents,
+            } => donation::asks(&given(number, to, donor, cents)),
+            Step::Offline { number, cents } if cents % 2 == 0 => Asks::about(fundraiser(number, 0).id),
+            _ => Asks::default(),
+        }
+    }
+
+    /// The outcome as text. Only the store can fail.
+    async fn play(&self, batch: &mut Batch, now: i64) -> Result<String, StoreError<WriteError>> {
+        Ok(match *self {
+            Step::Gift {
+                number,
+                to,
+                donor,
+                cents,
+            } => outcome(donation::write(batch, &given(number, to, donor, cents), now).await)?,
+            Step::Refund {
+                gift: number,
+                cents,
+                name,
+            } => {
+                let refund = Refund {
+                    source: label("test"),
+                    external_id: label(&format!("gift {number}")),
+                    amount: cents.map(Cents::new),
+                    refund_id: name.map(|name| label(&format!("refund {name}"))),
+                };
+                outcome(refund::write(batch, &refund, now).await)?
+            }
+            Step::Create { number, offline } => {
+                let order = Order {
+                    fundraiser: fundraiser(number, offline),
+                    request: None,
+                };
+                let respond = |_: &Fundraiser, _| StoredResponse::default();
+                outcome(write_new(batch, &order, &respond, now).await)?
+            }
+            Step::Offline { number, cents } => {
+                let fields = json!({"raisedOffline": cents}).as_object().cloned();
+                let wanted = Wanted::Fields(fields.unwrap(), None);
+                let id = fundraiser(number, 0).id;
+                outcome(write_change(batch, ACCOUNT, id, &wanted, now).await)?
+            }
+        })
+    }
+}
+
+/// What was written or refused, as text.
+fn outcome<T: Debug, E: Debug>(written: Result<T, StoreError<E>>) -> sqlx::Result<String> {
+    match written {
+        Ok(written) => Ok(format!("{written:?}")),
+        Err(StoreError::Refused(refusal)) => Ok(format!("{refusal:?}")),
+        Err(StoreError::Store(error)) => Err(error),
+    }
+}
+
+/// A store with two of the three fundraisers, and its writer.
+struct Place {
+    _folder: tempfile::TempDir,
+    db: Db,
+    writer: Writer,
+    /// Entries that work found unwritten before it.
+    most_unwritten: Arc<AtomicUsize>,
+}
+
+impl Place {
+    async fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = DatabaseSettings {
+            url: None,
+            connections: 2,
+            acquire_timeout: Duration::from_secs(30),
+        };
+        let db = Db::open(folder.path(), &settings).await.unwrap();
+        let writer = Writer::start(db.clone());
+        let place = Place {
+            _folder: folder,
+            db,
+            writer,
+            most_unwritten: Arc::default(),
+        };
+        let begun = [0, 1].map(|number| Step::Create { number, offline: 0 });
+        place.play(0, &begun).await;
+        place
+    }
+
+    /// Hands in all before any is begun, and waits for the answers.
+    async fn play(&self, first: usize, steps: &[Step]) -> Vec<String> {
+        let mut under_way = Vec::new();
+        for (now, step) in (first as i64..).zip(steps.iter().cloned()) {
+            let (writer, most) = (self.writer.clone(), Arc::clone(&self.most_unwritten));
+            under_way.push(tokio::spawn(async move {
+                let asks = step.asks();
+                let step = Arc::new(step);
+                let work = writer.run_asking(asks, move |batch| {
+                    most.fetch_max(batch.unwritten.entries.len(), Ordering::Relaxed);
+                    let step = Arc::clone(&step);
+                    Box::pin(async move { step.play(batch, now).await })
+                });
+                work.await
+            }));
+        }
+        let mut answers = Vec::new();
+        for one in under_way {
+            answers.push(format!("{:?}", one.await.unwrap()));
+        }
+        answers
+    }
+
+    async fn dump(&self) -> Vec<Vec<String>> {
+        let Db::Sqlite { readers, .. } = &self.db else {
+            unreachable!("it is opened without an address")
+        };
+        let mut tables = Vec::new();
+        for rows in DUMPS {
+            tables.push(sqlx::query_scalar(rows).fetch_all(readers).await.unwrap());
+        }
+        tables
+    }
+}
+
+const DUMPS: [&str; 6] = [
+    "select format('%d %s %s %s %s %s %s %d %s %d %s %s %s', sequence, kind, source, external_id, hex(nonprofit_id), \
+     quote(fundraiser_id), quote(donor), amount, quote(refunds), recorded_at, quote(raised), quote(supporters), hex(hash)) \
+     from journal order by sequence",
+    "select format('%d %d %s %s %d', sequence, position, party, party_id, amount) from journal_legs \
+     order by sequence, position",
+    "select format('%d %s %s %s %d', sequence, kind, quote(fundraiser_id), body, created_at) from outbox order by sequence",
+    "select format('%d %s %s', sequence, name, quote(consented_at)) from gift_names order by sequence",
+    "select format('%d %s %d', entries, hex(hash), events) from journal_head",
+    "select format('%s %s %d', hex(id), quote(offline), version) from fundraisers order by id",
+];
+
+/// On one thread, so that what is handed in together is found together.
+fn run<T>(story: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.unwrap().block_on(story)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn work_that_shares_transactions_leaves_what_work_alone_leaves(
+        groups in prop::collection::vec(prop::collection::vec(step(), 1..12), 1..4),
+    ) {
+        run(async {
+            let (grouped, alone) = (Place::new().await, Place::new().await);
+            let mut now = 1;
+            for group in &groups {
+                let together = grouped.play(now, group).await;
+                let mut each = Vec::new();
+                for step in group {
+                    each.extend(alone.play(now, std::slice::from_ref(step)).await);
+                    now += 1;
+                }
+                prop_assert_eq!(together, each);
+            }
+            prop_assert_eq!(grouped.dump().await, alone.dump().await);
+            Ok(())
+        })?;
+    }
+}
+
+#[test]
+fn what_waits_together_is_written_together() {
+    run(async {
+        let place = Place::new().await;
+        let gifts: Vec<Step> = (0..300u32)
+            .map(|number| Step::Gift {
+                number: (number % 256) as u8,
+                to: number as usize % 4,
+                donor: (number % 3) as u8,
+                cents: 500,
+            })
+            .collect();
+        place.play(1, &gifts).await;
+        assert_eq!(place.most_unwritten.load(Ordering::Relaxed), 255);
+        assert_eq!(place.dump().await[0].len(), 256);
+    });
+}

@@ -1,0 +1,216 @@
+//! Proving a journal: entries in, faults out, each with the number of the entry it is about.
+//!
+//! Pure: it is given every entry in order and compares what stands in it with what follows from all before it.
+
+use super::entry::{Beneficiaries, Entry, GENESIS, Hash, Kind, Party, Totals};
+use platform::ids::{FundraiserId, NonprofitId};
+use platform::money::{Cents, Weights, split};
+use std::collections::{HashMap, HashSet};
+
+/// The state of the proof after the entries so far.
+#[derive(Debug)]
+pub struct Audit {
+    sequence: i64,
+    hash: Hash,
+    /// All that there are.
+    known: HashSet<FundraiserId>,
+    beneficiaries: HashMap<FundraiserId, Beneficiaries>,
+    fundraisers: HashMap<FundraiserId, Seen>,
+    /// The gifts of which something goes back.
+    refunded: HashSet<i64>,
+    /// By the number of such a gift, what each nonprofit still holds of it.
+    held: HashMap<i64, Vec<(NonprofitId, Cents)>>,
+    faults: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    totals: Totals,
+    offline: Option<Cents>,
+    donors: HashMap<String, Cents>,
+}
+
+const MOST_FAULTS: usize = 100;
+
+impl Audit {
+    pub fn new(
+        known: HashSet<FundraiserId>,
+        beneficiaries: HashMap<FundraiserId, Beneficiaries>,
+        refunded: HashSet<i64>,
+    ) -> Audit {
+        Audit {
+            sequence: 0,
+            hash: GENESIS,
+            known,
+            beneficiaries,
+            fundraisers: HashMap::new(),
+            refunded,
+            held: HashMap::new(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// Takes in the next entry.
+    pub fn add(&mut self, entry: &Entry) {
+        let expected = self.sequence + 1;
+        if entry.sequence != expected {
+            self.note(format!(
+                "entry {expected} is missing: {} follows {}",
+                entry.sequence, self.sequence
+            ));
+        }
+        let hash = entry.hash_after(&self.hash);
+        if hash != entry.hash && entry.sequence == expected {
+            self.fault(entry, "is not as it was written, or the one before it is not");
+        }
+        // From here on the chain is as the entry says, so that one damaged entry is one fault.
+        (self.sequence, self.hash) = (entry.sequence, entry.hash);
+        let sum = Cents::sum(entry.draft.legs.iter().map(|leg| leg.amount));
+        if sum != Ok(Cents::ZERO) {
+            self.fault(entry, "does not balance: its legs do not add up to zero");
+        }
+        match (entry.draft.fundraiser, self.expected_legs(entry)) {
+            (Some(id), _) if !self.known.contains(&id) => {
+                self.fault(entry, &format!("is of the fundraiser {id}, which does not exist"));
+            }
+            (_, Some(expected)) if expected == received(entry) => {}
+            _ => self.fault(entry, "is not shared as its fundraiser says"),
+        }
+        self.hold(entry);
+        self.add_totals(entry);
+    }
+
+    /// Passes over the next entry, which cannot be read.
+    pub fn skip(&mut self) {
+        self.sequence += 1;
+        self.note(format!("entry {} cannot be read", self.sequence));
+    }
+
+    /// The parties that got and what, as they follow from all before.
+    fn expected_legs(&self, entry: &Entry) -> Option<Vec<(Party, Cents)>> {
+        let draft = &entry.draft;
+        match draft.kind {
+            Kind::Offline => Some(vec![(Party::Fundraiser(draft.fundraiser?), draft.amount)]),
+            Kind::Gift => {
+                let single = Beneficiaries::single(draft.nonprofit);
+                let shared = match draft.fundraiser {
+                    Some(id) => self.beneficiaries.get(&id)?,
+                    None => &single,
+                };
+                Some(shared.shares(draft.amount))
+            }
+            Kind::Refund => {
+                let held = self.held.get(&draft.refunds?)?;
+                let balances: Vec<Cents> = held.iter().map(|(_, cents)| *cents).collect();
+                let back = split(draft.amount.reversed(), &Weights::of_balances(&balances)?);
+                let shares = held.iter().zip(back);
+                Some(
+                    shares
+                        .map(|((id, _), back)| (Party::Nonprofit(*id), back.reversed()))
+                        .collect(),
+                )
+            }
+        }
+    }
+
+    fn hold(&mut self, entry: &Entry) {
+        let shares = entry.draft.legs.iter().filter_map(|leg| match leg.party {
+            Party::Nonprofit(id) => Some((id, leg.amount)),
+            _ => None,
+        });
+        match (entry.draft.kind, entry.draft.refunds) {
+            (Kind::Gift, _) if !self.refunded.contains(&entry.sequence) => {}
+            (Kind::Gift, _) => _ = self.held.insert(entry.sequence, shares.collect()),
+            (Kind::Refund, Some(gift)) => {
+                let held = self.held.entry(gift).or_default();
+                for ((_, cents), (_, back)) in held.iter_mut().zip(shares) {
+                    *cents = cents.plus(back).unwrap_or_default();
+                }
+                if held.iter().any(|(_, cents)| *cents < Cents::ZERO) {
+                    self.fault(entry, "gives back more than was given");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add_totals(&mut self, entry: &Entry) {
+        let Some(id) = entry.draft.fundraiser else {
+            if entry.totals.is_some() {
+                self.fault(entry, "has totals without a fundraiser");
+            }
+            return;
+        };
+        let seen = self.fundraisers.entry(id).or_default();
+        let net = entry
+            .draft
+            .donor
+            .as_ref()
+            .map(|donor| seen.donors.entry(donor.clone()).or_default());
+        let before = net.as_ref().map(|net| **net);
+        let after = seen.totals.after(entry.draft.amount, before);
+        if let (Some(net), Some(before)) = (net, before) {
+            *net = before.plus(entry.draft.amount).unwrap_or(before);
+        }
+        if entry.draft.kind == Kind::Offline {
+            let offline = seen.offline.unwrap_or_default();
+            seen.offline = offline.plus(entry.draft.amount).ok();
+        }
+        // One wrong total is one fault, though all that follow build on it.
+        seen.totals = entry.totals.unwrap_or_default();
+        if after.ok() != entry.totals {
+            self.fault(
+                entry,
+                "has a running total that is not the sum of the entries before it",
+            );
+        }
+    }
+
+    /// What a fundraiser stands at, by its entries.
+    pub fn totals(&self, id: FundraiserId) -> Totals {
+        self.fundraisers
+            .get(&id)
+            .map(|seen| seen.totals)
+            .unwrap_or_default()
+    }
+
+    /// What came in elsewhere for a fundraiser, by its entries.
+    pub fn offline(&self, id: FundraiserId) -> Option<Cents> {
+        self.fundraisers.get(&id).and_then(|seen| seen.offline)
+    }
+
+    /// How many entries there were, and the last hash.
+    pub fn head(&self) -> (i64, Hash) {
+        (self.sequence, self.hash)
+    }
+
+    fn fault(&mut self, entry: &Entry, what: &str) {
+        self.note(format!(
+            "entry {} ({} {} of {}) {what}",
+            entry.sequence,
+            entry.draft.kind.as_str(),
+            entry.draft.external_id,
+            entry.draft.source
+        ));
+    }
+
+    /// Adds a fault; very many are not kept.
+    pub fn note(&mut self, fault: String) {
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(fault);
+        }
+    }
+
+    /// The faults, one sentence each.
+    pub fn faults(self) -> Vec<String> {
+        self.faults
+    }
+}
+
+/// All legs but those of donors and of money from elsewhere, which give.
+fn received(entry: &Entry) -> Vec<(Party, Cents)> {
+    let legs = entry.draft.legs.iter();
+    legs.filter(|leg| !matches!(leg.party, Party::Donor(_) | Party::Offline(_)))
+        .map(|leg| (leg.party.clone(), leg.amount))
+        .collect()
+}

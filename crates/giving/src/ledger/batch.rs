@@ -1,0 +1,85 @@
+//! A transaction of the writer: what has been read and added so far, and how work reads and adds more.
+
+use super::entry::{Draft, Entry, Head, Party};
+use super::pending::{Name, Told, Unwritten};
+use super::state::Known;
+use super::store;
+use platform::db::{StoreError, Tx};
+use platform::ids::FundraiserId;
+use platform::money::{Cents, TooMuch};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A transaction in progress, and where the ledger and the outbox end within it.
+#[derive(Debug)]
+pub struct Batch {
+    /// For all tables except those of the ledger and the outbox, whose rows may not be written yet.
+    pub tx: Tx,
+    pub head: Head,
+    pub known: Known,
+    pub unwritten: Unwritten,
+}
+
+impl Batch {
+    /// The entry of a fact; one of the store comes without its legs.
+    pub async fn find(&mut self, source: &str, external_id: &str) -> sqlx::Result<Option<Arc<Entry>>> {
+        let fact = (source.to_owned(), external_id.to_owned());
+        self.known.find(&mut self.tx, &fact).await
+    }
+
+    /// What each nonprofit still holds of a gift, in the order of its legs.
+    pub async fn held(&mut self, gift: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
+        self.unwritten.write(&mut self.tx, &self.head).await?;
+        store::list_held(&mut self.tx, gift).await
+    }
+
+    /// Adds an entry at the end of the journal, and the fact to the outbox. Refuses before it adds.
+    pub async fn append(&mut self, draft: Draft) -> Result<Arc<Entry>, StoreError<TooMuch>> {
+        let totals = match draft.fundraiser {
+            None => None,
+            Some(id) => {
+                let standing = self.known.standing(&mut self.tx, id, draft.donor.clone());
+                let (before, net) = standing.await?;
+                let totals = before.after(draft.amount, net);
+                Some(totals.map_err(StoreError::Refused)?)
+            }
+        };
+        let entry = Entry::chained(self.head.entries + 1, &self.head.hash, draft, totals);
+        let entry = Arc::new(entry);
+        (self.head.entries, self.head.hash) = (entry.sequence, entry.hash);
+        self.known.add(&entry);
+        self.unwritten.entries.push(Arc::clone(&entry));
+        let draft = &entry.draft;
+        let body = json!({
+            "entry": entry.sequence,
+            "nonprofitId": draft.nonprofit.0,
+            "fundraiserId": draft.fundraiser.map(|id| id.0),
+            "amount": draft.amount.get(),
+            "raised": totals.map(|totals| totals.raised.get()),
+            "supporters": totals.map(|totals| totals.supporters),
+        });
+        self.tell(draft.kind.as_str(), draft.fundraiser, &body, draft.recorded_at);
+        Ok(entry)
+    }
+
+    /// Keeps the name of a donor beside a gift, public where they agreed to it.
+    pub fn keep_name(&mut self, sequence: i64, name: &str, consented_at: Option<i64>) {
+        self.unwritten.names.push(Name {
+            sequence,
+            text: name.to_owned(),
+            consented_at,
+        });
+    }
+
+    /// Adds a fact.
+    pub fn tell(&mut self, kind: &'static str, fundraiser: Option<FundraiserId>, body: &Value, now: i64) {
+        self.head.events += 1;
+        self.unwritten.told.push(Told {
+            sequence: self.head.events,
+            kind,
+            fundraiser,
+            body: body.to_string(),
+            at: now,
+        });
+    }
+}

@@ -1,0 +1,243 @@
+//! One entry of the journal: what moved, between whom, and the hash that ties it to the entry before.
+//!
+//! The hash is SHA-256 over the hash before and the fields of the entry in a fixed order, each written as its
+//! length in decimal digits, a colon and its bytes. Numbers are decimal, ids lower-case UUIDs, what is missing is
+//! empty. Names of people are not in it: they can be erased without breaking the chain.
+
+use platform::ids::{FundraiserId, NonprofitId};
+use platform::money::{Cents, TooMuch, Weights, split};
+use sha2::{Digest, Sha256};
+
+/// What comes before the first entry.
+pub const GENESIS: Hash = [0; 32];
+
+/// The link of the chain.
+pub type Hash = [u8; 32];
+
+/// The source of amounts that organizers report as raised elsewhere; no donation has it.
+pub const OFFLINE: &str = "offline";
+
+/// Where the ledger and the outbox end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The sequence number of the last entry.
+    pub entries: i64,
+    /// The hash of the last entry.
+    pub hash: Hash,
+    /// The sequence number of the last outbox row.
+    pub events: i64,
+}
+
+/// The nonprofits that share a donation, and their weights.
+#[derive(Clone, Debug)]
+pub struct Beneficiaries {
+    pub nonprofits: Vec<NonprofitId>,
+    pub weights: Weights,
+}
+
+impl Beneficiaries {
+    /// A single nonprofit that receives everything.
+    pub fn single(nonprofit: NonprofitId) -> Beneficiaries {
+        Beneficiaries {
+            nonprofits: vec![nonprofit],
+            weights: Weights::equal(1),
+        }
+    }
+
+    /// Splits an amount among the nonprofits.
+    pub fn shares(&self, amount: Cents) -> Vec<(Party, Cents)> {
+        let parties = self.nonprofits.iter().map(|id| Party::Nonprofit(*id));
+        parties.zip(split(amount, &self.weights)).collect()
+    }
+}
+
+/// What kind of fact an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A donor gave.
+    Gift,
+    /// A gift, or a part of it, went back.
+    Refund,
+    /// The organiser of a fundraiser told of money that came in elsewhere, or corrected it.
+    Offline,
+}
+
+impl Kind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Gift => "gift",
+            Kind::Refund => "refund",
+            Kind::Offline => "offline",
+        }
+    }
+
+    pub fn find(name: &str) -> Option<Kind> {
+        [Kind::Gift, Kind::Refund, Kind::Offline]
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+    }
+}
+
+/// Who gives or gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Party {
+    Donor(String),
+    Nonprofit(NonprofitId),
+    /// Money that never came through here, by the fundraiser that told of it.
+    Offline(FundraiserId),
+    Fundraiser(FundraiserId),
+}
+
+impl Party {
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Party::Donor(_) => "donor",
+            Party::Nonprofit(_) => "nonprofit",
+            Party::Offline(_) => "offline",
+            Party::Fundraiser(_) => "fundraiser",
+        }
+    }
+
+    pub fn id(&self) -> String {
+        match self {
+            Party::Donor(id) => id.clone(),
+            Party::Nonprofit(id) => id.to_string(),
+            Party::Offline(id) | Party::Fundraiser(id) => id.to_string(),
+        }
+    }
+
+    /// Reads a party back.
+    pub fn find(kind: &str, id: &str) -> Option<Party> {
+        let uuid = || uuid::Uuid::try_parse(id).ok();
+        match kind {
+            "donor" => Some(Party::Donor(id.to_owned())),
+            "nonprofit" => uuid().map(|id| Party::Nonprofit(NonprofitId(id))),
+            "offline" => uuid().map(|id| Party::Offline(FundraiserId(id))),
+            "fundraiser" => uuid().map(|id| Party::Fundraiser(FundraiserId(id))),
+            _ => None,
+        }
+    }
+}
+
+/// One side of an entry: above zero for who gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leg {
+    pub party: Party,
+    pub amount: Cents,
+}
+
+/// What is to be written; the journal gives it its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    pub kind: Kind,
+    /// With `external_id` the name of the fact where it came from; unique together.
+    pub source: String,
+    pub external_id: String,
+    /// What was given to; the special one for a fundraiser of several.
+    pub nonprofit: NonprofitId,
+    pub fundraiser: Option<FundraiserId>,
+    pub donor: Option<String>,
+    /// Below zero where money went back.
+    pub amount: Cents,
+    /// The number of the gift that a refund takes back.
+    pub refunds: Option<i64>,
+    pub legs: Vec<Leg>,
+    pub recorded_at: i64,
+}
+
+/// What a fundraiser stands at after an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub raised: Cents,
+    /// Distinct donors who gave more than they took back.
+    pub supporters: i64,
+}
+
+/// The totals of a fundraiser, and what one donor has given to it, net of refunds.
+pub type Standing = (Totals, Option<Cents>);
+
+/// An entry in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// 1, 2, 3 and on, without a gap.
+    pub sequence: i64,
+    pub draft: Draft,
+    /// Of its fundraiser, after it.
+    pub totals: Option<Totals>,
+    pub hash: Hash,
+}
+
+impl Totals {
+    /// After a further amount of a donor who stood at `net` before it.
+    pub fn after(self, amount: Cents, net: Option<Cents>) -> Result<Totals, TooMuch> {
+        let supporters = match net {
+            None => self.supporters,
+            Some(before) => {
+                let after = before.plus(amount)?;
+                self.supporters + i64::from(after > Cents::ZERO) - i64::from(before > Cents::ZERO)
+            }
+        };
+        Ok(Totals {
+            raised: self.raised.plus(amount)?,
+            supporters,
+        })
+    }
+}
+
+impl Entry {
+    /// Puts a draft into its place behind the entry with the hash `before`.
+    pub fn chained(sequence: i64, before: &Hash, draft: Draft, totals: Option<Totals>) -> Entry {
+        let mut entry = Entry {
+            sequence,
+            draft,
+            totals,
+            hash: GENESIS,
+        };
+        entry.hash = entry.hash_after(before);
+        entry
+    }
+
+    /// The hash that the entry has behind `before`.
+    pub fn hash_after(&self, before: &Hash) -> Hash {
+        let draft = &self.draft;
+        let mut form = Form(Vec::with_capacity(512));
+        form.number(self.sequence);
+        form.text(draft.kind.as_str());
+        form.text(&draft.source);
+        form.text(&draft.external_id);
+        form.text(&draft.nonprofit.to_string());
+        form.text(&draft.fundraiser.map(|id| id.to_string()).unwrap_or_default());
+        form.text(draft.donor.as_deref().unwrap_or_default());
+        form.number(draft.amount.get());
+        form.text(&draft.refunds.map(|gift| gift.to_string()).unwrap_or_default());
+        form.number(draft.recorded_at);
+        if let Some(totals) = self.totals {
+            form.number(totals.raised.get());
+            form.number(totals.supporters);
+        }
+        for leg in &draft.legs {
+            form.text(leg.party.kind());
+            form.text(&leg.party.id());
+            form.number(leg.amount.get());
+        }
+        let mut hasher = Sha256::new();
+        hasher.update(before);
+        hasher.update(&form.0);
+        hasher.finalize().into()
+    }
+}
+
+/// Fields one after another, so that no two different lists look alike.
+struct Form(Vec<u8>);
+
+impl Form {
+    fn text(&mut self, text: &str) {
+        self.0.extend_from_slice(text.len().to_string().as_bytes());
+        self.0.push(b':');
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    fn number(&mut self, number: i64) {
+        self.text(&number.to_string());
+    }
+}

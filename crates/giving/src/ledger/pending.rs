@@ -1,0 +1,148 @@
+//! What was added to journal and outbox and is not written yet: one statement a table writes it all.
+//!
+//! Statements come in few sizes, so that they stay prepared; rows that are missing to the next size are empty and
+//! are left out. SQLite takes several statements as one text, so all of them cost one way to its thread and back;
+//! PostgreSQL takes them one by one.
+
+use super::entry::{Entry, Head, Leg};
+use super::rows::sized;
+use platform::db::{Tx, run};
+use platform::ids::FundraiserId;
+use sqlx::QueryBuilder;
+use std::sync::Arc;
+
+const ENTRIES: &str = "journal (sequence, kind, source, external_id, nonprofit_id, fundraiser_id, donor, \
+     amount, refunds, recorded_at, raised, supporters, hash) select * from (";
+const LEGS: &str = "journal_legs (sequence, position, party, party_id, amount) select * from (";
+const NAMES: &str = "gift_names (sequence, name, consented_at) select * from (";
+const TOLD: &str = "outbox (sequence, kind, fundraiser_id, body, created_at) select * from (";
+const OF_ROWS: &str = ") rows where column1 is not null;";
+
+/// The most rows of one statement.
+const MOST_ROWS: usize = 256;
+
+/// Rows that wait to be written.
+#[derive(Debug, Default)]
+pub struct Unwritten {
+    pub entries: Vec<Arc<Entry>>,
+    pub names: Vec<Name>,
+    pub told: Vec<Told>,
+}
+
+/// The name of a donor beside a gift, public where they agreed to it.
+#[derive(Debug)]
+pub struct Name {
+    pub sequence: i64,
+    pub text: String,
+    pub consented_at: Option<i64>,
+}
+
+/// A fact of the outbox.
+#[derive(Debug)]
+pub struct Told {
+    pub sequence: i64,
+    pub kind: &'static str,
+    pub fundraiser: Option<FundraiserId>,
+    pub body: String,
+    pub at: i64,
+}
+
+/// Adds one statement to a text, with all rows of a table that fit.
+macro_rules! insert {
+    ($query:ident, $insert:ident $into:ident, $rows:expr, |$row:ident| $($value:expr,)+) => {{
+        $query.push($insert).push($into);
+        $query.push_values(sized($rows), |mut values, $row| {
+            $(values.push_bind($value);)+
+        });
+        $query.push(OF_ROWS);
+    }};
+}
+
+/// Ends a statement: where they do not go together, it goes now.
+macro_rules! end {
+    ($query:ident, $c:ident, $together:ident) => {
+        if !$together {
+            $query.build().execute(&mut *$c).await?;
+            $query.reset();
+        }
+    };
+}
+
+impl Unwritten {
+    /// Writes all, and where journal and outbox end after it.
+    pub async fn write(&mut self, tx: &mut Tx, head: &Head) -> sqlx::Result<()> {
+        let Unwritten { entries, names, told } = std::mem::take(self);
+        // Every entry is told.
+        if told.is_empty() {
+            return Ok(());
+        }
+        let legs: Vec<(i64, i64, &Leg)> = entries.iter().flat_map(|entry| legs(entry)).collect();
+        let together = matches!(tx, Tx::Sqlite(_));
+        // Where a row is refused the whole transaction is taken back, so SQLite need not copy pages to take back one
+        // statement.
+        let insert = if together {
+            "insert or fail into "
+        } else {
+            "insert into "
+        };
+        run!(tx, c => {
+            let mut query = QueryBuilder::new("");
+            for entries in entries.chunks(MOST_ROWS) {
+                insert!(query, insert ENTRIES, entries, |entry|
+                    entry.map(|entry| entry.sequence),
+                    entry.map(|entry| entry.draft.kind.as_str()),
+                    entry.map(|entry| &entry.draft.source),
+                    entry.map(|entry| &entry.draft.external_id),
+                    entry.map(|entry| entry.draft.nonprofit.0),
+                    entry.and_then(|entry| entry.draft.fundraiser).map(|id| id.0),
+                    entry.and_then(|entry| entry.draft.donor.as_ref()),
+                    entry.map(|entry| entry.draft.amount.get()),
+                    entry.and_then(|entry| entry.draft.refunds),
+                    entry.map(|entry| entry.draft.recorded_at),
+                    entry.and_then(|entry| entry.totals).map(|totals| totals.raised.get()),
+                    entry.and_then(|entry| entry.totals).map(|totals| totals.supporters),
+                    entry.map(|entry| entry.hash.as_slice()),
+                );
+                end!(query, c, together);
+            }
+            for legs in legs.chunks(MOST_ROWS) {
+                insert!(query, insert LEGS, legs, |leg|
+                    leg.map(|(sequence, ..)| *sequence),
+                    leg.map(|(_, position, _)| *position),
+                    leg.map(|(.., leg)| leg.party.kind()),
+                    leg.map(|(.., leg)| leg.party.id()),
+                    leg.map(|(.., leg)| leg.amount.get()),
+                );
+                end!(query, c, together);
+            }
+            for names in names.chunks(MOST_ROWS) {
+                insert!(query, insert NAMES, names, |name|
+                    name.map(|name| name.sequence),
+                    name.map(|name| &name.text),
+                    name.and_then(|name| name.consented_at),
+                );
+                end!(query, c, together);
+            }
+            for told in told.chunks(MOST_ROWS) {
+                insert!(query, insert TOLD, told, |told|
+                    told.map(|told| told.sequence),
+                    told.map(|told| told.kind),
+                    told.and_then(|told| told.fundraiser).map(|id| id.0),
+                    told.map(|told| &told.body),
+                    told.map(|told| told.at),
+                );
+                end!(query, c, together);
+            }
+            query.push("update journal_head set entries = ").push_bind(head.entries);
+            query.push(", hash = ").push_bind(head.hash.as_slice());
+            query.push(", events = ").push_bind(head.events);
+            query.push(" where id = 1").build().execute(c).await.map(|_| ())
+        })
+    }
+}
+
+fn legs(entry: &Entry) -> impl Iterator<Item = (i64, i64, &Leg)> {
+    (0..)
+        .zip(&entry.draft.legs)
+        .map(|(position, leg)| (entry.sequence, position, leg))
+}

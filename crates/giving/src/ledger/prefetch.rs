@@ -1,0 +1,101 @@
+//! The one question of a transaction: where the journal ends, and all that its work told it was going to ask.
+//!
+//! The answer is one row, since every row that SQLite hands over wakes somebody.
+
+use super::entry::Head;
+use super::rows::{self, sized};
+use platform::db::{Tx, run};
+use platform::ids::FundraiserId;
+use sqlx::{QueryBuilder, Row};
+use std::collections::HashSet;
+
+const HEAD: &str = "select entries, hash, events";
+const OF_HEAD: &str = " from journal_head where id = 1";
+const KNOWN: &str = ", (select sequence from journal where source = ";
+const RAISED: &str = ", (select raised from journal where fundraiser_id = ";
+const SUPPORTERS: &str = ", (select supporters from journal where fundraiser_id = ";
+const LAST: &str = " order by sequence desc limit 1)";
+const NET: &str = ", (select cast(sum(amount) as bigint) from journal where fundraiser_id = ";
+
+/// The source and the external id of a fact.
+pub type Fact = (String, String);
+
+/// What work is going to ask of the journal. Told beforehand, it is asked together with what others ask.
+#[derive(Clone, Debug, Default)]
+pub struct Asks {
+    pub fact: Option<Fact>,
+    pub fundraiser: Option<FundraiserId>,
+    pub donor: Option<String>,
+}
+
+impl Asks {
+    /// What a fundraiser stands at.
+    pub fn about(id: FundraiserId) -> Asks {
+        Asks {
+            fundraiser: Some(id),
+            ..Asks::default()
+        }
+    }
+}
+
+/// What is asked.
+#[derive(Debug)]
+pub struct Question<'a> {
+    pub facts: Vec<&'a Fact>,
+    pub fundraisers: Vec<FundraiserId>,
+    pub donors: Vec<(FundraiserId, &'a str)>,
+}
+
+/// An answer for each, in the order asked.
+#[derive(Debug)]
+pub struct Answer {
+    pub head: Head,
+    /// The numbers of known facts.
+    pub facts: Vec<Option<i64>>,
+    /// What was raised, and how many gave.
+    pub fundraisers: Vec<Option<(i64, i64)>>,
+    pub donors: Vec<Option<i64>>,
+}
+
+impl<'a> Question<'a> {
+    pub fn of(all: impl Iterator<Item = &'a Asks> + Clone) -> Question<'a> {
+        let fundraisers: HashSet<FundraiserId> = all.clone().filter_map(|asks| asks.fundraiser).collect();
+        let donor = |asks: &'a Asks| asks.fundraiser.zip(asks.donor.as_deref());
+        Question {
+            facts: all.clone().filter_map(|asks| asks.fact.as_ref()).collect(),
+            fundraisers: fundraisers.into_iter().collect(),
+            donors: all.filter_map(donor).collect(),
+        }
+    }
+
+    pub async fn ask(&self, tx: &mut Tx) -> sqlx::Result<Answer> {
+        let (head, numbers) = run!(tx, c => {
+            let mut query = QueryBuilder::new(HEAD);
+            for fact in sized(&self.facts) {
+                query.push(KNOWN).push_bind(fact.map(|fact| &fact.0));
+                query.push(" and external_id = ").push_bind(fact.map(|fact| &fact.1)).push(")");
+            }
+            for id in sized(&self.fundraisers) {
+                query.push(RAISED).push_bind(id.map(|id| id.0)).push(LAST);
+                query.push(SUPPORTERS).push_bind(id.map(|id| id.0)).push(LAST);
+            }
+            for donor in sized(&self.donors) {
+                query.push(NET).push_bind(donor.map(|(id, _)| id.0));
+                query.push(" and donor = ").push_bind(donor.map(|(_, donor)| *donor)).push(")");
+            }
+            let row = query.push(OF_HEAD).build().fetch_one(c).await?;
+            let head = rows::head((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
+            let numbers: sqlx::Result<Vec<Option<i64>>> = (3..row.len()).map(|at| row.try_get(at)).collect();
+            (head, numbers?)
+        });
+        let (facts, rest) = numbers.split_at(sized(&self.facts).count());
+        let (fundraisers, donors) = rest.split_at(2 * sized(&self.fundraisers).count());
+        let pairs = fundraisers.chunks_exact(2).map(|pair| pair[0].zip(pair[1]));
+        Ok(Answer {
+            head,
+            facts: facts.to_vec(),
+            fundraisers: pairs.collect(),
+            donors: donors.to_vec(),
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Rows of the ledger tables: how they are read back into entries, and how many go into one statement.
+
+use super::entry::{Draft, Entry, Hash, Head, Kind, Leg, Totals};
+use platform::db::from_row;
+use platform::ids::{FundraiserId, NonprofitId};
+use platform::money::Cents;
+use std::iter::repeat;
+use uuid::Uuid;
+
+/// The hash of an entry that cannot be read. No entry hashes to it, so an audit finds the damage.
+pub const NO_HASH: Hash = [0xff; 32];
+
+/// A row of `journal_head`: `entries`, `hash` and `events`.
+pub type HeadRow = (i64, Vec<u8>, i64);
+
+/// A row of `journal`.
+#[derive(Debug)]
+pub struct EntryRow {
+    pub sequence: i64,
+    kind: String,
+    source: String,
+    external_id: String,
+    nonprofit_id: Uuid,
+    fundraiser_id: Option<Uuid>,
+    donor: Option<String>,
+    amount: i64,
+    refunds: Option<i64>,
+    recorded_at: i64,
+    raised: Option<i64>,
+    supporters: Option<i64>,
+    hash: Vec<u8>,
+}
+
+from_row!(EntryRow {
+    sequence,
+    kind,
+    source,
+    external_id,
+    nonprofit_id,
+    fundraiser_id,
+    donor,
+    amount,
+    refunds,
+    recorded_at,
+    raised,
+    supporters,
+    hash,
+});
+
+/// Reads the head.
+pub fn head((entries, bytes, events): HeadRow) -> Head {
+    Head {
+        entries,
+        hash: hash(&bytes),
+        events,
+    }
+}
+
+/// Builds an entry from its row and its legs.
+pub fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
+    let known = Kind::find(&row.kind);
+    Entry {
+        sequence: row.sequence,
+        draft: Draft {
+            kind: known.unwrap_or(Kind::Gift),
+            source: row.source,
+            external_id: row.external_id,
+            nonprofit: NonprofitId(row.nonprofit_id),
+            fundraiser: row.fundraiser_id.map(FundraiserId),
+            donor: row.donor,
+            amount: Cents::new(row.amount),
+            refunds: row.refunds,
+            legs,
+            recorded_at: row.recorded_at,
+        },
+        totals: row.raised.zip(row.supporters).map(|pair| totals(Some(pair))),
+        hash: known.map_or(NO_HASH, |_| hash(&row.hash)),
+    }
+}
+
+/// The totals in the last entry of a fundraiser: `raised` and `supporters`. Zero if it has no entry yet.
+pub fn totals(row: Option<(i64, i64)>) -> Totals {
+    row.map(|(raised, supporters)| Totals {
+        raised: Cents::new(raised),
+        supporters,
+    })
+    .unwrap_or_default()
+}
+
+fn hash(bytes: &[u8]) -> Hash {
+    bytes.try_into().unwrap_or(NO_HASH)
+}
+
+/// Pads rows with empty ones up to the next power of two, so that statements come in few sizes and stay prepared.
+pub fn sized<T>(rows: &[T]) -> impl Iterator<Item = Option<&T>> {
+    let size = rows.len().next_power_of_two();
+    rows.iter().map(Some).chain(repeat(None)).take(size)
+}

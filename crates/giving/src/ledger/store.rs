@@ -1,0 +1,212 @@
+//! The SQL of the journal.
+
+use super::entry::{Entry, Head, Leg, Party, Standing, Totals};
+use super::rows::{EntryRow, HeadRow, NO_HASH, entry, head, totals};
+use platform::db::{Db, Tx, from_row, read, run};
+use platform::ids::FundraiserId;
+use platform::money::Cents;
+use platform::text::hex;
+use std::collections::HashMap;
+
+/// A server that dies without a word gives the row back after ten seconds.
+const LOCK_HEAD: &str = "update journal_head set entries = entries where id = 1 \
+     returning entries, hash, events, set_config('idle_in_transaction_session_timeout', '10s', true)";
+const BEFORE_FIRST: &str = "select sequence from journal where sequence < 1 order by sequence limit 100";
+const STRAY_LEGS: &str = "select distinct sequence from journal_legs l \
+     where not exists (select 1 from journal j where j.sequence = l.sequence) order by sequence limit 100";
+const HEAD: &str = "select entries, hash, events from journal_head where id = 1";
+
+macro_rules! entries {
+    ($rest:literal) => {
+        concat!(
+            "select sequence, kind, source, external_id, nonprofit_id, fundraiser_id, donor, amount, refunds, ",
+            "recorded_at, raised, supporters, hash from journal ",
+            $rest
+        )
+    };
+}
+
+const FIND: &str = entries!("where source = $1 and external_id = $2");
+const AFTER: &str = entries!("where sequence > $1 order by sequence limit $2");
+const LEGS_BETWEEN: &str = "select sequence, party, party_id, amount from journal_legs \
+     where sequence > $1 and sequence <= $2 order by sequence, position";
+const REFUNDED: &str = "select distinct refunds from journal where refunds is not null";
+const TOTALS: &str =
+    "select raised, supporters from journal where fundraiser_id = $1 order by sequence desc limit 1";
+const STANDING: &str = "select \
+     (select raised from journal where fundraiser_id = $1 order by sequence desc limit 1), \
+     (select supporters from journal where fundraiser_id = $1 order by sequence desc limit 1), \
+     (select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and donor = $2)";
+const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.amount) as bigint) from journal j \
+     join journal_legs l on l.sequence = j.sequence where (j.sequence = $1 or j.refunds = $1) and l.party = 'nonprofit' \
+     group by l.position, l.party_id order by l.position";
+const NAMES_BETWEEN: &str =
+    "select sequence, name, consented_at from gift_names where sequence > $1 and sequence <= $2";
+
+const SEAL: &str =
+    "select sequence, hash from journal where fundraiser_id = $1 order by sequence desc limit 1";
+const SUPPORTERS: &str = "select n.name, n.consented_at, g.message, j.amount, j.recorded_at from journal j \
+     left join gift_names n on n.sequence = j.sequence left join gifts g on g.entry = j.sequence \
+     where j.fundraiser_id = $1 and j.kind = 'gift' order by j.sequence desc limit $2";
+
+/// Holds the end of the journal until the transaction ends: one writer after another, on every server.
+pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
+    let lock = match tx {
+        // A transaction that writes holds the whole file.
+        Tx::Sqlite(_) => HEAD,
+        Tx::Postgres(_) => LOCK_HEAD,
+    };
+    let row: HeadRow = run!(tx, c => sqlx::query_as(lock).fetch_one(c).await)?;
+    Ok(head(row))
+}
+
+/// Where the journal ends, for one who reads.
+pub async fn find_head(tx: &mut Tx) -> sqlx::Result<Head> {
+    let row: HeadRow = run!(tx, c => sqlx::query_as(HEAD).fetch_one(c).await)?;
+    Ok(head(row))
+}
+
+/// The entry of a fact, without its legs.
+pub async fn find(tx: &mut Tx, source: &str, external_id: &str) -> sqlx::Result<Option<Entry>> {
+    let row: Option<EntryRow> =
+        run!(tx, c => sqlx::query_as(FIND).bind(source).bind(external_id).fetch_optional(c).await)?;
+    Ok(row.map(|row| entry(row, Vec::new())))
+}
+
+/// The next entries after a number, with their legs.
+pub async fn list_after(tx: &mut Tx, sequence: i64, most: i64) -> sqlx::Result<Vec<Entry>> {
+    let rows: Vec<EntryRow> =
+        run!(&mut *tx, c => sqlx::query_as(AFTER).bind(sequence).bind(most).fetch_all(c).await)?;
+    let Some(last) = rows.last().map(|row| row.sequence) else {
+        return Ok(Vec::new());
+    };
+    let legs: Vec<(i64, String, String, i64)> =
+        run!(tx, c => sqlx::query_as(LEGS_BETWEEN).bind(sequence).bind(last).fetch_all(c).await)?;
+    let mut legs = legs.into_iter().peekable();
+    let mut entries = Vec::with_capacity(rows.len());
+    for row in rows {
+        let mut own = Vec::new();
+        let mut is_damaged = false;
+        while let Some((_, party, id, amount)) = legs.next_if(|leg| leg.0 <= row.sequence) {
+            let party = Party::find(&party, &id);
+            is_damaged |= party.is_none();
+            own.extend(party.map(|party| Leg {
+                party,
+                amount: Cents::new(amount),
+            }));
+        }
+        let mut entry = entry(row, own);
+        if is_damaged {
+            entry.hash = NO_HASH;
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+/// Entries with numbers that none has, a hundred at the most.
+pub async fn list_before_first(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
+    run!(tx, c => sqlx::query_scalar(BEFORE_FIRST).fetch_all(c).await)
+}
+
+/// The numbers of legs whose entry is not there, a hundred at the most.
+pub async fn list_stray_legs(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
+    run!(tx, c => sqlx::query_scalar(STRAY_LEGS).fetch_all(c).await)
+}
+
+/// The gifts of which something went back.
+pub async fn list_refunded(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
+    run!(tx, c => sqlx::query_scalar(REFUNDED).fetch_all(c).await)
+}
+
+/// What a fundraiser stands at: one row by its index.
+pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<Totals> {
+    let row: Option<(i64, i64)> = read!(db, c => sqlx::query_as(TOTALS).bind(id.0).fetch_optional(c).await)?;
+    Ok(totals(row))
+}
+
+/// What a fundraiser stands at, and what a donor gave to it less what went back.
+pub async fn find_standing(tx: &mut Tx, id: FundraiserId, donor: Option<&str>) -> sqlx::Result<Standing> {
+    let (raised, supporters, net): (Option<i64>, Option<i64>, Option<i64>) =
+        run!(tx, c => sqlx::query_as(STANDING).bind(id.0).bind(donor).fetch_one(c).await)?;
+    let net = donor.map(|_| Cents::new(net.unwrap_or_default()));
+    Ok((totals(raised.zip(supporters)), net))
+}
+
+/// What each nonprofit still holds of a gift, in the order of its legs.
+pub async fn list_held(tx: &mut Tx, gift: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
+    let rows: Vec<(i64, String, i64)> = run!(tx, c => sqlx::query_as(HELD).bind(gift).fetch_all(c).await)?;
+    let held = rows.into_iter().filter_map(|(_, id, amount)| {
+        let party = Party::find("nonprofit", &id)?;
+        Some((party, Cents::new(amount)))
+    });
+    Ok(held.collect())
+}
+
+/// The names kept beside some gifts, and whether they may be shown.
+pub async fn list_names(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<HashMap<i64, (String, bool)>> {
+    let rows: Vec<(i64, String, Option<i64>)> =
+        run!(tx, c => sqlx::query_as(NAMES_BETWEEN).bind(after).bind(last).fetch_all(c).await)?;
+    let named = |(sequence, name, consented_at): (i64, String, Option<i64>)| {
+        (sequence, (name, consented_at.is_some()))
+    };
+    Ok(rows.into_iter().map(named).collect())
+}
+
+/// The last entry of a fundraiser, which proves its total.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seal {
+    pub sequence: i64,
+    /// Hexadecimal.
+    pub hash: String,
+}
+
+/// Finds the last entry of a fundraiser.
+pub async fn find_seal(db: &Db, id: FundraiserId) -> sqlx::Result<Option<Seal>> {
+    let row: Option<(i64, Vec<u8>)> =
+        read!(db, c => sqlx::query_as(SEAL).bind(id.0).fetch_optional(c).await)?;
+    Ok(row.map(|(sequence, hash)| Seal {
+        sequence,
+        hash: hex(&hash),
+    }))
+}
+
+/// Somebody who gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supporter {
+    /// Only where they agreed that it is shown.
+    pub name: Option<String>,
+    /// The same holds for what they wrote.
+    pub message: Option<String>,
+    pub amount: Cents,
+    pub at: i64,
+}
+
+struct SupporterRow {
+    name: Option<String>,
+    consented_at: Option<i64>,
+    message: Option<String>,
+    amount: i64,
+    recorded_at: i64,
+}
+
+from_row!(SupporterRow {
+    name,
+    consented_at,
+    message,
+    amount,
+    recorded_at
+});
+
+/// The last gifts to a fundraiser, newest first.
+pub async fn list_supporters(db: &Db, id: FundraiserId, take: i64) -> sqlx::Result<Vec<Supporter>> {
+    let rows: Vec<SupporterRow> =
+        read!(db, c => sqlx::query_as(SUPPORTERS).bind(id.0).bind(take).fetch_all(c).await)?;
+    let supporter = |row: SupporterRow| Supporter {
+        name: row.consented_at.and(row.name),
+        message: row.consented_at.and(row.message),
+        amount: Cents::new(row.amount),
+        at: row.recorded_at,
+    };
+    Ok(rows.into_iter().map(supporter).collect())
+}

@@ -1,0 +1,280 @@
+//! One writer for all that touches money: whoever waits is put into one transaction and answered after its commit.
+//!
+//! A commit waits for the disk, so many writes in one commit are many times faster than one each, and none waits for
+//! company. Work refuses before it writes; work that fails all the same is taken back with those beside it, and then
+//! each is tried alone, so that one cannot fail the others.
+
+use super::batch::Batch;
+use super::pending::Unwritten;
+use super::prefetch::Asks;
+use super::state::Known;
+use super::store;
+use platform::db::{Db, StoreError, Tx};
+use std::error::Error;
+use std::fmt;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// The most that one transaction takes in.
+const MOST_AT_ONCE: usize = 256;
+/// The most that may wait in line; more wait before it.
+const MOST_WAITING: usize = 4_096;
+/// The longest that a transaction of PostgreSQL takes until its commit: twice as long as a server that died may hold the
+/// end of the journal.
+const LONGEST: Duration = Duration::from_secs(20);
+/// The longest that PostgreSQL may say nothing to a commit. Both together are less than a request may take.
+const LONGEST_COMMIT: Duration = Duration::from_secs(8);
+
+/// Work within a batch, which a rule may refuse with `E`. It may run twice: together with other work, and alone after
+/// other work in its transaction failed.
+pub type Working<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, StoreError<E>>> + Send + 'a>>;
+
+/// The same work without its type: it leaves its outcome where its caller looks for it.
+type Work = Box<
+    dyn for<'a> Fn(&'a mut Batch) -> Pin<Box<dyn Future<Output = sqlx::Result<()>> + Send + 'a>>
+        + Send
+        + Sync,
+>;
+
+struct Job {
+    asks: Asks,
+    work: Work,
+    done: oneshot::Sender<Result<(), WriteError>>,
+}
+
+/// Hands work to the task that writes.
+#[derive(Clone, Debug)]
+pub struct Writer {
+    jobs: mpsc::Sender<Job>,
+}
+
+/// Why nothing is known to be written. All who were in one commit share the reason.
+#[derive(Clone, Debug)]
+pub struct WriteError(pub Arc<sqlx::Error>);
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the store could not be written")
+    }
+}
+
+impl Error for WriteError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+impl From<sqlx::Error> for WriteError {
+    fn from(fault: sqlx::Error) -> WriteError {
+        WriteError(Arc::new(fault))
+    }
+}
+
+impl Writer {
+    /// Starts the task that writes. It ends with the last writer.
+    pub fn start(db: Db) -> Writer {
+        let (jobs, waiting) = mpsc::channel(MOST_WAITING);
+        tokio::spawn(write(db, waiting));
+        Writer { jobs }
+    }
+
+    /// Does work in a transaction that it may share with others, and answers once it is committed.
+    ///
+    /// Where the caller stops waiting before the commit, nothing is written.
+    pub async fn run<T, E>(
+        &self,
+        work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T, E> + Send + Sync + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<WriteError> + Send + 'static,
+    {
+        self.run_asking(Asks::default(), work).await
+    }
+
+    /// The same for work that can tell beforehand what it is going to ask.
+    pub async fn run_asking<T, E>(
+        &self,
+        asks: Asks,
+        work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T, E> + Send + Sync + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<WriteError> + Send + 'static,
+    {
+        let slot = Arc::new(Mutex::new(None));
+        let filled = Arc::clone(&slot);
+        let work: Work = Box::new(move |batch| {
+            let working = work(batch);
+            let filled = Arc::clone(&filled);
+            Box::pin(async move {
+                let outcome = match working.await {
+                    Ok(value) => Ok(value),
+                    Err(StoreError::Refused(refusal)) => Err(refusal),
+                    Err(StoreError::Store(error)) => return Err(error),
+                };
+                *filled.lock().expect("nothing panics while it is held") = Some(outcome);
+                Ok(())
+            })
+        });
+        self.submit(asks, work).await?;
+        let outcome = slot.lock().expect("nothing panics while it is held").take();
+        outcome.unwrap_or_else(|| Err(gone().into()))
+    }
+
+    /// Hands work to the writing task and waits for its commit.
+    async fn submit(&self, asks: Asks, work: Work) -> Result<(), WriteError> {
+        let (done, answer) = oneshot::channel();
+        let sent = self.jobs.send(Job { asks, work, done }).await;
+        sent.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+}
+
+/// The error after the writing task has ended.
+fn gone() -> WriteError {
+    sqlx::Error::PoolClosed.into()
+}
+
+async fn write(db: Db, mut waiting: mpsc::Receiver<Job>) {
+    let mut jobs = Vec::new();
+    while waiting.recv_many(&mut jobs, MOST_AT_ONCE).await > 0 {
+        match together(&db, &mut jobs, Some(&mut waiting)).await {
+            Ok(()) => answer(&mut jobs, &Ok(())),
+            Err(Failed::Work(_)) if jobs.len() > 1 => {
+                for job in jobs.drain(..) {
+                    let mut alone = vec![job];
+                    let outcome = together(&db, &mut alone, None).await.map_err(Failed::fault);
+                    answer(&mut alone, &outcome);
+                }
+            }
+            Err(Failed::Store(fault)) => {
+                // Those who wait behind would only fail one after the other, each after its time.
+                while let Ok(job) = waiting.try_recv() {
+                    jobs.push(job);
+                }
+                answer(&mut jobs, &Err(fault));
+            }
+            Err(failed) => answer(&mut jobs, &Err(failed.fault())),
+        }
+    }
+}
+
+fn answer(jobs: &mut Vec<Job>, outcome: &Result<(), WriteError>) {
+    for job in jobs.drain(..) {
+        // Whoever asked may have gone during the commit; what was written stands.
+        let _ = job.done.send(outcome.clone());
+    }
+}
+
+/// Where a transaction failed.
+enum Failed {
+    /// Before any work was done, or by its time: the store does not answer, and others fare no better.
+    Store(WriteError),
+    /// In the work of one of them, which nothing is known of but that it was taken back.
+    Work(WriteError),
+    /// In the commit: nobody knows whether it stands, so nothing is tried again.
+    Commit(WriteError),
+}
+
+impl Failed {
+    fn fault(self) -> WriteError {
+        match self {
+            Failed::Store(fault) | Failed::Work(fault) | Failed::Commit(fault) => fault,
+        }
+    }
+}
+
+/// All in one transaction, with whoever comes until the end of the journal is held. Those whose callers are gone were
+/// told that nothing was written, so they are left out; one that leaves meanwhile takes all back, and the others begin
+/// anew.
+async fn together(
+    db: &Db,
+    jobs: &mut Vec<Job>,
+    mut waiting: Option<&mut mpsc::Receiver<Job>>,
+) -> Result<(), Failed> {
+    loop {
+        jobs.retain(|job| !job.done.is_closed());
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let batch = match db {
+            // One process holds the file; an import may hold it for a while.
+            Db::Sqlite { .. } => done(db, jobs, waiting.as_deref_mut()).await?,
+            Db::Postgres(_) => tokio::time::timeout(LONGEST, done(db, jobs, waiting.as_deref_mut()))
+                .await
+                .map_err(|_| Failed::Store(sqlx::Error::PoolTimedOut.into()))??,
+        };
+        if !jobs.iter().any(|job| job.done.is_closed()) {
+            let committed = commit(batch.tx).await;
+            return committed.map_err(|fault| Failed::Commit(fault.into()));
+        }
+    }
+}
+
+/// A commit that PostgreSQL says nothing to is given up with its connection: whether it stands, only the store knows.
+/// Nothing is kept of it here. The next transaction waits until it is over there, and reads the end of the journal anew;
+/// whoever tries again is told what was written the first time.
+async fn commit(tx: Tx) -> sqlx::Result<()> {
+    match tx {
+        Tx::Sqlite(_) => tx.commit().await,
+        Tx::Postgres(_) => tokio::time::timeout(LONGEST_COMMIT, tx.commit())
+            .await
+            .unwrap_or(Err(sqlx::Error::PoolTimedOut)),
+    }
+}
+
+/// A transaction with all the work in it, ready to be committed.
+async fn done(
+    db: &Db,
+    jobs: &mut Vec<Job>,
+    waiting: Option<&mut mpsc::Receiver<Job>>,
+) -> Result<Batch, Failed> {
+    let of_store = |fault: sqlx::Error| Failed::Store(fault.into());
+    let of_work = |fault: sqlx::Error| Failed::Work(fault.into());
+    let mut tx = db.write().await.map_err(of_store)?;
+    // SQLite holds the whole file since the transaction began.
+    if let Tx::Postgres(_) = tx {
+        store::lock_head(&mut tx).await.map_err(of_store)?;
+    }
+    if let Some(waiting) = waiting {
+        while jobs.len() < MOST_AT_ONCE
+            && let Ok(job) = waiting.try_recv()
+        {
+            jobs.push(job);
+        }
+    }
+    let asks = jobs.iter().map(|job| &job.asks);
+    let (head, known) = Known::ask(&mut tx, asks).await.map_err(of_work)?;
+    let mut batch = Batch {
+        tx,
+        head,
+        known,
+        unwritten: Unwritten::default(),
+    };
+    for job in jobs.iter() {
+        caught(async { (job.work)(&mut batch).await })
+            .await
+            .map_err(of_work)?;
+    }
+    let written = batch.unwritten.write(&mut batch.tx, &batch.head).await;
+    written.map_err(of_work)?;
+    Ok(batch)
+}
+
+/// Work that panics has failed, and the writer lives on.
+async fn caught(work: impl Future<Output = sqlx::Result<()>>) -> sqlx::Result<()> {
+    let mut work = std::pin::pin!(work);
+    poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+            Ok(polled) => polled,
+            Err(_) => Poll::Ready(Err(sqlx::Error::WorkerCrashed)),
+        },
+    )
+    .await
+}

@@ -1,0 +1,83 @@
+//! Giving on our own pages: a gift is started by a form, paid with a provider, and completed by the journal.
+
+pub mod amount;
+pub mod partner;
+pub mod provider;
+pub mod receipt;
+pub mod settle;
+pub mod store;
+
+use partner::Partner;
+use platform::ids::{FundraiserId, NonprofitId};
+use platform::money::Cents;
+use uuid::Uuid;
+
+/// Where a gift stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The form was sent; nothing is paid.
+    Started,
+    /// Paid, and on its way into the journal.
+    Pending,
+    /// In the journal.
+    Completed,
+    /// The provider said no; it can be tried again.
+    Failed,
+    /// All of it went back.
+    Refunded,
+}
+
+impl State {
+    const ALL: [State; 5] = [
+        State::Started,
+        State::Pending,
+        State::Completed,
+        State::Failed,
+        State::Refunded,
+    ];
+
+    /// As it is stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            State::Started => "started",
+            State::Pending => "pending",
+            State::Completed => "completed",
+            State::Failed => "failed",
+            State::Refunded => "refunded",
+        }
+    }
+
+    /// The state of a name.
+    pub fn find(name: &str) -> Option<State> {
+        State::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+}
+
+/// A gift as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GiftRecord {
+    /// Made with the form, so that a form sent twice is one gift.
+    pub id: Uuid,
+    pub state: State,
+    pub nonprofit: NonprofitId,
+    pub fundraiser: Option<FundraiserId>,
+    pub amount: Cents,
+    pub name: Option<String>,
+    pub is_public: bool,
+    pub email: Option<String>,
+    pub message: Option<String>,
+    /// What it is meant for.
+    pub designation: Option<String>,
+    /// What the link told that led to it.
+    pub partner: Partner,
+    /// Its number in the journal.
+    pub entry: Option<i64>,
+    pub started_at: i64,
+}
+
+impl GiftRecord {
+    /// Can it still be paid?
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, State::Started | State::Failed)
+    }
+}

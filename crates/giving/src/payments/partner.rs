@@ -1,0 +1,117 @@
+//! What a partner's link asks for beyond the gift itself: a name of its own for it, words that it gets back, and
+//! where the giver is led afterwards.
+
+use access::origins::{ReturnAddress, admit};
+use platform::db::Db;
+use std::borrow::Cow;
+use thiserror::Error;
+use uuid::Uuid;
+
+const LONGEST_ID: usize = 255;
+const LONGEST: usize = 2_000;
+
+/// As the link told it. Where to lead back to is judged when it is used, so an origin that its partner took back is
+/// left at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Partner {
+    pub donation_id: Option<String>,
+    pub metadata: Option<String>,
+    pub success_url: Option<String>,
+    pub exit_url: Option<String>,
+}
+
+/// Where a giver may be led back to.
+#[derive(Clone, Debug, Default)]
+pub struct WayBack {
+    pub success: Option<ReturnAddress>,
+    pub exit: Option<ReturnAddress>,
+    /// An address was asked for that nobody has registered, or that is none.
+    pub is_refused: bool,
+}
+
+/// A parameter is too long to be returned to the partner in full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{name} has at most {most} characters; ask whoever sent you here to mend the link")]
+pub struct TooLong {
+    pub name: &'static str,
+    pub most: usize,
+}
+
+impl Partner {
+    /// Reads the parameters by their names. What is too long to be given back whole is refused.
+    pub fn read<'a>(value: impl Fn(&'static str) -> Cow<'a, str>) -> Result<Partner, TooLong> {
+        let text = |name: &'static str, most: usize| {
+            let text: String = value(name).chars().filter(|c| !c.is_control()).collect();
+            if text.chars().count() > most {
+                return Err(TooLong { name, most });
+            }
+            Ok(Some(text).filter(|text| !text.is_empty()))
+        };
+        Ok(Partner {
+            donation_id: text("partner_donation_id", LONGEST_ID)?,
+            metadata: text("partner_metadata", LONGEST)?,
+            success_url: text("success_url", LONGEST)?,
+            exit_url: text("exit_url", LONGEST)?,
+        })
+    }
+
+    /// Where the giver may be led back to now.
+    pub async fn way_back(&self, db: &Db) -> sqlx::Result<WayBack> {
+        let (success, exit) = (self.success_url.as_deref(), self.exit_url.as_deref());
+        let way = WayBack {
+            success: admitted(db, success).await?,
+            exit: admitted(db, exit).await?,
+            is_refused: false,
+        };
+        let is_refused = way.success.is_some() != success.is_some() || way.exit.is_some() != exit.is_some();
+        Ok(WayBack { is_refused, ..way })
+    }
+
+    /// An address of the partner, with what it needs to know the gift again.
+    pub fn tell(&self, address: &ReturnAddress, gift: Option<Uuid>) -> String {
+        let gift = gift.map(|id| id.to_string());
+        let told = [
+            ("gift_id", &gift),
+            ("partner_donation_id", &self.donation_id),
+            ("partner_metadata", &self.metadata),
+        ];
+        address.with(&told.map(|(name, value)| (name, value.as_deref().unwrap_or_default())))
+    }
+}
+
+async fn admitted(db: &Db, asked: Option<&str>) -> sqlx::Result<Option<ReturnAddress>> {
+    match asked {
+        Some(asked) => admit(db, asked).await,
+        None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &'static str, text: &str) -> Result<Partner, TooLong> {
+        Partner::read(|asked| {
+            Cow::Owned(if asked == name {
+                text.to_owned()
+            } else {
+                String::new()
+            })
+        })
+    }
+
+    #[test]
+    fn what_is_given_back_is_kept_whole_or_refused() {
+        let most = "é".repeat(LONGEST);
+        assert_eq!(
+            read("partner_metadata", &most).unwrap().metadata,
+            Some(most.clone())
+        );
+        assert!(read("partner_metadata", &(most.clone() + "é")).is_err());
+        assert!(read("success_url", &(most + "é")).is_err());
+        assert!(read("partner_donation_id", &"x".repeat(LONGEST_ID + 1)).is_err());
+        let id = read("partner_donation_id", " a\u{0}\nb ").unwrap().donation_id;
+        assert_eq!(id.as_deref(), Some(" ab "));
+        assert_eq!(read("x", "").unwrap(), Partner::default());
+    }
+}

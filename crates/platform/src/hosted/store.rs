@@ -1,0 +1,69 @@
+//! The SQL of hosted pictures.
+
+use super::picture::StoredPicture;
+use crate::db::{Db, read, run};
+use pictures::picture::Kind;
+
+/// The columns of a picture.
+type Row = (String, String, Vec<u8>, String, i64, i64);
+
+macro_rules! pictures {
+    ($rest:literal) => {
+        concat!("select id, blob, hash, kind, width, height from pictures ", $rest)
+    };
+}
+
+const FIND: &str = pictures!("where id = $1");
+const AFTER: &str = pictures!("where id > $1 order by id limit 1000");
+const HAS_BLOB: &str = "select count(*) from pictures where blob = $1";
+const INSERT: &str = "insert into pictures (id, blob, hash, kind, width, height, created_at) \
+     values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing";
+
+/// The picture with a hosted id.
+pub async fn find(db: &Db, id: &str) -> sqlx::Result<Option<StoredPicture>> {
+    let row: Option<Row> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
+    Ok(row.map(StoredPicture::from))
+}
+
+/// A thousand pictures behind this one, by id.
+pub async fn list_after(db: &Db, id: &str) -> sqlx::Result<Vec<StoredPicture>> {
+    let rows: Vec<Row> = read!(db, c => sqlx::query_as(AFTER).bind(id).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(StoredPicture::from).collect())
+}
+
+/// Does a picture stand behind this blob?
+pub async fn is_blob_used(db: &Db, blob: &str) -> sqlx::Result<bool> {
+    let count: i64 = read!(db, c => sqlx::query_scalar(HAS_BLOB).bind(blob).fetch_one(c).await)?;
+    Ok(count > 0)
+}
+
+/// Adds a picture; false where one with its id is there already.
+pub async fn insert(db: &Db, picture: &StoredPicture, now: i64) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    let added = run!(&mut tx, c => sqlx::query(INSERT)
+        .bind(&picture.id)
+        .bind(&picture.blob)
+        .bind(&picture.sha256)
+        .bind(picture.kind.name())
+        .bind(i64::from(picture.width))
+        .bind(i64::from(picture.height))
+        .bind(now)
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))?;
+    tx.commit().await?;
+    Ok(added == 1)
+}
+
+impl From<Row> for StoredPicture {
+    fn from((id, blob, sha256, kind, width, height): Row) -> StoredPicture {
+        StoredPicture {
+            id,
+            blob,
+            sha256,
+            kind: Kind::parse(&kind).unwrap_or(Kind::Jpeg),
+            width: width as u32,
+            height: height as u32,
+        }
+    }
+}
