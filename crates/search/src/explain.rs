@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::find::Finder;
 use crate::query::{Hit, Query, Reading, Tier};
-use crate::record::NOISE;
-use crate::segment::Segment;
+use crate::search::searcher::Finder;
+use crate::segment::format::Segment;
+use crate::segment::forward_index::NOISE;
 
 /// The account of one hit.
 #[derive(Clone, Debug)]

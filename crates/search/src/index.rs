@@ -1,10 +1,10 @@
 //! An opened segment and what can be asked of it.
 
 use crate::explain::{self, Explanation};
-use crate::find::Finder;
-use crate::labels::List;
 use crate::query::{Answer, Query};
-use crate::segment::{Damaged, Segment, Table};
+use crate::search::searcher::Finder;
+use crate::segment::format::{Damaged, Segment, Table};
+use crate::segment::labels::List;
 
 /// An index over the bytes of a segment, whoever owns them: a vector, a mapped file, a shared buffer.
 #[derive(Clone, Debug)]

@@ -57,41 +57,22 @@
 //! domain. The shown name in full always comes first. See [`Tier`] and [`Reading`] for the steps, and
 //! [`Index::explain`] for why a document stands where it stands.
 
-mod asked;
-mod begins;
 mod builder;
-mod bytes;
 mod explain;
-mod filter;
-mod find;
-mod fold;
 mod index;
-mod labels;
+mod merge_filter;
 #[cfg(test)]
-mod laws;
-mod members;
-mod names;
-mod postings;
+mod property_tests;
 mod query;
-mod rank;
-mod reading;
-mod readings;
-mod record;
+mod search;
 mod segment;
-mod sieve;
-mod signature;
-mod tiers;
-mod together;
-mod top;
-mod trie;
-mod typo;
-mod words;
+mod text;
 
 pub use builder::{BuildError, Builder, Document};
 pub use explain::Explanation;
-pub use fold::{Folded, domain};
 pub use index::Index;
-pub use labels::List;
+pub use merge_filter::Together;
 pub use query::{Answer, Hit, Query, Reading, Tier};
-pub use segment::Damaged;
-pub use together::Together;
+pub use segment::format::Damaged;
+pub use segment::labels::List;
+pub use text::tokenizer::{Folded, domain};

@@ -1,6 +1,6 @@
 //! What is asked and what is answered.
 
-use crate::fold::Folded;
+use crate::text::tokenizer::Folded;
 
 /// Words of a query that count; the rest is not read.
 pub const MOST_WORDS: usize = 32;

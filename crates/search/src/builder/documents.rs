@@ -1,11 +1,11 @@
 //! The documents as noted while they are added: numbers of words in one long list.
 
 use super::{BuildError, Sections};
-use crate::bytes::pack;
-use crate::record::{self, LONGEST_NAME, NameWords};
-use crate::segment::Section;
-use crate::signature;
-use crate::words;
+use crate::segment::format::Section;
+use crate::segment::forward_index::{self, LONGEST_NAME, NameWords};
+use crate::segment::packed::pack;
+use crate::segment::signature;
+use crate::text::english;
 
 /// More documents than this do not fit beside the number of a name in an entry of the list of names.
 const MOST_DOCUMENTS: u32 = 1 << 28;
@@ -170,7 +170,7 @@ impl Documents {
 
     /// The sections that follow the documents one by one.
     pub fn sections(&self, sorted: &[&str]) -> Result<Sections, BuildError> {
-        let noise: Vec<bool> = sorted.iter().map(|word| words::is_noise(word)).collect();
+        let noise: Vec<bool> = sorted.iter().map(|word| english::is_noise(word)).collect();
         let mut records = Vec::with_capacity(self.terms.len() * 3 + self.starts.len() * 5);
         let mut starts = Vec::with_capacity((self.starts.len() + 1) * 4);
         starts.extend_from_slice(&0u32.to_le_bytes());
@@ -184,7 +184,7 @@ impl Documents {
             let noted = self.noted(document);
             names.clear();
             names.extend(noted.names());
-            record::write(&names, noted.places(), |term| noise[term as usize], &mut records);
+            forward_index::write(&names, noted.places(), |term| noise[term as usize], &mut records);
             let bits = noted
                 .terms()
                 .iter()

@@ -2,9 +2,9 @@
 
 use super::Sections;
 use super::documents::Documents;
-use crate::bytes::pack;
-use crate::segment::Section;
-use crate::words;
+use crate::segment::format::Section;
+use crate::segment::packed::pack;
+use crate::text::english;
 
 /// Initials shorter or longer than this are not how anybody is called.
 pub const LENGTHS: std::ops::RangeInclusive<usize> = 3..=8;
@@ -21,7 +21,7 @@ pub fn hash(letters: &str) -> u32 {
 
 /// Whose initials are written in each way.
 pub fn sections(documents: &Documents, sorted: &[&str]) -> Sections {
-    let noise: Vec<bool> = sorted.iter().map(|word| words::is_noise(word)).collect();
+    let noise: Vec<bool> = sorted.iter().map(|word| english::is_noise(word)).collect();
     let known: std::collections::HashSet<u32> = sorted
         .iter()
         .filter(|word| LENGTHS.contains(&word.len()))

@@ -1,13 +1,13 @@
 //! The documents of each label, and their names in order.
 
 use super::documents::Documents;
-use super::order::Names;
+use super::names::Names;
 use super::{Sections, starts};
-use crate::bytes::{pack, pack_bits};
-use crate::labels::{FREQUENT, MANY};
-use crate::names;
-use crate::segment::Section;
-use crate::sieve;
+use crate::segment::bloom_filter;
+use crate::segment::format::Section;
+use crate::segment::labels::{FREQUENT, MANY};
+use crate::segment::min_tree;
+use crate::segment::packed::{pack, pack_bits};
 
 /// The sections of all labels; `sorted` are their texts.
 pub fn sections(documents: &Documents, sorted: &[&str], list: &Names) -> Sections {
@@ -29,13 +29,13 @@ pub fn sections(documents: &Documents, sorted: &[&str], list: &Names) -> Section
             sieve_sizes.push(0);
         } else {
             bits_of.push(0);
-            sieve_sizes.push(sieve::build(list, &mut sieves));
+            sieve_sizes.push(bloom_filter::build(list, &mut sieves));
         }
     }
     let mut places: Vec<Vec<u32>> = vec![Vec::new(); sorted.len()];
     let mut entries: Vec<Vec<u32>> = vec![Vec::new(); sorted.len()];
     for (place, entry) in list.entries().enumerate() {
-        for &label in documents.labels_of(names::document(entry)) {
+        for &label in documents.labels_of(min_tree::document(entry)) {
             let length = lists[label as usize].len();
             if length <= count / MANY {
                 places[label as usize].push(place as u32);
@@ -43,7 +43,7 @@ pub fn sections(documents: &Documents, sorted: &[&str], list: &Names) -> Section
             }
         }
     }
-    let minima: Vec<Vec<u32>> = entries.iter().map(|entries| names::minima(entries)).collect();
+    let minima: Vec<Vec<u32>> = entries.iter().map(|entries| min_tree::minima(entries)).collect();
     vec![
         (
             Section::LabelStarts,

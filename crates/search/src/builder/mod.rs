@@ -3,22 +3,23 @@
 //! Documents are added in falling order of prominence and only noted; all work is done at the end, on as many threads
 //! as there are independent parts. The same documents always give the same bytes.
 
-mod classes;
 mod documents;
 mod initials;
 mod labels;
-mod order;
+mod names;
 mod postings;
+mod synonyms;
 mod vocabulary;
 
 use std::fmt;
 use std::io::{self, Write};
 
-use crate::bytes::pack;
-use crate::fold::{self, Folded};
-use crate::record::MOST_NAMES;
-use crate::segment::{self, SECTIONS, Section};
-use crate::{trie, words};
+use crate::segment::format::{self, SECTIONS, Section};
+use crate::segment::forward_index::MOST_NAMES;
+use crate::segment::packed::pack;
+use crate::segment::trie;
+use crate::text::english;
+use crate::text::tokenizer::{self, Folded};
 use documents::{Documents, NameKind};
 pub(crate) use initials::{LENGTHS as INITIALS, hash as initials_hash};
 use vocabulary::Vocabulary;
@@ -109,7 +110,7 @@ impl Builder {
 
     /// Adds the next document; it gets the next number, from 0.
     pub fn add(&mut self, document: &Document<'_>) -> Result<u32, BuildError> {
-        let weight = segment::to_steps(document.weight);
+        let weight = format::to_steps(document.weight);
         let number = document.number.map(parse_number).transpose()?;
         let at = self.documents.begin(weight, number)?;
         self.name(document.name, NameKind::Shown);
@@ -122,7 +123,7 @@ impl Builder {
         for place in document.place {
             self.fold(place);
         }
-        if let Some(domain) = document.domain.and_then(fold::domain) {
+        if let Some(domain) = document.domain.and_then(tokenizer::domain) {
             let (name, _) = domain.split_once('.').unwrap_or((&domain, ""));
             self.words.push(self.terms.number(name));
             self.words.push(self.terms.number(&domain));
@@ -148,9 +149,9 @@ impl Builder {
         self.words.clear();
         self.fold(text);
         let count = self.folded.len();
-        let start = usize::from(count > 1 && self.folded.word(0) == words::ARTICLE);
+        let start = usize::from(count > 1 && self.folded.word(0) == english::ARTICLE);
         let mut end = count;
-        while end > start + 1 && words::is_legal(self.folded.word(end - 1)) {
+        while end > start + 1 && english::is_legal(self.folded.word(end - 1)) {
             end -= 1;
         }
         self.documents.name(&self.words, (start, end), kind);
@@ -165,7 +166,7 @@ impl Builder {
 
     /// Puts every way to write a word of the documents into the dictionary: "saint" finds "St", though no document has it.
     fn add_other_writings(&mut self) {
-        for class in words::classes() {
+        for class in english::classes() {
             if class.iter().any(|word| self.terms.find(word).is_some()) {
                 for word in *class {
                     self.terms.number(word);
@@ -178,7 +179,7 @@ impl Builder {
     pub fn write(mut self, out: &mut impl Write) -> Result<(), BuildError> {
         self.add_other_writings();
         let sorted = self.terms.sorted();
-        if sorted.len() >= crate::record::NOISE as usize {
+        if sorted.len() >= crate::segment::forward_index::NOISE as usize {
             return Err(BuildError::TooMany);
         }
         self.documents.renumber(
@@ -190,12 +191,12 @@ impl Builder {
         let (names, mut sections) = std::thread::scope(|scope| {
             let side = scope.spawn(|| {
                 let mut sections = dictionary(&sorted);
-                sections.extend(classes::sections(&sorted));
+                sections.extend(synonyms::sections(&sorted));
                 sections.extend(postings::sections(documents, sorted.len()));
                 sections.extend(initials::sections(documents, &sorted));
                 sections
             });
-            let names = order::Names::sort(documents, sorted.len());
+            let names = names::Names::sort(documents, sorted.len());
             let mut sections = documents.sections(&sorted)?;
             sections.extend(side.join().map_err(|_| BuildError::TooMany)?);
             Ok::<_, BuildError>((names, sections))
@@ -214,7 +215,7 @@ impl Builder {
             all[section as usize] = bytes;
         }
         let count = documents.len();
-        segment::write(&all, count, out)?;
+        format::write(&all, count, out)?;
         Ok(())
     }
 }

@@ -2,9 +2,9 @@
 
 use super::documents::Documents;
 use super::{Sections, starts};
-use crate::bytes::{pack, pack_bits};
-use crate::segment::Section;
-use crate::sieve;
+use crate::segment::bloom_filter;
+use crate::segment::format::Section;
+use crate::segment::packed::{pack, pack_bits};
 
 /// A word in more than one document of so many gets a bit for each document.
 const FREQUENT: usize = 64;
@@ -46,7 +46,7 @@ pub fn sections(documents: &Documents, terms: usize) -> Sections {
         let list = &lists[ends[term] - counts[term]..ends[term]];
         sizes.push(match frequent.binary_search(&term) {
             Ok(_) => 0,
-            Err(_) => sieve::build(list, &mut sieves),
+            Err(_) => bloom_filter::build(list, &mut sieves),
         });
     }
     vec![

@@ -1,8 +1,8 @@
 //! Laws of the index, checked on thousands of small directories: what it finds is what a plain scan over all documents
 //! finds, in the same order with the same scores; a document is found by its own name; and nothing depends on chance.
 
-mod plain;
-mod scan;
+mod reference_matching;
+mod reference_search;
 
 use crate::{Builder, Document, Index, Query, Tier};
 use proptest::collection::vec;
@@ -166,7 +166,7 @@ proptest! {
         let query = Query { text: &text, take, filter: &groups, hidden: None };
         let found: Vec<_> =
             index.find(&query).hits.iter().map(|hit| (hit.document, hit.score, hit.tier, hit.reading)).collect();
-        let wanted = scan::scan(&bodies, &query);
+        let wanted = reference_search::scan(&bodies, &query);
         prop_assert_eq!(found, wanted, "{:?}", text);
     }
 

@@ -1,13 +1,13 @@
 //! Documents that have all words: those of the rarest, walked from the most prominent on.
 //!
 //! Only one word is walked. Whether its documents have the other words is asked of the lists of these
-//! ([`crate::members`]), batch by batch, and then of the records of what is left. A word that stands for several lists is
+//! ([`crate::search::prefilter`]), batch by batch, and then of the records of what is left. A word that stands for several lists is
 //! walked through them window by window: what is left of a window is sorted.
 
-use crate::bytes::{Bits, U32s};
-use crate::members::Test;
-use crate::reading::{Slot, Slots};
-use crate::segment::{Section, Segment};
+use crate::search::boolean_query::{Slot, Slots};
+use crate::search::prefilter::Test;
+use crate::segment::format::{Section, Segment};
+use crate::segment::packed::{Bits, U32s};
 
 /// So many documents are looked at together.
 pub const BATCH: usize = 32;

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::Body;
-use crate::fold::Folded;
 use crate::query::Tier;
-use crate::{rank, words};
+use crate::search::ranking;
+use crate::text::english;
+use crate::text::tokenizer::Folded;
 
 /// One typed word and the words of the dictionary it may stand for.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +53,7 @@ pub fn names(body: &Body) -> Vec<Name> {
         }
         let start = usize::from(all.len() > 1 && all[0] == "the");
         let mut end = all.len();
-        while end > start + 1 && words::is_legal(&all[end - 1]) {
+        while end > start + 1 && english::is_legal(&all[end - 1]) {
             end -= 1;
         }
         names.push(Name {
@@ -84,7 +85,7 @@ pub fn judge(body: &Body, slots: &[Slot], required: &[&Slot]) -> (f32, Tier) {
     for name in names(body) {
         let lead = slots.iter().find(|slot| !slot.article).unwrap_or(&slots[0]);
         let first = lead.has(&name.spine[0]);
-        let mut bonus = if first { rank::FIRST } else { 0.0 };
+        let mut bonus = if first { ranking::FIRST } else { 0.0 };
         let mut own = 0;
         let mut places: Vec<Vec<usize>> = vec![Vec::new(); required.len()];
         for word in &name.all {
@@ -93,11 +94,11 @@ pub fn judge(body: &Body, slots: &[Slot], required: &[&Slot]) -> (f32, Tier) {
                     places.push(own);
                 }
             }
-            own += usize::from(!words::is_noise(word));
+            own += usize::from(!english::is_noise(word));
         }
         let found = places.iter().filter(|places| !places.is_empty()).count();
         if found == required.len() {
-            bonus += rank::NAMED;
+            bonus += ranking::NAMED;
             let adjacent = places[0]
                 .iter()
                 .any(|&from| (0..places.len()).all(|at| places[at].contains(&(from + at))));
@@ -107,18 +108,18 @@ pub fn judge(body: &Body, slots: &[Slot], required: &[&Slot]) -> (f32, Tier) {
                     after.and_then(|from| places.iter().find(|&&place| place >= from).map(|place| place + 1));
             }
             if adjacent {
-                bonus += rank::ADJACENT;
+                bonus += ranking::ADJACENT;
             } else if after.is_some() {
-                bonus += rank::ORDERED;
+                bonus += ranking::ORDERED;
             }
         }
-        let said = |word: &String| words::is_noise(word) || required.iter().any(|slot| slot.has(word));
+        let said = |word: &String| english::is_noise(word) || required.iter().any(|slot| slot.has(word));
         if (1..required.len()).contains(&found) && name.all.iter().all(said) {
-            bonus += rank::PLACED;
+            bonus += ranking::PLACED;
         }
-        bonus += rank::COVERED * found as f32 / own.max(found).max(1) as f32;
+        bonus += ranking::COVERED * found as f32 / own.max(found).max(1) as f32;
         if !name.shown && !name.alias {
-            bonus = (bonus + rank::OTHER_NAME).max(0.0);
+            bonus = (bonus + ranking::OTHER_NAME).max(0.0);
         }
         if bonus > best.0 {
             best = (bonus, if first { Tier::First } else { Tier::Anywhere });

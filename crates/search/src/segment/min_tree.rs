@@ -5,7 +5,7 @@
 //! identical ones stand together. Over the list lies a tree of minima: since documents are numbered by prominence, the
 //! smallest entries of a stretch are its most prominent names, found without reading the rest.
 
-use crate::bytes::U32s;
+use crate::segment::packed::U32s;
 
 /// An entry is a document and which of its names is meant.
 const WHICH_BITS: u32 = 3;
@@ -196,7 +196,7 @@ pub const FREQUENT: usize = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::pack;
+    use crate::segment::packed::pack;
     use proptest::prelude::*;
 
     #[test]

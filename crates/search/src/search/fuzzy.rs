@@ -4,7 +4,7 @@
 //! which the rest has to be right. Most tries end after a letter or two, so the whole costs a few hundred steps
 //! whatever the size of the dictionary. The first letter is taken as meant, but may be swapped with the second.
 
-use crate::trie::{Place, Range, Trie};
+use crate::segment::trie::{Place, Range, Trie};
 
 /// Words shorter than this are never read with a mistake.
 pub const SHORTEST: usize = 4;
@@ -143,7 +143,7 @@ fn bits(mut set: u64) -> impl Iterator<Item = u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trie::{symbols, tests::with_trie};
+    use crate::segment::trie::{symbols, tests::with_trie};
 
     fn meant(typed: &str, open: bool, words: &[&str]) -> Vec<String> {
         with_trie(words, |trie| {

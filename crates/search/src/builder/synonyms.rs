@@ -1,9 +1,9 @@
 //! Words that stand for each other, among the words that really occur.
 
 use super::{Sections, starts};
-use crate::bytes::pack;
-use crate::segment::Section;
-use crate::words;
+use crate::segment::format::Section;
+use crate::segment::packed::pack;
+use crate::text::english;
 
 /// A class larger than this would be an accident of plurals.
 const LARGEST: usize = 8;
@@ -12,14 +12,14 @@ const LARGEST: usize = 8;
 pub fn sections(sorted: &[&str]) -> Sections {
     let find = |word: &str| sorted.binary_search(&word).ok();
     let mut leader: Vec<u32> = (0..sorted.len() as u32).collect();
-    for class in words::classes() {
+    for class in english::classes() {
         let mut present = class.iter().filter_map(|word| find(word));
         if let Some(first) = present.next() {
             present.for_each(|other| join(&mut leader, first, other));
         }
     }
     for (at, word) in sorted.iter().enumerate() {
-        for singular in words::singulars(word).filter_map(|stem| find(&stem)) {
+        for singular in english::singulars(word).filter_map(|stem| find(&stem)) {
             join(&mut leader, singular, at);
         }
     }

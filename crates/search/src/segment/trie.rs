@@ -3,9 +3,9 @@
 //! Words are numbered in the order of their letters, so that all words with one beginning are one range of numbers.
 //! A node of the trie holds a bit for each letter that follows, its range of words, and where its children are; a
 //! child that only one word passes through is that word itself. A step costs one bit test and one read, which is
-//! what makes trying every single-letter mistake affordable (see [`crate::typo`]).
+//! what makes trying every single-letter mistake affordable (see [`crate::search::fuzzy`]).
 
-use crate::bytes::U32s;
+use crate::segment::packed::U32s;
 
 /// The letters of the trie, in the order of the bytes they stand for.
 ///
@@ -308,13 +308,13 @@ pub fn build(words: &[&str]) -> (Vec<u8>, Vec<u8>) {
             nodes.extend_from_slice(&number.to_le_bytes());
         }
     }
-    (nodes, crate::bytes::pack(kids))
+    (nodes, crate::segment::packed::pack(kids))
 }
 
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::bytes::pack;
+    use crate::segment::packed::pack;
     use proptest::prelude::*;
 
     /// Builds a trie of `words` and hands it to `check`.

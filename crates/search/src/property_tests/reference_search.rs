@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::Body;
-use super::plain::{Slot, all_words, judge, meet, names, near};
+use super::reference_matching::{Slot, all_words, judge, meet, names, near};
 use crate::builder::INITIALS;
-use crate::fold::Folded;
 use crate::query::{Query, Reading, Tier};
-use crate::readings::{ENOUGH, LONGEST_SPLIT, SHORTEST_SPLIT, SPLIT_LETTERS};
-use crate::{rank, words};
+use crate::search::ranking;
+use crate::search::rewriter::{ENOUGH, LONGEST_SPLIT, SHORTEST_SPLIT, SPLIT_LETTERS};
+use crate::text::english;
+use crate::text::tokenizer::Folded;
 
 /// A hit as the tests compare it.
 pub type Found = (u32, f32, Tier, Reading);
@@ -25,7 +26,7 @@ struct Scan<'a> {
 /// What the index has to find.
 pub fn scan(bodies: &[Body], query: &Query<'_>) -> Vec<Found> {
     let mut dictionary: BTreeSet<String> = bodies.iter().flat_map(all_words).collect();
-    for class in words::classes() {
+    for class in english::classes() {
         if class.iter().any(|word| dictionary.contains(*word)) {
             dictionary.extend(class.iter().map(|&word| word.to_owned()));
         }
@@ -87,9 +88,9 @@ impl Scan<'_> {
         };
         let others = class.into_iter().filter(|word| !typed.contains(word)).collect();
         let optional = if open {
-            words::is_legal(word) && word.len() > 2
+            english::is_legal(word) && word.len() > 2
         } else {
-            words::is_noise(word)
+            english::is_noise(word)
         };
         Slot {
             typed,
@@ -105,11 +106,11 @@ impl Scan<'_> {
     /// All words of the dictionary that are other writings, plurals or singulars of each other.
     fn class(&self, word: &str) -> BTreeSet<String> {
         let kin = |a: &str, b: &str| {
-            words::classes()
+            english::classes()
                 .iter()
                 .any(|class| class.contains(&a) && class.contains(&b))
-                || words::singulars(a).any(|stem| stem == b)
-                || words::singulars(b).any(|stem| stem == a)
+                || english::singulars(a).any(|stem| stem == b)
+                || english::singulars(b).any(|stem| stem == a)
         };
         let mut class = BTreeSet::from([word.to_owned()]);
         loop {
@@ -178,7 +179,7 @@ impl Scan<'_> {
         for at in (0..count).filter(|&at| dead == [at] || dead.is_empty()) {
             let mut slots = typed.clone();
             slots.remove(at);
-            self.run(&slots, Reading::Without(at as u8), rank::WITHOUT);
+            self.run(&slots, Reading::Without(at as u8), ranking::WITHOUT);
         }
     }
 
@@ -193,7 +194,7 @@ impl Scan<'_> {
         }
         let mut slots = typed.to_vec();
         slots.splice(at..at + 2, [one]);
-        self.run(&slots, Reading::Joined(at as u8), rank::JOINED);
+        self.run(&slots, Reading::Joined(at as u8), ranking::JOINED);
     }
 
     fn split(&mut self, typed: &[Slot], at: usize) {
@@ -262,7 +263,7 @@ impl Scan<'_> {
                 ..part
             });
             slots.splice(at..=at, marked);
-            self.run(&slots, Reading::Split(at as u8), rank::JOINED);
+            self.run(&slots, Reading::Split(at as u8), ranking::JOINED);
         }
     }
 
@@ -273,7 +274,7 @@ impl Scan<'_> {
         }
         for (document, body) in self.bodies.iter().enumerate() {
             let initials = |words: &[String], with_noise: bool| -> String {
-                let counted = words.iter().filter(|word| with_noise || !words::is_noise(word));
+                let counted = words.iter().filter(|word| with_noise || !english::is_noise(word));
                 counted.filter_map(|word| word.chars().next()).collect()
             };
             let spelled = names(body)
@@ -285,7 +286,7 @@ impl Scan<'_> {
             if spelled && others {
                 let hit = (
                     document as u32,
-                    body.weight + rank::INITIALS,
+                    body.weight + ranking::INITIALS,
                     Tier::Initials,
                     Reading::Initials(at as u8),
                 );
@@ -320,7 +321,7 @@ impl Scan<'_> {
                 ..Slot::default()
             };
         }
-        self.run(&slots, reading, rank::TYPO * wrong.len() as f32);
+        self.run(&slots, reading, ranking::TYPO * wrong.len() as f32);
     }
 
     fn run(&mut self, slots: &[Slot], reading: Reading, cost: f32) {
@@ -368,7 +369,7 @@ impl Scan<'_> {
         let open = self.folded.open_end();
         let article = slots.len() > 1 && slots[0].article;
         let spine = &slots[usize::from(article)..];
-        let whole = if open { rank::WHOLE } else { rank::BEGINS };
+        let whole = if open { ranking::WHOLE } else { ranking::BEGINS };
         let mut worth = Vec::new();
         for name in names(&self.bodies[document]) {
             let fits = |words: &[String], slots: &[Slot]| {
@@ -381,10 +382,10 @@ impl Scan<'_> {
                     .any(|(slot, word)| slot.others.contains(word))
             };
             let mut note = |tier: Tier, bonus: f32, variant: bool| {
-                let bonus = bonus + cost + if variant { rank::VARIANT } else { 0.0 };
+                let bonus = bonus + cost + if variant { ranking::VARIANT } else { 0.0 };
                 let bonus = bonus
                     + if article && name.article {
-                        rank::ARTICLE
+                        ranking::ARTICLE
                     } else {
                         0.0
                     };
@@ -393,15 +394,15 @@ impl Scan<'_> {
                     (true, _, _) => worth.push((tier, bonus)),
                     (_, _, Tier::Exact) => {}
                     (_, true, Tier::Begins) if short => {}
-                    (_, true, Tier::Whole) => worth.push((tier, bonus + rank::ALIAS)),
+                    (_, true, Tier::Whole) => worth.push((tier, bonus + ranking::ALIAS)),
                     (_, true, _) => worth.push((tier, bonus)),
-                    (_, false, _) => worth.push((tier, bonus + rank::OTHER_NAME)),
+                    (_, false, _) => worth.push((tier, bonus + ranking::OTHER_NAME)),
                 }
             };
             let spelled: Vec<&String> = slots.iter().filter_map(|slot| slot.exact.as_ref()).collect();
             if spelled.len() == slots.len() && name.all.iter().collect::<Vec<_>>() == spelled {
                 let typed = open && reading == Reading::Typed;
-                note(Tier::Exact, if typed { rank::EXACT } else { whole }, false);
+                note(Tier::Exact, if typed { ranking::EXACT } else { whole }, false);
             }
             let begun = fits(&name.spine, spine);
             let last = &spine[spine.len() - 1];
@@ -415,7 +416,7 @@ impl Scan<'_> {
             for cut in 1..spine.len() {
                 let legal = |slot: &Slot| {
                     let text = slot.text.as_deref().unwrap_or("?");
-                    words::is_legal(text) || (open && slot.last && words::begins_legal(text))
+                    english::is_legal(text) || (open && slot.last && english::begins_legal(text))
                 };
                 let ends = name.spine.len() == cut && fits(&name.spine, &spine[..cut]);
                 if ends
@@ -427,11 +428,11 @@ impl Scan<'_> {
             }
             let short = last.text.as_ref().is_some_and(|text| text.len() <= 3);
             if finished && open && short && last.exact.is_some() && !last.others.is_empty() {
-                note(Tier::Begins, rank::BEGINS + rank::SHORT_WORD, false);
+                note(Tier::Begins, ranking::BEGINS + ranking::SHORT_WORD, false);
             }
             if begun {
                 self.begun = true;
-                note(Tier::Begins, rank::BEGINS, variant(spine));
+                note(Tier::Begins, ranking::BEGINS, variant(spine));
             }
         }
         worth

@@ -1,19 +1,19 @@
 //! Finding: readings of what was typed, tried from the likeliest on, each through the tiers from the strongest on.
 //!
-//! This file holds the state of one query and what is found by number or domain; [`crate::readings`] says which readings are
-//! tried, [`crate::tiers`] how one reading is looked up. All work is counted against one allowance, so that no query,
+//! This file holds the state of one query and what is found by number or domain; [`crate::search::rewriter`] says which readings are
+//! tried, [`crate::search::evaluator`] how one reading is looked up. All work is counted against one allowance, so that no query,
 //! hostile or unlucky, costs more than a fixed multiple of the usual one.
 
-use crate::filter::Filter;
-use crate::fold::{self, Folded};
-use crate::postings::{self, BATCH};
 use crate::query::{Answer, Hit, MOST_WORDS, Query, Reading, Tier};
-use crate::rank;
-use crate::reading::{self, Slots};
-use crate::record::NOISE;
-use crate::segment::{Section, Segment};
-use crate::top::Top;
-use crate::trie::Place;
+use crate::search::boolean_query::{self, Slots};
+use crate::search::filter::Filter;
+use crate::search::postings::{self, BATCH};
+use crate::search::ranking;
+use crate::search::top_k::Top;
+use crate::segment::format::{Section, Segment};
+use crate::segment::forward_index::NOISE;
+use crate::segment::trie::Place;
+use crate::text::tokenizer::{self, Folded};
 
 /// Steps through lists that one query may take.
 const STEPS: u32 = 20_000;
@@ -64,7 +64,7 @@ impl<'a> Finder<'a> {
                 .top
                 .hits()
                 .first()
-                .is_some_and(|hit| hit.score >= rank::IDENTIFIED);
+                .is_some_and(|hit| hit.score >= ranking::IDENTIFIED);
             if !identified && !self.folded.is_empty() {
                 self.words();
             }
@@ -142,9 +142,9 @@ impl<'a> Finder<'a> {
             numbers.below((start + 1).saturating_mul(scale)),
         );
         let bonus = if scale == 1 {
-            rank::IDENTIFIED
+            ranking::IDENTIFIED
         } else {
-            rank::IDENTIFIED_START
+            ranking::IDENTIFIED_START
         };
         for document in self
             .segment
@@ -159,11 +159,11 @@ impl<'a> Finder<'a> {
 
     /// Documents by the domain of their website, or by its beginning.
     fn domain(&mut self) {
-        let Some(domain) = fold::domain(self.query.text) else {
+        let Some(domain) = tokenizer::domain(self.query.text) else {
             return;
         };
         let mut slots = Slots::new(Reading::Typed, 0.0, true);
-        reading::push_word(self.segment, &domain, true, 0, &mut slots);
+        boolean_query::push_word(self.segment, &domain, true, 0, &mut slots);
         let slot = slots.all()[0];
         let mut walk = postings::heads(self.segment, &slots, &slot);
         let mut batch = [0; BATCH];
@@ -176,9 +176,9 @@ impl<'a> Finder<'a> {
                 .iter()
                 .any(|term| Some(term) == slot.exact);
             let bonus = if whole {
-                rank::IDENTIFIED
+                ranking::IDENTIFIED
             } else {
-                rank::IDENTIFIED_START
+                ranking::IDENTIFIED_START
             };
             self.offer(
                 document,

@@ -1,10 +1,10 @@
 //! A reading: for each typed word, the words of the dictionary it may stand for.
 
 use crate::query::Reading;
-use crate::segment::Segment;
-use crate::signature;
-use crate::trie::{Place, Range};
-use crate::words;
+use crate::segment::format::Segment;
+use crate::segment::signature;
+use crate::segment::trie::{Place, Range};
+use crate::text::english;
 
 /// One typed word and what it may stand for.
 #[derive(Clone, Copy, Debug)]
@@ -208,10 +208,10 @@ pub fn push_found(
         slot.node = begun.and_then(Place::node);
         // A word still being typed may become any other; only a finished form of law says nothing.
         slot.optional = if open {
-            words::is_legal(word) && word.len() > 2
+            english::is_legal(word) && word.len() > 2
         } else {
-            words::is_noise(word)
+            english::is_noise(word)
         };
-        slot.article = word == words::ARTICLE;
+        slot.article = word == english::ARTICLE;
     }
 }

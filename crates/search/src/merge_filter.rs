@@ -4,8 +4,8 @@
 //! was found, and what these find would stand beside the right answer of another segment, or before it.
 
 use crate::query::{Hit, Reading, Tier};
-use crate::rank;
-use crate::readings::ENOUGH;
+use crate::search::ranking;
+use crate::search::rewriter::ENOUGH;
 
 /// What all segments found, as far as it rules out what some of them found.
 ///
@@ -49,7 +49,7 @@ impl Together {
         let mut plain = 0;
         for hit in hits {
             let by_words = !is_by_identifier(hit);
-            all.identified |= !by_words && hit.score >= rank::IDENTIFIED;
+            all.identified |= !by_words && hit.score >= ranking::IDENTIFIED;
             all.complete |= !matches!(hit.reading, Reading::Without(_));
             all.typed |= by_words && hit.reading == Reading::Typed;
             all.one_changed |= matches!(
@@ -89,7 +89,7 @@ fn is_plain(hit: &Hit) -> bool {
 mod tests {
     use super::*;
     use crate::Query;
-    use crate::laws::{Body, build};
+    use crate::property_tests::{Body, build};
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::{Index as Pick, subsequence};

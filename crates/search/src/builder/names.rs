@@ -2,10 +2,10 @@
 
 use super::documents::Documents;
 use super::{Sections, starts};
-use crate::bytes::{U32s, pack};
-use crate::names::{self, FREQUENT, Least, READY, Ranked};
-use crate::segment::Section;
-use crate::trie;
+use crate::segment::format::Section;
+use crate::segment::min_tree::{self, FREQUENT, Least, READY, Ranked};
+use crate::segment::packed::{U32s, pack};
+use crate::segment::trie;
 
 /// One name on its way into the list: its first two words, then whose it is.
 #[derive(Clone, Copy, Debug)]
@@ -34,15 +34,15 @@ impl Names {
                 let words = u64::from(first) << 32 | u64::from(second);
                 sorted.push(Name {
                     words,
-                    entry: names::entry(document, which),
+                    entry: min_tree::entry(document, which),
                 });
             }
         }
         let text = |entry| {
             let name = documents
-                .noted(names::document(entry))
+                .noted(min_tree::document(entry))
                 .names()
-                .nth(names::which(entry));
+                .nth(min_tree::which(entry));
             name.map_or((&[][..], &[][..]), |name| {
                 (
                     &name.terms[usize::from(name.spine.0)..usize::from(name.spine.1)],
@@ -72,7 +72,7 @@ impl Names {
         }
         let entries: Vec<u32> = self.entries().collect();
         let starts_of = starts(counts.into_iter());
-        let minima = pack(names::minima(&entries));
+        let minima = pack(min_tree::minima(&entries));
         let entries = pack(entries);
         let ranked = Ranked::new(U32s(&entries), U32s(&minima));
         let mut ready = Vec::new();

@@ -1,10 +1,10 @@
 //! Which documents an answer may hold.
 
-use crate::labels::List;
-use crate::members::Test;
-use crate::postings::Walk;
 use crate::query::Query;
-use crate::segment::Segment;
+use crate::search::postings::Walk;
+use crate::search::prefilter::Test;
+use crate::segment::format::Segment;
+use crate::segment::labels::List;
 
 /// The filter of a query with its labels looked up.
 pub struct Filter<'a> {

@@ -3,11 +3,11 @@
 //! The shortest walk leads: the rarest word or label, or a more frequent one whose list, read in order, fills the page
 //! sooner. All others become tests.
 
-use crate::find::Finder;
-use crate::members::Test;
-use crate::postings::{self, MOST_LISTS, Walk};
-use crate::reading::{Slot, Slots};
-use crate::tiers::CANDIDATES;
+use crate::search::boolean_query::{Slot, Slots};
+use crate::search::evaluator::CANDIDATES;
+use crate::search::postings::{self, MOST_LISTS, Walk};
+use crate::search::prefilter::Test;
+use crate::search::searcher::Finder;
 
 /// For a walk of no more documents than this the signatures do.
 const FEW: usize = 64;

@@ -4,11 +4,11 @@
 //! more list to intersect; a frequent one has a bit for each document as well, and all but
 //! the most frequent have their own list of names, so that "names that begin with" costs the same with a label as without.
 
-use crate::bytes::{Bits, U32s};
-use crate::members::Member;
-use crate::names::Ranked;
-use crate::segment::{Section, Segment};
-use crate::sieve::Sieve;
+use crate::search::prefilter::Member;
+use crate::segment::bloom_filter::Sieve;
+use crate::segment::format::{Section, Segment};
+use crate::segment::min_tree::Ranked;
+use crate::segment::packed::{Bits, U32s};
 
 /// A label on more than one document of so many has bits.
 pub const FREQUENT: usize = 64;

@@ -3,11 +3,11 @@
 //! A frequent word has a bit for each document, any other a sieve. Only for a word that stands for very many others, as a
 //! beginning of two letters does, the signatures of the documents have to do.
 
-use crate::bytes::Bits;
-use crate::postings::{self, BATCH, MOST_LISTS};
-use crate::reading::{Slot, Slots};
-use crate::segment::{Section, Segment};
-use crate::sieve::Sieve;
+use crate::search::boolean_query::{Slot, Slots};
+use crate::search::postings::{self, BATCH, MOST_LISTS};
+use crate::segment::bloom_filter::Sieve;
+use crate::segment::format::{Section, Segment};
+use crate::segment::packed::Bits;
 
 /// One list as it is asked.
 #[derive(Clone, Copy, Debug)]

@@ -3,13 +3,13 @@
 //! The stretch is narrowed word by word. The first word is a table lookup, the second a binary search in a list of
 //! second words, further ones compare records; by then the stretch is short.
 
-use crate::bytes::U32s;
-use crate::fold::Folded;
-use crate::names;
-use crate::reading::{Slot, Slots};
-use crate::segment::{Section, Segment};
-use crate::trie::Range;
-use crate::words;
+use crate::search::boolean_query::{Slot, Slots};
+use crate::segment::format::{Section, Segment};
+use crate::segment::min_tree;
+use crate::segment::packed::U32s;
+use crate::segment::trie::Range;
+use crate::text::english;
+use crate::text::tokenizer::Folded;
 
 /// No more stretches than this are followed at a time.
 const MOST: usize = 64;
@@ -123,7 +123,8 @@ fn is_abbreviation(slots: &Slots, slot: &Slot, folded: &Folded) -> bool {
 
 fn is_legal(slot: &Slot, folded: &Folded, open: bool) -> bool {
     word_of(slot, folded).is_some_and(|word| {
-        words::is_legal(word) || (open && slot.words >> (folded.len() - 1) == 1 && words::begins_legal(word))
+        english::is_legal(word)
+            || (open && slot.words >> (folded.len() - 1) == 1 && english::begins_legal(word))
     })
 }
 
@@ -195,15 +196,15 @@ impl<'a> List<'a> {
         low
     }
 
-    fn spine(&self, at: usize) -> crate::record::Terms<'a> {
+    fn spine(&self, at: usize) -> crate::segment::forward_index::Terms<'a> {
         self.name(at).spine()
     }
 
-    fn name(&self, at: usize) -> crate::record::Terms<'a> {
+    fn name(&self, at: usize) -> crate::segment::forward_index::Terms<'a> {
         let entry = self.entries.get(at);
         self.segment
-            .record(names::document(entry))
-            .name(names::which(entry))
+            .record(min_tree::document(entry))
+            .name(min_tree::which(entry))
     }
 
     /// The names of `current` that have no word after `depth`. With `last`, that word was cut short perhaps: only the
@@ -311,7 +312,7 @@ impl<'a> List<'a> {
             let order = self
                 .name(middle)
                 .iter()
-                .map(|term| term & !crate::record::NOISE)
+                .map(|term| term & !crate::segment::forward_index::NOISE)
                 .cmp(typed.iter().copied());
             if order.is_lt() || (after && order.is_eq()) {
                 low = middle + 1;

@@ -4,8 +4,8 @@
 //! a hundred times its size. A name that begins with what was typed outranks all but the best known of the others, and the
 //! whole shown name, word for word, outranks everything.
 
-use crate::reading::{Slot, Slots};
-use crate::record::{NOISE, Record, Terms};
+use crate::search::boolean_query::{Slot, Slots};
+use crate::segment::forward_index::{NOISE, Record, Terms};
 
 /// The first typed word is the first of the name.
 pub const FIRST: f32 = 2.0;

@@ -6,9 +6,9 @@
 
 use std::io::{self, Write};
 
-use crate::bytes::{U16s, U32s};
-use crate::record::Record;
-use crate::trie::Trie;
+use crate::segment::forward_index::Record;
+use crate::segment::packed::{U16s, U32s};
+use crate::segment::trie::Trie;
 
 const MAGIC: &[u8; 8] = b"cwsearch";
 const VERSION: u32 = 3;
@@ -33,15 +33,15 @@ pub enum Section {
     /// The most frequent words, with a bit for each document.
     FrequentTerms,
     FrequentBits,
-    /// For each word where its sieve is, in words of eight bytes, and the sieves (see [`crate::sieve`]).
+    /// For each word where its sieve is, in words of eight bytes, and the sieves (see [`crate::segment::bloom_filter`]).
     SieveStarts,
     Sieves,
     /// Words of each document.
     RecordStarts,
     Records,
-    /// For each document the bits of its words (see [`crate::signature`]).
+    /// For each document the bits of its words (see [`crate::segment::signature`]).
     Signatures,
-    /// Names in the order of their words (see [`crate::names`]).
+    /// Names in the order of their words (see [`crate::segment::min_tree`]).
     NameStarts,
     NameEntries,
     NameSeconds,

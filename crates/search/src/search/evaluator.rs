@@ -4,18 +4,18 @@
 //! Since documents are numbered by prominence and a tier is worth at most so much, a tier is left as soon as no document
 //! further down can enter the page.
 
-use crate::asked::Asked;
-use crate::begins::{self, Stretch};
-use crate::find::Finder;
-use crate::members::Test;
-use crate::names::{self, Least, Ranked};
-use crate::postings::{self, BATCH, Walk};
 use crate::query::{Reading, Tier};
-use crate::rank::{self, Worth};
-use crate::reading::{Slot, Slots};
-use crate::readings::ENOUGH;
-use crate::record::{NOISE, Terms};
-use crate::segment::Section;
+use crate::search::boolean_query::{Slot, Slots};
+use crate::search::name_prefix::{self, Stretch};
+use crate::search::planner::Asked;
+use crate::search::postings::{self, BATCH, Walk};
+use crate::search::prefilter::Test;
+use crate::search::ranking::{self, Worth};
+use crate::search::rewriter::ENOUGH;
+use crate::search::searcher::Finder;
+use crate::segment::format::Section;
+use crate::segment::forward_index::{NOISE, Terms};
+use crate::segment::min_tree::{self, Least, Ranked};
 
 /// Documents of one list that are judged.
 pub const CANDIDATES: usize = 16;
@@ -59,20 +59,25 @@ impl<'a> Finder<'a> {
 
     /// Names that begin with the words; those that begin with all but the last are given back.
     fn begins(&mut self, slots: &Slots) -> Vec<Stretch> {
-        let found = begins::stretches(self.segment, slots, &self.folded);
+        let found = name_prefix::stretches(self.segment, slots, &self.folded);
         self.begun |= !found.begins.is_empty();
         // After a blank more words are to come, so that a name that ends here is not what is meant.
         let (exact, whole) = match self.folded.open_end() {
-            true if slots.reading == Reading::Typed => (rank::EXACT, rank::WHOLE),
-            true => (rank::WHOLE, rank::WHOLE),
-            false => (rank::BEGINS, rank::BEGINS),
+            true if slots.reading == Reading::Typed => (ranking::EXACT, ranking::WHOLE),
+            true => (ranking::WHOLE, ranking::WHOLE),
+            false => (ranking::BEGINS, ranking::BEGINS),
         };
         self.visit(found.exact.as_slice(), slots, Tier::Exact, exact);
         self.visit(&found.whole, slots, Tier::Whole, whole);
         self.visit(&found.legal, slots, Tier::Whole, whole);
-        self.visit(&found.short, slots, Tier::Begins, rank::BEGINS + rank::SHORT_WORD);
+        self.visit(
+            &found.short,
+            slots,
+            Tier::Begins,
+            ranking::BEGINS + ranking::SHORT_WORD,
+        );
         if !self.ready(slots) {
-            self.visit(&found.begins, slots, Tier::Begins, rank::BEGINS);
+            self.visit(&found.begins, slots, Tier::Begins, ranking::BEGINS);
         }
         found.before
     }
@@ -83,9 +88,9 @@ impl<'a> Finder<'a> {
         let Some(node) = slot.node.filter(|_| self.filter.narrowest().is_none()) else {
             return false;
         };
-        let bonus = rank::BEGINS + slots.cost;
+        let bonus = ranking::BEGINS + slots.cost;
         for entry in self.segment.ready(node).iter() {
-            let document = names::document(entry);
+            let document = min_tree::document(entry);
             if self.top.rejects(self.segment.weight(document) + bonus, document) {
                 return slots.ranges(slot).len() == 1;
             }
@@ -96,17 +101,17 @@ impl<'a> Finder<'a> {
 
     /// Offers the most prominent names of `stretches`.
     fn visit(&mut self, stretches: &[Stretch], slots: &Slots, tier: Tier, bonus: f32) {
-        let article = if slots.article() { rank::ARTICLE } else { 0.0 };
+        let article = if slots.article() { ranking::ARTICLE } else { 0.0 };
         for variant in [false, true] {
-            let bonus = bonus + slots.cost + if variant { rank::VARIANT } else { 0.0 };
+            let bonus = bonus + slots.cost + if variant { ranking::VARIANT } else { 0.0 };
             let chosen = stretches.iter().filter(|stretch| stretch.variant == variant);
-            if chosen.clone().next().is_none() || self.hopeless(bonus + rank::ALIAS + article) {
+            if chosen.clone().next().is_none() || self.hopeless(bonus + ranking::ALIAS + article) {
                 continue;
             }
             let labelled: Option<Vec<_>> = self
                 .filter
                 .narrowest()
-                .and_then(|lists| lists.iter().map(crate::labels::List::names).collect());
+                .and_then(|lists| lists.iter().map(crate::segment::labels::List::names).collect());
             if let Some(lists) = labelled {
                 for (places, ranked) in lists {
                     let within = |at: usize| places.below(at as u32);
@@ -136,8 +141,8 @@ impl<'a> Finder<'a> {
         tier: Tier,
         bonus: f32,
     ) {
-        let alias = if tier == Tier::Whole { rank::ALIAS } else { 0.0 };
-        let article = if slots.article() { rank::ARTICLE } else { 0.0 };
+        let alias = if tier == Tier::Whole { ranking::ALIAS } else { 0.0 };
+        let article = if slots.article() { ranking::ARTICLE } else { 0.0 };
         let highest = bonus + alias + article;
         let mut most = self.query.take.min(MOST_NAMES) * 3 / 2 + 1;
         let mut seen = 0;
@@ -147,7 +152,7 @@ impl<'a> Finder<'a> {
                 ranked.least(from, to, &mut least);
             }
             for &entry in &least.entries()[seen..] {
-                let document = names::document(entry);
+                let document = min_tree::document(entry);
                 if self
                     .top
                     .rejects(self.segment.weight(document) + highest, document)
@@ -165,36 +170,36 @@ impl<'a> Finder<'a> {
     }
 
     fn offer_name(&mut self, entry: u32, slots: &Slots, tier: Tier, bonus: f32) {
-        let (document, which) = (names::document(entry), names::which(entry));
+        let (document, which) = (min_tree::document(entry), min_tree::which(entry));
         let mut score = self.segment.weight(document) + bonus;
         let article = slots.article();
         if which > 0 || article {
             let name = self.segment.record(document).name(which);
             if article && name.spine_start() > 0 {
-                score += rank::ARTICLE;
+                score += ranking::ARTICLE;
             }
             score += match (name.alias(), tier) {
                 _ if which == 0 => 0.0,
                 // Only the shown name is what it is exactly; another has been offered as a whole name.
                 (_, Tier::Exact) => return,
                 (true, Tier::Begins) if self.is_short(name) => return,
-                (true, Tier::Whole) => rank::ALIAS,
+                (true, Tier::Whole) => ranking::ALIAS,
                 (true, _) => 0.0,
-                (false, _) => rank::OTHER_NAME,
+                (false, _) => ranking::OTHER_NAME,
             };
         }
         self.offer(document, score, tier, which as u8, slots.reading);
     }
 
     /// Whether an alias is too short to be found by its beginning.
-    fn is_short(&self, name: crate::record::Terms<'_>) -> bool {
+    fn is_short(&self, name: crate::segment::forward_index::Terms<'_>) -> bool {
         name.len() == 1 && self.segment.trie().letters(name.term(0)).len() <= SHORT_ALIAS
     }
 
     /// Documents that have all words anywhere: the rarest word, or the rarest label, leads, and the others are asked about
     /// its documents.
     fn listed(&mut self, slots: &Slots, before: &[Stretch]) {
-        if self.hopeless(rank::MOST_LISTED + slots.cost) {
+        if self.hopeless(ranking::MOST_LISTED + slots.cost) {
             return;
         }
         let required: Vec<Slot> = slots.required().copied().collect();
@@ -219,7 +224,7 @@ impl<'a> Finder<'a> {
         let mut documents = Vec::new();
         for stretch in before {
             let named = entries.slice(stretch.from, stretch.to);
-            documents.extend(named.iter().map(names::document).filter(|&document| {
+            documents.extend(named.iter().map(min_tree::document).filter(|&document| {
                 let signature = self.segment.signature(document);
                 required.iter().all(|slot| slot.may_be_in(signature))
             }));
@@ -245,7 +250,7 @@ impl<'a> Finder<'a> {
 
     /// Offers the documents of `walk` that pass all `tests` and have all `required` words.
     fn walk(&mut self, mut walk: Walk<'a>, slots: &Slots, required: &[Slot], tests: &[Test<'a>]) {
-        let most = rank::MOST_LISTED + slots.cost;
+        let most = ranking::MOST_LISTED + slots.cost;
         let mut left = CANDIDATES;
         let allowed = self.allowed(slots);
         let mut steps = allowed;
@@ -271,7 +276,7 @@ impl<'a> Finder<'a> {
                     if holds(words, slots, required) && self.filter.admits(document) {
                         left -= 1;
                         let record = self.segment.record(document);
-                        let Worth { bonus, name, first } = rank::judge(record, slots);
+                        let Worth { bonus, name, first } = ranking::judge(record, slots);
                         let tier = if first { Tier::First } else { Tier::Anywhere };
                         self.offer(document, weight + bonus + slots.cost, tier, name, slots.reading);
                     }

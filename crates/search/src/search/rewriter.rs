@@ -6,16 +6,16 @@
 //! and a word too many, are tried last.
 
 use crate::builder::{INITIALS, initials_hash};
-use crate::find::Finder;
-use crate::postings;
 use crate::query::{Reading, Tier};
-use crate::rank;
-use crate::reading::{self, Slots};
-use crate::record::{NOISE, Terms};
-use crate::segment::Section;
-use crate::signature;
-use crate::trie::{self, Range};
-use crate::typo;
+use crate::search::boolean_query::{self, Slots};
+use crate::search::fuzzy;
+use crate::search::postings;
+use crate::search::ranking;
+use crate::search::searcher::Finder;
+use crate::segment::format::Section;
+use crate::segment::forward_index::{NOISE, Terms};
+use crate::segment::signature;
+use crate::segment::trie::{self, Range};
 
 /// So many documents are enough not to look for mistakes.
 pub const ENOUGH: usize = 3;
@@ -97,7 +97,7 @@ impl Finder<'_> {
         for at in 0..count {
             if dead == [at] || (dead.is_empty() && at < suspects) {
                 let left_out = |word: usize, _: &mut Slots| Some(usize::from(word == at));
-                if let Some(slots) = self.read(Reading::Without(at as u8), rank::WITHOUT, left_out) {
+                if let Some(slots) = self.read(Reading::Without(at as u8), ranking::WITHOUT, left_out) {
                     self.run(slots);
                 }
             }
@@ -123,7 +123,7 @@ impl Finder<'_> {
         while at < count {
             match special(at, &mut slots)? {
                 0 => {
-                    reading::push_found(
+                    boolean_query::push_found(
                         self.segment,
                         self.folded.word(at),
                         self.places[at],
@@ -156,11 +156,11 @@ impl Finder<'_> {
             return;
         }
         let word = format!("{}{}", self.folded.word(at), self.folded.word(at + 1));
-        let slots = self.read(Reading::Joined(at as u8), rank::JOINED, |place, slots| {
+        let slots = self.read(Reading::Joined(at as u8), ranking::JOINED, |place, slots| {
             if place != at {
                 return Some(0);
             }
-            reading::push_word(self.segment, &word, open, 0b11 << at, slots);
+            boolean_query::push_word(self.segment, &word, open, 0b11 << at, slots);
             Some(2)
         });
         if let Some(slots) = slots {
@@ -174,17 +174,17 @@ impl Finder<'_> {
         let Some(cuts) = self.cuts(self.folded.word(at), open) else {
             return;
         };
-        let slots = self.read(Reading::Split(at as u8), rank::JOINED, |place, slots| {
+        let slots = self.read(Reading::Split(at as u8), ranking::JOINED, |place, slots| {
             if place != at {
                 return Some(0);
             }
             let mut rest = self.folded.word(at);
             for &cut in &cuts {
                 let (word, others) = rest.split_at(cut);
-                reading::push_word(self.segment, word, false, 1 << at, slots);
+                boolean_query::push_word(self.segment, word, false, 1 << at, slots);
                 rest = others;
             }
-            reading::push_word(self.segment, rest, open, 1 << at, slots);
+            boolean_query::push_word(self.segment, rest, open, 1 << at, slots);
             Some(1)
         });
         if let Some(slots) = slots {
@@ -302,7 +302,7 @@ impl Finder<'_> {
             });
             let name = (0..record.names()).find(|&which| self.spells(record.name(which).spine(), &word));
             if let (true, Some(name)) = (others, name) {
-                let score = self.segment.weight(document) + rank::INITIALS;
+                let score = self.segment.weight(document) + ranking::INITIALS;
                 self.offer(document, score, Tier::Initials, name as u8, slots.reading);
             }
         }
@@ -328,13 +328,13 @@ impl Finder<'_> {
         let trie = self.segment.trie();
         let mut spelled = Vec::new();
         let mut near = Vec::new();
-        let slots = self.read(reading, rank::TYPO * wrong.len() as f32, |at, slots| {
+        let slots = self.read(reading, ranking::TYPO * wrong.len() as f32, |at, slots| {
             if !wrong.contains(&at) {
                 return Some(0);
             }
             let open = self.is_open(at);
             trie::symbols(self.folded.word(at), &mut spelled);
-            typo::near(trie, &spelled, open, &mut near);
+            fuzzy::near(trie, &spelled, open, &mut near);
             if near.is_empty() {
                 return None;
             }
