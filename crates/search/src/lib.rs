@@ -75,4 +75,5 @@ pub use merge_filter::Together;
 pub use query::{Answer, Hit, Query, Reading, Tier};
 pub use segment::format::Damaged;
 pub use segment::labels::List;
-pub use text::tokenizer::{Folded, domain};
+pub use text::domain::parse_domain;
+pub use text::tokenizer::Tokens;

@@ -1,6 +1,6 @@
 //! What is asked and what is answered.
 
-use crate::text::tokenizer::Folded;
+use crate::text::tokenizer::Tokens;
 
 /// Words of a query that count; the rest is not read.
 pub const MOST_WORDS: usize = 32;
@@ -113,7 +113,7 @@ pub struct Answer<'a> {
     /// The documents, best first; those of equal score in rank order.
     pub hits: Vec<Hit>,
     pub(crate) text: &'a str,
-    pub(crate) words: Folded,
+    pub(crate) words: Tokens,
 }
 
 impl Answer<'_> {
@@ -129,11 +129,11 @@ impl Answer<'_> {
         let words = (0..self.words.len().min(MOST_WORDS)).filter(move |at| bits >> at & 1 == 1);
         whole
             .into_iter()
-            .chain(words.map(|at| self.text[self.words.source(at)].to_lowercase()))
+            .chain(words.map(|at| self.text[self.words.source_range(at)].to_lowercase()))
     }
 
     /// The words as they were read.
-    pub fn words(&self) -> &Folded {
+    pub fn words(&self) -> &Tokens {
         &self.words
     }
 }

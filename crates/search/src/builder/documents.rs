@@ -170,7 +170,7 @@ impl Documents {
 
     /// The sections that follow the documents one by one.
     pub fn sections(&self, sorted: &[&str]) -> Result<Sections, BuildError> {
-        let noise: Vec<bool> = sorted.iter().map(|word| english::is_noise(word)).collect();
+        let noise: Vec<bool> = sorted.iter().map(|word| english::is_stop_word(word)).collect();
         let mut records = Vec::with_capacity(self.terms.len() * 3 + self.starts.len() * 5);
         let mut starts = Vec::with_capacity((self.starts.len() + 1) * 4);
         starts.extend_from_slice(&0u32.to_le_bytes());

@@ -5,27 +5,18 @@ use super::documents::Documents;
 use crate::segment::format::Section;
 use crate::segment::packed::pack;
 use crate::text::english;
-
-/// Initials shorter or longer than this are not how anybody is called.
-pub const LENGTHS: std::ops::RangeInclusive<usize> = 3..=8;
+use crate::text::initials::{INITIALS_LENGTHS, hash_initials};
 
 /// Of many with the same initials, the most prominent are kept.
 const MOST: usize = 32;
 
-/// The hash under which initials are kept.
-pub fn hash(letters: &str) -> u32 {
-    letters.bytes().fold(0x811c_9dc5, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    })
-}
-
 /// Whose initials are written in each way.
 pub fn sections(documents: &Documents, sorted: &[&str]) -> Sections {
-    let noise: Vec<bool> = sorted.iter().map(|word| english::is_noise(word)).collect();
+    let noise: Vec<bool> = sorted.iter().map(|word| english::is_stop_word(word)).collect();
     let known: std::collections::HashSet<u32> = sorted
         .iter()
-        .filter(|word| LENGTHS.contains(&word.len()))
-        .map(|word| hash(word))
+        .filter(|word| INITIALS_LENGTHS.contains(&word.len()))
+        .map(|word| hash_initials(word))
         .collect();
     let mut all = Vec::new();
     let mut letters = String::new();
@@ -36,8 +27,8 @@ pub fn sections(documents: &Documents, sorted: &[&str]) -> Sections {
                 letters.clear();
                 let counted = spine.iter().filter(|&&term| with_noise || !noise[term as usize]);
                 letters.extend(counted.filter_map(|&term| sorted[term as usize].chars().next()));
-                let hash = hash(&letters);
-                if LENGTHS.contains(&letters.len()) && !known.contains(&hash) {
+                let hash = hash_initials(&letters);
+                if INITIALS_LENGTHS.contains(&letters.len()) && !known.contains(&hash) {
                     all.push((hash, document));
                 }
             };

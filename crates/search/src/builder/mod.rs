@@ -18,10 +18,10 @@ use crate::segment::format::{self, SECTIONS, Section};
 use crate::segment::forward_index::MOST_NAMES;
 use crate::segment::packed::pack;
 use crate::segment::trie;
+use crate::text::domain;
 use crate::text::english;
-use crate::text::tokenizer::{self, Folded};
+use crate::text::tokenizer::Tokens;
 use documents::{Documents, NameKind};
-pub(crate) use initials::{LENGTHS as INITIALS, hash as initials_hash};
 use vocabulary::Vocabulary;
 
 /// The sections of a segment as they become ready.
@@ -98,7 +98,7 @@ pub struct Builder {
     terms: Vocabulary,
     labels: Vocabulary,
     documents: Documents,
-    folded: Folded,
+    folded: Tokens,
     words: Vec<u32>,
 }
 
@@ -123,7 +123,7 @@ impl Builder {
         for place in document.place {
             self.fold(place);
         }
-        if let Some(domain) = document.domain.and_then(tokenizer::domain) {
+        if let Some(domain) = document.domain.and_then(domain::parse_domain) {
             let (name, _) = domain.split_once('.').unwrap_or((&domain, ""));
             self.words.push(self.terms.number(name));
             self.words.push(self.terms.number(&domain));
@@ -139,7 +139,7 @@ impl Builder {
 
     /// Appends the words of `text` to `words`.
     fn fold(&mut self, text: &str) {
-        self.folded.read(text);
+        self.folded.tokenize(text);
         for word in self.folded.iter() {
             self.words.push(self.terms.number(word));
         }
@@ -151,7 +151,7 @@ impl Builder {
         let count = self.folded.len();
         let start = usize::from(count > 1 && self.folded.word(0) == english::ARTICLE);
         let mut end = count;
-        while end > start + 1 && english::is_legal(self.folded.word(end - 1)) {
+        while end > start + 1 && english::is_legal_suffix(self.folded.word(end - 1)) {
             end -= 1;
         }
         self.documents.name(&self.words, (start, end), kind);
@@ -166,7 +166,7 @@ impl Builder {
 
     /// Puts every way to write a word of the documents into the dictionary: "saint" finds "St", though no document has it.
     fn add_other_writings(&mut self) {
-        for class in english::classes() {
+        for class in english::SYNONYMS {
             if class.iter().any(|word| self.terms.find(word).is_some()) {
                 for word in *class {
                     self.terms.number(word);

@@ -12,14 +12,14 @@ const LARGEST: usize = 8;
 pub fn sections(sorted: &[&str]) -> Sections {
     let find = |word: &str| sorted.binary_search(&word).ok();
     let mut leader: Vec<u32> = (0..sorted.len() as u32).collect();
-    for class in english::classes() {
+    for class in english::SYNONYMS {
         let mut present = class.iter().filter_map(|word| find(word));
         if let Some(first) = present.next() {
             present.for_each(|other| join(&mut leader, first, other));
         }
     }
     for (at, word) in sorted.iter().enumerate() {
-        for singular in english::singulars(word).filter_map(|stem| find(&stem)) {
+        for singular in english::singular_forms(word).filter_map(|stem| find(&stem)) {
             join(&mut leader, singular, at);
         }
     }

@@ -6,7 +6,7 @@ use super::Body;
 use crate::query::Tier;
 use crate::search::ranking;
 use crate::text::english;
-use crate::text::tokenizer::Folded;
+use crate::text::tokenizer::Tokens;
 
 /// One typed word and the words of the dictionary it may stand for.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,7 @@ pub struct Name {
 }
 
 pub fn fold(text: &str) -> Vec<String> {
-    Folded::new(text).iter().map(str::to_owned).collect()
+    Tokens::new(text).iter().map(str::to_owned).collect()
 }
 
 pub fn names(body: &Body) -> Vec<Name> {
@@ -53,7 +53,7 @@ pub fn names(body: &Body) -> Vec<Name> {
         }
         let start = usize::from(all.len() > 1 && all[0] == "the");
         let mut end = all.len();
-        while end > start + 1 && english::is_legal(&all[end - 1]) {
+        while end > start + 1 && english::is_legal_suffix(&all[end - 1]) {
             end -= 1;
         }
         names.push(Name {
@@ -94,7 +94,7 @@ pub fn judge(body: &Body, slots: &[Slot], required: &[&Slot]) -> (f32, Tier) {
                     places.push(own);
                 }
             }
-            own += usize::from(!english::is_noise(word));
+            own += usize::from(!english::is_stop_word(word));
         }
         let found = places.iter().filter(|places| !places.is_empty()).count();
         if found == required.len() {
@@ -113,7 +113,7 @@ pub fn judge(body: &Body, slots: &[Slot], required: &[&Slot]) -> (f32, Tier) {
                 bonus += ranking::ORDERED;
             }
         }
-        let said = |word: &String| english::is_noise(word) || required.iter().any(|slot| slot.has(word));
+        let said = |word: &String| english::is_stop_word(word) || required.iter().any(|slot| slot.has(word));
         if (1..required.len()).contains(&found) && name.all.iter().all(said) {
             bonus += ranking::PLACED;
         }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::Body;
 use super::reference_matching::{Slot, all_words, judge, meet, names, near};
-use crate::builder::INITIALS;
 use crate::query::{Query, Reading, Tier};
 use crate::search::ranking;
 use crate::search::rewriter::{ENOUGH, LONGEST_SPLIT, SHORTEST_SPLIT, SPLIT_LETTERS};
 use crate::text::english;
-use crate::text::tokenizer::Folded;
+use crate::text::initials::INITIALS_LENGTHS;
+use crate::text::tokenizer::Tokens;
 
 /// A hit as the tests compare it.
 pub type Found = (u32, f32, Tier, Reading);
@@ -18,7 +18,7 @@ struct Scan<'a> {
     bodies: &'a [Body],
     query: &'a Query<'a>,
     dictionary: BTreeSet<String>,
-    folded: Folded,
+    folded: Tokens,
     found: Vec<Found>,
     begun: bool,
 }
@@ -26,12 +26,12 @@ struct Scan<'a> {
 /// What the index has to find.
 pub fn scan(bodies: &[Body], query: &Query<'_>) -> Vec<Found> {
     let mut dictionary: BTreeSet<String> = bodies.iter().flat_map(all_words).collect();
-    for class in english::classes() {
+    for class in english::SYNONYMS {
         if class.iter().any(|word| dictionary.contains(*word)) {
             dictionary.extend(class.iter().map(|&word| word.to_owned()));
         }
     }
-    let folded = Folded::new(query.text);
+    let folded = Tokens::new(query.text);
     let mut scan = Scan {
         bodies,
         query,
@@ -70,7 +70,7 @@ impl Scan<'_> {
     }
 
     fn is_open(&self, at: usize) -> bool {
-        self.folded.open_end() && at + 1 == self.folded.len()
+        self.folded.last_is_prefix() && at + 1 == self.folded.len()
     }
 
     fn word(&self, word: &str, open: bool) -> Slot {
@@ -88,9 +88,9 @@ impl Scan<'_> {
         };
         let others = class.into_iter().filter(|word| !typed.contains(word)).collect();
         let optional = if open {
-            english::is_legal(word) && word.len() > 2
+            english::is_legal_suffix(word) && word.len() > 2
         } else {
-            english::is_noise(word)
+            english::is_stop_word(word)
         };
         Slot {
             typed,
@@ -106,11 +106,11 @@ impl Scan<'_> {
     /// All words of the dictionary that are other writings, plurals or singulars of each other.
     fn class(&self, word: &str) -> BTreeSet<String> {
         let kin = |a: &str, b: &str| {
-            english::classes()
+            english::SYNONYMS
                 .iter()
                 .any(|class| class.contains(&a) && class.contains(&b))
-                || english::singulars(a).any(|stem| stem == b)
-                || english::singulars(b).any(|stem| stem == a)
+                || english::singular_forms(a).any(|stem| stem == b)
+                || english::singular_forms(b).any(|stem| stem == a)
         };
         let mut class = BTreeSet::from([word.to_owned()]);
         loop {
@@ -269,12 +269,14 @@ impl Scan<'_> {
 
     fn initials(&mut self, typed: &[Slot], at: usize) {
         let word = self.folded.word(at).to_owned();
-        if !INITIALS.contains(&word.len()) || typed[at].exact.is_some() {
+        if !INITIALS_LENGTHS.contains(&word.len()) || typed[at].exact.is_some() {
             return;
         }
         for (document, body) in self.bodies.iter().enumerate() {
             let initials = |words: &[String], with_noise: bool| -> String {
-                let counted = words.iter().filter(|word| with_noise || !english::is_noise(word));
+                let counted = words
+                    .iter()
+                    .filter(|word| with_noise || !english::is_stop_word(word));
                 counted.filter_map(|word| word.chars().next()).collect()
             };
             let spelled = names(body)
@@ -349,7 +351,7 @@ impl Scan<'_> {
             let has = all_words(body);
             let own = |slots: &[Slot]| match slots.split_last() {
                 Some((last, earlier))
-                    if self.folded.open_end() && earlier.iter().any(|slot| meet(slot, last)) =>
+                    if self.folded.last_is_prefix() && earlier.iter().any(|slot| meet(slot, last)) =>
                 {
                     has.iter()
                         .any(|word| last.has(word) && !earlier.iter().any(|slot| slot.has(word)))
@@ -366,7 +368,7 @@ impl Scan<'_> {
 
     /// What each name of a document that begins with the words is worth, strongest first.
     fn begins(&mut self, document: usize, slots: &[Slot], cost: f32, reading: Reading) -> Vec<(Tier, f32)> {
-        let open = self.folded.open_end();
+        let open = self.folded.last_is_prefix();
         let article = slots.len() > 1 && slots[0].article;
         let spine = &slots[usize::from(article)..];
         let whole = if open { ranking::WHOLE } else { ranking::BEGINS };
@@ -416,7 +418,8 @@ impl Scan<'_> {
             for cut in 1..spine.len() {
                 let legal = |slot: &Slot| {
                     let text = slot.text.as_deref().unwrap_or("?");
-                    english::is_legal(text) || (open && slot.last && english::begins_legal(text))
+                    english::is_legal_suffix(text)
+                        || (open && slot.last && english::is_prefix_of_legal_suffix(text))
                 };
                 let ends = name.spine.len() == cut && fits(&name.spine, &spine[..cut]);
                 if ends

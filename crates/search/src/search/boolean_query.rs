@@ -208,9 +208,9 @@ pub fn push_found(
         slot.node = begun.and_then(Place::node);
         // A word still being typed may become any other; only a finished form of law says nothing.
         slot.optional = if open {
-            english::is_legal(word) && word.len() > 2
+            english::is_legal_suffix(word) && word.len() > 2
         } else {
-            english::is_noise(word)
+            english::is_stop_word(word)
         };
         slot.article = word == english::ARTICLE;
     }

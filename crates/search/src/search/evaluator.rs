@@ -62,7 +62,7 @@ impl<'a> Finder<'a> {
         let found = name_prefix::stretches(self.segment, slots, &self.folded);
         self.begun |= !found.begins.is_empty();
         // After a blank more words are to come, so that a name that ends here is not what is meant.
-        let (exact, whole) = match self.folded.open_end() {
+        let (exact, whole) = match self.folded.last_is_prefix() {
             true if slots.reading == Reading::Typed => (ranking::EXACT, ranking::WHOLE),
             true => (ranking::WHOLE, ranking::WHOLE),
             false => (ranking::BEGINS, ranking::BEGINS),

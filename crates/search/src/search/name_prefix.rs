@@ -9,7 +9,7 @@ use crate::segment::min_tree;
 use crate::segment::packed::U32s;
 use crate::segment::trie::Range;
 use crate::text::english;
-use crate::text::tokenizer::Folded;
+use crate::text::tokenizer::Tokens;
 
 /// No more stretches than this are followed at a time.
 const MOST: usize = 64;
@@ -40,7 +40,7 @@ pub struct Stretches {
 }
 
 /// Finds the stretches of a reading.
-pub fn stretches(segment: Segment<'_>, slots: &Slots, folded: &Folded) -> Stretches {
+pub fn stretches(segment: Segment<'_>, slots: &Slots, folded: &Tokens) -> Stretches {
     let list = List::new(segment);
     let all = slots.all();
     let skip = usize::from(slots.article());
@@ -109,22 +109,22 @@ pub fn stretches(segment: Segment<'_>, slots: &Slots, folded: &Folded) -> Stretc
     found
 }
 
-fn word_of<'f>(slot: &Slot, folded: &'f Folded) -> Option<&'f str> {
+fn word_of<'f>(slot: &Slot, folded: &'f Tokens) -> Option<&'f str> {
     slot.words
         .is_power_of_two()
         .then(|| folded.word(slot.words.trailing_zeros() as usize))
 }
 
 /// Whether the last word is short, a word of its own, and another way to write a longer one.
-fn is_abbreviation(slots: &Slots, slot: &Slot, folded: &Folded) -> bool {
+fn is_abbreviation(slots: &Slots, slot: &Slot, folded: &Tokens) -> bool {
     let short = word_of(slot, folded).is_some_and(|word| word.len() <= SHORT);
     slots.open && short && slot.exact.is_some() && slots.ranges(slot).len() > 1
 }
 
-fn is_legal(slot: &Slot, folded: &Folded, open: bool) -> bool {
+fn is_legal(slot: &Slot, folded: &Tokens, open: bool) -> bool {
     word_of(slot, folded).is_some_and(|word| {
-        english::is_legal(word)
-            || (open && slot.words >> (folded.len() - 1) == 1 && english::begins_legal(word))
+        english::is_legal_suffix(word)
+            || (open && slot.words >> (folded.len() - 1) == 1 && english::is_prefix_of_legal_suffix(word))
     })
 }
 

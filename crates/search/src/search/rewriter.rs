@@ -5,7 +5,6 @@
 //! has, or, where all are known, the rare ones among them (every one if nothing was found). Two words with a mistake each,
 //! and a word too many, are tried last.
 
-use crate::builder::{INITIALS, initials_hash};
 use crate::query::{Reading, Tier};
 use crate::search::boolean_query::{self, Slots};
 use crate::search::fuzzy;
@@ -16,6 +15,7 @@ use crate::segment::format::Section;
 use crate::segment::forward_index::{NOISE, Terms};
 use crate::segment::signature;
 use crate::segment::trie::{self, Range};
+use crate::text::initials::{INITIALS_LENGTHS, hash_initials};
 
 /// So many documents are enough not to look for mistakes.
 pub const ENOUGH: usize = 3;
@@ -277,7 +277,7 @@ impl Finder<'_> {
     /// Word `at` as the initials of a name, if no word is written so.
     fn initials(&mut self, at: usize) {
         let word = self.folded.word(at).to_owned();
-        if !INITIALS.contains(&word.len()) {
+        if !INITIALS_LENGTHS.contains(&word.len()) {
             return;
         }
         let Some(slots) = self.read(Reading::Initials(at as u8), 0.0, |_, _| Some(0)) else {
@@ -286,7 +286,7 @@ impl Finder<'_> {
         if slots.all()[at].exact.is_some() {
             return;
         }
-        let hash = initials_hash(&word);
+        let hash = hash_initials(&word);
         let hashes = self.segment.numbers(Section::Initials);
         let (from, to) = (hashes.below(hash), hashes.below(hash.saturating_add(1)));
         for document in self

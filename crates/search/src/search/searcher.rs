@@ -13,7 +13,8 @@ use crate::search::top_k::Top;
 use crate::segment::format::{Section, Segment};
 use crate::segment::forward_index::NOISE;
 use crate::segment::trie::Place;
-use crate::text::tokenizer::{self, Folded};
+use crate::text::domain;
+use crate::text::tokenizer::Tokens;
 
 /// Steps through lists that one query may take.
 const STEPS: u32 = 20_000;
@@ -22,7 +23,7 @@ const STEPS: u32 = 20_000;
 pub struct Finder<'a> {
     pub(crate) segment: Segment<'a>,
     pub(crate) query: Query<'a>,
-    pub(crate) folded: Folded,
+    pub(crate) folded: Tokens,
     pub(crate) filter: Filter<'a>,
     pub(crate) top: Top,
     pub(crate) steps: u32,
@@ -40,7 +41,7 @@ impl<'a> Finder<'a> {
         Self {
             segment,
             query: *query,
-            folded: Folded::new(query.text),
+            folded: Tokens::new(query.text),
             filter: Filter::new(segment, query),
             top: Top::new(query.take),
             steps: STEPS,
@@ -93,7 +94,7 @@ impl<'a> Finder<'a> {
 
     /// Whether the word `at` may be the beginning of a longer one.
     pub(crate) fn is_open(&self, at: usize) -> bool {
-        self.folded.open_end() && at + 1 == self.folded.len()
+        self.folded.last_is_prefix() && at + 1 == self.folded.len()
     }
 
     /// Whether the last word that is read may go on.
@@ -159,7 +160,7 @@ impl<'a> Finder<'a> {
 
     /// Documents by the domain of their website, or by its beginning.
     fn domain(&mut self) {
-        let Some(domain) = tokenizer::domain(self.query.text) else {
+        let Some(domain) = domain::parse_domain(self.query.text) else {
             return;
         };
         let mut slots = Slots::new(Reading::Typed, 0.0, true);

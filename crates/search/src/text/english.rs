@@ -1,11 +1,11 @@
-//! Knowledge of words: which are written in several ways, and which say nothing.
+//! Synonyms, stop words, legal suffixes and plurals of English.
 //!
-//! This is the only file that knows English. Words of one *class* stand for each other whole ("st" and "saint",
-//! "theatre" and "theater", "alzheimer" and "alzheimers"); *noise* may be typed or left out; *legal* forms end a
-//! name without being part of what people call it.
+//! No other file of the crate depends on the language. *Synonyms* match each other as whole words ("st" and "saint",
+//! "theatre" and "theater", "alzheimer" and "alzheimers"). *Stop words* may be typed or omitted. *Legal suffixes*
+//! end a name but are rarely part of what people call it.
 
-/// Ways to write the same word.
-const CLASSES: &[&[&str]] = &[
+/// Spellings of the same word.
+pub const SYNONYMS: &[&[&str]] = &[
     &["st", "saint", "ste"],
     &["mt", "mount"],
     &["ft", "fort"],
@@ -59,8 +59,8 @@ const CLASSES: &[&[&str]] = &[
     &["wy", "wyoming"],
 ];
 
-/// Words that people leave out or add without meaning anything by it.
-const NOISE: &[&str] = &[
+/// Words that people add or omit without changing the meaning.
+const STOP_WORDS: &[&str] = &[
     "a",
     "an",
     "and",
@@ -82,8 +82,8 @@ const NOISE: &[&str] = &[
     "to",
 ];
 
-/// Forms of law that end a name.
-const LEGAL: &[&str] = &[
+/// Words at the end of a name that say which legal form the organization has.
+const LEGAL_SUFFIXES: &[&str] = &[
     "co",
     "corp",
     "corporation",
@@ -95,46 +95,43 @@ const LEGAL: &[&str] = &[
     "nfp",
 ];
 
-/// Words that look like a plural and its singular but are not.
-const NOT_PLURAL: &[&str] = &["new", "jame", "texa", "kansa", "illinoi"];
+/// Stems that are not the singular of the word with an "s".
+const FALSE_SINGULARS: &[&str] = &["new", "jame", "texa", "kansa", "illinoi"];
 
-/// Whether the word may be left out without changing what is meant.
-pub fn is_noise(word: &str) -> bool {
-    NOISE.contains(&word)
-}
-
-/// Whether the word is a form of law such as "inc".
-pub fn is_legal(word: &str) -> bool {
-    LEGAL.contains(&word)
-}
-
-/// Whether a form of law begins with these letters.
-pub fn begins_legal(letters: &str) -> bool {
-    LEGAL.iter().any(|word| word.starts_with(letters))
-}
-
-/// The article that may stand before a name.
+/// The article that may precede a name.
 pub const ARTICLE: &str = "the";
 
-/// The classes of equivalent words.
-pub fn classes() -> &'static [&'static [&'static str]] {
-    CLASSES
+/// Returns `true` if the word may be omitted without changing the meaning.
+pub fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
 }
 
-/// What `word` is called in the singular, if it may be a plural. A guess: the caller knows which words exist.
-pub fn singulars(word: &str) -> impl Iterator<Item = String> {
-    let regular = word.strip_suffix('s').filter(|stem| !stem.ends_with('s'));
-    let hissing = word
+/// Returns `true` if the word is a legal suffix such as "inc".
+pub fn is_legal_suffix(word: &str) -> bool {
+    LEGAL_SUFFIXES.contains(&word)
+}
+
+/// Returns `true` if a legal suffix starts with `prefix`.
+pub fn is_prefix_of_legal_suffix(prefix: &str) -> bool {
+    LEGAL_SUFFIXES.iter().any(|suffix| suffix.starts_with(prefix))
+}
+
+/// Returns the possible singular forms of `word`.
+///
+/// The forms are guesses: "churches" gives "churche" and "church". The caller keeps those that exist.
+pub fn singular_forms(word: &str) -> impl Iterator<Item = String> {
+    let without_s = word.strip_suffix('s').filter(|stem| !stem.ends_with('s'));
+    let without_es = word
         .strip_suffix("es")
         .filter(|stem| stem.ends_with(['s', 'x', 'z', 'h']));
-    let soft = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
-    regular
+    let with_y = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
+    without_s
         .into_iter()
-        .chain(hissing)
+        .chain(without_es)
         .map(str::to_owned)
-        .chain(soft)
+        .chain(with_y)
         .filter(|stem| stem.len() >= 3 && stem.bytes().all(|b| b.is_ascii_lowercase()))
-        .filter(|stem| !NOT_PLURAL.contains(&stem.as_str()))
+        .filter(|stem| !FALSE_SINGULARS.contains(&stem.as_str()))
 }
 
 #[cfg(test)]
@@ -142,13 +139,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_of_law_is_noise() {
-        assert!(LEGAL.iter().all(|word| is_noise(word) || *word == "limited"));
+    fn every_legal_suffix_but_limited_is_a_stop_word() {
+        assert!(
+            LEGAL_SUFFIXES
+                .iter()
+                .all(|word| is_stop_word(word) || *word == "limited")
+        );
     }
 
     #[test]
-    fn no_word_stands_in_two_classes() {
-        let mut all: Vec<_> = CLASSES.iter().flat_map(|class| class.iter()).collect();
+    fn no_word_has_two_groups_of_synonyms() {
+        let mut all: Vec<_> = SYNONYMS.iter().flat_map(|group| group.iter()).collect();
         let count = all.len();
         all.sort_unstable();
         all.dedup();
@@ -156,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn a_plural_has_its_singular() {
-        let of = |word| singulars(word).collect::<Vec<_>>();
-        assert_eq!(of("alzheimers"), ["alzheimer"]);
-        assert_eq!(of("charities"), ["charitie", "charity"]);
-        assert_eq!(of("churches"), ["churche", "church"]);
-        assert!(of("news").is_empty());
-        assert!(of("as").is_empty());
-        assert!(of("glass").is_empty());
+    fn plurals_have_singular_forms() {
+        let forms = |word| singular_forms(word).collect::<Vec<_>>();
+        assert_eq!(forms("alzheimers"), ["alzheimer"]);
+        assert_eq!(forms("charities"), ["charitie", "charity"]);
+        assert_eq!(forms("churches"), ["churche", "church"]);
+        assert!(forms("news").is_empty());
+        assert!(forms("as").is_empty());
+        assert!(forms("glass").is_empty());
     }
 }

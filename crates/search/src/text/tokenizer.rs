@@ -1,196 +1,179 @@
-//! Folding: what is typed and what is filed are brought to the same plain words.
+//! Splits text into normalized words.
 //!
-//! A folded word is lower case, without accents, apostrophes or periods ("St. Jude's" is `st judes`, "Médecins"
-//! is `medecins`, "U.S." is `us`). "&" and "+" are the word `and`; every other sign parts words. Scripts without
-//! Latin letters keep their letters and lose only their marks.
+//! Documents and queries go through the same tokenizer, so that their words can be compared byte by byte. A
+//! normalized word is lowercase and has no accents, apostrophes or periods: "St. Jude's" becomes `st judes`,
+//! "Médecins" becomes `medecins`, "U.S." becomes `us`. "&" and "+" become the word `and`; every other sign separates
+//! words. Letters of other scripts are kept, without their combining marks.
+
+use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Longer words are cut here; no name is told apart after so many bytes.
-const LONGEST: usize = 48;
+/// Maximum length of a normalized word; longer words are truncated. No two names differ only after so many bytes.
+pub const MAX_WORD_BYTES: usize = 48;
 
-/// One word of a text: where it stood, and where its folded form is kept.
+/// Position of a word in the original text and of its normalized form in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     source: (u32, u32),
-    folded: (u32, u32),
+    normalized: (u32, u32),
 }
 
-/// The folded words of a text. One value is meant to be used again for many texts.
+/// The normalized words of a text.
+///
+/// [`tokenize`](Self::tokenize) reuses the buffers, so that one value can process many texts without allocating.
 #[derive(Clone, Debug, Default)]
-pub struct Folded {
-    letters: String,
-    words: Vec<Span>,
-    open_end: bool,
+pub struct Tokens {
+    buffer: String,
+    spans: Vec<Span>,
+    last_is_prefix: bool,
 }
 
-impl Folded {
-    /// Folds `text`.
+impl Tokens {
+    /// Tokenizes `text`.
     ///
     /// ```
-    /// let folded = search::Folded::new("Médecins & St. Jude's");
-    /// assert_eq!(folded.iter().collect::<Vec<_>>(), ["medecins", "and", "st", "judes"]);
+    /// let tokens = search::Tokens::new("Médecins & St. Jude's");
+    /// assert_eq!(tokens.iter().collect::<Vec<_>>(), ["medecins", "and", "st", "judes"]);
     /// ```
     pub fn new(text: &str) -> Self {
-        let mut folded = Self {
-            letters: String::with_capacity(text.len()),
-            words: Vec::with_capacity(8),
-            open_end: false,
+        let mut tokens = Self {
+            buffer: String::with_capacity(text.len()),
+            spans: Vec::with_capacity(8),
+            last_is_prefix: false,
         };
-        folded.read(text);
-        folded
+        tokens.tokenize(text);
+        tokens
     }
 
-    /// Folds `text` in place of what was folded before.
-    pub fn read(&mut self, text: &str) {
-        self.letters.clear();
-        self.words.clear();
-        let mut open = None;
-        let mut end = 0;
-        for (at, letter) in text.char_indices() {
-            let next = at + letter.len_utf8();
-            match kind(letter) {
-                Kind::Letter(plain) => {
-                    let (_, start) = *open.get_or_insert((at, self.letters.len()));
-                    if self.letters.len() - start < LONGEST {
-                        self.letters.push(plain);
+    /// Replaces the words with those of `text`.
+    pub fn tokenize(&mut self, text: &str) {
+        self.buffer.clear();
+        self.spans.clear();
+        let mut word_start = None;
+        let mut word_end = 0;
+        for (at, character) in text.char_indices() {
+            let next = at + character.len_utf8();
+            match classify(character) {
+                CharClass::Simple(letter) => {
+                    let (_, start) = *word_start.get_or_insert((at, self.buffer.len()));
+                    if self.buffer.len() - start < MAX_WORD_BYTES {
+                        self.buffer.push(letter);
                     }
-                    end = next;
+                    word_end = next;
                 }
-                Kind::Compound => {
-                    let start = open.unwrap_or((at, self.letters.len()));
-                    if self.letters.len() - start.1 < LONGEST {
-                        push_plain(letter, &mut self.letters);
+                CharClass::Complex => {
+                    let start = word_start.unwrap_or((at, self.buffer.len()));
+                    if self.buffer.len() - start.1 < MAX_WORD_BYTES {
+                        push_normalized(character, &mut self.buffer);
                     }
-                    if self.letters.len() > start.1 {
-                        open = Some(start);
-                        end = next;
+                    if self.buffer.len() > start.1 {
+                        word_start = Some(start);
+                        word_end = next;
                     }
                 }
-                Kind::Silent => {}
-                Kind::And => {
-                    self.close(open.take(), end);
-                    let start = self.letters.len();
-                    self.letters.push_str("and");
-                    self.close(Some((at, start)), next);
+                CharClass::Ignored => {}
+                CharClass::Ampersand => {
+                    self.push_word(word_start.take(), word_end);
+                    let start = self.buffer.len();
+                    self.buffer.push_str("and");
+                    self.push_word(Some((at, start)), next);
                 }
-                Kind::Gap => self.close(open.take(), end),
+                CharClass::Separator => self.push_word(word_start.take(), word_end),
             }
         }
-        self.open_end = open.is_some();
-        self.close(open, end);
+        self.last_is_prefix = word_start.is_some();
+        self.push_word(word_start, word_end);
     }
 
-    fn close(&mut self, open: Option<(usize, usize)>, end: usize) {
-        if let Some((at, start)) = open {
-            let longest = self.letters.floor_char_boundary(start + LONGEST);
-            self.letters.truncate(longest);
-            self.words.push(Span {
-                source: (at as u32, end as u32),
-                folded: (start as u32, self.letters.len() as u32),
+    /// Ends a word that started at the given offsets of the text and of the buffer, if there is one.
+    fn push_word(&mut self, start: Option<(usize, usize)>, source_end: usize) {
+        if let Some((source_start, start)) = start {
+            let end = self.buffer.floor_char_boundary(start + MAX_WORD_BYTES);
+            self.buffer.truncate(end);
+            self.spans.push(Span {
+                source: (source_start as u32, source_end as u32),
+                normalized: (start as u32, self.buffer.len() as u32),
             });
         }
     }
 
-    /// How many words there are.
+    /// Returns the number of words.
     pub fn len(&self) -> usize {
-        self.words.len()
+        self.spans.len()
     }
 
-    /// Whether there is no word at all.
+    /// Returns `true` if the text has no words.
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.spans.is_empty()
     }
 
-    /// Whether the text ends inside its last word, so that the word may be the beginning of a longer one.
-    pub fn open_end(&self) -> bool {
-        self.open_end
+    /// Returns `true` if the text ends inside its last word, which may therefore be the prefix of a longer one.
+    pub fn last_is_prefix(&self) -> bool {
+        self.last_is_prefix
     }
 
-    /// The folded word `at`.
-    pub fn word(&self, at: usize) -> &str {
-        let (start, end) = self.words[at].folded;
-        &self.letters[start as usize..end as usize]
+    /// Returns the normalized word at `index`.
+    pub fn word(&self, index: usize) -> &str {
+        let (start, end) = self.spans[index].normalized;
+        &self.buffer[start as usize..end as usize]
     }
 
-    /// Where word `at` stood in the text, in bytes.
-    pub fn source(&self, at: usize) -> std::ops::Range<usize> {
-        let (start, end) = self.words[at].source;
+    /// Returns the byte range of the word at `index` in the original text.
+    pub fn source_range(&self, index: usize) -> Range<usize> {
+        let (start, end) = self.spans[index].source;
         start as usize..end as usize
     }
 
-    /// The folded words in their order.
+    /// Iterates over the normalized words.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|at| self.word(at))
+        (0..self.len()).map(|index| self.word(index))
     }
 }
 
-enum Kind {
-    Letter(char),
-    Compound,
-    Silent,
-    And,
-    Gap,
+enum CharClass {
+    /// An ASCII letter or digit, in lowercase.
+    Simple(char),
+    /// Any other letter, digit or combining mark.
+    Complex,
+    Ignored,
+    Ampersand,
+    Separator,
 }
 
-fn kind(letter: char) -> Kind {
-    match letter {
-        'a'..='z' | '0'..='9' => Kind::Letter(letter),
-        'A'..='Z' => Kind::Letter(letter.to_ascii_lowercase()),
-        '\'' | '.' | '`' | '\u{2018}' | '\u{2019}' | '\u{02bc}' | '\u{00b4}' => Kind::Silent,
-        '&' | '+' => Kind::And,
-        _ if letter.is_ascii() => Kind::Gap,
-        _ if letter.is_alphanumeric() || is_combining_mark(letter) => Kind::Compound,
-        // Joiners and other invisible signs stand inside words of some scripts.
-        '\u{00ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => Kind::Silent,
-        _ => Kind::Gap,
+fn classify(character: char) -> CharClass {
+    match character {
+        'a'..='z' | '0'..='9' => CharClass::Simple(character),
+        'A'..='Z' => CharClass::Simple(character.to_ascii_lowercase()),
+        '\'' | '.' | '`' | '\u{2018}' | '\u{2019}' | '\u{02bc}' | '\u{00b4}' => CharClass::Ignored,
+        '&' | '+' => CharClass::Ampersand,
+        _ if character.is_ascii() => CharClass::Separator,
+        _ if character.is_alphanumeric() || is_combining_mark(character) => CharClass::Complex,
+        // Joiners and other invisible characters appear inside words of some scripts.
+        '\u{00ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => CharClass::Ignored,
+        _ => CharClass::Separator,
     }
 }
 
-fn push_plain(letter: char, letters: &mut String) {
-    for part in letter.nfkd() {
+fn push_normalized(character: char, buffer: &mut String) {
+    for part in character.nfkd() {
         match part {
-            'ß' | 'ẞ' => letters.push_str("ss"),
-            'æ' | 'Æ' => letters.push_str("ae"),
-            'œ' | 'Œ' => letters.push_str("oe"),
-            'þ' | 'Þ' => letters.push_str("th"),
-            'ø' | 'Ø' => letters.push('o'),
-            'ł' | 'Ł' => letters.push('l'),
-            'đ' | 'Đ' | 'ð' | 'Ð' => letters.push('d'),
-            'ı' => letters.push('i'),
+            'ß' | 'ẞ' => buffer.push_str("ss"),
+            'æ' | 'Æ' => buffer.push_str("ae"),
+            'œ' | 'Œ' => buffer.push_str("oe"),
+            'þ' | 'Þ' => buffer.push_str("th"),
+            'ø' | 'Ø' => buffer.push('o'),
+            'ł' | 'Ł' => buffer.push('l'),
+            'đ' | 'Đ' | 'ð' | 'Ð' => buffer.push('d'),
+            'ı' => buffer.push('i'),
             _ if is_combining_mark(part) => {}
             _ if part.is_alphanumeric() => {
-                letters.extend(part.to_lowercase().filter(|c| c.is_alphanumeric()));
+                buffer.extend(part.to_lowercase().filter(|c| c.is_alphanumeric()));
             }
             _ => {}
         }
     }
-}
-
-/// The domain in what looks like a web address: `https://www.redcross.org/donate` is `redcross.org`.
-///
-/// ```
-/// assert_eq!(search::domain("HTTPS://www.RedCross.org/donate").as_deref(), Some("redcross.org"));
-/// assert_eq!(search::domain("U.S. Fund"), None);
-/// ```
-pub fn domain(text: &str) -> Option<String> {
-    let text = text.trim();
-    let bare = match text.find("://") {
-        Some(at) => &text[at + 3..],
-        None => text,
-    };
-    let host = bare.split(['/', '?', '#', ':']).next()?;
-    let host = match host.get(..4) {
-        Some(start) if start.eq_ignore_ascii_case("www.") => &host[4..],
-        _ => host,
-    };
-    let (name, _) = host.rsplit_once('.')?;
-    let plain = host
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'-');
-    (plain && name.len() >= 2 && host.len() <= LONGEST && !host.contains(".."))
-        .then(|| host.trim_end_matches('.').to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -199,7 +182,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn words(text: &str) -> Vec<String> {
-        Folded::new(text).iter().map(str::to_owned).collect()
+        Tokens::new(text).iter().map(str::to_owned).collect()
     }
 
     #[test]
@@ -219,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn periods_join_and_other_signs_part() {
+    fn periods_join_and_other_signs_separate() {
         assert_eq!(
             words("U.S. St. K-9/dogs, (two)"),
             ["us", "st", "k", "9", "dogs", "two"]
@@ -227,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_signs_has_no_words() {
+    fn text_without_letters_or_digits_has_no_words() {
         for text in ["", "   ", "!?", "🐕", "...", "\u{0301}", "'"] {
             assert!(words(text).is_empty(), "{text:?}");
         }
@@ -240,30 +223,24 @@ mod tests {
     }
 
     #[test]
-    fn each_word_knows_where_it_stood() {
+    fn each_word_has_its_range_in_the_text() {
         let text = "St. Jude's & Café";
-        let folded = Folded::new(text);
-        let typed: Vec<_> = (0..folded.len()).map(|at| &text[folded.source(at)]).collect();
-        assert_eq!(typed, ["St", "Jude's", "&", "Café"]);
-        assert!(folded.open_end());
-        assert!(!Folded::new("red ").open_end());
+        let tokens = Tokens::new(text);
+        let sources: Vec<_> = (0..tokens.len())
+            .map(|at| &text[tokens.source_range(at)])
+            .collect();
+        assert_eq!(sources, ["St", "Jude's", "&", "Café"]);
     }
 
     #[test]
-    fn a_domain_is_told_from_a_sentence() {
-        assert_eq!(domain("redcross.org").as_deref(), Some("redcross.org"));
-        assert_eq!(
-            domain("www.k-9.example.org/x?y").as_deref(),
-            Some("k-9.example.org")
-        );
-        for text in ["red cross", "u.s.", "st. jude", "inc.", "a..b", ""] {
-            assert!(domain(text).is_none_or(|it| !it.contains(' ')), "{text}");
-        }
+    fn a_trailing_space_ends_the_last_word() {
+        assert!(Tokens::new("red").last_is_prefix());
+        assert!(!Tokens::new("red ").last_is_prefix());
     }
 
     proptest! {
         #[test]
-        fn folding_twice_changes_nothing(text in "\\PC{0,40}") {
+        fn tokenizing_is_idempotent(text in "\\PC{0,40}") {
             let once = words(&text).join(" ");
             prop_assert_eq!(words(&once).join(" "), once);
         }
