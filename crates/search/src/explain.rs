@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::query::{Hit, Query, Reading, Tier};
 use crate::search::searcher::Finder;
-use crate::segment::format::Segment;
-use crate::segment::forward_index::NOISE;
+use crate::segment::forward_index::STOP_WORD_FLAG;
+use crate::segment::reader::Segment;
 
 /// The account of one hit.
 #[derive(Clone, Debug)]
@@ -29,15 +29,15 @@ pub fn explain(segment: Segment<'_>, query: &Query<'_>) -> Vec<Explanation> {
         let name: Vec<&str> = record
             .name(usize::from(hit.name))
             .iter()
-            .map(|term| trie.word(term & !NOISE))
+            .map(|term| trie.word(term & !STOP_WORD_FLAG))
             .collect();
         let mut words = Vec::new();
         if let Some(slots) = readings.get(usize::from(hit.by)) {
             for slot in slots.all() {
                 let found = record
-                    .all()
+                    .all_terms()
                     .iter()
-                    .map(|term| term & !NOISE)
+                    .map(|term| term & !STOP_WORD_FLAG)
                     .find(|&term| slots.has(slot, term));
                 let typed = (0..answer.words.len()).filter(|&at| slot.words >> at & 1 == 1);
                 let typed: Vec<&str> = typed.map(|at| answer.words.word(at)).collect();
@@ -48,7 +48,7 @@ pub fn explain(segment: Segment<'_>, query: &Query<'_>) -> Vec<Explanation> {
         }
         Explanation {
             hit: *hit,
-            prominence: segment.weight(hit.document),
+            prominence: segment.prominence(hit.document),
             name: name.join(" "),
             words,
         }

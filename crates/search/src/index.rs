@@ -3,37 +3,38 @@
 use crate::explain::{self, Explanation};
 use crate::query::{Answer, Query};
 use crate::search::searcher::Finder;
-use crate::segment::format::{Damaged, Segment, Table};
-use crate::segment::labels::List;
+use crate::segment::format::{OpenError, SectionTable};
+use crate::segment::labels::LabelPostings;
+use crate::segment::reader::Segment;
 
 /// An index over the bytes of a segment, whoever owns them: a vector, a mapped file, a shared buffer.
 #[derive(Clone, Debug)]
 pub struct Index<B> {
     bytes: B,
-    table: Table,
+    table: SectionTable,
 }
 
 impl<B: AsRef<[u8]>> Index<B> {
     /// Opens a segment after checking that its bytes are those that were written.
-    pub fn open(bytes: B) -> Result<Self, Damaged> {
-        let table = Table::read(bytes.as_ref(), true)?;
+    pub fn open(bytes: B) -> Result<Self, OpenError> {
+        let table = SectionTable::read(bytes.as_ref(), true)?;
         Ok(Self { bytes, table })
     }
 
     /// Opens a segment whose bytes the caller has checked, without reading them all.
-    pub fn open_trusted(bytes: B) -> Result<Self, Damaged> {
-        let table = Table::read(bytes.as_ref(), false)?;
+    pub fn open_trusted(bytes: B) -> Result<Self, OpenError> {
+        let table = SectionTable::read(bytes.as_ref(), false)?;
         Ok(Self { bytes, table })
     }
 
     #[inline]
     pub(crate) fn segment(&self) -> Segment<'_> {
-        self.table.over(self.bytes.as_ref())
+        Segment::new(self.bytes.as_ref(), &self.table)
     }
 
     /// How many documents there are.
     pub fn len(&self) -> usize {
-        self.segment().documents() as usize
+        self.segment().document_count() as usize
     }
 
     /// Whether there is no document.
@@ -52,17 +53,17 @@ impl<B: AsRef<[u8]>> Index<B> {
     }
 
     /// The documents that carry `label`, most prominent first.
-    pub fn list(&self, label: &str) -> Option<List<'_>> {
-        self.segment().label(label)
+    pub fn list(&self, label: &str) -> Option<LabelPostings<'_>> {
+        self.segment().find_label(label)
     }
 
     /// All labels that start with `prefix`, in order, with their documents.
-    pub fn labels<'s>(&'s self, prefix: &'s str) -> impl Iterator<Item = (&'s str, List<'s>)> {
+    pub fn labels<'s>(&'s self, prefix: &'s str) -> impl Iterator<Item = (&'s str, LabelPostings<'s>)> {
         let segment = self.segment();
-        (segment.label_at(prefix)..segment.label_count())
+        (segment.label_lower_bound(prefix)..segment.label_count())
             .map(move |at| (segment.label_text(at), at))
             .take_while(move |(text, _)| text.starts_with(prefix))
-            .map(move |(text, at)| (text, segment.label_list(at)))
+            .map(move |(text, at)| (text, segment.label_postings(at)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Ranked search of names, for an answer on every keystroke.
+//! MinTree search of names, for an answer on every keystroke.
 //!
 //! Text in, ranked document numbers out. Documents are short (a name, a few other names, a place) and come in a known
 //! order of prominence; queries are what somebody has typed so far. The index is one string of bytes, read where it lies.
@@ -73,7 +73,7 @@ pub use explain::Explanation;
 pub use index::Index;
 pub use merge_filter::Together;
 pub use query::{Answer, Hit, Query, Reading, Tier};
-pub use segment::format::Damaged;
-pub use segment::labels::List;
+pub use segment::format::OpenError;
+pub use segment::labels::LabelPostings;
 pub use text::domain::parse_domain;
 pub use text::tokenizer::Tokens;

@@ -2,13 +2,11 @@
 
 use super::{BuildError, Sections};
 use crate::segment::format::Section;
-use crate::segment::forward_index::{self, LONGEST_NAME, NameWords};
-use crate::segment::packed::pack;
+use crate::segment::forward_index::{self, MAX_NAME_WORDS, NameTerms};
+use crate::segment::name_entry::MAX_DOCUMENTS;
+use crate::segment::packed::pack_u32s;
 use crate::segment::signature;
 use crate::text::english;
-
-/// More documents than this do not fit beside the number of a name in an entry of the list of names.
-const MOST_DOCUMENTS: u32 = 1 << 28;
 
 /// What a name is to its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,11 +19,11 @@ pub enum NameKind {
     Other,
 }
 
-/// One name: how many words it has, and which are its spine.
+/// One name: how many words it has, and which are its core.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     length: u8,
-    spine: (u8, u8),
+    core: (u8, u8),
     alias: bool,
 }
 
@@ -51,16 +49,16 @@ pub struct Noted<'a> {
 
 impl<'a> Noted<'a> {
     /// Its names, the shown one first.
-    pub fn names(self) -> impl Iterator<Item = NameWords<'a>> {
+    pub fn names(self) -> impl Iterator<Item = NameTerms<'a>> {
         let mut from = 0;
         self.shapes.iter().map(move |shape| {
             let to = from + usize::from(shape.length);
             let terms = &self.terms[from..to];
             from = to;
-            NameWords {
+            NameTerms {
                 terms,
-                spine: shape.spine,
-                alias: shape.alias,
+                core: shape.core,
+                is_alias: shape.alias,
             }
         })
     }
@@ -84,7 +82,7 @@ impl Documents {
         if self.weights.last().is_some_and(|&last| last < weight) {
             return Err(BuildError::Order);
         }
-        if at >= MOST_DOCUMENTS {
+        if at >= MAX_DOCUMENTS {
             return Err(BuildError::TooMany);
         }
         self.starts.push((self.terms.len(), self.shapes.len()));
@@ -95,8 +93,8 @@ impl Documents {
     }
 
     /// Notes a name of the document begun last. Other names that are empty or known already are left out.
-    pub fn name(&mut self, words: &[u32], spine: (usize, usize), kind: NameKind) {
-        let words = &words[..words.len().min(LONGEST_NAME)];
+    pub fn name(&mut self, words: &[u32], core: (usize, usize), kind: NameKind) {
+        let words = &words[..words.len().min(MAX_NAME_WORDS)];
         let at = self.weights.len() - 1;
         if kind != NameKind::Shown
             && (words.is_empty() || self.noted(at as u32).names().any(|name| name.terms == words))
@@ -106,7 +104,7 @@ impl Documents {
         self.terms.extend_from_slice(words);
         self.shapes.push(Shape {
             length: words.len() as u8,
-            spine: (spine.0 as u8, spine.1.min(words.len()) as u8),
+            core: (core.0 as u8, core.1.min(words.len()) as u8),
             alias: kind == NameKind::Alias,
         });
     }
@@ -177,14 +175,14 @@ impl Documents {
         let mut names = Vec::new();
         let word_bits: Vec<u64> = sorted
             .iter()
-            .map(|word| signature::bits(word.as_bytes()))
+            .map(|word| signature::prefix_bits(word.as_bytes()))
             .collect();
         let mut signatures = Vec::with_capacity(self.starts.len() * 8);
         for document in 0..self.len() {
             let noted = self.noted(document);
             names.clear();
             names.extend(noted.names());
-            forward_index::write(&names, noted.places(), |term| noise[term as usize], &mut records);
+            forward_index::write_record(&names, noted.places(), |term| noise[term as usize], &mut records);
             let bits = noted
                 .terms()
                 .iter()
@@ -197,17 +195,23 @@ impl Documents {
         numbers.sort_unstable();
         Ok(vec![
             (Section::Records, records),
-            (Section::RecordStarts, starts),
+            (Section::RecordOffsets, starts),
             (Section::Signatures, signatures),
             (
-                Section::Weights,
+                Section::Prominences,
                 self.weights
                     .iter()
                     .flat_map(|weight| weight.to_le_bytes())
                     .collect(),
             ),
-            (Section::Numbers, pack(numbers.iter().map(|it| it.0))),
-            (Section::NumberDocuments, pack(numbers.iter().map(|it| it.1))),
+            (
+                Section::RegistrationNumbers,
+                pack_u32s(numbers.iter().map(|it| it.0)),
+            ),
+            (
+                Section::RegistrationDocuments,
+                pack_u32s(numbers.iter().map(|it| it.1)),
+            ),
         ])
     }
 }

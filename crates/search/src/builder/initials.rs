@@ -3,7 +3,7 @@
 use super::Sections;
 use super::documents::Documents;
 use crate::segment::format::Section;
-use crate::segment::packed::pack;
+use crate::segment::packed::pack_u32s;
 use crate::text::english;
 use crate::text::initials::{INITIALS_LENGTHS, hash_initials};
 
@@ -22,10 +22,10 @@ pub fn sections(documents: &Documents, sorted: &[&str]) -> Sections {
     let mut letters = String::new();
     for document in 0..documents.len() {
         for name in documents.noted(document).names() {
-            let spine = &name.terms[usize::from(name.spine.0)..usize::from(name.spine.1)];
+            let core = &name.terms[usize::from(name.core.0)..usize::from(name.core.1)];
             let mut note = |with_noise: bool| {
                 letters.clear();
-                let counted = spine.iter().filter(|&&term| with_noise || !noise[term as usize]);
+                let counted = core.iter().filter(|&&term| with_noise || !noise[term as usize]);
                 letters.extend(counted.filter_map(|&term| sorted[term as usize].chars().next()));
                 let hash = hash_initials(&letters);
                 if INITIALS_LENGTHS.contains(&letters.len()) && !known.contains(&hash) {
@@ -33,7 +33,7 @@ pub fn sections(documents: &Documents, sorted: &[&str]) -> Sections {
                 }
             };
             note(false);
-            if spine.iter().any(|&term| noise[term as usize]) {
+            if core.iter().any(|&term| noise[term as usize]) {
                 note(true);
             }
         }
@@ -45,7 +45,7 @@ pub fn sections(documents: &Documents, sorted: &[&str]) -> Sections {
         .flat_map(|same| &same[..same.len().min(MOST)])
         .collect();
     vec![
-        (Section::Initials, pack(kept.iter().map(|it| it.0))),
-        (Section::InitialDocuments, pack(kept.iter().map(|it| it.1))),
+        (Section::InitialsHashes, pack_u32s(kept.iter().map(|it| it.0))),
+        (Section::InitialsDocuments, pack_u32s(kept.iter().map(|it| it.1))),
     ]
 }

@@ -14,9 +14,9 @@ mod vocabulary;
 use std::fmt;
 use std::io::{self, Write};
 
-use crate::segment::format::{self, SECTIONS, Section};
-use crate::segment::forward_index::MOST_NAMES;
-use crate::segment::packed::pack;
+use crate::segment::format::{self, SECTION_COUNT, Section};
+use crate::segment::forward_index::MAX_NAMES;
+use crate::segment::packed::pack_u32s;
 use crate::segment::trie;
 use crate::text::domain;
 use crate::text::english;
@@ -110,13 +110,13 @@ impl Builder {
 
     /// Adds the next document; it gets the next number, from 0.
     pub fn add(&mut self, document: &Document<'_>) -> Result<u32, BuildError> {
-        let weight = format::to_steps(document.weight);
+        let weight = format::quantize_prominence(document.weight);
         let number = document.number.map(parse_number).transpose()?;
         let at = self.documents.begin(weight, number)?;
         self.name(document.name, NameKind::Shown);
         let aliases = document.aliases.iter().map(|name| (name, NameKind::Alias));
         let others = document.also.iter().map(|name| (name, NameKind::Other));
-        for (name, kind) in aliases.chain(others).take(MOST_NAMES - 1) {
+        for (name, kind) in aliases.chain(others).take(MAX_NAMES - 1) {
             self.name(name, kind);
         }
         self.words.clear();
@@ -179,7 +179,7 @@ impl Builder {
     pub fn write(mut self, out: &mut impl Write) -> Result<(), BuildError> {
         self.add_other_writings();
         let sorted = self.terms.sorted();
-        if sorted.len() >= crate::segment::forward_index::NOISE as usize {
+        if sorted.len() >= crate::segment::forward_index::STOP_WORD_FLAG as usize {
             return Err(BuildError::TooMany);
         }
         self.documents.renumber(
@@ -207,7 +207,7 @@ impl Builder {
             .find(|(section, _)| *section == Section::TrieNodes);
         let nodes = nodes.map(|(_, nodes)| nodes.clone()).unwrap_or_default();
         sections.extend(names.sections(&nodes));
-        let mut all: [Vec<u8>; SECTIONS] = std::array::from_fn(|_| Vec::new());
+        let mut all: [Vec<u8>; SECTION_COUNT] = std::array::from_fn(|_| Vec::new());
         for (section, bytes) in sections {
             if bytes.len() > u32::MAX as usize && section == Section::Records {
                 return Err(BuildError::TooMany);
@@ -230,10 +230,10 @@ fn parse_number(text: &str) -> Result<u32, BuildError> {
 fn dictionary(sorted: &[&str]) -> Sections {
     let (nodes, kids) = trie::build(sorted);
     vec![
-        (Section::TermStarts, starts(sorted.iter().map(|word| word.len()))),
+        (Section::TermOffsets, starts(sorted.iter().map(|word| word.len()))),
         (Section::TermText, sorted.concat().into_bytes()),
         (Section::TrieNodes, nodes),
-        (Section::TrieKids, kids),
+        (Section::TrieChildren, kids),
     ]
 }
 
@@ -244,7 +244,7 @@ fn starts(lengths: impl Iterator<Item = usize>) -> Vec<u8> {
         end += length as u32;
         end
     });
-    pack(std::iter::once(0).chain(ends))
+    pack_u32s(std::iter::once(0).chain(ends))
 }
 
 #[cfg(test)]

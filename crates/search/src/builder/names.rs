@@ -3,8 +3,9 @@
 use super::documents::Documents;
 use super::{Sections, starts};
 use crate::segment::format::Section;
-use crate::segment::min_tree::{self, FREQUENT, Least, READY, Ranked};
-use crate::segment::packed::{U32s, pack};
+use crate::segment::min_tree::{self, COMPLETIONS, MIN_COMPLETED_NAMES, MinTree, SmallestEntries};
+use crate::segment::name_entry;
+use crate::segment::packed::{PackedU32s, pack_u32s};
 use crate::segment::trie;
 
 /// One name on its way into the list: its first two words, then whose it is.
@@ -22,30 +23,30 @@ pub struct Names {
 }
 
 impl Names {
-    /// Sorts the names of all documents: by spine, then by the whole name, then by prominence.
+    /// Sorts the names of all documents: by core, then by the whole name, then by prominence.
     pub fn sort(documents: &Documents, terms: usize) -> Self {
         let mut sorted = Vec::with_capacity(documents.len() as usize * 5 / 4);
         for document in 0..documents.len() {
             for (which, name) in documents.noted(document).names().enumerate() {
-                let spine = &name.terms[usize::from(name.spine.0)..usize::from(name.spine.1)];
-                let Some(&first) = spine.first() else { continue };
+                let core = &name.terms[usize::from(name.core.0)..usize::from(name.core.1)];
+                let Some(&first) = core.first() else { continue };
                 // Zero stands for "no second word", which sorts before every word.
-                let second = spine.get(1).map_or(0, |&term| term + 1);
+                let second = core.get(1).map_or(0, |&term| term + 1);
                 let words = u64::from(first) << 32 | u64::from(second);
                 sorted.push(Name {
                     words,
-                    entry: min_tree::entry(document, which),
+                    entry: name_entry::pack(document, which),
                 });
             }
         }
         let text = |entry| {
             let name = documents
-                .noted(min_tree::document(entry))
+                .noted(name_entry::document(entry))
                 .names()
-                .nth(min_tree::which(entry));
+                .nth(name_entry::name(entry));
             name.map_or((&[][..], &[][..]), |name| {
                 (
-                    &name.terms[usize::from(name.spine.0)..usize::from(name.spine.1)],
+                    &name.terms[usize::from(name.core.0)..usize::from(name.core.1)],
                     name.terms,
                 )
             })
@@ -72,31 +73,31 @@ impl Names {
         }
         let entries: Vec<u32> = self.entries().collect();
         let starts_of = starts(counts.into_iter());
-        let minima = pack(min_tree::minima(&entries));
-        let entries = pack(entries);
-        let ranked = Ranked::new(U32s(&entries), U32s(&minima));
+        let minima = pack_u32s(min_tree::build(&entries));
+        let entries = pack_u32s(entries);
+        let ranked = MinTree::new(PackedU32s(&entries), PackedU32s(&minima));
         let mut ready = Vec::new();
         let mut lengths = Vec::new();
-        for range in trie::ranges(nodes) {
-            let from = U32s(&starts_of).get(range.low as usize) as usize;
-            let to = U32s(&starts_of).get(range.high as usize) as usize;
-            let mut least = Least::new(READY);
-            if to - from > FREQUENT {
-                ranked.least(from, to, &mut least);
+        for range in trie::node_terms(nodes) {
+            let from = PackedU32s(&starts_of).get(range.low as usize) as usize;
+            let to = PackedU32s(&starts_of).get(range.high as usize) as usize;
+            let mut least = SmallestEntries::new(COMPLETIONS);
+            if to - from > MIN_COMPLETED_NAMES {
+                ranked.find_smallest(from, to, &mut least);
             }
             lengths.push(least.entries().len());
             ready.extend_from_slice(least.entries());
         }
         vec![
-            (Section::ReadyStarts, starts(lengths.into_iter())),
-            (Section::Ready, pack(ready)),
+            (Section::CompletionOffsets, starts(lengths.into_iter())),
+            (Section::Completions, pack_u32s(ready)),
             (Section::NameMinima, minima),
             (Section::NameEntries, entries),
             (
-                Section::NameSeconds,
-                pack(self.sorted.iter().map(|name| name.words as u32)),
+                Section::NameSecondTerms,
+                pack_u32s(self.sorted.iter().map(|name| name.words as u32)),
             ),
-            (Section::NameStarts, starts_of),
+            (Section::NameOffsets, starts_of),
         ]
     }
 }

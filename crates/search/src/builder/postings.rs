@@ -4,7 +4,7 @@ use super::documents::Documents;
 use super::{Sections, starts};
 use crate::segment::bloom_filter;
 use crate::segment::format::Section;
-use crate::segment::packed::{pack, pack_bits};
+use crate::segment::packed::{pack_bitmap, pack_u32s};
 
 /// A word in more than one document of so many gets a bit for each document.
 const FREQUENT: usize = 64;
@@ -38,7 +38,7 @@ pub fn sections(documents: &Documents, terms: usize) -> Sections {
     let mut bits = Vec::new();
     for &term in &frequent {
         let list = &lists[ends[term] - counts[term]..ends[term]];
-        bits.extend(pack_bits(list.iter().copied(), count));
+        bits.extend(pack_bitmap(list.iter().copied(), count));
     }
     let mut sieves = Vec::new();
     let mut sizes = Vec::with_capacity(terms);
@@ -50,15 +50,15 @@ pub fn sections(documents: &Documents, terms: usize) -> Sections {
         });
     }
     vec![
-        (Section::SieveStarts, starts(sizes.into_iter())),
-        (Section::Sieves, sieves),
-        (Section::PostingStarts, starts(counts.into_iter())),
-        (Section::Postings, pack(lists)),
+        (Section::BloomOffsets, starts(sizes.into_iter())),
+        (Section::BloomFilters, sieves),
+        (Section::PostingOffsets, starts(counts.into_iter())),
+        (Section::Postings, pack_u32s(lists)),
         (
-            Section::FrequentTerms,
-            pack(frequent.iter().map(|&term| term as u32)),
+            Section::BitmapTerms,
+            pack_u32s(frequent.iter().map(|&term| term as u32)),
         ),
-        (Section::FrequentBits, bits),
+        (Section::Bitmaps, bits),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Sections, starts};
 use crate::segment::format::Section;
-use crate::segment::packed::pack;
+use crate::segment::packed::pack_u32s;
 use crate::text::english;
 
 /// A class larger than this would be an accident of plurals.
@@ -38,14 +38,14 @@ pub fn sections(sorted: &[&str]) -> Sections {
         }
     }
     vec![
-        (Section::ClassOf, pack(class_of)),
+        (Section::SynonymGroupOfTerm, pack_u32s(class_of)),
         (
-            Section::ClassStarts,
+            Section::SynonymGroupOffsets,
             starts(classes.iter().map(|class| class.len())),
         ),
         (
-            Section::Classes,
-            pack(classes.iter().flat_map(|class| class.iter().map(|it| it.1))),
+            Section::SynonymGroups,
+            pack_u32s(classes.iter().flat_map(|class| class.iter().map(|it| it.1))),
         ),
     ]
 }

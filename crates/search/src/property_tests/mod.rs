@@ -295,10 +295,10 @@ proptest! {
         for label in LABELS {
             let wanted: Vec<u32> =
                 (0..bodies.len() as u32).filter(|&at| bodies[at as usize].labels.contains(label)).collect();
-            let listed = index.list(label).map_or_else(Vec::new, |list| list.slice(0, usize::MAX).collect());
+            let listed = index.list(label).map_or_else(Vec::new, |list| list.page(0, usize::MAX).collect());
             prop_assert_eq!(&listed, &wanted);
             for from in 0..=wanted.len() {
-                let page = index.list(label).map_or_else(Vec::new, |list| list.slice(from, 2).collect());
+                let page = index.list(label).map_or_else(Vec::new, |list| list.page(from, 2).collect());
                 prop_assert_eq!(&page[..], &wanted[from..wanted.len().min(from + 2)]);
             }
         }

@@ -1,9 +1,9 @@
 //! A reading: for each typed word, the words of the dictionary it may stand for.
 
 use crate::query::Reading;
-use crate::segment::format::Segment;
+use crate::segment::reader::Segment;
 use crate::segment::signature;
-use crate::segment::trie::{Place, Range};
+use crate::segment::trie::{Cursor, TermRange};
 use crate::text::english;
 
 /// One typed word and what it may stand for.
@@ -30,7 +30,7 @@ pub struct Slot {
 /// The slots of one reading.
 #[derive(Clone, Debug)]
 pub struct Slots {
-    ranges: Vec<Range>,
+    ranges: Vec<TermRange>,
     all: Vec<Slot>,
     /// How the words were read.
     pub reading: Reading,
@@ -64,8 +64,8 @@ impl Slots {
     /// Adds a slot.
     pub fn push(
         &mut self,
-        typed: impl IntoIterator<Item = Range>,
-        others: impl IntoIterator<Item = Range>,
+        typed: impl IntoIterator<Item = TermRange>,
+        others: impl IntoIterator<Item = TermRange>,
         exact: Option<u32>,
         words: u64,
     ) {
@@ -115,7 +115,7 @@ impl Slots {
 
     /// What a slot may stand for.
     #[inline]
-    pub fn ranges(&self, slot: &Slot) -> &[Range] {
+    pub fn ranges(&self, slot: &Slot) -> &[TermRange] {
         &self.ranges[slot.from as usize..slot.to as usize]
     }
 
@@ -133,7 +133,7 @@ impl Slots {
     /// Whether a slot may stand for `term`.
     #[inline]
     pub fn has(&self, slot: &Slot, term: u32) -> bool {
-        self.ranges(slot).iter().any(|range| range.has(term))
+        self.ranges(slot).iter().any(|range| range.contains(term))
     }
 
     /// The slots that a document must have.
@@ -164,7 +164,7 @@ impl Slots {
         let Some((last, earlier)) = self.all.split_last() else {
             return false;
         };
-        let meets = |a: &Range, b: &Range| a.low < b.high && b.low < a.high;
+        let meets = |a: &TermRange, b: &TermRange| a.low < b.high && b.low < a.high;
         earlier.iter().any(|slot| {
             self.ranges(slot)
                 .iter()
@@ -180,32 +180,32 @@ impl Slots {
 
 /// Adds a word as it stands: itself, words that begin with it if `open`, and its other writings.
 pub fn push_word(segment: Segment<'_>, word: &str, open: bool, bits: u64, slots: &mut Slots) {
-    push_found(segment, word, segment.trie().place(word), open, bits, slots);
+    push_found(segment, word, segment.trie().find(word), open, bits, slots);
 }
 
 /// Adds a word as it stands, which leads to `place` in the trie.
 pub fn push_found(
     segment: Segment<'_>,
     word: &str,
-    place: Option<Place<'_>>,
+    place: Option<Cursor<'_>>,
     open: bool,
     bits: u64,
     slots: &mut Slots,
 ) {
-    let exact = place.and_then(Place::ends);
+    let exact = place.and_then(Cursor::exact_term);
     let begun = place.filter(|_| open);
-    let main = begun.map(Place::range).or(exact.map(Range::one));
-    let class = exact.map(|term| segment.class(term)).unwrap_or_default();
+    let main = begun.map(Cursor::terms).or(exact.map(TermRange::single));
+    let class = exact.map(|term| segment.synonyms(term)).unwrap_or_default();
     let others = || {
         class
             .iter()
-            .filter(|&term| main.is_none_or(|main| !main.has(term)))
+            .filter(|&term| main.is_none_or(|main| !main.contains(term)))
     };
-    slots.push(main, others().map(Range::one), exact, bits);
-    let signatures = others().map(|term| signature::bits(segment.trie().letters(term)));
-    slots.mark_bits(std::iter::once(signature::bits(word.as_bytes())).chain(signatures));
+    slots.push(main, others().map(TermRange::single), exact, bits);
+    let signatures = others().map(|term| signature::prefix_bits(segment.trie().word_bytes(term)));
+    slots.mark_bits(std::iter::once(signature::prefix_bits(word.as_bytes())).chain(signatures));
     if let Some(slot) = slots.all.last_mut() {
-        slot.node = begun.and_then(Place::node);
+        slot.node = begun.and_then(Cursor::node_id);
         // A word still being typed may become any other; only a finished form of law says nothing.
         slot.optional = if open {
             english::is_legal_suffix(word) && word.len() > 2

@@ -14,8 +14,9 @@ use crate::search::ranking::{self, Worth};
 use crate::search::rewriter::ENOUGH;
 use crate::search::searcher::Finder;
 use crate::segment::format::Section;
-use crate::segment::forward_index::{NOISE, Terms};
-use crate::segment::min_tree::{self, Least, Ranked};
+use crate::segment::forward_index::{STOP_WORD_FLAG, TermList};
+use crate::segment::min_tree::{MinTree, SmallestEntries};
+use crate::segment::name_entry;
 
 /// Documents of one list that are judged.
 pub const CANDIDATES: usize = 16;
@@ -54,7 +55,7 @@ impl<'a> Finder<'a> {
 
     /// Whether no document at all could enter the page with this bonus.
     fn hopeless(&self, bonus: f32) -> bool {
-        self.top.rejects(self.segment.weight(0) + bonus, 0)
+        self.top.rejects(self.segment.prominence(0) + bonus, 0)
     }
 
     /// Names that begin with the words; those that begin with all but the last are given back.
@@ -89,9 +90,12 @@ impl<'a> Finder<'a> {
             return false;
         };
         let bonus = ranking::BEGINS + slots.cost;
-        for entry in self.segment.ready(node).iter() {
-            let document = min_tree::document(entry);
-            if self.top.rejects(self.segment.weight(document) + bonus, document) {
+        for entry in self.segment.completions(node).iter() {
+            let document = name_entry::document(entry);
+            if self
+                .top
+                .rejects(self.segment.prominence(document) + bonus, document)
+            {
                 return slots.ranges(slot).len() == 1;
             }
             self.offer_name(entry, slots, Tier::Begins, bonus);
@@ -108,13 +112,15 @@ impl<'a> Finder<'a> {
             if chosen.clone().next().is_none() || self.hopeless(bonus + ranking::ALIAS + article) {
                 continue;
             }
-            let labelled: Option<Vec<_>> = self
-                .filter
-                .narrowest()
-                .and_then(|lists| lists.iter().map(crate::segment::labels::List::names).collect());
+            let labelled: Option<Vec<_>> = self.filter.narrowest().and_then(|lists| {
+                lists
+                    .iter()
+                    .map(crate::segment::labels::LabelPostings::name_list)
+                    .collect()
+            });
             if let Some(lists) = labelled {
                 for (places, ranked) in lists {
-                    let within = |at: usize| places.below(at as u32);
+                    let within = |at: usize| places.lower_bound(at as u32);
                     let inside: Vec<_> = chosen
                         .clone()
                         .map(|it| (within(it.from), within(it.to)))
@@ -122,9 +128,9 @@ impl<'a> Finder<'a> {
                     self.take(ranked, &inside, slots, tier, bonus);
                 }
             } else {
-                let ranked = Ranked::new(
-                    self.segment.numbers(Section::NameEntries),
-                    self.segment.numbers(Section::NameMinima),
+                let ranked = MinTree::new(
+                    self.segment.u32s(Section::NameEntries),
+                    self.segment.u32s(Section::NameMinima),
                 );
                 let all: Vec<_> = chosen.map(|it| (it.from, it.to)).collect();
                 self.take(ranked, &all, slots, tier, bonus);
@@ -135,7 +141,7 @@ impl<'a> Finder<'a> {
     /// Offers names of `stretches` from the most prominent on until no other could enter the page.
     fn take(
         &mut self,
-        ranked: Ranked<'a>,
+        ranked: MinTree<'a>,
         stretches: &[(usize, usize)],
         slots: &Slots,
         tier: Tier,
@@ -147,21 +153,21 @@ impl<'a> Finder<'a> {
         let mut most = self.query.take.min(MOST_NAMES) * 3 / 2 + 1;
         let mut seen = 0;
         loop {
-            let mut least = Least::new(most);
+            let mut least = SmallestEntries::new(most);
             for &(from, to) in stretches {
-                ranked.least(from, to, &mut least);
+                ranked.find_smallest(from, to, &mut least);
             }
             for &entry in &least.entries()[seen..] {
-                let document = min_tree::document(entry);
+                let document = name_entry::document(entry);
                 if self
                     .top
-                    .rejects(self.segment.weight(document) + highest, document)
+                    .rejects(self.segment.prominence(document) + highest, document)
                 {
                     return;
                 }
                 self.offer_name(entry, slots, tier, bonus);
             }
-            if !least.full() || most > MOST_NAMES {
+            if !least.is_full() || most > MOST_NAMES {
                 return;
             }
             seen = most;
@@ -170,15 +176,15 @@ impl<'a> Finder<'a> {
     }
 
     fn offer_name(&mut self, entry: u32, slots: &Slots, tier: Tier, bonus: f32) {
-        let (document, which) = (min_tree::document(entry), min_tree::which(entry));
-        let mut score = self.segment.weight(document) + bonus;
+        let (document, which) = (name_entry::document(entry), name_entry::name(entry));
+        let mut score = self.segment.prominence(document) + bonus;
         let article = slots.article();
         if which > 0 || article {
             let name = self.segment.record(document).name(which);
-            if article && name.spine_start() > 0 {
+            if article && name.core_start() > 0 {
                 score += ranking::ARTICLE;
             }
-            score += match (name.alias(), tier) {
+            score += match (name.is_alias(), tier) {
                 _ if which == 0 => 0.0,
                 // Only the shown name is what it is exactly; another has been offered as a whole name.
                 (_, Tier::Exact) => return,
@@ -192,8 +198,8 @@ impl<'a> Finder<'a> {
     }
 
     /// Whether an alias is too short to be found by its beginning.
-    fn is_short(&self, name: crate::segment::forward_index::Terms<'_>) -> bool {
-        name.len() == 1 && self.segment.trie().letters(name.term(0)).len() <= SHORT_ALIAS
+    fn is_short(&self, name: crate::segment::forward_index::TermList<'_>) -> bool {
+        name.len() == 1 && self.segment.trie().word_bytes(name.term(0)).len() <= SHORT_ALIAS
     }
 
     /// Documents that have all words anywhere: the rarest word, or the rarest label, leads, and the others are asked about
@@ -220,11 +226,11 @@ impl<'a> Finder<'a> {
         if names == 0 || names > MOST_BESIDE || needless {
             return;
         }
-        let entries = self.segment.numbers(Section::NameEntries);
+        let entries = self.segment.u32s(Section::NameEntries);
         let mut documents = Vec::new();
         for stretch in before {
             let named = entries.slice(stretch.from, stretch.to);
-            documents.extend(named.iter().map(min_tree::document).filter(|&document| {
+            documents.extend(named.iter().map(name_entry::document).filter(|&document| {
                 let signature = self.segment.signature(document);
                 required.iter().all(|slot| slot.may_be_in(signature))
             }));
@@ -263,12 +269,12 @@ impl<'a> Finder<'a> {
             steps = steps.saturating_sub((part.passed + part.passed * tests.len() / TESTS_OF_A_STEP) as u32);
             let documents = &batch[..part.left];
             for documents in documents.chunks(SIDE_BY_SIDE) {
-                let mut words = [Terms::default(); SIDE_BY_SIDE];
+                let mut words = [TermList::default(); SIDE_BY_SIDE];
                 for (words, &document) in words.iter_mut().zip(documents) {
-                    *words = self.segment.record(document).all();
+                    *words = self.segment.record(document).all_terms();
                 }
                 for (&document, &words) in documents.iter().zip(&words) {
-                    let weight = self.segment.weight(document);
+                    let weight = self.segment.prominence(document);
                     if left == 0 || self.top.rejects(weight + most, document) {
                         break;
                     }
@@ -282,7 +288,11 @@ impl<'a> Finder<'a> {
                     }
                 }
             }
-            if self.top.full() && self.top.rejects(self.segment.weight(part.last) + most, part.last) {
+            if self.top.full()
+                && self
+                    .top
+                    .rejects(self.segment.prominence(part.last) + most, part.last)
+            {
                 break;
             }
         }
@@ -291,8 +301,8 @@ impl<'a> Finder<'a> {
 }
 
 /// Whether a document has all `required` words, the word still being typed one of its own.
-fn holds(words: Terms<'_>, slots: &Slots, required: &[Slot]) -> bool {
-    let terms = || words.iter().map(|term| term & !NOISE);
+fn holds(words: TermList<'_>, slots: &Slots, required: &[Slot]) -> bool {
+    let terms = || words.iter().map(|term| term & !STOP_WORD_FLAG);
     let has_all = required
         .iter()
         .all(|slot| terms().any(|term| slots.has(slot, term)));

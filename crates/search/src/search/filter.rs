@@ -3,13 +3,13 @@
 use crate::query::Query;
 use crate::search::postings::Walk;
 use crate::search::prefilter::Test;
-use crate::segment::format::Segment;
-use crate::segment::labels::List;
+use crate::segment::labels::LabelPostings;
+use crate::segment::reader::Segment;
 
 /// The filter of a query with its labels looked up.
 pub struct Filter<'a> {
     /// For each group the lists of its labels, the group with the fewest documents first.
-    groups: Vec<Vec<List<'a>>>,
+    groups: Vec<Vec<LabelPostings<'a>>>,
     hidden: Option<&'a dyn Fn(u32) -> bool>,
     /// Documents of the segment.
     documents: u32,
@@ -21,15 +21,15 @@ impl<'a> Filter<'a> {
         let lists = |group: &&[&str]| {
             group
                 .iter()
-                .filter_map(|label| segment.label(label))
+                .filter_map(|label| segment.find_label(label))
                 .collect::<Vec<_>>()
         };
-        let mut groups: Vec<Vec<List<'a>>> = query.filter.iter().map(lists).collect();
-        groups.sort_by_key(|group| group.iter().map(List::len).sum::<usize>());
+        let mut groups: Vec<Vec<LabelPostings<'a>>> = query.filter.iter().map(lists).collect();
+        groups.sort_by_key(|group| group.iter().map(LabelPostings::len).sum::<usize>());
         Self {
             groups,
             hidden: query.hidden,
-            documents: segment.documents(),
+            documents: segment.document_count(),
         }
     }
 
@@ -39,7 +39,7 @@ impl<'a> Filter<'a> {
     }
 
     /// The lists of the group with the fewest documents, if there is a filter.
-    pub fn narrowest(&self) -> Option<&[List<'a>]> {
+    pub fn narrowest(&self) -> Option<&[LabelPostings<'a>]> {
         self.groups.first().map(Vec::as_slice)
     }
 
@@ -48,18 +48,20 @@ impl<'a> Filter<'a> {
     pub fn admits(&self, document: u32) -> bool {
         self.groups
             .iter()
-            .all(|group| group.iter().any(|list| list.has(document)))
+            .all(|group| group.iter().any(|list| list.contains(document)))
             && !self.hidden.is_some_and(|hidden| hidden(document))
     }
 
     /// How many documents each group has at the most, the narrowest first.
     pub fn sizes(&self) -> impl Iterator<Item = usize> {
-        self.groups.iter().map(|group| group.iter().map(List::len).sum())
+        self.groups
+            .iter()
+            .map(|group| group.iter().map(LabelPostings::len).sum())
     }
 
     /// The test for the labels of a group.
     pub fn test(&self, group: usize) -> Test<'a> {
-        Test::Lists(self.groups[group].iter().map(List::member).collect())
+        Test::Lists(self.groups[group].iter().map(LabelPostings::doc_set).collect())
     }
 
     /// The documents of the narrowest group as one more list to walk.
@@ -67,7 +69,7 @@ impl<'a> Filter<'a> {
         Some(match self.narrowest()? {
             [one] => Walk::List(one.documents()),
             several => {
-                let lists = several.iter().map(List::documents).collect();
+                let lists = several.iter().map(LabelPostings::documents).collect();
                 Walk::windows(lists, self.documents)
             }
         })

@@ -4,7 +4,7 @@
 //! which the rest has to be right. Most tries end after a letter or two, so the whole costs a few hundred steps
 //! whatever the size of the dictionary. The first letter is taken as meant, but may be swapped with the second.
 
-use crate::segment::trie::{Place, Range, Trie};
+use crate::segment::trie::{Cursor, TermRange, Trie};
 
 /// Words shorter than this are never read with a mistake.
 pub const SHORTEST: usize = 4;
@@ -15,7 +15,7 @@ const MOST: usize = 64;
 /// The words that `symbols` may stand for with exactly one mistake, as sorted ranges that do not overlap.
 ///
 /// With `open`, the typed word may be the beginning of a longer one.
-pub fn near(trie: Trie<'_>, symbols: &[u8], open: bool, ranges: &mut Vec<Range>) {
+pub fn near(trie: Trie<'_>, symbols: &[u8], open: bool, ranges: &mut Vec<TermRange>) {
     ranges.clear();
     let mut search = Search {
         trie,
@@ -29,7 +29,7 @@ pub fn near(trie: Trie<'_>, symbols: &[u8], open: bool, ranges: &mut Vec<Range>)
 }
 
 /// Joins what overlaps in sorted ranges. Ranges that only touch share no beginning and stay apart.
-pub fn merge(ranges: &mut Vec<Range>) {
+pub fn merge(ranges: &mut Vec<TermRange>) {
     let mut kept = 0;
     for at in 1..ranges.len() {
         if ranges[at].low < ranges[kept].high {
@@ -46,7 +46,7 @@ struct Search<'a, 's> {
     trie: Trie<'a>,
     symbols: &'s [u8],
     open: bool,
-    ranges: &'s mut Vec<Range>,
+    ranges: &'s mut Vec<TermRange>,
 }
 
 impl<'a> Search<'a, '_> {
@@ -80,33 +80,33 @@ impl<'a> Search<'a, '_> {
     }
 
     /// `depth` letters of the word led to `place`; the typed letters from `at` on must follow.
-    fn accept(&mut self, place: Place<'a>, depth: usize, at: usize) {
+    fn accept(&mut self, place: Cursor<'a>, depth: usize, at: usize) {
         if let Some(end) = self.trie.walk(place, depth, &self.symbols[at..]) {
             self.keep(end);
         }
     }
 
-    fn keep(&mut self, place: Place<'a>) {
+    fn keep(&mut self, place: Cursor<'a>) {
         if self.ranges.len() >= MOST {
             return;
         }
         if self.open {
-            self.ranges.push(place.range());
-        } else if let Some(term) = place.ends() {
-            self.ranges.push(Range::one(term));
+            self.ranges.push(place.terms());
+        } else if let Some(term) = place.exact_term() {
+            self.ranges.push(TermRange::single(term));
         }
     }
 
-    fn insert(&mut self, place: Place<'a>, at: usize) {
-        for symbol in bits(place.followers()) {
+    fn insert(&mut self, place: Cursor<'a>, at: usize) {
+        for symbol in bits(place.next_symbols()) {
             if let Some(child) = self.trie.step(place, at, symbol) {
                 self.accept(child, at + 1, at);
             }
         }
     }
 
-    fn change_and_insert(&mut self, place: Place<'a>, at: usize) {
-        for symbol in bits(place.followers()) {
+    fn change_and_insert(&mut self, place: Cursor<'a>, at: usize) {
+        for symbol in bits(place.next_symbols()) {
             let Some(child) = self.trie.step(place, at, symbol) else {
                 continue;
             };
@@ -117,7 +117,7 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    fn swap(&mut self, place: Place<'a>, at: usize) {
+    fn swap(&mut self, place: Cursor<'a>, at: usize) {
         let [first, second, ..] = self.symbols[at..] else {
             return;
         };
@@ -143,12 +143,12 @@ fn bits(mut set: u64) -> impl Iterator<Item = u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segment::trie::{symbols, tests::with_trie};
+    use crate::segment::trie::{encode, tests::with_trie};
 
     fn meant(typed: &str, open: bool, words: &[&str]) -> Vec<String> {
         with_trie(words, |trie| {
             let mut spelled = Vec::new();
-            symbols(typed, &mut spelled);
+            encode(typed, &mut spelled);
             let mut ranges = Vec::new();
             near(trie, &spelled, open, &mut ranges);
             ranges

@@ -4,10 +4,11 @@
 //! second words, further ones compare records; by then the stretch is short.
 
 use crate::search::boolean_query::{Slot, Slots};
-use crate::segment::format::{Section, Segment};
-use crate::segment::min_tree;
-use crate::segment::packed::U32s;
-use crate::segment::trie::Range;
+use crate::segment::format::Section;
+use crate::segment::name_entry;
+use crate::segment::packed::PackedU32s;
+use crate::segment::reader::Segment;
+use crate::segment::trie::TermRange;
 use crate::text::english;
 use crate::text::tokenizer::Tokens;
 
@@ -48,7 +49,7 @@ pub fn stretches(segment: Segment<'_>, slots: &Slots, folded: &Tokens) -> Stretc
     let mut found = Stretches::default();
     let mut current: Vec<Stretch> = Vec::with_capacity(8);
     let mut next: Vec<Stretch> = Vec::with_capacity(8);
-    let mut ranges: Vec<(Range, bool)> = Vec::with_capacity(8);
+    let mut ranges: Vec<(TermRange, bool)> = Vec::with_capacity(8);
     for (depth, slot) in spine.iter().enumerate() {
         next.clear();
         ranges.clear();
@@ -86,7 +87,7 @@ pub fn stretches(segment: Segment<'_>, slots: &Slots, folded: &Tokens) -> Stretc
             let words = slots.ranges(slot).iter().enumerate();
             let words = words.filter_map(|(at, range)| {
                 if at == 0 {
-                    slot.exact.map(Range::one)
+                    slot.exact.map(TermRange::single)
                 } else {
                     Some(*range)
                 }
@@ -130,24 +131,30 @@ fn is_legal(slot: &Slot, folded: &Tokens, open: bool) -> bool {
 
 struct List<'a> {
     segment: Segment<'a>,
-    starts: U32s<'a>,
-    entries: U32s<'a>,
-    seconds: U32s<'a>,
+    starts: PackedU32s<'a>,
+    entries: PackedU32s<'a>,
+    seconds: PackedU32s<'a>,
 }
 
 impl<'a> List<'a> {
     fn new(segment: Segment<'a>) -> Self {
         Self {
             segment,
-            starts: segment.numbers(Section::NameStarts),
-            entries: segment.numbers(Section::NameEntries),
-            seconds: segment.numbers(Section::NameSeconds),
+            starts: segment.u32s(Section::NameOffsets),
+            entries: segment.u32s(Section::NameEntries),
+            seconds: segment.u32s(Section::NameSecondTerms),
         }
     }
 
     /// Narrows `current`, whose names share `depth` words, to those whose next word is in `ranges`, each with
     /// whether it is another writing.
-    fn narrow(&self, depth: usize, current: &[Stretch], ranges: &[(Range, bool)], next: &mut Vec<Stretch>) {
+    fn narrow(
+        &self,
+        depth: usize,
+        current: &[Stretch],
+        ranges: &[(TermRange, bool)],
+        next: &mut Vec<Stretch>,
+    ) {
         if depth == 0 {
             for &(range, variant) in ranges.iter().take(MOST) {
                 let (from, to) = (
@@ -182,7 +189,7 @@ impl<'a> List<'a> {
     /// The first name in `low..high` whose word `depth` is not before `term`; names without one come first.
     fn lower(&self, depth: usize, mut low: usize, mut high: usize, term: u32) -> usize {
         if depth == 1 {
-            return low + self.seconds.slice(low, high).below(term + 1);
+            return low + self.seconds.slice(low, high).lower_bound(term + 1);
         }
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -196,15 +203,15 @@ impl<'a> List<'a> {
         low
     }
 
-    fn spine(&self, at: usize) -> crate::segment::forward_index::Terms<'a> {
-        self.name(at).spine()
+    fn spine(&self, at: usize) -> crate::segment::forward_index::TermList<'a> {
+        self.name(at).core()
     }
 
-    fn name(&self, at: usize) -> crate::segment::forward_index::Terms<'a> {
+    fn name(&self, at: usize) -> crate::segment::forward_index::TermList<'a> {
         let entry = self.entries.get(at);
         self.segment
-            .record(min_tree::document(entry))
-            .name(min_tree::which(entry))
+            .record(name_entry::document(entry))
+            .name(name_entry::name(entry))
     }
 
     /// The names of `current` that have no word after `depth`. With `last`, that word was cut short perhaps: only the
@@ -245,7 +252,7 @@ impl<'a> List<'a> {
             let mut from = stretch.from;
             while from < stretch.to {
                 let name = self.name(from);
-                let at = name.spine_start() + name.spine().len();
+                let at = name.core_start() + name.core().len();
                 let term = if at < name.len() {
                     Some(name.term(at))
                 } else {
@@ -254,7 +261,7 @@ impl<'a> List<'a> {
                 let mut to = from + 1;
                 while to < stretch.to && to - from < MOST * 64 {
                     let other = self.name(to);
-                    let at = other.spine_start() + other.spine().len();
+                    let at = other.core_start() + other.core().len();
                     if (at < other.len()).then(|| other.term(at)) != term {
                         break;
                     }
@@ -275,7 +282,7 @@ impl<'a> List<'a> {
     /// Where the names of `low..high`, which share `length` words, start to have more.
     fn shorter(&self, length: usize, mut low: usize, mut high: usize) -> usize {
         if length == 1 {
-            return low + self.seconds.slice(low, high).below(1);
+            return low + self.seconds.slice(low, high).lower_bound(1);
         }
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -312,7 +319,7 @@ impl<'a> List<'a> {
             let order = self
                 .name(middle)
                 .iter()
-                .map(|term| term & !crate::segment::forward_index::NOISE)
+                .map(|term| term & !crate::segment::forward_index::STOP_WORD_FLAG)
                 .cmp(typed.iter().copied());
             if order.is_lt() || (after && order.is_eq()) {
                 low = middle + 1;
@@ -326,7 +333,7 @@ impl<'a> List<'a> {
 
 impl Stretch {
     /// Whether the last word of these names is another writing of the typed one.
-    fn variant_of_last(self, list: &List<'_>, depth: usize, main: Option<Range>) -> bool {
-        self.variant && main.is_none_or(|main| !main.has(list.spine(self.from).term(depth)))
+    fn variant_of_last(self, list: &List<'_>, depth: usize, main: Option<TermRange>) -> bool {
+        self.variant && main.is_none_or(|main| !main.contains(list.spine(self.from).term(depth)))
     }
 }

@@ -65,7 +65,7 @@ impl<'s> Asked<'s> {
     fn until_full(&self, finder: &Finder<'_>, lead: usize) -> usize {
         let rarest = self.all.iter().enumerate().find(|(at, _)| *at != lead);
         let others = rarest.map_or(usize::MAX, |(_, (size, _))| (*size).max(1));
-        (2 * CANDIDATES).saturating_mul(finder.segment.documents() as usize) / others
+        (2 * CANDIDATES).saturating_mul(finder.segment.document_count() as usize) / others
     }
 
     /// The tests for a walk that is led by what stands at a place; signatures come last.

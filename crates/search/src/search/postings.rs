@@ -6,8 +6,9 @@
 
 use crate::search::boolean_query::{Slot, Slots};
 use crate::search::prefilter::Test;
-use crate::segment::format::{Section, Segment};
-use crate::segment::packed::{Bits, U32s};
+use crate::segment::format::Section;
+use crate::segment::packed::PackedU32s;
+use crate::segment::reader::Segment;
 
 /// So many documents are looked at together.
 pub const BATCH: usize = 32;
@@ -27,7 +28,7 @@ const MOST_HEADS: usize = 4_096;
 #[derive(Clone, Debug)]
 pub enum Walk<'a> {
     /// What is left of one list.
-    List(U32s<'a>),
+    List(PackedU32s<'a>),
     /// Several lists.
     Windows(Windows<'a>),
     /// One list made of several, and a place in it.
@@ -37,7 +38,7 @@ pub enum Walk<'a> {
 /// What is left of several lists.
 #[derive(Clone, Debug)]
 pub struct Windows<'a> {
-    lists: Vec<U32s<'a>>,
+    lists: Vec<PackedU32s<'a>>,
     size: usize,
     /// Where the last window ended, and how wide the next is and any may be.
     end: u64,
@@ -61,7 +62,7 @@ pub struct Part {
 
 impl<'a> Walk<'a> {
     /// A walk through several lists of a directory of so many documents.
-    pub fn windows(lists: Vec<U32s<'a>>, documents: u32) -> Self {
+    pub fn windows(lists: Vec<PackedU32s<'a>>, documents: u32) -> Self {
         let size: usize = lists.iter().map(|list| list.len()).sum();
         let width = |documents_of_it: u64| u64::from(documents) * documents_of_it / (size as u64).max(1) + 1;
         Self::Windows(Windows {
@@ -139,7 +140,7 @@ impl Windows<'_> {
         let mut passed = 0;
         for list in &mut self.lists {
             let within = match u32::try_from(self.end) {
-                Ok(end) => list.below(end),
+                Ok(end) => list.lower_bound(end),
                 Err(_) => list.len(),
             };
             let mut window = list.slice(0, within);
@@ -161,7 +162,7 @@ impl Windows<'_> {
 }
 
 /// Moves the first documents of `list` to `batch`; how many they are.
-fn fill(list: &mut U32s<'_>, batch: &mut [u32; BATCH]) -> usize {
+fn fill(list: &mut PackedU32s<'_>, batch: &mut [u32; BATCH]) -> usize {
     let mut count = 0;
     for (place, document) in batch.iter_mut().zip(list.slice(0, BATCH).iter()) {
         *place = document;
@@ -197,7 +198,7 @@ pub fn is_walkable(slots: &Slots, slot: &Slot, total: usize, sifted: Option<usiz
 
 /// About how many documents have a word of `slot`.
 pub fn total(segment: Segment<'_>, slots: &Slots, slot: &Slot) -> usize {
-    let starts = segment.numbers(Section::PostingStarts);
+    let starts = segment.u32s(Section::PostingOffsets);
     let length = |low: u32, high: u32| starts.get(high as usize).saturating_sub(starts.get(low as usize));
     let ranges = slots.ranges(slot).iter();
     ranges.map(|range| length(range.low, range.high) as usize).sum()
@@ -205,8 +206,8 @@ pub fn total(segment: Segment<'_>, slots: &Slots, slot: &Slot) -> usize {
 
 /// The documents with a word of `slot`.
 pub fn walk<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Walk<'a> {
-    let starts = segment.numbers(Section::PostingStarts);
-    let lists = segment.numbers(Section::Postings);
+    let starts = segment.u32s(Section::PostingOffsets);
+    let lists = segment.u32s(Section::Postings);
     let part = |low: u32, high: u32| {
         let (from, to) = (starts.get(low as usize), starts.get(high as usize));
         lists.slice(from as usize, to as usize)
@@ -215,35 +216,21 @@ pub fn walk<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Walk<'a> {
     if slots.words(slot) > MOST_LISTS {
         // The lists of neighbouring words stand side by side and are read as one.
         let all = ranges.iter().map(|range| part(range.low, range.high));
-        return Walk::windows(all.collect(), segment.documents()).at_once();
+        return Walk::windows(all.collect(), segment.document_count()).at_once();
     }
     let terms = ranges.iter().flat_map(|range| range.low..range.high);
     let mut all: Vec<_> = terms.map(|term| part(term, term + 1)).collect();
     all.retain(|list| list.len() > 0);
     match all[..] {
         [one] => Walk::List(one),
-        _ => Walk::windows(all, segment.documents()),
+        _ => Walk::windows(all, segment.document_count()),
     }
-}
-
-/// The bits of a frequent word.
-pub fn frequent(segment: Segment<'_>, term: u32) -> Option<Bits<'_>> {
-    let terms = segment.numbers(Section::FrequentTerms);
-    let at = terms.below(term);
-    if at >= terms.len() || terms.get(at) != term {
-        return None;
-    }
-    let row = (segment.documents() as usize).div_ceil(64) * 8;
-    segment
-        .bytes(Section::FrequentBits)
-        .get(at * row..(at + 1) * row)
-        .map(Bits)
 }
 
 /// The most prominent documents of a slot with too many lists to walk: the first few of each list.
 pub fn heads<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Walk<'a> {
-    let starts = segment.numbers(Section::PostingStarts);
-    let lists = segment.numbers(Section::Postings);
+    let starts = segment.u32s(Section::PostingOffsets);
+    let lists = segment.u32s(Section::Postings);
     let ranges = slots.ranges(slot);
     let terms: usize = ranges.iter().map(|range| range.count()).sum();
     let each = (MOST_HEADS / terms.max(1)).max(1);

@@ -4,25 +4,15 @@
 //! beginning of two letters does, the signatures of the documents have to do.
 
 use crate::search::boolean_query::{Slot, Slots};
-use crate::search::postings::{self, BATCH, MOST_LISTS};
-use crate::segment::bloom_filter::Sieve;
-use crate::segment::format::{Section, Segment};
-use crate::segment::packed::Bits;
-
-/// One list as it is asked.
-#[derive(Clone, Copy, Debug)]
-pub enum Member<'a> {
-    /// A bit for each document.
-    Bits(Bits<'a>),
-    /// A few that are not in the list pass too.
-    Sieve(Sieve<'a>),
-}
+use crate::search::postings::{BATCH, MOST_LISTS};
+use crate::segment::doc_set::DocSet;
+use crate::segment::reader::Segment;
 
 /// What tells most documents without a word, or without a label, from those with it.
 #[derive(Clone, Debug)]
 pub enum Test<'a> {
     /// It is in one of these lists.
-    Lists(Vec<Member<'a>>),
+    Lists(Vec<DocSet<'a>>),
     /// Its signature has the bits of the slot.
     Signature(Slot),
 }
@@ -34,7 +24,7 @@ impl<'a> Test<'a> {
             return Self::Signature(*slot);
         }
         let terms = slots.ranges(slot).iter().flat_map(|range| range.low..range.high);
-        Self::Lists(terms.map(|term| member(segment, term)).collect())
+        Self::Lists(terms.map(|term| DocSet::of_term(segment, term)).collect())
     }
 
     /// Puts those of `documents`, no more than a batch, that may pass to the front; how many they are.
@@ -43,8 +33,8 @@ impl<'a> Test<'a> {
             Self::Lists(lists) => lists.iter().fold(0, |passed, list| {
                 passed
                     | match list {
-                        Member::Bits(bits) => each(documents, |document| bits.has(document)),
-                        Member::Sieve(sieve) => each(documents, |document| sieve.passes(document)),
+                        DocSet::Bitmap(bitmap) => each(documents, |document| bitmap.contains(document)),
+                        DocSet::Bloom(filter) => each(documents, |document| filter.may_contain(document)),
                     }
             }),
             Self::Signature(slot) => each(documents, |document| slot.may_be_in(segment.signature(document))),
@@ -66,17 +56,4 @@ fn each(documents: &[u32], passes: impl Fn(u32) -> bool) -> u32 {
     bits.fold(0, |all, (at, &document)| {
         all | u32::from(passes(document)).wrapping_shl(at)
     })
-}
-
-/// The list of one word as it is asked.
-fn member(segment: Segment<'_>, term: u32) -> Member<'_> {
-    if let Some(bits) = postings::frequent(segment, term) {
-        return Member::Bits(bits);
-    }
-    let starts = segment.numbers(Section::SieveStarts);
-    let (from, to) = (starts.get(term as usize), starts.get(term as usize + 1));
-    let sieve = segment
-        .bytes(Section::Sieves)
-        .get(from as usize * 8..to as usize * 8);
-    Member::Sieve(Sieve(sieve.unwrap_or_default()))
 }

@@ -5,7 +5,7 @@
 //! whole shown name, word for word, outranks everything.
 
 use crate::search::boolean_query::{Slot, Slots};
-use crate::segment::forward_index::{NOISE, Record, Terms};
+use crate::segment::forward_index::{DocumentRecord, STOP_WORD_FLAG, TermList};
 
 /// The first typed word is the first of the name.
 pub const FIRST: f32 = 2.0;
@@ -63,16 +63,16 @@ pub struct Worth {
 }
 
 /// Judges a document that holds all required words of `slots`.
-pub fn judge(record: Record<'_>, slots: &Slots) -> Worth {
+pub fn judge(record: DocumentRecord<'_>, slots: &Slots) -> Worth {
     let mut best = Worth {
         bonus: f32::NEG_INFINITY,
         name: 0,
         first: false,
     };
-    for which in 0..record.names() {
+    for which in 0..record.name_count() {
         let name = record.name(which);
         let mut worth = judge_name(name, slots);
-        if which > 0 && !name.alias() {
+        if which > 0 && !name.is_alias() {
             worth.bonus = (worth.bonus + OTHER_NAME).max(0.0);
         }
         if worth.bonus > best.bonus {
@@ -85,10 +85,10 @@ pub fn judge(record: Record<'_>, slots: &Slots) -> Worth {
     best
 }
 
-fn judge_name(name: Terms<'_>, slots: &Slots) -> Worth {
+fn judge_name(name: TermList<'_>, slots: &Slots) -> Worth {
     let first = slots
         .lead()
-        .is_some_and(|lead| name.len() > 0 && slots.has(lead, name.term(name.spine_start())));
+        .is_some_and(|lead| name.len() > 0 && slots.has(lead, name.term(name.core_start())));
     let mut bonus = if first { FIRST } else { 0.0 };
     let (mut wanted, mut found) = (0, 0);
     // Places where the words so far may end, one behind the other, and the place after the first in order.
@@ -116,7 +116,7 @@ fn judge_name(name: Terms<'_>, slots: &Slots) -> Worth {
             bonus += ORDERED;
         }
     }
-    let own = name.iter().filter(|term| term & NOISE == 0).count();
+    let own = name.iter().filter(|term| term & STOP_WORD_FLAG == 0).count();
     if found < wanted && found > 0 && says_all(name, slots) {
         bonus += PLACED;
     }
@@ -129,19 +129,23 @@ fn judge_name(name: Terms<'_>, slots: &Slots) -> Worth {
 }
 
 /// Whether the words say every word of the name's own.
-fn says_all(name: Terms<'_>, slots: &Slots) -> bool {
-    name.iter()
-        .all(|marked| marked & NOISE != 0 || slots.required().any(|slot| slots.has(slot, marked & !NOISE)))
+fn says_all(name: TermList<'_>, slots: &Slots) -> bool {
+    name.iter().all(|marked| {
+        marked & STOP_WORD_FLAG != 0
+            || slots
+                .required()
+                .any(|slot| slots.has(slot, marked & !STOP_WORD_FLAG))
+    })
 }
 
 /// The places among the name's own words where `slot` fits, as bits; noise stands where the next own word does.
-fn places(name: Terms<'_>, slots: &Slots, slot: &Slot) -> u64 {
+fn places(name: TermList<'_>, slots: &Slots, slot: &Slot) -> u64 {
     let (mut at, mut bits) = (0u32, 0);
     for marked in name.iter() {
-        if slots.has(slot, marked & !NOISE) {
+        if slots.has(slot, marked & !STOP_WORD_FLAG) {
             bits |= 1u64.checked_shl(at).unwrap_or(0);
         }
-        at += u32::from(marked & NOISE == 0);
+        at += u32::from(marked & STOP_WORD_FLAG == 0);
     }
     bits
 }

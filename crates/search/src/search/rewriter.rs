@@ -12,9 +12,9 @@ use crate::search::postings;
 use crate::search::ranking;
 use crate::search::searcher::Finder;
 use crate::segment::format::Section;
-use crate::segment::forward_index::{NOISE, Terms};
+use crate::segment::forward_index::{STOP_WORD_FLAG, TermList};
 use crate::segment::signature;
-use crate::segment::trie::{self, Range};
+use crate::segment::trie::{self, TermRange};
 use crate::text::initials::{INITIALS_LENGTHS, hash_initials};
 
 /// So many documents are enough not to look for mistakes.
@@ -40,8 +40,8 @@ impl Finder<'_> {
         let trie = self.segment.trie();
         let mut spelled = Vec::with_capacity(32);
         let place = |at| {
-            trie::symbols(self.folded.word(at), &mut spelled);
-            trie.find(&spelled)
+            trie::encode(self.folded.word(at), &mut spelled);
+            trie.find_symbols(&spelled)
         };
         self.places = (0..count).map(place).collect();
         let Some(typed) = self.read(Reading::Typed, 0.0, |_, _| Some(0)) else {
@@ -148,11 +148,11 @@ impl Finder<'_> {
         }
         let Some(place) = self.places[at] else { return };
         let mut spelled = Vec::with_capacity(32);
-        trie::symbols(self.folded.word(at), &mut spelled);
+        trie::encode(self.folded.word(at), &mut spelled);
         let depth = spelled.len();
-        trie::symbols(self.folded.word(at + 1), &mut spelled);
+        trie::encode(self.folded.word(at + 1), &mut spelled);
         let end = self.segment.trie().walk(place, depth, &spelled);
-        if end.is_none_or(|end| !open && end.ends().is_none()) {
+        if end.is_none_or(|end| !open && end.exact_term().is_none()) {
             return;
         }
         let word = format!("{}{}", self.folded.word(at), self.folded.word(at + 1));
@@ -200,14 +200,14 @@ impl Finder<'_> {
             return None;
         }
         let mut spelled = Vec::with_capacity(word.len());
-        trie::symbols(word, &mut spelled);
+        trie::encode(word, &mut spelled);
         let in_two = self.cut(&spelled, open);
         let mut best = in_two.map(|(rarer, cut)| (rarer, vec![cut]));
         if spelled.len() > LONGEST_SPLIT {
             return best.map(|(_, cuts)| cuts);
         }
         for (first, left) in self.beginnings(&spelled) {
-            let left = self.frequency(Range::one(left));
+            let left = self.frequency(TermRange::single(left));
             let in_two = self.cut(&spelled[first..], open);
             let lettered = self.letter(&word[first..], &spelled[first..], open);
             let lettered = lettered.map(|rarer| (rarer.min(left) / 2, 1));
@@ -240,19 +240,19 @@ impl Finder<'_> {
         if !word.starts_with(SPLIT_LETTERS) || word.len() < 3 {
             return None;
         }
-        let letter = self.segment.trie().find(&spelled[..1])?.ends()?;
+        let letter = self.segment.trie().find_symbols(&spelled[..1])?.exact_term()?;
         self.rarer(letter, &spelled[1..], open)
     }
 
     /// How frequent the rarer is of a word and the word, or its beginning, that the letters behind it are.
     fn rarer(&self, word: u32, rest: &[u8], open: bool) -> Option<u32> {
-        let rest = self.segment.trie().find(rest)?;
+        let rest = self.segment.trie().find_symbols(rest)?;
         let rest = if open {
-            rest.range()
+            rest.terms()
         } else {
-            Range::one(rest.ends()?)
+            TermRange::single(rest.exact_term()?)
         };
-        Some(self.frequency(Range::one(word)).min(self.frequency(rest)))
+        Some(self.frequency(TermRange::single(word)).min(self.frequency(rest)))
     }
 
     /// The words of two letters or more that letters begin with, each with its length; as many are left.
@@ -262,14 +262,14 @@ impl Finder<'_> {
         let within = spelled.len().saturating_sub(2);
         let words = (1..=within).map_while(move |length| {
             place = place.and_then(|place| trie.step(place, length - 1, spelled[length - 1]));
-            place.map(|place| (length, place.ends()))
+            place.map(|place| (length, place.exact_term()))
         });
         words.filter_map(|(length, ends)| Some((length, ends.filter(|_| length >= 2)?)))
     }
 
     /// How often words of the range stand in documents.
-    fn frequency(&self, range: Range) -> u32 {
-        let starts = self.segment.numbers(Section::PostingStarts);
+    fn frequency(&self, range: TermRange) -> u32 {
+        let starts = self.segment.u32s(Section::PostingOffsets);
         let (from, to) = (starts.get(range.low as usize), starts.get(range.high as usize));
         to.saturating_sub(from)
     }
@@ -287,22 +287,25 @@ impl Finder<'_> {
             return;
         }
         let hash = hash_initials(&word);
-        let hashes = self.segment.numbers(Section::Initials);
-        let (from, to) = (hashes.below(hash), hashes.below(hash.saturating_add(1)));
+        let hashes = self.segment.u32s(Section::InitialsHashes);
+        let (from, to) = (
+            hashes.lower_bound(hash),
+            hashes.lower_bound(hash.saturating_add(1)),
+        );
         for document in self
             .segment
-            .numbers(Section::InitialDocuments)
+            .u32s(Section::InitialsDocuments)
             .slice(from, to)
             .iter()
         {
             let record = self.segment.record(document);
-            let has = |term: u32, slot| slots.has(slot, term & !NOISE);
+            let has = |term: u32, slot| slots.has(slot, term & !STOP_WORD_FLAG);
             let others = slots.all().iter().enumerate().all(|(other, slot)| {
-                other == at || slot.optional || record.all().iter().any(|term| has(term, slot))
+                other == at || slot.optional || record.all_terms().iter().any(|term| has(term, slot))
             });
-            let name = (0..record.names()).find(|&which| self.spells(record.name(which).spine(), &word));
+            let name = (0..record.name_count()).find(|&which| self.spells(record.name(which).core(), &word));
             if let (true, Some(name)) = (others, name) {
-                let score = self.segment.weight(document) + ranking::INITIALS;
+                let score = self.segment.prominence(document) + ranking::INITIALS;
                 self.offer(document, score, Tier::Initials, name as u8, slots.reading);
             }
         }
@@ -310,10 +313,13 @@ impl Finder<'_> {
     }
 
     /// Whether `word` is the initials of a name, with or without its noise.
-    fn spells(&self, name: Terms<'_>, word: &str) -> bool {
+    fn spells(&self, name: TermList<'_>, word: &str) -> bool {
         [true, false].into_iter().any(|with_noise| {
-            let counted = name.iter().filter(|term| with_noise || term & NOISE == 0);
-            let letters = counted.filter_map(|term| self.segment.trie().word(term & !NOISE).chars().next());
+            let counted = name
+                .iter()
+                .filter(|term| with_noise || term & STOP_WORD_FLAG == 0);
+            let letters =
+                counted.filter_map(|term| self.segment.trie().word(term & !STOP_WORD_FLAG).chars().next());
             letters.eq(word.chars())
         })
     }
@@ -333,7 +339,7 @@ impl Finder<'_> {
                 return Some(0);
             }
             let open = self.is_open(at);
-            trie::symbols(self.folded.word(at), &mut spelled);
+            trie::encode(self.folded.word(at), &mut spelled);
             fuzzy::near(trie, &spelled, open, &mut near);
             if near.is_empty() {
                 return None;
@@ -341,8 +347,8 @@ impl Finder<'_> {
             slots.push(near.iter().copied(), [], None, 1 << at);
             // Words read with a mistake have four letters or more, of which a range shares at least three.
             slots.mark_bits(near.iter().map(|range| {
-                let letters = trie.letters(range.low);
-                signature::bits(if open {
+                let letters = trie.word_bytes(range.low);
+                signature::prefix_bits(if open {
                     &letters[..letters.len().min(3)]
                 } else {
                     letters

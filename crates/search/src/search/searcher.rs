@@ -10,9 +10,10 @@ use crate::search::filter::Filter;
 use crate::search::postings::{self, BATCH};
 use crate::search::ranking;
 use crate::search::top_k::Top;
-use crate::segment::format::{Section, Segment};
-use crate::segment::forward_index::NOISE;
-use crate::segment::trie::Place;
+use crate::segment::format::Section;
+use crate::segment::forward_index::STOP_WORD_FLAG;
+use crate::segment::reader::Segment;
+use crate::segment::trie::Cursor;
 use crate::text::domain;
 use crate::text::tokenizer::Tokens;
 
@@ -30,7 +31,7 @@ pub struct Finder<'a> {
     /// Whether a name, filtered out or not, begins with the words of a reading.
     pub(crate) begun: bool,
     /// Where each word leads in the trie.
-    pub(crate) places: Vec<Option<Place<'a>>>,
+    pub(crate) places: Vec<Option<Cursor<'a>>>,
     /// The readings tried so far; a hit remembers which one found it.
     readings: Vec<Slots>,
 }
@@ -58,7 +59,7 @@ impl<'a> Finder<'a> {
 
     /// Finds, and gives the readings that were tried as well.
     pub(crate) fn finish(mut self) -> (Answer<'a>, Vec<Slots>) {
-        if self.query.take > 0 && !self.filter.is_empty() && self.segment.documents() > 0 {
+        if self.query.take > 0 && !self.filter.is_empty() && self.segment.document_count() > 0 {
             self.number();
             self.domain();
             let identified = self
@@ -137,10 +138,10 @@ impl<'a> Finder<'a> {
             return;
         }
         let scale = 10u32.pow(9 - digits.len() as u32);
-        let numbers = self.segment.numbers(Section::Numbers);
+        let numbers = self.segment.u32s(Section::RegistrationNumbers);
         let (from, to) = (
-            numbers.below(start * scale),
-            numbers.below((start + 1).saturating_mul(scale)),
+            numbers.lower_bound(start * scale),
+            numbers.lower_bound((start + 1).saturating_mul(scale)),
         );
         let bonus = if scale == 1 {
             ranking::IDENTIFIED
@@ -149,11 +150,11 @@ impl<'a> Finder<'a> {
         };
         for document in self
             .segment
-            .numbers(Section::NumberDocuments)
+            .u32s(Section::RegistrationDocuments)
             .slice(from, to)
             .iter()
         {
-            let score = self.segment.weight(document) + bonus;
+            let score = self.segment.prominence(document) + bonus;
             self.offer(document, score, Tier::Number, 0, Reading::Typed);
         }
     }
@@ -173,7 +174,7 @@ impl<'a> Finder<'a> {
             let whole = self
                 .segment
                 .record(document)
-                .places()
+                .location()
                 .iter()
                 .any(|term| Some(term) == slot.exact);
             let bonus = if whole {
@@ -183,7 +184,7 @@ impl<'a> Finder<'a> {
             };
             self.offer(
                 document,
-                self.segment.weight(document) + bonus,
+                self.segment.prominence(document) + bonus,
                 Tier::Domain,
                 0,
                 Reading::Typed,
@@ -199,13 +200,13 @@ fn matched(segment: Segment<'_>, slots: &Slots, hit: &Hit) -> u64 {
     if begins && slots.plain() {
         return slots.all().iter().fold(0, |words, slot| words | slot.words);
     }
-    let record = segment.record(hit.document).all();
+    let record = segment.record(hit.document).all_terms();
     let initials = match hit.reading {
         Reading::Initials(at) => 1 << at,
         _ => 0,
     };
     slots.all().iter().fold(initials, |words, slot| {
-        let has = record.iter().any(|term| slots.has(slot, term & !NOISE));
+        let has = record.iter().any(|term| slots.has(slot, term & !STOP_WORD_FLAG));
         words | if has { slot.words } else { 0 }
     })
 }

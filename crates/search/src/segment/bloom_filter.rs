@@ -1,55 +1,54 @@
-//! Sieves: whether a document stands in a list, told by a few bits for each document of the list.
+//! Blocked Bloom filters: approximate membership of documents in posting lists.
 //!
-//! A document sets three bits of one word of eight bytes, chosen by its number; a word is shared by four documents at the
-//! most on average. What stands in the list always passes, of the others about one in a hundred does. A sieve is no
-//! larger than its list, and a look at it costs one read wherever the document stands, so that long lists are compared
-//! without being walked side by side.
+//! A hash of the document selects one block of 64 bits and three bits in it, so that a lookup reads a single word
+//! of memory. Blocks hold four documents at most on average: a filter is not larger than its list, and about one in
+//! a hundred documents outside the list is a false positive. Long lists can thus be intersected without walking
+//! them side by side.
 
-/// Documents that share a word.
-const SHARING: usize = 4;
+/// Average number of documents per block, at most.
+const DOCUMENTS_PER_BLOCK: usize = 4;
 
-/// The sieve of one list.
+/// The Bloom filter of a posting list.
 #[derive(Clone, Copy, Debug)]
-pub struct Sieve<'a>(pub &'a [u8]);
+pub struct BloomFilter<'a>(pub &'a [u8]);
 
-impl Sieve<'_> {
-    /// Whether the document may stand in the list.
+impl BloomFilter<'_> {
+    /// Returns `false` only if the document is not in the list. An empty filter excludes nothing.
     #[inline]
-    pub fn passes(self, document: u32) -> bool {
-        let (at, bits) = place(document, self.0.len() / 8);
-        match self.0.get(at * 8..at * 8 + 8) {
-            Some(word) => !u64::from_le_bytes(word.try_into().unwrap_or_default()) & bits == 0,
+    pub fn may_contain(self, document: u32) -> bool {
+        let (block, mask) = locate(document, self.0.len() / 8);
+        match self.0.get(block * 8..block * 8 + 8) {
+            Some(bytes) => !u64::from_le_bytes(bytes.try_into().unwrap_or_default()) & mask == 0,
             None => true,
         }
     }
 }
 
-/// The word of a document among `words`, a power of two, and its bits in it.
+/// Returns the block of a document and its bits in the block. `block_count` must be a power of two.
 #[inline]
-fn place(document: u32, words: usize) -> (usize, u64) {
+fn locate(document: u32, block_count: usize) -> (usize, u64) {
     let hash = u64::from(document).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let bit = |shift: u32| 1u64 << (hash >> shift & 63);
-    let at = (hash >> 20) as usize & words.wrapping_sub(1);
-    (at, bit(58) | bit(52) | bit(46))
+    let block = (hash >> 20) as usize & block_count.wrapping_sub(1);
+    (block, bit(58) | bit(52) | bit(46))
 }
 
-/// How many words the sieve of a list of `length` documents has.
-fn words(length: usize) -> usize {
-    match length {
+fn block_count(documents: usize) -> usize {
+    match documents {
         0 => 0,
-        _ => length.div_ceil(SHARING).next_power_of_two(),
+        _ => documents.div_ceil(DOCUMENTS_PER_BLOCK).next_power_of_two(),
     }
 }
 
-/// Appends the sieve of `list`; how many words of eight bytes it has.
-pub fn build(list: &[u32], bytes: &mut Vec<u8>) -> usize {
-    let mut words = vec![0u64; words(list.len())];
-    for &document in list {
-        let (at, bits) = place(document, words.len());
-        words[at] |= bits;
+/// Appends the filter of `documents` to `bytes` and returns its number of blocks.
+pub fn build(documents: &[u32], bytes: &mut Vec<u8>) -> usize {
+    let mut blocks = vec![0u64; block_count(documents.len())];
+    for &document in documents {
+        let (block, mask) = locate(document, blocks.len());
+        blocks[block] |= mask;
     }
-    bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
-    words.len()
+    bytes.extend(blocks.iter().flat_map(|block| block.to_le_bytes()));
+    blocks.len()
 }
 
 #[cfg(test)]
@@ -59,26 +58,28 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_document_of_a_list_passes(list in proptest::collection::btree_set(0u32..50_000, 0..900)) {
-            let list: Vec<u32> = list.into_iter().collect();
+        fn there_are_no_false_negatives(documents in proptest::collection::btree_set(0u32..50_000, 0..900)) {
+            let documents: Vec<u32> = documents.into_iter().collect();
             let mut bytes = Vec::new();
-            prop_assert_eq!(build(&list, &mut bytes) * 8, bytes.len());
-            prop_assert!(list.iter().all(|&document| Sieve(&bytes).passes(document)));
+            prop_assert_eq!(build(&documents, &mut bytes) * 8, bytes.len());
+            prop_assert!(documents.iter().all(|&document| BloomFilter(&bytes).may_contain(document)));
         }
     }
 
     #[test]
-    fn few_others_pass() {
-        let list: Vec<u32> = (0..20_000).map(|n| n * 7).collect();
+    fn false_positives_are_rare() {
+        let documents: Vec<u32> = (0..20_000).map(|n| n * 7).collect();
         let mut bytes = Vec::new();
-        build(&list, &mut bytes);
+        build(&documents, &mut bytes);
         let others = (0..140_000).filter(|document| document % 7 != 0);
-        let passed = others.filter(|&document| Sieve(&bytes).passes(document)).count();
-        assert!(passed < 120_000 / 50, "{passed}");
+        let positives = others
+            .filter(|&document| BloomFilter(&bytes).may_contain(document))
+            .count();
+        assert!(positives < 120_000 / 50, "{positives}");
     }
 
     #[test]
-    fn a_sieve_that_is_missing_hides_nothing() {
-        assert!(Sieve(&[]).passes(9));
+    fn an_empty_filter_excludes_nothing() {
+        assert!(BloomFilter(&[]).may_contain(9));
     }
 }

@@ -1,78 +1,84 @@
-//! The words of one document, kept together so that a candidate is judged with one look.
+//! The forward index: the terms of each document.
 //!
-//! A record starts with the number of its names and, for each, how many words it has and which of them are its
-//! *spine* (the name without a leading "the" and without the forms of law at its end), and whether it is an alias. The numbers of the words follow,
-//! three bytes each, name after name, then those of its places.
+//! The record of a document has all its terms in one place, so that a candidate is checked and scored with one
+//! memory access. It starts with the number of names and, for each name, its number of words, its core and whether it
+//! is an alias. The *core* of a name is the name without a leading "the" and without legal suffixes at its end. The
+//! terms follow, three bytes each: those of every name, then those of the location and the domain.
 
-/// Words of a name that count; what stands behind is found by its word but not by its place in the name.
-pub const LONGEST_NAME: usize = 63;
+/// Maximum number of words of a name. Further words are not indexed.
+pub const MAX_NAME_WORDS: usize = 63;
 
-/// Names of a document, the shown one included.
-pub const MOST_NAMES: usize = 8;
+/// Maximum number of names of a document, including the display name.
+pub const MAX_NAMES: usize = 8;
 
-/// Set in the number of a word that is noise.
-pub const NOISE: u32 = 1 << 23;
+/// Set in a term that is a stop word.
+pub const STOP_WORD_FLAG: u32 = 1 << 23;
 
-/// The words of one name as the builder knows them.
+/// The terms of one name, before encoding.
 #[derive(Debug)]
-pub struct NameWords<'a> {
-    /// All words.
+pub struct NameTerms<'a> {
+    /// All terms.
     pub terms: &'a [u32],
-    /// Where the spine starts and ends.
-    pub spine: (u8, u8),
-    /// Whether it is an alias: another name that counts like the shown one.
-    pub alias: bool,
+    /// Start and end of the core.
+    pub core: (u8, u8),
+    /// Whether the name is an alias, which ranks like the display name.
+    pub is_alias: bool,
 }
 
-/// Writes a record.
-pub fn write(names: &[NameWords<'_>], places: &[u32], noise: impl Fn(u32) -> bool, bytes: &mut Vec<u8>) {
+/// Appends a record to `bytes`.
+pub fn write_record(
+    names: &[NameTerms<'_>],
+    location: &[u32],
+    is_stop_word: impl Fn(u32) -> bool,
+    bytes: &mut Vec<u8>,
+) {
     bytes.push(names.len() as u8);
     for name in names {
-        let alias = u8::from(name.alias) << 6;
-        bytes.extend([name.terms.len() as u8, name.spine.0 << 7 | alias | name.spine.1]);
+        let alias = u8::from(name.is_alias) << 6;
+        bytes.extend([name.terms.len() as u8, name.core.0 << 7 | alias | name.core.1]);
     }
-    bytes.push(places.len() as u8);
-    for &term in names.iter().flat_map(|name| name.terms).chain(places) {
-        let marked = term | if noise(term) { NOISE } else { 0 };
-        bytes.extend_from_slice(&marked.to_le_bytes()[..3]);
+    bytes.push(location.len() as u8);
+    for &term in names.iter().flat_map(|name| name.terms).chain(location) {
+        let flagged = term | if is_stop_word(term) { STOP_WORD_FLAG } else { 0 };
+        bytes.extend_from_slice(&flagged.to_le_bytes()[..3]);
     }
 }
 
-/// A record read in place.
+/// The record of a document, read in place.
 #[derive(Clone, Copy, Debug)]
-pub struct Record<'a>(pub &'a [u8]);
+pub struct DocumentRecord<'a>(pub &'a [u8]);
 
-/// The words of one name, or of the places, read in place.
+/// A list of terms in a record, read in place.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Terms<'a> {
+pub struct TermList<'a> {
     bytes: &'a [u8],
-    spine: (usize, usize),
-    alias: bool,
+    core: (usize, usize),
+    is_alias: bool,
 }
 
-impl<'a> Terms<'a> {
-    /// How many words there are.
+impl<'a> TermList<'a> {
+    /// Returns the number of terms.
     #[inline]
     pub fn len(self) -> usize {
         self.bytes.len() / 3
     }
 
-    /// The word `at`, with its mark of noise.
+    /// Returns the term at `index` with its stop-word flag.
     #[inline]
-    pub fn marked(self, at: usize) -> u32 {
-        match self.bytes.get(at * 3..at * 3 + 3) {
+    pub fn flagged_term(self, index: usize) -> u32 {
+        match self.bytes.get(index * 3..index * 3 + 3) {
             Some(bytes) => u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]),
             None => 0,
         }
     }
 
-    /// The word `at`.
+    /// Returns the term at `index`.
     #[inline]
-    pub fn term(self, at: usize) -> u32 {
-        self.marked(at) & !NOISE
+    pub fn term(self, index: usize) -> u32 {
+        self.flagged_term(index) & !STOP_WORD_FLAG
     }
 
-    /// All words in their order, with their marks of noise.
+    /// Iterates over the terms with their stop-word flags.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = u32> + 'a {
         self.bytes
@@ -80,41 +86,45 @@ impl<'a> Terms<'a> {
             .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]))
     }
 
-    /// The name without article and form of law.
+    /// Returns the core of a name.
     #[inline]
-    pub fn spine(self) -> Self {
-        let (from, to) = self.spine;
+    pub fn core(self) -> Self {
+        let (from, to) = self.core;
         let bytes = self.bytes.get(from * 3..to * 3).unwrap_or_default();
         Self {
             bytes,
-            spine: (0, bytes.len() / 3),
-            alias: self.alias,
+            core: (0, bytes.len() / 3),
+            is_alias: self.is_alias,
         }
     }
 
-    /// Where the spine starts.
+    /// Returns the index of the first term of the core.
     #[inline]
-    pub fn spine_start(self) -> usize {
-        self.spine.0
+    pub fn core_start(self) -> usize {
+        self.core.0
     }
 
-    /// Whether the name is an alias.
+    /// Returns `true` if the name is an alias.
     #[inline]
-    pub fn alias(self) -> bool {
-        self.alias
+    pub fn is_alias(self) -> bool {
+        self.is_alias
     }
 
-    /// Whether the words are exactly these.
+    /// Returns `true` if the terms, without flags, equal `terms`.
     #[cfg(test)]
     pub fn equals(self, terms: &[u32]) -> bool {
-        self.len() == terms.len() && self.iter().zip(terms).all(|(mine, term)| mine & !NOISE == *term)
+        self.len() == terms.len()
+            && self
+                .iter()
+                .zip(terms)
+                .all(|(flagged, term)| flagged & !STOP_WORD_FLAG == *term)
     }
 }
 
-impl<'a> Record<'a> {
-    /// How many names there are, the shown one first.
+impl<'a> DocumentRecord<'a> {
+    /// Returns the number of names.
     #[inline]
-    pub fn names(self) -> usize {
+    pub fn name_count(self) -> usize {
         self.0.first().map_or(0, |&count| usize::from(count))
     }
 
@@ -123,53 +133,53 @@ impl<'a> Record<'a> {
         self.0.get(at).map_or(0, |&byte| usize::from(byte))
     }
 
-    /// The words of name `which`.
+    /// Returns the terms of the name at `index`. The display name is at index 0.
     #[inline]
-    pub fn name(self, which: usize) -> Terms<'a> {
-        let names = self.names();
-        if which >= names {
-            return Terms {
+    pub fn name(self, index: usize) -> TermList<'a> {
+        let name_count = self.name_count();
+        if index >= name_count {
+            return TermList {
                 bytes: &[],
-                spine: (0, 0),
-                alias: false,
+                core: (0, 0),
+                is_alias: false,
             };
         }
-        let mut from = 2 + names * 2;
-        for earlier in 0..which {
+        let mut from = 2 + name_count * 2;
+        for earlier in 0..index {
             from += self.byte(1 + earlier * 2) * 3;
         }
-        let length = self.byte(1 + which * 2);
-        let spine = self.byte(2 + which * 2);
-        Terms {
+        let length = self.byte(1 + index * 2);
+        let core = self.byte(2 + index * 2);
+        TermList {
             bytes: self.0.get(from..from + length * 3).unwrap_or_default(),
-            spine: (spine >> 7, spine & 63),
-            alias: spine & 64 != 0,
+            core: (core >> 7, core & 63),
+            is_alias: core & 64 != 0,
         }
     }
 
-    /// The words of the places.
+    /// Returns the terms of the location and the domain.
     #[inline]
-    pub fn places(self) -> Terms<'a> {
-        let names = self.names();
-        let length = self.byte(1 + names * 2) * 3;
+    pub fn location(self) -> TermList<'a> {
+        let name_count = self.name_count();
+        let length = self.byte(1 + name_count * 2) * 3;
         let bytes = self
             .0
             .get(self.0.len().saturating_sub(length)..)
             .unwrap_or_default();
-        Terms {
+        TermList {
             bytes,
-            spine: (0, 0),
-            alias: false,
+            core: (0, 0),
+            is_alias: false,
         }
     }
 
-    /// Every word of the document, with its mark of noise.
+    /// Returns all terms of the document.
     #[inline]
-    pub fn all(self) -> Terms<'a> {
-        Terms {
-            bytes: self.0.get(2 + self.names() * 2..).unwrap_or_default(),
-            spine: (0, 0),
-            alias: false,
+    pub fn all_terms(self) -> TermList<'a> {
+        TermList {
+            bytes: self.0.get(2 + self.name_count() * 2..).unwrap_or_default(),
+            core: (0, 0),
+            is_alias: false,
         }
     }
 }
@@ -179,42 +189,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_gives_back_what_was_written() {
+    fn a_record_returns_what_was_written() {
         let mut bytes = Vec::new();
         let names = [
-            NameWords {
+            NameTerms {
                 terms: &[9, 70_000, 4],
-                spine: (1, 2),
-                alias: false,
+                core: (1, 2),
+                is_alias: false,
             },
-            NameWords {
+            NameTerms {
                 terms: &[5],
-                spine: (0, 1),
-                alias: true,
+                core: (0, 1),
+                is_alias: true,
             },
         ];
-        write(&names, &[1, 2], |term| term == 4, &mut bytes);
-        let record = Record(&bytes);
-        assert_eq!(record.names(), 2);
+        write_record(&names, &[1, 2], |term| term == 4, &mut bytes);
+        let record = DocumentRecord(&bytes);
+        assert_eq!(record.name_count(), 2);
         assert!(record.name(0).equals(&[9, 70_000, 4]));
-        assert_eq!((record.name(0).alias(), record.name(1).alias()), (false, true));
-        assert_eq!(record.name(0).marked(2), 4 | NOISE);
-        assert!(record.name(0).spine().equals(&[70_000]));
-        assert!(record.name(1).spine().equals(&[5]));
-        assert!(record.places().equals(&[1, 2]));
-        assert_eq!(record.all().len(), 6);
+        assert_eq!(
+            (record.name(0).is_alias(), record.name(1).is_alias()),
+            (false, true)
+        );
+        assert_eq!(record.name(0).flagged_term(2), 4 | STOP_WORD_FLAG);
+        assert!(record.name(0).core().equals(&[70_000]));
+        assert!(record.name(1).core().equals(&[5]));
+        assert!(record.location().equals(&[1, 2]));
+        assert_eq!(record.all_terms().len(), 6);
         assert_eq!(record.name(2).len(), 0);
     }
 
     #[test]
-    fn false_bytes_give_no_words_and_no_panic() {
+    fn invalid_bytes_do_not_panic() {
         for bytes in [&[][..], &[3], &[255, 255, 255], &[1, 200, 200, 9, 1]] {
-            let record = Record(bytes);
-            for which in 0..9 {
+            let record = DocumentRecord(bytes);
+            for index in 0..9 {
                 let _ = (
-                    record.name(which).spine().len(),
-                    record.places().len(),
-                    record.all().len(),
+                    record.name(index).core().len(),
+                    record.location().len(),
+                    record.all_terms().len(),
                 );
             }
         }

@@ -1,86 +1,86 @@
 //! Labels: lists of documents to browse and to filter by.
 //!
-//! The documents of a label stand in rank order, so that any page of a list is a slice. As a filter, a label is one
-//! more list to intersect; a frequent one has a bit for each document as well, and all but
-//! the most frequent have their own list of names, so that "names that begin with" costs the same with a label as without.
+//! The documents of a label are in rank order, so that any page of the list is a slice. As a filter, a label is one more
+//! posting list to intersect. A frequent label also has a bitmap, any other a Bloom filter. All but the most frequent
+//! labels have their own part of the name list, so that completing a prefix costs the same with a label as without.
 
-use crate::search::prefilter::Member;
-use crate::segment::bloom_filter::Sieve;
-use crate::segment::format::{Section, Segment};
-use crate::segment::min_tree::Ranked;
-use crate::segment::packed::{Bits, U32s};
+use crate::segment::bloom_filter::BloomFilter;
+use crate::segment::doc_set::DocSet;
+use crate::segment::format::Section;
+use crate::segment::min_tree::MinTree;
+use crate::segment::packed::{Bitmap, PackedU32s, bitmap_bytes};
+use crate::segment::reader::Segment;
 
-/// A label on more than one document of so many has bits.
-pub const FREQUENT: usize = 64;
-/// A label on more than one document of so many is filtered by looking at the names it is on.
-pub const MANY: usize = 4;
+/// A label has a bitmap if more than one in this many documents carries it.
+pub const BITMAP_RATIO: usize = 64;
+/// A label has no name list of its own if more than one in this many documents carries it.
+pub const NAME_LIST_RATIO: usize = 4;
 
-/// The documents of one label, most prominent first.
+/// The documents of a label, most prominent first.
 #[derive(Clone, Copy, Debug)]
-pub struct List<'a> {
-    documents: U32s<'a>,
-    bits: Option<Bits<'a>>,
-    sieve: Sieve<'a>,
-    places: U32s<'a>,
-    names: Ranked<'a>,
+pub struct LabelPostings<'a> {
+    documents: PackedU32s<'a>,
+    bitmap: Option<Bitmap<'a>>,
+    bloom: BloomFilter<'a>,
+    name_positions: PackedU32s<'a>,
+    names: MinTree<'a>,
 }
 
-impl<'a> List<'a> {
-    /// How many documents carry the label.
+impl<'a> LabelPostings<'a> {
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.documents.len()
     }
 
-    /// Whether no document carries the label.
+    /// Returns `true` if no document carries the label.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// `take` documents from place `from` on, fewer at the end.
-    pub fn slice(&self, from: usize, take: usize) -> impl Iterator<Item = u32> + 'a {
-        self.documents.slice(from, from.saturating_add(take)).iter()
+    /// Iterates over at most `limit` documents, starting at `offset`.
+    pub fn page(&self, offset: usize, limit: usize) -> impl Iterator<Item = u32> + 'a {
+        self.documents.slice(offset, offset.saturating_add(limit)).iter()
     }
 
-    /// Whether the document carries the label.
+    /// Returns `true` if the document carries the label.
     #[inline]
-    pub fn has(&self, document: u32) -> bool {
-        match self.bits {
-            Some(bits) => bits.has(document),
-            None => self.sieve.passes(document) && self.documents.holds(document),
+    pub fn contains(&self, document: u32) -> bool {
+        match self.bitmap {
+            Some(bitmap) => bitmap.contains(document),
+            None => self.bloom.may_contain(document) && self.documents.contains(document),
         }
     }
 
-    pub(crate) fn documents(&self) -> U32s<'a> {
+    pub(crate) fn documents(&self) -> PackedU32s<'a> {
         self.documents
     }
 
-    /// The list as it is asked for a document.
-    pub(crate) fn member(&self) -> Member<'a> {
-        match self.bits {
-            Some(bits) => Member::Bits(bits),
-            None => Member::Sieve(self.sieve),
+    pub(crate) fn doc_set(&self) -> DocSet<'a> {
+        match self.bitmap {
+            Some(bitmap) => DocSet::Bitmap(bitmap),
+            None => DocSet::Bloom(self.bloom),
         }
     }
 
-    /// The names of its documents in order and their places among all names, if the label has them.
-    pub(crate) fn names(&self) -> Option<(U32s<'a>, Ranked<'a>)> {
-        (self.places.len() > 0).then_some((self.places, self.names))
+    /// Returns the name list of the label and the positions of its entries in the full name list, if it has one.
+    pub(crate) fn name_list(&self) -> Option<(PackedU32s<'a>, MinTree<'a>)> {
+        (self.name_positions.len() > 0).then_some((self.name_positions, self.names))
     }
 }
 
 impl<'a> Segment<'a> {
     pub(crate) fn label_count(self) -> usize {
-        self.numbers(Section::LabelStarts).len().saturating_sub(1)
+        self.u32s(Section::LabelTextOffsets).len().saturating_sub(1)
     }
 
-    pub(crate) fn label_text(self, at: usize) -> &'a str {
-        let starts = self.numbers(Section::LabelStarts);
-        let range = starts.get(at) as usize..starts.get(at + 1) as usize;
+    pub(crate) fn label_text(self, index: usize) -> &'a str {
+        let offsets = self.u32s(Section::LabelTextOffsets);
+        let range = offsets.get(index) as usize..offsets.get(index + 1) as usize;
         std::str::from_utf8(self.bytes(Section::LabelText).get(range).unwrap_or_default()).unwrap_or_default()
     }
 
-    /// The first label that is not before `text`.
-    pub(crate) fn label_at(self, text: &str) -> usize {
+    /// Returns the index of the first label that is not less than `text`.
+    pub(crate) fn label_lower_bound(self, text: &str) -> usize {
         let (mut low, mut high) = (0, self.label_count());
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -93,36 +93,41 @@ impl<'a> Segment<'a> {
         low
     }
 
-    /// The list of the label `text`, if any document carries it.
-    pub(crate) fn label(self, text: &str) -> Option<List<'a>> {
-        let at = self.label_at(text);
-        (at < self.label_count() && self.label_text(at) == text).then(|| self.label_list(at))
+    /// Returns the documents of the label `text`, if it exists.
+    pub(crate) fn find_label(self, text: &str) -> Option<LabelPostings<'a>> {
+        let index = self.label_lower_bound(text);
+        (index < self.label_count() && self.label_text(index) == text).then(|| self.label_postings(index))
     }
 
-    pub(crate) fn label_list(self, at: usize) -> List<'a> {
-        let part = |starts: Section, of: Section| {
-            let starts = self.numbers(starts);
-            self.numbers(of)
-                .slice(starts.get(at) as usize, starts.get(at + 1) as usize)
+    pub(crate) fn label_postings(self, index: usize) -> LabelPostings<'a> {
+        let list = |offsets: Section, values: Section| {
+            let offsets = self.u32s(offsets);
+            self.u32s(values)
+                .slice(offsets.get(index) as usize, offsets.get(index + 1) as usize)
         };
-        let row = (self.documents() as usize).div_ceil(64) * 8;
-        let bits = match self.numbers(Section::LabelBitsOf).get(at) as usize {
+        let size = bitmap_bytes(self.document_count() as usize);
+        // Bitmaps are numbered from 1; 0 stands for none.
+        let bitmap = match self.u32s(Section::LabelBitmapNumbers).get(index) as usize {
             0 => None,
             number => self
-                .bytes(Section::LabelBits)
-                .get((number - 1) * row..number * row)
-                .map(Bits),
+                .bytes(Section::LabelBitmaps)
+                .get((number - 1) * size..number * size)
+                .map(Bitmap),
         };
-        let sieves = self.numbers(Section::LabelSieveStarts);
-        let sieve = sieves.get(at) as usize * 8..sieves.get(at + 1) as usize * 8;
-        List {
-            sieve: Sieve(self.bytes(Section::LabelSieves).get(sieve).unwrap_or_default()),
-            documents: part(Section::LabelListStarts, Section::LabelLists),
-            bits,
-            places: part(Section::LabelNameStarts, Section::LabelNamePlaces),
-            names: Ranked::new(
-                part(Section::LabelNameStarts, Section::LabelNameEntries),
-                part(Section::LabelMinimaStarts, Section::LabelMinima),
+        let offsets = self.u32s(Section::LabelBloomOffsets);
+        let bloom = offsets.get(index) as usize * 8..offsets.get(index + 1) as usize * 8;
+        LabelPostings {
+            bloom: BloomFilter(
+                self.bytes(Section::LabelBloomFilters)
+                    .get(bloom)
+                    .unwrap_or_default(),
+            ),
+            documents: list(Section::LabelPostingOffsets, Section::LabelPostings),
+            bitmap,
+            name_positions: list(Section::LabelNameOffsets, Section::LabelNamePositions),
+            names: MinTree::new(
+                list(Section::LabelNameOffsets, Section::LabelNameEntries),
+                list(Section::LabelMinimaOffsets, Section::LabelMinima),
             ),
         }
     }

@@ -1,10 +1,11 @@
-//! A glance at a document: 64 bits that tell most documents without a beginning from those with it.
+//! Document signatures: 64 bits that rule out most documents without a given prefix.
 //!
-//! Each word of a document sets one bit for its first two letters and one for its first three. A document that lacks
-//! the bits of what was typed has no word that begins so, which spares a look at its record.
+//! Each word of a document sets one bit for its first two letters and one for its first three, as in a signature
+//! file. A document whose signature lacks the bits of a prefix has no word with that prefix, and its record need not
+//! be read.
 
-/// The bits of a word, or of its beginning.
-pub fn bits(letters: &[u8]) -> u64 {
+/// Returns the signature bits of a word or of a prefix.
+pub fn prefix_bits(letters: &[u8]) -> u64 {
     let mut bits = 0;
     if let [first, second, ..] = *letters {
         let two = u32::from(first) << 8 | u32::from(second);
@@ -22,11 +23,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_has_all_bits_of_its_beginnings() {
+    fn a_word_has_all_bits_of_its_prefixes() {
         for end in 0..=10 {
-            let start = bits(&b"foundation"[..end]);
-            assert_eq!(bits(b"foundation") & start, start);
+            let prefix = prefix_bits(&b"foundation"[..end]);
+            assert_eq!(prefix_bits(b"foundation") & prefix, prefix);
         }
-        assert_eq!(bits(b"a"), 0);
+        assert_eq!(prefix_bits(b"a"), 0);
     }
 }

@@ -1,114 +1,125 @@
 //! The dictionary: all words in order, and a trie over them.
 //!
-//! Words are numbered in the order of their letters, so that all words with one beginning are one range of numbers.
-//! A node of the trie holds a bit for each letter that follows, its range of words, and where its children are; a
-//! child that only one word passes through is that word itself. A step costs one bit test and one read, which is
-//! what makes trying every single-letter mistake affordable (see [`crate::search::fuzzy`]).
+//! Words are numbered in lexicographic order, so that all words with a given prefix are one range of terms. A node of
+//! the trie holds a bit for each symbol that can follow, its range of terms and the position of its children. A child
+//! with a single word is a leaf and refers to the word itself. A step costs one bit test and one read, which makes it
+//! affordable to try every single edit of a word.
 
-use crate::segment::packed::U32s;
+use std::collections::VecDeque;
 
-/// The letters of the trie, in the order of the bytes they stand for.
-///
-/// A byte of a letter beyond ASCII takes two symbols, one for each half.
-const HIGH_HALF: u8 = 38;
-const LOW_HALF: u8 = 46;
-const NODE: usize = 20;
-const LEAF: u32 = 1 << 31;
+use crate::segment::packed::{PackedU32s, pack_u32s};
 
-/// Numbers of neighbouring words: `low..high`.
+// Symbols are numbered in the order of the bytes that they stand for: 0 is a hyphen, 1 any other ASCII character,
+// then digits and letters. A byte beyond ASCII takes two symbols, one for each half.
+const HYPHEN: u8 = 0;
+const OTHER_ASCII: u8 = 1;
+const DIGITS: u8 = 2;
+const LETTERS: u8 = 12;
+const HIGH_HALVES: u8 = 38;
+const LOW_HALVES: u8 = 46;
+
+/// Size of an encoded node: following symbols, first child, first term, end of the terms.
+const NODE_BYTES: usize = 20;
+/// Set in a child that is a leaf; the other bits are its term.
+const LEAF_FLAG: u32 = 1 << 31;
+/// Set in the end of the terms of a node if a word ends at the node.
+const WORD_FLAG: u32 = 1 << 31;
+
+/// A range of terms, `low..high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Range {
-    /// The first word.
+pub struct TermRange {
+    /// The first term.
     pub low: u32,
-    /// The word after the last.
+    /// The term after the last.
     pub high: u32,
 }
 
-impl Range {
-    /// The range of one word.
-    pub fn one(term: u32) -> Self {
+impl TermRange {
+    /// Creates a range of one term.
+    pub fn single(term: u32) -> Self {
         Self {
             low: term,
             high: term + 1,
         }
     }
 
-    /// How many they are. In a damaged segment the end may stand before the beginning.
+    /// Returns the number of terms. In a damaged segment, the end can be before the start.
     #[inline]
     pub fn count(self) -> usize {
         self.high.saturating_sub(self.low) as usize
     }
 
-    /// Whether the word is one of them.
+    /// Returns `true` if the range contains `term`.
     #[inline]
-    pub fn has(self, term: u32) -> bool {
+    pub fn contains(self, term: u32) -> bool {
         self.low <= term && term < self.high
     }
 }
 
-/// A word or a beginning of one, as symbols of the trie.
-pub fn symbols(word: &str, symbols: &mut Vec<u8>) {
+/// Replaces `symbols` with those of a word or of a prefix.
+pub fn encode(word: &str, symbols: &mut Vec<u8>) {
     symbols.clear();
     for byte in word.bytes() {
         match byte {
-            b'a'..=b'z' => symbols.push(byte - b'a' + 12),
-            b'0'..=b'9' => symbols.push(byte - b'0' + 2),
-            b'-' => symbols.push(0),
-            0x80.. => symbols.extend([HIGH_HALF + (byte >> 4 & 7), LOW_HALF + (byte & 15)]),
-            _ => symbols.push(1),
+            b'a'..=b'z' => symbols.push(byte - b'a' + LETTERS),
+            b'0'..=b'9' => symbols.push(byte - b'0' + DIGITS),
+            b'-' => symbols.push(HYPHEN),
+            0x80.. => symbols.extend([HIGH_HALVES + (byte >> 4 & 7), LOW_HALVES + (byte & 15)]),
+            _ => symbols.push(OTHER_ASCII),
         }
     }
 }
 
-/// Where a walk through the trie stands.
+/// A position in the trie, reached by a prefix.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'a> {
-    /// At a node: several words go on from here.
+pub enum Cursor<'a> {
+    /// At a node: several words have the prefix.
     Node(Node),
-    /// Inside the only word that goes on from here: its number and the symbols left.
-    Word(u32, Tail<'a>),
+    /// Inside a leaf: only this term has the prefix, and the suffix is the rest of its word.
+    Leaf(u32, Suffix<'a>),
 }
 
-/// A node: several words share the letters that lead here.
+/// A node of the trie.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    at: u32,
-    followers: u64,
-    kids: u32,
-    range: Range,
-    ends: bool,
+    id: u32,
+    next_symbols: u64,
+    first_child: u32,
+    terms: TermRange,
+    ends_word: bool,
 }
 
-/// The bytes left of a word, and whether a high half was read of the first of them.
+/// The rest of a word in a leaf.
 #[derive(Clone, Copy, Debug)]
-pub struct Tail<'a> {
-    left: &'a [u8],
-    half: bool,
+pub struct Suffix<'a> {
+    bytes: &'a [u8],
+    /// Whether the high half of the first byte has been read.
+    is_half_read: bool,
 }
 
-impl Tail<'_> {
-    fn first(self) -> Option<u8> {
-        let byte = *self.left.first()?;
+impl Suffix<'_> {
+    fn first_symbol(self) -> Option<u8> {
+        let byte = *self.bytes.first()?;
         Some(match byte {
-            b'a'..=b'z' => byte - b'a' + 12,
-            b'0'..=b'9' => byte - b'0' + 2,
-            b'-' => 0,
-            0x80.. if self.half => LOW_HALF + (byte & 15),
-            0x80.. => HIGH_HALF + (byte >> 4 & 7),
-            _ => 1,
+            b'a'..=b'z' => byte - b'a' + LETTERS,
+            b'0'..=b'9' => byte - b'0' + DIGITS,
+            b'-' => HYPHEN,
+            0x80.. if self.is_half_read => LOW_HALVES + (byte & 15),
+            0x80.. => HIGH_HALVES + (byte >> 4 & 7),
+            _ => OTHER_ASCII,
         })
     }
 
-    fn rest(self) -> Self {
-        if self.left[0] >= 0x80 && !self.half {
+    fn skip_symbol(self) -> Self {
+        if self.bytes[0] >= 0x80 && !self.is_half_read {
             Self {
-                left: self.left,
-                half: true,
+                bytes: self.bytes,
+                is_half_read: true,
             }
         } else {
             Self {
-                left: &self.left[1..],
-                half: false,
+                bytes: &self.bytes[1..],
+                is_half_read: false,
             }
         }
     }
@@ -118,245 +129,266 @@ impl Tail<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Trie<'a> {
     nodes: &'a [u8],
-    kids: U32s<'a>,
-    starts: U32s<'a>,
+    children: PackedU32s<'a>,
+    word_offsets: PackedU32s<'a>,
     text: &'a [u8],
 }
 
 impl<'a> Trie<'a> {
-    /// The trie in these sections of a segment.
-    pub fn new(nodes: &'a [u8], kids: U32s<'a>, starts: U32s<'a>, text: &'a [u8]) -> Self {
+    /// Creates a trie over four sections of a segment.
+    pub fn new(
+        nodes: &'a [u8],
+        children: PackedU32s<'a>,
+        word_offsets: PackedU32s<'a>,
+        text: &'a [u8],
+    ) -> Self {
         Self {
             nodes,
-            kids,
-            starts,
+            children,
+            word_offsets,
             text,
         }
     }
 
-    /// The word with this number.
+    /// Returns the word of a term.
     pub fn word(self, term: u32) -> &'a str {
-        std::str::from_utf8(self.letters(term)).unwrap_or_default()
+        std::str::from_utf8(self.word_bytes(term)).unwrap_or_default()
     }
 
-    /// The bytes of the word with this number.
+    /// Returns the bytes of the word of a term.
     #[inline]
-    pub fn letters(self, term: u32) -> &'a [u8] {
-        let (from, to) = (self.starts.get(term as usize), self.starts.get(term as usize + 1));
+    pub fn word_bytes(self, term: u32) -> &'a [u8] {
+        let (from, to) = (
+            self.word_offsets.get(term as usize),
+            self.word_offsets.get(term as usize + 1),
+        );
         self.text.get(from as usize..to as usize).unwrap_or_default()
     }
 
-    /// The place before the first letter.
-    pub fn root(self) -> Option<Place<'a>> {
-        self.node(0).map(Place::Node)
+    /// Returns the cursor of the empty prefix.
+    pub fn root(self) -> Option<Cursor<'a>> {
+        self.node(0).map(Cursor::Node)
     }
 
     #[inline]
-    fn node(self, at: u32) -> Option<Node> {
-        let from = at as usize * NODE;
-        let bytes = self.nodes.get(from..from + NODE)?;
+    fn node(self, id: u32) -> Option<Node> {
+        let from = id as usize * NODE_BYTES;
+        let bytes = self.nodes.get(from..from + NODE_BYTES)?;
         let number = |from: usize| {
             u32::from_le_bytes([bytes[from], bytes[from + 1], bytes[from + 2], bytes[from + 3]])
         };
         let high = number(16);
         Some(Node {
-            at,
-            followers: u64::from(number(0)) | u64::from(number(4)) << 32,
-            kids: number(8),
-            range: Range {
+            id,
+            next_symbols: u64::from(number(0)) | u64::from(number(4)) << 32,
+            first_child: number(8),
+            terms: TermRange {
                 low: number(12),
-                high: high & !LEAF,
+                high: high & !WORD_FLAG,
             },
-            ends: high & LEAF != 0,
+            ends_word: high & WORD_FLAG != 0,
         })
     }
 
-    /// One step by `symbol`; `depth` symbols led to `place`.
+    /// Extends the prefix of `cursor`, which has `depth` symbols, by one symbol.
     #[inline]
-    pub fn step(self, place: Place<'a>, depth: usize, symbol: u8) -> Option<Place<'a>> {
-        match place {
-            Place::Node(node) => {
+    pub fn step(self, cursor: Cursor<'a>, depth: usize, symbol: u8) -> Option<Cursor<'a>> {
+        match cursor {
+            Cursor::Node(node) => {
                 let bit = 1u64 << symbol;
-                if node.followers & bit == 0 {
+                if node.next_symbols & bit == 0 {
                     return None;
                 }
-                let child = node.kids + (node.followers & (bit - 1)).count_ones();
-                let kid = self.kids.get(child as usize);
-                if kid & LEAF == 0 {
-                    return self.node(kid).map(Place::Node);
+                let index = node.first_child + (node.next_symbols & (bit - 1)).count_ones();
+                let child = self.children.get(index as usize);
+                if child & LEAF_FLAG == 0 {
+                    return self.node(child).map(Cursor::Node);
                 }
-                let term = kid & !LEAF;
-                let mut tail = Tail {
-                    left: self.letters(term),
-                    half: false,
+                let term = child & !LEAF_FLAG;
+                let mut suffix = Suffix {
+                    bytes: self.word_bytes(term),
+                    is_half_read: false,
                 };
                 for _ in 0..=depth {
-                    tail.first()?;
-                    tail = tail.rest();
+                    suffix.first_symbol()?;
+                    suffix = suffix.skip_symbol();
                 }
-                Some(Place::Word(term, tail))
+                Some(Cursor::Leaf(term, suffix))
             }
-            Place::Word(term, tail) => (tail.first()? == symbol).then(|| Place::Word(term, tail.rest())),
+            Cursor::Leaf(term, suffix) => {
+                (suffix.first_symbol()? == symbol).then(|| Cursor::Leaf(term, suffix.skip_symbol()))
+            }
         }
     }
 
-    /// Walks by all of `symbols`.
+    /// Extends the prefix of `cursor`, which has `depth` symbols, by all of `symbols`.
     #[inline]
-    pub fn walk(self, mut place: Place<'a>, depth: usize, symbols: &[u8]) -> Option<Place<'a>> {
+    pub fn walk(self, mut cursor: Cursor<'a>, depth: usize, symbols: &[u8]) -> Option<Cursor<'a>> {
         for (at, &symbol) in symbols.iter().enumerate() {
-            place = self.step(place, depth + at, symbol)?;
+            cursor = self.step(cursor, depth + at, symbol)?;
         }
-        Some(place)
+        Some(cursor)
     }
 
-    /// The place after all letters of `word`.
-    pub fn place(self, word: &str) -> Option<Place<'a>> {
-        let mut spelled = Vec::with_capacity(word.len());
-        symbols(word, &mut spelled);
-        self.find(&spelled)
+    /// Returns the cursor of a word or prefix.
+    pub fn find(self, prefix: &str) -> Option<Cursor<'a>> {
+        let mut symbols = Vec::with_capacity(prefix.len());
+        encode(prefix, &mut symbols);
+        self.find_symbols(&symbols)
     }
 
-    /// The place after all letters of `symbols`.
-    pub fn find(self, symbols: &[u8]) -> Option<Place<'a>> {
+    /// Returns the cursor of an encoded word or prefix.
+    pub fn find_symbols(self, symbols: &[u8]) -> Option<Cursor<'a>> {
         self.walk(self.root()?, 0, symbols)
     }
 }
 
-impl Place<'_> {
-    /// All words that pass here.
+impl Cursor<'_> {
+    /// Returns the terms that have the prefix.
     #[inline]
-    pub fn range(self) -> Range {
+    pub fn terms(self) -> TermRange {
         match self {
-            Place::Node(node) => node.range,
-            Place::Word(term, _) => Range::one(term),
+            Cursor::Node(node) => node.terms,
+            Cursor::Leaf(term, _) => TermRange::single(term),
         }
     }
 
-    /// The number of the node, if several words go on from here.
-    pub fn node(self) -> Option<u32> {
+    /// Returns the number of the node, unless the cursor is inside a leaf.
+    pub fn node_id(self) -> Option<u32> {
         match self {
-            Place::Node(node) => Some(node.at),
-            Place::Word(..) => None,
+            Cursor::Node(node) => Some(node.id),
+            Cursor::Leaf(..) => None,
         }
     }
 
-    /// The word that ends here.
+    /// Returns the term that equals the prefix.
     #[inline]
-    pub fn ends(self) -> Option<u32> {
+    pub fn exact_term(self) -> Option<u32> {
         match self {
-            Place::Node(node) => node.ends.then_some(node.range.low),
-            Place::Word(term, tail) => tail.left.is_empty().then_some(term),
+            Cursor::Node(node) => node.ends_word.then_some(node.terms.low),
+            Cursor::Leaf(term, suffix) => suffix.bytes.is_empty().then_some(term),
         }
     }
 
-    /// The symbols that may follow, as bits.
+    /// Returns the symbols that can follow the prefix, one bit for each.
     #[inline]
-    pub fn followers(self) -> u64 {
+    pub fn next_symbols(self) -> u64 {
         match self {
-            Place::Node(node) => node.followers,
-            Place::Word(_, tail) => tail.first().map_or(0, |symbol| 1 << symbol),
+            Cursor::Node(node) => node.next_symbols,
+            Cursor::Leaf(_, suffix) => suffix.first_symbol().map_or(0, |symbol| 1 << symbol),
         }
     }
 }
 
-/// The words that pass each node, in the order of the nodes.
-pub fn ranges(nodes: &[u8]) -> impl Iterator<Item = Range> {
-    let number = |bytes: &[u8], from: usize| U32s(bytes).get(from / 4);
-    nodes.chunks_exact(NODE).map(move |node| Range {
+/// Iterates over the terms of each node, in the order of the nodes.
+pub fn node_terms(nodes: &[u8]) -> impl Iterator<Item = TermRange> {
+    let number = |bytes: &[u8], from: usize| PackedU32s(bytes).get(from / 4);
+    nodes.chunks_exact(NODE_BYTES).map(move |node| TermRange {
         low: number(node, 12),
-        high: number(node, 16) & !LEAF,
+        high: number(node, 16) & !WORD_FLAG,
     })
 }
 
-/// Builds the nodes and their children over `words`, which must be sorted and distinct.
+/// Encodes the nodes and their children for `words`, which must be sorted and distinct.
+///
+/// Nodes are written breadth first, so that those near the root, which every query reads, share a few pages.
 pub fn build(words: &[&str]) -> (Vec<u8>, Vec<u8>) {
-    let mut spelled = Vec::new();
+    let mut all_symbols = Vec::new();
     let mut ends = Vec::with_capacity(words.len());
-    let mut one = Vec::new();
+    let mut buffer = Vec::new();
     for word in words {
-        symbols(word, &mut one);
-        spelled.extend_from_slice(&one);
-        ends.push(spelled.len());
+        encode(word, &mut buffer);
+        all_symbols.extend_from_slice(&buffer);
+        ends.push(all_symbols.len());
     }
-    let letters = |term: usize| &spelled[if term == 0 { 0 } else { ends[term - 1] }..ends[term]];
-    let (mut nodes, mut kids) = (Vec::new(), Vec::<u32>::new());
-    let mut queue = std::collections::VecDeque::from([(0, words.len(), 0)]);
-    let mut known = 1u32;
+    let symbols = |term: usize| &all_symbols[if term == 0 { 0 } else { ends[term - 1] }..ends[term]];
+    let (mut nodes, mut children) = (Vec::new(), Vec::<u32>::new());
+    let mut queue = VecDeque::from([(0, words.len(), 0)]);
+    let mut node_count = 1u32;
     while let Some((low, high, depth)) = queue.pop_front() {
-        let ended = low < high && letters(low).len() == depth;
-        let mut followers = 0u64;
-        let first = kids.len() as u32;
-        let mut from = low + usize::from(ended);
+        let ends_word = low < high && symbols(low).len() == depth;
+        let mut next_symbols = 0u64;
+        let first_child = children.len() as u32;
+        let mut from = low + usize::from(ends_word);
         while from < high {
-            let symbol = letters(from)[depth];
+            let symbol = symbols(from)[depth];
             let mut to = from + 1;
-            while to < high && letters(to)[depth] == symbol {
+            while to < high && symbols(to)[depth] == symbol {
                 to += 1;
             }
-            followers |= 1 << symbol;
+            next_symbols |= 1 << symbol;
             if to - from == 1 {
-                kids.push(from as u32 | LEAF);
+                children.push(from as u32 | LEAF_FLAG);
             } else {
-                kids.push(known);
-                known += 1;
+                children.push(node_count);
+                node_count += 1;
                 queue.push_back((from, to, depth + 1));
             }
             from = to;
         }
-        nodes.extend_from_slice(&followers.to_le_bytes());
-        for number in [first, low as u32, high as u32 | if ended { LEAF } else { 0 }] {
+        nodes.extend_from_slice(&next_symbols.to_le_bytes());
+        let flag = if ends_word { WORD_FLAG } else { 0 };
+        for number in [first_child, low as u32, high as u32 | flag] {
             nodes.extend_from_slice(&number.to_le_bytes());
         }
     }
-    (nodes, crate::segment::packed::pack(kids))
+    (nodes, pack_u32s(children))
 }
 
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::segment::packed::pack;
     use proptest::prelude::*;
 
-    /// Builds a trie of `words` and hands it to `check`.
+    /// Calls `check` with a trie of `words`.
     pub fn with_trie<T>(words: &[&str], check: impl FnOnce(Trie<'_>) -> T) -> T {
-        let (nodes, kids) = build(words);
+        let (nodes, children) = build(words);
         let text = words.concat();
-        let starts = pack((0..=words.len()).map(|at| words[..at].concat().len() as u32));
-        check(Trie::new(&nodes, U32s(&kids), U32s(&starts), text.as_bytes()))
+        let offsets = pack_u32s((0..=words.len()).map(|at| words[..at].concat().len() as u32));
+        check(Trie::new(
+            &nodes,
+            PackedU32s(&children),
+            PackedU32s(&offsets),
+            text.as_bytes(),
+        ))
     }
 
     #[test]
-    fn a_beginning_is_a_range_of_words() {
+    fn a_prefix_is_a_range_of_terms() {
         with_trie(&["cat", "cats", "cattle", "dog", "школа"], |trie| {
-            let cat = trie.place("cat").unwrap();
-            assert_eq!((cat.range(), cat.ends()), (Range { low: 0, high: 3 }, Some(0)));
-            assert_eq!(trie.place("шко").unwrap().range(), Range::one(4));
-            assert_eq!(trie.place("школа").unwrap().ends(), Some(4));
-            assert!(trie.place("cow").is_none());
+            let cat = trie.find("cat").unwrap();
+            assert_eq!(
+                (cat.terms(), cat.exact_term()),
+                (TermRange { low: 0, high: 3 }, Some(0))
+            );
+            assert_eq!(trie.find("шко").unwrap().terms(), TermRange::single(4));
+            assert_eq!(trie.find("школа").unwrap().exact_term(), Some(4));
+            assert!(trie.find("cow").is_none());
         });
     }
 
     #[test]
     fn an_empty_dictionary_has_no_words() {
         with_trie(&[], |trie| {
-            assert!(trie.place("a").is_none());
+            assert!(trie.find("a").is_none());
         });
     }
 
     proptest! {
         #[test]
-        fn the_range_of_a_beginning_is_what_a_scan_finds(
-            words in proptest::collection::btree_set("[abé0-]{1,5}", 0..40), letters in "[abé0-]{0,5}",
+        fn the_trie_finds_what_a_scan_finds(
+            words in proptest::collection::btree_set("[abé0-]{1,5}", 0..40), prefix in "[abé0-]{0,5}",
         ) {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let wanted: Vec<u32> =
-                (0..words.len() as u32).filter(|&at| words[at as usize].starts_with(&letters)).collect();
+            let expected: Vec<u32> =
+                (0..words.len() as u32).filter(|&term| words[term as usize].starts_with(&prefix)).collect();
             with_trie(&words, |trie| {
-                let place = trie.place(&letters);
-                let found: Vec<u32> = place.map_or_else(Vec::new, |it| (it.range().low..it.range().high).collect());
-                assert_eq!(found, wanted);
-                let ends = place.and_then(Place::ends).map(|term| words[term as usize]);
-                assert_eq!(ends, words.iter().copied().find(|word| *word == letters));
+                let cursor = trie.find(&prefix);
+                let found: Vec<u32> =
+                    cursor.map_or_else(Vec::new, |it| (it.terms().low..it.terms().high).collect());
+                assert_eq!(found, expected);
+                let exact = cursor.and_then(Cursor::exact_term).map(|term| words[term as usize]);
+                assert_eq!(exact, words.iter().copied().find(|word| *word == prefix));
             });
         }
     }

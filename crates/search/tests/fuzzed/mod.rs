@@ -56,7 +56,7 @@ pub fn open(bytes: &[u8]) {
         }
         let _ = index
             .labels("")
-            .map(|(_, list)| list.slice(0, 10).count())
+            .map(|(_, list)| list.page(0, 10).count())
             .sum::<usize>();
     }
 }
