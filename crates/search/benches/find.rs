@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use search::{Builder, Document, Index, Query};
+use search::{Document, Index, IndexBuilder, Query};
 
 const WORDS: &[&str] = &[
     "American",
@@ -57,7 +57,7 @@ fn directory(count: u32) -> Index<Vec<u8>> {
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below
     };
-    let mut builder = Builder::new();
+    let mut builder = IndexBuilder::new();
     for at in 0..count {
         let words = 2 + draw(4);
         let mut name: Vec<String> = (0..words).map(|_| WORDS[draw(WORDS.len())].to_owned()).collect();
@@ -74,7 +74,7 @@ fn directory(count: u32) -> Index<Vec<u8>> {
         };
         let document = Document {
             name: &name.join(" "),
-            weight,
+            prominence: weight,
             labels: &[label],
             ..Document::default()
         };
@@ -95,7 +95,7 @@ fn find(criterion: &mut Criterion) {
         ("the same letter again and again", "a a a a a a a a"),
     ] {
         criterion.bench_function(name, |bench| {
-            bench.iter(|| black_box(index.find(&Query::new(black_box(text)))));
+            bench.iter(|| black_box(index.search(&Query::new(black_box(text)))));
         });
     }
     criterion.bench_function("filtered", |bench| {
@@ -103,7 +103,7 @@ fn find(criterion: &mut Criterion) {
             filter: &[&["cause:animals"]],
             ..Query::new("american ch")
         };
-        bench.iter(|| black_box(index.find(&query)));
+        bench.iter(|| black_box(index.search(&query)));
     });
 }
 

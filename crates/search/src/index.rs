@@ -43,7 +43,7 @@ impl<B: AsRef<[u8]>> Index<B> {
     }
 
     /// The best documents for a query.
-    pub fn find<'q>(&'q self, query: &Query<'q>) -> Answer<'q> {
+    pub fn search<'q>(&'q self, query: &Query<'q>) -> Answer<'q> {
         Finder::new(self.segment(), query).answer()
     }
 
@@ -69,12 +69,12 @@ impl<B: AsRef<[u8]>> Index<B> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Builder, Document, Index, Query, Reading, Tier};
+    use crate::{Document, Index, IndexBuilder, Query, Reading, Tier};
 
     fn index() -> Index<Vec<u8>> {
-        let mut builder = Builder::new();
-        let mut weight = 9.0;
-        for (name, aliases, place, number, domain) in [
+        let mut builder = IndexBuilder::new();
+        let mut prominence = 9.0;
+        for (name, aliases, location, number, domain) in [
             (
                 "American National Red Cross",
                 &["American Red Cross", "Red Cross"][..],
@@ -149,14 +149,14 @@ mod tests {
             let document = Document {
                 name,
                 aliases,
-                place: &[place],
-                number: Some(number),
+                location: &[location],
+                registration_number: Some(number),
                 domain: Some(domain),
-                weight,
+                prominence,
                 ..Document::default()
             };
             builder.add(&document).unwrap();
-            weight -= 0.5;
+            prominence -= 0.5;
         }
         Index::open(builder.finish().unwrap()).unwrap()
     }
@@ -188,7 +188,7 @@ mod tests {
             ("https://www.StJude.org/give", 2),
             ("stjude.o", 2),
         ] {
-            let answer = index.find(&Query::new(text));
+            let answer = index.search(&Query::new(text));
             assert_eq!(
                 answer.hits.first().map(|hit| hit.document),
                 Some(wanted),
@@ -199,21 +199,21 @@ mod tests {
 
     #[test]
     fn short_words_are_never_read_with_a_mistake() {
-        assert!(index().find(&Query::new("xlz")).hits.is_empty());
-        assert!(index().find(&Query::new("rde")).hits.is_empty());
+        assert!(index().search(&Query::new("xlz")).hits.is_empty());
+        assert!(index().search(&Query::new("rde")).hits.is_empty());
     }
 
     #[test]
     fn a_short_alias_is_found_whole_only() {
         let index = index();
-        assert_eq!(index.find(&Query::new("alz")).hits[0].tier, Tier::Whole);
-        let answer = index.find(&Query::new("al"));
+        assert_eq!(index.search(&Query::new("alz")).hits[0].tier, Tier::Whole);
+        let answer = index.search(&Query::new("al"));
         assert!(answer.hits.iter().all(|hit| hit.name == 0));
     }
 
     #[test]
     fn a_single_letter_between_two_words_may_be_run_together_with_them() {
-        let mut builder = Builder::new();
+        let mut builder = IndexBuilder::new();
         let names = [
             "Marin Arts",
             "Marina Arts",
@@ -235,12 +235,12 @@ mod tests {
             ("saveachild ", 2),
             ("marinaarts", 1),
         ] {
-            let answer = index.find(&Query::new(text));
+            let answer = index.search(&Query::new(text));
             let hit = answer.hits.first().map(|hit| (hit.document, hit.reading));
             assert_eq!(hit, Some((wanted, Reading::Split(0))), "{text}");
         }
         assert!(
-            index.find(&Query::new("amake")).hits.is_empty(),
+            index.search(&Query::new("amake")).hits.is_empty(),
             "no letter begins or ends the words"
         );
     }
@@ -248,11 +248,11 @@ mod tests {
     #[test]
     fn matched_words_are_given_as_typed() {
         let index = index();
-        let answer = index.find(&Query::new("The  FOOD Banq of Iowa"));
+        let answer = index.search(&Query::new("The  FOOD Banq of Iowa"));
         let matched: Vec<_> = answer.matched(&answer.hits[0]).collect();
         assert_eq!(matched, ["food", "banq", "of", "iowa"]);
         assert_eq!(answer.hits[0].reading, Reading::Typo(2));
-        let answer = index.find(&Query::new("53-019"));
+        let answer = index.search(&Query::new("53-019"));
         assert_eq!(answer.matched(&answer.hits[0]).collect::<Vec<_>>(), ["53-019"]);
     }
 
@@ -275,12 +275,30 @@ mod tests {
             &letters,
         ] {
             for take in [0, 1, 10, 5000] {
-                let answer = index.find(&Query {
+                let answer = index.search(&Query {
                     take,
                     ..Query::new(text)
                 });
                 assert!(answer.hits.len() <= take);
             }
         }
+    }
+
+    #[test]
+    fn a_word_is_found_by_a_synonym_that_no_document_has() {
+        let mut builder = IndexBuilder::new();
+        let document = Document {
+            name: "St Zquoxly Mission",
+            ..Document::default()
+        };
+        builder.add(&document).unwrap();
+        let index = Index::open(builder.finish().unwrap()).unwrap();
+        let results = index.search(&Query::new("saint zquoxly"));
+        assert_eq!(results.hits[0].reading, Reading::Typed);
+    }
+
+    #[test]
+    fn a_segment_without_documents_is_valid() {
+        assert!(Index::open(IndexBuilder::new().finish().unwrap()).is_ok());
     }
 }

@@ -4,21 +4,21 @@
 //! order of prominence; queries are what somebody has typed so far. The index is one string of bytes, read where it lies.
 //!
 //! ```
-//! use search::{Builder, Document, Index, Query};
+//! use search::{IndexBuilder, Document, Index, Query};
 //!
-//! let mut builder = Builder::new();
+//! let mut builder = IndexBuilder::new();
 //! builder.add(&Document {
 //!     name: "Médecins Sans Frontières USA",
 //!     aliases: &["Doctors Without Borders", "MSF"],
-//!     place: &["New York", "NY"],
-//!     weight: 8.8,
+//!     location: &["New York", "NY"],
+//!     prominence: 8.8,
 //!     ..Document::default()
 //! })?;
-//! builder.add(&Document { name: "Doctors of Oregon", place: &["Portland", "OR"], weight: 6.0, ..Document::default() })?;
+//! builder.add(&Document { name: "Doctors of Oregon", location: &["Portland", "OR"], prominence: 6.0, ..Document::default() })?;
 //! let index = Index::open(builder.finish()?)?;
 //!
 //! // A mistake, an alias and a word cut short.
-//! let answer = index.find(&Query::new("docters without bor"));
+//! let answer = index.search(&Query::new("docters without bor"));
 //! assert_eq!(answer.hits[0].document, 0);
 //! assert_eq!(answer.matched(&answer.hits[0]).collect::<Vec<_>>(), ["docters", "without", "bor"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -68,7 +68,7 @@ mod search;
 mod segment;
 mod text;
 
-pub use builder::{BuildError, Builder, Document};
+pub use builder::{BuildError, Document, IndexBuilder};
 pub use explain::Explanation;
 pub use index::Index;
 pub use merge_filter::Together;

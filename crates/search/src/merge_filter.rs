@@ -10,16 +10,16 @@ use crate::search::rewriter::ENOUGH;
 /// What all segments found, as far as it rules out what some of them found.
 ///
 /// ```
-/// use search::{Builder, Document, Index, Query, Together};
+/// use search::{IndexBuilder, Document, Index, Query, Together};
 ///
 /// let index = |name| {
-///     let mut builder = Builder::new();
-///     builder.add(&Document { name, weight: 1.0, ..Document::default() })?;
+///     let mut builder = IndexBuilder::new();
+///     builder.add(&Document { name, prominence: 1.0, ..Document::default() })?;
 ///     Ok::<_, Box<dyn std::error::Error>>(Index::open(builder.finish()?)?)
 /// };
 /// let (settled, recent) = (index("Portland Zoo")?, index("Portland Quoll Rescue")?);
 /// let query = Query::new("portland quoll");
-/// let (settled, recent) = (settled.find(&query).hits, recent.find(&query).hits);
+/// let (settled, recent) = (settled.search(&query).hits, recent.search(&query).hits);
 /// let together = Together::new(settled.iter().chain(&recent), query.take);
 /// assert!(together.keeps(&recent[0]) && !together.keeps(&settled[0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -148,7 +148,7 @@ mod tests {
             take: TAKE,
             ..Query::new(text)
         };
-        let answers: Vec<_> = indexes.iter().map(|index| index.find(&query).hits).collect();
+        let answers: Vec<_> = indexes.iter().map(|index| index.search(&query).hits).collect();
         let together = Together::new(answers.iter().flatten(), TAKE);
         let mut found = Vec::new();
         for (hits, bodies) in answers.iter().zip(parts) {

@@ -1,47 +1,47 @@
-//! The list of names in the order of their words.
+//! The name list: the names of all documents, sorted by their words.
 
-use super::documents::Documents;
-use super::{Sections, starts};
+use crate::builder::documents::Documents;
+use crate::builder::sections::{Sections, pack_offsets};
 use crate::segment::format::Section;
 use crate::segment::min_tree::{self, COMPLETIONS, MIN_COMPLETED_NAMES, MinTree, SmallestEntries};
 use crate::segment::name_entry;
 use crate::segment::packed::{PackedU32s, pack_u32s};
 use crate::segment::trie;
 
-/// One name on its way into the list: its first two words, then whose it is.
+/// A name in the list.
 #[derive(Clone, Copy, Debug)]
-struct Name {
-    words: u64,
+struct SortedName {
+    /// The first term of the core in the high half; the second plus one, or zero for none, in the low half.
+    first_terms: u64,
     entry: u32,
 }
 
-/// All names, sorted.
+/// The sorted names of all documents.
 #[derive(Debug)]
-pub struct Names {
-    sorted: Vec<Name>,
-    terms: usize,
+pub struct NameList {
+    names: Vec<SortedName>,
+    term_count: usize,
 }
 
-impl Names {
-    /// Sorts the names of all documents: by core, then by the whole name, then by prominence.
-    pub fn sort(documents: &Documents, terms: usize) -> Self {
-        let mut sorted = Vec::with_capacity(documents.len() as usize * 5 / 4);
+impl NameList {
+    /// Sorts the names of all documents by core, then by full name, then by prominence.
+    pub fn sort(documents: &Documents, term_count: usize) -> Self {
+        let mut names = Vec::with_capacity(documents.len() as usize * 5 / 4);
         for document in 0..documents.len() {
-            for (which, name) in documents.noted(document).names().enumerate() {
+            for (index, name) in documents.terms(document).names().enumerate() {
                 let core = &name.terms[usize::from(name.core.0)..usize::from(name.core.1)];
                 let Some(&first) = core.first() else { continue };
-                // Zero stands for "no second word", which sorts before every word.
+                // Zero means "no second term" and sorts before every term.
                 let second = core.get(1).map_or(0, |&term| term + 1);
-                let words = u64::from(first) << 32 | u64::from(second);
-                sorted.push(Name {
-                    words,
-                    entry: name_entry::pack(document, which),
+                names.push(SortedName {
+                    first_terms: u64::from(first) << 32 | u64::from(second),
+                    entry: name_entry::pack(document, index),
                 });
             }
         }
-        let text = |entry| {
+        let core_and_terms = |entry| {
             let name = documents
-                .noted(name_entry::document(entry))
+                .terms(name_entry::document(entry))
                 .names()
                 .nth(name_entry::name(entry));
             name.map_or((&[][..], &[][..]), |name| {
@@ -51,53 +51,56 @@ impl Names {
                 )
             })
         };
-        sorted.sort_unstable_by(|a, b| {
-            a.words
-                .cmp(&b.words)
-                .then_with(|| text(a.entry).cmp(&text(b.entry)))
+        names.sort_unstable_by(|a, b| {
+            a.first_terms
+                .cmp(&b.first_terms)
+                .then_with(|| core_and_terms(a.entry).cmp(&core_and_terms(b.entry)))
                 .then(a.entry.cmp(&b.entry))
         });
-        Self { sorted, terms }
+        Self { names, term_count }
     }
 
-    /// The entries in order.
+    /// Iterates over the entries in order.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = u32> {
-        self.sorted.iter().map(|name| name.entry)
+        self.names.iter().map(|name| name.entry)
     }
 
-    /// The sections of the list.
-    pub fn sections(self, nodes: &[u8]) -> Sections {
-        let mut counts = vec![0; self.terms];
-        for name in &self.sorted {
-            counts[(name.words >> 32) as usize] += 1;
+    /// Encodes the list, and the completions of the prefixes of `trie_nodes`.
+    pub fn sections(self, trie_nodes: &[u8]) -> Sections {
+        let mut counts = vec![0; self.term_count];
+        for name in &self.names {
+            counts[(name.first_terms >> 32) as usize] += 1;
         }
         let entries: Vec<u32> = self.entries().collect();
-        let starts_of = starts(counts.into_iter());
+        let offsets = pack_offsets(counts.into_iter());
         let minima = pack_u32s(min_tree::build(&entries));
         let entries = pack_u32s(entries);
-        let ranked = MinTree::new(PackedU32s(&entries), PackedU32s(&minima));
-        let mut ready = Vec::new();
-        let mut lengths = Vec::new();
-        for range in trie::node_terms(nodes) {
-            let from = PackedU32s(&starts_of).get(range.low as usize) as usize;
-            let to = PackedU32s(&starts_of).get(range.high as usize) as usize;
-            let mut least = SmallestEntries::new(COMPLETIONS);
+        let tree = MinTree::new(PackedU32s(&entries), PackedU32s(&minima));
+        let mut completions = Vec::new();
+        let mut completion_counts = Vec::new();
+        for terms in trie::node_terms(trie_nodes) {
+            let from = PackedU32s(&offsets).get(terms.low as usize) as usize;
+            let to = PackedU32s(&offsets).get(terms.high as usize) as usize;
+            let mut smallest = SmallestEntries::new(COMPLETIONS);
             if to - from > MIN_COMPLETED_NAMES {
-                ranked.find_smallest(from, to, &mut least);
+                tree.find_smallest(from, to, &mut smallest);
             }
-            lengths.push(least.entries().len());
-            ready.extend_from_slice(least.entries());
+            completion_counts.push(smallest.entries().len());
+            completions.extend_from_slice(smallest.entries());
         }
         vec![
-            (Section::CompletionOffsets, starts(lengths.into_iter())),
-            (Section::Completions, pack_u32s(ready)),
+            (
+                Section::CompletionOffsets,
+                pack_offsets(completion_counts.into_iter()),
+            ),
+            (Section::Completions, pack_u32s(completions)),
             (Section::NameMinima, minima),
             (Section::NameEntries, entries),
             (
                 Section::NameSecondTerms,
-                pack_u32s(self.sorted.iter().map(|name| name.words as u32)),
+                pack_u32s(self.names.iter().map(|name| name.first_terms as u32)),
             ),
-            (Section::NameOffsets, starts_of),
+            (Section::NameOffsets, offsets),
         ]
     }
 }

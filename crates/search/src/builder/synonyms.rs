@@ -1,63 +1,64 @@
-//! Words that stand for each other, among the words that really occur.
+//! Groups of synonyms among the words of the dictionary.
 
-use super::{Sections, starts};
+use crate::builder::sections::{Sections, pack_offsets};
 use crate::segment::format::Section;
 use crate::segment::packed::pack_u32s;
 use crate::text::english;
 
-/// A class larger than this would be an accident of plurals.
-const LARGEST: usize = 8;
+/// Maximum size of a group; a larger one is an accident of the plural rules and is discarded.
+const MAX_GROUP_SIZE: usize = 8;
 
-/// For each word its class, and for each class its words; class 0 is no class.
-pub fn sections(sorted: &[&str]) -> Sections {
-    let find = |word: &str| sorted.binary_search(&word).ok();
-    let mut leader: Vec<u32> = (0..sorted.len() as u32).collect();
-    for class in english::SYNONYMS {
-        let mut present = class.iter().filter_map(|word| find(word));
-        if let Some(first) = present.next() {
-            present.for_each(|other| join(&mut leader, first, other));
+/// Encodes the group of each word and the words of each group. Group 0 is empty and stands for none.
+pub fn sections(sorted_words: &[&str]) -> Sections {
+    let find = |word: &str| sorted_words.binary_search(&word).ok();
+    let mut parents: Vec<u32> = (0..sorted_words.len() as u32).collect();
+    for group in english::SYNONYMS {
+        let mut terms = group.iter().filter_map(|word| find(word));
+        if let Some(first) = terms.next() {
+            terms.for_each(|other| union(&mut parents, first, other));
         }
     }
-    for (at, word) in sorted.iter().enumerate() {
-        for singular in english::singular_forms(word).filter_map(|stem| find(&stem)) {
-            join(&mut leader, singular, at);
+    for (term, word) in sorted_words.iter().enumerate() {
+        for singular in english::singular_forms(word).filter_map(|form| find(&form)) {
+            union(&mut parents, singular, term);
         }
     }
-    let mut members: Vec<(u32, u32)> = (0..sorted.len())
-        .map(|at| (root(&leader, at) as u32, at as u32))
+    let mut terms_by_root: Vec<(u32, u32)> = (0..sorted_words.len())
+        .map(|term| (root(&parents, term) as u32, term as u32))
         .collect();
-    members.sort_unstable();
-    let mut class_of = vec![0u32; sorted.len()];
-    let mut classes: Vec<&[(u32, u32)]> = vec![&[]];
-    for class in members.chunk_by(|a, b| a.0 == b.0) {
-        if class.len() > 1 && class.len() <= LARGEST {
-            for &(_, term) in class {
-                class_of[term as usize] = classes.len() as u32;
+    terms_by_root.sort_unstable();
+    let mut group_of_term = vec![0u32; sorted_words.len()];
+    let mut groups: Vec<&[(u32, u32)]> = vec![&[]];
+    for group in terms_by_root.chunk_by(|a, b| a.0 == b.0) {
+        if group.len() > 1 && group.len() <= MAX_GROUP_SIZE {
+            for &(_, term) in group {
+                group_of_term[term as usize] = groups.len() as u32;
             }
-            classes.push(class);
+            groups.push(group);
         }
     }
     vec![
-        (Section::SynonymGroupOfTerm, pack_u32s(class_of)),
+        (Section::SynonymGroupOfTerm, pack_u32s(group_of_term)),
         (
             Section::SynonymGroupOffsets,
-            starts(classes.iter().map(|class| class.len())),
+            pack_offsets(groups.iter().map(|group| group.len())),
         ),
         (
             Section::SynonymGroups,
-            pack_u32s(classes.iter().flat_map(|class| class.iter().map(|it| it.1))),
+            pack_u32s(groups.iter().flat_map(|group| group.iter().map(|it| it.1))),
         ),
     ]
 }
 
-fn root(leader: &[u32], mut at: usize) -> usize {
-    while leader[at] as usize != at {
-        at = leader[at] as usize;
+/// Returns the root of a term in the union-find forest.
+fn root(parents: &[u32], mut term: usize) -> usize {
+    while parents[term] as usize != term {
+        term = parents[term] as usize;
     }
-    at
+    term
 }
 
-fn join(leader: &mut [u32], one: usize, other: usize) {
-    let (one, other) = (root(leader, one), root(leader, other));
-    leader[one.max(other)] = one.min(other) as u32;
+fn union(parents: &mut [u32], one: usize, other: usize) {
+    let (one, other) = (root(parents, one), root(parents, other));
+    parents[one.max(other)] = one.min(other) as u32;
 }

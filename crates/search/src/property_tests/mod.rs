@@ -4,7 +4,7 @@
 mod reference_matching;
 mod reference_search;
 
-use crate::{Builder, Document, Index, Query, Tier};
+use crate::{Document, Index, IndexBuilder, Query, Tier};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -135,17 +135,17 @@ pub fn build(bodies: &[Body]) -> Index<Vec<u8>> {
 }
 
 fn bytes(bodies: &[Body]) -> Vec<u8> {
-    let mut builder = Builder::new();
+    let mut builder = IndexBuilder::new();
     for body in bodies {
         builder
             .add(&Document {
                 name: &body.name,
                 aliases: &body.aliases.iter().map(String::as_str).collect::<Vec<_>>(),
-                also: &body.also.iter().map(String::as_str).collect::<Vec<_>>(),
-                place: &body.place.iter().map(String::as_str).collect::<Vec<_>>(),
-                number: body.number.as_deref(),
+                secondary_names: &body.also.iter().map(String::as_str).collect::<Vec<_>>(),
+                location: &body.place.iter().map(String::as_str).collect::<Vec<_>>(),
+                registration_number: body.number.as_deref(),
                 domain: None,
-                weight: body.weight,
+                prominence: body.weight,
                 labels: &body.labels,
             })
             .expect("the documents are in order");
@@ -165,7 +165,7 @@ proptest! {
         let groups: Vec<&[&str]> = labels.iter().map(<[&str; 1]>::as_slice).collect();
         let query = Query { text: &text, take, filter: &groups, hidden: None };
         let found: Vec<_> =
-            index.find(&query).hits.iter().map(|hit| (hit.document, hit.score, hit.tier, hit.reading)).collect();
+            index.search(&query).hits.iter().map(|hit| (hit.document, hit.score, hit.tier, hit.reading)).collect();
         let wanted = reference_search::scan(&bodies, &query);
         prop_assert_eq!(found, wanted, "{:?}", text);
     }
@@ -226,7 +226,7 @@ proptest! {
             let labels = LABELS.get(label).map(|label| [*label]);
             let groups: Vec<&[&str]> = labels.iter().map(<[&str; 1]>::as_slice).collect();
             let query = Query { filter: &groups, ..Query::new(&text) };
-            let found: Vec<u32> = index.find(&query).hits.iter().map(|hit| hit.document).collect();
+            let found: Vec<u32> = index.search(&query).hits.iter().map(|hit| hit.document).collect();
             let stem = |word: &str| word.trim_end_matches('s').to_owned();
             let wanted = (0..bodies.len() as u32).filter(|&at| {
                 let body = &bodies[at as usize];
@@ -255,7 +255,7 @@ fn a_name_is_exact_although_its_form_of_law_begins_a_longer_word_of_another() {
         labels: Vec::new(),
         weight: 1.0,
     }));
-    let answer = index.find(&Query::new("hope co"));
+    let answer = index.search(&Query::new("hope co"));
     assert_eq!((answer.hits[0].document, answer.hits[0].tier), (1, Tier::Exact));
 }
 
@@ -264,7 +264,7 @@ proptest! {
     fn every_document_is_first_or_tied_by_its_own_name(bodies in directory()) {
         let index = build(&bodies);
         for body in &bodies {
-            let answer = index.find(&Query::new(&body.name));
+            let answer = index.search(&Query::new(&body.name));
             let first = &bodies[answer.hits[0].document as usize];
             prop_assert_eq!(&first.name, &body.name);
             prop_assert_eq!(answer.hits[0].tier, Tier::Exact);
@@ -274,8 +274,8 @@ proptest! {
     #[test]
     fn the_same_question_has_the_same_answer_and_a_matched_word(bodies in directory(), text in typed()) {
         let (index, again) = (build(&bodies), build(&bodies));
-        let answer = index.find(&Query::new(&text));
-        prop_assert_eq!(&answer.hits, &again.find(&Query::new(&text)).hits);
+        let answer = index.search(&Query::new(&text));
+        prop_assert_eq!(&answer.hits, &again.search(&Query::new(&text)).hits);
         for hit in &answer.hits {
             prop_assert!(answer.matched(hit).next().is_some_and(|word| !word.is_empty()));
         }
@@ -286,7 +286,7 @@ proptest! {
         let index = build(&bodies);
         let hidden = |document: u32| document.is_multiple_of(2);
         let query = Query { hidden: Some(&hidden), ..Query::new(&text) };
-        prop_assert!(index.find(&query).hits.iter().all(|hit| hit.document % 2 == 1));
+        prop_assert!(index.search(&query).hits.iter().all(|hit| hit.document % 2 == 1));
     }
 
     #[test]
@@ -330,7 +330,7 @@ proptest! {
             }
         }
         if let Ok(index) = Index::open_trusted(bytes) {
-            let _ = index.find(&Query::new(&text)).hits.len();
+            let _ = index.search(&Query::new(&text)).hits.len();
             let _ = index.labels("").map(|(_, list)| list.len()).sum::<usize>();
         }
     }

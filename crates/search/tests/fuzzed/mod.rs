@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use search::{Builder, Document, Index, Query};
+use search::{Document, Index, IndexBuilder, Query};
 
 static INDEX: LazyLock<Index<Vec<u8>>> = LazyLock::new(|| {
-    let mut builder = Builder::new();
+    let mut builder = IndexBuilder::new();
     for (name, city) in [
         ("American National Red Cross", "Washington"),
         ("Médecins Sans Frontières", "New York"),
@@ -17,8 +17,8 @@ static INDEX: LazyLock<Index<Vec<u8>>> = LazyLock::new(|| {
         let document = Document {
             name,
             aliases: &["MSF"],
-            place: &[city],
-            number: Some("530196605"),
+            location: &[city],
+            registration_number: Some("530196605"),
             domain: Some("redcross.org"),
             labels: &["cause:health"],
             ..Document::default()
@@ -36,23 +36,23 @@ pub fn query(bytes: &[u8]) {
             filter,
             ..Query::new(&text)
         };
-        let answer = INDEX.find(&query);
+        let answer = INDEX.search(&query);
         assert!(answer.hits.len() <= 10);
         assert!(answer.hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
         for hit in &answer.hits {
             assert!((hit.document as usize) < INDEX.len());
             assert!(answer.matched(hit).next().is_some_and(|word| !word.is_empty()));
         }
-        assert_eq!(answer.hits, INDEX.find(&query).hits);
+        assert_eq!(answer.hits, INDEX.search(&query).hits);
     }
 }
 
 /// Any bytes are refused or can be asked without harm.
 pub fn open(bytes: &[u8]) {
-    let _ = Index::open(bytes).map(|index| index.find(&Query::new("red cr")).hits.len());
+    let _ = Index::open(bytes).map(|index| index.search(&Query::new("red cr")).hits.len());
     if let Ok(index) = Index::open_trusted(bytes) {
         for text in ["red cr", "a", "docters", "53019", "redcross.org"] {
-            let _ = index.find(&Query::new(text)).hits.len();
+            let _ = index.search(&Query::new(text)).hits.len();
         }
         let _ = index
             .labels("")
