@@ -1,164 +1,163 @@
-//! Answers of several segments to one query, taken together.
+//! Merging the results of several segments.
 //!
-//! Each segment is asked alone. One that does not have what is meant goes on to readings that are tried only where nothing
-//! was found, and what these find would stand beside the right answer of another segment, or before it.
+//! Each segment is searched on its own. A segment without the intended document goes on to rewrites that a single
+//! segment of all documents would never have tried; their hits would appear next to the right hit of another segment, or
+//! above it.
 
-use crate::query::{Hit, Reading, Tier};
+use crate::query::{Hit, MatchKind, Rewrite};
+use crate::search::budget::ENOUGH_HITS;
 use crate::search::ranking;
-use crate::search::rewriter::ENOUGH;
 
-/// What all segments found, as far as it rules out what some of them found.
+/// Decides which hits of several segments belong in the merged results.
 ///
 /// ```
-/// use search::{IndexBuilder, Document, Index, Query, Together};
+/// use search::{Document, Index, IndexBuilder, MergeFilter, Query};
 ///
 /// let index = |name| {
 ///     let mut builder = IndexBuilder::new();
 ///     builder.add(&Document { name, prominence: 1.0, ..Document::default() })?;
 ///     Ok::<_, Box<dyn std::error::Error>>(Index::open(builder.finish()?)?)
 /// };
-/// let (settled, recent) = (index("Portland Zoo")?, index("Portland Quoll Rescue")?);
+/// let (main, recent) = (index("Portland Zoo")?, index("Portland Quoll Rescue")?);
 /// let query = Query::new("portland quoll");
-/// let (settled, recent) = (settled.search(&query).hits, recent.search(&query).hits);
-/// let together = Together::new(settled.iter().chain(&recent), query.take);
-/// assert!(together.keeps(&recent[0]) && !together.keeps(&settled[0]));
+/// let (main, recent) = (main.search(&query).hits, recent.search(&query).hits);
+/// let filter = MergeFilter::new(main.iter().chain(&recent), query.limit);
+/// assert!(filter.accepts(&recent[0]) && !filter.accepts(&main[0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is an independent fact of the hits"
+    reason = "each is an independent property of the hits"
 )]
-pub struct Together {
-    /// The number or domain was typed as a whole.
-    identified: bool,
-    /// A document has the words as typed.
-    typed: bool,
-    /// So many documents have them that mistakes are not looked for.
-    enough: bool,
-    /// A word was read as two or as initials, or with a mistake, the others as typed.
-    one_changed: bool,
-    /// Something was found without leaving a word out.
-    complete: bool,
+pub struct MergeFilter {
+    /// A hit matches the complete registration number or domain.
+    has_identified: bool,
+    /// A hit matches the words as typed.
+    has_typed: bool,
+    /// There are so many hits for the words as typed that no corrections are tried.
+    has_enough: bool,
+    /// A hit was found by changing one word: splitting it, reading it as initials or correcting a typo.
+    has_one_changed: bool,
+    /// A hit was found without dropping a word.
+    has_complete: bool,
 }
 
-impl Together {
-    /// Weighs the hits of all segments for a query that wants `take`.
-    pub fn new<'h>(hits: impl IntoIterator<Item = &'h Hit>, take: usize) -> Self {
-        let mut all = Self::default();
-        let mut plain = 0;
+impl MergeFilter {
+    /// Creates a filter from the hits of all segments for a query with this `limit`.
+    pub fn new<'h>(hits: impl IntoIterator<Item = &'h Hit>, limit: usize) -> Self {
+        let mut filter = Self::default();
+        let mut unchanged = 0;
         for hit in hits {
-            let by_words = !is_by_identifier(hit);
-            all.identified |= !by_words && hit.score >= ranking::IDENTIFIED;
-            all.complete |= !matches!(hit.reading, Reading::Without(_));
-            all.typed |= by_words && hit.reading == Reading::Typed;
-            all.one_changed |= matches!(
-                hit.reading,
-                Reading::Split(_) | Reading::Initials(_) | Reading::Typo(_)
+            let by_identifier = is_by_identifier(hit);
+            filter.has_identified |= by_identifier && hit.score >= ranking::IDENTIFIER_BONUS;
+            filter.has_complete |= !matches!(hit.rewrite, Rewrite::Drop(_));
+            filter.has_typed |= !by_identifier && hit.rewrite == Rewrite::AsTyped;
+            filter.has_one_changed |= matches!(
+                hit.rewrite,
+                Rewrite::Split(_) | Rewrite::Initials(_) | Rewrite::Typo(_)
             );
-            plain += usize::from(is_plain(hit));
+            unchanged += usize::from(matches!(hit.rewrite, Rewrite::AsTyped | Rewrite::Join(_)));
         }
-        all.enough = plain >= ENOUGH.min(take);
-        all
+        filter.has_enough = unchanged >= ENOUGH_HITS.min(limit);
+        filter
     }
 
-    /// Whether a segment of all documents would have looked for this hit as well.
-    pub fn keeps(&self, hit: &Hit) -> bool {
-        if self.identified {
+    /// Returns `true` if a single segment of all documents would have found this hit.
+    pub fn accepts(&self, hit: &Hit) -> bool {
+        if self.has_identified {
             return is_by_identifier(hit);
         }
-        match hit.reading {
-            Reading::Typed | Reading::Joined(_) => true,
-            Reading::Split(_) | Reading::Initials(_) => !self.typed && !self.enough,
-            Reading::Typo(_) => !self.enough,
-            Reading::Typos(..) => !self.typed && !self.enough && !self.one_changed,
-            Reading::Without(_) => !self.complete,
+        match hit.rewrite {
+            Rewrite::AsTyped | Rewrite::Join(_) => true,
+            Rewrite::Split(_) | Rewrite::Initials(_) => !self.has_typed && !self.has_enough,
+            Rewrite::Typo(_) => !self.has_enough,
+            Rewrite::TwoTypos(..) => !self.has_typed && !self.has_enough && !self.has_one_changed,
+            Rewrite::Drop(_) => !self.has_complete,
         }
     }
 }
 
 fn is_by_identifier(hit: &Hit) -> bool {
-    matches!(hit.tier, Tier::Number | Tier::Domain)
-}
-
-fn is_plain(hit: &Hit) -> bool {
-    matches!(hit.reading, Reading::Typed | Reading::Joined(_))
+    matches!(hit.kind, MatchKind::RegistrationNumber | MatchKind::Domain)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Query;
-    use crate::property_tests::{Body, build};
+    use crate::property_tests::fixtures::{TestDocument, build};
+    use crate::query::Query;
     use proptest::collection::vec;
     use proptest::prelude::*;
     use proptest::sample::{Index as Pick, subsequence};
 
-    /// Beginnings of each other, near misses and words run together; none is another's plural, which a segment knows only
-    /// for its own words.
+    /// Prefixes of each other, typos and compounds. None is a plural of another, which a segment knows only for its own
+    /// words.
     const WORDS: &[&str] = &[
         "harbor", "rescue", "portland", "port", "garden", "choir", "chair", "quilt", "quill", "food", "bank",
         "foodbank", "oak", "oakland", "of", "inc",
     ];
-    /// More than any directory here holds.
-    const TAKE: usize = 50;
+    /// More than the number of documents.
+    const LIMIT: usize = 50;
 
-    /// No body has both words of a near miss: a document found by both counts as found by the one that is worth more.
-    fn body((mut words, weight, number): (Vec<&str>, u8, u32)) -> Body {
-        for (word, near) in [("choir", "chair"), ("quilt", "quill")] {
+    /// No document has both spellings of a typo: a document that matches both counts only by the one with the better
+    /// score.
+    fn document((mut words, prominence, number): (Vec<&str>, u8, u32)) -> TestDocument {
+        for (word, typo) in [("choir", "chair"), ("quilt", "quill")] {
             if words.contains(&word) {
-                words.retain(|other| *other != near);
+                words.retain(|other| *other != typo);
             }
         }
-        let (name, place) = words.split_at(words.len().min(3));
-        Body {
+        let (name, location) = words.split_at(words.len().min(3));
+        TestDocument {
             name: name.join(" "),
             aliases: Vec::new(),
-            also: Vec::new(),
-            place: vec![place.join(" ")],
-            number: Some((100_000_000 + number).to_string()),
+            secondary_names: Vec::new(),
+            location: vec![location.join(" ")],
+            registration_number: Some((100_000_000 + number).to_string()),
             labels: Vec::new(),
-            weight: f32::from(weight),
+            prominence: f32::from(prominence),
         }
     }
 
-    fn directory() -> impl Strategy<Value = Vec<Body>> {
-        let body = (subsequence(WORDS, 1..5).prop_shuffle(), 0u8..6, 0u32..1_000).prop_map(body);
-        vec(body, 2..14).prop_map(|mut bodies| {
-            bodies.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-            bodies
+    fn documents() -> impl Strategy<Value = Vec<TestDocument>> {
+        let document = (subsequence(WORDS, 1..5).prop_shuffle(), 0u8..6, 0u32..1_000).prop_map(document);
+        vec(document, 2..14).prop_map(|mut documents| {
+            documents.sort_by(|a, b| b.prominence.total_cmp(&a.prominence));
+            documents
         })
     }
 
-    /// Some words of a body, in their order, or its number.
-    fn own_words(body: &Body, chosen: u8, cut: usize) -> String {
-        if chosen == 0 {
-            return body.number.clone().unwrap_or_default();
+    /// Returns some words of a document, in their order, or its registration number.
+    fn query_text(document: &TestDocument, selected: u8, cut: usize) -> String {
+        if selected == 0 {
+            return document.registration_number.clone().unwrap_or_default();
         }
-        let words = body.name.split(' ').chain(body.place[0].split(' '));
-        let words = words.enumerate().filter(|(at, _)| chosen >> at & 1 == 1);
+        let words = document.name.split(' ').chain(document.location[0].split(' '));
+        let words = words.enumerate().filter(|(index, _)| selected >> index & 1 == 1);
         let mut text = words.map(|(_, word)| word).collect::<Vec<_>>().join(" ");
         text.truncate(text.len().saturating_sub(cut).max(1));
         text
     }
 
-    fn found(parts: &[Vec<Body>], text: &str) -> Vec<Vec<String>> {
-        let indexes: Vec<_> = parts.iter().map(|bodies| build(bodies)).collect();
+    /// Searches segments of these documents and returns the merged hits in a fixed order.
+    fn search(segments: &[Vec<TestDocument>], text: &str) -> Vec<Vec<String>> {
+        let indexes: Vec<_> = segments.iter().map(|documents| build(documents)).collect();
         let query = Query {
-            take: TAKE,
+            limit: LIMIT,
             ..Query::new(text)
         };
-        let answers: Vec<_> = indexes.iter().map(|index| index.search(&query).hits).collect();
-        let together = Together::new(answers.iter().flatten(), TAKE);
+        let results: Vec<_> = indexes.iter().map(|index| index.search(&query).hits).collect();
+        let filter = MergeFilter::new(results.iter().flatten(), LIMIT);
         let mut found = Vec::new();
-        for (hits, bodies) in answers.iter().zip(parts) {
-            let kept = hits.iter().filter(|hit| together.keeps(hit));
-            found.extend(kept.map(|hit| {
-                let body = &bodies[hit.document as usize];
+        for (hits, documents) in results.iter().zip(segments) {
+            let accepted = hits.iter().filter(|hit| filter.accepts(hit));
+            found.extend(accepted.map(|hit| {
+                let document = &documents[hit.document as usize];
                 vec![
-                    body.name.clone(),
-                    body.place.join(" "),
-                    body.number.clone().unwrap_or_default(),
+                    document.name.clone(),
+                    document.location.join(" "),
+                    document.registration_number.clone().unwrap_or_default(),
                 ]
             }));
         }
@@ -171,16 +170,17 @@ mod tests {
 
         #[test]
         fn two_segments_find_what_one_of_all_documents_finds(
-            bodies in directory(), recent in any::<u16>(), whose in any::<Pick>(), chosen in 0u8..16, cut in 0usize..3,
+            documents in documents(), recent in any::<u16>(), source in any::<Pick>(), selected in 0u8..16,
+            cut in 0usize..3,
         ) {
-            let text = own_words(&bodies[whose.index(bodies.len())], chosen, cut);
-            let part = |wanted: bool| {
-                let places = bodies.iter().enumerate();
-                let chosen = places.filter(|(at, _)| (recent >> at & 1 == 1) == wanted);
-                chosen.map(|(_, body)| body.clone()).collect::<Vec<_>>()
+            let text = query_text(&documents[source.index(documents.len())], selected, cut);
+            let segment = |is_recent: bool| {
+                let indexed = documents.iter().enumerate();
+                let selected = indexed.filter(|(index, _)| (recent >> index & 1 == 1) == is_recent);
+                selected.map(|(_, document)| document.clone()).collect::<Vec<_>>()
             };
-            let apart = found(&[part(false), part(true)], &text);
-            prop_assert_eq!(apart, found(std::slice::from_ref(&bodies), &text), "{:?}", text);
+            let merged = search(&[segment(false), segment(true)], &text);
+            prop_assert_eq!(merged, search(std::slice::from_ref(&documents), &text), "{:?}", text);
         }
     }
 }

@@ -1,174 +1,199 @@
-//! Names, words and what a match is worth, said plainly.
+//! Matching and scoring of one document, written for clarity: strings and sets instead of an index.
 
 use std::collections::BTreeSet;
 
-use super::Body;
-use crate::query::Tier;
+use crate::property_tests::fixtures::TestDocument;
+use crate::query::MatchKind;
 use crate::search::ranking;
 use crate::text::english;
 use crate::text::tokenizer::Tokens;
 
-/// One typed word and the words of the dictionary it may stand for.
+/// A clause: the words that match one word of the query.
 #[derive(Clone, Debug, Default)]
-pub struct Slot {
-    pub typed: BTreeSet<String>,
-    pub others: BTreeSet<String>,
-    pub exact: Option<String>,
-    pub optional: bool,
-    pub article: bool,
-    /// The typed word, if it is a single one, and whether it is the last.
-    pub text: Option<String>,
-    pub last: bool,
+pub struct Clause {
+    pub words: BTreeSet<String>,
+    pub synonyms: BTreeSet<String>,
+    pub exact_word: Option<String>,
+    pub is_optional: bool,
+    pub is_article: bool,
+    /// The typed word, unless the clause stands for several.
+    pub typed: Option<String>,
+    pub is_last: bool,
 }
 
-impl Slot {
-    pub fn has(&self, word: &str) -> bool {
-        self.typed.contains(word) || self.others.contains(word)
+impl Clause {
+    pub fn matches(&self, word: &str) -> bool {
+        self.words.contains(word) || self.synonyms.contains(word)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.synonyms.is_empty()
+    }
+
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.words
+            .iter()
+            .chain(&self.synonyms)
+            .any(|word| other.matches(word))
     }
 }
 
-/// A name in its parts.
+/// A name of a document.
 pub struct Name {
-    pub all: Vec<String>,
-    pub spine: Vec<String>,
-    pub after: Option<String>,
-    pub article: bool,
-    pub shown: bool,
-    pub alias: bool,
+    pub words: Vec<String>,
+    pub core: Vec<String>,
+    /// The word after the core.
+    pub suffix: Option<String>,
+    pub has_article: bool,
+    pub is_display: bool,
+    pub is_alias: bool,
 }
 
-pub fn fold(text: &str) -> Vec<String> {
+pub fn tokenize(text: &str) -> Vec<String> {
     Tokens::new(text).iter().map(str::to_owned).collect()
 }
 
-pub fn names(body: &Body) -> Vec<Name> {
+/// Returns the distinct names of a document.
+pub fn names(document: &TestDocument) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
-    let shown = [(&body.name, true, false)].into_iter();
-    let aliases = body.aliases.iter().map(|name| (name, false, true));
-    let others = body.also.iter().map(|name| (name, false, false));
-    for (text, shown, alias) in shown.chain(aliases).chain(others) {
-        let all = fold(text);
-        if names.iter().any(|name| name.all == all) {
+    let display = [(&document.name, true, false)].into_iter();
+    let aliases = document.aliases.iter().map(|name| (name, false, true));
+    let secondary = document.secondary_names.iter().map(|name| (name, false, false));
+    for (text, is_display, is_alias) in display.chain(aliases).chain(secondary) {
+        let words = tokenize(text);
+        if names.iter().any(|name| name.words == words) {
             continue;
         }
-        let start = usize::from(all.len() > 1 && all[0] == "the");
-        let mut end = all.len();
-        while end > start + 1 && english::is_legal_suffix(&all[end - 1]) {
+        let start = usize::from(words.len() > 1 && words[0] == "the");
+        let mut end = words.len();
+        while end > start + 1 && english::is_legal_suffix(&words[end - 1]) {
             end -= 1;
         }
         names.push(Name {
-            spine: all[start..end].to_vec(),
-            after: all.get(end).cloned(),
-            article: start == 1,
-            all,
-            shown,
-            alias,
+            core: words[start..end].to_vec(),
+            suffix: words.get(end).cloned(),
+            has_article: start == 1,
+            words,
+            is_display,
+            is_alias,
         });
     }
     names
 }
 
-pub fn all_words(body: &Body) -> Vec<String> {
-    let names = names(body).into_iter().flat_map(|name| name.all);
+/// Returns all words of a document.
+pub fn all_words(document: &TestDocument) -> Vec<String> {
+    let names = names(document).into_iter().flat_map(|name| name.words);
     names
-        .chain(body.place.iter().flat_map(|place| fold(place)))
+        .chain(document.location.iter().flat_map(|part| tokenize(part)))
         .collect()
 }
 
-pub fn meet(one: &Slot, other: &Slot) -> bool {
-    one.typed.iter().chain(&one.others).any(|word| other.has(word))
-}
-
-/// What a document is worth that has all required words somewhere.
-pub fn judge(body: &Body, slots: &[Slot], required: &[&Slot]) -> (f32, Tier) {
-    let mut best = (f32::NEG_INFINITY, Tier::Anywhere);
-    for name in names(body) {
-        let lead = slots.iter().find(|slot| !slot.article).unwrap_or(&slots[0]);
-        let first = lead.has(&name.spine[0]);
-        let mut bonus = if first { ranking::FIRST } else { 0.0 };
-        let mut own = 0;
-        let mut places: Vec<Vec<usize>> = vec![Vec::new(); required.len()];
-        for word in &name.all {
-            for (slot, places) in required.iter().zip(&mut places) {
-                if slot.has(word) {
-                    places.push(own);
+/// Scores a document that matches all required clauses.
+pub fn score(document: &TestDocument, clauses: &[Clause], required: &[&Clause]) -> (f32, MatchKind) {
+    let mut best = (f32::NEG_INFINITY, MatchKind::Anywhere);
+    for name in names(document) {
+        let first_word = clauses
+            .iter()
+            .find(|clause| !clause.is_article)
+            .unwrap_or(&clauses[0]);
+        let starts_with_first_word = first_word.matches(&name.core[0]);
+        let mut bonus = if starts_with_first_word {
+            ranking::FIRST_WORD_BONUS
+        } else {
+            0.0
+        };
+        let mut content_words = 0;
+        let mut positions: Vec<Vec<usize>> = vec![Vec::new(); required.len()];
+        for word in &name.words {
+            for (clause, positions) in required.iter().zip(&mut positions) {
+                if clause.matches(word) {
+                    positions.push(content_words);
                 }
             }
-            own += usize::from(!english::is_stop_word(word));
+            content_words += usize::from(!english::is_stop_word(word));
         }
-        let found = places.iter().filter(|places| !places.is_empty()).count();
+        let found = positions.iter().filter(|positions| !positions.is_empty()).count();
         if found == required.len() {
-            bonus += ranking::NAMED;
-            let adjacent = places[0]
+            bonus += ranking::SAME_NAME_BONUS;
+            let is_adjacent = positions[0]
                 .iter()
-                .any(|&from| (0..places.len()).all(|at| places[at].contains(&(from + at))));
-            let mut after = Some(0);
-            for places in &places {
-                after =
-                    after.and_then(|from| places.iter().find(|&&place| place >= from).map(|place| place + 1));
+                .any(|&from| (0..positions.len()).all(|at| positions[at].contains(&(from + at))));
+            let mut next = Some(0);
+            for positions in &positions {
+                next = next.and_then(|from| {
+                    let position = positions.iter().find(|&&position| position >= from);
+                    position.map(|position| position + 1)
+                });
             }
-            if adjacent {
-                bonus += ranking::ADJACENT;
-            } else if after.is_some() {
-                bonus += ranking::ORDERED;
+            if is_adjacent {
+                bonus += ranking::ADJACENT_BONUS;
+            } else if next.is_some() {
+                bonus += ranking::IN_ORDER_BONUS;
             }
         }
-        let said = |word: &String| english::is_stop_word(word) || required.iter().any(|slot| slot.has(word));
-        if (1..required.len()).contains(&found) && name.all.iter().all(said) {
-            bonus += ranking::PLACED;
+        let is_covered =
+            |word: &String| english::is_stop_word(word) || required.iter().any(|clause| clause.matches(word));
+        if (1..required.len()).contains(&found) && name.words.iter().all(is_covered) {
+            bonus += ranking::NAME_AND_LOCATION_BONUS;
         }
-        bonus += ranking::COVERED * found as f32 / own.max(found).max(1) as f32;
-        if !name.shown && !name.alias {
-            bonus = (bonus + ranking::OTHER_NAME).max(0.0);
+        bonus += ranking::COVERAGE_BONUS * found as f32 / content_words.max(found).max(1) as f32;
+        if !name.is_display && !name.is_alias {
+            bonus = (bonus + ranking::SECONDARY_NAME_PENALTY).max(0.0);
         }
         if bonus > best.0 {
-            best = (bonus, if first { Tier::First } else { Tier::Anywhere });
+            let kind = if starts_with_first_word {
+                MatchKind::FirstWord
+            } else {
+                MatchKind::Anywhere
+            };
+            best = (bonus, kind);
         }
     }
     best
 }
 
-/// Whether `typed` is `word` with exactly one mistake, or, with `open`, begins so.
-pub fn near(typed: &str, word: &str, open: bool) -> bool {
+/// Returns `true` if `typed` is exactly one edit away from `word` or, if `is_prefix` is set, from a prefix of it.
+pub fn is_one_edit_away(typed: &str, word: &str, is_prefix: bool) -> bool {
     let typed: Vec<char> = typed.chars().collect();
     if typed.len() < 4 {
         return false;
     }
-    let fits = |meant: &[char]| {
-        let meant: String = meant.iter().collect();
-        if open {
-            word.starts_with(&meant)
+    let matches = |corrected: &[char]| {
+        let corrected: String = corrected.iter().collect();
+        if is_prefix {
+            word.starts_with(&corrected)
         } else {
-            word == meant
+            word == corrected
         }
     };
     let last = typed.len() - 1;
-    if open && fits(&typed[..last]) {
+    if is_prefix && matches(&typed[..last]) {
         return true;
     }
-    let changed = |from: usize, change: &dyn Fn(&mut Vec<char>, usize)| {
+    let edited = |from: usize, edit: &dyn Fn(&mut Vec<char>, usize)| {
         (from..typed.len()).any(|at| {
-            let mut meant = typed.clone();
-            change(&mut meant, at);
-            meant != typed && fits(&meant)
+            let mut corrected = typed.clone();
+            edit(&mut corrected, at);
+            corrected != typed && matches(&corrected)
         })
     };
     let swapped = (0..last).any(|at| {
-        let mut meant = typed.clone();
-        meant.swap(at, at + 1);
-        meant != typed && fits(&meant)
+        let mut corrected = typed.clone();
+        corrected.swap(at, at + 1);
+        corrected != typed && matches(&corrected)
     });
-    let added = changed(1, &|meant, at| {
-        meant.remove(at);
+    let inserted = edited(1, &|corrected, at| {
+        corrected.remove(at);
     });
     let letters = || ('a'..='z').chain('0'..='9');
-    let replaced = letters().any(|letter| changed(1, &|meant, at| meant[at] = letter));
-    let missing = letters().any(|letter| {
+    let replaced = letters().any(|letter| edited(1, &|corrected, at| corrected[at] = letter));
+    let deleted = letters().any(|letter| {
         (1..=typed.len()).any(|at| {
-            let mut meant = typed.clone();
-            meant.insert(at, letter);
-            fits(&meant)
+            let mut corrected = typed.clone();
+            corrected.insert(at, letter);
+            matches(&corrected)
         })
     });
-    swapped || added || replaced || missing
+    swapped || inserted || replaced || deleted
 }

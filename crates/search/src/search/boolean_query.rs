@@ -1,217 +1,234 @@
-//! A reading: for each typed word, the words of the dictionary it may stand for.
+//! A query as a conjunction of clauses.
+//!
+//! Each rewrite of a query becomes one [`BooleanQuery`]. A clause stands for one word and lists the terms that match
+//! it: the word itself, the words it is a prefix of, its synonyms or its corrections.
 
-use crate::query::Reading;
+use crate::query::Rewrite;
 use crate::segment::reader::Segment;
 use crate::segment::signature;
 use crate::segment::trie::{Cursor, TermRange};
 use crate::text::english;
 
-/// One typed word and what it may stand for.
+/// Maximum number of alternative signatures of a clause.
+const MAX_SIGNATURES: usize = 4;
+
+/// A clause: a document matches if it has one of the terms.
 #[derive(Clone, Copy, Debug)]
-pub struct Slot {
-    /// Its ranges in the shared list: those of what was typed, then from `others` on other ways to write it.
+pub struct Clause {
+    /// The ranges of the clause in the shared vector. Those from `synonyms_from` on are synonyms of the typed word.
     from: u32,
-    others: u32,
+    synonyms_from: u32,
     to: u32,
-    /// The word spelled exactly so.
-    pub exact: Option<u32>,
-    /// The node of the trie whose words it stands for, if it may go on.
-    pub node: Option<u32>,
-    /// Whether documents may lack it.
-    pub optional: bool,
-    /// Whether it is the article, which may stand before a name.
-    pub article: bool,
-    /// A document has a word of this slot only if its signature has all bits of one of these.
-    bits: [u64; 4],
-    /// The typed words it stands for, a bit for each.
-    pub words: u64,
+    /// The term that equals the typed word.
+    pub exact_term: Option<u32>,
+    /// The node of the trie whose terms match, if the word is a prefix.
+    pub trie_node: Option<u32>,
+    /// Whether documents match without the clause.
+    pub is_optional: bool,
+    /// Whether the word is the article, which may precede a name.
+    pub is_article: bool,
+    /// A document can match only if its signature has all bits of one of these.
+    signatures: [u64; MAX_SIGNATURES],
+    /// The words of the query that the clause stands for, one bit for each.
+    pub word_mask: u64,
 }
 
-/// The slots of one reading.
+/// The clauses of one rewrite.
 #[derive(Clone, Debug)]
-pub struct Slots {
+pub struct BooleanQuery {
     ranges: Vec<TermRange>,
-    all: Vec<Slot>,
-    /// How the words were read.
-    pub reading: Reading,
-    /// What reading so costs.
-    pub cost: f32,
-    /// Whether the last word may go on.
-    pub open: bool,
+    clauses: Vec<Clause>,
+    /// The rewrite.
+    pub rewrite: Rewrite,
+    /// What the rewrite adds to the score: zero or less.
+    pub penalty: f32,
+    /// Whether the last word is a prefix.
+    pub last_is_prefix: bool,
 }
 
-impl Slot {
-    /// Whether a document with this signature may hold a word of the slot.
+impl Clause {
+    /// Returns `false` only if no document with this signature matches the clause.
     #[inline]
-    pub fn may_be_in(&self, signature: u64) -> bool {
-        let lacking = self.bits.iter().map(|bits| !signature & bits);
-        lacking.min() == Some(0)
+    pub fn may_match_signature(&self, signature: u64) -> bool {
+        let missing = self.signatures.iter().map(|bits| !signature & bits);
+        missing.min() == Some(0)
     }
 }
 
-impl Slots {
-    /// No slots yet.
-    pub fn new(reading: Reading, cost: f32, open: bool) -> Self {
+impl BooleanQuery {
+    /// Creates a query without clauses.
+    pub fn new(rewrite: Rewrite, penalty: f32, last_is_prefix: bool) -> Self {
         Self {
             ranges: Vec::with_capacity(16),
-            all: Vec::with_capacity(8),
-            reading,
-            cost,
-            open,
+            clauses: Vec::with_capacity(8),
+            rewrite,
+            penalty,
+            last_is_prefix,
         }
     }
 
-    /// Adds a slot.
+    /// Adds a clause.
     pub fn push(
         &mut self,
-        typed: impl IntoIterator<Item = TermRange>,
-        others: impl IntoIterator<Item = TermRange>,
-        exact: Option<u32>,
-        words: u64,
+        terms: impl IntoIterator<Item = TermRange>,
+        synonyms: impl IntoIterator<Item = TermRange>,
+        exact_term: Option<u32>,
+        word_mask: u64,
     ) {
         let from = self.ranges.len() as u32;
-        self.ranges.extend(typed);
-        let middle = self.ranges.len() as u32;
-        self.ranges.extend(others);
-        self.all.push(Slot {
+        self.ranges.extend(terms);
+        let synonyms_from = self.ranges.len() as u32;
+        self.ranges.extend(synonyms);
+        self.clauses.push(Clause {
             from,
-            others: middle,
+            synonyms_from,
             to: self.ranges.len() as u32,
-            exact,
-            node: None,
-            optional: false,
-            article: false,
-            bits: [0; 4],
-            words,
+            exact_term,
+            trie_node: None,
+            is_optional: false,
+            is_article: false,
+            signatures: [0; MAX_SIGNATURES],
+            word_mask,
         });
     }
 
-    /// Says which bits the signature of a document must have to hold a word of the last slot, one of whose words or
-    /// beginnings has these bits.
-    pub fn mark_bits(&mut self, words: impl Iterator<Item = u64>) {
-        let Some(slot) = self.all.last_mut() else { return };
+    /// Sets the signatures of the last clause to those of its words or prefixes.
+    ///
+    /// If there are more different ones than fit, the bits that all of them share are used instead.
+    pub fn set_signatures(&mut self, signatures: impl Iterator<Item = u64>) {
+        let Some(clause) = self.clauses.last_mut() else {
+            return;
+        };
         let mut count = 0;
         let mut common = u64::MAX;
-        slot.bits = [u64::MAX; 4];
-        for word in words {
-            common &= word;
-            if !slot.bits[..count.min(4)].contains(&word) {
-                if count < 4 {
-                    slot.bits[count] = word;
+        clause.signatures = [u64::MAX; MAX_SIGNATURES];
+        for signature in signatures {
+            common &= signature;
+            if !clause.signatures[..count.min(MAX_SIGNATURES)].contains(&signature) {
+                if count < MAX_SIGNATURES {
+                    clause.signatures[count] = signature;
                 }
                 count += 1;
             }
         }
-        if count > 4 {
-            slot.bits = [common; 4];
+        if count > MAX_SIGNATURES {
+            clause.signatures = [common; MAX_SIGNATURES];
         }
     }
 
-    /// All slots.
+    /// Adds a clause for `word`: the word, the words it is a prefix of if `is_prefix` is set, and its synonyms.
+    pub fn push_word(&mut self, segment: Segment<'_>, word: &str, is_prefix: bool, word_mask: u64) {
+        self.push_word_at(segment, word, segment.trie().find(word), is_prefix, word_mask);
+    }
+
+    /// Adds a clause for `word`, whose position in the trie is `cursor`.
+    pub fn push_word_at(
+        &mut self,
+        segment: Segment<'_>,
+        word: &str,
+        cursor: Option<Cursor<'_>>,
+        is_prefix: bool,
+        word_mask: u64,
+    ) {
+        let exact_term = cursor.and_then(Cursor::exact_term);
+        let prefix = cursor.filter(|_| is_prefix);
+        let terms = prefix.map(Cursor::terms).or(exact_term.map(TermRange::single));
+        let group = exact_term.map(|term| segment.synonyms(term)).unwrap_or_default();
+        let synonyms = || {
+            group
+                .iter()
+                .filter(|&term| terms.is_none_or(|terms| !terms.contains(term)))
+        };
+        self.push(terms, synonyms().map(TermRange::single), exact_term, word_mask);
+        let signatures = synonyms().map(|term| signature::prefix_bits(segment.trie().word_bytes(term)));
+        self.set_signatures(std::iter::once(signature::prefix_bits(word.as_bytes())).chain(signatures));
+        if let Some(clause) = self.clauses.last_mut() {
+            clause.trie_node = prefix.and_then(Cursor::node_id);
+            // A stop word that is still being typed may become any other word; only a complete legal suffix is
+            // optional then.
+            clause.is_optional = if is_prefix {
+                english::is_legal_suffix(word) && word.len() > 2
+            } else {
+                english::is_stop_word(word)
+            };
+            clause.is_article = word == english::ARTICLE;
+        }
+    }
+
+    /// Returns the clauses.
     #[inline]
-    pub fn all(&self) -> &[Slot] {
-        &self.all
+    pub fn clauses(&self) -> &[Clause] {
+        &self.clauses
     }
 
-    /// What a slot may stand for.
+    /// Returns the terms that match a clause.
     #[inline]
-    pub fn ranges(&self, slot: &Slot) -> &[TermRange] {
-        &self.ranges[slot.from as usize..slot.to as usize]
+    pub fn ranges(&self, clause: &Clause) -> &[TermRange] {
+        &self.ranges[clause.from as usize..clause.to as usize]
     }
 
-    /// How many words a slot may stand for.
-    pub fn words(&self, slot: &Slot) -> usize {
-        self.ranges(slot).iter().map(|range| range.count()).sum()
+    /// Returns the number of terms that match a clause.
+    pub fn term_count(&self, clause: &Clause) -> usize {
+        self.ranges(clause).iter().map(|range| range.count()).sum()
     }
 
-    /// The range `at` of a slot is another way to write what was typed.
+    /// Returns `true` if the range at `index` of a clause is a synonym of the typed word.
     #[inline]
-    pub fn is_variant(slot: &Slot, at: usize) -> bool {
-        slot.from as usize + at >= slot.others as usize
+    pub fn is_synonym(clause: &Clause, index: usize) -> bool {
+        clause.from as usize + index >= clause.synonyms_from as usize
     }
 
-    /// Whether a slot may stand for `term`.
+    /// Returns `true` if `term` matches a clause.
     #[inline]
-    pub fn has(&self, slot: &Slot, term: u32) -> bool {
-        self.ranges(slot).iter().any(|range| range.contains(term))
+    pub fn matches(&self, clause: &Clause, term: u32) -> bool {
+        self.ranges(clause).iter().any(|range| range.contains(term))
     }
 
-    /// The slots that a document must have.
-    pub fn required(&self) -> impl Iterator<Item = &Slot> {
-        let all = self.all.iter().all(|slot| slot.optional);
-        self.all.iter().filter(move |slot| all || !slot.optional)
+    /// Iterates over the clauses that a document must match: all if every clause is optional.
+    pub fn required(&self) -> impl Iterator<Item = &Clause> {
+        let all = self.clauses.iter().all(|clause| clause.is_optional);
+        self.clauses
+            .iter()
+            .filter(move |clause| all || !clause.is_optional)
     }
 
-    /// The slot that a name may start with.
+    /// Returns the first clause that is not the article, or else the first.
     #[inline]
-    pub fn lead(&self) -> Option<&Slot> {
-        self.all.iter().find(|slot| !slot.article).or(self.all.first())
+    pub fn first_word(&self) -> Option<&Clause> {
+        self.clauses
+            .iter()
+            .find(|clause| !clause.is_article)
+            .or(self.clauses.first())
     }
 
-    /// Whether a name that begins with the words has all of them: none may be left out.
-    pub fn plain(&self) -> bool {
-        self.all.iter().all(|slot| !slot.optional && !slot.article)
+    /// Returns `true` if a name that starts with the words matches every clause.
+    pub fn has_no_optional_words(&self) -> bool {
+        self.clauses
+            .iter()
+            .all(|clause| !clause.is_optional && !clause.is_article)
     }
 
-    /// Whether an article was typed before a name.
+    /// Returns `true` if the article comes before other words.
     #[inline]
-    pub fn article(&self) -> bool {
-        self.all.len() > 1 && self.all[0].article
+    pub fn starts_with_article(&self) -> bool {
+        self.clauses.len() > 1 && self.clauses[0].is_article
     }
 
-    /// Whether an earlier slot may stand for a word of the last.
-    pub fn overlap(&self) -> bool {
-        let Some((last, earlier)) = self.all.split_last() else {
+    /// Returns `true` if a term can match both the last clause and an earlier one.
+    pub fn last_overlaps_earlier(&self) -> bool {
+        let Some((last, earlier)) = self.clauses.split_last() else {
             return false;
         };
-        let meets = |a: &TermRange, b: &TermRange| a.low < b.high && b.low < a.high;
-        earlier.iter().any(|slot| {
-            self.ranges(slot)
+        let overlaps = |a: &TermRange, b: &TermRange| a.low < b.high && b.low < a.high;
+        earlier.iter().any(|clause| {
+            self.ranges(clause)
                 .iter()
-                .any(|a| self.ranges(last).iter().any(|b| meets(a, b)))
+                .any(|a| self.ranges(last).iter().any(|b| overlaps(a, b)))
         })
     }
 
-    /// Whether a slot stands for nothing, so that no document can match.
-    pub fn dead(&self) -> bool {
-        self.required().any(|slot| slot.from == slot.to)
-    }
-}
-
-/// Adds a word as it stands: itself, words that begin with it if `open`, and its other writings.
-pub fn push_word(segment: Segment<'_>, word: &str, open: bool, bits: u64, slots: &mut Slots) {
-    push_found(segment, word, segment.trie().find(word), open, bits, slots);
-}
-
-/// Adds a word as it stands, which leads to `place` in the trie.
-pub fn push_found(
-    segment: Segment<'_>,
-    word: &str,
-    place: Option<Cursor<'_>>,
-    open: bool,
-    bits: u64,
-    slots: &mut Slots,
-) {
-    let exact = place.and_then(Cursor::exact_term);
-    let begun = place.filter(|_| open);
-    let main = begun.map(Cursor::terms).or(exact.map(TermRange::single));
-    let class = exact.map(|term| segment.synonyms(term)).unwrap_or_default();
-    let others = || {
-        class
-            .iter()
-            .filter(|&term| main.is_none_or(|main| !main.contains(term)))
-    };
-    slots.push(main, others().map(TermRange::single), exact, bits);
-    let signatures = others().map(|term| signature::prefix_bits(segment.trie().word_bytes(term)));
-    slots.mark_bits(std::iter::once(signature::prefix_bits(word.as_bytes())).chain(signatures));
-    if let Some(slot) = slots.all.last_mut() {
-        slot.node = begun.and_then(Cursor::node_id);
-        // A word still being typed may become any other; only a finished form of law says nothing.
-        slot.optional = if open {
-            english::is_legal_suffix(word) && word.len() > 2
-        } else {
-            english::is_stop_word(word)
-        };
-        slot.article = word == english::ARTICLE;
+    /// Returns `true` if a required clause has no terms, so that no document can match.
+    pub fn is_unsatisfiable(&self) -> bool {
+        self.required().any(|clause| clause.from == clause.to)
     }
 }

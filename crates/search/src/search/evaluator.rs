@@ -1,315 +1,330 @@
-//! One reading through the tiers, from the strongest on.
+//! Evaluation of one rewrite: the best documents for the clauses of a query.
 //!
-//! Names that begin with the words come from the sorted list of names, all others from the list of the rarest word.
-//! Since documents are numbered by prominence and a tier is worth at most so much, a tier is left as soon as no document
-//! further down can enter the page.
+//! Names that start with the words come from the name list, all other matches from posting lists. Documents are
+//! numbered by prominence and the bonus of each kind of match is bounded, so that a list is abandoned as soon as no
+//! further document can be among the best hits.
 
-use crate::query::{Reading, Tier};
-use crate::search::boolean_query::{Slot, Slots};
-use crate::search::name_prefix::{self, Stretch};
-use crate::search::planner::Asked;
-use crate::search::postings::{self, BATCH, Walk};
-use crate::search::prefilter::Test;
-use crate::search::ranking::{self, Worth};
-use crate::search::rewriter::ENOUGH;
-use crate::search::searcher::Finder;
+use crate::query::{MatchKind, Rewrite};
+use crate::search::boolean_query::{BooleanQuery, Clause};
+use crate::search::name_prefix::{self, NameRange};
+use crate::search::planner::{MAX_SCORED, Plan};
+use crate::search::postings::{self, PostingCursor};
+use crate::search::prefilter::{BATCH_SIZE, Prefilter};
+use crate::search::ranking::{self, MatchScore};
+use crate::search::searcher::Searcher;
 use crate::segment::format::Section;
 use crate::segment::forward_index::{STOP_WORD_FLAG, TermList};
+use crate::segment::labels::LabelPostings;
 use crate::segment::min_tree::{MinTree, SmallestEntries};
 use crate::segment::name_entry;
 
-/// Documents of one list that are judged.
-pub const CANDIDATES: usize = 16;
-/// Steps through one list for words as they were typed.
-const STEPS: u32 = 16_000;
-/// The same where names begin with what was typed.
-const STEPS_BEGUN: u32 = 1_000;
-/// The same once enough were found.
-const STEPS_ENOUGH: u32 = 1_000;
-/// Steps through one list for what may have been meant, as long as nothing was found.
-const STEPS_OF_A_GUESS: u32 = 4_000;
-/// The same once something was found.
-const STEPS_OF_A_LATE_GUESS: u32 = 256;
-/// So many tests count as much as a step.
-const TESTS_OF_A_STEP: usize = 4;
-/// Records that are fetched together.
-const SIDE_BY_SIDE: usize = 8;
-/// What looking at a record counts.
-const LOOK: u32 = 16;
-/// No more names than this are tried of one stretch.
-const MOST_NAMES: usize = 1_024;
-/// Names that begin with all words but the last are looked through if they are no more than this.
-const MOST_BESIDE: usize = 1_024;
-/// An alias no longer than this is found whole only.
-const SHORT_ALIAS: usize = 3;
+/// Number of prefilter tests that count as one step.
+const PREFILTERS_PER_STEP: usize = 4;
+/// Steps for reading a record.
+const RECORD_STEPS: u32 = 16;
+/// Number of records that are fetched together, so that the memory accesses overlap.
+const RECORDS_PER_FETCH: usize = 8;
+/// Maximum number of names that are tried of one set of ranges.
+const MAX_NAMES_TRIED: usize = 1_024;
+/// Names that start with all words but the last are searched for the last if there are at most this many.
+const MAX_EXTENDED_NAMES: usize = 1_024;
+/// Maximum length of an alias that is found only by the complete word.
+const MAX_SHORT_ALIAS_LENGTH: usize = 3;
 
-impl<'a> Finder<'a> {
-    /// Tries one reading through all tiers and remembers it.
-    pub(crate) fn run(&mut self, slots: Slots) {
-        if !slots.dead() {
-            let before = self.begins(&slots);
-            self.listed(&slots, &before);
+impl<'a> Searcher<'a> {
+    /// Finds the best documents for a query and ends its rewrite.
+    pub fn evaluate(&mut self, query: BooleanQuery) {
+        if !query.is_unsatisfiable() {
+            let without_last_word = self.search_names(&query);
+            self.search_postings(&query, &without_last_word);
         }
-        self.remember(slots);
+        self.finish_rewrite(query);
     }
 
-    /// Whether no document at all could enter the page with this bonus.
-    fn hopeless(&self, bonus: f32) -> bool {
-        self.top.rejects(self.segment.prominence(0) + bonus, 0)
-    }
-
-    /// Names that begin with the words; those that begin with all but the last are given back.
-    fn begins(&mut self, slots: &Slots) -> Vec<Stretch> {
-        let found = name_prefix::stretches(self.segment, slots, &self.folded);
-        self.begun |= !found.begins.is_empty();
-        // After a blank more words are to come, so that a name that ends here is not what is meant.
-        let (exact, whole) = match self.folded.last_is_prefix() {
-            true if slots.reading == Reading::Typed => (ranking::EXACT, ranking::WHOLE),
-            true => (ranking::WHOLE, ranking::WHOLE),
-            false => (ranking::BEGINS, ranking::BEGINS),
+    /// Offers names that start with the words and returns those that start with all words but the last.
+    fn search_names(&mut self, query: &BooleanQuery) -> Vec<NameRange> {
+        let names = name_prefix::find_names(self.segment, query, &self.tokens);
+        self.has_prefix_match |= !names.prefix.is_empty();
+        // After a space, more words are to come, and a name that ends here is no better than any other.
+        let (exact_bonus, full_bonus) = if !self.tokens.last_is_prefix() {
+            (ranking::NAME_PREFIX_BONUS, ranking::NAME_PREFIX_BONUS)
+        } else if query.rewrite == Rewrite::AsTyped {
+            (ranking::EXACT_NAME_BONUS, ranking::FULL_NAME_BONUS)
+        } else {
+            (ranking::FULL_NAME_BONUS, ranking::FULL_NAME_BONUS)
         };
-        self.visit(found.exact.as_slice(), slots, Tier::Exact, exact);
-        self.visit(&found.whole, slots, Tier::Whole, whole);
-        self.visit(&found.legal, slots, Tier::Whole, whole);
-        self.visit(
-            &found.short,
-            slots,
-            Tier::Begins,
-            ranking::BEGINS + ranking::SHORT_WORD,
+        self.offer_ranges(names.exact.as_slice(), query, MatchKind::ExactName, exact_bonus);
+        self.offer_ranges(&names.full, query, MatchKind::FullName, full_bonus);
+        self.offer_ranges(&names.full_with_suffix, query, MatchKind::FullName, full_bonus);
+        self.offer_ranges(
+            &names.abbreviation,
+            query,
+            MatchKind::NamePrefix,
+            ranking::NAME_PREFIX_BONUS + ranking::ABBREVIATION_BONUS,
         );
-        if !self.ready(slots) {
-            self.visit(&found.begins, slots, Tier::Begins, ranking::BEGINS);
+        if !self.offer_completions(query) {
+            self.offer_ranges(
+                &names.prefix,
+                query,
+                MatchKind::NamePrefix,
+                ranking::NAME_PREFIX_BONUS,
+            );
         }
-        found.before
+        names.without_last_word
     }
 
-    /// Offers the names kept ready for a single word; whether no other name could enter the page.
-    fn ready(&mut self, slots: &Slots) -> bool {
-        let [slot] = slots.all() else { return false };
-        let Some(node) = slot.node.filter(|_| self.filter.narrowest().is_none()) else {
+    /// Offers the precomputed completions of a single prefix. Returns `true` if no other name with the prefix can be
+    /// among the best hits.
+    fn offer_completions(&mut self, query: &BooleanQuery) -> bool {
+        let [clause] = query.clauses() else { return false };
+        let Some(node) = clause.trie_node.filter(|_| !self.filter.has_labels()) else {
             return false;
         };
-        let bonus = ranking::BEGINS + slots.cost;
+        let bonus = ranking::NAME_PREFIX_BONUS + query.penalty;
         for entry in self.segment.completions(node).iter() {
             let document = name_entry::document(entry);
             if self
                 .top
                 .rejects(self.segment.prominence(document) + bonus, document)
             {
-                return slots.ranges(slot).len() == 1;
+                return query.ranges(clause).len() == 1;
             }
-            self.offer_name(entry, slots, Tier::Begins, bonus);
+            self.offer_name(entry, query, MatchKind::NamePrefix, bonus);
         }
         false
     }
 
-    /// Offers the most prominent names of `stretches`.
-    fn visit(&mut self, stretches: &[Stretch], slots: &Slots, tier: Tier, bonus: f32) {
-        let article = if slots.article() { ranking::ARTICLE } else { 0.0 };
-        for variant in [false, true] {
-            let bonus = bonus + slots.cost + if variant { ranking::VARIANT } else { 0.0 };
-            let chosen = stretches.iter().filter(|stretch| stretch.variant == variant);
-            if chosen.clone().next().is_none() || self.hopeless(bonus + ranking::ALIAS + article) {
+    /// Offers the most prominent names of `ranges`.
+    fn offer_ranges(&mut self, ranges: &[NameRange], query: &BooleanQuery, kind: MatchKind, bonus: f32) {
+        let article_bonus = article_bonus(query);
+        for uses_synonym in [false, true] {
+            let penalty = if uses_synonym {
+                ranking::SYNONYM_PENALTY
+            } else {
+                0.0
+            };
+            let bonus = bonus + query.penalty + penalty;
+            let selected = ranges.iter().filter(|range| range.uses_synonym == uses_synonym);
+            if selected.clone().next().is_none()
+                || self.is_hopeless(bonus + ranking::FULL_ALIAS_BONUS + article_bonus)
+            {
                 continue;
             }
-            let labelled: Option<Vec<_>> = self.filter.narrowest().and_then(|lists| {
-                lists
-                    .iter()
-                    .map(crate::segment::labels::LabelPostings::name_list)
-                    .collect()
-            });
-            if let Some(lists) = labelled {
-                for (places, ranked) in lists {
-                    let within = |at: usize| places.lower_bound(at as u32);
-                    let inside: Vec<_> = chosen
+            let label_lists: Option<Vec<_>> = self
+                .filter
+                .narrowest_group()
+                .and_then(|labels| labels.iter().map(LabelPostings::name_list).collect());
+            if let Some(lists) = label_lists {
+                for (positions, names) in lists {
+                    let index_of = |position: usize| positions.lower_bound(position as u32);
+                    let ranges: Vec<_> = selected
                         .clone()
-                        .map(|it| (within(it.from), within(it.to)))
+                        .map(|range| (index_of(range.from), index_of(range.to)))
                         .collect();
-                    self.take(ranked, &inside, slots, tier, bonus);
+                    self.offer_best_names(names, &ranges, query, kind, bonus);
                 }
             } else {
-                let ranked = MinTree::new(
+                let names = MinTree::new(
                     self.segment.u32s(Section::NameEntries),
                     self.segment.u32s(Section::NameMinima),
                 );
-                let all: Vec<_> = chosen.map(|it| (it.from, it.to)).collect();
-                self.take(ranked, &all, slots, tier, bonus);
+                let ranges: Vec<_> = selected.map(|range| (range.from, range.to)).collect();
+                self.offer_best_names(names, &ranges, query, kind, bonus);
             }
         }
     }
 
-    /// Offers names of `stretches` from the most prominent on until no other could enter the page.
-    fn take(
+    /// Offers names of `ranges`, the most prominent first, until no other can be among the best hits.
+    fn offer_best_names(
         &mut self,
-        ranked: MinTree<'a>,
-        stretches: &[(usize, usize)],
-        slots: &Slots,
-        tier: Tier,
+        names: MinTree<'a>,
+        ranges: &[(usize, usize)],
+        query: &BooleanQuery,
+        kind: MatchKind,
         bonus: f32,
     ) {
-        let alias = if tier == Tier::Whole { ranking::ALIAS } else { 0.0 };
-        let article = if slots.article() { ranking::ARTICLE } else { 0.0 };
-        let highest = bonus + alias + article;
-        let mut most = self.query.take.min(MOST_NAMES) * 3 / 2 + 1;
-        let mut seen = 0;
+        let alias_bonus = if kind == MatchKind::FullName {
+            ranking::FULL_ALIAS_BONUS
+        } else {
+            0.0
+        };
+        let max_bonus = bonus + alias_bonus + article_bonus(query);
+        let mut limit = self.query.limit.min(MAX_NAMES_TRIED) * 3 / 2 + 1;
+        let mut offered = 0;
         loop {
-            let mut least = SmallestEntries::new(most);
-            for &(from, to) in stretches {
-                ranked.find_smallest(from, to, &mut least);
+            let mut smallest = SmallestEntries::new(limit);
+            for &(from, to) in ranges {
+                names.find_smallest(from, to, &mut smallest);
             }
-            for &entry in &least.entries()[seen..] {
+            for &entry in &smallest.entries()[offered..] {
                 let document = name_entry::document(entry);
                 if self
                     .top
-                    .rejects(self.segment.prominence(document) + highest, document)
+                    .rejects(self.segment.prominence(document) + max_bonus, document)
                 {
                     return;
                 }
-                self.offer_name(entry, slots, tier, bonus);
+                self.offer_name(entry, query, kind, bonus);
             }
-            if !least.is_full() || most > MOST_NAMES {
+            if !smallest.is_full() || limit > MAX_NAMES_TRIED {
                 return;
             }
-            seen = most;
-            most *= 4;
+            offered = limit;
+            limit *= 4;
         }
     }
 
-    fn offer_name(&mut self, entry: u32, slots: &Slots, tier: Tier, bonus: f32) {
-        let (document, which) = (name_entry::document(entry), name_entry::name(entry));
+    fn offer_name(&mut self, entry: u32, query: &BooleanQuery, kind: MatchKind, bonus: f32) {
+        let (document, index) = (name_entry::document(entry), name_entry::name(entry));
         let mut score = self.segment.prominence(document) + bonus;
-        let article = slots.article();
-        if which > 0 || article {
-            let name = self.segment.record(document).name(which);
+        let article = query.starts_with_article();
+        if index > 0 || article {
+            let name = self.segment.record(document).name(index);
             if article && name.core_start() > 0 {
-                score += ranking::ARTICLE;
+                score += ranking::ARTICLE_BONUS;
             }
-            score += match (name.is_alias(), tier) {
-                _ if which == 0 => 0.0,
-                // Only the shown name is what it is exactly; another has been offered as a whole name.
-                (_, Tier::Exact) => return,
-                (true, Tier::Begins) if self.is_short(name) => return,
-                (true, Tier::Whole) => ranking::ALIAS,
+            score += match (name.is_alias(), kind) {
+                _ if index == 0 => 0.0,
+                // Only the display name counts as exact; any other is offered as a full name as well.
+                (_, MatchKind::ExactName) => return,
+                (true, MatchKind::NamePrefix) if self.is_short_alias(name) => return,
+                (true, MatchKind::FullName) => ranking::FULL_ALIAS_BONUS,
                 (true, _) => 0.0,
-                (false, _) => ranking::OTHER_NAME,
+                (false, _) => ranking::SECONDARY_NAME_PENALTY,
             };
         }
-        self.offer(document, score, tier, which as u8, slots.reading);
+        self.offer(document, score, kind, index as u8, query.rewrite);
     }
 
-    /// Whether an alias is too short to be found by its beginning.
-    fn is_short(&self, name: crate::segment::forward_index::TermList<'_>) -> bool {
-        name.len() == 1 && self.segment.trie().word_bytes(name.term(0)).len() <= SHORT_ALIAS
+    /// Returns `true` if an alias is too short to be found by a prefix.
+    fn is_short_alias(&self, name: TermList<'_>) -> bool {
+        name.len() == 1 && self.segment.trie().word_bytes(name.term(0)).len() <= MAX_SHORT_ALIAS_LENGTH
     }
 
-    /// Documents that have all words anywhere: the rarest word, or the rarest label, leads, and the others are asked about
-    /// its documents.
-    fn listed(&mut self, slots: &Slots, before: &[Stretch]) {
-        if self.hopeless(ranking::MOST_LISTED + slots.cost) {
+    /// Offers documents that have all words anywhere.
+    fn search_postings(&mut self, query: &BooleanQuery, without_last_word: &[NameRange]) {
+        if self.is_hopeless(ranking::MAX_ANYWHERE_BONUS + query.penalty) {
             return;
         }
-        let required: Vec<Slot> = slots.required().copied().collect();
-        self.beside(before, slots, &required);
-        let asked = Asked::new(self, slots, &required);
-        let (at, lead) = match asked.lead(self, slots) {
-            Some((at, lead)) => (Some(at), lead),
-            None => (None, postings::heads(self.segment, slots, &required[0])),
+        let required: Vec<Clause> = query.required().copied().collect();
+        self.extend_names(without_last_word, query, &required);
+        let plan = Plan::new(self, query, &required);
+        let (driver, cursor) = match plan.open_driver(self, query) {
+            Some((index, cursor)) => (Some(index), cursor),
+            None => (None, postings::open_sample(self.segment, query, &required[0])),
         };
-        let tests = asked.tests(self, slots, &lead, at);
-        self.walk(lead, slots, &required, &tests);
+        let prefilters = plan.prefilters(self, query, &cursor, driver);
+        self.offer_documents(cursor, query, &required, &prefilters);
     }
 
-    /// Documents that have the last word beside a name that begins with the others: a place or a chapter was added.
-    fn beside(&mut self, before: &[Stretch], slots: &Slots, required: &[Slot]) {
-        let names: usize = before.iter().map(|stretch| stretch.to - stretch.from).sum();
-        let needless = self.top.full() || self.filter.narrowest().is_some();
-        if names == 0 || names > MOST_BESIDE || needless {
+    /// Offers documents with a name that starts with all words but the last, and with the last word elsewhere: a
+    /// place or a chapter was added to the name.
+    fn extend_names(&mut self, names: &[NameRange], query: &BooleanQuery, required: &[Clause]) {
+        let count: usize = names.iter().map(|range| range.to - range.from).sum();
+        let is_needless = self.top.is_full() || self.filter.has_labels();
+        if count == 0 || count > MAX_EXTENDED_NAMES || is_needless {
             return;
         }
         let entries = self.segment.u32s(Section::NameEntries);
         let mut documents = Vec::new();
-        for stretch in before {
-            let named = entries.slice(stretch.from, stretch.to);
-            documents.extend(named.iter().map(name_entry::document).filter(|&document| {
+        for range in names {
+            let entries = entries.slice(range.from, range.to);
+            documents.extend(entries.iter().map(name_entry::document).filter(|&document| {
                 let signature = self.segment.signature(document);
-                required.iter().all(|slot| slot.may_be_in(signature))
+                required
+                    .iter()
+                    .all(|clause| clause.may_match_signature(signature))
             }));
         }
         documents.sort_unstable();
         documents.dedup();
-        self.walk(Walk::Gathered(documents, 0), slots, required, &[]);
+        self.offer_documents(PostingCursor::Documents(documents, 0), query, required, &[]);
     }
 
-    /// Steps that one list may take now.
-    pub(crate) fn allowed(&self, slots: &Slots) -> u32 {
-        let found = self.top.len();
-        let allowed = match slots.reading.is_guess() {
-            false if self.filter.narrowest().is_some() => STEPS,
-            false if found >= ENOUGH => STEPS_ENOUGH,
-            false if self.begun => STEPS_BEGUN,
-            false => STEPS,
-            true if found == 0 && !self.begun => STEPS_OF_A_GUESS,
-            true => STEPS_OF_A_LATE_GUESS,
-        };
-        allowed.min(self.steps)
-    }
-
-    /// Offers the documents of `walk` that pass all `tests` and have all `required` words.
-    fn walk(&mut self, mut walk: Walk<'a>, slots: &Slots, required: &[Slot], tests: &[Test<'a>]) {
-        let most = ranking::MOST_LISTED + slots.cost;
-        let mut left = CANDIDATES;
-        let allowed = self.allowed(slots);
-        let mut steps = allowed;
-        let mut batch = [0; BATCH];
-        while left > 0
-            && steps > 0
-            && let Some(part) = walk.next(self.segment, tests, &mut batch)
+    /// Offers the documents of `cursor` that pass all prefilters and match all required clauses.
+    fn offer_documents(
+        &mut self,
+        mut cursor: PostingCursor<'a>,
+        query: &BooleanQuery,
+        required: &[Clause],
+        prefilters: &[Prefilter<'a>],
+    ) {
+        let max_bonus = ranking::MAX_ANYWHERE_BONUS + query.penalty;
+        let mut scores_left = MAX_SCORED;
+        let budget = self.pass_budget(query);
+        let mut steps_left = budget;
+        let mut buffer = [0; BATCH_SIZE];
+        while scores_left > 0
+            && steps_left > 0
+            && let Some(batch) = cursor.next_batch(self.segment, prefilters, &mut buffer)
         {
-            // Most documents fail the first tests; many words cost more than few.
-            steps = steps.saturating_sub((part.passed + part.passed * tests.len() / TESTS_OF_A_STEP) as u32);
-            let documents = &batch[..part.left];
-            for documents in documents.chunks(SIDE_BY_SIDE) {
-                let mut words = [TermList::default(); SIDE_BY_SIDE];
-                for (words, &document) in words.iter_mut().zip(documents) {
-                    *words = self.segment.record(document).all_terms();
+            // Most documents fail the first prefilters, but a query of many words costs more than one of few.
+            let steps = batch.read + batch.read * prefilters.len() / PREFILTERS_PER_STEP;
+            steps_left = steps_left.saturating_sub(steps as u32);
+            for documents in buffer[..batch.len].chunks(RECORDS_PER_FETCH) {
+                let mut terms = [TermList::default(); RECORDS_PER_FETCH];
+                for (terms, &document) in terms.iter_mut().zip(documents) {
+                    *terms = self.segment.record(document).all_terms();
                 }
-                for (&document, &words) in documents.iter().zip(&words) {
-                    let weight = self.segment.prominence(document);
-                    if left == 0 || self.top.rejects(weight + most, document) {
+                for (&document, &terms) in documents.iter().zip(&terms) {
+                    let prominence = self.segment.prominence(document);
+                    if scores_left == 0 || self.top.rejects(prominence + max_bonus, document) {
                         break;
                     }
-                    steps = steps.saturating_sub(LOOK);
-                    if holds(words, slots, required) && self.filter.admits(document) {
-                        left -= 1;
+                    steps_left = steps_left.saturating_sub(RECORD_STEPS);
+                    if matches_all(terms, query, required) && self.filter.matches(document) {
+                        scores_left -= 1;
                         let record = self.segment.record(document);
-                        let Worth { bonus, name, first } = ranking::judge(record, slots);
-                        let tier = if first { Tier::First } else { Tier::Anywhere };
-                        self.offer(document, weight + bonus + slots.cost, tier, name, slots.reading);
+                        let MatchScore {
+                            bonus,
+                            name,
+                            starts_with_first_word,
+                        } = ranking::score_document(record, query);
+                        let kind = if starts_with_first_word {
+                            MatchKind::FirstWord
+                        } else {
+                            MatchKind::Anywhere
+                        };
+                        let score = prominence + bonus + query.penalty;
+                        self.offer(document, score, kind, name, query.rewrite);
                     }
                 }
             }
-            if self.top.full()
+            if self.top.is_full()
                 && self
                     .top
-                    .rejects(self.segment.prominence(part.last) + most, part.last)
+                    .rejects(self.segment.prominence(batch.last) + max_bonus, batch.last)
             {
                 break;
             }
         }
-        self.steps -= allowed - steps;
+        self.steps_left -= budget - steps_left;
     }
 }
 
-/// Whether a document has all `required` words, the word still being typed one of its own.
-fn holds(words: TermList<'_>, slots: &Slots, required: &[Slot]) -> bool {
-    let terms = || words.iter().map(|term| term & !STOP_WORD_FLAG);
+/// Returns the bonus of names with an article: zero unless the article was typed.
+fn article_bonus(query: &BooleanQuery) -> f32 {
+    if query.starts_with_article() {
+        ranking::ARTICLE_BONUS
+    } else {
+        0.0
+    }
+}
+
+/// Returns `true` if a document matches all required clauses.
+///
+/// A word that is still being typed must match a term that no earlier word matches.
+fn matches_all(terms: TermList<'_>, query: &BooleanQuery, required: &[Clause]) -> bool {
+    let terms = || terms.iter().map(|term| term & !STOP_WORD_FLAG);
     let has_all = required
         .iter()
-        .all(|slot| terms().any(|term| slots.has(slot, term)));
+        .all(|clause| terms().any(|term| query.matches(clause, term)));
     has_all
-        && match slots.all().split_last() {
-            Some((last, earlier)) if slots.open && slots.overlap() => {
-                terms().any(|term| slots.has(last, term) && !earlier.iter().any(|slot| slots.has(slot, term)))
+        && match query.clauses().split_last() {
+            Some((last, earlier)) if query.last_is_prefix && query.last_overlaps_earlier() => {
+                terms().any(|term| {
+                    query.matches(last, term) && !earlier.iter().any(|clause| query.matches(clause, term))
+                })
             }
             _ => true,
         }

@@ -1,76 +1,81 @@
-//! Which documents an answer may hold.
+//! The filter of a query, with its labels looked up.
 
 use crate::query::Query;
-use crate::search::postings::Walk;
-use crate::search::prefilter::Test;
+use crate::search::postings::PostingCursor;
+use crate::search::prefilter::Prefilter;
 use crate::segment::labels::LabelPostings;
 use crate::segment::reader::Segment;
 
-/// The filter of a query with its labels looked up.
+/// The documents that may be in the results of a query.
 pub struct Filter<'a> {
-    /// For each group the lists of its labels, the group with the fewest documents first.
+    /// The labels of each group, the group with the fewest documents first.
     groups: Vec<Vec<LabelPostings<'a>>>,
-    hidden: Option<&'a dyn Fn(u32) -> bool>,
-    /// Documents of the segment.
-    documents: u32,
+    exclude: Option<&'a dyn Fn(u32) -> bool>,
+    /// Number of documents in the segment.
+    document_count: u32,
 }
 
 impl<'a> Filter<'a> {
-    /// Looks up the labels of `query`; labels that no document carries are left out.
+    /// Looks up the labels of `query`. Labels that no document carries are ignored.
     pub fn new(segment: Segment<'a>, query: &Query<'a>) -> Self {
-        let lists = |group: &&[&str]| {
+        let labels = |group: &&[&str]| {
             group
                 .iter()
                 .filter_map(|label| segment.find_label(label))
                 .collect::<Vec<_>>()
         };
-        let mut groups: Vec<Vec<LabelPostings<'a>>> = query.filter.iter().map(lists).collect();
+        let mut groups: Vec<Vec<LabelPostings<'a>>> = query.filter.iter().map(labels).collect();
         groups.sort_by_key(|group| group.iter().map(LabelPostings::len).sum::<usize>());
         Self {
             groups,
-            hidden: query.hidden,
-            documents: segment.document_count(),
+            exclude: query.exclude,
+            document_count: segment.document_count(),
         }
     }
 
-    /// Whether no document can pass.
-    pub fn is_empty(&self) -> bool {
+    /// Returns `true` if no document can match.
+    pub fn is_unsatisfiable(&self) -> bool {
         self.groups.first().is_some_and(Vec::is_empty)
     }
 
-    /// The lists of the group with the fewest documents, if there is a filter.
-    pub fn narrowest(&self) -> Option<&[LabelPostings<'a>]> {
+    /// Returns `true` if documents must carry a label.
+    pub fn has_labels(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// Returns the labels of the group with the fewest documents, if there is a group.
+    pub fn narrowest_group(&self) -> Option<&[LabelPostings<'a>]> {
         self.groups.first().map(Vec::as_slice)
     }
 
-    /// Whether the document passes.
+    /// Returns `true` if the document matches.
     #[inline]
-    pub fn admits(&self, document: u32) -> bool {
+    pub fn matches(&self, document: u32) -> bool {
         self.groups
             .iter()
-            .all(|group| group.iter().any(|list| list.contains(document)))
-            && !self.hidden.is_some_and(|hidden| hidden(document))
+            .all(|group| group.iter().any(|label| label.contains(document)))
+            && !self.exclude.is_some_and(|is_excluded| is_excluded(document))
     }
 
-    /// How many documents each group has at the most, the narrowest first.
-    pub fn sizes(&self) -> impl Iterator<Item = usize> {
+    /// Iterates over the number of postings of each group, in ascending order.
+    pub fn posting_counts(&self) -> impl Iterator<Item = usize> {
         self.groups
             .iter()
             .map(|group| group.iter().map(LabelPostings::len).sum())
     }
 
-    /// The test for the labels of a group.
-    pub fn test(&self, group: usize) -> Test<'a> {
-        Test::Lists(self.groups[group].iter().map(LabelPostings::doc_set).collect())
+    /// Creates the prefilter of a group.
+    pub fn prefilter(&self, group: usize) -> Prefilter<'a> {
+        Prefilter::AnyOf(self.groups[group].iter().map(LabelPostings::doc_set).collect())
     }
 
-    /// The documents of the narrowest group as one more list to walk.
-    pub fn walk(&self) -> Option<Walk<'a>> {
-        Some(match self.narrowest()? {
-            [one] => Walk::List(one.documents()),
+    /// Opens a cursor over the documents of the group with the fewest documents.
+    pub fn open(&self) -> Option<PostingCursor<'a>> {
+        Some(match self.narrowest_group()? {
+            [single] => PostingCursor::List(single.documents()),
             several => {
                 let lists = several.iter().map(LabelPostings::documents).collect();
-                Walk::windows(lists, self.documents)
+                PostingCursor::union(lists, self.document_count)
             }
         })
     }

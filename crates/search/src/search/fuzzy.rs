@@ -1,137 +1,139 @@
-//! One mistake in a word: a letter left out, doubled or added, changed, or two swapped.
+//! Fuzzy lookup: the words within one edit of a typed word.
 //!
-//! The typed word is walked through the dictionary letter by letter, and at each place the one mistake is tried, after
-//! which the rest has to be right. Most tries end after a letter or two, so the whole costs a few hundred steps
-//! whatever the size of the dictionary. The first letter is taken as meant, but may be swapped with the second.
+//! An edit is a letter inserted, deleted or replaced, or two adjacent letters swapped (a Damerau–Levenshtein distance
+//! of one). The typed word is walked through the trie; at each letter one edit is tried, after which the rest must
+//! match. Most attempts end after a letter or two, so that a lookup takes a few hundred steps whatever the size of
+//! the dictionary. The first letter is assumed to be correct, but may be swapped with the second.
 
 use crate::segment::trie::{Cursor, TermRange, Trie};
 
-/// Words shorter than this are never read with a mistake.
-pub const SHORTEST: usize = 4;
+/// Minimum length of a word that is corrected.
+const MIN_SYMBOLS: usize = 4;
 
-/// At most so many readings are kept of one word.
-const MOST: usize = 64;
+/// Maximum number of corrections of a word.
+const MAX_RANGES: usize = 64;
 
-/// The words that `symbols` may stand for with exactly one mistake, as sorted ranges that do not overlap.
+/// Replaces `ranges` with the terms that are exactly one edit away from `symbols`, sorted and without overlaps.
 ///
-/// With `open`, the typed word may be the beginning of a longer one.
-pub fn near(trie: Trie<'_>, symbols: &[u8], open: bool, ranges: &mut Vec<TermRange>) {
+/// If `is_prefix` is set, these are the terms that start with a string one edit away.
+pub fn find_within_one_edit(trie: Trie<'_>, symbols: &[u8], is_prefix: bool, ranges: &mut Vec<TermRange>) {
     ranges.clear();
-    let mut search = Search {
+    let mut lookup = FuzzyLookup {
         trie,
         symbols,
-        open,
+        is_prefix,
         ranges,
     };
-    search.run();
+    lookup.run();
     ranges.sort_unstable();
-    merge(ranges);
+    merge_overlapping(ranges);
 }
 
-/// Joins what overlaps in sorted ranges. Ranges that only touch share no beginning and stay apart.
-pub fn merge(ranges: &mut Vec<TermRange>) {
-    let mut kept = 0;
+/// Merges sorted ranges that overlap. Adjacent ranges have no common prefix and stay separate.
+fn merge_overlapping(ranges: &mut Vec<TermRange>) {
+    let mut last = 0;
     for at in 1..ranges.len() {
-        if ranges[at].low < ranges[kept].high {
-            ranges[kept].high = ranges[kept].high.max(ranges[at].high);
+        if ranges[at].low < ranges[last].high {
+            ranges[last].high = ranges[last].high.max(ranges[at].high);
         } else {
-            kept += 1;
-            ranges[kept] = ranges[at];
+            last += 1;
+            ranges[last] = ranges[at];
         }
     }
-    ranges.truncate(kept + 1);
+    ranges.truncate(last + 1);
 }
 
-struct Search<'a, 's> {
+struct FuzzyLookup<'a, 's> {
     trie: Trie<'a>,
     symbols: &'s [u8],
-    open: bool,
+    is_prefix: bool,
     ranges: &'s mut Vec<TermRange>,
 }
 
-impl<'a> Search<'a, '_> {
+impl<'a> FuzzyLookup<'a, '_> {
     fn run(&mut self) {
         let symbols = self.symbols;
-        if symbols.len() < SHORTEST {
+        if symbols.len() < MIN_SYMBOLS {
             return;
         }
         let Some(root) = self.trie.root() else { return };
-        self.swap(root, 0);
+        self.try_swap(root, 0);
         let mut next = self.trie.step(root, 0, symbols[0]);
         let mut at = 1;
-        while let Some(place) = next {
+        while let Some(cursor) = next {
             if at == symbols.len() {
-                if !self.open {
-                    self.insert(place, at);
+                if !self.is_prefix {
+                    self.try_missing_symbol(cursor, at);
                 }
                 break;
             }
-            if at + 1 == symbols.len() && self.open {
-                // Whatever stands in place of the last letter, or before it, begins the same way.
-                self.keep(place);
+            if at + 1 == symbols.len() && self.is_prefix {
+                // An edit at or before the last letter leaves this prefix.
+                self.push(cursor);
             } else {
-                self.accept(place, at, at + 1);
-                self.change_and_insert(place, at);
-                self.swap(place, at);
+                self.try_rest(cursor, at, at + 1);
+                self.try_wrong_or_missing_symbol(cursor, at);
+                self.try_swap(cursor, at);
             }
-            next = self.trie.step(place, at, symbols[at]);
+            next = self.trie.step(cursor, at, symbols[at]);
             at += 1;
         }
     }
 
-    /// `depth` letters of the word led to `place`; the typed letters from `at` on must follow.
-    fn accept(&mut self, place: Cursor<'a>, depth: usize, at: usize) {
-        if let Some(end) = self.trie.walk(place, depth, &self.symbols[at..]) {
-            self.keep(end);
+    /// Adds the terms at `cursor`, which has `depth` symbols, if the typed symbols from `at` on follow.
+    fn try_rest(&mut self, cursor: Cursor<'a>, depth: usize, at: usize) {
+        if let Some(end) = self.trie.walk(cursor, depth, &self.symbols[at..]) {
+            self.push(end);
         }
     }
 
-    fn keep(&mut self, place: Cursor<'a>) {
-        if self.ranges.len() >= MOST {
+    fn push(&mut self, cursor: Cursor<'a>) {
+        if self.ranges.len() >= MAX_RANGES {
             return;
         }
-        if self.open {
-            self.ranges.push(place.terms());
-        } else if let Some(term) = place.exact_term() {
+        if self.is_prefix {
+            self.ranges.push(cursor.terms());
+        } else if let Some(term) = cursor.exact_term() {
             self.ranges.push(TermRange::single(term));
         }
     }
 
-    fn insert(&mut self, place: Cursor<'a>, at: usize) {
-        for symbol in bits(place.next_symbols()) {
-            if let Some(child) = self.trie.step(place, at, symbol) {
-                self.accept(child, at + 1, at);
+    fn try_missing_symbol(&mut self, cursor: Cursor<'a>, at: usize) {
+        for symbol in bits(cursor.next_symbols()) {
+            if let Some(child) = self.trie.step(cursor, at, symbol) {
+                self.try_rest(child, at + 1, at);
             }
         }
     }
 
-    fn change_and_insert(&mut self, place: Cursor<'a>, at: usize) {
-        for symbol in bits(place.next_symbols()) {
-            let Some(child) = self.trie.step(place, at, symbol) else {
+    fn try_wrong_or_missing_symbol(&mut self, cursor: Cursor<'a>, at: usize) {
+        for symbol in bits(cursor.next_symbols()) {
+            let Some(child) = self.trie.step(cursor, at, symbol) else {
                 continue;
             };
             if symbol != self.symbols[at] {
-                self.accept(child, at + 1, at + 1);
+                self.try_rest(child, at + 1, at + 1);
             }
-            self.accept(child, at + 1, at);
+            self.try_rest(child, at + 1, at);
         }
     }
 
-    fn swap(&mut self, place: Cursor<'a>, at: usize) {
+    fn try_swap(&mut self, cursor: Cursor<'a>, at: usize) {
         let [first, second, ..] = self.symbols[at..] else {
             return;
         };
         if first == second {
             return;
         }
-        if let Some(place) = self.trie.step(place, at, second)
-            && let Some(place) = self.trie.step(place, at + 1, first)
+        if let Some(cursor) = self.trie.step(cursor, at, second)
+            && let Some(cursor) = self.trie.step(cursor, at + 1, first)
         {
-            self.accept(place, at + 2, at + 2);
+            self.try_rest(cursor, at + 2, at + 2);
         }
     }
 }
 
+/// Iterates over the positions of the bits that are set.
 fn bits(mut set: u64) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
         let bit = (set != 0).then(|| set.trailing_zeros() as u8);
@@ -145,12 +147,12 @@ mod tests {
     use super::*;
     use crate::segment::trie::{encode, tests::with_trie};
 
-    fn meant(typed: &str, open: bool, words: &[&str]) -> Vec<String> {
+    fn corrections(typed: &str, is_prefix: bool, words: &[&str]) -> Vec<String> {
         with_trie(words, |trie| {
-            let mut spelled = Vec::new();
-            encode(typed, &mut spelled);
+            let mut symbols = Vec::new();
+            encode(typed, &mut symbols);
             let mut ranges = Vec::new();
-            near(trie, &spelled, open, &mut ranges);
+            find_within_one_edit(trie, &symbols, is_prefix, &mut ranges);
             ranges
                 .iter()
                 .flat_map(|range| range.low..range.high)
@@ -160,31 +162,31 @@ mod tests {
     }
 
     #[test]
-    fn each_single_mistake_is_forgiven() {
+    fn every_single_edit_is_corrected() {
         let words = ["center", "circle", "cross"];
         for typed in ["centr", "ceenter", "cenzer", "cetner", "ecnter", "centerr"] {
-            assert_eq!(meant(typed, false, &words), ["center"], "{typed}");
+            assert_eq!(corrections(typed, false, &words), ["center"], "{typed}");
         }
-        assert!(meant("center", false, &["center"]).is_empty());
-        assert!(meant("cetnre", false, &words).is_empty());
+        assert!(corrections("center", false, &["center"]).is_empty());
+        assert!(corrections("cetnre", false, &words).is_empty());
     }
 
     #[test]
-    fn the_first_letter_is_taken_as_meant() {
-        assert!(meant("xenter", false, &["center"]).is_empty());
-        assert!(meant("enter", false, &["center"]).is_empty());
+    fn the_first_letter_is_assumed_to_be_correct() {
+        assert!(corrections("xenter", false, &["center"]).is_empty());
+        assert!(corrections("enter", false, &["center"]).is_empty());
     }
 
     #[test]
-    fn a_word_cut_short_may_hold_a_mistake() {
+    fn a_prefix_is_corrected() {
         assert_eq!(
-            meant("fonda", true, &["fondness", "found", "foundation"]),
+            corrections("fonda", true, &["fondness", "found", "foundation"]),
             ["fondness", "foundation"]
         );
     }
 
     #[test]
-    fn short_words_have_no_mistakes() {
-        assert!(meant("rde", false, &["red"]).is_empty());
+    fn short_words_are_not_corrected() {
+        assert!(corrections("rde", false, &["red"]).is_empty());
     }
 }

@@ -1,10 +1,13 @@
-//! Names that begin with what was typed, as stretches of the sorted list of names.
+//! Names that start with the query, as ranges of the name list.
 //!
-//! The stretch is narrowed word by word. The first word is a table lookup, the second a binary search in a list of
-//! second words, further ones compare records; by then the stretch is short.
+//! The range is narrowed word by word. The first word is a table lookup, the second a binary search in the list of
+//! second terms. Further words compare records; by then the range is short.
 
-use crate::search::boolean_query::{Slot, Slots};
+use std::cmp::Ordering;
+
+use crate::search::boolean_query::{BooleanQuery, Clause};
 use crate::segment::format::Section;
+use crate::segment::forward_index::{STOP_WORD_FLAG, TermList};
 use crate::segment::name_entry;
 use crate::segment::packed::PackedU32s;
 use crate::segment::reader::Segment;
@@ -12,189 +15,205 @@ use crate::segment::trie::TermRange;
 use crate::text::english;
 use crate::text::tokenizer::Tokens;
 
-/// No more stretches than this are followed at a time.
-const MOST: usize = 64;
+/// Maximum number of ranges that are narrowed at a time.
+const MAX_RANGES: usize = 64;
 
-/// A word no longer than this is taken to be finished rather than begun.
-const SHORT: usize = 3;
+/// Maximum number of names that are compared to find those with the same legal suffix.
+const MAX_SUFFIX_NAMES: usize = MAX_RANGES * 64;
 
-/// Neighbouring names: `from..to`, and whether a word was found in another writing than typed.
+/// Maximum length of an abbreviation, which is more likely to be a complete word than a prefix.
+const MAX_ABBREVIATION_LENGTH: usize = 3;
+
+/// A range of the name list, `from..to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct NameRange {
     pub from: usize,
     pub to: usize,
-    pub variant: bool,
+    /// Whether a word matches by a synonym.
+    pub uses_synonym: bool,
 }
 
-/// The names that begin with the words, those that say no more, and those that are written so exactly.
+/// The names that match the words of a query in different ways.
 #[derive(Clone, Debug, Default)]
-pub struct Stretches {
-    pub begins: Vec<Stretch>,
-    pub whole: Vec<Stretch>,
-    /// Those that say no more than the words but end in the form of law that was typed.
-    pub legal: Vec<Stretch>,
-    pub exact: Option<Stretch>,
-    /// Those in which a short last word stands whole, or what it is short for.
-    pub short: Vec<Stretch>,
-    /// Those that begin with all words but the last.
-    pub before: Vec<Stretch>,
+pub struct NameRanges {
+    /// Names that start with the words.
+    pub prefix: Vec<NameRange>,
+    /// Names whose core is the words.
+    pub full: Vec<NameRange>,
+    /// Names whose core is the words before a typed legal suffix, and that have this suffix.
+    pub full_with_suffix: Vec<NameRange>,
+    /// Names that equal the words.
+    pub exact: Option<NameRange>,
+    /// Names in which the last word is an abbreviation, either as typed or spelled out.
+    pub abbreviation: Vec<NameRange>,
+    /// Names that start with all words but the last.
+    pub without_last_word: Vec<NameRange>,
 }
 
-/// Finds the stretches of a reading.
-pub fn stretches(segment: Segment<'_>, slots: &Slots, folded: &Tokens) -> Stretches {
-    let list = List::new(segment);
-    let all = slots.all();
-    let skip = usize::from(slots.article());
-    let spine = &all[skip..];
-    let mut found = Stretches::default();
-    let mut current: Vec<Stretch> = Vec::with_capacity(8);
-    let mut next: Vec<Stretch> = Vec::with_capacity(8);
-    let mut ranges: Vec<(TermRange, bool)> = Vec::with_capacity(8);
-    for (depth, slot) in spine.iter().enumerate() {
+/// Finds the names that start with the words of `query`.
+pub fn find_names(segment: Segment<'_>, query: &BooleanQuery, tokens: &Tokens) -> NameRanges {
+    let list = NameList::new(segment);
+    let clauses = query.clauses();
+    let core = &clauses[usize::from(query.starts_with_article())..];
+    let mut found = NameRanges::default();
+    let mut current: Vec<NameRange> = Vec::with_capacity(8);
+    let mut next: Vec<NameRange> = Vec::with_capacity(8);
+    let mut terms: Vec<(TermRange, bool)> = Vec::with_capacity(8);
+    for (depth, clause) in core.iter().enumerate() {
         next.clear();
-        ranges.clear();
-        ranges.extend(
-            slots
-                .ranges(slot)
+        terms.clear();
+        terms.extend(
+            query
+                .ranges(clause)
                 .iter()
                 .enumerate()
-                .map(|(at, range)| (*range, Slots::is_variant(slot, at))),
+                .map(|(index, range)| (*range, BooleanQuery::is_synonym(clause, index))),
         );
-        list.narrow(depth, &current, &ranges, &mut next);
+        list.narrow(depth, &current, &terms, &mut next);
         std::mem::swap(&mut current, &mut next);
-        let last = depth + 1 == spine.len();
+        let is_last = depth + 1 == core.len();
         if current.is_empty() {
-            if last {
-                found.before = next;
+            if is_last {
+                found.without_last_word = next;
             }
             break;
         }
-        if last && slot.exact.is_some() {
-            found.whole = list.whole(depth, &current, Some((slots, slot)));
-            found.exact = list.exact(&found.whole, all).or(found.exact);
-        } else if !last
-            && spine[depth + 1..]
+        if is_last && clause.exact_term.is_some() {
+            found.full = list.full_names(depth, &current, Some((query, clause)));
+            found.exact = list.exact_names(&found.full, clauses).or(found.exact);
+        } else if !is_last
+            && core[depth + 1..]
                 .iter()
-                .all(|slot| is_legal(slot, folded, slots.open))
+                .all(|clause| is_legal_suffix(clause, tokens, query.last_is_prefix))
         {
-            let whole = list.whole(depth, &current, None);
+            let full = list.full_names(depth, &current, None);
             if found.exact.is_none() {
-                found.exact = list.exact(&whole, all);
+                found.exact = list.exact_names(&full, clauses);
             }
-            list.with_legal(&whole, slots, &spine[depth + 1], &mut found.legal);
+            list.select_suffix(&full, query, &core[depth + 1], &mut found.full_with_suffix);
         }
-        if last && is_abbreviation(slots, slot, folded) {
-            let words = slots.ranges(slot).iter().enumerate();
-            let words = words.filter_map(|(at, range)| {
-                if at == 0 {
-                    slot.exact.map(TermRange::single)
+        if is_last && is_abbreviation(query, clause, tokens) {
+            let words = query.ranges(clause).iter().enumerate();
+            let words = words.filter_map(|(index, range)| {
+                if index == 0 {
+                    clause.exact_term.map(TermRange::single)
                 } else {
                     Some(*range)
                 }
             });
-            // `next` holds the stretches before this word.
+            // `next` holds the ranges before this word.
             list.narrow(
                 depth,
                 &next,
                 &words.map(|range| (range, false)).collect::<Vec<_>>(),
-                &mut found.short,
+                &mut found.abbreviation,
             );
-            found.short.iter_mut().for_each(|stretch| stretch.variant = false);
+            found
+                .abbreviation
+                .iter_mut()
+                .for_each(|range| range.uses_synonym = false);
         }
-        if last {
-            found.begins = current;
-            found.before = next;
+        if is_last {
+            found.prefix = current;
+            found.without_last_word = next;
             break;
         }
     }
     found
 }
 
-fn word_of<'f>(slot: &Slot, folded: &'f Tokens) -> Option<&'f str> {
-    slot.words
+/// Returns the typed word of a clause, unless it stands for several.
+fn word_of<'t>(clause: &Clause, tokens: &'t Tokens) -> Option<&'t str> {
+    clause
+        .word_mask
         .is_power_of_two()
-        .then(|| folded.word(slot.words.trailing_zeros() as usize))
+        .then(|| tokens.word(clause.word_mask.trailing_zeros() as usize))
 }
 
-/// Whether the last word is short, a word of its own, and another way to write a longer one.
-fn is_abbreviation(slots: &Slots, slot: &Slot, folded: &Tokens) -> bool {
-    let short = word_of(slot, folded).is_some_and(|word| word.len() <= SHORT);
-    slots.open && short && slot.exact.is_some() && slots.ranges(slot).len() > 1
+/// Returns `true` if the last word is short, a word of the dictionary, and has a synonym.
+fn is_abbreviation(query: &BooleanQuery, clause: &Clause, tokens: &Tokens) -> bool {
+    let is_short = word_of(clause, tokens).is_some_and(|word| word.len() <= MAX_ABBREVIATION_LENGTH);
+    query.last_is_prefix && is_short && clause.exact_term.is_some() && query.ranges(clause).len() > 1
 }
 
-fn is_legal(slot: &Slot, folded: &Tokens, open: bool) -> bool {
-    word_of(slot, folded).is_some_and(|word| {
+fn is_legal_suffix(clause: &Clause, tokens: &Tokens, last_is_prefix: bool) -> bool {
+    word_of(clause, tokens).is_some_and(|word| {
         english::is_legal_suffix(word)
-            || (open && slot.words >> (folded.len() - 1) == 1 && english::is_prefix_of_legal_suffix(word))
+            || (last_is_prefix
+                && clause.word_mask >> (tokens.len() - 1) == 1
+                && english::is_prefix_of_legal_suffix(word))
     })
 }
 
-struct List<'a> {
+/// The names of all documents, sorted by core.
+struct NameList<'a> {
     segment: Segment<'a>,
-    starts: PackedU32s<'a>,
+    offsets: PackedU32s<'a>,
     entries: PackedU32s<'a>,
-    seconds: PackedU32s<'a>,
+    second_terms: PackedU32s<'a>,
 }
 
-impl<'a> List<'a> {
+impl<'a> NameList<'a> {
     fn new(segment: Segment<'a>) -> Self {
         Self {
             segment,
-            starts: segment.u32s(Section::NameOffsets),
+            offsets: segment.u32s(Section::NameOffsets),
             entries: segment.u32s(Section::NameEntries),
-            seconds: segment.u32s(Section::NameSecondTerms),
+            second_terms: segment.u32s(Section::NameSecondTerms),
         }
     }
 
-    /// Narrows `current`, whose names share `depth` words, to those whose next word is in `ranges`, each with
-    /// whether it is another writing.
+    /// Narrows `current`, whose names share `depth` terms, to the names whose next term is in `terms`. Each range of
+    /// terms says whether it is a synonym.
     fn narrow(
         &self,
         depth: usize,
-        current: &[Stretch],
-        ranges: &[(TermRange, bool)],
-        next: &mut Vec<Stretch>,
+        current: &[NameRange],
+        terms: &[(TermRange, bool)],
+        next: &mut Vec<NameRange>,
     ) {
         if depth == 0 {
-            for &(range, variant) in ranges.iter().take(MOST) {
+            for &(range, is_synonym) in terms.iter().take(MAX_RANGES) {
                 let (from, to) = (
-                    self.starts.get(range.low as usize),
-                    self.starts.get(range.high as usize),
+                    self.offsets.get(range.low as usize),
+                    self.offsets.get(range.high as usize),
                 );
                 if from < to {
-                    next.push(Stretch {
+                    next.push(NameRange {
                         from: from as usize,
                         to: to as usize,
-                        variant,
+                        uses_synonym: is_synonym,
                     });
                 }
             }
             return;
         }
-        for stretch in current {
-            for &(range, variant) in ranges {
-                let from = self.lower(depth, stretch.from, stretch.to, range.low);
-                let to = self.lower(depth, from, stretch.to, range.high);
-                if from < to && next.len() < MOST {
-                    next.push(Stretch {
+        for names in current {
+            for &(range, is_synonym) in terms {
+                let from = self.lower_bound(depth, names.from, names.to, range.low);
+                let to = self.lower_bound(depth, from, names.to, range.high);
+                if from < to && next.len() < MAX_RANGES {
+                    next.push(NameRange {
                         from,
                         to,
-                        variant: stretch.variant || variant,
+                        uses_synonym: names.uses_synonym || is_synonym,
                     });
                 }
             }
         }
     }
 
-    /// The first name in `low..high` whose word `depth` is not before `term`; names without one come first.
-    fn lower(&self, depth: usize, mut low: usize, mut high: usize, term: u32) -> usize {
+    /// Returns the first name in `low..high` whose term at `depth` is not less than `term`. Names without one come
+    /// first.
+    fn lower_bound(&self, depth: usize, mut low: usize, mut high: usize, term: u32) -> usize {
         if depth == 1 {
-            return low + self.seconds.slice(low, high).lower_bound(term + 1);
+            // Second terms are stored plus one.
+            return low + self.second_terms.slice(low, high).lower_bound(term + 1);
         }
         while low < high {
             let middle = usize::midpoint(low, high);
-            let spine = self.spine(middle);
-            if spine.len() <= depth || spine.term(depth) < term {
+            let core = self.core(middle);
+            if core.len() <= depth || core.term(depth) < term {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -203,75 +222,87 @@ impl<'a> List<'a> {
         low
     }
 
-    fn spine(&self, at: usize) -> crate::segment::forward_index::TermList<'a> {
-        self.name(at).core()
+    fn core(&self, index: usize) -> TermList<'a> {
+        self.name(index).core()
     }
 
-    fn name(&self, at: usize) -> crate::segment::forward_index::TermList<'a> {
-        let entry = self.entries.get(at);
+    fn name(&self, index: usize) -> TermList<'a> {
+        let entry = self.entries.get(index);
         self.segment
             .record(name_entry::document(entry))
             .name(name_entry::name(entry))
     }
 
-    /// The names of `current` that have no word after `depth`. With `last`, that word was cut short perhaps: only the
-    /// words spelled so count.
-    fn whole(&self, depth: usize, current: &[Stretch], last: Option<(&Slots, &Slot)>) -> Vec<Stretch> {
-        let mut whole = Vec::new();
-        for stretch in current {
-            let mut from = stretch.from;
-            let mut to = stretch.to;
-            if let Some((slots, slot)) = last {
-                let main = slots.ranges(slot).first().copied();
-                let Some(exact) = slot.exact else { continue };
-                // The word itself is the first of those that begin with it.
-                if main.is_some_and(|main| main.low == exact) && !stretch.variant_of_last(self, depth, main) {
+    /// Returns the names of `current` whose core ends at `depth`. If `last` is given, that term must equal the typed
+    /// word or be a synonym of it, rather than have it as a prefix.
+    fn full_names(
+        &self,
+        depth: usize,
+        current: &[NameRange],
+        last: Option<(&BooleanQuery, &Clause)>,
+    ) -> Vec<NameRange> {
+        let mut full = Vec::new();
+        for names in current {
+            let mut from = names.from;
+            let mut to = names.to;
+            if let Some((query, clause)) = last {
+                let terms = query.ranges(clause).first().copied();
+                let Some(exact_term) = clause.exact_term else {
+                    continue;
+                };
+                // The exact term is the first of those with the prefix.
+                if terms.is_some_and(|terms| terms.low == exact_term)
+                    && !self.ends_in_synonym(names, depth, terms)
+                {
                     to = if depth == 0 {
-                        self.starts.get(exact as usize + 1) as usize
+                        self.offsets.get(exact_term as usize + 1) as usize
                     } else {
-                        self.lower(depth, from, to, exact + 1)
+                        self.lower_bound(depth, from, to, exact_term + 1)
                     };
                 }
             }
             from = from.min(to);
-            let end = self.shorter(depth + 1, from, to);
+            let end = self.end_of_cores(depth + 1, from, to);
             if from < end {
-                whole.push(Stretch {
+                full.push(NameRange {
                     from,
                     to: end,
-                    variant: stretch.variant,
+                    uses_synonym: names.uses_synonym,
                 });
             }
         }
-        whole
+        full
     }
 
-    /// The parts of `whole` whose names go on with a form of law that `slot` stands for.
-    fn with_legal(&self, whole: &[Stretch], slots: &Slots, slot: &Slot, found: &mut Vec<Stretch>) {
-        for stretch in whole {
-            let mut from = stretch.from;
-            while from < stretch.to {
-                let name = self.name(from);
-                let at = name.core_start() + name.core().len();
-                let term = if at < name.len() {
-                    Some(name.term(at))
-                } else {
-                    None
-                };
+    /// Returns `true` if the term at `depth` is a synonym rather than one of `terms`.
+    fn ends_in_synonym(&self, names: &NameRange, depth: usize, terms: Option<TermRange>) -> bool {
+        names.uses_synonym && terms.is_none_or(|terms| !terms.contains(self.core(names.from).term(depth)))
+    }
+
+    /// Adds the parts of `full` whose names have a legal suffix that matches `clause`.
+    fn select_suffix(
+        &self,
+        full: &[NameRange],
+        query: &BooleanQuery,
+        clause: &Clause,
+        found: &mut Vec<NameRange>,
+    ) {
+        for names in full {
+            let mut from = names.from;
+            while from < names.to {
+                let suffix = self.suffix(from);
                 let mut to = from + 1;
-                while to < stretch.to && to - from < MOST * 64 {
-                    let other = self.name(to);
-                    let at = other.core_start() + other.core().len();
-                    if (at < other.len()).then(|| other.term(at)) != term {
+                while to < names.to && to - from < MAX_SUFFIX_NAMES {
+                    if self.suffix(to) != suffix {
                         break;
                     }
                     to += 1;
                 }
-                if term.is_some_and(|term| slots.has(slot, term)) {
-                    found.push(Stretch {
+                if suffix.is_some_and(|term| query.matches(clause, term)) {
+                    found.push(NameRange {
                         from,
                         to,
-                        variant: stretch.variant,
+                        uses_synonym: names.uses_synonym,
                     });
                 }
                 from = to;
@@ -279,14 +310,22 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Where the names of `low..high`, which share `length` words, start to have more.
-    fn shorter(&self, length: usize, mut low: usize, mut high: usize) -> usize {
+    /// Returns the term after the core of a name.
+    fn suffix(&self, index: usize) -> Option<u32> {
+        let name = self.name(index);
+        let at = name.core_start() + name.core().len();
+        (at < name.len()).then(|| name.term(at))
+    }
+
+    /// Returns the end of the names in `low..high` whose core has `length` terms, which all names share.
+    fn end_of_cores(&self, length: usize, mut low: usize, mut high: usize) -> usize {
         if length == 1 {
-            return low + self.seconds.slice(low, high).lower_bound(1);
+            // Zero means that there is no second term.
+            return low + self.second_terms.slice(low, high).lower_bound(1);
         }
         while low < high {
             let middle = usize::midpoint(low, high);
-            if self.spine(middle).len() <= length {
+            if self.core(middle).len() <= length {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -295,45 +334,43 @@ impl<'a> List<'a> {
         low
     }
 
-    /// Those of `whole` that are the typed words exactly.
-    fn exact(&self, whole: &[Stretch], slots: &[Slot]) -> Option<Stretch> {
-        let typed: Vec<u32> = slots.iter().map_while(|slot| slot.exact).collect();
-        if typed.len() < slots.len() {
+    /// Returns the names of `full` that equal the words of all clauses.
+    fn exact_names(&self, full: &[NameRange], clauses: &[Clause]) -> Option<NameRange> {
+        let typed: Vec<u32> = clauses.iter().map_while(|clause| clause.exact_term).collect();
+        if typed.len() < clauses.len() {
             return None;
         }
-        let stretch = whole.iter().find(|stretch| !stretch.variant)?;
-        let from = self.compare(stretch, &typed, false);
-        let to = self.compare(stretch, &typed, true);
-        (from < to).then_some(Stretch {
+        let names = full.iter().find(|names| !names.uses_synonym)?;
+        let from = self.partition_point(names, &typed, Ordering::is_lt);
+        let to = self.partition_point(names, &typed, Ordering::is_le);
+        (from < to).then_some(NameRange {
             from,
             to,
-            variant: false,
+            uses_synonym: false,
         })
     }
 
-    /// The first name of `stretch` that is not before `typed`, or, with `after`, that is behind it.
-    fn compare(&self, stretch: &Stretch, typed: &[u32], after: bool) -> usize {
-        let (mut low, mut high) = (stretch.from, stretch.to);
+    /// Returns the first name whose order relative to `typed` does not satisfy `is_before`.
+    fn partition_point(
+        &self,
+        names: &NameRange,
+        typed: &[u32],
+        is_before: impl Fn(Ordering) -> bool,
+    ) -> usize {
+        let (mut low, mut high) = (names.from, names.to);
         while low < high {
             let middle = usize::midpoint(low, high);
             let order = self
                 .name(middle)
                 .iter()
-                .map(|term| term & !crate::segment::forward_index::STOP_WORD_FLAG)
+                .map(|term| term & !STOP_WORD_FLAG)
                 .cmp(typed.iter().copied());
-            if order.is_lt() || (after && order.is_eq()) {
+            if is_before(order) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
         low
-    }
-}
-
-impl Stretch {
-    /// Whether the last word of these names is another writing of the typed one.
-    fn variant_of_last(self, list: &List<'_>, depth: usize, main: Option<TermRange>) -> bool {
-        self.variant && main.is_none_or(|main| !main.contains(list.spine(self.from).term(depth)))
     }
 }

@@ -1,92 +1,107 @@
-//! What is asked about documents that are not found by the beginning of a name, and which list is walked for it.
+//! The query planner: which posting list drives a pass, and which prefilters its documents must pass.
 //!
-//! The shortest walk leads: the rarest word or label, or a more frequent one whose list, read in order, fills the page
-//! sooner. All others become tests.
+//! The driver is the clause or group of labels whose documents are passed soonest: usually the rarest, sometimes a
+//! more frequent one whose list, read in rank order, fills the page earlier. All others become prefilters.
 
-use crate::search::boolean_query::{Slot, Slots};
-use crate::search::evaluator::CANDIDATES;
-use crate::search::postings::{self, MOST_LISTS, Walk};
-use crate::search::prefilter::Test;
-use crate::search::searcher::Finder;
+use crate::search::boolean_query::{BooleanQuery, Clause};
+use crate::search::postings::{self, PostingCursor};
+use crate::search::prefilter::{MAX_LISTS, Prefilter};
+use crate::search::searcher::Searcher;
 
-/// For a walk of no more documents than this the signatures do.
-const FEW: usize = 64;
+/// Maximum number of documents that are scored in one pass.
+pub const MAX_SCORED: usize = 16;
 
-/// What is asked about documents: the words and the labels that they must have, those that the fewest have first.
-pub struct Asked<'s> {
-    all: Vec<(usize, About<'s>)>,
+/// A driver with at most this many postings needs no other prefilters than signatures.
+const SHORT_DRIVER: usize = 64;
+
+/// The conditions of a query, those with the fewest postings first.
+pub struct Plan<'q> {
+    conditions: Vec<(usize, Condition<'q>)>,
 }
 
-/// What one of them is.
+/// A condition that documents must meet.
 #[derive(Clone, Copy)]
-enum About<'s> {
-    Word(&'s Slot),
-    /// A group of labels; the first is the narrowest.
+enum Condition<'q> {
+    Clause(&'q Clause),
+    /// A group of labels of the filter; group 0 is the narrowest.
     Labels(usize),
 }
 
-impl<'s> Asked<'s> {
-    /// What a reading and the filter ask.
-    pub fn new(finder: &Finder<'_>, slots: &Slots, required: &'s [Slot]) -> Self {
-        let words = required.iter().map(|slot| {
-            let total = postings::total(finder.segment, slots, slot);
-            (total, About::Word(slot))
+impl<'q> Plan<'q> {
+    /// Collects the conditions of a query and of the filter.
+    pub fn new(searcher: &Searcher<'_>, query: &BooleanQuery, required: &'q [Clause]) -> Self {
+        let clauses = required.iter().map(|clause| {
+            let count = postings::count(searcher.segment, query, clause);
+            (count, Condition::Clause(clause))
         });
-        let labels = (0..).map(About::Labels);
-        let mut all: Vec<_> = words.chain(finder.filter.sizes().zip(labels)).collect();
-        all.sort_by_key(|(size, _)| *size);
-        Self { all }
+        let labels = (0..).map(Condition::Labels);
+        let mut conditions: Vec<_> = clauses
+            .chain(searcher.filter.posting_counts().zip(labels))
+            .collect();
+        conditions.sort_by_key(|(count, _)| *count);
+        Self { conditions }
     }
 
-    /// The shortest walk, and where its word or label stands; none where there is no list that can be walked.
-    pub fn lead<'a>(&self, finder: &Finder<'a>, slots: &Slots) -> Option<(usize, Walk<'a>)> {
-        let allowed = match slots.reading.is_guess() {
-            true => finder.allowed(slots),
-            false => finder.steps,
-        };
-        let allowed = (self.all.len() > 1).then_some(allowed as usize);
-        let cost = |&(at, &(size, about)): &(usize, &(usize, About<'_>))| match about {
-            About::Word(slot) if slots.words(slot) > MOST_LISTS => size,
-            _ => size.min(self.until_full(finder, at)),
-        };
-        let walkable = |&(_, &(size, about)): &(usize, &(usize, About<'_>))| match about {
-            About::Word(slot) => postings::is_walkable(slots, slot, size, allowed),
-            About::Labels(group) => group == 0,
-        };
-        let (at, &(_, about)) = self.all.iter().enumerate().filter(walkable).min_by_key(cost)?;
-        let walk = match about {
-            About::Word(slot) => postings::walk(finder.segment, slots, slot),
-            About::Labels(_) => finder.filter.walk()?,
-        };
-        Some((at, walk))
-    }
-
-    /// About how many documents in order are passed until the page is full.
-    fn until_full(&self, finder: &Finder<'_>, lead: usize) -> usize {
-        let rarest = self.all.iter().enumerate().find(|(at, _)| *at != lead);
-        let others = rarest.map_or(usize::MAX, |(_, (size, _))| (*size).max(1));
-        (2 * CANDIDATES).saturating_mul(finder.segment.document_count() as usize) / others
-    }
-
-    /// The tests for a walk that is led by what stands at a place; signatures come last.
-    pub fn tests<'a>(
+    /// Opens the driver and returns it with the index of its condition, or `None` if no list can be read.
+    pub fn open_driver<'a>(
         &self,
-        finder: &Finder<'a>,
-        slots: &Slots,
-        walk: &Walk<'_>,
-        lead: Option<usize>,
-    ) -> Vec<Test<'a>> {
-        let mut tests = Vec::with_capacity(self.all.len());
-        let others = self.all.iter().enumerate().filter(|(at, _)| Some(*at) != lead);
-        for (_, (_, about)) in others {
-            tests.extend(match *about {
-                About::Word(slot) if walk.size() <= FEW => Some(Test::Signature(*slot)),
-                About::Word(slot) => Some(Test::slot(finder.segment, slots, slot)),
-                About::Labels(_) if walk.size() <= FEW => None,
-                About::Labels(group) => Some(finder.filter.test(group)),
+        searcher: &Searcher<'a>,
+        query: &BooleanQuery,
+    ) -> Option<(usize, PostingCursor<'a>)> {
+        let budget = if query.rewrite.is_correction() {
+            searcher.pass_budget(query)
+        } else {
+            searcher.steps_left
+        };
+        let filtered_limit = (self.conditions.len() > 1).then_some(budget as usize);
+        let cost = |&(index, &(count, condition)): &(usize, &(usize, Condition<'_>))| match condition {
+            Condition::Clause(clause) if query.term_count(clause) > MAX_LISTS => count,
+            _ => count.min(self.documents_until_full(searcher, index)),
+        };
+        let can_drive = |&(_, &(count, condition)): &(usize, &(usize, Condition<'_>))| match condition {
+            Condition::Clause(clause) => postings::can_open(query, clause, count, filtered_limit),
+            Condition::Labels(group) => group == 0,
+        };
+        let conditions = self.conditions.iter().enumerate();
+        let (index, &(_, condition)) = conditions.filter(can_drive).min_by_key(cost)?;
+        let cursor = match condition {
+            Condition::Clause(clause) => postings::open(searcher.segment, query, clause),
+            Condition::Labels(_) => searcher.filter.open()?,
+        };
+        Some((index, cursor))
+    }
+
+    /// Estimates how many documents are passed until the page is full, if `driver` drives.
+    fn documents_until_full(&self, searcher: &Searcher<'_>, driver: usize) -> usize {
+        let mut others = self.conditions.iter().enumerate();
+        let rarest = others.find(|(index, _)| *index != driver);
+        let count = rarest.map_or(usize::MAX, |(_, (count, _))| (*count).max(1));
+        (2 * MAX_SCORED).saturating_mul(searcher.segment.document_count() as usize) / count
+    }
+
+    /// Creates the prefilters for the documents of `cursor`, which the condition `driver` drives. Signatures come
+    /// last.
+    pub fn prefilters<'a>(
+        &self,
+        searcher: &Searcher<'a>,
+        query: &BooleanQuery,
+        cursor: &PostingCursor<'_>,
+        driver: Option<usize>,
+    ) -> Vec<Prefilter<'a>> {
+        let is_short = cursor.posting_count() <= SHORT_DRIVER;
+        let mut prefilters = Vec::with_capacity(self.conditions.len());
+        for (index, (_, condition)) in self.conditions.iter().enumerate() {
+            if Some(index) == driver {
+                continue;
+            }
+            prefilters.extend(match *condition {
+                Condition::Clause(clause) if is_short => Some(Prefilter::Signature(*clause)),
+                Condition::Clause(clause) => Some(Prefilter::new(searcher.segment, query, clause)),
+                Condition::Labels(_) if is_short => None,
+                Condition::Labels(group) => Some(searcher.filter.prefilter(group)),
             });
         }
-        tests.sort_by_key(|test| matches!(test, Test::Signature(_)));
-        tests
+        prefilters.sort_by_key(|prefilter| matches!(prefilter, Prefilter::Signature(_)));
+        prefilters
     }
 }

@@ -1,250 +1,265 @@
-//! Documents that have all words: those of the rarest, walked from the most prominent on.
+//! Iteration over posting lists in rank order, in batches.
 //!
-//! Only one word is walked. Whether its documents have the other words is asked of the lists of these
-//! ([`crate::search::prefilter`]), batch by batch, and then of the records of what is left. A word that stands for several lists is
-//! walked through them window by window: what is left of a window is sorted.
+//! Only one list drives a search; whether its documents match the other clauses is decided by prefilters, batch by
+//! batch, and then by the records of the remaining documents. The union of several lists is read in windows of
+//! document numbers: the documents of a window that pass the prefilters are sorted.
 
-use crate::search::boolean_query::{Slot, Slots};
-use crate::search::prefilter::Test;
+use crate::search::boolean_query::{BooleanQuery, Clause};
+use crate::search::prefilter::{BATCH_SIZE, MAX_LISTS, Prefilter};
 use crate::segment::format::Section;
 use crate::segment::packed::PackedU32s;
 use crate::segment::reader::Segment;
 
-/// So many documents are looked at together.
-pub const BATCH: usize = 32;
-/// Lists of a word that are walked window by window; more are one window.
-pub const MOST_LISTS: usize = 6;
-/// Lists of a word that are more than these are walked if they hold no more documents than this together, ...
-const GATHERED: usize = 1_024;
-/// ... or this where other words or labels rule out most of them.
-const MOST_GATHERED: usize = 16_384;
-/// So many documents are about in the first window; each holds twice as many as the one before, up to the largest.
-const FIRST_WINDOW: u64 = 64;
-const LARGEST_WINDOW: u64 = 2_048;
-/// So many documents are taken from the heads of lists.
-const MOST_HEADS: usize = 4_096;
+/// Maximum number of postings of a clause with more than [`MAX_LISTS`] terms, if nothing else narrows the search ...
+const MAX_UNFILTERED_POSTINGS: usize = 1_024;
+/// ... and if other clauses or labels rule out most of the documents.
+const MAX_FILTERED_POSTINGS: usize = 16_384;
+/// Approximate number of documents in the first window of a union. Each window is twice as wide as the one before.
+const FIRST_WINDOW_DOCUMENTS: u64 = 64;
+/// Approximate number of documents in the widest window.
+const WIDEST_WINDOW_DOCUMENTS: u64 = 2_048;
+/// Maximum number of documents that are taken from the start of the lists of a clause with too many terms.
+const MAX_SAMPLED_DOCUMENTS: usize = 4_096;
 
-/// A walk through the documents of a word or a label.
+/// A position in the documents of a term, a clause or a group of labels.
 #[derive(Clone, Debug)]
-pub enum Walk<'a> {
-    /// What is left of one list.
+pub enum PostingCursor<'a> {
+    /// The rest of one list.
     List(PackedU32s<'a>),
-    /// Several lists.
-    Windows(Windows<'a>),
-    /// One list made of several, and a place in it.
-    Gathered(Vec<u32>, usize),
+    /// The rest of several lists.
+    Union(Union<'a>),
+    /// A sorted vector of documents, and an index in it.
+    Documents(Vec<u32>, usize),
 }
 
-/// What is left of several lists.
+/// The union of several lists, read in windows of document numbers.
 #[derive(Clone, Debug)]
-pub struct Windows<'a> {
+pub struct Union<'a> {
+    /// The rest of each list.
     lists: Vec<PackedU32s<'a>>,
-    size: usize,
-    /// Where the last window ended, and how wide the next is and any may be.
+    total: usize,
+    /// End of the current window.
     end: u64,
+    /// Width of the next window.
     width: u64,
-    widest: u64,
-    /// What was left of the last window, and a place in it.
-    left: Vec<u32>,
-    at: usize,
+    max_width: u64,
+    /// The documents of the current window that passed the prefilters, and an index in them.
+    window: Vec<u32>,
+    index: usize,
 }
 
-/// A part of a walk.
+/// The result of reading a batch.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
-    /// Documents that were passed.
-    pub passed: usize,
-    /// Those of them that are left in the batch.
-    pub left: usize,
-    /// All that follow come after this one.
+pub struct Batch {
+    /// Number of postings that were read.
+    pub read: usize,
+    /// Number of documents in the batch, which passed the prefilters.
+    pub len: usize,
+    /// All further documents come after this one.
     pub last: u32,
 }
 
-impl<'a> Walk<'a> {
-    /// A walk through several lists of a directory of so many documents.
-    pub fn windows(lists: Vec<PackedU32s<'a>>, documents: u32) -> Self {
-        let size: usize = lists.iter().map(|list| list.len()).sum();
-        let width = |documents_of_it: u64| u64::from(documents) * documents_of_it / (size as u64).max(1) + 1;
-        Self::Windows(Windows {
+impl<'a> PostingCursor<'a> {
+    /// Creates a cursor over several lists of a segment with `document_count` documents.
+    pub fn union(lists: Vec<PackedU32s<'a>>, document_count: u32) -> Self {
+        let total: usize = lists.iter().map(|list| list.len()).sum();
+        let width = |documents: u64| u64::from(document_count) * documents / (total as u64).max(1) + 1;
+        Self::Union(Union {
             lists,
-            width: width(FIRST_WINDOW),
-            widest: width(LARGEST_WINDOW),
-            size,
+            width: width(FIRST_WINDOW_DOCUMENTS),
+            max_width: width(WIDEST_WINDOW_DOCUMENTS),
+            total,
             end: 0,
-            left: Vec::new(),
-            at: 0,
+            window: Vec::new(),
+            index: 0,
         })
     }
 
-    /// The same in one window, whatever the order of the documents in each list.
-    fn at_once(mut self) -> Self {
-        if let Self::Windows(windows) = &mut self {
-            windows.width = u64::from(u32::MAX) + 1;
+    /// Makes a union read everything in one window, which allows lists that are not sorted.
+    fn in_one_window(mut self) -> Self {
+        if let Self::Union(union) = &mut self {
+            union.width = u64::from(u32::MAX) + 1;
         }
         self
     }
 
-    /// How many documents there are at the most.
-    pub fn size(&self) -> usize {
+    /// Returns the number of postings, which is at least the number of documents.
+    pub fn posting_count(&self) -> usize {
         match self {
             Self::List(list) => list.len(),
-            Self::Windows(windows) => windows.size,
-            Self::Gathered(list, _) => list.len(),
+            Self::Union(union) => union.total,
+            Self::Documents(documents, _) => documents.len(),
         }
     }
 
-    /// Fills `batch` with the next documents in order that pass all `tests`; none at the end. The batch may be empty
-    /// before that.
-    pub fn next(
+    /// Fills `batch` with the next documents that pass all prefilters, or returns `None` at the end.
+    ///
+    /// A batch before the end can be empty.
+    pub fn next_batch(
         &mut self,
         segment: Segment<'_>,
-        tests: &[Test<'_>],
-        batch: &mut [u32; BATCH],
-    ) -> Option<Part> {
-        let (passed, left, last) = match self {
+        prefilters: &[Prefilter<'_>],
+        batch: &mut [u32; BATCH_SIZE],
+    ) -> Option<Batch> {
+        let (read, len, last) = match self {
             Self::List(list) => {
-                let passed = fill(list, batch);
-                let last = *batch[..passed].last()?;
-                (passed, sift(segment, tests, &mut batch[..passed]), last)
+                let read = take_front(list, batch);
+                let last = *batch[..read].last()?;
+                (read, partition(segment, prefilters, &mut batch[..read]), last)
             }
-            Self::Gathered(list, at) => {
-                let passed = copy(list, at, batch);
-                let last = *batch[..passed].last()?;
-                (passed, sift(segment, tests, &mut batch[..passed]), last)
+            Self::Documents(documents, index) => {
+                let read = copy_next(documents, index, batch);
+                let last = *batch[..read].last()?;
+                (read, partition(segment, prefilters, &mut batch[..read]), last)
             }
-            Self::Windows(windows) => {
-                let mut passed = 0;
-                if windows.at == windows.left.len() {
-                    passed = windows.read(segment, tests, batch)?;
+            Self::Union(union) => {
+                let mut read = 0;
+                if union.index == union.window.len() {
+                    read = union.read_window(segment, prefilters, batch)?;
                 }
-                let left = copy(&windows.left, &mut windows.at, batch);
-                let end = windows.end.min(u64::from(u32::MAX)) as u32;
-                (passed, left, batch[..left].last().map_or(end, |&last| last))
+                let len = copy_next(&union.window, &mut union.index, batch);
+                let end = union.end.min(u64::from(u32::MAX)) as u32;
+                (read, len, batch[..len].last().map_or(end, |&last| last))
             }
         };
-        Some(Part { passed, left, last })
+        Some(Batch { read, len, last })
     }
 }
 
-impl Windows<'_> {
-    /// Reads the next window; how many documents it has, and none where the lists are at their end.
-    fn read(&mut self, segment: Segment<'_>, tests: &[Test<'_>], batch: &mut [u32; BATCH]) -> Option<usize> {
+impl Union<'_> {
+    /// Reads the next window and returns its number of postings, or `None` at the end of the lists.
+    fn read_window(
+        &mut self,
+        segment: Segment<'_>,
+        prefilters: &[Prefilter<'_>],
+        batch: &mut [u32; BATCH_SIZE],
+    ) -> Option<usize> {
         self.lists.retain(|list| list.len() > 0);
         if self.lists.is_empty() {
             return None;
         }
         self.end += self.width;
-        self.width = (self.width * 2).min(self.widest);
-        self.left.clear();
-        self.at = 0;
-        let mut passed = 0;
+        self.width = (self.width * 2).min(self.max_width);
+        self.window.clear();
+        self.index = 0;
+        let mut read = 0;
         for list in &mut self.lists {
-            let within = match u32::try_from(self.end) {
+            let count = match u32::try_from(self.end) {
                 Ok(end) => list.lower_bound(end),
                 Err(_) => list.len(),
             };
-            let mut window = list.slice(0, within);
-            *list = list.slice(within, list.len());
-            passed += within;
+            let mut part = list.slice(0, count);
+            *list = list.slice(count, list.len());
+            read += count;
             loop {
-                let count = fill(&mut window, batch);
+                let count = take_front(&mut part, batch);
                 if count == 0 {
                     break;
                 }
-                let left = sift(segment, tests, &mut batch[..count]);
-                self.left.extend_from_slice(&batch[..left]);
+                let passed = partition(segment, prefilters, &mut batch[..count]);
+                self.window.extend_from_slice(&batch[..passed]);
             }
         }
-        self.left.sort_unstable();
-        self.left.dedup();
-        Some(passed)
+        self.window.sort_unstable();
+        self.window.dedup();
+        Some(read)
     }
 }
 
-/// Moves the first documents of `list` to `batch`; how many they are.
-fn fill(list: &mut PackedU32s<'_>, batch: &mut [u32; BATCH]) -> usize {
+/// Moves the first documents of `list` to `batch` and returns their number.
+fn take_front(list: &mut PackedU32s<'_>, batch: &mut [u32; BATCH_SIZE]) -> usize {
     let mut count = 0;
-    for (place, document) in batch.iter_mut().zip(list.slice(0, BATCH).iter()) {
-        *place = document;
+    for (slot, document) in batch.iter_mut().zip(list.slice(0, BATCH_SIZE).iter()) {
+        *slot = document;
         count += 1;
     }
     *list = list.slice(count, list.len());
     count
 }
 
-/// Copies documents from a place of `list` on to `batch`; how many they are.
-fn copy(list: &[u32], at: &mut usize, batch: &mut [u32; BATCH]) -> usize {
-    let count = BATCH.min(list.len() - *at);
-    batch[..count].copy_from_slice(&list[*at..*at + count]);
-    *at += count;
+/// Copies documents from `index` on to `batch`, advances the index and returns their number.
+fn copy_next(documents: &[u32], index: &mut usize, batch: &mut [u32; BATCH_SIZE]) -> usize {
+    let count = BATCH_SIZE.min(documents.len() - *index);
+    batch[..count].copy_from_slice(&documents[*index..*index + count]);
+    *index += count;
     count
 }
 
-/// Puts the documents that pass all tests to the front; how many they are.
-fn sift(segment: Segment<'_>, tests: &[Test<'_>], documents: &mut [u32]) -> usize {
-    let mut left = documents.len();
-    for test in tests {
-        left = test.sift(segment, &mut documents[..left]);
+/// Moves the documents that pass all prefilters to the front and returns their number.
+fn partition(segment: Segment<'_>, prefilters: &[Prefilter<'_>], documents: &mut [u32]) -> usize {
+    let mut len = documents.len();
+    for prefilter in prefilters {
+        len = prefilter.partition(segment, &mut documents[..len]);
     }
-    left
+    len
 }
 
-/// Whether the documents of `slot`, of which there are `total`, can be walked; `sifted` says how many may be where few of
-/// them will be left.
-pub fn is_walkable(slots: &Slots, slot: &Slot, total: usize, sifted: Option<usize>) -> bool {
-    let most = sifted.map_or(GATHERED, |allowed| allowed.min(MOST_GATHERED));
-    slots.words(slot) <= MOST_LISTS || total <= most
+/// Returns `true` if the documents of a clause with `posting_count` postings can be read in rank order.
+///
+/// `filtered_limit` is the maximum number of postings if something else narrows the search.
+pub fn can_open(
+    query: &BooleanQuery,
+    clause: &Clause,
+    posting_count: usize,
+    filtered_limit: Option<usize>,
+) -> bool {
+    let limit = filtered_limit.map_or(MAX_UNFILTERED_POSTINGS, |limit| limit.min(MAX_FILTERED_POSTINGS));
+    query.term_count(clause) <= MAX_LISTS || posting_count <= limit
 }
 
-/// About how many documents have a word of `slot`.
-pub fn total(segment: Segment<'_>, slots: &Slots, slot: &Slot) -> usize {
-    let starts = segment.u32s(Section::PostingOffsets);
-    let length = |low: u32, high: u32| starts.get(high as usize).saturating_sub(starts.get(low as usize));
-    let ranges = slots.ranges(slot).iter();
+/// Returns the number of postings of a clause, which is at least its number of documents.
+pub fn count(segment: Segment<'_>, query: &BooleanQuery, clause: &Clause) -> usize {
+    let offsets = segment.u32s(Section::PostingOffsets);
+    let length = |low: u32, high: u32| {
+        offsets
+            .get(high as usize)
+            .saturating_sub(offsets.get(low as usize))
+    };
+    let ranges = query.ranges(clause).iter();
     ranges.map(|range| length(range.low, range.high) as usize).sum()
 }
 
-/// The documents with a word of `slot`.
-pub fn walk<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Walk<'a> {
-    let starts = segment.u32s(Section::PostingOffsets);
-    let lists = segment.u32s(Section::Postings);
-    let part = |low: u32, high: u32| {
-        let (from, to) = (starts.get(low as usize), starts.get(high as usize));
-        lists.slice(from as usize, to as usize)
+/// Opens a cursor over the documents of a clause.
+pub fn open<'a>(segment: Segment<'a>, query: &BooleanQuery, clause: &Clause) -> PostingCursor<'a> {
+    let offsets = segment.u32s(Section::PostingOffsets);
+    let postings = segment.u32s(Section::Postings);
+    let list = |low: u32, high: u32| {
+        let (from, to) = (offsets.get(low as usize), offsets.get(high as usize));
+        postings.slice(from as usize, to as usize)
     };
-    let ranges = slots.ranges(slot);
-    if slots.words(slot) > MOST_LISTS {
-        // The lists of neighbouring words stand side by side and are read as one.
-        let all = ranges.iter().map(|range| part(range.low, range.high));
-        return Walk::windows(all.collect(), segment.document_count()).at_once();
+    let ranges = query.ranges(clause);
+    if query.term_count(clause) > MAX_LISTS {
+        // The lists of adjacent terms are adjacent and are read as one.
+        let lists = ranges.iter().map(|range| list(range.low, range.high));
+        return PostingCursor::union(lists.collect(), segment.document_count()).in_one_window();
     }
     let terms = ranges.iter().flat_map(|range| range.low..range.high);
-    let mut all: Vec<_> = terms.map(|term| part(term, term + 1)).collect();
-    all.retain(|list| list.len() > 0);
-    match all[..] {
-        [one] => Walk::List(one),
-        _ => Walk::windows(all, segment.document_count()),
+    let mut lists: Vec<_> = terms.map(|term| list(term, term + 1)).collect();
+    lists.retain(|list| list.len() > 0);
+    match lists[..] {
+        [single] => PostingCursor::List(single),
+        _ => PostingCursor::union(lists, segment.document_count()),
     }
 }
 
-/// The most prominent documents of a slot with too many lists to walk: the first few of each list.
-pub fn heads<'a>(segment: Segment<'a>, slots: &Slots, slot: &Slot) -> Walk<'a> {
-    let starts = segment.u32s(Section::PostingOffsets);
-    let lists = segment.u32s(Section::Postings);
-    let ranges = slots.ranges(slot);
-    let terms: usize = ranges.iter().map(|range| range.count()).sum();
-    let each = (MOST_HEADS / terms.max(1)).max(1);
-    let mut all = Vec::new();
+/// Opens a cursor over a sample of the documents of a clause with too many postings: the first few of each list.
+pub fn open_sample<'a>(segment: Segment<'a>, query: &BooleanQuery, clause: &Clause) -> PostingCursor<'a> {
+    let offsets = segment.u32s(Section::PostingOffsets);
+    let postings = segment.u32s(Section::Postings);
+    let ranges = query.ranges(clause);
+    let term_count: usize = ranges.iter().map(|range| range.count()).sum();
+    let per_list = (MAX_SAMPLED_DOCUMENTS / term_count.max(1)).max(1);
+    let mut documents = Vec::new();
     for term in ranges
         .iter()
         .flat_map(|range| range.low..range.high)
-        .take(MOST_HEADS)
+        .take(MAX_SAMPLED_DOCUMENTS)
     {
-        let from = starts.get(term as usize) as usize;
-        let to = starts.get(term as usize + 1) as usize;
-        all.extend(lists.slice(from, to.min(from + each)).iter());
+        let from = offsets.get(term as usize) as usize;
+        let to = offsets.get(term as usize + 1) as usize;
+        documents.extend(postings.slice(from, to.min(from + per_list)).iter());
     }
-    all.sort_unstable();
-    all.dedup();
-    Walk::Gathered(all, 0)
+    documents.sort_unstable();
+    documents.dedup();
+    PostingCursor::Documents(documents, 0)
 }

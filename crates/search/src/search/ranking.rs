@@ -1,151 +1,157 @@
-//! The score: prominence plus what the match is worth.
+//! Scoring: prominence plus a bonus for how well a document matches.
 //!
-//! All terms are in the unit of prominence, the decimal logarithm of dollars: a bonus of 2 lifts a nonprofit over one
-//! a hundred times its size. A name that begins with what was typed outranks all but the best known of the others, and the
-//! whole shown name, word for word, outranks everything.
+//! Bonuses are in the unit of prominence, the decimal logarithm of dollars: a bonus of 2 lifts a nonprofit above one a
+//! hundred times its size. A name that starts with the query outranks all but the best-known other matches, and the
+//! exact display name outranks everything else.
 
-use crate::search::boolean_query::{Slot, Slots};
+use crate::search::boolean_query::{BooleanQuery, Clause};
 use crate::segment::forward_index::{DocumentRecord, STOP_WORD_FLAG, TermList};
 
-/// The first typed word is the first of the name.
-pub const FIRST: f32 = 2.0;
-/// All words stand in one name.
-pub const NAMED: f32 = 2.5;
-/// The words follow each other as typed, noise aside.
-pub const ADJACENT: f32 = 2.5;
-/// The words stand in the typed order, with others between.
-pub const ORDERED: f32 = 1.0;
-/// The words say the whole name, and those left over stand in the document's place or another of its names.
-pub const PLACED: f32 = 5.0;
-/// The words cover so much of the name's own.
-pub const COVERED: f32 = 0.5;
-/// The name begins with all words.
-pub const BEGINS: f32 = FIRST + NAMED + ADJACENT + 7.0;
-/// The name says no more than the words.
-pub const WHOLE: f32 = BEGINS + 0.5;
-/// The shown name is what was typed, word for word.
-pub const EXACT: f32 = BEGINS + 100.0;
-/// A short word such as "va" or "st" that is another way to write a longer one stands whole in the name.
-pub const SHORT_WORD: f32 = 3.0;
-/// The article was typed, and the name has it.
-pub const ARTICLE: f32 = 2.0;
-/// An alias was typed as a whole.
-pub const ALIAS: f32 = 4.0;
-/// The number or domain was typed as a whole.
-pub const IDENTIFIED: f32 = 200.0;
-/// The beginning of the number or domain was typed.
-pub const IDENTIFIED_START: f32 = 30.0;
-/// The words are the initials of the name.
-pub const INITIALS: f32 = 12.0;
-/// Found by a lesser name than the shown one and its aliases.
-pub const OTHER_NAME: f32 = -3.0;
-/// A word was found as its plural, singular or other writing.
-pub const VARIANT: f32 = -2.0;
-/// Two words were read as one or one as two.
-pub const JOINED: f32 = -1.0;
-/// A word was read with a mistake.
-pub const TYPO: f32 = -10.0;
-/// A word was left out.
-pub const WITHOUT: f32 = -14.0;
+/// The name starts with the first word.
+pub const FIRST_WORD_BONUS: f32 = 2.0;
+/// All words are in one name.
+pub const SAME_NAME_BONUS: f32 = 2.5;
+/// The words are adjacent in the name, ignoring stop words.
+pub const ADJACENT_BONUS: f32 = 2.5;
+/// The words are in the name in the typed order, with other words between.
+pub const IN_ORDER_BONUS: f32 = 1.0;
+/// The words include the whole name, and the other words are in the location or in another name.
+pub const NAME_AND_LOCATION_BONUS: f32 = 5.0;
+/// Multiplied by the part of the name that the words cover.
+pub const COVERAGE_BONUS: f32 = 0.5;
+/// The name starts with all words.
+pub const NAME_PREFIX_BONUS: f32 = FIRST_WORD_BONUS + SAME_NAME_BONUS + ADJACENT_BONUS + 7.0;
+/// The words are the name without article and legal suffixes.
+pub const FULL_NAME_BONUS: f32 = NAME_PREFIX_BONUS + 0.5;
+/// The words are the display name.
+pub const EXACT_NAME_BONUS: f32 = NAME_PREFIX_BONUS + 100.0;
+/// A short last word that is also an abbreviation, such as "va" or "st", is a complete word of the name.
+pub const ABBREVIATION_BONUS: f32 = 3.0;
+/// The article was typed, and the name starts with it.
+pub const ARTICLE_BONUS: f32 = 2.0;
+/// The words are an alias.
+pub const FULL_ALIAS_BONUS: f32 = 4.0;
+/// The text is the registration number or the domain.
+pub const IDENTIFIER_BONUS: f32 = 200.0;
+/// The text is a prefix of the registration number or of the domain.
+pub const IDENTIFIER_PREFIX_BONUS: f32 = 30.0;
+/// A word is the initials of the name.
+pub const INITIALS_BONUS: f32 = 12.0;
+/// The matching name is neither the display name nor an alias.
+pub const SECONDARY_NAME_PENALTY: f32 = -3.0;
+/// A word matches by a synonym, plural or singular.
+pub const SYNONYM_PENALTY: f32 = -2.0;
+/// Two words were joined, or one was split.
+pub const COMPOUND_PENALTY: f32 = -1.0;
+/// A typo was corrected.
+pub const TYPO_PENALTY: f32 = -10.0;
+/// A word was dropped.
+pub const DROPPED_WORD_PENALTY: f32 = -14.0;
 
-/// The most that a match can be worth which is not the beginning of a name.
-pub const MOST_LISTED: f32 = FIRST + NAMED + ADJACENT + COVERED;
+/// Maximum bonus of a match that is not a prefix of a name.
+pub const MAX_ANYWHERE_BONUS: f32 = FIRST_WORD_BONUS + SAME_NAME_BONUS + ADJACENT_BONUS + COVERAGE_BONUS;
 
-/// What a match in one document is worth.
+/// The bonus of a document, and the name that earns it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Worth {
-    /// To be added to the prominence.
+pub struct MatchScore {
+    /// Added to the prominence.
     pub bonus: f32,
-    /// Which name it was found by.
+    /// The index of the best name.
     pub name: u8,
     /// Whether that name starts with the first word.
-    pub first: bool,
+    pub starts_with_first_word: bool,
 }
 
-/// Judges a document that holds all required words of `slots`.
-pub fn judge(record: DocumentRecord<'_>, slots: &Slots) -> Worth {
-    let mut best = Worth {
+/// Scores a document that matches all required clauses: the best bonus of its names.
+pub fn score_document(record: DocumentRecord<'_>, query: &BooleanQuery) -> MatchScore {
+    let mut best = MatchScore {
         bonus: f32::NEG_INFINITY,
         name: 0,
-        first: false,
+        starts_with_first_word: false,
     };
-    for which in 0..record.name_count() {
-        let name = record.name(which);
-        let mut worth = judge_name(name, slots);
-        if which > 0 && !name.is_alias() {
-            worth.bonus = (worth.bonus + OTHER_NAME).max(0.0);
+    for index in 0..record.name_count() {
+        let name = record.name(index);
+        let mut score = score_name(name, query);
+        if index > 0 && !name.is_alias() {
+            score.bonus = (score.bonus + SECONDARY_NAME_PENALTY).max(0.0);
         }
-        if worth.bonus > best.bonus {
-            best = Worth {
-                name: which as u8,
-                ..worth
+        if score.bonus > best.bonus {
+            best = MatchScore {
+                name: index as u8,
+                ..score
             };
         }
     }
     best
 }
 
-fn judge_name(name: TermList<'_>, slots: &Slots) -> Worth {
-    let first = slots
-        .lead()
-        .is_some_and(|lead| name.len() > 0 && slots.has(lead, name.term(name.core_start())));
-    let mut bonus = if first { FIRST } else { 0.0 };
-    let (mut wanted, mut found) = (0, 0);
-    // Places where the words so far may end, one behind the other, and the place after the first in order.
+fn score_name(name: TermList<'_>, query: &BooleanQuery) -> MatchScore {
+    let starts_with_first_word = query
+        .first_word()
+        .is_some_and(|clause| name.len() > 0 && query.matches(clause, name.term(name.core_start())));
+    let mut bonus = if starts_with_first_word {
+        FIRST_WORD_BONUS
+    } else {
+        0.0
+    };
+    let (mut required, mut found) = (0, 0);
+    // The positions where a run of adjacent matches can end, and the position after the last match in order.
     let mut adjacent = u64::MAX;
-    let mut ordered = Some(0);
-    for slot in slots.required() {
-        wanted += 1;
-        let places = places(name, slots, slot);
-        found += usize::from(places != 0);
-        adjacent = if wanted == 1 {
-            places
+    let mut in_order = Some(0);
+    for clause in query.required() {
+        required += 1;
+        let positions = positions(name, query, clause);
+        found += usize::from(positions != 0);
+        adjacent = if required == 1 {
+            positions
         } else {
-            adjacent << 1 & places
+            adjacent << 1 & positions
         };
-        ordered = ordered.and_then(|from: u32| {
-            let later = places & u64::MAX.checked_shl(from).unwrap_or(0);
+        in_order = in_order.and_then(|from: u32| {
+            let later = positions & u64::MAX.checked_shl(from).unwrap_or(0);
             (later != 0).then(|| later.trailing_zeros() + 1)
         });
     }
-    if found == wanted {
-        bonus += NAMED;
+    if found == required {
+        bonus += SAME_NAME_BONUS;
         if adjacent != 0 {
-            bonus += ADJACENT;
-        } else if ordered.is_some() {
-            bonus += ORDERED;
+            bonus += ADJACENT_BONUS;
+        } else if in_order.is_some() {
+            bonus += IN_ORDER_BONUS;
         }
     }
-    let own = name.iter().filter(|term| term & STOP_WORD_FLAG == 0).count();
-    if found < wanted && found > 0 && says_all(name, slots) {
-        bonus += PLACED;
+    let content_words = name.iter().filter(|term| term & STOP_WORD_FLAG == 0).count();
+    if found < required && found > 0 && covers_name(name, query) {
+        bonus += NAME_AND_LOCATION_BONUS;
     }
-    bonus += COVERED * found as f32 / own.max(found).max(1) as f32;
-    Worth {
+    bonus += COVERAGE_BONUS * found as f32 / content_words.max(found).max(1) as f32;
+    MatchScore {
         bonus,
         name: 0,
-        first,
+        starts_with_first_word,
     }
 }
 
-/// Whether the words say every word of the name's own.
-fn says_all(name: TermList<'_>, slots: &Slots) -> bool {
-    name.iter().all(|marked| {
-        marked & STOP_WORD_FLAG != 0
-            || slots
+/// Returns `true` if every word of the name that is not a stop word matches a clause.
+fn covers_name(name: TermList<'_>, query: &BooleanQuery) -> bool {
+    name.iter().all(|term| {
+        term & STOP_WORD_FLAG != 0
+            || query
                 .required()
-                .any(|slot| slots.has(slot, marked & !STOP_WORD_FLAG))
+                .any(|clause| query.matches(clause, term & !STOP_WORD_FLAG))
     })
 }
 
-/// The places among the name's own words where `slot` fits, as bits; noise stands where the next own word does.
-fn places(name: TermList<'_>, slots: &Slots, slot: &Slot) -> u64 {
-    let (mut at, mut bits) = (0u32, 0);
-    for marked in name.iter() {
-        if slots.has(slot, marked & !STOP_WORD_FLAG) {
-            bits |= 1u64.checked_shl(at).unwrap_or(0);
+/// Returns the positions in the name that match `clause`, one bit for each.
+///
+/// Only content words are counted; a stop word has the position of the next content word.
+fn positions(name: TermList<'_>, query: &BooleanQuery, clause: &Clause) -> u64 {
+    let (mut position, mut bits) = (0u32, 0);
+    for term in name.iter() {
+        if query.matches(clause, term & !STOP_WORD_FLAG) {
+            bits |= 1u64.checked_shl(position).unwrap_or(0);
         }
-        at += u32::from(marked & STOP_WORD_FLAG == 0);
+        position += u32::from(term & STOP_WORD_FLAG == 0);
     }
     bits
 }

@@ -1,289 +1,212 @@
-//! The readings of what was typed, and when each is tried.
+//! The rewrites of a query, and when each is tried.
 //!
-//! First the words as they stand, and neighbours as one word where the dictionary has it. If that finds a few documents,
-//! it was meant so. Otherwise a word may be two or three run together, the initials of a name, or hold a mistake: the word that no document
-//! has, or, where all are known, the rare ones among them (every one if nothing was found). Two words with a mistake each,
-//! and a word too many, are tried last.
+//! First come the words as typed, and adjacent words joined if the dictionary has the compound. If that finds a few
+//! documents, the words are taken as meant. Otherwise a word may be a compound, initials or misspelled: the word that no
+//! document has or, if all are known, the rare ones among them (every word if nothing was found). Two misspelled
+//! words, and a word too many, are tried last.
 
-use crate::query::{Reading, Tier};
-use crate::search::boolean_query::{self, Slots};
+use crate::query::{MatchKind, Rewrite};
+use crate::search::boolean_query::BooleanQuery;
+use crate::search::budget::ENOUGH_HITS;
+use crate::search::compound::{self, MIN_COMPOUND_LENGTH};
 use crate::search::fuzzy;
 use crate::search::postings;
 use crate::search::ranking;
-use crate::search::searcher::Finder;
+use crate::search::searcher::Searcher;
 use crate::segment::format::Section;
 use crate::segment::forward_index::{STOP_WORD_FLAG, TermList};
 use crate::segment::signature;
-use crate::segment::trie::{self, TermRange};
+use crate::segment::trie;
 use crate::text::initials::{INITIALS_LENGTHS, hash_initials};
 
-/// So many documents are enough not to look for mistakes.
-pub const ENOUGH: usize = 3;
-/// A word in no more documents than this may be a mistake, though some document has it.
-pub const RARE: usize = 256;
-/// Only so many words are suspected in turn.
-const SUSPECTS: usize = 6;
-/// A query of more words than this is long, and fewer of its words are suspected.
-const LONG: usize = 12;
-const FEW_SUSPECTS: usize = 2;
-/// A word shorter than this is neither read as two nor made of two.
-pub const SHORTEST_SPLIT: usize = 5;
-/// A word longer than this is not read as three.
-pub const LONGEST_SPLIT: usize = 40;
-/// Letters that are words, as in "make a wish".
-pub const SPLIT_LETTERS: [char; 2] = ['a', 'i'];
+/// A word with at most this many postings may be misspelled although the dictionary has it.
+const MAX_RARE_POSTINGS: usize = 256;
+/// Maximum number of words that are suspected to be misspelled.
+const MAX_SUSPECTS: usize = 6;
+/// The same for a query of more than [`LONG_QUERY_WORDS`] words.
+const MAX_SUSPECTS_OF_LONG_QUERY: usize = 2;
+const LONG_QUERY_WORDS: usize = 12;
 
-impl Finder<'_> {
-    /// Tries the readings in turn.
-    pub(crate) fn words(&mut self) {
-        let count = self.count();
+impl Searcher<'_> {
+    /// Tries the rewrites in turn.
+    pub fn search_words(&mut self) {
+        let count = self.word_count();
         let trie = self.segment.trie();
-        let mut spelled = Vec::with_capacity(32);
-        let place = |at| {
-            trie::encode(self.folded.word(at), &mut spelled);
-            trie.find_symbols(&spelled)
+        let mut symbols = Vec::with_capacity(32);
+        let cursor = |index| {
+            trie::encode(self.tokens.word(index), &mut symbols);
+            trie.find_symbols(&symbols)
         };
-        self.places = (0..count).map(place).collect();
-        let Some(typed) = self.read(Reading::Typed, 0.0, |_, _| Some(0)) else {
+        self.cursors = (0..count).map(cursor).collect();
+        let Some(typed) = self.rewrite(Rewrite::AsTyped, 0.0, |_, _| Some(0)) else {
             return;
         };
-        let (mut dead, mut rare) = (Vec::new(), Vec::new());
-        for (at, slot) in typed.all().iter().enumerate() {
-            if typed.ranges(slot).is_empty() && !slot.optional {
-                dead.push(at);
-            } else if postings::total(self.segment, &typed, slot) <= RARE {
-                rare.push(at);
+        let (mut unknown, mut rare) = (Vec::new(), Vec::new());
+        for (index, clause) in typed.clauses().iter().enumerate() {
+            if typed.ranges(clause).is_empty() && !clause.is_optional {
+                unknown.push(index);
+            } else if postings::count(self.segment, &typed, clause) <= MAX_RARE_POSTINGS {
+                rare.push(index);
             }
         }
-        self.run(typed);
-        for at in 0..count.saturating_sub(1) {
-            self.joined(at);
+        self.evaluate(typed);
+        for index in 0..count.saturating_sub(1) {
+            self.try_join(index);
         }
-        if self.top.len() >= ENOUGH.min(self.query.take) || self.filtered_out() {
+        if self.top.len() >= ENOUGH_HITS.min(self.query.limit) || self.is_filtered_out() {
             return;
         }
-        let none = self.top.len() == 0;
-        let suspects = if count > LONG {
-            FEW_SUSPECTS
+        let found_nothing = self.top.len() == 0;
+        let suspects = if count > LONG_QUERY_WORDS {
+            MAX_SUSPECTS_OF_LONG_QUERY
         } else {
-            count.min(SUSPECTS)
+            count.min(MAX_SUSPECTS)
         };
-        for at in 0..count {
-            if dead == [at] || (dead.is_empty() && none && at < suspects) {
-                self.split(at);
-                self.initials(at);
+        for index in 0..count {
+            if unknown == [index] || (unknown.is_empty() && found_nothing && index < suspects) {
+                self.try_split(index);
+                self.try_initials(index);
             }
         }
-        if self.top.full() {
+        if self.top.is_full() {
             return;
         }
-        match dead[..] {
-            [] if none => (0..suspects).for_each(|at| self.typos(&[at])),
-            [] => rare.iter().take(suspects).for_each(|&at| self.typos(&[at])),
-            [_] | [_, _] => self.typos(&dead),
+        match unknown[..] {
+            [] if found_nothing => (0..suspects).for_each(|index| self.try_typos(&[index])),
+            [] => rare
+                .iter()
+                .take(suspects)
+                .for_each(|&index| self.try_typos(&[index])),
+            [_] | [_, _] => self.try_typos(&unknown),
             _ => {}
         }
         if self.top.len() > 0 || count < 2 {
             return;
         }
-        if let [one] = dead[..] {
-            for other in (0..suspects).filter(|&at| at != one) {
-                self.typos(&[one.min(other), one.max(other)]);
+        if let [one] = unknown[..] {
+            for other in (0..suspects).filter(|&index| index != one) {
+                self.try_typos(&[one.min(other), one.max(other)]);
             }
         }
         if self.top.len() > 0 {
             return;
         }
-        for at in 0..count {
-            if dead == [at] || (dead.is_empty() && at < suspects) {
-                let left_out = |word: usize, _: &mut Slots| Some(usize::from(word == at));
-                if let Some(slots) = self.read(Reading::Without(at as u8), ranking::WITHOUT, left_out) {
-                    self.run(slots);
-                }
+        for index in 0..count {
+            if unknown == [index] || (unknown.is_empty() && index < suspects) {
+                self.try_drop(index);
             }
         }
     }
 
-    /// Whether names begin with what was typed, of which the filter left few: no reason to look for mistakes.
-    fn filtered_out(&self) -> bool {
-        self.begun && self.filter.narrowest().is_some()
+    /// Returns `true` if names start with the words but the filter excludes most of them, which is no reason to
+    /// suspect a typo.
+    fn is_filtered_out(&self) -> bool {
+        self.has_prefix_match && self.filter.has_labels()
     }
 
-    /// Reads word after word. `special` may read the word at a place otherwise and says how many words it has read; it
-    /// says 0 for a word as it stands, and none if there is no such reading.
-    fn read(
+    /// Builds the query of a rewrite.
+    ///
+    /// `special` is called with the index of each word. It may add clauses of its own and returns the number of words
+    /// they stand for, 0 to keep the word as typed, or `None` if the rewrite is impossible.
+    fn rewrite(
         &self,
-        reading: Reading,
-        cost: f32,
-        mut special: impl FnMut(usize, &mut Slots) -> Option<usize>,
-    ) -> Option<Slots> {
-        let count = self.count();
-        let mut slots = Slots::new(reading, cost, self.open());
-        let mut at = 0;
-        while at < count {
-            match special(at, &mut slots)? {
+        rewrite: Rewrite,
+        penalty: f32,
+        mut special: impl FnMut(usize, &mut BooleanQuery) -> Option<usize>,
+    ) -> Option<BooleanQuery> {
+        let count = self.word_count();
+        let mut query = BooleanQuery::new(rewrite, penalty, self.last_is_prefix());
+        let mut index = 0;
+        while index < count {
+            match special(index, &mut query)? {
                 0 => {
-                    boolean_query::push_found(
+                    query.push_word_at(
                         self.segment,
-                        self.folded.word(at),
-                        self.places[at],
-                        self.is_open(at),
-                        1 << at,
-                        &mut slots,
+                        self.tokens.word(index),
+                        self.cursors[index],
+                        self.is_prefix(index),
+                        1 << index,
                     );
-                    at += 1;
+                    index += 1;
                 }
-                read => at += read,
+                words => index += words,
             }
         }
-        Some(slots)
+        Some(query)
     }
 
-    /// Words `at` and `at + 1` as one, if the dictionary has it.
-    fn joined(&mut self, at: usize) {
-        let open = self.is_open(at + 1);
-        let lengths = [at, at + 1].map(|at| self.folded.word(at).len());
-        if lengths.iter().any(|&length| length < 2) || lengths[0] + lengths[1] < SHORTEST_SPLIT {
+    /// Joins the words at `first` and after it, if the dictionary has the compound.
+    fn try_join(&mut self, first: usize) {
+        let is_prefix = self.is_prefix(first + 1);
+        let lengths = [first, first + 1].map(|index| self.tokens.word(index).len());
+        if lengths.iter().any(|&length| length < 2) || lengths[0] + lengths[1] < MIN_COMPOUND_LENGTH {
             return;
         }
-        let Some(place) = self.places[at] else { return };
-        let mut spelled = Vec::with_capacity(32);
-        trie::encode(self.folded.word(at), &mut spelled);
-        let depth = spelled.len();
-        trie::encode(self.folded.word(at + 1), &mut spelled);
-        let end = self.segment.trie().walk(place, depth, &spelled);
-        if end.is_none_or(|end| !open && end.exact_term().is_none()) {
+        let Some(cursor) = self.cursors[first] else { return };
+        let mut symbols = Vec::with_capacity(32);
+        trie::encode(self.tokens.word(first), &mut symbols);
+        let depth = symbols.len();
+        trie::encode(self.tokens.word(first + 1), &mut symbols);
+        let end = self.segment.trie().walk(cursor, depth, &symbols);
+        if end.is_none_or(|end| !is_prefix && end.exact_term().is_none()) {
             return;
         }
-        let word = format!("{}{}", self.folded.word(at), self.folded.word(at + 1));
-        let slots = self.read(Reading::Joined(at as u8), ranking::JOINED, |place, slots| {
-            if place != at {
-                return Some(0);
-            }
-            boolean_query::push_word(self.segment, &word, open, 0b11 << at, slots);
-            Some(2)
-        });
-        if let Some(slots) = slots {
-            self.run(slots);
+        let compound = format!("{}{}", self.tokens.word(first), self.tokens.word(first + 1));
+        let query = self.rewrite(
+            Rewrite::Join(first as u8),
+            ranking::COMPOUND_PENALTY,
+            |index, query| {
+                if index != first {
+                    return Some(0);
+                }
+                query.push_word(self.segment, &compound, is_prefix, 0b11 << first);
+                Some(2)
+            },
+        );
+        if let Some(query) = query {
+            self.evaluate(query);
         }
     }
 
-    /// Word `at` as two or three words of the dictionary.
-    fn split(&mut self, at: usize) {
-        let open = self.is_open(at);
-        let Some(cuts) = self.cuts(self.folded.word(at), open) else {
+    /// Splits the word at `compound` into two or three words of the dictionary.
+    fn try_split(&mut self, compound: usize) {
+        let is_prefix = self.is_prefix(compound);
+        let word = self.tokens.word(compound);
+        let Some(lengths) = compound::split_compound(self.segment, word, is_prefix) else {
             return;
         };
-        let slots = self.read(Reading::Split(at as u8), ranking::JOINED, |place, slots| {
-            if place != at {
-                return Some(0);
-            }
-            let mut rest = self.folded.word(at);
-            for &cut in &cuts {
-                let (word, others) = rest.split_at(cut);
-                boolean_query::push_word(self.segment, word, false, 1 << at, slots);
-                rest = others;
-            }
-            boolean_query::push_word(self.segment, rest, open, 1 << at, slots);
-            Some(1)
-        });
-        if let Some(slots) = slots {
-            self.run(slots);
-        }
-    }
-
-    /// The lengths of the words of the dictionary into which `word` falls, two or three, but for the last. Of
-    /// several ways it is the one whose rarest word is the most frequent; a single letter between two words has to make it
-    /// twice as frequent.
-    fn cuts(&self, word: &str, open: bool) -> Option<Vec<usize>> {
-        if !word.is_ascii() || word.len() < SHORTEST_SPLIT {
-            return None;
-        }
-        let mut spelled = Vec::with_capacity(word.len());
-        trie::encode(word, &mut spelled);
-        let in_two = self.cut(&spelled, open);
-        let mut best = in_two.map(|(rarer, cut)| (rarer, vec![cut]));
-        if spelled.len() > LONGEST_SPLIT {
-            return best.map(|(_, cuts)| cuts);
-        }
-        for (first, left) in self.beginnings(&spelled) {
-            let left = self.frequency(TermRange::single(left));
-            let in_two = self.cut(&spelled[first..], open);
-            let lettered = self.letter(&word[first..], &spelled[first..], open);
-            let lettered = lettered.map(|rarer| (rarer.min(left) / 2, 1));
-            for (rarer, second) in in_two.into_iter().chain(lettered) {
-                let rarest = rarer.min(left);
-                if best.as_ref().is_none_or(|(most, _)| rarest > *most) {
-                    best = Some((rarest, vec![first, second]));
+        let query = self.rewrite(
+            Rewrite::Split(compound as u8),
+            ranking::COMPOUND_PENALTY,
+            |index, query| {
+                if index != compound {
+                    return Some(0);
                 }
-            }
+                let mut rest = self.tokens.word(compound);
+                for &length in &lengths {
+                    let (part, after) = rest.split_at(length);
+                    query.push_word(self.segment, part, false, 1 << compound);
+                    rest = after;
+                }
+                query.push_word(self.segment, rest, is_prefix, 1 << compound);
+                Some(1)
+            },
+        );
+        if let Some(query) = query {
+            self.evaluate(query);
         }
-        best.map(|(_, cuts)| cuts)
     }
 
-    /// Where letters fall into two words, and how frequent the rarer of these is.
-    fn cut(&self, spelled: &[u8], open: bool) -> Option<(u32, usize)> {
-        let mut best = None;
-        for (cut, left) in self.beginnings(spelled) {
-            let Some(rarer) = self.rarer(left, &spelled[cut..], open) else {
-                continue;
-            };
-            if best.is_none_or(|(most, _)| rarer > most) {
-                best = Some((rarer, cut));
-            }
-        }
-        best
-    }
-
-    /// How frequent the rarer is of a single letter that is a word and the word behind it.
-    fn letter(&self, word: &str, spelled: &[u8], open: bool) -> Option<u32> {
-        if !word.starts_with(SPLIT_LETTERS) || word.len() < 3 {
-            return None;
-        }
-        let letter = self.segment.trie().find_symbols(&spelled[..1])?.exact_term()?;
-        self.rarer(letter, &spelled[1..], open)
-    }
-
-    /// How frequent the rarer is of a word and the word, or its beginning, that the letters behind it are.
-    fn rarer(&self, word: u32, rest: &[u8], open: bool) -> Option<u32> {
-        let rest = self.segment.trie().find_symbols(rest)?;
-        let rest = if open {
-            rest.terms()
-        } else {
-            TermRange::single(rest.exact_term()?)
-        };
-        Some(self.frequency(TermRange::single(word)).min(self.frequency(rest)))
-    }
-
-    /// The words of two letters or more that letters begin with, each with its length; as many are left.
-    fn beginnings(&self, spelled: &[u8]) -> impl Iterator<Item = (usize, u32)> {
-        let trie = self.segment.trie();
-        let mut place = trie.root();
-        let within = spelled.len().saturating_sub(2);
-        let words = (1..=within).map_while(move |length| {
-            place = place.and_then(|place| trie.step(place, length - 1, spelled[length - 1]));
-            place.map(|place| (length, place.exact_term()))
-        });
-        words.filter_map(|(length, ends)| Some((length, ends.filter(|_| length >= 2)?)))
-    }
-
-    /// How often words of the range stand in documents.
-    fn frequency(&self, range: TermRange) -> u32 {
-        let starts = self.segment.u32s(Section::PostingOffsets);
-        let (from, to) = (starts.get(range.low as usize), starts.get(range.high as usize));
-        to.saturating_sub(from)
-    }
-
-    /// Word `at` as the initials of a name, if no word is written so.
-    fn initials(&mut self, at: usize) {
-        let word = self.folded.word(at).to_owned();
+    /// Reads the word at `index` as the initials of a name, unless it is a word of the dictionary.
+    fn try_initials(&mut self, index: usize) {
+        let word = self.tokens.word(index).to_owned();
         if !INITIALS_LENGTHS.contains(&word.len()) {
             return;
         }
-        let Some(slots) = self.read(Reading::Initials(at as u8), 0.0, |_, _| Some(0)) else {
+        let Some(query) = self.rewrite(Rewrite::Initials(index as u8), 0.0, |_, _| Some(0)) else {
             return;
         };
-        if slots.all()[at].exact.is_some() {
+        if query.clauses()[index].exact_term.is_some() {
             return;
         }
         let hash = hash_initials(&word);
@@ -292,63 +215,65 @@ impl Finder<'_> {
             hashes.lower_bound(hash),
             hashes.lower_bound(hash.saturating_add(1)),
         );
-        for document in self
-            .segment
-            .u32s(Section::InitialsDocuments)
-            .slice(from, to)
-            .iter()
-        {
+        let documents = self.segment.u32s(Section::InitialsDocuments);
+        for document in documents.slice(from, to).iter() {
             let record = self.segment.record(document);
-            let has = |term: u32, slot| slots.has(slot, term & !STOP_WORD_FLAG);
-            let others = slots.all().iter().enumerate().all(|(other, slot)| {
-                other == at || slot.optional || record.all_terms().iter().any(|term| has(term, slot))
+            let matches_others = query.clauses().iter().enumerate().all(|(other, clause)| {
+                other == index
+                    || clause.is_optional
+                    || record
+                        .all_terms()
+                        .iter()
+                        .any(|term| query.matches(clause, term & !STOP_WORD_FLAG))
             });
-            let name = (0..record.name_count()).find(|&which| self.spells(record.name(which).core(), &word));
-            if let (true, Some(name)) = (others, name) {
-                let score = self.segment.prominence(document) + ranking::INITIALS;
-                self.offer(document, score, Tier::Initials, name as u8, slots.reading);
+            let name =
+                (0..record.name_count()).find(|&name| self.has_initials(record.name(name).core(), &word));
+            if let (true, Some(name)) = (matches_others, name) {
+                let score = self.segment.prominence(document) + ranking::INITIALS_BONUS;
+                self.offer(document, score, MatchKind::Initials, name as u8, query.rewrite);
             }
         }
-        self.remember(slots);
+        self.finish_rewrite(query);
     }
 
-    /// Whether `word` is the initials of a name, with or without its noise.
-    fn spells(&self, name: TermList<'_>, word: &str) -> bool {
-        [true, false].into_iter().any(|with_noise| {
-            let counted = name
+    /// Returns `true` if `word` is the initials of a name, with or without its stop words.
+    fn has_initials(&self, name: TermList<'_>, word: &str) -> bool {
+        [true, false].into_iter().any(|with_stop_words| {
+            let terms = name
                 .iter()
-                .filter(|term| with_noise || term & STOP_WORD_FLAG == 0);
+                .filter(|term| with_stop_words || term & STOP_WORD_FLAG == 0);
             let letters =
-                counted.filter_map(|term| self.segment.trie().word(term & !STOP_WORD_FLAG).chars().next());
+                terms.filter_map(|term| self.segment.trie().word(term & !STOP_WORD_FLAG).chars().next());
             letters.eq(word.chars())
         })
     }
 
-    /// The words `wrong` with a mistake each.
-    fn typos(&mut self, wrong: &[usize]) {
-        let reading = match *wrong {
-            [one] => Reading::Typo(one as u8),
-            [one, two] => Reading::Typos(one as u8, two as u8),
+    /// Corrects one typo in each of the words at `misspelled`.
+    fn try_typos(&mut self, misspelled: &[usize]) {
+        let rewrite = match *misspelled {
+            [one] => Rewrite::Typo(one as u8),
+            [one, two] => Rewrite::TwoTypos(one as u8, two as u8),
             _ => return,
         };
         let trie = self.segment.trie();
-        let mut spelled = Vec::new();
-        let mut near = Vec::new();
-        let slots = self.read(reading, ranking::TYPO * wrong.len() as f32, |at, slots| {
-            if !wrong.contains(&at) {
+        let mut symbols = Vec::new();
+        let mut corrections = Vec::new();
+        let penalty = ranking::TYPO_PENALTY * misspelled.len() as f32;
+        let query = self.rewrite(rewrite, penalty, |index, query| {
+            if !misspelled.contains(&index) {
                 return Some(0);
             }
-            let open = self.is_open(at);
-            trie::encode(self.folded.word(at), &mut spelled);
-            fuzzy::near(trie, &spelled, open, &mut near);
-            if near.is_empty() {
+            let is_prefix = self.is_prefix(index);
+            trie::encode(self.tokens.word(index), &mut symbols);
+            fuzzy::find_within_one_edit(trie, &symbols, is_prefix, &mut corrections);
+            if corrections.is_empty() {
                 return None;
             }
-            slots.push(near.iter().copied(), [], None, 1 << at);
-            // Words read with a mistake have four letters or more, of which a range shares at least three.
-            slots.mark_bits(near.iter().map(|range| {
+            query.push(corrections.iter().copied(), [], None, 1 << index);
+            // Corrected words have four letters or more, and the terms of a range share at least the first three.
+            query.set_signatures(corrections.iter().map(|range| {
                 let letters = trie.word_bytes(range.low);
-                signature::prefix_bits(if open {
+                signature::prefix_bits(if is_prefix {
                     &letters[..letters.len().min(3)]
                 } else {
                     letters
@@ -356,8 +281,20 @@ impl Finder<'_> {
             }));
             Some(1)
         });
-        if let Some(slots) = slots {
-            self.run(slots);
+        if let Some(query) = query {
+            self.evaluate(query);
+        }
+    }
+
+    /// Drops the word at `dropped`.
+    fn try_drop(&mut self, dropped: usize) {
+        let query = self.rewrite(
+            Rewrite::Drop(dropped as u8),
+            ranking::DROPPED_WORD_PENALTY,
+            |index, _| Some(usize::from(index == dropped)),
+        );
+        if let Some(query) = query {
+            self.evaluate(query);
         }
     }
 }

@@ -2,45 +2,48 @@
 
 use crate::query::Hit;
 
-/// Keeps the best `take` hits, each document once.
+/// The best hits, each document once, in a sorted vector.
+///
+/// A vector is faster than a heap here: it holds a page of about ten hits, and most candidates are rejected by one
+/// comparison with the last.
 #[derive(Clone, Debug)]
-pub struct Top {
+pub struct TopK {
     hits: Vec<Hit>,
-    take: usize,
+    limit: usize,
 }
 
-impl Top {
-    /// No hits yet.
-    pub fn new(take: usize) -> Self {
+impl TopK {
+    /// Creates an empty collection for at most `limit` hits.
+    pub fn new(limit: usize) -> Self {
         Self {
-            hits: Vec::with_capacity(take.min(64) + 1),
-            take,
+            hits: Vec::with_capacity(limit.min(64) + 1),
+            limit,
         }
     }
 
-    /// Whether a hit of this score and document would not be kept.
+    /// Returns `true` if a hit with this score and document would not be among the best.
     #[inline]
     pub fn rejects(&self, score: f32, document: u32) -> bool {
         match self.hits.last() {
-            Some(last) if self.hits.len() >= self.take => {
+            Some(last) if self.hits.len() >= self.limit => {
                 score < last.score || (score <= last.score && document > last.document)
             }
             _ => false,
         }
     }
 
-    /// How many hits there are.
+    /// Returns the number of hits.
     #[inline]
     pub fn len(&self) -> usize {
         self.hits.len()
     }
 
-    /// Whether no more hits are wanted.
-    pub fn full(&self) -> bool {
-        self.hits.len() >= self.take
+    /// Returns `true` if the limit is reached.
+    pub fn is_full(&self) -> bool {
+        self.hits.len() >= self.limit
     }
 
-    /// Whether a hit for `document` is kept that is at least as good as `score`.
+    /// Returns `true` if there is a hit for `document` with at least this score.
     #[inline]
     pub fn has(&self, document: u32, score: f32) -> bool {
         self.hits
@@ -48,9 +51,9 @@ impl Top {
             .any(|hit| hit.document == document && hit.score >= score)
     }
 
-    /// Keeps `hit` if it is good enough. Hits of one score stand in rank order.
+    /// Adds `hit` if it is among the best. Hits with equal scores are in rank order.
     pub fn offer(&mut self, hit: Hit) {
-        let before = |other: &Hit| {
+        let is_better = |other: &Hit| {
             other
                 .score
                 .total_cmp(&hit.score)
@@ -58,26 +61,26 @@ impl Top {
                 .then(other.document.cmp(&hit.document))
                 .is_lt()
         };
-        if self.full() && self.hits.last().is_none_or(before) {
+        if self.is_full() && self.hits.last().is_none_or(is_better) {
             return;
         }
-        if let Some(known) = self.hits.iter().position(|other| other.document == hit.document) {
-            if self.hits[known].score >= hit.score {
+        if let Some(same) = self.hits.iter().position(|other| other.document == hit.document) {
+            if self.hits[same].score >= hit.score {
                 return;
             }
-            self.hits.remove(known);
+            self.hits.remove(same);
         }
-        let at = self.hits.partition_point(before);
-        self.hits.insert(at, hit);
-        self.hits.truncate(self.take);
+        let index = self.hits.partition_point(is_better);
+        self.hits.insert(index, hit);
+        self.hits.truncate(self.limit);
     }
 
-    /// The hits so far, best first.
+    /// Returns the hits, best first.
     pub fn hits(&self) -> &[Hit] {
         &self.hits
     }
 
-    /// The hits, best first.
+    /// Converts the collection into its hits, best first.
     pub fn into_hits(self) -> Vec<Hit> {
         self.hits
     }
@@ -86,37 +89,37 @@ impl Top {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::{Reading, Tier};
+    use crate::query::{MatchKind, Rewrite};
 
     fn hit(document: u32, score: f32) -> Hit {
         Hit {
             document,
             score,
-            tier: Tier::Begins,
+            kind: MatchKind::NamePrefix,
             name: 0,
-            reading: Reading::Typed,
-            by: 0,
+            rewrite: Rewrite::AsTyped,
+            rewrite_index: 0,
             matched: 0,
         }
     }
 
     #[test]
     fn the_best_hits_stay_each_document_once() {
-        let mut top = Top::new(3);
+        let mut top = TopK::new(3);
         for (document, score) in [(5, 1.0), (2, 4.0), (5, 3.0), (9, 3.0), (1, 2.0), (2, 0.5)] {
             top.offer(hit(document, score));
         }
-        let kept: Vec<_> = top
+        let hits: Vec<_> = top
             .into_hits()
             .iter()
             .map(|hit| (hit.document, hit.score))
             .collect();
-        assert_eq!(kept, [(2, 4.0), (5, 3.0), (9, 3.0)]);
+        assert_eq!(hits, [(2, 4.0), (5, 3.0), (9, 3.0)]);
     }
 
     #[test]
-    fn a_page_of_none_keeps_none() {
-        let mut top = Top::new(0);
+    fn a_limit_of_zero_accepts_nothing() {
+        let mut top = TopK::new(0);
         top.offer(hit(1, 1.0));
         assert_eq!(top.len(), 0);
     }

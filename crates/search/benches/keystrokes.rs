@@ -1,4 +1,4 @@
-//! How long one keystroke takes, on a generated directory.
+//! Measures keystrokes and the build on generated documents.
 
 use std::hint::black_box;
 
@@ -48,49 +48,51 @@ const WORDS: &[&str] = &[
     "Youth",
 ];
 
-/// A directory of `count` made names; the same on every run.
-fn directory(count: u32) -> Index<Vec<u8>> {
+/// Builds an index of `count` generated names, the same on every run.
+fn build_index(count: u32) -> Index<Vec<u8>> {
     let mut state = 1u64;
-    let mut draw = |below: usize| {
+    let mut random = |bound: usize| {
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
+        (state >> 33) as usize % bound
     };
     let mut builder = IndexBuilder::new();
-    for at in 0..count {
-        let words = 2 + draw(4);
-        let mut name: Vec<String> = (0..words).map(|_| WORDS[draw(WORDS.len())].to_owned()).collect();
+    for number in 0..count {
+        let word_count = 2 + random(4);
+        let mut name: Vec<String> = (0..word_count)
+            .map(|_| WORDS[random(WORDS.len())].to_owned())
+            .collect();
         name.push(format!(
             "{}{}",
-            WORDS[draw(WORDS.len())].to_lowercase(),
-            draw(5000)
+            WORDS[random(WORDS.len())].to_lowercase(),
+            random(5000)
         ));
-        let weight = 10.0 * (1.0 - f64::from(at) / f64::from(count)) as f32;
-        let label = if draw(50) == 0 {
+        let prominence = 10.0 * (1.0 - f64::from(number) / f64::from(count)) as f32;
+        let label = if random(50) == 0 {
             "cause:animals"
         } else {
             "cause:other"
         };
         let document = Document {
             name: &name.join(" "),
-            prominence: weight,
+            prominence,
             labels: &[label],
             ..Document::default()
         };
-        builder.add(&document).expect("weights fall");
+        builder.add(&document).expect("prominence descends");
     }
-    Index::open(builder.finish().expect("memory takes all bytes")).expect("a new segment opens")
+    Index::open(builder.finish().expect("writing to memory succeeds")).expect("a new segment is valid")
 }
 
-fn find(criterion: &mut Criterion) {
-    let index = directory(100_000);
+fn search(criterion: &mut Criterion) {
+    let index = build_index(100_000);
     for (name, text) in [
         ("one letter", "a"),
-        ("a word cut short", "found"),
+        ("an incomplete word", "found"),
         ("two words", "american ch"),
         ("words in any order", "church valley hope"),
-        ("a mistake", "amercan hospitl"),
+        ("typos", "amercan hospitl"),
         ("frequent words with a rare end", "national trust for zz"),
         ("the same letter again and again", "a a a a a a a a"),
     ] {
@@ -111,9 +113,9 @@ fn build(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("build");
     group.sample_size(10);
     group.bench_function("10,000 documents", |bench| {
-        bench.iter(|| black_box(directory(10_000)));
+        bench.iter(|| black_box(build_index(10_000)));
     });
 }
 
-criterion_group!(benches, find, build);
+criterion_group!(benches, search, build);
 criterion_main!(benches);

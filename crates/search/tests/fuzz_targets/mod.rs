@@ -1,4 +1,4 @@
-//! What the fuzz targets do with any bytes; the corpus runs through the same functions in an ordinary test.
+//! The fuzz targets, shared with the test that runs their corpus.
 
 use std::sync::LazyLock;
 
@@ -23,12 +23,14 @@ static INDEX: LazyLock<Index<Vec<u8>>> = LazyLock::new(|| {
             labels: &["cause:health"],
             ..Document::default()
         };
-        builder.add(&document).expect("weights do not rise");
+        builder
+            .add(&document)
+            .expect("all documents are equally prominent");
     }
-    Index::open(builder.finish().expect("memory takes all bytes")).expect("a new segment opens")
+    Index::open(builder.finish().expect("writing to memory succeeds")).expect("a new segment is valid")
 });
 
-/// Any text is answered, with hits that are there, in order, and that say what matched.
+/// Searches for any text. The hits exist, are sorted and have matched words.
 pub fn query(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for filter in [&[][..], &[&["cause:health"][..]]] {
@@ -36,18 +38,23 @@ pub fn query(bytes: &[u8]) {
             filter,
             ..Query::new(&text)
         };
-        let answer = INDEX.search(&query);
-        assert!(answer.hits.len() <= 10);
-        assert!(answer.hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
-        for hit in &answer.hits {
+        let results = INDEX.search(&query);
+        assert!(results.hits.len() <= 10);
+        assert!(results.hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
+        for hit in &results.hits {
             assert!((hit.document as usize) < INDEX.len());
-            assert!(answer.matched(hit).next().is_some_and(|word| !word.is_empty()));
+            assert!(
+                results
+                    .matched_words(hit)
+                    .next()
+                    .is_some_and(|word| !word.is_empty())
+            );
         }
-        assert_eq!(answer.hits, INDEX.search(&query).hits);
+        assert_eq!(results.hits, INDEX.search(&query).hits);
     }
 }
 
-/// Any bytes are refused or can be asked without harm.
+/// Opens any bytes. They are rejected, or can be searched without a panic.
 pub fn open(bytes: &[u8]) {
     let _ = Index::open(bytes).map(|index| index.search(&Query::new("red cr")).hits.len());
     if let Ok(index) = Index::open_trusted(bytes) {
@@ -55,8 +62,8 @@ pub fn open(bytes: &[u8]) {
             let _ = index.search(&Query::new(text)).hits.len();
         }
         let _ = index
-            .labels("")
-            .map(|(_, list)| list.page(0, 10).count())
+            .labels_with_prefix("")
+            .map(|(_, postings)| postings.page(0, 10).count())
             .sum::<usize>();
     }
 }
