@@ -25,7 +25,8 @@ impl<B: AsRef<[u8]>> Index<B> {
 
     /// Opens a segment without verifying its checksum, which would read all bytes.
     ///
-    /// Bytes that are not what was written can give wrong results, but are never unsafe and never cause a panic.
+    /// Bytes that are not what was written can give wrong results, but are never unsafe and never cause a
+    /// panic.
     pub fn open_trusted(bytes: B) -> Result<Self, OpenError> {
         let table = SectionTable::read(bytes.as_ref(), false)?;
         Ok(Self { bytes, table })

@@ -1,8 +1,8 @@
 //! Merging the results of several segments.
 //!
-//! Each segment is searched on its own. A segment without the intended document goes on to rewrites that a single
-//! segment of all documents would never have tried; their hits would appear next to the right hit of another segment, or
-//! above it.
+//! Each segment is searched on its own. A segment without the intended document goes on to rewrites that a
+//! single segment of all documents would never have tried; their hits would appear next to the right hit of
+//! another segment, or above it.
 
 use crate::query::{Hit, MatchKind, Rewrite};
 use crate::search::budget::ENOUGH_HITS;
@@ -91,8 +91,8 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index as Pick, subsequence};
 
-    /// Prefixes of each other, typos and compounds. None is a plural of another, which a segment knows only for its own
-    /// words.
+    /// Prefixes of each other, typos and compounds. None is a plural of another, which a segment knows only
+    /// for its own words.
     const WORDS: &[&str] = &[
         "harbor", "rescue", "portland", "port", "garden", "choir", "chair", "quilt", "quill", "food", "bank",
         "foodbank", "oak", "oakland", "of", "inc",
@@ -100,8 +100,8 @@ mod tests {
     /// More than the number of documents.
     const LIMIT: usize = 50;
 
-    /// No document has both spellings of a typo: a document that matches both counts only by the one with the better
-    /// score.
+    /// No document has both spellings of a typo: a document that matches both counts only by the one with the
+    /// better score.
     fn document((mut words, prominence, number): (Vec<&str>, u8, u32)) -> TestDocument {
         for (word, typo) in [("choir", "chair"), ("quilt", "quill")] {
             if words.contains(&word) {

@@ -95,7 +95,8 @@ impl Rewrite {
 pub struct Hit {
     /// The number of the document.
     pub document: u32,
-    /// The prominence of the document plus the bonus of the match. Scores from different segments are comparable.
+    /// The prominence of the document plus the bonus of the match. Scores from different segments are
+    /// comparable.
     pub score: f32,
     /// How the document matches.
     pub kind: MatchKind,

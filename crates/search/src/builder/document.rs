@@ -15,8 +15,8 @@ pub struct Document<'a> {
     pub registration_number: Option<&'a str>,
     /// The domain of the website, or its URL.
     pub domain: Option<&'a str>,
-    /// A static score from 0 to 63, about the decimal logarithm of dollars. It must not be higher than that of the
-    /// document before.
+    /// A static score from 0 to 63, about the decimal logarithm of dollars. It must not be higher than that
+    /// of the document before.
     pub prominence: f32,
     /// Labels to filter by and to browse.
     pub labels: &'a [&'a str],

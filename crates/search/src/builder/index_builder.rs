@@ -110,7 +110,8 @@ impl IndexBuilder {
         Ok(bytes)
     }
 
-    /// Adds the synonyms of all words to the dictionary, so that "saint" finds "St" even if no document has "saint".
+    /// Adds the synonyms of all words to the dictionary, so that "saint" finds "St" even if no document has
+    /// "saint".
     fn add_synonyms(&mut self) {
         for group in english::SYNONYMS {
             if group.iter().any(|word| self.words.find(word).is_some()) {

@@ -12,7 +12,8 @@ use crate::text::initials::{INITIALS_LENGTHS, hash_initials};
 /// Maximum number of documents that are stored for the same initials, the most prominent ones.
 const MAX_DOCUMENTS_PER_HASH: usize = 32;
 
-/// Encodes the hashes of initials and their documents. Each name has initials with and without its stop words.
+/// Encodes the hashes of initials and their documents. Each name has initials with and without its stop
+/// words.
 pub fn sections(documents: &Documents, sorted_words: &[&str]) -> Sections {
     let is_stop_word: Vec<bool> = sorted_words
         .iter()

@@ -1,7 +1,7 @@
 //! The index builder: documents in, one segment out.
 //!
-//! Documents are added in descending order of prominence and only collected. All work happens at the end, in parallel
-//! where parts are independent. The same documents always give the same bytes.
+//! Documents are added in descending order of prominence and only collected. All work happens at the end, in
+//! parallel where parts are independent. The same documents always give the same bytes.
 
 mod document;
 mod documents;

@@ -6,7 +6,8 @@ use crate::segment::bloom_filter;
 use crate::segment::format::Section;
 use crate::segment::packed::{pack_bitmap, pack_u32s};
 
-/// A term has a bitmap if more than one in this many documents has it, and more than [`MIN_BITMAP_DOCUMENTS`].
+/// A term has a bitmap if more than one in this many documents has it, and more than
+/// [`MIN_BITMAP_DOCUMENTS`].
 const BITMAP_RATIO: usize = 64;
 const MIN_BITMAP_DOCUMENTS: usize = 64;
 /// Maximum number of terms with a bitmap, the most frequent ones.

@@ -8,7 +8,7 @@ use crate::text::english;
 /// Maximum size of a group; a larger one is an accident of the plural rules and is discarded.
 const MAX_GROUP_SIZE: usize = 8;
 
-/// Encodes the group of each word and the words of each group. Group 0 is empty and stands for none.
+/// Encodes the group of each word and the words of each group. Group 0 is empty and means none.
 pub fn sections(sorted_words: &[&str]) -> Sections {
     let find = |word: &str| sorted_words.binary_search(&word).ok();
     let mut parents: Vec<u32> = (0..sorted_words.len() as u32).collect();

@@ -17,8 +17,8 @@ pub struct TestDocument {
     pub prominence: f32,
 }
 
-/// Words that are related in every way that matters: prefixes, plurals, synonyms, stop words, legal suffixes, typos,
-/// compounds, initials.
+/// Words that are related in every way that matters: prefixes, plurals, synonyms, stop words, legal suffixes,
+/// typos, compounds, initials.
 const WORDS: &[&str] = &[
     "food",
     "foods",

@@ -1,7 +1,7 @@
 //! Property tests of the index on thousands of small sets of documents.
 //!
-//! The index finds what a scan over all documents finds, in the same order and with the same scores; every document
-//! is found by its own name; results are deterministic; damaged segments are rejected or harmless.
+//! The index finds what a scan over all documents finds, in the same order and with the same scores; every
+//! document is found by its own name; results are deterministic; damaged segments are rejected or harmless.
 
 pub mod fixtures;
 mod reference_matching;
@@ -32,8 +32,8 @@ proptest! {
 
 }
 
-/// Thousands of documents that share a few words, so that posting lists are long and have Bloom filters, windows and
-/// bitmaps.
+/// Thousands of documents that share a few words, so that posting lists are long and have Bloom filters,
+/// windows and bitmaps.
 fn many_documents(seeds: &[(u8, u8, u8, u8)]) -> Vec<TestDocument> {
     const FREQUENT_WORDS: &[&str] = &[
         "garden", "gardens", "river", "valley", "union", "choir", "lodge", "council",

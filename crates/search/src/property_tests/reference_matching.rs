@@ -16,7 +16,7 @@ pub struct Clause {
     pub exact_word: Option<String>,
     pub is_optional: bool,
     pub is_article: bool,
-    /// The typed word, unless the clause stands for several.
+    /// The typed word, unless the clause represents several.
     pub typed: Option<String>,
     pub is_last: bool,
 }
@@ -153,7 +153,8 @@ pub fn score(document: &TestDocument, clauses: &[Clause], required: &[&Clause]) 
     best
 }
 
-/// Returns `true` if `typed` is exactly one edit away from `word` or, if `is_prefix` is set, from a prefix of it.
+/// Returns `true` if `typed` is exactly one edit away from `word` or, if `is_prefix` is set, from a prefix of
+/// it.
 pub fn is_one_edit_away(typed: &str, word: &str, is_prefix: bool) -> bool {
     let typed: Vec<char> = typed.chars().collect();
     if typed.len() < 4 {

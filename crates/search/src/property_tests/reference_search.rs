@@ -112,8 +112,8 @@ impl ReferenceSearch<'_> {
         }
     }
 
-    /// Returns `word` and all words of the dictionary that are its synonyms, plurals or singulars, directly or through
-    /// others.
+    /// Returns `word` and all words of the dictionary that are its synonyms, plurals or singulars, directly
+    /// or through others.
     fn synonyms(&self, word: &str) -> BTreeSet<String> {
         let are_related = |a: &str, b: &str| {
             english::SYNONYMS
@@ -502,7 +502,8 @@ impl ReferenceSearch<'_> {
     }
 }
 
-/// Adjusts the bonus of a match for the role of the name, or returns `None` if the name does not match this way.
+/// Adjusts the bonus of a match for the role of the name, or returns `None` if the name does not match this
+/// way.
 fn adjust_for_role(name: &Name, kind: MatchKind, bonus: f32) -> Option<f32> {
     let is_short = name.words.len() == 1 && name.words[0].len() <= 3;
     match (name.is_display, name.is_alias, kind) {

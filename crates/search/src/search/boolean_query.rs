@@ -1,7 +1,7 @@
 //! A query as a conjunction of clauses.
 //!
-//! Each rewrite of a query becomes one [`BooleanQuery`]. A clause stands for one word and lists the terms that match
-//! it: the word itself, the words it is a prefix of, its synonyms or its corrections.
+//! Each rewrite of a query becomes one [`BooleanQuery`]. A clause represents one word and lists the terms
+//! that match it: the word itself, the words it is a prefix of, its synonyms or its corrections.
 
 use crate::query::Rewrite;
 use crate::segment::reader::Segment;
@@ -15,7 +15,8 @@ const MAX_SIGNATURES: usize = 4;
 /// A clause: a document matches if it has one of the terms.
 #[derive(Clone, Copy, Debug)]
 pub struct Clause {
-    /// The ranges of the clause in the shared vector. Those from `synonyms_from` on are synonyms of the typed word.
+    /// The ranges of the clause in the shared vector. Those from `synonyms_from` on are synonyms of the typed
+    /// word.
     from: u32,
     synonyms_from: u32,
     to: u32,
@@ -29,7 +30,7 @@ pub struct Clause {
     pub is_article: bool,
     /// A document can match only if its signature has all bits of one of these.
     signatures: [u64; MAX_SIGNATURES],
-    /// The words of the query that the clause stands for, one bit for each.
+    /// The words of the query that the clause represents, one bit for each.
     pub word_mask: u64,
 }
 
@@ -116,7 +117,8 @@ impl BooleanQuery {
         }
     }
 
-    /// Adds a clause for `word`: the word, the words it is a prefix of if `is_prefix` is set, and its synonyms.
+    /// Adds a clause for `word`: the word, the words it is a prefix of if `is_prefix` is set, and its
+    /// synonyms.
     pub fn push_word(&mut self, segment: Segment<'_>, word: &str, is_prefix: bool, word_mask: u64) {
         self.push_word_at(segment, word, segment.trie().find(word), is_prefix, word_mask);
     }
@@ -144,8 +146,8 @@ impl BooleanQuery {
         self.set_signatures(std::iter::once(signature::prefix_bits(word.as_bytes())).chain(signatures));
         if let Some(clause) = self.clauses.last_mut() {
             clause.trie_node = prefix.and_then(Cursor::node_id);
-            // A stop word that is still being typed may become any other word; only a complete legal suffix is
-            // optional then.
+            // A stop word that is still being typed may become any other word; only a complete legal suffix
+            // is optional then.
             clause.is_optional = if is_prefix {
                 english::is_legal_suffix(word) && word.len() > 2
             } else {

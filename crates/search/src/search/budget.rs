@@ -1,8 +1,8 @@
 //! The budget of one pass through posting lists.
 //!
-//! Work is counted in steps, about one for each document that is passed. The budget of a pass depends on what has
-//! been found: no query, hostile or unlucky, costs more than a fixed multiple of a typical one, and the cost does not
-//! grow with the number of documents.
+//! Work is counted in steps, about one for each document that is passed. The budget of a pass depends on what
+//! has been found: no query, hostile or unlucky, costs more than a fixed multiple of a typical one, and the
+//! cost does not grow with the number of documents.
 
 use crate::search::boolean_query::BooleanQuery;
 use crate::search::searcher::Searcher;

@@ -13,8 +13,8 @@ pub const SINGLE_LETTER_WORDS: [char; 2] = ['a', 'i'];
 
 /// Splits `word` into two or three words of the dictionary and returns the lengths of all but the last.
 ///
-/// Of several splits, the one whose rarest word is the most frequent is chosen. One with a single letter in the
-/// middle must be twice as frequent. If `is_prefix` is set, the last part may be a prefix.
+/// Of several splits, the one whose rarest word is the most frequent is chosen. One with a single letter in
+/// the middle must be twice as frequent. If `is_prefix` is set, the last part may be a prefix.
 pub fn split_compound(segment: Segment<'_>, word: &str, is_prefix: bool) -> Option<Vec<usize>> {
     if !word.is_ascii() || word.len() < MIN_COMPOUND_LENGTH {
         return None;
@@ -87,7 +87,8 @@ impl Splitter<'_> {
         )
     }
 
-    /// Iterates over the words of at least two letters that `symbols` starts with, leaving at least two letters.
+    /// Iterates over the words of at least two letters that `symbols` starts with, leaving at least two
+    /// letters.
     fn leading_words(&self, symbols: &[u8]) -> impl Iterator<Item = (usize, u32)> {
         let trie = self.segment.trie();
         let mut cursor = trie.root();

@@ -1,8 +1,8 @@
 //! Evaluation of one rewrite: the best documents for the clauses of a query.
 //!
-//! Names that start with the words come from the name list, all other matches from posting lists. Documents are
-//! numbered by prominence and the bonus of each kind of match is bounded, so that a list is abandoned as soon as no
-//! further document can be among the best hits.
+//! Names that start with the words come from the name list, all other matches from posting lists. Documents
+//! are numbered by prominence and the bonus of each kind of match is bounded, so that a list is abandoned as
+//! soon as no further document can be among the best hits.
 
 use crate::query::{MatchKind, Rewrite};
 use crate::search::boolean_query::{BooleanQuery, Clause};
@@ -73,8 +73,8 @@ impl<'a> Searcher<'a> {
         names.without_last_word
     }
 
-    /// Offers the precomputed completions of a single prefix. Returns `true` if no other name with the prefix can be
-    /// among the best hits.
+    /// Offers the precomputed completions of a single prefix. Returns `true` if no other name with the prefix
+    /// can be among the best hits.
     fn offer_completions(&mut self, query: &BooleanQuery) -> bool {
         let [clause] = query.clauses() else { return false };
         let Some(node) = clause.trie_node.filter(|_| !self.filter.has_labels()) else {
@@ -217,8 +217,8 @@ impl<'a> Searcher<'a> {
         self.offer_documents(cursor, query, &required, &prefilters);
     }
 
-    /// Offers documents with a name that starts with all words but the last, and with the last word elsewhere: a
-    /// place or a chapter was added to the name.
+    /// Offers documents with a name that starts with all words but the last, and with the last word
+    /// elsewhere: a place or a chapter was added to the name.
     fn extend_names(&mut self, names: &[NameRange], query: &BooleanQuery, required: &[Clause]) {
         let count: usize = names.iter().map(|range| range.to - range.from).sum();
         let is_needless = self.top.is_full() || self.filter.has_labels();

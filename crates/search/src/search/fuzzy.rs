@@ -1,9 +1,10 @@
 //! Fuzzy lookup: the words within one edit of a typed word.
 //!
-//! An edit is a letter inserted, deleted or replaced, or two adjacent letters swapped (a Damerau–Levenshtein distance
-//! of one). The typed word is walked through the trie; at each letter one edit is tried, after which the rest must
-//! match. Most attempts end after a letter or two, so that a lookup takes a few hundred steps whatever the size of
-//! the dictionary. The first letter is assumed to be correct, but may be swapped with the second.
+//! An edit is a letter inserted, deleted or replaced, or two adjacent letters swapped (a Damerau–Levenshtein
+//! distance of one). The typed word is walked through the trie; at each letter one edit is tried, after which
+//! the rest must match. Most attempts end after a letter or two, so that a lookup takes a few hundred steps
+//! whatever the size of the dictionary. The first letter is assumed to be correct, but may be swapped with
+//! the second.
 
 use crate::segment::trie::{Cursor, TermRange, Trie};
 
@@ -13,7 +14,8 @@ const MIN_SYMBOLS: usize = 4;
 /// Maximum number of corrections of a word.
 const MAX_RANGES: usize = 64;
 
-/// Replaces `ranges` with the terms that are exactly one edit away from `symbols`, sorted and without overlaps.
+/// Replaces `ranges` with the terms that are exactly one edit away from `symbols`, sorted and without
+/// overlaps.
 ///
 /// If `is_prefix` is set, these are the terms that start with a string one edit away.
 pub fn find_within_one_edit(trie: Trie<'_>, symbols: &[u8], is_prefix: bool, ranges: &mut Vec<TermRange>) {

@@ -1,8 +1,8 @@
 //! Query execution: from the typed text to ranked hits.
 //!
-//! [`execute`] tries registration numbers and domains, then [`rewriter`] tries rewrites of the query, the likeliest
-//! first. [`evaluator`] finds the best documents for one rewrite. All of them add to the state in [`searcher`], which
-//! keeps the best hits and limits the work.
+//! [`execute`] tries registration numbers and domains, then [`rewriter`] tries rewrites of the query, the
+//! likeliest first. [`evaluator`] finds the best documents for one rewrite. All of them add to the state in
+//! [`searcher`], which keeps the best hits and limits the work.
 
 pub mod boolean_query;
 pub mod budget;

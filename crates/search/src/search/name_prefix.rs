@@ -1,7 +1,7 @@
 //! Names that start with the query, as ranges of the name list.
 //!
-//! The range is narrowed word by word. The first word is a table lookup, the second a binary search in the list of
-//! second terms. Further words compare records; by then the range is short.
+//! The range is narrowed word by word. The first word is a table lookup, the second a binary search in the
+//! list of second terms. Further words compare records; by then the range is short.
 
 use std::cmp::Ordering;
 
@@ -122,7 +122,7 @@ pub fn find_names(segment: Segment<'_>, query: &BooleanQuery, tokens: &Tokens) -
     found
 }
 
-/// Returns the typed word of a clause, unless it stands for several.
+/// Returns the typed word of a clause, unless it represents several.
 fn word_of<'t>(clause: &Clause, tokens: &'t Tokens) -> Option<&'t str> {
     clause
         .word_mask
@@ -163,8 +163,8 @@ impl<'a> NameList<'a> {
         }
     }
 
-    /// Narrows `current`, whose names share `depth` terms, to the names whose next term is in `terms`. Each range of
-    /// terms says whether it is a synonym.
+    /// Narrows `current`, whose names share `depth` terms, to the names whose next term is in `terms`. Each
+    /// range of terms says whether it is a synonym.
     fn narrow(
         &self,
         depth: usize,
@@ -203,8 +203,8 @@ impl<'a> NameList<'a> {
         }
     }
 
-    /// Returns the first name in `low..high` whose term at `depth` is not less than `term`. Names without one come
-    /// first.
+    /// Returns the first name in `low..high` whose term at `depth` is not less than `term`. Names without one
+    /// come first.
     fn lower_bound(&self, depth: usize, mut low: usize, mut high: usize, term: u32) -> usize {
         if depth == 1 {
             // Second terms are stored plus one.
@@ -233,8 +233,8 @@ impl<'a> NameList<'a> {
             .name(name_entry::name(entry))
     }
 
-    /// Returns the names of `current` whose core ends at `depth`. If `last` is given, that term must equal the typed
-    /// word or be a synonym of it, rather than have it as a prefix.
+    /// Returns the names of `current` whose core ends at `depth`. If `last` is given, that term must equal
+    /// the typed word or be a synonym of it, rather than have it as a prefix.
     fn full_names(
         &self,
         depth: usize,

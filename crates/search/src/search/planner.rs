@@ -1,7 +1,8 @@
 //! The query planner: which posting list drives a pass, and which prefilters its documents must pass.
 //!
-//! The driver is the clause or group of labels whose documents are passed soonest: usually the rarest, sometimes a
-//! more frequent one whose list, read in rank order, fills the page earlier. All others become prefilters.
+//! The driver is the clause or group of labels with the fewest documents to read: usually the rarest,
+//! sometimes a more frequent one that fills the page after a few documents, since lists are in rank order.
+//! All others become prefilters.
 
 use crate::search::boolean_query::{BooleanQuery, Clause};
 use crate::search::postings::{self, PostingCursor};
@@ -79,8 +80,8 @@ impl<'q> Plan<'q> {
         (2 * MAX_SCORED).saturating_mul(searcher.segment.document_count() as usize) / count
     }
 
-    /// Creates the prefilters for the documents of `cursor`, which the condition `driver` drives. Signatures come
-    /// last.
+    /// Creates the prefilters for the documents of `cursor`, which the condition `driver` drives. Signatures
+    /// come last.
     pub fn prefilters<'a>(
         &self,
         searcher: &Searcher<'a>,

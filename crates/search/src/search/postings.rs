@@ -1,8 +1,8 @@
 //! Iteration over posting lists in rank order, in batches.
 //!
-//! Only one list drives a search; whether its documents match the other clauses is decided by prefilters, batch by
-//! batch, and then by the records of the remaining documents. The union of several lists is read in windows of
-//! document numbers: the documents of a window that pass the prefilters are sorted.
+//! Only one list drives a search; whether its documents match the other clauses is decided by prefilters,
+//! batch by batch, and then by the records of the remaining documents. The union of several lists is read in
+//! windows of document numbers: the documents of a window that pass the prefilters are sorted.
 
 use crate::search::boolean_query::{BooleanQuery, Clause};
 use crate::search::prefilter::{BATCH_SIZE, MAX_LISTS, Prefilter};
@@ -10,11 +10,13 @@ use crate::segment::format::Section;
 use crate::segment::packed::PackedU32s;
 use crate::segment::reader::Segment;
 
-/// Maximum number of postings of a clause with more than [`MAX_LISTS`] terms, if nothing else narrows the search ...
+/// Maximum number of postings of a clause with more than [`MAX_LISTS`] terms, if nothing else narrows the
+/// search ...
 const MAX_UNFILTERED_POSTINGS: usize = 1_024;
 /// ... and if other clauses or labels rule out most of the documents.
 const MAX_FILTERED_POSTINGS: usize = 16_384;
-/// Approximate number of documents in the first window of a union. Each window is twice as wide as the one before.
+/// Approximate number of documents in the first window of a union. Each window is twice as wide as the one
+/// before.
 const FIRST_WINDOW_DOCUMENTS: u64 = 64;
 /// Approximate number of documents in the widest window.
 const WIDEST_WINDOW_DOCUMENTS: u64 = 2_048;
@@ -242,7 +244,8 @@ pub fn open<'a>(segment: Segment<'a>, query: &BooleanQuery, clause: &Clause) -> 
     }
 }
 
-/// Opens a cursor over a sample of the documents of a clause with too many postings: the first few of each list.
+/// Opens a cursor over a sample of the documents of a clause with too many postings: the first few of each
+/// list.
 pub fn open_sample<'a>(segment: Segment<'a>, query: &BooleanQuery, clause: &Clause) -> PostingCursor<'a> {
     let offsets = segment.u32s(Section::PostingOffsets);
     let postings = segment.u32s(Section::Postings);

@@ -1,7 +1,7 @@
 //! Prefilters: cheap tests that rule out most documents before their records are read.
 //!
-//! A clause with few terms is tested with their bitmaps and Bloom filters. A clause with many terms, such as a prefix
-//! of two letters, is tested with the signatures of the documents.
+//! A clause with few terms is tested with their bitmaps and Bloom filters. A clause with many terms, such as
+//! a prefix of two letters, is tested with the signatures of the documents.
 
 use crate::search::boolean_query::{BooleanQuery, Clause};
 use crate::segment::doc_set::DocSet;
@@ -34,7 +34,8 @@ impl<'a> Prefilter<'a> {
         Self::AnyOf(terms.map(|term| DocSet::of_term(segment, term)).collect())
     }
 
-    /// Moves the documents that pass to the front and returns their number. There can be at most [`BATCH_SIZE`].
+    /// Moves the documents that pass to the front and returns their number. There can be at most
+    /// [`BATCH_SIZE`].
     pub fn partition(&self, segment: Segment<'_>, documents: &mut [u32]) -> usize {
         let passing = match self {
             Self::AnyOf(sets) => sets.iter().fold(0, |passing, set| {

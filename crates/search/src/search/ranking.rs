@@ -1,8 +1,8 @@
 //! Scoring: prominence plus a bonus for how well a document matches.
 //!
-//! Bonuses are in the unit of prominence, the decimal logarithm of dollars: a bonus of 2 lifts a nonprofit above one a
-//! hundred times its size. A name that starts with the query outranks all but the best-known other matches, and the
-//! exact display name outranks everything else.
+//! Bonuses are in the unit of prominence, the decimal logarithm of dollars: a bonus of 2 lifts a nonprofit
+//! above one a hundred times its size. A name that starts with the query outranks all but the best-known
+//! other matches, and the exact display name outranks everything else.
 
 use crate::search::boolean_query::{BooleanQuery, Clause};
 use crate::segment::forward_index::{DocumentRecord, STOP_WORD_FLAG, TermList};

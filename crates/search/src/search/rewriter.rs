@@ -1,9 +1,9 @@
 //! The rewrites of a query, and when each is tried.
 //!
-//! First come the words as typed, and adjacent words joined if the dictionary has the compound. If that finds a few
-//! documents, the words are taken as meant. Otherwise a word may be a compound, initials or misspelled: the word that no
-//! document has or, if all are known, the rare ones among them (every word if nothing was found). Two misspelled
-//! words, and a word too many, are tried last.
+//! First come the words as typed, and adjacent words joined if the dictionary has the compound. If that finds
+//! a few documents, the words are taken as meant. Otherwise a word may be a compound, initials or misspelled:
+//! the word that no document has or, if all are known, the rare ones among them (every word if nothing was
+//! found). Two misspelled words, and a word too many, are tried last.
 
 use crate::query::{MatchKind, Rewrite};
 use crate::search::boolean_query::BooleanQuery;
@@ -98,16 +98,16 @@ impl Searcher<'_> {
         }
     }
 
-    /// Returns `true` if names start with the words but the filter excludes most of them, which is no reason to
-    /// suspect a typo.
+    /// Returns `true` if names start with the words but the filter excludes most of them, which is no reason
+    /// to suspect a typo.
     fn is_filtered_out(&self) -> bool {
         self.has_prefix_match && self.filter.has_labels()
     }
 
     /// Builds the query of a rewrite.
     ///
-    /// `special` is called with the index of each word. It may add clauses of its own and returns the number of words
-    /// they stand for, 0 to keep the word as typed, or `None` if the rewrite is impossible.
+    /// `special` is called with the index of each word. It may add clauses of its own and returns the number
+    /// of words they represent, 0 to keep the word as typed, or `None` if the rewrite is impossible.
     fn rewrite(
         &self,
         rewrite: Rewrite,
@@ -270,7 +270,8 @@ impl Searcher<'_> {
                 return None;
             }
             query.push(corrections.iter().copied(), [], None, 1 << index);
-            // Corrected words have four letters or more, and the terms of a range share at least the first three.
+            // Corrected words have four letters or more, and the terms of a range share at least the first
+            // three.
             query.set_signatures(corrections.iter().map(|range| {
                 let letters = trie.word_bytes(range.low);
                 signature::prefix_bits(if is_prefix {

@@ -4,8 +4,8 @@ use crate::query::Hit;
 
 /// The best hits, each document once, in a sorted vector.
 ///
-/// A vector is faster than a heap here: it holds a page of about ten hits, and most candidates are rejected by one
-/// comparison with the last.
+/// A vector is faster than a heap here: it holds a page of about ten hits, and most candidates are rejected
+/// by one comparison with the last.
 #[derive(Clone, Debug)]
 pub struct TopK {
     hits: Vec<Hit>,

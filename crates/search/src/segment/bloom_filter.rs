@@ -1,9 +1,9 @@
 //! Blocked Bloom filters: approximate membership of documents in posting lists.
 //!
-//! A hash of the document selects one block of 64 bits and three bits in it, so that a lookup reads a single word
-//! of memory. Blocks hold four documents at most on average: a filter is not larger than its list, and about one in
-//! a hundred documents outside the list is a false positive. Long lists can thus be intersected without walking
-//! them side by side.
+//! A hash of the document selects one block of 64 bits and three bits in it, so that a lookup reads a single
+//! word of memory. Blocks hold four documents at most on average: a filter is not larger than its list, and
+//! about one in a hundred documents outside the list is a false positive. Long lists can thus be intersected
+//! without walking them side by side.
 
 /// Average number of documents per block, at most.
 const DOCUMENTS_PER_BLOCK: usize = 4;

@@ -1,8 +1,9 @@
 //! The layout of a segment: header, section table, sections.
 //!
-//! The header holds a magic number, the version of the layout, a checksum of everything after it, the total length
-//! and the number of documents. Sections start at multiples of eight bytes. Opening a segment reads the header and the table
-//! and, unless the caller vouches for the bytes, verifies the checksum; nothing is copied or decoded.
+//! The header holds a magic number, the version of the layout, a checksum of everything after it, the total
+//! length and the number of documents. Sections start at multiples of eight bytes. Opening a segment reads
+//! the header and the table and, unless the caller vouches for the bytes, verifies the checksum; nothing is
+//! copied or decoded.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -43,7 +44,8 @@ pub enum Section {
     RecordOffsets,
     Records,
     Signatures,
-    /// Name list: names sorted by core; offsets by the first term, the entries, the second term plus one, the minima.
+    /// Name list: names sorted by core; offsets by the first term, the entries, the second term plus one, the
+    /// minima.
     NameOffsets,
     NameEntries,
     NameSecondTerms,

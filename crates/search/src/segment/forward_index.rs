@@ -1,9 +1,10 @@
 //! The forward index: the terms of each document.
 //!
-//! The record of a document has all its terms in one place, so that a candidate is checked and scored with one
-//! memory access. It starts with the number of names and, for each name, its number of words, its core and whether it
-//! is an alias. The *core* of a name is the name without a leading "the" and without legal suffixes at its end. The
-//! terms follow, three bytes each: those of every name, then those of the location and the domain.
+//! The record of a document has all its terms in one place, so that a candidate is checked and scored with
+//! one memory access. It starts with the number of names and, for each name, its number of words, its core
+//! and whether it is an alias. The *core* of a name is the name without a leading "the" and without legal
+//! suffixes at its end. The terms follow, three bytes each: those of every name, then those of the location
+//! and the domain.
 
 /// Maximum number of words of a name. Further words are not indexed.
 pub const MAX_NAME_WORDS: usize = 63;

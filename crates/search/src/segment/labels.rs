@@ -1,8 +1,9 @@
 //! Labels: lists of documents to browse and to filter by.
 //!
-//! The documents of a label are in rank order, so that any page of the list is a slice. As a filter, a label is one more
-//! posting list to intersect. A frequent label also has a bitmap, any other a Bloom filter. All but the most frequent
-//! labels have their own part of the name list, so that completing a prefix costs the same with a label as without.
+//! The documents of a label are in rank order, so that any page of the list is a slice. As a filter, a label
+//! is one more posting list to intersect. A frequent label also has a bitmap, any other a Bloom filter. All
+//! but the most frequent labels have their own part of the name list, so that completing a prefix costs the
+//! same with a label as without.
 
 use crate::segment::bloom_filter::BloomFilter;
 use crate::segment::doc_set::DocSet;
@@ -62,7 +63,8 @@ impl<'a> LabelPostings<'a> {
         }
     }
 
-    /// Returns the name list of the label and the positions of its entries in the full name list, if it has one.
+    /// Returns the name list of the label and the positions of its entries in the full name list, if it has
+    /// one.
     pub(crate) fn name_list(&self) -> Option<(PackedU32s<'a>, MinTree<'a>)> {
         (self.name_positions.len() > 0).then_some((self.name_positions, self.names))
     }
@@ -106,7 +108,7 @@ impl<'a> Segment<'a> {
                 .slice(offsets.get(index) as usize, offsets.get(index + 1) as usize)
         };
         let size = bitmap_bytes(self.document_count() as usize);
-        // Bitmaps are numbered from 1; 0 stands for none.
+        // Bitmaps are numbered from 1; 0 means none.
         let bitmap = match self.u32s(Section::LabelBitmapNumbers).get(index) as usize {
             0 => None,
             number => self

@@ -1,9 +1,10 @@
 //! The most prominent names of any range of the name list.
 //!
-//! All names of all documents are in one list, sorted by the words of their core. The names with a given prefix are
-//! therefore one range; in that range, names that equal the prefix come first, and identical names are adjacent. A
-//! tree of block minima covers the list. Since a smaller entry is a more prominent name, the *k* smallest entries of
-//! a range are its *k* most prominent names, and the tree finds them without reading the rest.
+//! All names of all documents are in one list, sorted by the words of their core. The names with a given
+//! prefix are therefore one range; in that range, names that equal the prefix come first, and identical names
+//! are adjacent. A tree of block minima covers the list. Since a smaller entry is a more prominent name, the
+//! *k* smallest entries of a range are its *k* most prominent names, and the tree finds them without reading
+//! the rest.
 
 use crate::segment::packed::PackedU32s;
 
@@ -67,9 +68,9 @@ impl<'a> MinTree<'a> {
 
     /// Adds the smallest entries of `from..to` to `smallest`.
     ///
-    /// The tree is descended level by level. Every minimum is itself an entry, so that the *k* smallest minima of a
-    /// level bound the result: below them, only their own blocks and the two ends of the range can hold smaller
-    /// entries.
+    /// The tree is descended level by level. Every minimum is itself an entry, so that the *k* smallest
+    /// minima of a level bound the result: below them, only their own blocks and the two ends of the range
+    /// can hold smaller entries.
     pub fn find_smallest(self, from: usize, to: usize, smallest: &mut SmallestEntries) {
         let (mut from, mut to) = (from, to.min(self.entries.len()));
         let mut tree = [Level::default(); 8];

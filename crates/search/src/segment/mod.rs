@@ -1,7 +1,7 @@
 //! The segment: an immutable index in one sequence of bytes, and the data structures inside it.
 //!
-//! Everything is read in place, without decoding, so that a memory-mapped segment opens at once and costs only the
-//! pages that queries touch.
+//! Everything is read in place, without decoding, so that a memory-mapped segment opens at once and costs
+//! only the pages that queries touch.
 
 pub mod bloom_filter;
 pub mod doc_set;

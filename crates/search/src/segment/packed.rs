@@ -1,7 +1,7 @@
 //! Arrays of integers and bits, read in place from the bytes of a segment.
 //!
-//! Every read is checked and returns zero past the end. A segment with invalid content behind a valid checksum can
-//! therefore give wrong results, but never causes a panic or a read out of bounds.
+//! Every read is checked and returns zero past the end. A segment with invalid content behind a valid
+//! checksum can therefore give wrong results, but never causes a panic or a read out of bounds.
 
 /// An array of little-endian `u32`.
 #[derive(Clone, Copy, Debug, Default)]

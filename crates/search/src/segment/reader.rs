@@ -77,7 +77,8 @@ impl<'a> Segment<'a> {
         dequantize_prominence(PackedU16s(self.bytes(Section::Prominences)).get(document as usize))
     }
 
-    /// Returns the most prominent names with the prefix of a trie node, or nothing if they are not precomputed.
+    /// Returns the most prominent names with the prefix of a trie node, or nothing if they are not
+    /// precomputed.
     pub fn completions(self, node_id: u32) -> PackedU32s<'a> {
         let offsets = self.u32s(Section::CompletionOffsets);
         let (from, to) = (offsets.get(node_id as usize), offsets.get(node_id as usize + 1));

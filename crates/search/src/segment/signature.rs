@@ -1,8 +1,8 @@
 //! Document signatures: 64 bits that rule out most documents without a given prefix.
 //!
-//! Each word of a document sets one bit for its first two letters and one for its first three, as in a signature
-//! file. A document whose signature lacks the bits of a prefix has no word with that prefix, and its record need not
-//! be read.
+//! Each word of a document sets one bit for its first two letters and one for its first three, as in a
+//! signature file. A document whose signature lacks the bits of a prefix has no word with that prefix, and
+//! its record need not be read.
 
 /// Returns the signature bits of a word or of a prefix.
 pub fn prefix_bits(letters: &[u8]) -> u64 {

@@ -1,16 +1,16 @@
 //! The dictionary: all words in order, and a trie over them.
 //!
-//! Words are numbered in lexicographic order, so that all words with a given prefix are one range of terms. A node of
-//! the trie holds a bit for each symbol that can follow, its range of terms and the position of its children. A child
-//! with a single word is a leaf and refers to the word itself. A step costs one bit test and one read, which makes it
-//! affordable to try every single edit of a word.
+//! Words are numbered in lexicographic order, so that all words with a given prefix are one range of terms. A
+//! node of the trie holds a bit for each symbol that can follow, its range of terms and the position of its
+//! children. A child with a single word is a leaf and refers to the word itself. A step costs one bit test
+//! and one read, which makes it affordable to try every single edit of a word.
 
 use std::collections::VecDeque;
 
 use crate::segment::packed::{PackedU32s, pack_u32s};
 
-// Symbols are numbered in the order of the bytes that they stand for: 0 is a hyphen, 1 any other ASCII character,
-// then digits and letters. A byte beyond ASCII takes two symbols, one for each half.
+// Symbols are numbered in the order of the bytes that they encode: 0 is a hyphen, 1 any other ASCII
+// character, then digits and letters. A byte beyond ASCII takes two symbols, one for each half.
 const HYPHEN: u8 = 0;
 const OTHER_ASCII: u8 = 1;
 const DIGITS: u8 = 2;

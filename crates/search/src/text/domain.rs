@@ -4,8 +4,8 @@ use crate::text::tokenizer::MAX_WORD_BYTES;
 
 /// Extracts the domain from text that looks like a URL or a domain, without a leading `www.`.
 ///
-/// The rules are looser than those of a URL parser because the text may still be incomplete. A domain is stored as
-/// one term and therefore cannot be longer than a word.
+/// The rules are looser than those of a URL parser because the text may still be incomplete. A domain is
+/// stored as one term and therefore cannot be longer than a word.
 ///
 /// ```
 /// assert_eq!(search::parse_domain("HTTPS://www.RedCross.org/donate").as_deref(), Some("redcross.org"));

@@ -1,8 +1,8 @@
 //! Synonyms, stop words, legal suffixes and plurals of English.
 //!
-//! No other file of the crate depends on the language. *Synonyms* match each other as whole words ("st" and "saint",
-//! "theatre" and "theater", "alzheimer" and "alzheimers"). *Stop words* may be typed or omitted. *Legal suffixes*
-//! end a name but are rarely part of what people call it.
+//! No other file of the crate depends on the language. *Synonyms* match each other as whole words ("st" and
+//! "saint", "theatre" and "theater", "alzheimer" and "alzheimers"). *Stop words* may be typed or omitted.
+//! *Legal suffixes* end a name but are rarely part of what people call it.
 
 /// Spellings of the same word.
 pub const SYNONYMS: &[&[&str]] = &[

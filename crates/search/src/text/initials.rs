@@ -1,8 +1,8 @@
 //! Initials of names, such as "mfa" for "Museum of Fine Arts".
 //!
-//! The builder stores initials and the searcher looks them up; both use the definitions of this file. Only a hash
-//! is stored: the searcher compares each hit with the words of the name, so that a collision costs time but never
-//! gives a wrong hit.
+//! The builder stores initials and the searcher looks them up; both use the definitions of this file. Only a
+//! hash is stored: the searcher compares each hit with the words of the name, so that a collision costs time
+//! but never gives a wrong hit.
 
 use std::ops::RangeInclusive;
 

@@ -2,15 +2,16 @@
 //!
 //! Documents and queries go through the same tokenizer, so that their words can be compared byte by byte. A
 //! normalized word is lowercase and has no accents, apostrophes or periods: "St. Jude's" becomes `st judes`,
-//! "Médecins" becomes `medecins`, "U.S." becomes `us`. "&" and "+" become the word `and`; every other sign separates
-//! words. Letters of other scripts are kept, without their combining marks.
+//! "Médecins" becomes `medecins`, "U.S." becomes `us`. "&" and "+" become the word `and`; every other sign
+//! separates words. Letters of other scripts are kept, without their combining marks.
 
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Maximum length of a normalized word; longer words are truncated. No two names differ only after so many bytes.
+/// Maximum length of a normalized word; longer words are truncated. No two names differ only after so many
+/// bytes.
 pub const MAX_WORD_BYTES: usize = 48;
 
 /// Position of a word in the original text and of its normalized form in the buffer.
@@ -22,7 +23,8 @@ struct Span {
 
 /// The normalized words of a text.
 ///
-/// [`tokenize`](Self::tokenize) reuses the buffers, so that one value can process many texts without allocating.
+/// [`tokenize`](Self::tokenize) reuses the buffers, so that one value can process many texts without
+/// allocating.
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
     buffer: String,
@@ -109,7 +111,8 @@ impl Tokens {
         self.spans.is_empty()
     }
 
-    /// Returns `true` if the text ends inside its last word, which may therefore be the prefix of a longer one.
+    /// Returns `true` if the text ends inside its last word, which may therefore be the prefix of a longer
+    /// one.
     pub fn last_is_prefix(&self) -> bool {
         self.last_is_prefix
     }
