@@ -13,7 +13,7 @@ impl View {
         };
         let settled = snapshot
             .index()
-            .list(&cause_label(name))
+            .documents_with_label(&cause_label(name))
             .map_or(0, |list| list.len());
         let edits = self.overlay.edits(name);
         (settled + edits.added.len() - edits.removed.len()) as u64
@@ -24,14 +24,14 @@ impl View {
         let Some(snapshot) = &self.snapshot else {
             return Vec::new();
         };
-        let list = snapshot.index().list(&cause_label(name));
+        let list = snapshot.index().documents_with_label(&cause_label(name));
         let edits = self.overlay.edits(name);
         let skip = usize::try_from(skip).unwrap_or(usize::MAX);
         edits
             .window(list.map_or(0, |list| list.len()), skip, take)
             .into_iter()
             .filter_map(|element| match element {
-                Element::Settled(at) => snapshot.nonprofit(list?.slice(at, 1).next()?),
+                Element::Settled(at) => snapshot.nonprofit(list?.page(at, 1).next()?),
                 Element::Recent(place) => self.overlay.nonprofit(place),
             })
             .collect()

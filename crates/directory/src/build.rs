@@ -10,7 +10,7 @@ use crate::nonprofits::causes::Causes;
 use crate::nonprofits::rows::{Profile, StoredNonprofit};
 use crate::nonprofits::store;
 use crate::rules::{file_name, rules};
-use ::search::{BuildError, Builder};
+use ::search::{BuildError, IndexBuilder};
 use anyhow::Context;
 use platform::db::{Db, Topic, run};
 use std::collections::HashMap;
@@ -230,8 +230,8 @@ impl Gathered {
         Ok(())
     }
 
-    fn tell_index(&self, causes: &Causes) -> Result<Builder, BuildError> {
-        let mut builder = Builder::new();
+    fn tell_index(&self, causes: &Causes) -> Result<IndexBuilder, BuildError> {
+        let mut builder = IndexBuilder::new();
         for rank in self.order.iter().take_while(|rank| !rank.is_gone) {
             if let Some(nonprofit) = record::read(self.record(rank.record)) {
                 documents::add(&mut builder, &nonprofit, causes)?;

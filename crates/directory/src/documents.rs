@@ -2,7 +2,7 @@
 
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::{Nonprofit, place};
-use ::search::{BuildError, Builder, Document};
+use ::search::{BuildError, Document, IndexBuilder};
 use platform::text::fold;
 
 /// The label that all nonprofits of a cause carry.
@@ -34,7 +34,11 @@ pub fn city_label(name: &str) -> String {
 pub const DISBURSABLE: &str = "disbursable";
 
 /// Adds a nonprofit to the index.
-pub fn add(builder: &mut Builder, nonprofit: &Nonprofit<'_>, causes: &Causes) -> Result<u32, BuildError> {
+pub fn add(
+    builder: &mut IndexBuilder,
+    nonprofit: &Nonprofit<'_>,
+    causes: &Causes,
+) -> Result<u32, BuildError> {
     let aliases: Vec<&str> = nonprofit.aliases.lines().collect();
     let number = nonprofit.ein.map(|ein| ein.to_string());
     let mut labels: Vec<String> = causes
@@ -54,15 +58,15 @@ pub fn add(builder: &mut Builder, nonprofit: &Nonprofit<'_>, causes: &Causes) ->
     builder.add(&Document {
         name: nonprofit.name,
         aliases: &aliases,
-        also: &[nonprofit.chapter, nonprofit.filed_name],
-        place: &[
+        secondary_names: &[nonprofit.chapter, nonprofit.filed_name],
+        location: &[
             nonprofit.city,
             nonprofit.state,
             place::state_name(nonprofit.state).unwrap_or_default(),
         ],
-        number: number.as_deref(),
+        registration_number: number.as_deref(),
         domain: nonprofit.website_url,
-        weight: nonprofit.prominence as f32 / 1_000.0,
+        prominence: nonprofit.prominence as f32 / 1_000.0,
         labels: &labels,
     })
 }

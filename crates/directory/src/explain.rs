@@ -1,7 +1,7 @@
 //! Why a nonprofit stands where it stands, for `causeway search --explain`.
 
 use crate::view::View;
-use ::search::{Query, Together};
+use ::search::{MergeFilter, Query};
 
 /// A nonprofit of an answer, with the account of the index.
 #[derive(Debug)]
@@ -23,17 +23,17 @@ impl View {
         let is_replaced = |place: u32| self.overlay.replaces(place);
         let settled = snapshot.index().explain(&Query {
             text,
-            take,
+            limit: take,
             filter: &[],
-            hidden: Some(&is_replaced),
+            exclude: Some(&is_replaced),
         });
         let recent = self.overlay.index().map_or_else(Vec::new, |index| {
             index.explain(&Query {
-                take,
+                limit: take,
                 ..Query::new(text)
             })
         });
-        let together = Together::new(settled.iter().chain(&recent).map(|why| &why.hit), take);
+        let merge_filter = MergeFilter::new(settled.iter().chain(&recent).map(|why| &why.hit), take);
         let settled = settled
             .into_iter()
             .map(|why| (snapshot.nonprofit(why.hit.document), why));
@@ -42,7 +42,7 @@ impl View {
             .map(|why| (self.overlay.nonprofit(why.hit.document), why));
         let mut accounts: Vec<Account> = settled
             .chain(recent)
-            .filter(|(_, why)| together.keeps(&why.hit))
+            .filter(|(_, why)| merge_filter.accepts(&why.hit))
             .filter_map(|(nonprofit, why)| {
                 let nonprofit = nonprofit?;
                 Some(Account {

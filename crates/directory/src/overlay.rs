@@ -9,7 +9,7 @@ use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::rows::{Profile, StoredNonprofit};
-use ::search::{BuildError, Builder, Index};
+use ::search::{BuildError, Index, IndexBuilder};
 use platform::ids::NonprofitId;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{HashMap, HashSet};
@@ -49,7 +49,7 @@ impl Overlay {
             _ => Ordering::Equal,
         });
         overlay.records = records.into_iter().map(Vec::into_boxed_slice).collect();
-        let mut builder = Builder::new();
+        let mut builder = IndexBuilder::new();
         for (place, bytes) in (0..).zip(&overlay.records) {
             let Some(nonprofit) = record::read(bytes) else {
                 continue;
@@ -177,13 +177,13 @@ fn order(a: &Nonprofit<'_>, b: &Nonprofit<'_>) -> Ordering {
 
 /// How many nonprofits of a cause come before one, given how each of them compares with it.
 fn position(snapshot: &Snapshot, cause: &str, compare: impl Fn(u32) -> Ordering) -> usize {
-    let Some(list) = snapshot.index().list(&cause_label(cause)) else {
+    let Some(list) = snapshot.index().documents_with_label(&cause_label(cause)) else {
         return 0;
     };
     let (mut low, mut high) = (0, list.len());
     while low < high {
         let middle = usize::midpoint(low, high);
-        match list.slice(middle, 1).next().map(&compare) {
+        match list.page(middle, 1).next().map(&compare) {
             Some(Ordering::Less) => low = middle + 1,
             _ => high = middle,
         }

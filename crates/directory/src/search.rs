@@ -2,7 +2,7 @@
 
 use crate::nonprofits::Nonprofit;
 use crate::view::View;
-use ::search::{Answer, Hit, Query, Together};
+use ::search::{Hit, MergeFilter, Query, SearchResults};
 use std::sync::Arc;
 
 /// A nonprofit that was found, with the typed words that found it.
@@ -28,14 +28,14 @@ pub enum At {
 }
 
 /// Gives the hits of an answer their words; hits in a row mostly share them.
-fn words_of<'a>(answer: &'a Answer<'_>) -> impl FnMut(&Hit) -> Arc<[String]> + 'a {
+fn words_of<'a>(answer: &'a SearchResults<'_>) -> impl FnMut(&Hit) -> Arc<[String]> + 'a {
     let mut last: Option<(u64, Arc<[String]>)> = None;
     move |hit| {
-        let number = answer.same_words(hit);
+        let number = answer.matched_mask(hit);
         match &last {
             Some((same, words)) if *same == number => Arc::clone(words),
             _ => {
-                let words: Arc<[String]> = answer.matched(hit).collect();
+                let words: Arc<[String]> = answer.matched_words(hit).collect();
                 last = Some((number, Arc::clone(&words)));
                 words
             }
@@ -73,26 +73,26 @@ impl View {
             true => None,
             false => Some(&is_replaced),
         };
-        let mut settled = snapshot.index().find(&Query {
+        let mut settled = snapshot.index().search(&Query {
             text,
-            take,
+            limit: take,
             filter,
-            hidden,
+            exclude: hidden,
         });
         let recent = self.overlay.index().map(|index| {
-            index.find(&Query {
+            index.search(&Query {
                 text,
-                take,
+                limit: take,
                 filter,
-                hidden: None,
+                exclude: None,
             })
         });
         let Some(mut recent) = recent.filter(|recent| !recent.hits.is_empty()) else {
             return spots(&settled, At::Snapshot).map(|(_, spot)| spot).collect();
         };
-        let together = Together::new(settled.hits.iter().chain(&recent.hits), take);
-        settled.hits.retain(|hit| together.keeps(hit));
-        recent.hits.retain(|hit| together.keeps(hit));
+        let merge_filter = MergeFilter::new(settled.hits.iter().chain(&recent.hits), take);
+        settled.hits.retain(|hit| merge_filter.accepts(hit));
+        recent.hits.retain(|hit| merge_filter.accepts(hit));
         let all = spots(&settled, At::Snapshot).chain(spots(&recent, At::Overlay));
         let mut all: Vec<_> = all
             .filter_map(|(score, spot)| Some((score, self.nonprofit(spot.at)?, spot)))
@@ -109,7 +109,7 @@ impl View {
 }
 
 /// Score and place of every hit, with its words.
-fn spots<'a>(answer: &'a Answer<'_>, at: fn(u32) -> At) -> impl Iterator<Item = (f32, Spot)> + 'a {
+fn spots<'a>(answer: &'a SearchResults<'_>, at: fn(u32) -> At) -> impl Iterator<Item = (f32, Spot)> + 'a {
     let mut words = words_of(answer);
     answer.hits.iter().map(move |hit| {
         let spot = Spot {

@@ -1,98 +1,100 @@
-//! Why a document stands where it stands, in words.
+//! Explanations of the ranking, in words.
 
 use std::fmt;
 
-use crate::find::Finder;
-use crate::query::{Hit, Query, Reading, Tier};
-use crate::record::NOISE;
-use crate::segment::Segment;
+use crate::query::{Hit, MatchKind, Query, Rewrite};
+use crate::search::execute::execute;
+use crate::segment::forward_index::STOP_WORD_FLAG;
+use crate::segment::reader::Segment;
 
-/// The account of one hit.
+/// Why a document is in the results, and with which score.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// The hit.
     pub hit: Hit,
-    /// Its prominence; the rest of its score is what the match is worth.
+    /// The prominence of the document. The rest of the score is the bonus of the match.
     pub prominence: f32,
-    /// The name by which it was found, folded.
+    /// The matching name, normalized.
     pub name: String,
-    /// The typed words and what each was found as.
+    /// The typed words, each with the word of the document that it matches.
     pub words: Vec<(String, String)>,
 }
 
-/// The accounts of all hits of a query, best first.
+/// Executes a query and explains its hits, best first.
 pub fn explain(segment: Segment<'_>, query: &Query<'_>) -> Vec<Explanation> {
-    let (answer, readings) = Finder::new(segment, query).finish();
+    let (results, rewrites) = execute(segment, query);
     let trie = segment.trie();
-    let account = |hit: &Hit| {
+    let explain_hit = |hit: &Hit| {
         let record = segment.record(hit.document);
         let name: Vec<&str> = record
             .name(usize::from(hit.name))
             .iter()
-            .map(|term| trie.word(term & !NOISE))
+            .map(|term| trie.word(term & !STOP_WORD_FLAG))
             .collect();
         let mut words = Vec::new();
-        if let Some(slots) = readings.get(usize::from(hit.by)) {
-            for slot in slots.all() {
-                let found = record
-                    .all()
+        if let Some(rewrite) = rewrites.get(usize::from(hit.rewrite_index)) {
+            for clause in rewrite.clauses() {
+                let matching = record
+                    .all_terms()
                     .iter()
-                    .map(|term| term & !NOISE)
-                    .find(|&term| slots.has(slot, term));
-                let typed = (0..answer.words.len()).filter(|&at| slot.words >> at & 1 == 1);
-                let typed: Vec<&str> = typed.map(|at| answer.words.word(at)).collect();
-                if let Some(found) = found {
-                    words.push((typed.join(" "), trie.word(found).to_owned()));
+                    .map(|term| term & !STOP_WORD_FLAG)
+                    .find(|&term| rewrite.matches(clause, term));
+                let typed = (0..results.tokens.len()).filter(|&index| clause.word_mask >> index & 1 == 1);
+                let typed: Vec<&str> = typed.map(|index| results.tokens.word(index)).collect();
+                if let Some(term) = matching {
+                    words.push((typed.join(" "), trie.word(term).to_owned()));
                 }
             }
         }
         Explanation {
             hit: *hit,
-            prominence: segment.weight(hit.document),
+            prominence: segment.prominence(hit.document),
             name: name.join(" "),
             words,
         }
     };
-    answer.hits.iter().map(account).collect()
+    results.hits.iter().map(explain_hit).collect()
 }
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Hit { score, .. } = self.hit;
-        let worth = score - self.prominence;
+        let bonus = score - self.prominence;
         write!(
             f,
-            "{score:.2} = {:.2} prominence + {worth:.2} because ",
+            "{score:.2} = {:.2} prominence + {bonus:.2} because ",
             self.prominence
         )?;
         let name = &self.name;
-        match self.hit.tier {
-            Tier::Number => f.write_str("its number is or begins with what was typed")?,
-            Tier::Domain => f.write_str("its domain is or begins with what was typed")?,
-            Tier::Exact => write!(f, "its name is \"{name}\" word for word")?,
-            Tier::Whole => write!(f, "\"{name}\" says no more than the words")?,
-            Tier::Begins => write!(f, "\"{name}\" begins with the words")?,
-            Tier::Initials => write!(f, "the word is the initials of \"{name}\"")?,
-            Tier::First => write!(
+        match self.hit.kind {
+            MatchKind::RegistrationNumber => {
+                f.write_str("its registration number starts with the query")?;
+            }
+            MatchKind::Domain => f.write_str("its domain starts with the query")?,
+            MatchKind::ExactName => write!(f, "its name is exactly \"{name}\"")?,
+            MatchKind::FullName => write!(f, "the words are the full name \"{name}\"")?,
+            MatchKind::NamePrefix => write!(f, "\"{name}\" starts with the words")?,
+            MatchKind::Initials => write!(f, "a word is the initials of \"{name}\"")?,
+            MatchKind::FirstWord => write!(
                 f,
-                "\"{name}\" starts with the first word and the others are there"
+                "\"{name}\" starts with the first word and the document has the others"
             )?,
-            Tier::Anywhere => f.write_str("all words are there")?,
+            MatchKind::Anywhere => f.write_str("the document has all words")?,
         }
         if self.hit.name > 0 {
-            f.write_str(", found by another name")?;
+            f.write_str(", found by another of its names")?;
         }
-        match self.hit.reading {
-            Reading::Typed => {}
-            Reading::Joined(_) => f.write_str("; two words read as one")?,
-            Reading::Split(_) => f.write_str("; one word read as two")?,
-            Reading::Initials(_) => f.write_str("; no word is written so")?,
-            Reading::Typo(_) => f.write_str("; a word read with a mistake")?,
-            Reading::Typos(..) => f.write_str("; two words read with a mistake each")?,
-            Reading::Without(_) => f.write_str("; one word left out")?,
+        match self.hit.rewrite {
+            Rewrite::AsTyped => {}
+            Rewrite::Join(_) => f.write_str("; two words were joined")?,
+            Rewrite::Split(_) => f.write_str("; a word was split")?,
+            Rewrite::Initials(_) => f.write_str("; a word was read as initials")?,
+            Rewrite::Typo(_) => f.write_str("; a typo was corrected")?,
+            Rewrite::TwoTypos(..) => f.write_str("; two typos were corrected")?,
+            Rewrite::Drop(_) => f.write_str("; a word was dropped")?,
         }
-        for (typed, found) in self.words.iter().filter(|(typed, found)| typed != found) {
-            write!(f, "; {typed} found as {found}")?;
+        for (typed, matching) in self.words.iter().filter(|(typed, matching)| typed != matching) {
+            write!(f, "; {typed} matched {matching}")?;
         }
         Ok(())
     }

@@ -1,79 +1,90 @@
-//! An opened segment and what can be asked of it.
+//! The public index: an open segment and its queries.
 
 use crate::explain::{self, Explanation};
-use crate::find::Finder;
-use crate::labels::List;
-use crate::query::{Answer, Query};
-use crate::segment::{Damaged, Segment, Table};
+use crate::query::{Query, SearchResults};
+use crate::search::execute;
+use crate::segment::format::{OpenError, SectionTable};
+use crate::segment::labels::LabelPostings;
+use crate::segment::reader::Segment;
 
-/// An index over the bytes of a segment, whoever owns them: a vector, a mapped file, a shared buffer.
+/// A search index over the bytes of a segment.
+///
+/// The bytes can be a vector, a memory-mapped file or a shared buffer.
 #[derive(Clone, Debug)]
 pub struct Index<B> {
     bytes: B,
-    table: Table,
+    table: SectionTable,
 }
 
 impl<B: AsRef<[u8]>> Index<B> {
-    /// Opens a segment after checking that its bytes are those that were written.
-    pub fn open(bytes: B) -> Result<Self, Damaged> {
-        let table = Table::read(bytes.as_ref(), true)?;
+    /// Opens a segment and verifies its checksum.
+    pub fn open(bytes: B) -> Result<Self, OpenError> {
+        let table = SectionTable::read(bytes.as_ref(), true)?;
         Ok(Self { bytes, table })
     }
 
-    /// Opens a segment whose bytes the caller has checked, without reading them all.
-    pub fn open_trusted(bytes: B) -> Result<Self, Damaged> {
-        let table = Table::read(bytes.as_ref(), false)?;
+    /// Opens a segment without verifying its checksum, which would read all bytes.
+    ///
+    /// Bytes that are not what was written can give wrong results, but are never unsafe and never cause a
+    /// panic.
+    pub fn open_trusted(bytes: B) -> Result<Self, OpenError> {
+        let table = SectionTable::read(bytes.as_ref(), false)?;
         Ok(Self { bytes, table })
     }
 
     #[inline]
-    pub(crate) fn segment(&self) -> Segment<'_> {
-        self.table.over(self.bytes.as_ref())
+    fn segment(&self) -> Segment<'_> {
+        Segment::new(self.bytes.as_ref(), &self.table)
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
-        self.segment().documents() as usize
+        self.segment().document_count() as usize
     }
 
-    /// Whether there is no document.
+    /// Returns `true` if there are no documents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The best documents for a query.
-    pub fn find<'q>(&'q self, query: &Query<'q>) -> Answer<'q> {
-        Finder::new(self.segment(), query).answer()
+    /// Finds the best documents for a query.
+    pub fn search<'q>(&'q self, query: &Query<'q>) -> SearchResults<'q> {
+        execute::execute(self.segment(), query).0
     }
 
-    /// The best documents for a query, each with the reason why it stands where it stands.
+    /// Finds the best documents for a query and explains their scores.
     pub fn explain(&self, query: &Query<'_>) -> Vec<Explanation> {
         explain::explain(self.segment(), query)
     }
 
-    /// The documents that carry `label`, most prominent first.
-    pub fn list(&self, label: &str) -> Option<List<'_>> {
-        self.segment().label(label)
+    /// Returns the documents that carry `label`, most prominent first.
+    pub fn documents_with_label(&self, label: &str) -> Option<LabelPostings<'_>> {
+        self.segment().find_label(label)
     }
 
-    /// All labels that start with `prefix`, in order, with their documents.
-    pub fn labels<'s>(&'s self, prefix: &'s str) -> impl Iterator<Item = (&'s str, List<'s>)> {
+    /// Iterates over the labels that start with `prefix`, in lexicographic order, with their documents.
+    pub fn labels_with_prefix<'s>(
+        &'s self,
+        prefix: &'s str,
+    ) -> impl Iterator<Item = (&'s str, LabelPostings<'s>)> {
         let segment = self.segment();
-        (segment.label_at(prefix)..segment.label_count())
-            .map(move |at| (segment.label_text(at), at))
+        (segment.label_lower_bound(prefix)..segment.label_count())
+            .map(move |index| (segment.label_text(index), index))
             .take_while(move |(text, _)| text.starts_with(prefix))
-            .map(move |(text, at)| (text, segment.label_list(at)))
+            .map(move |(text, index)| (text, segment.label_postings(index)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Builder, Document, Index, Query, Reading, Tier};
+    use super::*;
+    use crate::builder::{Document, IndexBuilder};
+    use crate::query::{MatchKind, Rewrite};
 
     fn index() -> Index<Vec<u8>> {
-        let mut builder = Builder::new();
-        let mut weight = 9.0;
-        for (name, aliases, place, number, domain) in [
+        let mut builder = IndexBuilder::new();
+        let mut prominence = 9.0;
+        for (name, aliases, location, number, domain) in [
             (
                 "American National Red Cross",
                 &["American Red Cross", "Red Cross"][..],
@@ -148,22 +159,22 @@ mod tests {
             let document = Document {
                 name,
                 aliases,
-                place: &[place],
-                number: Some(number),
+                location: &[location],
+                registration_number: Some(number),
                 domain: Some(domain),
-                weight,
+                prominence,
                 ..Document::default()
             };
             builder.add(&document).unwrap();
-            weight -= 0.5;
+            prominence -= 0.5;
         }
         Index::open(builder.finish().unwrap()).unwrap()
     }
 
     #[test]
-    fn what_people_type_finds_what_they_mean() {
+    fn typical_queries_find_what_is_meant() {
         let index = index();
-        for (text, wanted) in [
+        for (text, expected) in [
             ("red c", 0),
             ("redcross", 0),
             ("cross red", 0),
@@ -187,32 +198,32 @@ mod tests {
             ("https://www.StJude.org/give", 2),
             ("stjude.o", 2),
         ] {
-            let answer = index.find(&Query::new(text));
+            let results = index.search(&Query::new(text));
             assert_eq!(
-                answer.hits.first().map(|hit| hit.document),
-                Some(wanted),
+                results.hits.first().map(|hit| hit.document),
+                Some(expected),
                 "{text}"
             );
         }
     }
 
     #[test]
-    fn short_words_are_never_read_with_a_mistake() {
-        assert!(index().find(&Query::new("xlz")).hits.is_empty());
-        assert!(index().find(&Query::new("rde")).hits.is_empty());
+    fn short_words_are_not_corrected() {
+        assert!(index().search(&Query::new("xlz")).hits.is_empty());
+        assert!(index().search(&Query::new("rde")).hits.is_empty());
     }
 
     #[test]
-    fn a_short_alias_is_found_whole_only() {
+    fn a_short_alias_is_not_found_by_a_prefix() {
         let index = index();
-        assert_eq!(index.find(&Query::new("alz")).hits[0].tier, Tier::Whole);
-        let answer = index.find(&Query::new("al"));
-        assert!(answer.hits.iter().all(|hit| hit.name == 0));
+        assert_eq!(index.search(&Query::new("alz")).hits[0].kind, MatchKind::FullName);
+        let results = index.search(&Query::new("al"));
+        assert!(results.hits.iter().all(|hit| hit.name == 0));
     }
 
     #[test]
-    fn a_single_letter_between_two_words_may_be_run_together_with_them() {
-        let mut builder = Builder::new();
+    fn a_compound_may_have_a_single_letter_in_the_middle() {
+        let mut builder = IndexBuilder::new();
         let names = [
             "Marin Arts",
             "Marina Arts",
@@ -228,44 +239,47 @@ mod tests {
             builder.add(&document).unwrap();
         }
         let index = Index::open(builder.finish().unwrap()).unwrap();
-        for (text, wanted) in [
+        for (text, expected) in [
             ("makeawish", 3),
             ("makeawi", 3),
             ("saveachild ", 2),
             ("marinaarts", 1),
         ] {
-            let answer = index.find(&Query::new(text));
-            let hit = answer.hits.first().map(|hit| (hit.document, hit.reading));
-            assert_eq!(hit, Some((wanted, Reading::Split(0))), "{text}");
+            let results = index.search(&Query::new(text));
+            let hit = results.hits.first().map(|hit| (hit.document, hit.rewrite));
+            assert_eq!(hit, Some((expected, Rewrite::Split(0))), "{text}");
         }
         assert!(
-            index.find(&Query::new("amake")).hits.is_empty(),
-            "no letter begins or ends the words"
+            index.search(&Query::new("amake")).hits.is_empty(),
+            "a single letter is not the first or last part"
         );
     }
 
     #[test]
-    fn matched_words_are_given_as_typed() {
+    fn matched_words_are_returned_as_typed() {
         let index = index();
-        let answer = index.find(&Query::new("The  FOOD Banq of Iowa"));
-        let matched: Vec<_> = answer.matched(&answer.hits[0]).collect();
+        let results = index.search(&Query::new("The  FOOD Banq of Iowa"));
+        let matched: Vec<_> = results.matched_words(&results.hits[0]).collect();
         assert_eq!(matched, ["food", "banq", "of", "iowa"]);
-        assert_eq!(answer.hits[0].reading, Reading::Typo(2));
-        let answer = index.find(&Query::new("53-019"));
-        assert_eq!(answer.matched(&answer.hits[0]).collect::<Vec<_>>(), ["53-019"]);
+        assert_eq!(results.hits[0].rewrite, Rewrite::Typo(2));
+        let results = index.search(&Query::new("53-019"));
+        assert_eq!(
+            results.matched_words(&results.hits[0]).collect::<Vec<_>>(),
+            ["53-019"]
+        );
     }
 
     #[test]
-    fn an_explanation_says_what_was_read_as_what() {
+    fn an_explanation_names_the_corrected_word() {
         let index = index();
-        let explained = index.explain(&Query::new("alzhimers associ"));
-        let text = explained[0].to_string();
-        assert!(text.contains("alzhimers found as alzheimers"), "{text}");
-        assert!(text.contains("a word read with a mistake"), "{text}");
+        let explanations = index.explain(&Query::new("alzhimers associ"));
+        let text = explanations[0].to_string();
+        assert!(text.contains("alzhimers matched alzheimers"), "{text}");
+        assert!(text.contains("a typo was corrected"), "{text}");
     }
 
     #[test]
-    fn any_input_is_answered() {
+    fn any_input_is_accepted() {
         let index = index();
         let long = "knights of columbus ".repeat(40);
         let letters = "a ".repeat(200);
@@ -273,13 +287,31 @@ mod tests {
             "", " ", "a", "🐕", "...", "%00", "\0", "of the", "inc", "ОАО", "بيت", "\u{301}", "-----", &long,
             &letters,
         ] {
-            for take in [0, 1, 10, 5000] {
-                let answer = index.find(&Query {
-                    take,
+            for limit in [0, 1, 10, 5000] {
+                let results = index.search(&Query {
+                    limit,
                     ..Query::new(text)
                 });
-                assert!(answer.hits.len() <= take);
+                assert!(results.hits.len() <= limit);
             }
         }
+    }
+
+    #[test]
+    fn a_word_is_found_by_a_synonym_that_no_document_has() {
+        let mut builder = IndexBuilder::new();
+        let document = Document {
+            name: "St Zquoxly Mission",
+            ..Document::default()
+        };
+        builder.add(&document).unwrap();
+        let index = Index::open(builder.finish().unwrap()).unwrap();
+        let results = index.search(&Query::new("saint zquoxly"));
+        assert_eq!(results.hits[0].rewrite, Rewrite::AsTyped);
+    }
+
+    #[test]
+    fn a_segment_without_documents_is_valid() {
+        assert!(Index::open(IndexBuilder::new().finish().unwrap()).is_ok());
     }
 }

@@ -1,97 +1,89 @@
-//! Ranked search of names, for an answer on every keystroke.
+//! Ranked search of names, fast enough for results on every keystroke.
 //!
-//! Text in, ranked document numbers out. Documents are short (a name, a few other names, a place) and come in a known
-//! order of prominence; queries are what somebody has typed so far. The index is one string of bytes, read where it lies.
+//! Documents are short (a name, a few alternative names, a location) and have a known order of prominence.
+//! Queries are whatever has been typed so far. The index is one sequence of bytes that is read in place.
 //!
 //! ```
-//! use search::{Builder, Document, Index, Query};
+//! use search::{Document, Index, IndexBuilder, Query};
 //!
-//! let mut builder = Builder::new();
+//! let mut builder = IndexBuilder::new();
 //! builder.add(&Document {
 //!     name: "Médecins Sans Frontières USA",
 //!     aliases: &["Doctors Without Borders", "MSF"],
-//!     place: &["New York", "NY"],
-//!     weight: 8.8,
+//!     location: &["New York", "NY"],
+//!     prominence: 8.8,
 //!     ..Document::default()
 //! })?;
-//! builder.add(&Document { name: "Doctors of Oregon", place: &["Portland", "OR"], weight: 6.0, ..Document::default() })?;
+//! builder.add(&Document {
+//!     name: "Doctors of Oregon",
+//!     location: &["Portland", "OR"],
+//!     prominence: 6.0,
+//!     ..Document::default()
+//! })?;
 //! let index = Index::open(builder.finish()?)?;
 //!
-//! // A mistake, an alias and a word cut short.
-//! let answer = index.find(&Query::new("docters without bor"));
-//! assert_eq!(answer.hits[0].document, 0);
-//! assert_eq!(answer.matched(&answer.hits[0]).collect::<Vec<_>>(), ["docters", "without", "bor"]);
+//! // A typo, an alias and an incomplete word.
+//! let results = index.search(&Query::new("docters without bor"));
+//! let hit = &results.hits[0];
+//! assert_eq!(hit.document, 0);
+//! assert_eq!(results.matched_words(hit).collect::<Vec<_>>(), ["docters", "without", "bor"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # The idea
+//! # How it works
 //!
-//! General engines visit every document that matches, score it, and sort; a single letter matches half the
-//! collection. Here the wanted answer is a page of ten in an order that is known beforehand, so nearly all of that work can be
-//! left out.
+//! A general search engine visits every document that matches, scores it and sorts; a single letter matches
+//! half the collection. Here a query needs a page of ten documents in an order that is known in advance, so
+//! that nearly all of that work can be skipped.
 //!
-//! **Documents are numbered by prominence.** The first of any list are the best of it, and reading stops when nothing
-//! further down can enter the page: a match is worth a bounded bonus on top of prominence, and prominence only falls.
+//! **Documents are numbered by prominence.** The first documents of any list are the best, and reading stops
+//! as soon as no later document can be among the best hits: a match adds a bounded bonus to the prominence,
+//! and prominence only falls.
 //!
-//! **Names that begin with what was typed are one stretch of a sorted list.** Words are numbered in the order of their
-//! letters and names sorted by these numbers, so that each typed word narrows the stretch by a binary search. A tree of minima
-//! over the list gives the most prominent names of any stretch without reading it; for the beginnings of single words they
-//! are kept ready. This answers most keystrokes, and what it finds outranks nearly all else.
+//! **Names that start with the query are one range of a sorted list.** Words are numbered in lexicographic
+//! order and names sorted by these numbers, so that each typed word narrows the range by a binary search. A
+//! tree of minima over the list finds the most prominent names of any range without reading it; for frequent
+//! prefixes of a single word they are precomputed. This answers most keystrokes, and these hits outrank
+//! nearly all others.
 //!
-//! **The rest is led by the rarest word or label.** Its documents are walked from the most prominent on. A sieve for each
-//! list, and for unfinished words a signature of 64 bits for each document, rule out nearly all that lack another word
-//! or a label; the record of a document (its words, in order) settles the rest and says what the match is worth: all words
-//! in one name, in order, next to each other.
+//! **All other matches are driven by the rarest word or label.** Its documents are visited in the order of
+//! prominence. A Bloom filter for each posting list, and a signature of 64 bits for each document, rule out
+//! nearly all documents that lack another word or label. The record of a document, which has its words in
+//! order, decides the rest and determines the bonus: for all words in one name, in order, next to each other.
 //!
-//! **Mistakes are tried only when there is a reason**: a word that no document has, or hardly anything found. One mistake
-//! is looked for by walking the dictionary, a trie with a bit for each letter, with the mistake made at each place in turn.
+//! **Typos are corrected only if there is a reason to**: a word that no document has, or hardly any hits.
+//! Corrections are found by walking the dictionary, a trie with a bit for each letter, and trying one edit at
+//! each position.
 //!
-//! **Every query has an allowance.** Steps through lists, documents judged and readings tried are bounded, so that no
-//! input costs more than a fixed multiple of the usual one, and the cost does not grow with the collection.
+//! **Every query has a budget.** Steps through posting lists, scored documents and rewrites are bounded: no
+//! input costs more than a fixed multiple of a typical one, and the cost does not grow with the collection.
 //!
-//! # What is typed, and what it finds
+//! # What a query can be
 //!
-//! Words in any order, the last one perhaps cut short; with or without accents, apostrophes, "&", "Inc", "the", "of"; "St" for
-//! "Saint", plural for singular; run together or apart; with a place added; with a mistake in a word of four letters or
-//! more; initials where no word is written so; a nine-digit number or its first five digits, with or without dash; a
-//! domain. The shown name in full always comes first. See [`Tier`] and [`Reading`] for the steps, and
-//! [`Index::explain`] for why a document stands where it stands.
+//! Words in any order, the last one possibly incomplete; with or without accents, apostrophes, "&", "Inc",
+//! "the", "of"; "St" for "Saint", plural for singular; joined or split; with a location added; with a typo in
+//! a word of four letters or more; initials that are not themselves a word; a nine-digit registration number
+//! or its first five digits, with or without hyphens; a domain. The exact display name always comes first.
+//! [`MatchKind`] and [`Rewrite`] list the ways to match, and [`Index::explain`] says why a document has its
+//! score.
 
-mod asked;
-mod begins;
 mod builder;
-mod bytes;
 mod explain;
-mod filter;
-mod find;
-mod fold;
 mod index;
-mod labels;
+mod merge_filter;
 #[cfg(test)]
-mod laws;
-mod members;
-mod names;
-mod postings;
+mod property_tests;
 mod query;
-mod rank;
-mod reading;
-mod readings;
-mod record;
+mod search;
 mod segment;
-mod sieve;
-mod signature;
-mod tiers;
-mod together;
-mod top;
-mod trie;
-mod typo;
-mod words;
+mod text;
 
-pub use builder::{BuildError, Builder, Document};
+pub use builder::{BuildError, Document, IndexBuilder};
 pub use explain::Explanation;
-pub use fold::{Folded, domain};
 pub use index::Index;
-pub use labels::List;
-pub use query::{Answer, Hit, Query, Reading, Tier};
-pub use segment::Damaged;
-pub use together::Together;
+pub use merge_filter::MergeFilter;
+pub use query::{Hit, MatchKind, Query, Rewrite, SearchResults};
+pub use segment::format::OpenError;
+pub use segment::labels::LabelPostings;
+pub use text::domain::parse_domain;
+pub use text::tokenizer::Tokens;

@@ -1,139 +1,142 @@
-//! What is asked and what is answered.
+//! Queries and search results.
 
-use crate::fold::Folded;
+use std::fmt;
 
-/// Words of a query that count; the rest is not read.
-pub const MOST_WORDS: usize = 32;
+use crate::text::tokenizer::Tokens;
 
-/// A query: what was typed, and what the answer may hold.
+/// Maximum number of words of a query; further words are ignored.
+pub const MAX_WORDS: usize = 32;
+
+/// A search query.
 #[derive(Clone, Copy)]
 pub struct Query<'a> {
-    /// What was typed so far. Unless it ends in a blank, its last word may be the beginning of a longer one.
+    /// The text typed so far. Unless it ends in a space, its last word may be the prefix of a longer one.
     pub text: &'a str,
-    /// How many documents are wanted.
-    pub take: usize,
-    /// A document must carry one label of each group.
+    /// Maximum number of hits.
+    pub limit: usize,
+    /// Groups of labels. A document matches if it carries at least one label of every group.
     pub filter: &'a [&'a [&'a str]],
-    /// Documents for which this is true are passed over.
-    pub hidden: Option<&'a dyn Fn(u32) -> bool>,
+    /// Documents for which this returns `true` are excluded.
+    pub exclude: Option<&'a dyn Fn(u32) -> bool>,
 }
 
 impl<'a> Query<'a> {
-    /// Ten documents for `text`, unfiltered.
+    /// Creates a query for ten documents, without a filter.
     pub fn new(text: &'a str) -> Self {
         Self {
             text,
-            take: 10,
+            limit: 10,
             filter: &[],
-            hidden: None,
+            exclude: None,
         }
     }
 }
 
-impl std::fmt::Debug for Query<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Query<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Query")
             .field("text", &self.text)
-            .field("take", &self.take)
+            .field("limit", &self.limit)
             .field("filter", &self.filter)
-            .field("hidden", &self.hidden.is_some())
+            .field("exclude", &self.exclude.is_some())
             .finish()
     }
 }
 
-/// Where in a document the words were found; the strongest first.
+/// How a document matches the words, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
-    /// The number of the document, or its beginning.
-    Number,
-    /// The domain of the document, or its beginning.
+pub enum MatchKind {
+    /// The text is the registration number or a prefix of it.
+    RegistrationNumber,
+    /// The text is the domain or a prefix of it.
     Domain,
-    /// The whole name, word for word.
-    Exact,
-    /// The whole name but for an article or a form of law.
-    Whole,
-    /// The name begins with the words.
-    Begins,
-    /// The initials of the name.
+    /// The words are the complete name.
+    ExactName,
+    /// The words are the name without its article or its legal suffixes.
+    FullName,
+    /// The name starts with the words.
+    NamePrefix,
+    /// A word is the initials of the name.
     Initials,
-    /// The name begins with the first word, the others stand anywhere.
-    First,
-    /// All words stand somewhere.
+    /// The name starts with the first word, and the document has the others.
+    FirstWord,
+    /// The document has all words.
     Anywhere,
 }
 
-/// How the typed words were read to find a document.
+/// How the query was rewritten to find a document. Numbers are the indexes of words in the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
-    /// As typed.
-    Typed,
-    /// The word at this place and the next as one.
-    Joined(u8),
-    /// The word at this place as two.
+pub enum Rewrite {
+    /// The words as typed.
+    AsTyped,
+    /// This word and the next were joined.
+    Join(u8),
+    /// This word was split in two or three.
     Split(u8),
-    /// The word at this place as initials of a name.
+    /// This word was read as initials.
     Initials(u8),
-    /// The word at this place with a mistake.
+    /// A typo in this word was corrected.
     Typo(u8),
-    /// The words at these places with a mistake each.
-    Typos(u8, u8),
-    /// Without the word at this place.
-    Without(u8),
+    /// Typos in these two words were corrected.
+    TwoTypos(u8, u8),
+    /// This word was dropped.
+    Drop(u8),
 }
 
-impl Reading {
-    /// Whether something else was read than what was typed.
-    pub(crate) fn is_guess(self) -> bool {
-        matches!(self, Self::Typo(_) | Self::Typos(..) | Self::Without(_))
+impl Rewrite {
+    /// Returns `true` if the rewrite changes the words rather than their boundaries.
+    pub(crate) fn is_correction(self) -> bool {
+        matches!(self, Self::Typo(_) | Self::TwoTypos(..) | Self::Drop(_))
     }
 }
 
-/// A document found.
+/// A document that matches a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// Its number.
+    /// The number of the document.
     pub document: u32,
-    /// Its score: prominence and how well it matches. Scores of several segments may be compared.
+    /// The prominence of the document plus the bonus of the match. Scores from different segments are
+    /// comparable.
     pub score: f32,
-    /// Where the words were found.
-    pub tier: Tier,
-    /// Which of its names was found, 0 being the shown one, for the tiers that are about one name.
+    /// How the document matches.
+    pub kind: MatchKind,
+    /// The index of the matching name, 0 for the display name, where the match is about one name.
     pub name: u8,
-    /// How the words were read.
-    pub reading: Reading,
-    /// The place of its reading among those tried.
-    pub(crate) by: u8,
-    /// The matched words, a bit for each.
+    /// How the query was rewritten.
+    pub rewrite: Rewrite,
+    /// Index of the rewrite among those that were tried.
+    pub(crate) rewrite_index: u8,
+    /// The matching words of the query, one bit for each.
     pub(crate) matched: u64,
 }
 
-/// The documents found, best first.
+/// The hits of a query.
 #[derive(Clone, Debug)]
-pub struct Answer<'a> {
-    /// The documents, best first; those of equal score in rank order.
+pub struct SearchResults<'a> {
+    /// The hits, best first; hits with equal scores in rank order.
     pub hits: Vec<Hit>,
     pub(crate) text: &'a str,
-    pub(crate) words: Folded,
+    pub(crate) tokens: Tokens,
 }
 
-impl Answer<'_> {
-    /// A number that is the same for two hits of this answer if the same words matched them.
-    pub fn same_words(&self, hit: &Hit) -> u64 {
+impl SearchResults<'_> {
+    /// Returns the words that match `hit` as a bit mask, which is cheaper to compare than the words.
+    pub fn matched_mask(&self, hit: &Hit) -> u64 {
         hit.matched
     }
 
-    /// The typed words that matched `hit`, in lower case and in the order typed.
-    pub fn matched(&self, hit: &Hit) -> impl Iterator<Item = String> {
-        let bits = hit.matched;
-        let whole = (self.words.is_empty() || bits == 0).then(|| self.text.trim().to_lowercase());
-        let words = (0..self.words.len().min(MOST_WORDS)).filter(move |at| bits >> at & 1 == 1);
-        whole
+    /// Iterates over the words that match `hit`, as typed but in lowercase, in the order typed.
+    pub fn matched_words(&self, hit: &Hit) -> impl Iterator<Item = String> {
+        let mask = hit.matched;
+        let whole_text = (self.tokens.is_empty() || mask == 0).then(|| self.text.trim().to_lowercase());
+        let words = (0..self.tokens.len().min(MAX_WORDS)).filter(move |index| mask >> index & 1 == 1);
+        whole_text
             .into_iter()
-            .chain(words.map(|at| self.text[self.words.source(at)].to_lowercase()))
+            .chain(words.map(|index| self.text[self.tokens.source_range(index)].to_lowercase()))
     }
 
-    /// The words as they were read.
-    pub fn words(&self) -> &Folded {
-        &self.words
+    /// Returns the normalized words of the query.
+    pub fn tokens(&self) -> &Tokens {
+        &self.tokens
     }
 }

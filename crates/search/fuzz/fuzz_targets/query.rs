@@ -1,6 +1,6 @@
 #![no_main]
 
-#[path = "../../tests/fuzzed/mod.rs"]
-mod fuzzed;
+#[path = "../../tests/fuzz_targets/mod.rs"]
+mod fuzz_targets;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzzed::query(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_targets::query(bytes));

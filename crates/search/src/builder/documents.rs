@@ -1,213 +1,231 @@
-//! The documents as noted while they are added: numbers of words in one long list.
+//! The collected documents: term and label numbers of all documents in a few long vectors.
 
-use super::{BuildError, Sections};
-use crate::bytes::pack;
-use crate::record::{self, LONGEST_NAME, NameWords};
-use crate::segment::Section;
-use crate::signature;
-use crate::words;
+use crate::builder::error::BuildError;
+use crate::builder::sections::Sections;
+use crate::segment::format::Section;
+use crate::segment::forward_index::{self, MAX_NAME_WORDS, NameTerms};
+use crate::segment::name_entry::MAX_DOCUMENTS;
+use crate::segment::packed::pack_u32s;
+use crate::segment::signature;
+use crate::text::english;
 
-/// More documents than this do not fit beside the number of a name in an entry of the list of names.
-const MOST_DOCUMENTS: u32 = 1 << 28;
-
-/// What a name is to its document.
+/// The role of a name for its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
-    /// The one that is shown.
-    Shown,
-    /// Another that counts as much.
+    Display,
+    /// Ranks like the display name.
     Alias,
-    /// A lesser one.
-    Other,
+    /// Ranks lower.
+    Secondary,
 }
 
-/// One name: how many words it has, and which are its spine.
+/// The length and the core of a name.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+struct NameShape {
     length: u8,
-    spine: (u8, u8),
-    alias: bool,
+    core: (u8, u8),
+    is_alias: bool,
 }
 
 /// All documents added so far.
 #[derive(Clone, Debug, Default)]
 pub struct Documents {
     terms: Vec<u32>,
-    /// Where the words of each document start in `terms`, and its names in `shapes`.
+    /// Where the terms of each document start in `terms`, and its names in `shapes`.
     starts: Vec<(usize, usize)>,
-    shapes: Vec<Shape>,
+    shapes: Vec<NameShape>,
     labels: Vec<u32>,
     label_starts: Vec<usize>,
-    weights: Vec<u16>,
-    numbers: Vec<(u32, u32)>,
+    prominences: Vec<u16>,
+    /// Registration numbers with their documents.
+    registrations: Vec<(u32, u32)>,
 }
 
-/// The words of one document.
+/// The terms of one document.
 #[derive(Clone, Copy, Debug)]
-pub struct Noted<'a> {
-    shapes: &'a [Shape],
+pub struct DocumentTerms<'a> {
+    shapes: &'a [NameShape],
     terms: &'a [u32],
 }
 
-impl<'a> Noted<'a> {
-    /// Its names, the shown one first.
-    pub fn names(self) -> impl Iterator<Item = NameWords<'a>> {
+impl<'a> DocumentTerms<'a> {
+    /// Iterates over the names, starting with the display name.
+    pub fn names(self) -> impl Iterator<Item = NameTerms<'a>> {
         let mut from = 0;
         self.shapes.iter().map(move |shape| {
             let to = from + usize::from(shape.length);
             let terms = &self.terms[from..to];
             from = to;
-            NameWords {
+            NameTerms {
                 terms,
-                spine: shape.spine,
-                alias: shape.alias,
+                core: shape.core,
+                is_alias: shape.is_alias,
             }
         })
     }
 
-    /// The words of its places.
-    pub fn places(self) -> &'a [u32] {
-        let named: usize = self.shapes.iter().map(|shape| usize::from(shape.length)).sum();
-        &self.terms[named..]
+    /// Returns the terms of the location and the domain.
+    pub fn location(self) -> &'a [u32] {
+        let in_names: usize = self.shapes.iter().map(|shape| usize::from(shape.length)).sum();
+        &self.terms[in_names..]
     }
 
-    /// All its words.
-    pub fn terms(self) -> &'a [u32] {
+    /// Returns all terms.
+    pub fn all(self) -> &'a [u32] {
         self.terms
     }
 }
 
 impl Documents {
-    /// Notes the next document.
-    pub fn begin(&mut self, weight: u16, number: Option<u32>) -> Result<u32, BuildError> {
-        let at = self.weights.len() as u32;
-        if self.weights.last().is_some_and(|&last| last < weight) {
-            return Err(BuildError::Order);
+    /// Starts the next document and returns its number.
+    pub fn start(&mut self, prominence: u16, registration_number: Option<u32>) -> Result<u32, BuildError> {
+        let document = self.prominences.len() as u32;
+        if self.prominences.last().is_some_and(|&last| last < prominence) {
+            return Err(BuildError::WrongOrder);
         }
-        if at >= MOST_DOCUMENTS {
-            return Err(BuildError::TooMany);
+        if document >= MAX_DOCUMENTS {
+            return Err(BuildError::TooLarge);
         }
         self.starts.push((self.terms.len(), self.shapes.len()));
         self.label_starts.push(self.labels.len());
-        self.weights.push(weight);
-        self.numbers.extend(number.map(|number| (number, at)));
-        Ok(at)
+        self.prominences.push(prominence);
+        self.registrations
+            .extend(registration_number.map(|number| (number, document)));
+        Ok(document)
     }
 
-    /// Notes a name of the document begun last. Other names that are empty or known already are left out.
-    pub fn name(&mut self, words: &[u32], spine: (usize, usize), kind: NameKind) {
-        let words = &words[..words.len().min(LONGEST_NAME)];
-        let at = self.weights.len() - 1;
-        if kind != NameKind::Shown
-            && (words.is_empty() || self.noted(at as u32).names().any(|name| name.terms == words))
+    /// Adds a name to the last document. Empty and duplicate names are skipped, except for the display name.
+    pub fn add_name(&mut self, terms: &[u32], core: (usize, usize), kind: NameKind) {
+        let terms = &terms[..terms.len().min(MAX_NAME_WORDS)];
+        let document = self.prominences.len() - 1;
+        if kind != NameKind::Display
+            && (terms.is_empty()
+                || self
+                    .terms(document as u32)
+                    .names()
+                    .any(|name| name.terms == terms))
         {
             return;
         }
-        self.terms.extend_from_slice(words);
-        self.shapes.push(Shape {
-            length: words.len() as u8,
-            spine: (spine.0 as u8, spine.1.min(words.len()) as u8),
-            alias: kind == NameKind::Alias,
+        self.terms.extend_from_slice(terms);
+        self.shapes.push(NameShape {
+            length: terms.len() as u8,
+            core: (core.0 as u8, core.1.min(terms.len()) as u8),
+            is_alias: kind == NameKind::Alias,
         });
     }
 
-    /// Notes the places of the document begun last.
-    pub fn places(&mut self, words: &[u32]) {
+    /// Adds the location and the domain to the last document, after its names.
+    pub fn add_location(&mut self, terms: &[u32]) {
         self.terms
-            .extend_from_slice(&words[..words.len().min(usize::from(u8::MAX))]);
+            .extend_from_slice(&terms[..terms.len().min(usize::from(u8::MAX))]);
     }
 
-    /// Notes the labels of the document begun last.
-    pub fn labels(&mut self, labels: &[u32]) {
+    /// Adds the labels to the last document.
+    pub fn add_labels(&mut self, labels: &[u32]) {
         let from = self.labels.len();
         self.labels.extend_from_slice(labels);
         self.labels[from..].sort_unstable();
-        let mut kept = from;
+        let mut end = from;
         for at in from..self.labels.len() {
-            if kept == from || self.labels[at] != self.labels[kept - 1] {
-                self.labels[kept] = self.labels[at];
-                kept += 1;
+            if end == from || self.labels[at] != self.labels[end - 1] {
+                self.labels[end] = self.labels[at];
+                end += 1;
             }
         }
-        self.labels.truncate(kept);
+        self.labels.truncate(end);
     }
 
-    /// Gives words and labels their final numbers.
-    pub fn renumber(&mut self, terms: &[u32], labels: &[u32]) {
+    /// Replaces each term and label with its new number.
+    pub fn renumber(&mut self, new_terms: &[u32], new_labels: &[u32]) {
         for term in &mut self.terms {
-            *term = terms[*term as usize];
+            *term = new_terms[*term as usize];
         }
         for label in &mut self.labels {
-            *label = labels[*label as usize];
+            *label = new_labels[*label as usize];
         }
     }
 
-    /// How many documents there are.
+    /// Returns the number of documents.
     pub fn len(&self) -> u32 {
-        self.weights.len() as u32
+        self.prominences.len() as u32
     }
 
-    /// The words of a document.
-    pub fn noted(&self, document: u32) -> Noted<'_> {
+    /// Returns the terms of a document.
+    pub fn terms(&self, document: u32) -> DocumentTerms<'_> {
         let at = document as usize;
         let (from, shapes_from) = self.starts[at];
         let (to, shapes_to) = *self
             .starts
             .get(at + 1)
             .unwrap_or(&(self.terms.len(), self.shapes.len()));
-        Noted {
+        DocumentTerms {
             shapes: &self.shapes[shapes_from..shapes_to],
             terms: &self.terms[from..to],
         }
     }
 
-    /// The labels of a document.
-    pub fn labels_of(&self, document: u32) -> &[u32] {
+    /// Returns the labels of a document.
+    pub fn labels(&self, document: u32) -> &[u32] {
         let at = document as usize;
         let to = *self.label_starts.get(at + 1).unwrap_or(&self.labels.len());
         &self.labels[self.label_starts[at]..to]
     }
 
-    /// The sections that follow the documents one by one.
-    pub fn sections(&self, sorted: &[&str]) -> Result<Sections, BuildError> {
-        let noise: Vec<bool> = sorted.iter().map(|word| words::is_noise(word)).collect();
-        let mut records = Vec::with_capacity(self.terms.len() * 3 + self.starts.len() * 5);
-        let mut starts = Vec::with_capacity((self.starts.len() + 1) * 4);
-        starts.extend_from_slice(&0u32.to_le_bytes());
-        let mut names = Vec::new();
-        let word_bits: Vec<u64> = sorted
+    /// Encodes the sections with one element per document, and the registration numbers.
+    pub fn sections(&self, sorted_words: &[&str]) -> Result<Sections, BuildError> {
+        let is_stop_word: Vec<bool> = sorted_words
             .iter()
-            .map(|word| signature::bits(word.as_bytes()))
+            .map(|word| english::is_stop_word(word))
+            .collect();
+        let mut records = Vec::with_capacity(self.terms.len() * 3 + self.starts.len() * 5);
+        let mut record_offsets = Vec::with_capacity((self.starts.len() + 1) * 4);
+        record_offsets.extend_from_slice(&0u32.to_le_bytes());
+        let mut names = Vec::new();
+        let word_bits: Vec<u64> = sorted_words
+            .iter()
+            .map(|word| signature::prefix_bits(word.as_bytes()))
             .collect();
         let mut signatures = Vec::with_capacity(self.starts.len() * 8);
         for document in 0..self.len() {
-            let noted = self.noted(document);
+            let terms = self.terms(document);
             names.clear();
-            names.extend(noted.names());
-            record::write(&names, noted.places(), |term| noise[term as usize], &mut records);
-            let bits = noted
-                .terms()
+            names.extend(terms.names());
+            forward_index::write_record(
+                &names,
+                terms.location(),
+                |term| is_stop_word[term as usize],
+                &mut records,
+            );
+            let bits = terms
+                .all()
                 .iter()
                 .fold(0, |bits, &term| bits | word_bits[term as usize]);
             signatures.extend_from_slice(&bits.to_le_bytes());
-            let end = u32::try_from(records.len()).map_err(|_| BuildError::TooMany)?;
-            starts.extend_from_slice(&end.to_le_bytes());
+            let end = u32::try_from(records.len()).map_err(|_| BuildError::TooLarge)?;
+            record_offsets.extend_from_slice(&end.to_le_bytes());
         }
-        let mut numbers = self.numbers.clone();
-        numbers.sort_unstable();
+        let mut registrations = self.registrations.clone();
+        registrations.sort_unstable();
         Ok(vec![
             (Section::Records, records),
-            (Section::RecordStarts, starts),
+            (Section::RecordOffsets, record_offsets),
             (Section::Signatures, signatures),
             (
-                Section::Weights,
-                self.weights
+                Section::Prominences,
+                self.prominences
                     .iter()
-                    .flat_map(|weight| weight.to_le_bytes())
+                    .flat_map(|prominence| prominence.to_le_bytes())
                     .collect(),
             ),
-            (Section::Numbers, pack(numbers.iter().map(|it| it.0))),
-            (Section::NumberDocuments, pack(numbers.iter().map(|it| it.1))),
+            (
+                Section::RegistrationNumbers,
+                pack_u32s(registrations.iter().map(|it| it.0)),
+            ),
+            (
+                Section::RegistrationDocuments,
+                pack_u32s(registrations.iter().map(|it| it.1)),
+            ),
         ])
     }
 }

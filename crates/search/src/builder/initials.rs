@@ -1,60 +1,62 @@
-//! Initials of names, where no word of the dictionary is written that way.
+//! The initials of names that are not themselves words of the dictionary.
 
-use super::Sections;
-use super::documents::Documents;
-use crate::bytes::pack;
-use crate::segment::Section;
-use crate::words;
+use std::collections::HashSet;
 
-/// Initials shorter or longer than this are not how anybody is called.
-pub const LENGTHS: std::ops::RangeInclusive<usize> = 3..=8;
+use crate::builder::documents::Documents;
+use crate::builder::sections::Sections;
+use crate::segment::format::Section;
+use crate::segment::packed::pack_u32s;
+use crate::text::english;
+use crate::text::initials::{INITIALS_LENGTHS, hash_initials};
 
-/// Of many with the same initials, the most prominent are kept.
-const MOST: usize = 32;
+/// Maximum number of documents that are stored for the same initials, the most prominent ones.
+const MAX_DOCUMENTS_PER_HASH: usize = 32;
 
-/// The hash under which initials are kept.
-pub fn hash(letters: &str) -> u32 {
-    letters.bytes().fold(0x811c_9dc5, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    })
-}
-
-/// Whose initials are written in each way.
-pub fn sections(documents: &Documents, sorted: &[&str]) -> Sections {
-    let noise: Vec<bool> = sorted.iter().map(|word| words::is_noise(word)).collect();
-    let known: std::collections::HashSet<u32> = sorted
+/// Encodes the hashes of initials and their documents. Each name has initials with and without its stop
+/// words.
+pub fn sections(documents: &Documents, sorted_words: &[&str]) -> Sections {
+    let is_stop_word: Vec<bool> = sorted_words
         .iter()
-        .filter(|word| LENGTHS.contains(&word.len()))
-        .map(|word| hash(word))
+        .map(|word| english::is_stop_word(word))
+        .collect();
+    let dictionary: HashSet<u32> = sorted_words
+        .iter()
+        .filter(|word| INITIALS_LENGTHS.contains(&word.len()))
+        .map(|word| hash_initials(word))
         .collect();
     let mut all = Vec::new();
     let mut letters = String::new();
     for document in 0..documents.len() {
-        for name in documents.noted(document).names() {
-            let spine = &name.terms[usize::from(name.spine.0)..usize::from(name.spine.1)];
-            let mut note = |with_noise: bool| {
+        for name in documents.terms(document).names() {
+            let core = &name.terms[usize::from(name.core.0)..usize::from(name.core.1)];
+            let mut add = |with_stop_words: bool| {
                 letters.clear();
-                let counted = spine.iter().filter(|&&term| with_noise || !noise[term as usize]);
-                letters.extend(counted.filter_map(|&term| sorted[term as usize].chars().next()));
-                let hash = hash(&letters);
-                if LENGTHS.contains(&letters.len()) && !known.contains(&hash) {
+                let words = core
+                    .iter()
+                    .filter(|&&term| with_stop_words || !is_stop_word[term as usize]);
+                letters.extend(words.filter_map(|&term| sorted_words[term as usize].chars().next()));
+                let hash = hash_initials(&letters);
+                if INITIALS_LENGTHS.contains(&letters.len()) && !dictionary.contains(&hash) {
                     all.push((hash, document));
                 }
             };
-            note(false);
-            if spine.iter().any(|&term| noise[term as usize]) {
-                note(true);
+            add(false);
+            if core.iter().any(|&term| is_stop_word[term as usize]) {
+                add(true);
             }
         }
     }
     all.sort_unstable();
     all.dedup();
-    let kept: Vec<_> = all
+    let stored: Vec<_> = all
         .chunk_by(|a, b| a.0 == b.0)
-        .flat_map(|same| &same[..same.len().min(MOST)])
+        .flat_map(|same| &same[..same.len().min(MAX_DOCUMENTS_PER_HASH)])
         .collect();
     vec![
-        (Section::Initials, pack(kept.iter().map(|it| it.0))),
-        (Section::InitialDocuments, pack(kept.iter().map(|it| it.1))),
+        (Section::InitialsHashes, pack_u32s(stored.iter().map(|it| it.0))),
+        (
+            Section::InitialsDocuments,
+            pack_u32s(stored.iter().map(|it| it.1)),
+        ),
     ]
 }

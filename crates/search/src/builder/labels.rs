@@ -1,65 +1,79 @@
-//! The documents of each label, and their names in order.
+//! The documents of each label, and the part of the name list that belongs to it.
 
-use super::documents::Documents;
-use super::order::Names;
-use super::{Sections, starts};
-use crate::bytes::{pack, pack_bits};
-use crate::labels::{FREQUENT, MANY};
-use crate::names;
-use crate::segment::Section;
-use crate::sieve;
+use crate::builder::documents::Documents;
+use crate::builder::names::NameList;
+use crate::builder::sections::{Sections, pack_offsets};
+use crate::segment::bloom_filter;
+use crate::segment::format::Section;
+use crate::segment::labels::{BITMAP_RATIO, NAME_LIST_RATIO};
+use crate::segment::min_tree;
+use crate::segment::name_entry;
+use crate::segment::packed::{pack_bitmap, pack_u32s};
 
-/// The sections of all labels; `sorted` are their texts.
-pub fn sections(documents: &Documents, sorted: &[&str], list: &Names) -> Sections {
-    let count = documents.len() as usize;
-    let mut lists: Vec<Vec<u32>> = vec![Vec::new(); sorted.len()];
+/// Encodes all labels, whose texts are `sorted_labels`.
+pub fn sections(documents: &Documents, sorted_labels: &[&str], name_list: &NameList) -> Sections {
+    let document_count = documents.len() as usize;
+    let mut lists: Vec<Vec<u32>> = vec![Vec::new(); sorted_labels.len()];
     for document in 0..documents.len() {
-        for &label in documents.labels_of(document) {
+        for &label in documents.labels(document) {
             lists[label as usize].push(document);
         }
     }
-    let mut bits = Vec::new();
-    let mut bits_of = Vec::with_capacity(sorted.len());
-    let mut sieves = Vec::new();
-    let mut sieve_sizes = Vec::with_capacity(sorted.len());
+    let mut bitmaps = Vec::new();
+    let mut bitmap_numbers = Vec::with_capacity(sorted_labels.len());
+    let mut blooms = Vec::new();
+    let mut bloom_lengths = Vec::with_capacity(sorted_labels.len());
+    let mut bitmap_count = 0;
     for list in &lists {
-        if list.len() > count / FREQUENT {
-            bits_of.push((bits.len() / count.div_ceil(64).max(1) / 8) as u32 + 1);
-            bits.extend(pack_bits(list.iter().copied(), count));
-            sieve_sizes.push(0);
+        if list.len() > document_count / BITMAP_RATIO {
+            bitmap_count += 1;
+            bitmap_numbers.push(bitmap_count);
+            bitmaps.extend(pack_bitmap(list.iter().copied(), document_count));
+            bloom_lengths.push(0);
         } else {
-            bits_of.push(0);
-            sieve_sizes.push(sieve::build(list, &mut sieves));
+            bitmap_numbers.push(0);
+            bloom_lengths.push(bloom_filter::build(list, &mut blooms));
         }
     }
-    let mut places: Vec<Vec<u32>> = vec![Vec::new(); sorted.len()];
-    let mut entries: Vec<Vec<u32>> = vec![Vec::new(); sorted.len()];
-    for (place, entry) in list.entries().enumerate() {
-        for &label in documents.labels_of(names::document(entry)) {
-            let length = lists[label as usize].len();
-            if length <= count / MANY {
-                places[label as usize].push(place as u32);
+    let mut positions: Vec<Vec<u32>> = vec![Vec::new(); sorted_labels.len()];
+    let mut entries: Vec<Vec<u32>> = vec![Vec::new(); sorted_labels.len()];
+    for (position, entry) in name_list.entries().enumerate() {
+        for &label in documents.labels(name_entry::document(entry)) {
+            if lists[label as usize].len() <= document_count / NAME_LIST_RATIO {
+                positions[label as usize].push(position as u32);
                 entries[label as usize].push(entry);
             }
         }
     }
-    let minima: Vec<Vec<u32>> = entries.iter().map(|entries| names::minima(entries)).collect();
+    let minima: Vec<Vec<u32>> = entries.iter().map(|entries| min_tree::build(entries)).collect();
     vec![
         (
-            Section::LabelStarts,
-            starts(sorted.iter().map(|label| label.len())),
+            Section::LabelTextOffsets,
+            pack_offsets(sorted_labels.iter().map(|label| label.len())),
         ),
-        (Section::LabelText, sorted.concat().into_bytes()),
-        (Section::LabelListStarts, starts(lists.iter().map(Vec::len))),
-        (Section::LabelLists, pack(lists.concat())),
-        (Section::LabelBitsOf, pack(bits_of)),
-        (Section::LabelBits, bits),
-        (Section::LabelSieveStarts, starts(sieve_sizes.into_iter())),
-        (Section::LabelSieves, sieves),
-        (Section::LabelNameStarts, starts(places.iter().map(Vec::len))),
-        (Section::LabelNamePlaces, pack(places.concat())),
-        (Section::LabelNameEntries, pack(entries.concat())),
-        (Section::LabelMinimaStarts, starts(minima.iter().map(Vec::len))),
-        (Section::LabelMinima, pack(minima.concat())),
+        (Section::LabelText, sorted_labels.concat().into_bytes()),
+        (
+            Section::LabelPostingOffsets,
+            pack_offsets(lists.iter().map(Vec::len)),
+        ),
+        (Section::LabelPostings, pack_u32s(lists.concat())),
+        (Section::LabelBitmapNumbers, pack_u32s(bitmap_numbers)),
+        (Section::LabelBitmaps, bitmaps),
+        (
+            Section::LabelBloomOffsets,
+            pack_offsets(bloom_lengths.into_iter()),
+        ),
+        (Section::LabelBloomFilters, blooms),
+        (
+            Section::LabelNameOffsets,
+            pack_offsets(positions.iter().map(Vec::len)),
+        ),
+        (Section::LabelNamePositions, pack_u32s(positions.concat())),
+        (Section::LabelNameEntries, pack_u32s(entries.concat())),
+        (
+            Section::LabelMinimaOffsets,
+            pack_offsets(minima.iter().map(Vec::len)),
+        ),
+        (Section::LabelMinima, pack_u32s(minima.concat())),
     ]
 }

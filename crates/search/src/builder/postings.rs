@@ -1,76 +1,80 @@
-//! The documents of each word, most prominent first.
+//! The inverted index: the documents of each term, most prominent first.
 
-use super::documents::Documents;
-use super::{Sections, starts};
-use crate::bytes::{pack, pack_bits};
-use crate::segment::Section;
-use crate::sieve;
+use crate::builder::documents::Documents;
+use crate::builder::sections::{Sections, pack_offsets};
+use crate::segment::bloom_filter;
+use crate::segment::format::Section;
+use crate::segment::packed::{pack_bitmap, pack_u32s};
 
-/// A word in more than one document of so many gets a bit for each document.
-const FREQUENT: usize = 64;
-/// At most so many words get bits.
-const MOST_FREQUENT: usize = 128;
+/// A term has a bitmap if more than one in this many documents has it, and more than
+/// [`MIN_BITMAP_DOCUMENTS`].
+const BITMAP_RATIO: usize = 64;
+const MIN_BITMAP_DOCUMENTS: usize = 64;
+/// Maximum number of terms with a bitmap, the most frequent ones.
+const MAX_BITMAPS: usize = 128;
 
-/// The lists of all words, and bits for the most frequent.
-pub fn sections(documents: &Documents, terms: usize) -> Sections {
-    let mut counts = vec![0usize; terms];
-    let mut unique = Vec::new();
-    each(documents, &mut unique, |_, term| counts[term as usize] += 1);
+/// Encodes the posting lists, the bitmaps of frequent terms and the Bloom filters of all others.
+pub fn sections(documents: &Documents, term_count: usize) -> Sections {
+    let mut counts = vec![0usize; term_count];
+    let mut buffer = Vec::new();
+    for_each_posting(documents, &mut buffer, |_, term| counts[term as usize] += 1);
     let total = counts.iter().sum();
-    let mut ends = Vec::with_capacity(terms);
+    // While the lists are filled, each of these advances from the start to the end of its list.
+    let mut ends = Vec::with_capacity(term_count);
     let mut end = 0;
     for count in &counts {
         ends.push(end);
         end += count;
     }
     let mut lists = vec![0u32; total];
-    each(documents, &mut unique, |document, term| {
+    for_each_posting(documents, &mut buffer, |document, term| {
         lists[ends[term as usize]] = document;
         ends[term as usize] += 1;
     });
-    let count = documents.len() as usize;
-    let mut frequent: Vec<usize> = (0..terms)
-        .filter(|&term| counts[term] > (count / FREQUENT).max(64))
+    let document_count = documents.len() as usize;
+    let min_frequency = (document_count / BITMAP_RATIO).max(MIN_BITMAP_DOCUMENTS);
+    let mut frequent: Vec<usize> = (0..term_count)
+        .filter(|&term| counts[term] > min_frequency)
         .collect();
     frequent.sort_by_key(|&term| (std::cmp::Reverse(counts[term]), term));
-    frequent.truncate(MOST_FREQUENT);
+    frequent.truncate(MAX_BITMAPS);
     frequent.sort_unstable();
-    let mut bits = Vec::new();
+    let mut bitmaps = Vec::new();
     for &term in &frequent {
         let list = &lists[ends[term] - counts[term]..ends[term]];
-        bits.extend(pack_bits(list.iter().copied(), count));
+        bitmaps.extend(pack_bitmap(list.iter().copied(), document_count));
     }
-    let mut sieves = Vec::new();
-    let mut sizes = Vec::with_capacity(terms);
-    for term in 0..terms {
+    let mut blooms = Vec::new();
+    let mut bloom_lengths = Vec::with_capacity(term_count);
+    for term in 0..term_count {
         let list = &lists[ends[term] - counts[term]..ends[term]];
-        sizes.push(match frequent.binary_search(&term) {
+        bloom_lengths.push(match frequent.binary_search(&term) {
             Ok(_) => 0,
-            Err(_) => sieve::build(list, &mut sieves),
+            Err(_) => bloom_filter::build(list, &mut blooms),
         });
     }
     vec![
-        (Section::SieveStarts, starts(sizes.into_iter())),
-        (Section::Sieves, sieves),
-        (Section::PostingStarts, starts(counts.into_iter())),
-        (Section::Postings, pack(lists)),
+        (Section::BloomOffsets, pack_offsets(bloom_lengths.into_iter())),
+        (Section::BloomFilters, blooms),
+        (Section::PostingOffsets, pack_offsets(counts.into_iter())),
+        (Section::Postings, pack_u32s(lists)),
         (
-            Section::FrequentTerms,
-            pack(frequent.iter().map(|&term| term as u32)),
+            Section::BitmapTerms,
+            pack_u32s(frequent.iter().map(|&term| term as u32)),
         ),
-        (Section::FrequentBits, bits),
+        (Section::Bitmaps, bitmaps),
     ]
 }
 
-/// Calls `note` with each document and each of its words, once.
-fn each(documents: &Documents, unique: &mut Vec<u32>, mut note: impl FnMut(u32, u32)) {
+/// Calls `visit` with each document and each of its distinct terms.
+fn for_each_posting(documents: &Documents, buffer: &mut Vec<u32>, mut visit: impl FnMut(u32, u32)) {
     for document in 0..documents.len() {
-        unique.clear();
-        unique.extend_from_slice(documents.noted(document).terms());
-        unique.sort_unstable();
-        unique.dedup();
-        for &term in &*unique {
-            note(document, term);
+        buffer.clear();
+        buffer.extend_from_slice(documents.terms(document).all());
+        buffer.sort_unstable();
+        buffer.dedup();
+        for &term in &*buffer {
+            visit(document, term);
         }
     }
 }

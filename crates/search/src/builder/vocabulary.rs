@@ -1,50 +1,50 @@
-//! Strings numbered as they come, and renumbered in the order of their letters at the end.
+//! Strings with numbers: interned in the order of first use, renumbered in lexicographic order at the end.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Numbers distinct strings in the order of their first use.
+/// A set of distinct strings, numbered in the order of first use.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
-    numbers: HashMap<Box<str>, u32, BuildHasherDefault<WordHasher>>,
+    ids: HashMap<Box<str>, u32, BuildHasherDefault<WordHasher>>,
 }
 
 impl Vocabulary {
-    /// The number of `text`, a new one if it was never seen.
-    pub fn number(&mut self, text: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(text) {
-            return number;
+    /// Returns the number of `text`, which is added if it is new.
+    pub fn intern(&mut self, text: &str) -> u32 {
+        if let Some(&id) = self.ids.get(text) {
+            return id;
         }
-        let number = self.numbers.len() as u32;
-        self.numbers.insert(text.into(), number);
-        number
+        let id = self.ids.len() as u32;
+        self.ids.insert(text.into(), id);
+        id
     }
 
-    /// The number of `text`, if it was seen.
+    /// Returns the number of `text`, if it was added.
     pub fn find(&self, text: &str) -> Option<u32> {
-        self.numbers.get(text).copied()
+        self.ids.get(text).copied()
     }
 
-    /// All strings in order.
+    /// Returns all strings in lexicographic order.
     pub fn sorted(&self) -> Vec<&str> {
-        let mut all: Vec<&str> = self.numbers.keys().map(AsRef::as_ref).collect();
+        let mut all: Vec<&str> = self.ids.keys().map(AsRef::as_ref).collect();
         all.sort_unstable();
         all
     }
 
-    /// For each number in order of first use, its number in the order of `sorted`.
-    pub fn places(&self, sorted: &[&str]) -> Vec<u32> {
-        let mut places = vec![0; sorted.len()];
-        for (place, text) in sorted.iter().enumerate() {
-            if let Some(number) = self.find(text) {
-                places[number as usize] = place as u32;
+    /// Returns the index in `sorted` of each string, by its number.
+    pub fn sorted_indexes(&self, sorted: &[&str]) -> Vec<u32> {
+        let mut indexes = vec![0; sorted.len()];
+        for (index, text) in sorted.iter().enumerate() {
+            if let Some(id) = self.find(text) {
+                indexes[id as usize] = index as u32;
             }
         }
-        places
+        indexes
     }
 }
 
-/// A quick hash for short words of a trusted source: a multiplication for each eight bytes.
+/// A fast hash for short strings from a trusted source: one multiplication per eight bytes.
 #[derive(Clone, Debug, Default)]
 struct WordHasher(u64);
 
@@ -67,12 +67,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_follow_first_use_and_places_follow_letters() {
+    fn numbers_follow_first_use_and_indexes_follow_the_alphabet() {
         let mut vocabulary = Vocabulary::default();
-        let numbers = ["red", "cross", "red", "ant"].map(|word| vocabulary.number(word));
-        assert_eq!(numbers, [0, 1, 0, 2]);
+        let ids = ["red", "cross", "red", "ant"].map(|word| vocabulary.intern(word));
+        assert_eq!(ids, [0, 1, 0, 2]);
         let sorted = vocabulary.sorted();
         assert_eq!(sorted, ["ant", "cross", "red"]);
-        assert_eq!(vocabulary.places(&sorted), [2, 1, 0]);
+        assert_eq!(vocabulary.sorted_indexes(&sorted), [2, 1, 0]);
     }
 }

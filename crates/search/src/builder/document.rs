@@ -1,0 +1,23 @@
+//! The input of the builder.
+
+/// A document to be indexed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Document<'a> {
+    /// The display name.
+    pub name: &'a str,
+    /// Names that people use instead and that rank like the display name: "ACLU", "Doctors Without Borders".
+    pub aliases: &'a [&'a str],
+    /// Names that rank lower: a chapter, a trade name, a legal name.
+    pub secondary_names: &'a [&'a str],
+    /// The location, such as city and state.
+    pub location: &'a [&'a str],
+    /// A registration number of nine digits.
+    pub registration_number: Option<&'a str>,
+    /// The domain of the website, or its URL.
+    pub domain: Option<&'a str>,
+    /// A static score from 0 to 63, about the decimal logarithm of dollars. It must not be higher than that
+    /// of the document before.
+    pub prominence: f32,
+    /// Labels to filter by and to browse.
+    pub labels: &'a [&'a str],
+}

@@ -1,0 +1,69 @@
+//! The execution of a query, from identifiers to rewrites.
+
+use crate::query::{Hit, MatchKind, Query, Rewrite, SearchResults};
+use crate::search::boolean_query::BooleanQuery;
+use crate::search::ranking;
+use crate::search::searcher::Searcher;
+use crate::segment::forward_index::STOP_WORD_FLAG;
+use crate::segment::reader::Segment;
+
+/// Executes a query. Returns the rewrites that were tried as well, to which hits refer by index.
+pub fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchResults<'a>, Vec<BooleanQuery>) {
+    let mut searcher = Searcher::new(segment, query);
+    if query.limit > 0 && !searcher.filter.is_unsatisfiable() && segment.document_count() > 0 {
+        searcher.search_registration_numbers();
+        searcher.search_domains();
+        let is_identified = searcher
+            .top
+            .hits()
+            .first()
+            .is_some_and(|hit| hit.score >= ranking::IDENTIFIER_BONUS);
+        if !is_identified && !searcher.tokens.is_empty() {
+            searcher.search_words();
+        }
+    }
+    let Searcher {
+        tokens,
+        top,
+        rewrites,
+        ..
+    } = searcher;
+    let mut hits = top.into_hits();
+    for hit in &mut hits {
+        hit.matched = match rewrites.get(usize::from(hit.rewrite_index)) {
+            Some(rewrite) => matched_words(segment, rewrite, hit),
+            None => 0,
+        };
+    }
+    let results = SearchResults {
+        hits,
+        text: query.text,
+        tokens,
+    };
+    (results, rewrites)
+}
+
+/// Returns the words of the query that match a document, one bit for each.
+fn matched_words(segment: Segment<'_>, query: &BooleanQuery, hit: &Hit) -> u64 {
+    let matches_name = matches!(
+        hit.kind,
+        MatchKind::ExactName | MatchKind::FullName | MatchKind::NamePrefix
+    );
+    if matches_name && query.has_no_optional_words() {
+        return query
+            .clauses()
+            .iter()
+            .fold(0, |mask, clause| mask | clause.word_mask);
+    }
+    let terms = segment.record(hit.document).all_terms();
+    let initials = match hit.rewrite {
+        Rewrite::Initials(index) => 1 << index,
+        _ => 0,
+    };
+    query.clauses().iter().fold(initials, |mask, clause| {
+        let matches = terms
+            .iter()
+            .any(|term| query.matches(clause, term & !STOP_WORD_FLAG));
+        mask | if matches { clause.word_mask } else { 0 }
+    })
+}

@@ -1,0 +1,157 @@
+//! Scoring: prominence plus a bonus for how well a document matches.
+//!
+//! Bonuses are in the unit of prominence, the decimal logarithm of dollars: a bonus of 2 lifts a nonprofit
+//! above one a hundred times its size. A name that starts with the query outranks all but the best-known
+//! other matches, and the exact display name outranks everything else.
+
+use crate::search::boolean_query::{BooleanQuery, Clause};
+use crate::segment::forward_index::{DocumentRecord, STOP_WORD_FLAG, TermList};
+
+/// The name starts with the first word.
+pub const FIRST_WORD_BONUS: f32 = 2.0;
+/// All words are in one name.
+pub const SAME_NAME_BONUS: f32 = 2.5;
+/// The words are adjacent in the name, ignoring stop words.
+pub const ADJACENT_BONUS: f32 = 2.5;
+/// The words are in the name in the typed order, with other words between.
+pub const IN_ORDER_BONUS: f32 = 1.0;
+/// The words include the whole name, and the other words are in the location or in another name.
+pub const NAME_AND_LOCATION_BONUS: f32 = 5.0;
+/// Multiplied by the part of the name that the words cover.
+pub const COVERAGE_BONUS: f32 = 0.5;
+/// The name starts with all words.
+pub const NAME_PREFIX_BONUS: f32 = FIRST_WORD_BONUS + SAME_NAME_BONUS + ADJACENT_BONUS + 7.0;
+/// The words are the name without article and legal suffixes.
+pub const FULL_NAME_BONUS: f32 = NAME_PREFIX_BONUS + 0.5;
+/// The words are the display name.
+pub const EXACT_NAME_BONUS: f32 = NAME_PREFIX_BONUS + 100.0;
+/// A short last word that is also an abbreviation, such as "va" or "st", is a complete word of the name.
+pub const ABBREVIATION_BONUS: f32 = 3.0;
+/// The article was typed, and the name starts with it.
+pub const ARTICLE_BONUS: f32 = 2.0;
+/// The words are an alias.
+pub const FULL_ALIAS_BONUS: f32 = 4.0;
+/// The text is the registration number or the domain.
+pub const IDENTIFIER_BONUS: f32 = 200.0;
+/// The text is a prefix of the registration number or of the domain.
+pub const IDENTIFIER_PREFIX_BONUS: f32 = 30.0;
+/// A word is the initials of the name.
+pub const INITIALS_BONUS: f32 = 12.0;
+/// The matching name is neither the display name nor an alias.
+pub const SECONDARY_NAME_PENALTY: f32 = -3.0;
+/// A word matches by a synonym, plural or singular.
+pub const SYNONYM_PENALTY: f32 = -2.0;
+/// Two words were joined, or one was split.
+pub const COMPOUND_PENALTY: f32 = -1.0;
+/// A typo was corrected.
+pub const TYPO_PENALTY: f32 = -10.0;
+/// A word was dropped.
+pub const DROPPED_WORD_PENALTY: f32 = -14.0;
+
+/// Maximum bonus of a match that is not a prefix of a name.
+pub const MAX_ANYWHERE_BONUS: f32 = FIRST_WORD_BONUS + SAME_NAME_BONUS + ADJACENT_BONUS + COVERAGE_BONUS;
+
+/// The bonus of a document, and the name that earns it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MatchScore {
+    /// Added to the prominence.
+    pub bonus: f32,
+    /// The index of the best name.
+    pub name: u8,
+    /// Whether that name starts with the first word.
+    pub starts_with_first_word: bool,
+}
+
+/// Scores a document that matches all required clauses: the best bonus of its names.
+pub fn score_document(record: DocumentRecord<'_>, query: &BooleanQuery) -> MatchScore {
+    let mut best = MatchScore {
+        bonus: f32::NEG_INFINITY,
+        name: 0,
+        starts_with_first_word: false,
+    };
+    for index in 0..record.name_count() {
+        let name = record.name(index);
+        let mut score = score_name(name, query);
+        if index > 0 && !name.is_alias() {
+            score.bonus = (score.bonus + SECONDARY_NAME_PENALTY).max(0.0);
+        }
+        if score.bonus > best.bonus {
+            best = MatchScore {
+                name: index as u8,
+                ..score
+            };
+        }
+    }
+    best
+}
+
+fn score_name(name: TermList<'_>, query: &BooleanQuery) -> MatchScore {
+    let starts_with_first_word = query
+        .first_word()
+        .is_some_and(|clause| name.len() > 0 && query.matches(clause, name.term(name.core_start())));
+    let mut bonus = if starts_with_first_word {
+        FIRST_WORD_BONUS
+    } else {
+        0.0
+    };
+    let (mut required, mut found) = (0, 0);
+    // The positions where a run of adjacent matches can end, and the position after the last match in order.
+    let mut adjacent = u64::MAX;
+    let mut in_order = Some(0);
+    for clause in query.required() {
+        required += 1;
+        let positions = positions(name, query, clause);
+        found += usize::from(positions != 0);
+        adjacent = if required == 1 {
+            positions
+        } else {
+            adjacent << 1 & positions
+        };
+        in_order = in_order.and_then(|from: u32| {
+            let later = positions & u64::MAX.checked_shl(from).unwrap_or(0);
+            (later != 0).then(|| later.trailing_zeros() + 1)
+        });
+    }
+    if found == required {
+        bonus += SAME_NAME_BONUS;
+        if adjacent != 0 {
+            bonus += ADJACENT_BONUS;
+        } else if in_order.is_some() {
+            bonus += IN_ORDER_BONUS;
+        }
+    }
+    let content_words = name.iter().filter(|term| term & STOP_WORD_FLAG == 0).count();
+    if found < required && found > 0 && covers_name(name, query) {
+        bonus += NAME_AND_LOCATION_BONUS;
+    }
+    bonus += COVERAGE_BONUS * found as f32 / content_words.max(found).max(1) as f32;
+    MatchScore {
+        bonus,
+        name: 0,
+        starts_with_first_word,
+    }
+}
+
+/// Returns `true` if every word of the name that is not a stop word matches a clause.
+fn covers_name(name: TermList<'_>, query: &BooleanQuery) -> bool {
+    name.iter().all(|term| {
+        term & STOP_WORD_FLAG != 0
+            || query
+                .required()
+                .any(|clause| query.matches(clause, term & !STOP_WORD_FLAG))
+    })
+}
+
+/// Returns the positions in the name that match `clause`, one bit for each.
+///
+/// Only content words are counted; a stop word has the position of the next content word.
+fn positions(name: TermList<'_>, query: &BooleanQuery, clause: &Clause) -> u64 {
+    let (mut position, mut bits) = (0u32, 0);
+    for term in name.iter() {
+        if query.matches(clause, term & !STOP_WORD_FLAG) {
+            bits |= 1u64.checked_shl(position).unwrap_or(0);
+        }
+        position += u32::from(term & STOP_WORD_FLAG == 0);
+    }
+    bits
+}

@@ -1,0 +1,301 @@
+//! The rewrites of a query, and when each is tried.
+//!
+//! First come the words as typed, and adjacent words joined if the dictionary has the compound. If that finds
+//! a few documents, the words are taken as meant. Otherwise a word may be a compound, initials or misspelled:
+//! the word that no document has or, if all are known, the rare ones among them (every word if nothing was
+//! found). Two misspelled words, and a word too many, are tried last.
+
+use crate::query::{MatchKind, Rewrite};
+use crate::search::boolean_query::BooleanQuery;
+use crate::search::budget::ENOUGH_HITS;
+use crate::search::compound::{self, MIN_COMPOUND_LENGTH};
+use crate::search::fuzzy;
+use crate::search::postings;
+use crate::search::ranking;
+use crate::search::searcher::Searcher;
+use crate::segment::format::Section;
+use crate::segment::forward_index::{STOP_WORD_FLAG, TermList};
+use crate::segment::signature;
+use crate::segment::trie;
+use crate::text::initials::{INITIALS_LENGTHS, hash_initials};
+
+/// A word with at most this many postings may be misspelled although the dictionary has it.
+const MAX_RARE_POSTINGS: usize = 256;
+/// Maximum number of words that are suspected to be misspelled.
+const MAX_SUSPECTS: usize = 6;
+/// The same for a query of more than [`LONG_QUERY_WORDS`] words.
+const MAX_SUSPECTS_OF_LONG_QUERY: usize = 2;
+const LONG_QUERY_WORDS: usize = 12;
+
+impl Searcher<'_> {
+    /// Tries the rewrites in turn.
+    pub fn search_words(&mut self) {
+        let count = self.word_count();
+        let trie = self.segment.trie();
+        let mut symbols = Vec::with_capacity(32);
+        let cursor = |index| {
+            trie::encode(self.tokens.word(index), &mut symbols);
+            trie.find_symbols(&symbols)
+        };
+        self.cursors = (0..count).map(cursor).collect();
+        let Some(typed) = self.rewrite(Rewrite::AsTyped, 0.0, |_, _| Some(0)) else {
+            return;
+        };
+        let (mut unknown, mut rare) = (Vec::new(), Vec::new());
+        for (index, clause) in typed.clauses().iter().enumerate() {
+            if typed.ranges(clause).is_empty() && !clause.is_optional {
+                unknown.push(index);
+            } else if postings::count(self.segment, &typed, clause) <= MAX_RARE_POSTINGS {
+                rare.push(index);
+            }
+        }
+        self.evaluate(typed);
+        for index in 0..count.saturating_sub(1) {
+            self.try_join(index);
+        }
+        if self.top.len() >= ENOUGH_HITS.min(self.query.limit) || self.is_filtered_out() {
+            return;
+        }
+        let found_nothing = self.top.len() == 0;
+        let suspects = if count > LONG_QUERY_WORDS {
+            MAX_SUSPECTS_OF_LONG_QUERY
+        } else {
+            count.min(MAX_SUSPECTS)
+        };
+        for index in 0..count {
+            if unknown == [index] || (unknown.is_empty() && found_nothing && index < suspects) {
+                self.try_split(index);
+                self.try_initials(index);
+            }
+        }
+        if self.top.is_full() {
+            return;
+        }
+        match unknown[..] {
+            [] if found_nothing => (0..suspects).for_each(|index| self.try_typos(&[index])),
+            [] => rare
+                .iter()
+                .take(suspects)
+                .for_each(|&index| self.try_typos(&[index])),
+            [_] | [_, _] => self.try_typos(&unknown),
+            _ => {}
+        }
+        if self.top.len() > 0 || count < 2 {
+            return;
+        }
+        if let [one] = unknown[..] {
+            for other in (0..suspects).filter(|&index| index != one) {
+                self.try_typos(&[one.min(other), one.max(other)]);
+            }
+        }
+        if self.top.len() > 0 {
+            return;
+        }
+        for index in 0..count {
+            if unknown == [index] || (unknown.is_empty() && index < suspects) {
+                self.try_drop(index);
+            }
+        }
+    }
+
+    /// Returns `true` if names start with the words but the filter excludes most of them, which is no reason
+    /// to suspect a typo.
+    fn is_filtered_out(&self) -> bool {
+        self.has_prefix_match && self.filter.has_labels()
+    }
+
+    /// Builds the query of a rewrite.
+    ///
+    /// `special` is called with the index of each word. It may add clauses of its own and returns the number
+    /// of words they represent, 0 to keep the word as typed, or `None` if the rewrite is impossible.
+    fn rewrite(
+        &self,
+        rewrite: Rewrite,
+        penalty: f32,
+        mut special: impl FnMut(usize, &mut BooleanQuery) -> Option<usize>,
+    ) -> Option<BooleanQuery> {
+        let count = self.word_count();
+        let mut query = BooleanQuery::new(rewrite, penalty, self.last_is_prefix());
+        let mut index = 0;
+        while index < count {
+            match special(index, &mut query)? {
+                0 => {
+                    query.push_word_at(
+                        self.segment,
+                        self.tokens.word(index),
+                        self.cursors[index],
+                        self.is_prefix(index),
+                        1 << index,
+                    );
+                    index += 1;
+                }
+                words => index += words,
+            }
+        }
+        Some(query)
+    }
+
+    /// Joins the words at `first` and after it, if the dictionary has the compound.
+    fn try_join(&mut self, first: usize) {
+        let is_prefix = self.is_prefix(first + 1);
+        let lengths = [first, first + 1].map(|index| self.tokens.word(index).len());
+        if lengths.iter().any(|&length| length < 2) || lengths[0] + lengths[1] < MIN_COMPOUND_LENGTH {
+            return;
+        }
+        let Some(cursor) = self.cursors[first] else { return };
+        let mut symbols = Vec::with_capacity(32);
+        trie::encode(self.tokens.word(first), &mut symbols);
+        let depth = symbols.len();
+        trie::encode(self.tokens.word(first + 1), &mut symbols);
+        let end = self.segment.trie().walk(cursor, depth, &symbols);
+        if end.is_none_or(|end| !is_prefix && end.exact_term().is_none()) {
+            return;
+        }
+        let compound = format!("{}{}", self.tokens.word(first), self.tokens.word(first + 1));
+        let query = self.rewrite(
+            Rewrite::Join(first as u8),
+            ranking::COMPOUND_PENALTY,
+            |index, query| {
+                if index != first {
+                    return Some(0);
+                }
+                query.push_word(self.segment, &compound, is_prefix, 0b11 << first);
+                Some(2)
+            },
+        );
+        if let Some(query) = query {
+            self.evaluate(query);
+        }
+    }
+
+    /// Splits the word at `compound` into two or three words of the dictionary.
+    fn try_split(&mut self, compound: usize) {
+        let is_prefix = self.is_prefix(compound);
+        let word = self.tokens.word(compound);
+        let Some(lengths) = compound::split_compound(self.segment, word, is_prefix) else {
+            return;
+        };
+        let query = self.rewrite(
+            Rewrite::Split(compound as u8),
+            ranking::COMPOUND_PENALTY,
+            |index, query| {
+                if index != compound {
+                    return Some(0);
+                }
+                let mut rest = self.tokens.word(compound);
+                for &length in &lengths {
+                    let (part, after) = rest.split_at(length);
+                    query.push_word(self.segment, part, false, 1 << compound);
+                    rest = after;
+                }
+                query.push_word(self.segment, rest, is_prefix, 1 << compound);
+                Some(1)
+            },
+        );
+        if let Some(query) = query {
+            self.evaluate(query);
+        }
+    }
+
+    /// Reads the word at `index` as the initials of a name, unless it is a word of the dictionary.
+    fn try_initials(&mut self, index: usize) {
+        let word = self.tokens.word(index).to_owned();
+        if !INITIALS_LENGTHS.contains(&word.len()) {
+            return;
+        }
+        let Some(query) = self.rewrite(Rewrite::Initials(index as u8), 0.0, |_, _| Some(0)) else {
+            return;
+        };
+        if query.clauses()[index].exact_term.is_some() {
+            return;
+        }
+        let hash = hash_initials(&word);
+        let hashes = self.segment.u32s(Section::InitialsHashes);
+        let (from, to) = (
+            hashes.lower_bound(hash),
+            hashes.lower_bound(hash.saturating_add(1)),
+        );
+        let documents = self.segment.u32s(Section::InitialsDocuments);
+        for document in documents.slice(from, to).iter() {
+            let record = self.segment.record(document);
+            let matches_others = query.clauses().iter().enumerate().all(|(other, clause)| {
+                other == index
+                    || clause.is_optional
+                    || record
+                        .all_terms()
+                        .iter()
+                        .any(|term| query.matches(clause, term & !STOP_WORD_FLAG))
+            });
+            let name =
+                (0..record.name_count()).find(|&name| self.has_initials(record.name(name).core(), &word));
+            if let (true, Some(name)) = (matches_others, name) {
+                let score = self.segment.prominence(document) + ranking::INITIALS_BONUS;
+                self.offer(document, score, MatchKind::Initials, name as u8, query.rewrite);
+            }
+        }
+        self.finish_rewrite(query);
+    }
+
+    /// Returns `true` if `word` is the initials of a name, with or without its stop words.
+    fn has_initials(&self, name: TermList<'_>, word: &str) -> bool {
+        [true, false].into_iter().any(|with_stop_words| {
+            let terms = name
+                .iter()
+                .filter(|term| with_stop_words || term & STOP_WORD_FLAG == 0);
+            let letters =
+                terms.filter_map(|term| self.segment.trie().word(term & !STOP_WORD_FLAG).chars().next());
+            letters.eq(word.chars())
+        })
+    }
+
+    /// Corrects one typo in each of the words at `misspelled`.
+    fn try_typos(&mut self, misspelled: &[usize]) {
+        let rewrite = match *misspelled {
+            [one] => Rewrite::Typo(one as u8),
+            [one, two] => Rewrite::TwoTypos(one as u8, two as u8),
+            _ => return,
+        };
+        let trie = self.segment.trie();
+        let mut symbols = Vec::new();
+        let mut corrections = Vec::new();
+        let penalty = ranking::TYPO_PENALTY * misspelled.len() as f32;
+        let query = self.rewrite(rewrite, penalty, |index, query| {
+            if !misspelled.contains(&index) {
+                return Some(0);
+            }
+            let is_prefix = self.is_prefix(index);
+            trie::encode(self.tokens.word(index), &mut symbols);
+            fuzzy::find_within_one_edit(trie, &symbols, is_prefix, &mut corrections);
+            if corrections.is_empty() {
+                return None;
+            }
+            query.push(corrections.iter().copied(), [], None, 1 << index);
+            // Corrected words have four letters or more, and the terms of a range share at least the first
+            // three.
+            query.set_signatures(corrections.iter().map(|range| {
+                let letters = trie.word_bytes(range.low);
+                signature::prefix_bits(if is_prefix {
+                    &letters[..letters.len().min(3)]
+                } else {
+                    letters
+                })
+            }));
+            Some(1)
+        });
+        if let Some(query) = query {
+            self.evaluate(query);
+        }
+    }
+
+    /// Drops the word at `dropped`.
+    fn try_drop(&mut self, dropped: usize) {
+        let query = self.rewrite(
+            Rewrite::Drop(dropped as u8),
+            ranking::DROPPED_WORD_PENALTY,
+            |index, _| Some(usize::from(index == dropped)),
+        );
+        if let Some(query) = query {
+            self.evaluate(query);
+        }
+    }
+}

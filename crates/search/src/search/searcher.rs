@@ -1,0 +1,91 @@
+//! The state of one search, shared by the steps that execute it.
+
+use crate::query::{Hit, MAX_WORDS, MatchKind, Query, Rewrite};
+use crate::search::boolean_query::BooleanQuery;
+use crate::search::filter::Filter;
+use crate::search::top_k::TopK;
+use crate::segment::reader::Segment;
+use crate::segment::trie::Cursor;
+use crate::text::tokenizer::Tokens;
+
+/// Maximum number of steps of a search.
+const SEARCH_STEPS: u32 = 20_000;
+
+/// A search in progress.
+pub struct Searcher<'a> {
+    pub segment: Segment<'a>,
+    pub query: Query<'a>,
+    pub tokens: Tokens,
+    pub filter: Filter<'a>,
+    pub top: TopK,
+    /// Steps that the search may still take.
+    pub steps_left: u32,
+    /// Whether a name, filtered out or not, starts with the words of a rewrite.
+    pub has_prefix_match: bool,
+    /// The position of each word in the trie.
+    pub cursors: Vec<Option<Cursor<'a>>>,
+    /// The rewrites tried so far; a hit refers to the one that found it.
+    pub rewrites: Vec<BooleanQuery>,
+}
+
+impl<'a> Searcher<'a> {
+    /// Prepares a search.
+    pub fn new(segment: Segment<'a>, query: &Query<'a>) -> Self {
+        Self {
+            segment,
+            query: *query,
+            tokens: Tokens::new(query.text),
+            filter: Filter::new(segment, query),
+            top: TopK::new(query.limit),
+            steps_left: SEARCH_STEPS,
+            has_prefix_match: false,
+            cursors: Vec::new(),
+            rewrites: Vec::with_capacity(4),
+        }
+    }
+
+    /// Returns the number of words that are searched for.
+    pub fn word_count(&self) -> usize {
+        self.tokens.len().min(MAX_WORDS)
+    }
+
+    /// Returns `true` if the word at `index` may be a prefix.
+    pub fn is_prefix(&self, index: usize) -> bool {
+        self.tokens.last_is_prefix() && index + 1 == self.tokens.len()
+    }
+
+    /// Returns `true` if the last word that is searched for may be a prefix.
+    pub fn last_is_prefix(&self) -> bool {
+        self.is_prefix(self.word_count().saturating_sub(1))
+    }
+
+    /// Returns `true` if no document at all can be among the best hits with this bonus.
+    pub fn is_hopeless(&self, bonus: f32) -> bool {
+        self.top.rejects(self.segment.prominence(0) + bonus, 0)
+    }
+
+    /// Adds a hit for the current rewrite if it is among the best and matches the filter.
+    pub fn offer(&mut self, document: u32, score: f32, kind: MatchKind, name: u8, rewrite: Rewrite) {
+        if self.top.rejects(score, document)
+            || self.top.has(document, score)
+            || !self.filter.matches(document)
+        {
+            return;
+        }
+        let rewrite_index = self.rewrites.len().min(usize::from(u8::MAX)) as u8;
+        self.top.offer(Hit {
+            document,
+            score,
+            kind,
+            name,
+            rewrite,
+            rewrite_index,
+            matched: 0,
+        });
+    }
+
+    /// Ends the current rewrite.
+    pub fn finish_rewrite(&mut self, query: BooleanQuery) {
+        self.rewrites.push(query);
+    }
+}
