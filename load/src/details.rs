@@ -136,8 +136,8 @@ impl Details {
             "value",
             "ratio",
             "relative to",
-            "p50, one client",
-            "p99, one client",
+            "p50, single client",
+            "p99, single client",
             "bound",
         ];
         let mut table = Table::new(title, &columns);
