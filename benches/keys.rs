@@ -1,5 +1,5 @@
-//! Measures the cost of checking a key and its limit: the real extractors with the real key ring and rate limiter, without the
-//! rest of a request.
+//! Measures the cost of checking a key and its limit: the real extractors with the real key ring and rate
+//! limiter, without the rest of a request.
 //!
 //! Prints one table. A check may take two microseconds.
 
@@ -167,7 +167,8 @@ fn best(mut call: impl FnMut(usize)) -> f64 {
     rounds.fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the median nanoseconds per call with the first key while other threads use the keys that `key_of` assigns to them.
+/// Returns the median nanoseconds per call with the first key while other threads use the keys that `key_of`
+/// assigns to them.
 fn under_contention(app: &App, keys: &[Parts], key_of: impl Fn(usize) -> usize + Sync) -> f64 {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,5 @@
-//! The baseline of the import benchmark: `sqlite3` reading the same rows, uncompressed, into one indexed table.
+//! The baseline of the import benchmark: `sqlite3` reading the same rows, uncompressed, into one indexed
+//! table.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

@@ -67,7 +67,8 @@ impl<'a> Causeway<'a> {
 
     /// Creates a public key that may send `limit` requests per minute.
     pub fn create_public_key(&self, limit: u64) -> Result<Key<'_>> {
-        // The account may exist from an earlier run. If this fails for another reason, creating the key reports it.
+        // The account may exist from an earlier run. If this fails for another reason, creating the key
+        // reports it.
         let _ = run(
             &mut self.command(["account", "create", ACCOUNT, "--json"]),
             self.scratch,
@@ -212,8 +213,8 @@ impl<'a> Causeway<'a> {
         command
     }
 
-    /// Passes settings through the environment, which every command reads, and removes those that the calling shell set for
-    /// another installation.
+    /// Passes settings through the environment, which every command reads, and removes those that the calling
+    /// shell set for another installation.
     fn set_environment(&self, command: &mut Command) {
         for name in ["DATABASE_URL", "REDIS_URL", "BLOBS_URL", "LISTEN", "PUBLIC_URL"] {
             command.env_remove(format!("CAUSEWAY_{name}"));

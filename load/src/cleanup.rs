@@ -1,7 +1,7 @@
 //! Removes child processes and temporary files when a benchmark ends.
 //!
-//! Both are removed when their owner is dropped. A signal ends the process without dropping anything, so a signal handler
-//! removes them too.
+//! Both are removed when their owner is dropped. A signal ends the process without dropping anything, so a
+//! signal handler removes them too.
 
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, ExitStatus};

@@ -1,7 +1,8 @@
-//! Sends requests in a closed loop: each connection sends its next request when the previous response has arrived.
+//! Sends requests in a closed loop: each connection sends its next request when the previous response has
+//! arrived.
 //!
-//! Responses are read in the order of the requests. A server on one core gains nothing from another order, and each request
-//! costs this program two system calls and no polling.
+//! Responses are read in the order of the requests. A server on one core gains nothing from another order,
+//! and each request costs this program two system calls and no polling.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -71,7 +72,8 @@ impl SingleClient {
         })
     }
 
-    /// Sends the requests of `range`, which wraps around the list, and passes each index and latency to `record`.
+    /// Sends the requests of `range`, which wraps around the list, and passes each index and latency to
+    /// `record`.
     pub fn send_all(
         &mut self,
         requests: &Requests,

@@ -1,7 +1,7 @@
 //! Measures the rate of donations, new fundraisers and `raised`.
 //!
-//! Donations and fundraisers are compared with single-row commits by `sqlite3` on the same disk, and `raised` with `/healthz`,
-//! which has the same HTTP overhead and looks up nothing.
+//! Donations and fundraisers are compared with single-row commits by `sqlite3` on the same disk, and `raised`
+//! with `/healthz`, which has the same HTTP overhead and looks up nothing.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

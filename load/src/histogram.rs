@@ -1,7 +1,7 @@
 //! A latency histogram.
 //!
-//! Buckets are at most 1/128 of their value wide, so millions of requests take a fixed few kilobytes and every percentile is
-//! accurate to one percent. The maximum is exact.
+//! Buckets are at most 1/128 of their value wide, so millions of requests take a fixed few kilobytes and
+//! every percentile is accurate to one percent. The maximum is exact.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Search terms designed to be slow or to break something.
 //!
-//! Each must be answered within the bounds of any other search, or be rejected with a problem that says why. The server runs
-//! without an answer cache, so that every request runs a search.
+//! Each must be answered within the bounds of any other search, or be rejected with a problem that says why.
+//! The server runs without an answer cache, so that every request runs a search.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! Measures the time and memory of an import, compared with `sqlite3` reading the same rows into one indexed table.
+//! Measures the time and memory of an import, compared with `sqlite3` reading the same rows into one indexed
+//! table.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Parses the output of `import irs --json`: one object with the number of new, changed, gone and refused rows.
+//! Parses the output of `import irs --json`: one object with the number of new, changed, gone and refused
+//! rows.
 //!
 //! A count may be a number or a list, at any depth of the object.
 

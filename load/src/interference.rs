@@ -1,6 +1,7 @@
 //! Measures how much CPU time other processes used during a benchmark.
 //!
-//! Ratios compensate for a slow machine but not for a busy one. If other processes used much CPU time, the table says so.
+//! Ratios compensate for a slow machine but not for a busy one. If other processes used much CPU time, the
+//! table says so.
 
 use std::{fs, process};
 
@@ -84,7 +85,8 @@ pub fn note(monitors: &[CpuMonitor]) -> String {
     format!("Other processes used {}{advice}.", parts.join(" and "))
 }
 
-/// Returns the fraction of CPU time that other processes used from `start` to `now`, or `None` before the first tick.
+/// Returns the fraction of CPU time that other processes used from `start` to `now`, or `None` before the
+/// first tick.
 fn other_fraction(start: Ticks, now: Ticks) -> Option<f64> {
     let total = now.total.saturating_sub(start.total);
     let own = now.own.saturating_sub(start.own);
@@ -100,7 +102,8 @@ fn ticks(stat_line: &str, processes: &[u32]) -> Option<Ticks> {
     Some(ticks)
 }
 
-/// Parses the line `name` of `/proc/stat`, whose fields are user, nice, system, idle, iowait, irq, softirq and steal (proc(5)).
+/// Parses the line `name` of `/proc/stat`, whose fields are user, nice, system, idle, iowait, irq, softirq
+/// and steal (proc(5)).
 ///
 /// Interrupts do not count as busy: those of the benchmark's own traffic are not attributed to any process.
 fn core_ticks(stat: &str, name: &str) -> Option<Ticks> {

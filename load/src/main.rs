@@ -1,7 +1,7 @@
 //! Benchmarks the built `causeway` binary from outside, through its commands and over HTTP.
 //!
-//! Each subcommand prints one table. Every measurement is compared with a baseline from the same run on the same machine,
-//! because absolute times mean little on other hardware.
+//! Each subcommand prints one table. Every measurement is compared with a baseline from the same run on the
+//! same machine, because absolute times mean little on other hardware.
 
 mod base64;
 mod baseline;
@@ -59,10 +59,11 @@ enum Benchmark {
         after_help = "Example: causeway-load search --data data --log keystrokes.jsonl.gz --out search.md"
     )]
     Search(search::Search),
-    /// Measure the rate of donations and new fundraisers, compared with single-row commits, and of raised, compared with /healthz
+    /// Measure the rate of donations and new fundraisers, compared with sqlite3, and of raised totals
     #[command(after_help = "Example: causeway-load fundraisers --generate 2000")]
     Fundraisers(fundraisers::Fundraisers),
-    /// Measure the rate of profile pages, compared with /healthz, and the home page search, compared with the API
+    /// Measure the rate of profile pages, compared with /healthz, and the home page search, compared with the
+    /// API
     #[command(after_help = "Example: causeway-load site --generate 2000")]
     Site(site::Site),
     /// Measure the time and memory of importing each hostile picture of the test suite

@@ -107,7 +107,8 @@ fn table(mut results: Vec<(String, f64, u64)>, baseline_time: f64, baseline_peak
         table.add_row(&[&name, &time, &memory, bound], Verdict::of(is_met));
     }
     table.add_note(format!(
-        "An import without a picture takes {:.0} ms and {}. The table shows the slowest and the largest pictures; times are the best of all rounds.",
+        "An import without a picture takes {:.0} ms and {}. The table shows the slowest and the largest pictures; \
+         times are the best of all rounds.",
         baseline_time * 1e3,
         mebibytes(baseline_peak)
     ));

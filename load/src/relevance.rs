@@ -1,4 +1,5 @@
-//! Scores search relevance over a typing log, in which every prefix that a person types is a query with a known target.
+//! Scores search relevance over a typing log, in which every prefix that a person types is a query with a
+//! known target.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -113,8 +114,8 @@ pub struct Scores {
     pub mrr: f64,
     /// Fraction of full queries with the target in the top ten.
     pub success: f64,
-    /// Keystrokes until the target is in the top five, as a fraction of the full query, averaged over sessions. A session in
-    /// which it never is counts as one keystroke more than the full query.
+    /// Keystrokes until the target is in the top five, as a fraction of the full query, averaged over
+    /// sessions. A session in which it never is counts as one keystroke more than the full query.
     pub typed: f64,
 }
 

@@ -1,6 +1,8 @@
-//! Parses the head of an HTTP/1.1 response: the status, the length of the body, and whether the connection closes after it.
+//! Parses the head of an HTTP/1.1 response: the status, the length of the body, and whether the connection
+//! closes after it.
 //!
-//! The body must have a `Content-Length` (RFC 9112, section 6.3), as every response that the benchmarks read has.
+//! The body must have a `Content-Length` (RFC 9112, section 6.3), as every response that the benchmarks read
+//! has.
 
 use anyhow::{Context, Result, bail};
 

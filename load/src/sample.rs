@@ -1,4 +1,5 @@
-//! Selects the nonprofits to request: a few thousand from the whole directory, each with its slug, EIN and ID.
+//! Selects the nonprofits to request: a few thousand from the whole directory, each with its slug, EIN and
+//! ID.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};

@@ -1,5 +1,5 @@
-//! Measures search over HTTP with every keystroke of a typing log: rate and latency compared with `/healthz` in the same run,
-//! memory, relevance, and the cost of hostile terms.
+//! Measures search over HTTP with every keystroke of a typing log: rate and latency compared with `/healthz`
+//! in the same run, memory, relevance, and the cost of hostile terms.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -184,7 +184,8 @@ impl Search {
         Ok(rates)
     }
 
-    /// Sends the log and as many `/healthz` requests from a single client, alternating, so that disturbances affect both.
+    /// Sends the log and as many `/healthz` requests from a single client, alternating, so that disturbances
+    /// affect both.
     fn measure_latencies(&self, directory: &ServedDirectory, log: &[Keystroke]) -> Result<Latencies> {
         eprintln!("a single client");
         let healthz = Requests::of_path(directory.api.address, "/healthz");

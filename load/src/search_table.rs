@@ -49,7 +49,8 @@ pub struct Rates {
 pub struct Latencies {
     pub healthz: Histogram,
     pub log: Histogram,
-    /// The query whose fastest response was the slowest of all, so that a disturbance does not select the wrong one.
+    /// The query whose fastest response was the slowest of all, so that a disturbance does not select the
+    /// wrong one.
     pub slowest: Option<(String, Duration)>,
 }
 

@@ -1,4 +1,5 @@
-//! Measures the rate of profile pages, compared with `/healthz`, and the search on the home page, compared with the API.
+//! Measures the rate of profile pages, compared with `/healthz`, and the search on the home page, compared
+//! with the API.
 //!
 //! Each keystroke on the home page must return the same results as the API.
 

@@ -1,5 +1,5 @@
-//! Checks the documents: every link, file, name, command, setting, route and make target in them exists, and every shell block
-//! marked `sh try` runs against a server with the demo directory.
+//! Checks the documents: every link, file, name, command, setting, route and make target in them exists, and
+//! every shell block marked `sh try` runs against a server with the demo directory.
 
 mod commands;
 mod links;

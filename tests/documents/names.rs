@@ -70,8 +70,8 @@ impl Sources {
         self.words.iter().any(|words| words.contains(word))
     }
 
-    /// Whether `parent::name` exists: `name` is defined in a file that names the type `parent`, or in a module or a file of that
-    /// name.
+    /// Whether `parent::name` exists: `name` is defined in a file that names the type `parent`, or in a
+    /// module or a file of that name.
     fn has_member(&self, parent: &str, name: &str) -> bool {
         let is_type = parent.starts_with(|first: char| first.is_ascii_uppercase());
         let is_in_parent = |number: &usize| match parent.strip_suffix(".rs") {
