@@ -36,7 +36,7 @@ impl Document {
         for guide in guides {
             let name = guide.expect("docs can be read").file_name();
             let name = name.to_str().expect("file names are UTF-8");
-            if name.ends_with(".md") {
+            if repository::has_ending(name, "md") {
                 paths.push(format!("docs/{name}"));
             }
         }

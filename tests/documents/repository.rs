@@ -16,6 +16,11 @@ pub fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("cannot read {path}: {error}"))
 }
 
+/// Whether a path has this ending, such as `rs`.
+pub fn has_ending(path: &str, ending: &str) -> bool {
+    Path::new(path).extension().is_some_and(|known| known == ending)
+}
+
 /// Every file and folder, by its path from the root. Folders end in a slash.
 pub fn files() -> Vec<String> {
     let mut files = Vec::new();

@@ -24,8 +24,9 @@ pub struct Known {
 impl Known {
     pub fn read() -> Known {
         let mut scripts = String::new();
-        let is_script =
-            |path: &String| path == "Makefile" || (path.starts_with("tests/") && path.ends_with(".sh"));
+        let is_script = |path: &String| {
+            path == "Makefile" || (path.starts_with("tests/") && repository::has_ending(path, "sh"))
+        };
         for path in repository::files().iter().filter(|path| is_script(path)) {
             scripts.push_str(&repository::read(path));
         }

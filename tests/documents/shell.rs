@@ -96,15 +96,14 @@ impl<'a> Lexer<'a> {
         let mut quote: Option<char> = None;
         let mut chars = self.rest.char_indices();
         for (at, c) in &mut chars {
-            match quote {
-                Some(open) if c == open => quote = None,
-                Some(_) => word.push(c),
-                None if matches!(c, '\'' | '"') => quote = Some(c),
-                None if c.is_whitespace() || "|&;()<>".contains(c) => {
+            match (quote, c) {
+                (Some(open), c) if c == open => quote = None,
+                (None, '\'' | '"') => quote = Some(c),
+                (None, c) if c.is_whitespace() || "|&;()<>".contains(c) => {
                     self.rest = &self.rest[at..];
                     return word;
                 }
-                None => word.push(c),
+                (_, c) => word.push(c),
             }
         }
         self.rest = "";

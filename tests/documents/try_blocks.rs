@@ -18,18 +18,19 @@ const NONPROFIT: &str = "d9017b27-edb0-54b2-b0c1-533033c82832";
 
 /// `curl` as the blocks call it: quiet, and failing on an error status.
 const CURL: &str =
-    "#!/bin/sh\nPATH=${PATH#*:} exec curl --silent --show-error --fail-with-body --max-time 60 \"$@\"\n";
+    "#!/bin/sh\nPATH=${PATH#*:} exec curl --silent --show-error --fail-with-body --max-time 600 \"$@\"\n";
 
 /// Runs the blocks of a document and returns what went wrong.
 pub fn run(document: &Document) -> Option<String> {
-    let blocks = document.blocks();
-    let blocks = blocks.iter().filter(|block| block.info == "sh try");
-    let script: String = blocks
-        .map(|block| format!("echo '# line {}'\n{}\n", block.line, block.text))
-        .collect();
-    if script.is_empty() {
+    let mut blocks = document.blocks();
+    blocks.retain(|block| block.info == "sh try");
+    if blocks.is_empty() {
         return None;
     }
+    let blocks = blocks
+        .iter()
+        .map(|block| format!("echo '# line {}'\n{}", block.line, block.text));
+    let script = blocks.collect::<Vec<_>>().join("\n");
     let demo = Demo::start();
     let script = script
         .replace(ADDRESS, &demo.address)
@@ -103,7 +104,7 @@ impl Demo {
     fn variables(&self) -> [(&'static str, String); 4] {
         let field = |value: &Value, name: &str| value[name].as_str().expect("the field is text").to_owned();
         let key = |kind: &str| {
-            self.json(self.command("causeway").args([
+            json(self.command("causeway").args([
                 "key",
                 "create",
                 "--json",
@@ -125,23 +126,13 @@ impl Demo {
             "-d",
             &format!(r#"{{"nonprofitId": "{NONPROFIT}", "title": "A fundraiser to change"}}"#),
         ]);
-        let created = self.json(create.arg(format!("http://{}/v0.2/fundraiser", self.address)));
+        let created = json(create.arg(format!("http://{}/v0.2/fundraiser", self.address)));
         [
             ("KEY_ID", field(&key("public"), "id")),
             ("FUNDRAISER_ID", field(&created["data"]["fundraiser"], "id")),
             ("KEY", public),
             ("PRIVATE_KEY", private),
         ]
-    }
-
-    /// Runs a command that prints JSON.
-    fn json(&self, command: &mut Command) -> Value {
-        let output = command.output().expect("the command runs");
-        let text = String::from_utf8_lossy(&output.stdout);
-        serde_json::from_str(&text).unwrap_or_else(|_| {
-            let error = String::from_utf8_lossy(&output.stderr);
-            panic!("{command:?} printed {text} {error}")
-        })
     }
 }
 
@@ -169,6 +160,16 @@ fn command(program: &str, folder: &Path) -> Command {
         .env("PATH", format!("{}:{path}", programs.display()))
         .env("CAUSEWAY_DATA", folder.join("data"));
     command
+}
+
+/// Runs a command that prints JSON.
+fn json(command: &mut Command) -> Value {
+    let output = command.output().expect("the command runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(&text).unwrap_or_else(|_| {
+        let error = String::from_utf8_lossy(&output.stderr);
+        panic!("{command:?} printed {text} {error}")
+    })
 }
 
 fn free_address() -> String {
