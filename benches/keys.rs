@@ -1,5 +1,7 @@
-//! What it costs to check a key and its limit: the real extractors over the real ring and windows, without the rest of
-//! a request. Prints one table; the bound for a call is two microseconds.
+//! Measures the cost of checking a key and its limit: the real extractors with the real key ring and rate
+//! limiter, without the rest of a request.
+//!
+//! Prints one table. A check may take two microseconds.
 
 use access::accounts::{self, Username};
 use access::keys::{KeyText, Kind, store};
@@ -20,172 +22,184 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-const KEYS: usize = 1_000;
-const CALLS: u32 = 200_000;
+const KEY_COUNT: usize = 1_000;
+const CALLS_PER_ROUND: u32 = 200_000;
 const ROUNDS: usize = 7;
-const PRESSING: usize = 8;
-const BOUND: f64 = 2_000.0;
+const CONTENDING_THREADS: usize = 8;
+const MAX_NANOS: f64 = 2_000.0;
 
 fn main() -> anyhow::Result<()> {
-    // Cargo runs the binaries of benchmarks in its tests too, without this flag.
+    // `cargo test` runs benchmark binaries too, without this flag.
     if !std::env::args().any(|argument| argument == "--bench") {
         return Ok(());
     }
     let runtime = tokio::runtime::Runtime::new()?;
     let folder = tempfile::tempdir()?;
-    let (free, tight, keys, private) = runtime.block_on(prepare(folder.path()))?;
-    let one = parts(&keys[0]);
-    let many: Vec<Parts> = keys.iter().map(|key| parts(key)).collect();
+    let (unlimited, limited, keys, private_key) = runtime.block_on(prepare(folder.path()))?;
+    let one = search_request(&keys[0]);
+    let many: Vec<Parts> = keys.iter().map(|key| search_request(key)).collect();
     let mut mistyped = keys[0].clone();
     mistyped.replace_range(10..11, if mistyped.as_bytes()[10] == b'a' { "b" } else { "a" });
-    let mistyped = parts(&mistyped);
-    let signed = signed(&keys[0], &private);
+    let mistyped = search_request(&mistyped);
+    let signed = create_request(&keys[0], &private_key);
 
-    println!("| what                                        | ns a call |  ratio |     bound | verdict |");
-    println!("|:--------------------------------------------|----------:|-------:|----------:|--------:|");
-    let alone = best(|place| public(&free, &mut one.clone(), place, true));
-    let copying = best(|_| _ = black_box(one.clone()));
-    row("key and limit, one key", alone - copying, None, Some(BOUND));
-    let spread = best(|place| public(&free, &mut many[place % KEYS].clone(), place, true));
+    println!("| measurement                                 | ns per call |  ratio |     bound | verdict |");
+    println!("|:--------------------------------------------|------------:|-------:|----------:|--------:|");
+    let single = best(|index| check_public_key(&unlimited, &mut one.clone(), index, true));
+    let cloning = best(|_| _ = black_box(one.clone()));
+    row("key and limit, one key", single - cloning, None, Some(MAX_NANOS));
+    let rotating =
+        best(|index| check_public_key(&unlimited, &mut many[index % KEY_COUNT].clone(), index, true));
     row(
-        "key and limit, 1,000 keys in turn",
-        spread - copying,
+        "key and limit, 1,000 keys in rotation",
+        rotating - cloning,
         None,
-        Some(BOUND),
+        Some(MAX_NANOS),
     );
-    let refused = best(|place| public(&tight, &mut one.clone(), place, false));
-    row("refused: over the limit", refused - copying, None, Some(BOUND));
-    let wrong = best(|place| public(&free, &mut mistyped.clone(), place, false));
+    let over_limit = best(|index| check_public_key(&limited, &mut one.clone(), index, false));
     row(
-        "refused: one character mistyped",
-        wrong - copying,
+        "rejected: over the limit",
+        over_limit - cloning,
         None,
-        Some(BOUND),
+        Some(MAX_NANOS),
     );
-    let copying = best(|_| _ = black_box(signed.clone()));
-    let both = best(|_| privileged(&free, &mut signed.clone()));
+    let wrong = best(|index| check_public_key(&unlimited, &mut mistyped.clone(), index, false));
     row(
-        "two keys and limit, Basic authentication",
-        both - copying,
+        "rejected: one character mistyped",
+        wrong - cloning,
+        None,
+        Some(MAX_NANOS),
+    );
+    let cloning = best(|_| _ = black_box(signed.clone()));
+    let both = best(|_| check_credentials(&unlimited, &mut signed.clone()));
+    row(
+        "both keys and limit, Basic authentication",
+        both - cloning,
         None,
         None,
     );
 
-    let apart = beside(&free, &many, |thread| thread + 1);
-    let together = beside(&free, &many, |_| 1);
-    row("another key, 8 threads press 8 keys", apart, None, None);
+    let different_keys = under_contention(&unlimited, &many, |thread| thread + 1);
+    let same_key = under_contention(&unlimited, &many, |_| 1);
+    row("another key, 8 threads use 8 keys", different_keys, None, None);
     row(
-        "another key, 8 threads press one key",
-        together,
-        Some(together / apart),
+        "another key, 8 threads use one key",
+        same_key,
+        Some(same_key / different_keys),
         None,
     );
-    println!("\nThe median of the call alone for the last two, with the two reads of the clock around it.");
+    println!("\nThe last two rows are medians of single calls, including two reads of the clock.");
     runtime.block_on(async {
-        free.db.close().await;
-        tight.db.close().await;
+        unlimited.db.close().await;
+        limited.db.close().await;
     });
     Ok(())
 }
 
-/// Two apps over one store, one that lets everything through and one with the limits of the default; public keys
-/// and one private key.
+/// Builds two apps over one store, the first with unlimited keys and the second with the default limits.
+///
+/// Returns them with the public keys and one private key.
 async fn prepare(folder: &std::path::Path) -> anyhow::Result<(App, App, Vec<String>, String)> {
-    let tight = App::build(Config::for_tests(folder)).await?;
+    let limited = App::build(Config::for_tests(folder)).await?;
     let name = Username::parse("bench")?;
-    let account = accounts::store::insert(&tight.db, &name, None, false, 0).await?;
+    let account = accounts::store::insert(&limited.db, &name, None, false, 0).await?;
     let account = account.ok_or_else(|| anyhow::anyhow!("the store is not empty"))?;
     let mut keys = Vec::new();
-    for _ in 0..KEYS {
+    for _ in 0..KEY_COUNT {
         let text = KeyText::generate(Kind::Public);
-        store::insert(&tight.db, account, "", &text, 0).await?;
+        store::insert(&limited.db, account, "", &text, 0).await?;
         keys.push(text.expose().to_owned());
     }
-    let private = KeyText::generate(Kind::Private);
-    store::insert(&tight.db, account, "", &private, 0).await?;
-    tight.keys.refresh().await?;
+    let private_key = KeyText::generate(Kind::Private);
+    store::insert(&limited.db, account, "", &private_key, 0).await?;
+    limited.keys.refresh().await?;
     let mut config = Config::for_tests(folder);
     config.limits.search = u32::MAX;
     config.limits.fundraisers = u32::MAX;
-    let free = App::build(config).await?;
-    Ok((free, tight, keys, private.expose().to_owned()))
+    let unlimited = App::build(config).await?;
+    Ok((unlimited, limited, keys, private_key.expose().to_owned()))
 }
 
-fn parts(key: &str) -> Parts {
-    let address = format!("/v0.2/search/red%20cross?take=10&apiKey={key}");
-    Request::get(address).body(()).expect("a request").into_parts().0
+fn search_request(key: &str) -> Parts {
+    let url = format!("/v0.2/search/red%20cross?take=10&apiKey={key}");
+    Request::get(url)
+        .body(())
+        .expect("a valid request")
+        .into_parts()
+        .0
 }
 
-fn signed(public: &str, private: &str) -> Parts {
-    let pair = STANDARD.encode(format!("{public}:{private}"));
-    let request = Request::post("/v0.2/fundraiser").header(AUTHORIZATION, format!("Basic {pair}"));
-    request.body(()).expect("a request").into_parts().0
+fn create_request(public_key: &str, private_key: &str) -> Parts {
+    let credentials = STANDARD.encode(format!("{public_key}:{private_key}"));
+    let request = Request::post("/v0.2/fundraiser").header(AUTHORIZATION, format!("Basic {credentials}"));
+    request.body(()).expect("a valid request").into_parts().0
 }
 
-/// One call with a public key, of one of 64 visitors.
-fn public(app: &App, parts: &mut Parts, place: usize, passes: bool) {
-    let address = std::net::IpAddr::from([192, 0, 2, place as u8 % 64]);
+/// Checks a public key for a request from one of 64 addresses.
+fn check_public_key(app: &App, parts: &mut Parts, index: usize, is_allowed: bool) {
+    let address = std::net::IpAddr::from([192, 0, 2, index as u8 % 64]);
     parts.extensions.insert(ClientAddress(address));
-    let outcome = at_once(PublicKey::<Search>::from_request_parts(parts, app));
-    assert!(!passes || outcome.is_ok());
+    let outcome = poll_once(PublicKey::<Search>::from_request_parts(parts, app));
+    assert!(!is_allowed || outcome.is_ok());
     _ = black_box(outcome);
 }
 
-fn privileged(app: &App, parts: &mut Parts) {
-    let outcome = at_once(Credentials::<Fundraisers>::from_request_parts(parts, app));
+fn check_credentials(app: &App, parts: &mut Parts) {
+    let outcome = poll_once(Credentials::<Fundraisers>::from_request_parts(parts, app));
     assert!(black_box(outcome).is_ok());
 }
 
-/// The result of a future that waits for nothing.
-fn at_once<T>(future: impl Future<Output = T>) -> T {
+/// Returns the result of a future that is ready at once.
+fn poll_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => outcome,
-        Poll::Pending => panic!("the check of a known key waited for something"),
+        Poll::Pending => panic!("checking a known key must not wait"),
     }
 }
 
-/// Nanoseconds a call in the best of some rounds.
+/// Returns the nanoseconds per call in the fastest round.
 fn best(mut call: impl FnMut(usize)) -> f64 {
     let rounds = (0..ROUNDS).map(|_| {
-        let begun = Instant::now();
-        (0..CALLS as usize).for_each(&mut call);
-        begun.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS)
+        let started = Instant::now();
+        (0..CALLS_PER_ROUND as usize).for_each(&mut call);
+        started.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS_PER_ROUND)
     });
     rounds.fold(f64::INFINITY, f64::min)
 }
 
-/// The median of calls of the first key while eight threads press others.
-fn beside(app: &App, keys: &[Parts], pressed: impl Fn(usize) -> usize + Sync) -> f64 {
-    let over = AtomicBool::new(false);
+/// Returns the median nanoseconds per call with the first key while other threads use the keys that `key_of`
+/// assigns to them.
+fn under_contention(app: &App, keys: &[Parts], key_of: impl Fn(usize) -> usize + Sync) -> f64 {
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        for thread in 0..PRESSING {
-            let (over, pressed) = (&over, &pressed);
+        for thread in 0..CONTENDING_THREADS {
+            let (is_over, key_of) = (&is_over, &key_of);
             scope.spawn(move || {
-                while !over.load(Ordering::Relaxed) {
-                    public(app, &mut keys[pressed(thread)].clone(), thread, true);
+                while !is_over.load(Ordering::Relaxed) {
+                    check_public_key(app, &mut keys[key_of(thread)].clone(), thread, true);
                 }
             });
         }
-        let mut took = Vec::new();
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(2) {
+        let mut latencies = Vec::new();
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_secs(2) {
             let mut parts = keys[0].clone();
             let call = Instant::now();
-            public(app, &mut parts, 0, true);
-            took.push(call.elapsed());
+            check_public_key(app, &mut parts, 0, true);
+            latencies.push(call.elapsed());
         }
-        over.store(true, Ordering::Relaxed);
-        took.sort_unstable();
-        took[took.len() / 2].as_secs_f64() * 1e9
+        is_over.store(true, Ordering::Relaxed);
+        latencies.sort_unstable();
+        latencies[latencies.len() / 2].as_secs_f64() * 1e9
     })
 }
 
-fn row(what: &str, nanos: f64, ratio: Option<f64>, bound: Option<f64>) {
+fn row(name: &str, nanos: f64, ratio: Option<f64>, bound: Option<f64>) {
     let ratio = ratio.map_or(String::new(), |ratio| format!("{ratio:.2} x"));
     let (limit, verdict) = match bound {
-        Some(bound) if nanos < bound => (format!("< {bound}"), "kept"),
+        Some(bound) if nanos < bound => (format!("< {bound}"), "met"),
         Some(bound) => (format!("< {bound}"), "MISSED"),
         None => (String::new(), ""),
     };
-    println!("| {what:<43} | {nanos:>9.0} | {ratio:>6} | {limit:>9} | {verdict:>7} |");
+    println!("| {name:<43} | {nanos:>11.0} | {ratio:>6} | {limit:>9} | {verdict:>7} |");
 }

@@ -1,4 +1,5 @@
-//! What an import is measured against: `sqlite3` reading the same rows, unpacked, into one table with an index.
+//! The baseline of the import benchmark: `sqlite3` reading the same rows, uncompressed, into one indexed
+//! table.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -6,11 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::cleanup::Workplace;
+use crate::cleanup::ScratchDir;
 use crate::input::open;
 use crate::process::{create, run, tool};
 
-const PLAIN: &str = "plain.csv";
+const UNCOMPRESSED_FILE: &str = "uncompressed.csv";
 const COLUMNS: [&str; 28] = [
     "EIN",
     "NAME",
@@ -42,37 +43,40 @@ const COLUMNS: [&str; 28] = [
     "SORT_NAME",
 ];
 
-/// Time of the import alone; making the empty table and counting its rows stand outside.
-pub fn sqlite_import(workplace: &Workplace) -> Result<(Duration, u64)> {
-    let folder = workplace.fresh_folder("baseline")?;
+/// Imports the file written by [`decompress`] and returns the time and the number of rows.
+///
+/// Creating the empty table and counting its rows are not part of the time.
+pub fn sqlite_import(scratch: &ScratchDir) -> Result<(Duration, u64)> {
+    let folder = scratch.create_empty_dir("baseline")?;
     let sqlite = |script: &str| {
         run(
             tool("sqlite3", "sqlite3")?
                 .current_dir(&folder)
                 .args(["-bail", "bmf.db", script]),
-            workplace,
+            scratch,
         )
     };
     let columns = COLUMNS.map(|name| format!("\"{name}\" text")).join(", ");
     sqlite(&format!(
         "create table bmf ({columns}); create index bmf_ein on bmf (EIN);"
     ))?;
-    let finished = sqlite(&format!(".import --csv --skip 1 ../{PLAIN} bmf"))?;
-    let counted = sqlite("select count(*) from bmf;")?.output;
-    let rows = counted
+    let import = sqlite(&format!(".import --csv --skip 1 ../{UNCOMPRESSED_FILE} bmf"))?;
+    let count = sqlite("select count(*) from bmf;")?.stdout;
+    let rows = count
         .trim()
         .parse()
-        .with_context(|| format!("sqlite3 counted {counted:?} rows"))?;
+        .with_context(|| format!("sqlite3 printed {count:?} as the number of rows"))?;
     ensure!(rows > 0, "the file has no rows");
     std::fs::remove_dir_all(folder)?;
-    Ok((finished.elapsed, rows))
+    Ok((import.elapsed, rows))
 }
 
-/// Puts the rows where `sqlite_import` reads them.
-pub fn unpack(file: &Path, workplace: &Workplace) -> Result<()> {
-    eprintln!("unpacking {}", file.display());
-    let mut writer = BufWriter::with_capacity(1 << 20, create(&workplace.path(PLAIN))?);
-    io::copy(&mut open(file)?, &mut writer).with_context(|| format!("cannot unpack {}", file.display()))?;
+/// Writes the rows where [`sqlite_import`] reads them.
+pub fn decompress(file: &Path, scratch: &ScratchDir) -> Result<()> {
+    eprintln!("decompressing {}", file.display());
+    let mut writer = BufWriter::with_capacity(1 << 20, create(&scratch.path(UNCOMPRESSED_FILE))?);
+    io::copy(&mut open(file)?, &mut writer)
+        .with_context(|| format!("cannot decompress {}", file.display()))?;
     writer.flush()?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The binary under measurement, driven by its own commands alone: import, generate, keys, limits, serve.
+//! Runs the `causeway` binary under test through its commands: import, generate, key, limit and serve.
 
 use std::ffi::OsStr;
 use std::net::{SocketAddr, TcpListener};
@@ -10,38 +10,38 @@ use std::{fs, thread};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::cleanup::{Running, Workplace};
+use crate::cleanup::{ChildProcess, ScratchDir};
 use crate::connection::Connection;
 use crate::cores::Cores;
-use crate::process::{Finished, create, last_lines, resident, run, run_into, tool};
-use crate::requests::get;
-use crate::summary::Summary;
+use crate::import_summary::ImportSummary;
+use crate::process::{CompletedCommand, create, last_lines, resident_memory, run, run_to_file, tool};
+use crate::requests::get_request;
 
 const ACCOUNT: &str = "bench";
-const READY_PATIENCE: Duration = Duration::from_mins(2);
-const STOP_PATIENCE: Duration = Duration::from_secs(20);
+const READY_TIMEOUT: Duration = Duration::from_mins(2);
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub struct Causeway<'a> {
     binary: PathBuf,
     data: PathBuf,
     database_url: Option<String>,
-    workplace: &'a Workplace,
+    scratch: &'a ScratchDir,
 }
 
 impl<'a> Causeway<'a> {
-    pub fn new(binary: &Path, data: &Path, workplace: &'a Workplace) -> Result<Self> {
+    pub fn new(binary: &Path, data: &Path, scratch: &'a ScratchDir) -> Result<Self> {
         let binary = fs::canonicalize(binary).with_context(|| {
             format!(
-                "there is no {}: build it with `cargo build --release`, or name it with --causeway",
+                "{} does not exist: run `cargo build --release`, or pass the path of the binary with --causeway",
                 binary.display()
             )
         })?;
-        ensure!(data.is_dir(), "there is no data folder {}", data.display());
+        ensure!(data.is_dir(), "the data folder {} does not exist", data.display());
         Ok(Self {
             binary,
             data: data.to_path_buf(),
             database_url: None,
-            workplace,
+            scratch,
         })
     }
 
@@ -52,46 +52,48 @@ impl<'a> Causeway<'a> {
         }
     }
 
-    pub fn import_irs(&self, file: &Path) -> Result<(Finished, Summary)> {
+    pub fn import_irs(&self, file: &Path) -> Result<(CompletedCommand, ImportSummary)> {
         let mut command = self.command(["import", "irs"]);
-        let finished = run(command.arg(file).arg("--json"), self.workplace)?;
-        let summary = Summary::parse(&finished.output)?;
-        Ok((finished, summary))
+        let import = run(command.arg(file).arg("--json"), self.scratch)?;
+        let summary = ImportSummary::parse(&import.stdout)?;
+        Ok((import, summary))
     }
 
     pub fn generate(&self, count: u64, file: &Path) -> Result<()> {
         let mut command = self.command(["generate", "--seed", "1", "--count"]);
-        run_into(command.arg(count.to_string()), self.workplace, file)?;
+        run_to_file(command.arg(count.to_string()), self.scratch, file)?;
         Ok(())
     }
 
-    /// A public key that may make `limit` calls a minute.
-    pub fn key(&self, limit: u64) -> Result<Key<'_>> {
-        // The account stays from an earlier run; if it could not be made for another reason, the key says why.
+    /// Creates a public key that may send `limit` requests per minute.
+    pub fn create_public_key(&self, limit: u64) -> Result<Key<'_>> {
+        // The account may exist from an earlier run. If this fails for another reason, creating the key
+        // reports it.
         let _ = run(
             &mut self.command(["account", "create", ACCOUNT, "--json"]),
-            self.workplace,
+            self.scratch,
         );
-        let (id, text) = self.make_key("public")?;
+        let (id, value) = self.create_key("public")?;
         let key = Key {
             id,
-            text,
+            value,
             causeway: self,
         };
-        let mut raise = self.command(["limit", "set", &key.id]);
+        let mut set_limits = self.command(["limit", "set", &key.id]);
         let classes = ["details", "search", "browse", "causes", "fundraisers", "create"];
-        raise.args(classes.map(|class| format!("{class}={limit}")));
-        run(&mut raise, self.workplace)?;
+        set_limits.args(classes.map(|class| format!("{class}={limit}")));
+        run(&mut set_limits, self.scratch)?;
         Ok(key)
     }
 
-    /// A private key beside it, whose text is told once.
-    pub fn private_key(&self) -> Result<String> {
-        Ok(self.make_key("private")?.1)
+    /// Creates a private key of the same account and returns its value.
+    pub fn create_private_key(&self) -> Result<String> {
+        Ok(self.create_key("private")?.1)
     }
 
-    fn make_key(&self, kind: &str) -> Result<(String, String)> {
-        let words = [
+    /// Creates a key and returns its ID and its value.
+    fn create_key(&self, kind: &str) -> Result<(String, String)> {
+        let arguments = [
             "key",
             "create",
             "--account",
@@ -102,47 +104,47 @@ impl<'a> Causeway<'a> {
             "--kind",
             kind,
         ];
-        let made = run(&mut self.command(words), self.workplace)?;
-        let made: Value = serde_json::from_str(&made.output)
-            .with_context(|| format!("`key create --json` printed {:?}", made.output))?;
-        let text = |name: &str| {
-            let value = made[name]
+        let output = run(&mut self.command(arguments), self.scratch)?;
+        let key: Value = serde_json::from_str(&output.stdout)
+            .with_context(|| format!("`key create --json` printed {:?}", output.stdout))?;
+        let field = |name: &str| {
+            let value = key[name]
                 .as_str()
-                .with_context(|| format!("`key create --json` gave no {name}"))?;
+                .with_context(|| format!("`key create --json` printed no {name}"))?;
             Ok::<_, anyhow::Error>(value.to_owned())
         };
-        Ok((text("id")?, text("key")?))
+        Ok((field("id")?, field("key")?))
     }
 
-    /// Records the gifts of a file, so many under way at a time: gifts a second, each acknowledged.
-    pub fn import_gifts(&self, file: &Path, at_once: u16) -> Result<f64> {
+    /// Imports a file of donations, `concurrency` at a time, and returns the rate in donations per second.
+    pub fn import_donations(&self, file: &Path, concurrency: u16) -> Result<f64> {
         let mut command = self.command(["donation", "import", "--json"]);
-        command.args(["--at-once", &at_once.to_string()]).arg(file);
-        let finished = run(&mut command, self.workplace)?;
-        let told: Value = serde_json::from_str(&finished.output)
-            .with_context(|| format!("`donation import --json` printed {:?}", finished.output))?;
-        match (told["new"].as_f64(), told["seconds"].as_f64()) {
+        command.args(["--at-once", &concurrency.to_string()]).arg(file);
+        let import = run(&mut command, self.scratch)?;
+        let summary: Value = serde_json::from_str(&import.stdout)
+            .with_context(|| format!("`donation import --json` printed {:?}", import.stdout))?;
+        match (summary["new"].as_f64(), summary["seconds"].as_f64()) {
             (Some(new), Some(seconds)) if new > 0.0 && seconds > 0.0 => Ok(new / seconds),
-            _ => bail!("`donation import --json` recorded nothing: {}", finished.output),
+            _ => bail!("`donation import --json` recorded nothing: {}", import.stdout),
         }
     }
 
-    /// Starts `serve` on the server's core and waits until it says that it is ready.
+    /// Starts `causeway serve` on the server's core and waits until it is ready.
     pub fn serve(&self, cores: Cores) -> Result<Server> {
         self.serve_with(cores, &[])
     }
 
-    /// The same where nothing that was found is kept, so that every call is searched for.
-    pub fn serve_keeping_nothing(&self, cores: Cores) -> Result<Server> {
+    /// Starts a server without an answer cache, so that every request runs a search.
+    pub fn serve_without_cache(&self, cores: Cores) -> Result<Server> {
         self.serve_with(cores, &[("CAUSEWAY_SEARCH__RECENT_ANSWERS", "0")])
     }
 
     fn serve_with(&self, cores: Cores, environment: &[(&str, &str)]) -> Result<Server> {
         let address = free_address()?;
-        let log = self.workplace.path(&format!("serve-{}.log", address.port()));
+        let log = self.scratch.path(&format!("serve-{}.log", address.port()));
         let output = create(&log)?;
-        let mut command = cores.on_server_core(self.binary.as_os_str())?;
-        self.settings(&mut command);
+        let mut command = cores.server_command(self.binary.as_os_str())?;
+        self.set_environment(&mut command);
         command.envs(environment.iter().copied());
         command.args(["serve", "--listen", &address.to_string()]);
         command
@@ -150,36 +152,36 @@ impl<'a> Causeway<'a> {
             .stdout(output.try_clone()?)
             .stderr(output);
         let started = Instant::now();
-        let running = Running::start(&mut command)?;
-        let request = get(address, "/readyz");
+        let process = ChildProcess::start(&mut command)?;
+        let request = get_request(address, "/readyz");
         loop {
-            let ready = Connection::open(address)
-                .and_then(|mut connection| Ok(connection.call(request.as_bytes())?.status == 200));
-            if matches!(ready, Ok(true)) {
+            let is_ready = Connection::open(address)
+                .and_then(|mut connection| Ok(connection.request(request.as_bytes())?.status == 200));
+            if matches!(is_ready, Ok(true)) {
                 return Ok(Server {
-                    running,
+                    process,
                     address,
-                    ready: started.elapsed(),
+                    startup_time: started.elapsed(),
                 });
             }
-            if let Some(status) = running.exited()? {
+            if let Some(status) = process.exit_status()? {
                 bail!("`causeway serve` ended with {status}{}", last_lines(&log));
             }
             ensure!(
-                started.elapsed() < READY_PATIENCE,
+                started.elapsed() < READY_TIMEOUT,
                 "`causeway serve` is not ready after {} s{}",
-                READY_PATIENCE.as_secs(),
+                READY_TIMEOUT.as_secs(),
                 last_lines(&log)
             );
             thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// Takes the files of the data folder out of the page cache, so that the next start reads the disk.
-    pub fn forget_cached_files(&self) -> Result<()> {
+    /// Drops the files of the data folder from the page cache, so that the next start reads the disk.
+    pub fn drop_page_cache(&self) -> Result<()> {
         run(
             tool("sync", "coreutils")?.arg("--file-system").arg(&self.data),
-            self.workplace,
+            self.scratch,
         )?;
         let mut folders = vec![self.data.clone()];
         while let Some(folder) = folders.pop() {
@@ -196,7 +198,7 @@ impl<'a> Causeway<'a> {
                         command
                             .arg(input)
                             .args(["iflag=nocache", "count=0", "status=none"]),
-                        self.workplace,
+                        self.scratch,
                     )?;
                 }
             }
@@ -204,16 +206,16 @@ impl<'a> Causeway<'a> {
         Ok(())
     }
 
-    fn command<'s>(&self, words: impl IntoIterator<Item = &'s str>) -> Command {
+    fn command<'s>(&self, arguments: impl IntoIterator<Item = &'s str>) -> Command {
         let mut command = Command::new(&self.binary);
-        command.args(words);
-        self.settings(&mut command);
+        command.args(arguments);
+        self.set_environment(&mut command);
         command
     }
 
-    /// Settings go by the environment, which every command reads; what the caller's shell had set for another
-    /// installation is taken out.
-    fn settings(&self, command: &mut Command) {
+    /// Passes settings through the environment, which every command reads, and removes those that the calling
+    /// shell set for another installation.
+    fn set_environment(&self, command: &mut Command) {
         for name in ["DATABASE_URL", "REDIS_URL", "BLOBS_URL", "LISTEN", "PUBLIC_URL"] {
             command.env_remove(format!("CAUSEWAY_{name}"));
         }
@@ -226,10 +228,10 @@ impl<'a> Causeway<'a> {
     }
 }
 
-/// A key made for one measurement and revoked after it.
+/// An API key that is revoked when this is dropped.
 pub struct Key<'a> {
     id: String,
-    pub text: String,
+    pub value: String,
     causeway: &'a Causeway<'a>,
 }
 
@@ -237,35 +239,36 @@ impl Drop for Key<'_> {
     fn drop(&mut self) {
         let _ = run(
             &mut self.causeway.command(["key", "revoke", &self.id]),
-            self.causeway.workplace,
+            self.causeway.scratch,
         );
     }
 }
 
+/// A running `causeway serve`.
 pub struct Server {
-    running: Running,
+    process: ChildProcess,
     pub address: SocketAddr,
-    /// From the start of the process to the first 200 of `/readyz`.
-    pub ready: Duration,
+    /// Time from the start of the process to the first status 200 of `/readyz`.
+    pub startup_time: Duration,
 }
 
 impl Server {
-    pub fn process(&self) -> u32 {
-        self.running.id()
+    pub fn process_id(&self) -> u32 {
+        self.process.id()
     }
 
-    pub fn resident(&self) -> Result<u64> {
-        resident(self.running.id())
+    pub fn resident_memory(&self) -> Result<u64> {
+        resident_memory(self.process.id())
     }
 
-    /// Asks the server to stop and waits for it; one that does not listen is killed.
-    pub fn stop(self, workplace: &Workplace) -> Result<()> {
-        let asked = Instant::now();
+    /// Stops the server with SIGTERM. If it does not exit in time, dropping `self` kills it.
+    pub fn stop(self, scratch: &ScratchDir) -> Result<()> {
+        let requested = Instant::now();
         run(
-            Command::new("sh").args(["-c", &format!("kill -TERM {}", self.running.id())]),
-            workplace,
+            Command::new("sh").args(["-c", &format!("kill -TERM {}", self.process.id())]),
+            scratch,
         )?;
-        while self.running.exited()?.is_none() && asked.elapsed() < STOP_PATIENCE {
+        while self.process.exit_status()?.is_none() && requested.elapsed() < STOP_TIMEOUT {
             thread::sleep(Duration::from_millis(5));
         }
         Ok(())
@@ -273,6 +276,6 @@ impl Server {
 }
 
 fn free_address() -> Result<SocketAddr> {
-    let listener = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?;
+    let listener = TcpListener::bind("127.0.0.1:0").context("no port is free on 127.0.0.1")?;
     Ok(listener.local_addr()?)
 }

@@ -1,6 +1,7 @@
-//! What must not outlive a measurement: child processes and the folder for its files.
-//! Both go when their owner is dropped, and also when the program is interrupted, because a signal
-//! ends the process without dropping anything.
+//! Removes child processes and temporary files when a benchmark ends.
+//!
+//! Both are removed when their owner is dropped. A signal ends the process without dropping anything, so a
+//! signal handler removes them too.
 
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, ExitStatus};
@@ -14,17 +15,17 @@ use signal_hook::iterator::Signals;
 
 static CHILDREN: Mutex<Vec<Arc<Mutex<Child>>>> = Mutex::new(Vec::new());
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-static WORKPLACES: AtomicU32 = AtomicU32::new(0);
+static SCRATCH_DIR_COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// Clears up and leaves with the usual exit code when the program is told to stop.
-pub fn on_signals() -> Result<()> {
+/// Cleans up and exits with the conventional status on SIGINT, SIGTERM or SIGHUP.
+pub fn install_signal_handler() -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen for signals")?;
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            for child in held(&CHILDREN).iter() {
-                end(child);
+            for child in lock(&CHILDREN).iter() {
+                kill(child);
             }
-            for folder in held(&FOLDERS).iter() {
+            for folder in lock(&FOLDERS).iter() {
                 let _ = fs::remove_dir_all(folder);
             }
             process::exit(128 + signal);
@@ -34,14 +35,14 @@ pub fn on_signals() -> Result<()> {
 }
 
 /// A child process that is killed when this is dropped.
-pub struct Running {
+pub struct ChildProcess {
     child: Arc<Mutex<Child>>,
     id: u32,
 }
 
-impl Running {
+impl ChildProcess {
     pub fn start(command: &mut Command) -> Result<Self> {
-        let mut children = held(&CHILDREN);
+        let mut children = lock(&CHILDREN);
         let program = command.get_program().to_string_lossy().into_owned();
         let child = command
             .spawn()
@@ -56,30 +57,31 @@ impl Running {
         self.id
     }
 
-    pub fn exited(&self) -> Result<Option<ExitStatus>> {
-        Ok(held(&self.child).try_wait()?)
+    /// Returns the exit status, or `None` while the process runs.
+    pub fn exit_status(&self) -> Result<Option<ExitStatus>> {
+        Ok(lock(&self.child).try_wait()?)
     }
 }
 
-impl Drop for Running {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
-        end(&self.child);
-        held(&CHILDREN).retain(|child| !Arc::ptr_eq(child, &self.child));
+        kill(&self.child);
+        lock(&CHILDREN).retain(|child| !Arc::ptr_eq(child, &self.child));
     }
 }
 
-/// A new folder that is removed, with all that is in it, when this is dropped.
-pub struct Workplace {
+/// A new folder that is removed with its contents when this is dropped.
+pub struct ScratchDir {
     folder: PathBuf,
 }
 
-impl Workplace {
-    pub fn new(under: Option<&Path>) -> Result<Self> {
-        let parent = under.map_or_else(env::temp_dir, Path::to_path_buf);
-        let number = WORKPLACES.fetch_add(1, Ordering::Relaxed);
+impl ScratchDir {
+    pub fn new(parent: Option<&Path>) -> Result<Self> {
+        let parent = parent.map_or_else(env::temp_dir, Path::to_path_buf);
+        let number = SCRATCH_DIR_COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = parent.join(format!("causeway-load-{}-{number}", process::id()));
-        fs::create_dir(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        held(&FOLDERS).push(folder.clone());
+        fs::create_dir(&folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
+        lock(&FOLDERS).push(folder.clone());
         Ok(Self { folder })
     }
 
@@ -87,8 +89,8 @@ impl Workplace {
         self.folder.join(name)
     }
 
-    /// An empty folder by this name, whatever was there before.
-    pub fn fresh_folder(&self, name: &str) -> Result<PathBuf> {
+    /// Creates an empty folder, replacing an existing one of the same name.
+    pub fn create_empty_dir(&self, name: &str) -> Result<PathBuf> {
         let folder = self.path(name);
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
@@ -98,21 +100,21 @@ impl Workplace {
     }
 }
 
-impl Drop for Workplace {
+impl Drop for ScratchDir {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
-        held(&FOLDERS).retain(|folder| *folder != self.folder);
+        lock(&FOLDERS).retain(|folder| *folder != self.folder);
     }
 }
 
-fn end(child: &Mutex<Child>) {
-    let mut child = held(child);
+fn kill(child: &Mutex<Child>) {
+    let mut child = lock(child);
     let _ = child.kill();
     let _ = child.wait();
 }
 
-/// A panic elsewhere must not keep the children alive, so a poisoned lock is taken all the same.
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks `mutex` even if it is poisoned: a panic elsewhere must not keep child processes alive.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -125,22 +127,22 @@ mod tests {
     }
 
     #[test]
-    fn a_child_ends_with_its_owner() {
-        let running = Running::start(Command::new("sleep").arg("600")).unwrap();
-        let id = running.id();
+    fn dropping_a_child_process_kills_it() {
+        let process = ChildProcess::start(Command::new("sleep").arg("600")).unwrap();
+        let id = process.id();
         assert!(is_alive(id));
-        assert!(running.exited().unwrap().is_none());
-        drop(running);
+        assert!(process.exit_status().unwrap().is_none());
+        drop(process);
         assert!(!is_alive(id));
     }
 
     #[test]
-    fn a_child_ends_when_its_owner_panics() {
+    fn a_panic_kills_the_child_process() {
         let id = Arc::new(Mutex::new(0));
         let seen = Arc::clone(&id);
         let panicked = thread::spawn(move || {
-            let running = Running::start(Command::new("sleep").arg("600")).unwrap();
-            *seen.lock().unwrap() = running.id();
+            let process = ChildProcess::start(Command::new("sleep").arg("600")).unwrap();
+            *seen.lock().unwrap() = process.id();
             std::panic::resume_unwind(Box::new("stop"));
         })
         .join();
@@ -149,21 +151,21 @@ mod tests {
     }
 
     #[test]
-    fn a_workplace_takes_its_files_with_it() {
-        let workplace = Workplace::new(None).unwrap();
-        let folder = workplace.fresh_folder("data").unwrap();
+    fn dropping_a_scratch_dir_removes_its_files() {
+        let scratch = ScratchDir::new(None).unwrap();
+        let folder = scratch.create_empty_dir("data").unwrap();
         fs::write(folder.join("file"), "text").unwrap();
         assert!(
-            workplace
-                .fresh_folder("data")
+            scratch
+                .create_empty_dir("data")
                 .unwrap()
                 .read_dir()
                 .unwrap()
                 .next()
                 .is_none()
         );
-        let root = workplace.path("");
-        drop(workplace);
+        let root = scratch.path("");
+        drop(scratch);
         assert!(!root.exists());
     }
 }

@@ -1,5 +1,6 @@
-//! One keep-alive connection to a server on this machine: send the bytes of a request, read one answer.
-//! Blocking, without Nagle's delay, its buffer reused, so that a call costs one write and one read.
+//! A blocking keep-alive connection to a server on this machine.
+//!
+//! Nagle's algorithm is off and the buffer is reused, so that a request costs one write and one read.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,18 +8,18 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::answer;
+use crate::response::parse_head;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub struct Connection {
     address: SocketAddr,
     stream: TcpStream,
     buffer: Vec<u8>,
-    closed: bool,
+    is_closed: bool,
 }
 
-pub struct Answer<'a> {
+pub struct Response<'a> {
     pub status: u16,
     pub body: &'a [u8],
 }
@@ -27,55 +28,55 @@ impl Connection {
     pub fn open(address: SocketAddr) -> Result<Self> {
         ensure!(
             address.ip().is_loopback(),
-            "{address} is not on this machine: only loopback is measured"
+            "{address} is not a loopback address: only servers on this machine are measured"
         );
         Ok(Self {
             address,
             stream: connect(address)?,
             buffer: vec![0; 64 * 1024],
-            closed: false,
+            is_closed: false,
         })
     }
 
-    pub fn call(&mut self, request: &[u8]) -> Result<Answer<'_>> {
+    pub fn request(&mut self, request: &[u8]) -> Result<Response<'_>> {
         self.send(request)?;
         self.receive()
     }
 
     pub fn send(&mut self, request: &[u8]) -> Result<()> {
-        if self.closed {
+        if self.is_closed {
             self.stream = connect(self.address)?;
-            self.closed = false;
+            self.is_closed = false;
         }
         self.stream
             .write_all(request)
-            .context("the server does not take requests any more")
+            .context("the server no longer accepts requests")
     }
 
-    pub fn receive(&mut self) -> Result<Answer<'_>> {
+    pub fn receive(&mut self) -> Result<Response<'_>> {
         let mut filled = 0;
         let head = loop {
             filled += self.read_more(filled)?;
-            if let Some(head) = answer::head(&self.buffer[..filled])? {
+            if let Some(head) = parse_head(&self.buffer[..filled])? {
                 break head;
             }
         };
-        let whole = head.whole_length();
-        if whole > self.buffer.len() {
-            self.buffer.resize(whole, 0);
+        let total = head.total_length();
+        if total > self.buffer.len() {
+            self.buffer.resize(total, 0);
         }
-        while filled < whole {
+        while filled < total {
             filled += self.read_more(filled)?;
         }
         ensure!(
-            filled == whole,
-            "the server sent {} bytes more than it announced",
-            filled - whole
+            filled == total,
+            "the server sent {} bytes more than its Content-Length",
+            filled - total
         );
-        self.closed = head.closes;
-        Ok(Answer {
+        self.is_closed = head.closes_connection;
+        Ok(Response {
             status: head.status,
-            body: &self.buffer[head.body_at..whole],
+            body: &self.buffer[head.body_start..total],
         })
     }
 
@@ -86,14 +87,15 @@ impl Connection {
         loop {
             match self.stream.read(&mut self.buffer[filled..]) {
                 Ok(0) => {
-                    self.closed = true;
-                    bail!("the server closed the connection in place of an answer");
+                    self.is_closed = true;
+                    bail!("the server closed the connection without a response");
                 }
                 Ok(count) => return Ok(count),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
-                    self.closed = true;
-                    return Err(error).with_context(|| format!("no answer within {} s", PATIENCE.as_secs()));
+                    self.is_closed = true;
+                    return Err(error)
+                        .with_context(|| format!("no response within {} s", READ_TIMEOUT.as_secs()));
                 }
             }
         }
@@ -101,9 +103,9 @@ impl Connection {
 }
 
 fn connect(address: SocketAddr) -> Result<TcpStream> {
-    let stream = TcpStream::connect(address).with_context(|| format!("nobody listens on {address}"))?;
+    let stream = TcpStream::connect(address).with_context(|| format!("cannot connect to {address}"))?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(READ_TIMEOUT))?;
     Ok(stream)
 }
 
@@ -114,18 +116,18 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers each accepted connection with the given bytes, piece by piece, then hangs up.
-    fn server(answers: Vec<Vec<Vec<u8>>>) -> SocketAddr {
+    /// Starts a server that sends the given chunks on each accepted connection and then closes it.
+    fn server(responses: Vec<Vec<Vec<u8>>>) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || {
-            for pieces in answers {
+            for chunks in responses {
                 let (mut stream, _) = listener.accept().unwrap();
                 stream.set_nodelay(true).unwrap();
                 let mut request = [0; 1024];
                 let _ = stream.read(&mut request).unwrap();
-                for piece in pieces {
-                    stream.write_all(&piece).unwrap();
+                for chunk in chunks {
+                    stream.write_all(&chunk).unwrap();
                     stream.flush().unwrap();
                 }
             }
@@ -134,35 +136,35 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_larger_than_the_buffer_arrives_whole() {
-        let mut pieces = vec![
+    fn a_response_larger_than_the_buffer_is_read_completely() {
+        let mut chunks = vec![
             b"HTTP/1.1 200 OK\r\ncontent-le".to_vec(),
             b"ngth: 300000\r\n\r\n".to_vec(),
         ];
-        pieces.extend((0..300).map(|_| vec![b'x'; 1000]));
-        let mut connection = Connection::open(server(vec![pieces])).unwrap();
-        let answer = connection.call(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-        assert_eq!((answer.status, answer.body.len()), (200, 300_000));
+        chunks.extend((0..300).map(|_| vec![b'x'; 1000]));
+        let mut connection = Connection::open(server(vec![chunks])).unwrap();
+        let response = connection.request(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        assert_eq!((response.status, response.body.len()), (200, 300_000));
     }
 
     #[test]
-    fn after_an_answer_that_closes_the_next_call_opens_a_new_connection() {
+    fn a_closed_connection_is_reopened_by_the_next_request() {
         let bytes = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\n1".to_vec();
         let mut connection = Connection::open(server(vec![vec![bytes.clone()], vec![bytes]])).unwrap();
         for _ in 0..2 {
-            assert_eq!(connection.call(b"GET / HTTP/1.1\r\n\r\n").unwrap().body, b"1");
+            assert_eq!(connection.request(b"GET / HTTP/1.1\r\n\r\n").unwrap().body, b"1");
         }
     }
 
     #[test]
-    fn a_server_that_hangs_up_early_is_an_error() {
-        let cut = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_vec();
-        let mut connection = Connection::open(server(vec![vec![cut]])).unwrap();
-        assert!(connection.call(b"GET / HTTP/1.1\r\n\r\n").is_err());
+    fn a_truncated_response_is_an_error() {
+        let truncated = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_vec();
+        let mut connection = Connection::open(server(vec![vec![truncated]])).unwrap();
+        assert!(connection.request(b"GET / HTTP/1.1\r\n\r\n").is_err());
     }
 
     #[test]
-    fn an_address_of_another_machine_is_refused() {
+    fn an_address_on_another_machine_is_rejected() {
         assert!(Connection::open("192.0.2.1:80".parse().unwrap()).is_err());
     }
 }

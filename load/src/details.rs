@@ -1,115 +1,122 @@
-//! How fast a loaded directory is ready, how much memory it holds, and how the rate of details by slug, EIN and ID
-//! stands to the rate of `/healthz`, which costs the same HTTP and finds nothing.
+//! Measures startup time, memory and the rate of nonprofit details by slug, EIN and ID.
+//!
+//! Rates are compared with `/healthz`, which has the same HTTP overhead and looks up nothing.
 
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 
-use crate::cleanup::Workplace;
+use crate::cleanup::ScratchDir;
+use crate::client::{SingleClient, saturate};
 use crate::connection::Connection;
-use crate::disturbance::{self, Watch};
-use crate::drive::{Alone, saturate};
-use crate::figures::{MEBIBYTE, grouped, latency, mebibytes, median, rate, ratio, seconds};
+use crate::format::{MEBIBYTE, latency, mebibytes, median, rate, ratio, seconds, with_commas};
 use crate::histogram::Histogram;
-use crate::options::{Options, Serving};
-use crate::requests::{Requests, segment};
-use crate::sample::{Asking, Identifiers, eins_of_file, eins_of_service, identifiers};
+use crate::interference::{self, CpuMonitor};
+use crate::options::{Options, ServerOptions};
+use crate::requests::{Requests, encode_segment};
+use crate::sample::{
+    ApiClient, Identifiers, look_up_identifiers, sample_eins_from_api, sample_eins_from_file,
+};
 use crate::table::{Table, Verdict};
 
-const SHARE_OF_HEALTHZ: f64 = 0.5;
-const READY: Duration = Duration::from_secs(2);
-const RESIDENT: u64 = 700 * MEBIBYTE;
-/// Calls that a single client makes of one kind before it turns to the next.
-const TURN: usize = 500;
+const MIN_RATIO_TO_HEALTHZ: f64 = 0.5;
+const MAX_STARTUP_TIME: Duration = Duration::from_secs(2);
+const MAX_RESIDENT_MEMORY: u64 = 700 * MEBIBYTE;
+/// Number of requests that the single client sends to one endpoint before it moves on to the next.
+const BATCH_SIZE: usize = 500;
 
 #[derive(Args)]
 pub struct Details {
     #[command(flatten)]
     pub options: Options,
     #[command(flatten)]
-    serving: Serving,
-    /// Nonprofits asked for
+    serving: ServerOptions,
+    /// Number of nonprofits to request
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     sample: u32,
 }
 
-/// One kind of call and what was measured of it.
-struct Kind {
+/// The requests to one endpoint, and their measurements.
+struct Workload {
     name: &'static str,
     requests: Requests,
     rates: Vec<f64>,
-    alone: Histogram,
+    latencies: Histogram,
 }
 
-struct Starts {
+/// Startup times with and without the files in the page cache, and resident memory.
+struct Startup {
     cold: Duration,
     warm: Duration,
-    resident: u64,
-    resident_after_load: u64,
+    memory_at_start: u64,
+    memory_after_load: u64,
 }
 
 impl Details {
-    pub fn measure(&self, workplace: &Workplace) -> Result<Table> {
-        let prepared = self.serving.prepare(&self.options.causeway, workplace)?;
+    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+        let prepared = self.serving.prepare(&self.options.causeway, scratch)?;
         let (causeway, cores) = (&prepared.causeway, self.serving.cores);
-        let key = causeway.key(self.serving.limit)?;
-        cores.pin_this_program(workplace)?;
+        let key = causeway.create_public_key(self.serving.limit)?;
+        cores.pin_client(scratch)?;
 
-        eprintln!("starting the server, its files not in the page cache");
-        causeway.forget_cached_files()?;
+        eprintln!("starting the server without its files in the page cache");
+        causeway.drop_page_cache()?;
         let server = causeway.serve(cores)?;
-        let cold = server.ready;
-        server.stop(workplace)?;
+        let cold = server.startup_time;
+        server.stop(scratch)?;
         let server = causeway.serve(cores)?;
-        let resident = server.resident()?;
+        let memory_at_start = server.resident_memory()?;
 
-        let ask = Asking {
+        let api = ApiClient {
             address: server.address,
-            key: key.text.clone(),
+            key: key.value.clone(),
         };
         let mut connection = Connection::open(server.address)?;
         let eins = match &prepared.file {
-            Some(file) => eins_of_file(file, self.sample as usize)?,
-            None => eins_of_service(&mut connection, &ask, self.sample as usize)?,
+            Some(file) => sample_eins_from_file(file, self.sample as usize)?,
+            None => sample_eins_from_api(&mut connection, &api, self.sample as usize)?,
         };
-        let sample = identifiers(&mut connection, &ask, eins)?;
-        let mut kinds = kinds(&ask, &sample);
-        let watches = Watch::both_cores(cores, &[server.process()]);
-        self.measure_rates(&mut kinds)?;
-        self.measure_alone(&mut kinds, sample.len())?;
-        let starts = Starts {
+        let sample = look_up_identifiers(&mut connection, &api, eins)?;
+        let mut workloads = workloads(&api, &sample);
+        let monitors = CpuMonitor::for_cores(cores, &[server.process_id()]);
+        self.measure_rates(&mut workloads)?;
+        self.measure_latencies(&mut workloads, sample.len())?;
+        let startup = Startup {
             cold,
-            warm: server.ready,
-            resident,
-            resident_after_load: server.resident()?,
+            warm: server.startup_time,
+            memory_at_start,
+            memory_after_load: server.resident_memory()?,
         };
-        let mut table = self.table(sample.len(), &starts, &kinds);
-        table.note(disturbance::note(&watches));
-        server.stop(workplace)?;
+        let mut table = self.table(sample.len(), &startup, &workloads);
+        table.add_note(interference::note(&monitors));
+        server.stop(scratch)?;
         Ok(table)
     }
 
-    fn measure_rates(&self, kinds: &mut [Kind]) -> Result<()> {
-        let time = self.options.round_time()?;
+    fn measure_rates(&self, workloads: &mut [Workload]) -> Result<()> {
+        let time = self.options.round_duration()?;
         for round in 1..=self.options.rounds {
-            for kind in &mut *kinds {
-                let measured = saturate(&kind.requests, self.serving.connections.into(), time)?;
-                kind.rates.push(measured.rate());
-                eprintln!("round {round}: {} {}", kind.name, rate(measured.rate()));
+            for workload in &mut *workloads {
+                let measured = saturate(&workload.requests, self.serving.connections.into(), time)?;
+                workload.rates.push(measured.rate());
+                eprintln!("round {round}: {} {}", workload.name, rate(measured.rate()));
             }
         }
         Ok(())
     }
 
-    fn measure_alone(&self, kinds: &mut [Kind], calls: usize) -> Result<()> {
+    fn measure_latencies(&self, workloads: &mut [Workload], count: usize) -> Result<()> {
         eprintln!("a single client");
-        let mut client = Alone::new(kinds[0].requests.address())?;
+        let mut client = SingleClient::new(workloads[0].requests.address())?;
         for _ in 0..self.options.rounds {
-            for start in (0..calls).step_by(TURN) {
-                for Kind { requests, alone, .. } in &mut *kinds {
-                    client.ask(requests, start..calls.min(start + TURN), |_, took| {
-                        alone.record(took);
+            for start in (0..count).step_by(BATCH_SIZE) {
+                for Workload {
+                    requests, latencies, ..
+                } in &mut *workloads
+                {
+                    client.send_all(requests, start..count.min(start + BATCH_SIZE), |_, latency| {
+                        latencies.record(latency);
                     })?;
                 }
             }
@@ -117,96 +124,100 @@ impl Details {
         Ok(())
     }
 
-    fn table(&self, sample: usize, starts: &Starts, kinds: &[Kind]) -> Table {
+    fn table(&self, sample: usize, startup: &Startup, workloads: &[Workload]) -> Table {
         let title = format!(
             "Details of {} nonprofits, {} connections, median of {}",
-            grouped(sample as u64),
+            with_commas(sample as u64),
             self.serving.connections,
             self.options.rounds
         );
         let columns = [
-            "what",
-            "measured",
+            "measurement",
+            "value",
             "ratio",
-            "to",
-            "p50, one client",
-            "p99, one client",
+            "relative to",
+            "p50, single client",
+            "p99, single client",
             "bound",
         ];
         let mut table = Table::new(title, &columns);
-        for (name, ready) in [
-            ("ready, files not cached", starts.cold),
-            ("ready, files cached", starts.warm),
+        for (name, time) in [
+            ("startup, files not cached", startup.cold),
+            ("startup, files cached", startup.warm),
         ] {
-            let times = ratio(ready.as_secs_f64() / READY.as_secs_f64());
-            let bound = format!("<= {}", seconds(READY));
-            let cells = [name, &seconds(ready), &times, "the bound", "", "", &bound];
-            table.row(&cells, Verdict::of(ready <= READY));
+            let relative = ratio(time.as_secs_f64() / MAX_STARTUP_TIME.as_secs_f64());
+            let bound = format!("<= {}", seconds(MAX_STARTUP_TIME));
+            let cells = [name, &seconds(time), &relative, "the bound", "", "", &bound];
+            table.add_row(&cells, Verdict::of(time <= MAX_STARTUP_TIME));
         }
-        let resident = [
-            ("resident at start", starts.resident),
-            ("resident after the load", starts.resident_after_load),
+        let memory = [
+            ("resident memory at start", startup.memory_at_start),
+            ("resident memory after the load", startup.memory_after_load),
         ];
-        for (name, bytes) in resident {
-            let times = ratio(bytes as f64 / RESIDENT as f64);
-            let bound = format!("< {}", mebibytes(RESIDENT));
-            let cells = [name, &mebibytes(bytes), &times, "the bound", "", "", &bound];
-            table.row(&cells, Verdict::of(bytes < RESIDENT));
+        for (name, bytes) in memory {
+            let relative = ratio(bytes as f64 / MAX_RESIDENT_MEMORY as f64);
+            let bound = format!("< {}", mebibytes(MAX_RESIDENT_MEMORY));
+            let cells = [name, &mebibytes(bytes), &relative, "the bound", "", "", &bound];
+            table.add_row(&cells, Verdict::of(bytes < MAX_RESIDENT_MEMORY));
         }
-        rate_rows(&mut table, kinds);
+        add_rate_rows(&mut table, workloads);
         table
     }
 }
 
-fn rate_rows(table: &mut Table, kinds: &[Kind]) {
-    let healthz = &kinds[0].rates;
-    for (index, kind) in kinds.iter().enumerate() {
-        let times = median(
-            kind.rates
+fn add_rate_rows(table: &mut Table, workloads: &[Workload]) {
+    let healthz = &workloads[0].rates;
+    for (index, workload) in workloads.iter().enumerate() {
+        let relative = median(
+            workload
+                .rates
                 .iter()
                 .zip(healthz)
                 .map(|(rate, healthz)| rate / healthz),
         );
         let (to, bound, verdict) = if index == 0 {
-            ("", String::new(), Verdict::Shown)
+            ("", String::new(), Verdict::Unbounded)
         } else {
-            let bound = format!(">= {}", ratio(SHARE_OF_HEALTHZ));
-            ("/healthz", bound, Verdict::of(times >= SHARE_OF_HEALTHZ))
+            let bound = format!(">= {}", ratio(MIN_RATIO_TO_HEALTHZ));
+            ("/healthz", bound, Verdict::of(relative >= MIN_RATIO_TO_HEALTHZ))
         };
         let cells = [
-            kind.name,
-            &rate(median(kind.rates.iter().copied())),
-            &ratio(times),
+            workload.name,
+            &rate(median(workload.rates.iter().copied())),
+            &ratio(relative),
             to,
-            &latency(kind.alone.at(0.5)),
-            &latency(kind.alone.at(0.99)),
+            &latency(workload.latencies.percentile(0.5)),
+            &latency(workload.latencies.percentile(0.99)),
             &bound,
         ];
-        table.row(&cells, verdict);
+        table.add_row(&cells, verdict);
     }
 }
 
-fn kinds(ask: &Asking, sample: &[Identifiers]) -> Vec<Kind> {
+fn workloads(api: &ApiClient, sample: &[Identifiers]) -> Vec<Workload> {
     let by = |name, identifier: &dyn Fn(&Identifiers) -> &str| {
-        let mut requests = Requests::new(ask.address);
+        let mut requests = Requests::new(api.address);
         for nonprofit in sample {
-            requests.push(&ask.path(&format!("nonprofit/{}", segment(identifier(nonprofit))), ""));
+            requests.push(&api.path(
+                &format!("nonprofit/{}", encode_segment(identifier(nonprofit))),
+                "",
+            ));
         }
-        kind(name, requests)
+        workload(name, requests)
     };
     vec![
-        kind("/healthz", Requests::of_path(ask.address, "/healthz")),
+        workload("/healthz", Requests::of_path(api.address, "/healthz")),
         by("details by slug", &|nonprofit| &nonprofit.slug),
         by("details by EIN", &|nonprofit| &nonprofit.ein),
         by("details by ID", &|nonprofit| &nonprofit.id),
     ]
 }
 
-fn kind(name: &'static str, requests: Requests) -> Kind {
-    Kind {
+fn workload(name: &'static str, requests: Requests) -> Workload {
+    Workload {
         name,
         requests,
         rates: Vec::new(),
-        alone: Histogram::new(),
+        latencies: Histogram::new(),
     }
 }

@@ -1,6 +1,7 @@
-//! Search terms made to be slow or to break something. Each must be answered within the bounds of every other
-//! search, or be refused with a problem that says why. The server that is asked keeps nothing, so that every call is
-//! searched for.
+//! Search terms designed to be slow or to break something.
+//!
+//! Each must be answered within the bounds of any other search, or be rejected with a problem that says why.
+//! The server runs without an answer cache, so that every request runs a search.
 
 use std::time::{Duration, Instant};
 
@@ -8,31 +9,32 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::connection::Connection;
-use crate::figures::{latency, ratio};
+use crate::format::{latency, ratio};
 use crate::histogram::Histogram;
 use crate::relevance::TAKE;
-use crate::requests::{get, segment};
-use crate::sample::Asking;
+use crate::requests::{encode_segment, get_request};
+use crate::sample::ApiClient;
 use crate::table::Verdict;
 
-/// Rounds over all terms, far apart, so that a disturbance of the machine meets one of them.
+/// Number of passes over all terms, so that a short disturbance of the machine affects one pass only.
 const ROUNDS: usize = 3;
-const CALLS: usize = 200;
+const REQUESTS_PER_ROUND: usize = 200;
 
+/// The responses to one term.
 pub struct Outcome {
     pub name: &'static str,
     status: u16,
-    /// A refusal that carries a code and a detail.
-    explained: bool,
-    unanswered: usize,
-    /// One for each round.
+    /// Whether the last response was a problem with a code and a detail.
+    is_explained: bool,
+    failed_requests: usize,
+    /// One histogram per round.
     latencies: Vec<Histogram>,
 }
 
-/// What an honest search may cost, taken from `/healthz` in the same run.
+/// The latency bounds of a search, derived from `/healthz` in the same run.
 pub struct Bounds {
     pub p99: Duration,
-    pub worst: Duration,
+    pub max: Duration,
 }
 
 impl Outcome {
@@ -40,95 +42,99 @@ impl Outcome {
         Outcome {
             name,
             status: 0,
-            explained: false,
-            unanswered: 0,
+            is_explained: false,
+            failed_requests: 0,
             latencies: Vec::with_capacity(ROUNDS),
         }
     }
 
-    /// One round.
-    fn ask(&mut self, ask: &Asking, segment: &str) -> Result<()> {
-        let path = ask.path(&format!("search/{segment}"), &format!("&take={TAKE}"));
-        let request = get(ask.address, &path);
-        let mut connection = Connection::open(ask.address)?;
+    /// Sends the term [`REQUESTS_PER_ROUND`] times.
+    fn measure_round(&mut self, api: &ApiClient, segment: &str) -> Result<()> {
+        let path = api.path(&format!("search/{segment}"), &format!("&take={TAKE}"));
+        let request = get_request(api.address, &path);
+        let mut connection = Connection::open(api.address)?;
         let mut round = Histogram::new();
-        for _ in 0..CALLS {
+        for _ in 0..REQUESTS_PER_ROUND {
             let started = Instant::now();
-            let Ok(answer) = connection.call(request.as_bytes()) else {
-                self.unanswered += 1;
-                connection = Connection::open(ask.address)?;
+            let Ok(response) = connection.request(request.as_bytes()) else {
+                self.failed_requests += 1;
+                connection = Connection::open(api.address)?;
                 continue;
             };
             round.record(started.elapsed());
-            self.status = self.status.max(answer.status);
-            self.explained = is_explained(answer.body);
+            self.status = self.status.max(response.status);
+            self.is_explained = is_problem(response.body);
         }
         self.latencies.push(round);
         Ok(())
     }
 
     pub fn verdict(&self, bounds: &Bounds) -> Verdict {
-        let in_time = self.p99() <= bounds.p99 && self.worst() <= bounds.worst;
+        let is_in_time = self.p99() <= bounds.p99 && self.max() <= bounds.max;
         Verdict::of(match self.status {
-            _ if self.unanswered > 0 => false,
-            200 => in_time,
-            400..500 => self.explained && in_time,
+            _ if self.failed_requests > 0 => false,
+            200 => is_in_time,
+            400..500 => self.is_explained && is_in_time,
             _ => false,
         })
     }
 
-    /// That of the middle round.
+    /// Returns the median of the rounds.
     fn p99(&self) -> Duration {
-        let mut rounds: Vec<_> = self.latencies.iter().map(|round| round.at(0.99)).collect();
+        let mut rounds: Vec<_> = self
+            .latencies
+            .iter()
+            .map(|round| round.percentile(0.99))
+            .collect();
         rounds.sort_unstable();
         rounds[rounds.len() / 2]
     }
 
-    fn worst(&self) -> Duration {
-        let worst = self.latencies.iter().map(Histogram::worst).max();
-        worst.unwrap_or_default()
+    fn max(&self) -> Duration {
+        let max = self.latencies.iter().map(Histogram::max).max();
+        max.unwrap_or_default()
     }
 
-    /// Status and latencies as one cell.
-    pub fn spoken(&self) -> String {
-        if self.unanswered > 0 {
-            return format!("{} calls got no answer", self.unanswered);
+    /// Returns the status and the latencies as one table cell.
+    pub fn summary(&self) -> String {
+        if self.failed_requests > 0 {
+            return format!("{} requests got no response", self.failed_requests);
         }
-        let (p99, worst) = (latency(self.p99()), latency(self.worst()));
-        format!("{}, p99 {p99}, worst {worst}", self.status)
+        let (p99, max) = (latency(self.p99()), latency(self.max()));
+        format!("{}, p99 {p99}, max {max}", self.status)
     }
 
-    pub fn times(&self, healthz_p99: Duration) -> String {
+    pub fn ratio_to(&self, healthz_p99: Duration) -> String {
         ratio(self.p99().as_secs_f64() / healthz_p99.as_secs_f64())
     }
 }
 
-pub fn ask_all(ask: &Asking) -> Result<Vec<Outcome>> {
+pub fn measure_all(api: &ApiClient) -> Result<Vec<Outcome>> {
     let terms = terms();
     let mut outcomes: Vec<Outcome> = terms.iter().map(|(name, _)| Outcome::new(name)).collect();
     for _ in 0..ROUNDS {
         for (outcome, (_, segment)) in outcomes.iter_mut().zip(&terms) {
-            outcome.ask(ask, segment)?;
+            outcome.measure_round(api, segment)?;
         }
     }
     Ok(outcomes)
 }
 
-fn is_explained(body: &[u8]) -> bool {
+fn is_problem(body: &[u8]) -> bool {
     serde_json::from_slice::<Value>(body)
         .is_ok_and(|body| body["code"].is_string() && body["detail"].is_string())
 }
 
-/// Names and ready path segments.
+/// Returns the name and the encoded path segment of each term.
 fn terms() -> Vec<(&'static str, String)> {
     let encoded = [
         ("one letter", "a".to_owned()),
         ("one digit", "1".to_owned()),
         ("one emoji", "\u{1F431}".to_owned()),
-        ("a blank", " ".to_owned()),
+        ("a space", " ".to_owned()),
         ("256 letters", "a".repeat(256)),
         ("257 letters", "a".repeat(257)),
-        ("256 letters of four bytes", "\u{1F431}".repeat(256)),
+        ("256 four-byte characters", "\u{1F431}".repeat(256)),
         ("50 words", ["food"; 50].join(" ")),
         (
             "50 different words",
@@ -139,15 +145,15 @@ fn terms() -> Vec<(&'static str, String)> {
         ),
         ("128 single letters", ["a"; 128].join(" ")),
         ("a a a a", "a a a a".to_owned()),
-        ("punctuation alone", "!?.,;:-_()'\"&%$".to_owned()),
-        ("stop words alone", "the of and for in".to_owned()),
+        ("only punctuation", "!?.,;:-_()'\"&%$".to_owned()),
+        ("only stop words", "the of and for in".to_owned()),
         ("frequent words", "foundation of the church inc".to_owned()),
         (
-            "frequent words, rare end",
+            "frequent words, rare last word",
             "foundation of the united states zz".to_owned(),
         ),
         (
-            "a dozen frequent words, one letter",
+            "many frequent words, one letter",
             "new york city of the united states of america z".to_owned(),
         ),
         ("frequent words, one letter", "national trust for p".to_owned()),
@@ -156,23 +162,23 @@ fn terms() -> Vec<(&'static str, String)> {
             "\u{5D0}\u{5E8}\u{5D2}\u{5D5}\u{5DF} \u{635}\u{62F}\u{642}\u{629}".to_owned(),
         ),
         ("combining marks", format!("e{}", "\u{301}".repeat(255))),
-        ("near miss of a long word", "internatoinal assocaition".to_owned()),
-        ("near misses, eight words", ["internationxl"; 8].join(" ")),
+        ("misspelled long words", "internatoinal assocaition".to_owned()),
+        ("eight misspelled words", ["internationxl"; 8].join(" ")),
         ("typos in frequent words", "fuondation chruch natoinal".to_owned()),
-        ("no such word", "qzxjkvwq".to_owned()),
+        ("unknown word", "qzxjkvwq".to_owned()),
         ("a zero byte", "red\0cross".to_owned()),
         ("a slash", "red/cross".to_owned()),
-        ("dots alone", "..".to_owned()),
-        ("a private use letter", "\u{E000}\u{F8FF}".to_owned()),
+        ("only dots", "..".to_owned()),
+        ("private-use characters", "\u{E000}\u{F8FF}".to_owned()),
     ];
     let mut terms: Vec<_> = encoded
         .into_iter()
-        .map(|(name, term)| (name, segment(&term)))
+        .map(|(name, term)| (name, encode_segment(&term)))
         .collect();
     terms.extend([
         ("broken percent-encoding", "red%2".to_owned()),
-        ("percent-encoding of no digits", "%zz".to_owned()),
-        ("bytes that are no UTF-8", "%FF%FE".to_owned()),
+        ("percent-encoding without digits", "%zz".to_owned()),
+        ("invalid UTF-8", "%FF%FE".to_owned()),
         ("an overlong slash", "%C0%AF".to_owned()),
     ]);
     terms
@@ -182,46 +188,46 @@ fn terms() -> Vec<(&'static str, String)> {
 mod tests {
     use super::*;
 
-    fn outcome(status: u16, explained: bool, micros: u64) -> Outcome {
+    fn outcome(status: u16, is_explained: bool, micros: u64) -> Outcome {
         let mut latency = Histogram::new();
         latency.record(Duration::from_micros(micros));
         Outcome {
             name: "",
             status,
-            explained,
-            unanswered: 0,
+            is_explained,
+            failed_requests: 0,
             latencies: vec![latency],
         }
     }
 
     #[test]
-    fn an_answer_in_time_or_an_explained_refusal_keeps_the_bound() {
+    fn a_fast_response_or_an_explained_rejection_meets_the_bound() {
         let bounds = Bounds {
             p99: Duration::from_micros(100),
-            worst: Duration::from_millis(1),
+            max: Duration::from_millis(1),
         };
-        for (status, explained, micros, verdict) in [
-            (200, false, 50, Verdict::Kept),
+        for (status, is_explained, micros, verdict) in [
+            (200, false, 50, Verdict::Met),
             (200, false, 500, Verdict::Missed),
-            (400, true, 50, Verdict::Kept),
+            (400, true, 50, Verdict::Met),
             (400, false, 50, Verdict::Missed),
             (500, true, 50, Verdict::Missed),
         ] {
             assert_eq!(
-                outcome(status, explained, micros).verdict(&bounds),
+                outcome(status, is_explained, micros).verdict(&bounds),
                 verdict,
-                "{status} {explained} {micros}"
+                "{status} {is_explained} {micros}"
             );
         }
     }
 
     #[test]
-    fn a_problem_is_told_from_other_bodies() {
-        assert!(is_explained(
+    fn a_problem_has_a_code_and_a_detail() {
+        assert!(is_problem(
             br#"{"code":"invalid_parameter","detail":"Send at most 256 characters."}"#
         ));
-        assert!(!is_explained(b"Bad Request"));
-        assert!(!is_explained(br#"{"code":1}"#));
+        assert!(!is_problem(b"Bad Request"));
+        assert!(!is_problem(br#"{"code":1}"#));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! How long an import takes and how much memory it holds, beside what `sqlite3` needs to read the same rows
-//! into one indexed table.
+//! Measures the time and memory of an import, compared with `sqlite3` reading the same rows into one indexed
+//! table.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,19 +7,20 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use crate::baseline::{sqlite_import, unpack};
+use crate::baseline::{decompress, sqlite_import};
 use crate::causeway::Causeway;
-use crate::cleanup::Workplace;
-use crate::disturbance::{self, Watch};
-use crate::figures::{GIBIBYTE, grouped, mebibytes, median, ratio, seconds};
+use crate::cleanup::ScratchDir;
+use crate::format::{GIBIBYTE, mebibytes, median, ratio, seconds, with_commas};
+use crate::import_summary::{ImportSummary, MAX_INDEX_TIME};
+use crate::interference::{self, CpuMonitor};
 use crate::options::{Options, file_or_generated};
-use crate::process::Finished;
-use crate::summary::{INDEX_BOUND, Summary};
+use crate::process::CompletedCommand;
 use crate::table::{Table, Verdict};
 
-const TIMES_BASELINE: f64 = 3.0;
-const TIMES_SQLITE: f64 = 2.0;
-const PEAK: u64 = GIBIBYTE + GIBIBYTE / 2;
+const MAX_RATIO_TO_BASELINE: f64 = 3.0;
+const MAX_RATIO_TO_SQLITE_IMPORT: f64 = 2.0;
+const MAX_PEAK_MEMORY: u64 = GIBIBYTE + GIBIBYTE / 2;
+
 #[derive(Args)]
 pub struct Import {
     #[command(flatten)]
@@ -27,94 +28,113 @@ pub struct Import {
     /// An EO BMF file, .csv or .csv.gz
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// In place of a file: N made-up nonprofits
+    /// Generate N nonprofits instead of reading a file
     #[arg(long, value_name = "N", conflicts_with = "file")]
     generate: Option<u64>,
-    /// An empty PostgreSQL database; the same import is measured there
+    /// An empty PostgreSQL database in which to measure the same import
     #[arg(long, value_name = "URL")]
     postgres_url: Option<String>,
 }
 
-/// One round: the baseline, an import into an empty folder, and the same import once more.
+/// One round: the baseline, an import into an empty folder, and a repetition of that import.
 struct Round {
     baseline: Duration,
-    first: (Finished, Summary),
-    again: (Finished, Summary),
+    first: (CompletedCommand, ImportSummary),
+    repeated: (CompletedCommand, ImportSummary),
 }
 
 impl Import {
-    pub fn measure(&self, workplace: &Workplace) -> Result<Table> {
-        let causeway = self.causeway(workplace)?;
-        let file = file_or_generated(self.file.as_deref(), self.generate, &causeway, workplace)?;
-        unpack(&file, workplace)?;
-        let watch = Watch::machine();
+    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+        let causeway = self.causeway(scratch)?;
+        let file = file_or_generated(self.file.as_deref(), self.generate, &causeway, scratch)?;
+        decompress(&file, scratch)?;
+        let monitor = CpuMonitor::for_machine();
         let mut rows = 0;
         let mut rounds = Vec::new();
         for number in 1..=self.options.rounds {
             eprintln!("round {number}: sqlite3 .import");
             let baseline;
-            (baseline, rows) = sqlite_import(workplace)?;
-            eprintln!("round {number}: {}, now causeway import irs", seconds(baseline));
-            let causeway = self.causeway(workplace)?;
+            (baseline, rows) = sqlite_import(scratch)?;
+            eprintln!(
+                "round {number}: {}, starting causeway import irs",
+                seconds(baseline)
+            );
+            let causeway = self.causeway(scratch)?;
             let first = causeway.import_irs(&file)?;
-            eprintln!("round {number}: {}, now the same again", seconds(first.0.elapsed));
-            let again = causeway.import_irs(&file)?;
+            eprintln!(
+                "round {number}: {}, repeating the import",
+                seconds(first.0.elapsed)
+            );
+            let repeated = causeway.import_irs(&file)?;
             rounds.push(Round {
                 baseline,
                 first,
-                again,
+                repeated,
             });
         }
         let postgres = self
             .postgres_url
             .as_deref()
-            .map(|url| self.postgres(url, &file, workplace))
+            .map(|url| self.import_to_postgres(url, &file, scratch))
             .transpose()?;
-        let mut table = Figures {
+        let mut table = Measurements {
             rows,
             rounds: &rounds,
         }
         .table(postgres.as_ref());
-        table.note(disturbance::note(&watch));
+        table.add_note(interference::note(&monitor));
         Ok(table)
     }
 
-    fn causeway<'a>(&self, workplace: &'a Workplace) -> Result<Causeway<'a>> {
+    fn causeway<'a>(&self, scratch: &'a ScratchDir) -> Result<Causeway<'a>> {
         Causeway::new(
             &self.options.causeway,
-            &workplace.fresh_folder("data")?,
-            workplace,
+            &scratch.create_empty_dir("data")?,
+            scratch,
         )
     }
 
-    fn postgres(&self, url: &str, file: &Path, workplace: &Workplace) -> Result<(Finished, Summary)> {
+    fn import_to_postgres(
+        &self,
+        url: &str,
+        file: &Path,
+        scratch: &ScratchDir,
+    ) -> Result<(CompletedCommand, ImportSummary)> {
         eprintln!("the same import on PostgreSQL");
-        let (finished, summary) = self.causeway(workplace)?.with_database(url).import_irs(file)?;
+        let (import, summary) = self.causeway(scratch)?.with_database(url).import_irs(file)?;
         ensure!(
             summary.new > 0,
-            "the PostgreSQL database already held this directory: give an empty one"
+            "the PostgreSQL database already contains this directory: use an empty one"
         );
-        Ok((finished, summary))
+        Ok((import, summary))
     }
 }
 
-/// What was measured, as rows of the table. Times are medians, memory is the highest of all rounds.
-struct Figures<'a> {
+/// The measurements of all rounds. The table shows median times and the highest peak memory.
+struct Measurements<'a> {
     rows: u64,
     rounds: &'a [Round],
 }
 
-impl Figures<'_> {
-    fn table(&self, postgres: Option<&(Finished, Summary)>) -> Table {
+impl Measurements<'_> {
+    fn table(&self, postgres: Option<&(CompletedCommand, ImportSummary)>) -> Table {
         let title = format!(
             "Import of {} rows, median of {}",
-            grouped(self.rows),
+            with_commas(self.rows),
             self.rounds.len()
         );
-        let columns = ["what", "time", "ratio", "to", "peak memory", "rows", "bound"];
+        let columns = [
+            "measurement",
+            "time",
+            "ratio",
+            "relative to",
+            "peak memory",
+            "rows",
+            "bound",
+        ];
         let mut table = Table::new(title, &columns);
         let baseline = seconds(self.time(|round| round.baseline));
-        let rows = grouped(self.rows);
+        let rows = with_commas(self.rows);
         let cells = [
             "sqlite3 .import, one indexed table",
             &baseline,
@@ -124,94 +144,102 @@ impl Figures<'_> {
             &rows,
             "",
         ];
-        table.row(&cells, Verdict::Shown);
+        table.add_row(&cells, Verdict::Unbounded);
         self.first_row(&mut table);
         self.index_row(&mut table);
-        self.again_row(&mut table);
-        if let Some((finished, summary)) = postgres {
-            self.postgres_row(&mut table, finished, summary);
+        self.repeated_row(&mut table);
+        if let Some((import, summary)) = postgres {
+            self.postgres_row(&mut table, import, summary);
         }
         table
     }
 
     fn first_row(&self, table: &mut Table) {
-        let times = self.times(|round| round.first.0.elapsed);
-        let peak = self.peak(|round| &round.first.0);
+        let relative = self.ratio_to_baseline(|round| round.first.0.elapsed);
+        let peak = self.peak_memory(|round| &round.first.0);
         let cells = [
             "import irs",
             &seconds(self.time(|round| round.first.0.elapsed)),
-            &ratio(times),
+            &ratio(relative),
             "sqlite3",
             &mebibytes(peak),
-            &new_and_refused(&self.rounds[0].first.1),
-            &format!("<= {}, < {}", ratio(TIMES_BASELINE), mebibytes(PEAK)),
+            &row_counts(&self.rounds[0].first.1),
+            &format!(
+                "<= {}, < {}",
+                ratio(MAX_RATIO_TO_BASELINE),
+                mebibytes(MAX_PEAK_MEMORY)
+            ),
         ];
-        table.row(&cells, Verdict::of(times <= TIMES_BASELINE && peak < PEAK));
+        table.add_row(
+            &cells,
+            Verdict::of(relative <= MAX_RATIO_TO_BASELINE && peak < MAX_PEAK_MEMORY),
+        );
     }
 
     fn index_row(&self, table: &mut Table) {
-        if self.rounds.iter().all(|round| round.first.1.index.is_some()) {
-            let index = |round: &Round| round.first.1.index.unwrap_or_default();
-            let (time, bound) = (self.time(index), format!("< {}", seconds(INDEX_BOUND)));
-            let times = ratio(self.times(index));
+        if self.rounds.iter().all(|round| round.first.1.index_time.is_some()) {
+            let index = |round: &Round| round.first.1.index_time.unwrap_or_default();
+            let (time, bound) = (self.time(index), format!("< {}", seconds(MAX_INDEX_TIME)));
+            let relative = ratio(self.ratio_to_baseline(index));
             let cells = [
-                "of it, building the index",
+                "building the index (included)",
                 &seconds(time),
-                &times,
+                &relative,
                 "sqlite3",
                 "",
                 "",
                 &bound,
             ];
-            table.row(&cells, Verdict::of(time < INDEX_BOUND));
+            table.add_row(&cells, Verdict::of(time < MAX_INDEX_TIME));
         }
     }
 
-    fn again_row(&self, table: &mut Table) {
-        let Summary {
+    fn repeated_row(&self, table: &mut Table) {
+        let ImportSummary {
             new, changed, gone, ..
-        } = &self.rounds[self.rounds.len() - 1].again.1;
+        } = &self.rounds[self.rounds.len() - 1].repeated.1;
         let cells = [
-            "the same again",
-            &seconds(self.time(|round| round.again.0.elapsed)),
-            &ratio(self.times(|round| round.again.0.elapsed)),
+            "repeated import",
+            &seconds(self.time(|round| round.repeated.0.elapsed)),
+            &ratio(self.ratio_to_baseline(|round| round.repeated.0.elapsed)),
             "sqlite3",
-            &mebibytes(self.peak(|round| &round.again.0)),
+            &mebibytes(self.peak_memory(|round| &round.repeated.0)),
             &format!(
                 "{} new, {} changed, {} gone",
-                grouped(*new),
-                grouped(*changed),
-                grouped(*gone)
+                with_commas(*new),
+                with_commas(*changed),
+                with_commas(*gone)
             ),
             "nothing changed",
         ];
-        table.row(
+        table.add_row(
             &cells,
-            Verdict::of(self.rounds.iter().all(|round| round.again.1.changes_nothing())),
+            Verdict::of(self.rounds.iter().all(|round| round.repeated.1.is_unchanged())),
         );
     }
 
-    fn postgres_row(&self, table: &mut Table, finished: &Finished, summary: &Summary) {
+    fn postgres_row(&self, table: &mut Table, import: &CompletedCommand, summary: &ImportSummary) {
         let sqlite = self.time(|round| round.first.0.elapsed);
-        let times = finished.elapsed.as_secs_f64() / sqlite.as_secs_f64();
+        let relative = import.elapsed.as_secs_f64() / sqlite.as_secs_f64();
         let cells = [
             "import irs on PostgreSQL",
-            &seconds(finished.elapsed),
-            &ratio(times),
+            &seconds(import.elapsed),
+            &ratio(relative),
             "import irs",
-            &mebibytes(finished.peak),
-            &new_and_refused(summary),
-            &format!("<= {}", ratio(TIMES_SQLITE)),
+            &mebibytes(import.peak_memory),
+            &row_counts(summary),
+            &format!("<= {}", ratio(MAX_RATIO_TO_SQLITE_IMPORT)),
         ];
-        table.row(&cells, Verdict::of(times <= TIMES_SQLITE));
+        table.add_row(&cells, Verdict::of(relative <= MAX_RATIO_TO_SQLITE_IMPORT));
     }
 
+    /// Returns the median time.
     fn time(&self, of: impl Fn(&Round) -> Duration) -> Duration {
         Duration::from_secs_f64(median(self.rounds.iter().map(|round| of(round).as_secs_f64())))
     }
 
-    /// As multiples of the baseline of the same round.
-    fn times(&self, of: impl Fn(&Round) -> Duration) -> f64 {
+    /// Returns the median ratio to the baseline of the same round.
+    fn ratio_to_baseline(&self, of: impl Fn(&Round) -> Duration) -> f64 {
         median(
             self.rounds
                 .iter()
@@ -219,16 +247,20 @@ impl Figures<'_> {
         )
     }
 
-    fn peak(&self, of: impl Fn(&Round) -> &Finished) -> u64 {
-        self.rounds.iter().map(|round| of(round).peak).max().unwrap_or(0)
+    fn peak_memory(&self, of: impl Fn(&Round) -> &CompletedCommand) -> u64 {
+        self.rounds
+            .iter()
+            .map(|round| of(round).peak_memory)
+            .max()
+            .unwrap_or(0)
     }
 }
 
-fn new_and_refused(summary: &Summary) -> String {
+fn row_counts(summary: &ImportSummary) -> String {
     format!(
         "{} new, {} refused",
-        grouped(summary.new),
-        grouped(summary.refused)
+        with_commas(summary.new),
+        with_commas(summary.refused)
     )
 }
 
@@ -236,65 +268,69 @@ fn new_and_refused(summary: &Summary) -> String {
 mod tests {
     use super::*;
 
-    fn ran(tenths: u64, mebibytes: u64, new: u64) -> (Finished, Summary) {
+    fn completed(tenths: u64, mebibytes: u64, new: u64) -> (CompletedCommand, ImportSummary) {
         let elapsed = Duration::from_millis(100 * tenths);
-        let finished = Finished {
+        let command = CompletedCommand {
             elapsed,
-            peak: mebibytes << 20,
-            output: String::new(),
+            peak_memory: mebibytes << 20,
+            stdout: String::new(),
         };
         (
-            finished,
-            Summary {
+            command,
+            ImportSummary {
                 new,
                 changed: 0,
                 gone: 0,
                 refused: 0,
-                index: None,
+                index_time: None,
             },
         )
     }
 
-    fn round(baseline: u64, first: (Finished, Summary), again: (Finished, Summary)) -> Round {
+    fn round(
+        baseline: u64,
+        first: (CompletedCommand, ImportSummary),
+        repeated: (CompletedCommand, ImportSummary),
+    ) -> Round {
         Round {
             baseline: Duration::from_millis(100 * baseline),
             first,
-            again,
+            repeated,
         }
     }
 
     #[test]
-    fn an_import_is_judged_by_the_baseline_of_its_own_round() {
+    fn an_import_is_compared_with_the_baseline_of_its_round() {
         let rounds = [
-            round(10, ran(29, 900, 5), ran(8, 300, 0)),
-            round(20, ran(58, 1000, 5), ran(9, 300, 0)),
-            round(40, ran(100, 900, 5), ran(7, 300, 0)),
+            round(10, completed(29, 900, 5), completed(8, 300, 0)),
+            round(20, completed(58, 1000, 5), completed(9, 300, 0)),
+            round(40, completed(100, 900, 5), completed(7, 300, 0)),
         ];
-        let table = Figures {
+        let table = Measurements {
             rows: 5,
             rounds: &rounds,
         }
-        .table(Some(&ran(110, 200, 5)));
-        assert_eq!(table.missed(), 0);
+        .table(Some(&completed(110, 200, 5)));
+        assert_eq!(table.missed_bounds(), 0);
         assert!(table.to_string().contains("2.90 x"), "{table}");
         assert!(table.to_string().contains("1.90 x"), "{table}");
     }
 
     #[test]
-    fn too_slow_too_large_and_changed_again_are_missed() {
-        for (first, again) in [
-            (ran(31, 900, 5), ran(8, 300, 0)),
-            (ran(20, 1536, 5), ran(8, 300, 0)),
-            (ran(20, 900, 5), ran(8, 300, 1)),
+    fn a_slow_large_or_changing_import_misses_its_bound() {
+        for (first, repeated) in [
+            (completed(31, 900, 5), completed(8, 300, 0)),
+            (completed(20, 1536, 5), completed(8, 300, 0)),
+            (completed(20, 900, 5), completed(8, 300, 1)),
         ] {
-            let rounds = [round(10, first, again)];
+            let rounds = [round(10, first, repeated)];
             assert_eq!(
-                Figures {
+                Measurements {
                     rows: 5,
                     rounds: &rounds
                 }
                 .table(None)
-                .missed(),
+                .missed_bounds(),
                 1
             );
         }

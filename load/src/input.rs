@@ -1,4 +1,4 @@
-//! Files that may be gzipped.
+//! Reads files that may be compressed with gzip.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -7,19 +7,19 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use flate2::read::MultiGzDecoder;
 
-/// The text of a file, unpacked where its name ends in .gz.
+/// Opens a file and decompresses it if its name ends in .gz.
 pub fn open(file: &Path) -> Result<Box<dyn Read>> {
-    let is = |wanted: &str| {
+    let has_extension = |expected: &str| {
         file.extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+            .is_some_and(|extension| extension.eq_ignore_ascii_case(expected))
     };
     ensure!(
-        !is("zip"),
-        "{} is a .zip: unpack it first, or give a .gz",
+        !has_extension("zip"),
+        "{} is a .zip file: decompress it first, or use a .gz file",
         file.display()
     );
     let reader = File::open(file).with_context(|| format!("cannot open {}", file.display()))?;
-    Ok(if is("gz") {
+    Ok(if has_extension("gz") {
         Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 18, reader)))
     } else {
         Box::new(reader)
@@ -35,18 +35,18 @@ mod tests {
     use flate2::write::GzEncoder;
 
     use super::*;
-    use crate::cleanup::Workplace;
+    use crate::cleanup::ScratchDir;
 
-    fn text_of(file: &Path) -> String {
+    fn read_text(file: &Path) -> String {
         let mut text = String::new();
         open(file).unwrap().read_to_string(&mut text).unwrap();
         text
     }
 
     #[test]
-    fn plain_and_gzipped_files_read_the_same_also_of_several_members() {
-        let workplace = Workplace::new(None).unwrap();
-        let (plain, packed) = (workplace.path("a.csv"), workplace.path("a.csv.gz"));
+    fn a_gzip_file_with_several_members_reads_like_the_plain_file() {
+        let scratch = ScratchDir::new(None).unwrap();
+        let (plain, packed) = (scratch.path("a.csv"), scratch.path("a.csv.gz"));
         fs::write(&plain, "EIN\n1\n").unwrap();
         let member = |text: &str| {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
@@ -54,11 +54,11 @@ mod tests {
             encoder.finish().unwrap()
         };
         fs::write(&packed, [member("EIN\n"), member("1\n")].concat()).unwrap();
-        assert_eq!(text_of(&plain), text_of(&packed));
+        assert_eq!(read_text(&plain), read_text(&packed));
     }
 
     #[test]
-    fn a_zip_file_is_refused() {
+    fn a_zip_file_is_rejected() {
         assert!(open(Path::new("eo1.ZIP")).is_err());
     }
 }

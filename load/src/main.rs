@@ -1,31 +1,34 @@
-//! Measures the built `causeway` binary from outside, by its commands and over HTTP, and prints one table a
-//! program. Every figure stands beside one of the same run and machine, because seconds alone say little elsewhere.
+//! Benchmarks the built `causeway` binary from outside, through its commands and over HTTP.
+//!
+//! Each subcommand prints one table. Every measurement is compared with a baseline from the same run on the
+//! same machine, because absolute times mean little on other hardware.
 
-mod answer;
+mod base64;
 mod baseline;
 mod causeway;
 mod cleanup;
+mod client;
 mod connection;
 mod cores;
 mod details;
-mod disturbance;
-mod drive;
-mod figures;
+mod format;
 mod fundraisers;
 mod histogram;
 mod hostile;
 mod import;
+mod import_summary;
 mod input;
+mod interference;
 mod options;
 mod pictures;
 mod process;
 mod relevance;
 mod requests;
+mod response;
 mod sample;
 mod search;
 mod search_table;
 mod site;
-mod summary;
 mod table;
 
 use std::process::ExitCode;
@@ -33,42 +36,43 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::cleanup::Workplace;
+use crate::cleanup::ScratchDir;
 
-/// Measures the built causeway binary and prints one table
+/// Benchmark the built causeway binary and print one table
 #[derive(Parser)]
 #[command(version, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
-    program: Program,
+    benchmark: Benchmark,
 }
 
 #[derive(Subcommand)]
-enum Program {
-    /// Time and memory of an import, beside sqlite3's own .import
+enum Benchmark {
+    /// Measure the time and memory of an import, compared with sqlite3's .import
     #[command(after_help = "Example: causeway-load import --file directory.csv.gz --rounds 1")]
     Import(import::Import),
-    /// Ready time, memory and rate of details, beside /healthz
+    /// Measure startup time, memory and the rate of nonprofit details, compared with /healthz
     #[command(after_help = "Example: causeway-load details --data data --file directory.csv.gz")]
     Details(details::Details),
-    /// Rate, latency, memory and quality of search, beside /healthz
+    /// Measure the rate, latency, memory and relevance of search, compared with /healthz
     #[command(
         after_help = "Example: causeway-load search --data data --log keystrokes.jsonl.gz --out search.md"
     )]
     Search(search::Search),
-    /// Rate of gifts and new fundraisers beside single-row commits, and of raised beside /healthz
+    /// Measure the rate of donations and new fundraisers, compared with sqlite3, and of raised totals
     #[command(after_help = "Example: causeway-load fundraisers --generate 2000")]
     Fundraisers(fundraisers::Fundraisers),
-    /// Rate of profile pages beside /healthz, and of the home search beside the interface
+    /// Measure the rate of profile pages, compared with /healthz, and the home page search, compared with the
+    /// API
     #[command(after_help = "Example: causeway-load site --generate 2000")]
     Site(site::Site),
-    /// Time and memory of every hostile picture of the tests, sent through an import
+    /// Measure the time and memory of importing each hostile picture of the test suite
     #[command(after_help = "Example: causeway-load pictures --rounds 1")]
     Pictures(pictures::Pictures),
 }
 
 fn main() -> ExitCode {
-    match measure(&Cli::parse().program) {
+    match run(&Cli::parse().benchmark) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("causeway-load: {error:#}");
@@ -77,30 +81,30 @@ fn main() -> ExitCode {
     }
 }
 
-fn measure(program: &Program) -> Result<ExitCode> {
-    cleanup::on_signals()?;
-    let options = match program {
-        Program::Import(import) => &import.options,
-        Program::Details(details) => &details.options,
-        Program::Search(search) => &search.options,
-        Program::Fundraisers(fundraisers) => &fundraisers.options,
-        Program::Site(site) => &site.options,
-        Program::Pictures(pictures) => &pictures.options,
+fn run(benchmark: &Benchmark) -> Result<ExitCode> {
+    cleanup::install_signal_handler()?;
+    let options = match benchmark {
+        Benchmark::Import(import) => &import.options,
+        Benchmark::Details(details) => &details.options,
+        Benchmark::Search(search) => &search.options,
+        Benchmark::Fundraisers(fundraisers) => &fundraisers.options,
+        Benchmark::Site(site) => &site.options,
+        Benchmark::Pictures(pictures) => &pictures.options,
     };
-    let workplace = Workplace::new(options.temp.as_deref())?;
-    let table = match program {
-        Program::Import(import) => import.measure(&workplace),
-        Program::Details(details) => details.measure(&workplace),
-        Program::Search(search) => search.measure(&workplace),
-        Program::Fundraisers(fundraisers) => fundraisers.measure(&workplace),
-        Program::Site(site) => site.measure(&workplace),
-        Program::Pictures(pictures) => pictures.measure(&workplace),
+    let scratch = ScratchDir::new(options.temp.as_deref())?;
+    let table = match benchmark {
+        Benchmark::Import(import) => import.measure(&scratch),
+        Benchmark::Details(details) => details.measure(&scratch),
+        Benchmark::Search(search) => search.measure(&scratch),
+        Benchmark::Fundraisers(fundraisers) => fundraisers.measure(&scratch),
+        Benchmark::Site(site) => site.measure(&scratch),
+        Benchmark::Pictures(pictures) => pictures.measure(&scratch),
     }?;
     print!("{table}");
     if let Some(file) = &options.out {
         table.write(file)?;
     }
-    let failed = options.check && table.missed() > 0;
+    let failed = options.check && table.missed_bounds() > 0;
     Ok(if failed {
         ExitCode::FAILURE
     } else {

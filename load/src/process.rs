@@ -1,5 +1,4 @@
-//! Runs a command to its end and says how long it took and how much memory it held; reads the memory of a
-//! running one.
+//! Runs commands and measures their time and memory.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -9,73 +8,79 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::cleanup::{Running, Workplace};
+use crate::cleanup::{ChildProcess, ScratchDir};
 
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-const LINES_SHOWN: usize = 5;
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+const MAX_ERROR_LINES: usize = 5;
 
-pub struct Finished {
+/// The result of a command that succeeded.
+pub struct CompletedCommand {
     pub elapsed: Duration,
-    /// The highest resident size, in bytes.
-    pub peak: u64,
-    pub output: String,
+    /// The peak resident memory, in bytes.
+    pub peak_memory: u64,
+    pub stdout: String,
 }
 
-/// Runs `command` to its end; what it prints is taken by way of files, so that no pipe can fill up.
-pub fn run(command: &mut Command, workplace: &Workplace) -> Result<Finished> {
-    let output = workplace.path("stdout");
-    let finished = run_into(command, workplace, &output)?;
-    let output = fs::read(&output).context("cannot read what the command printed")?;
-    Ok(Finished {
-        output: String::from_utf8_lossy(&output).into_owned(),
-        ..finished
+/// Runs `command` to completion. Its output goes through files, so that no pipe can fill up.
+pub fn run(command: &mut Command, scratch: &ScratchDir) -> Result<CompletedCommand> {
+    let stdout = scratch.path("stdout");
+    let completed = run_to_file(command, scratch, &stdout)?;
+    let stdout = fs::read(&stdout).context("cannot read the output of the command")?;
+    Ok(CompletedCommand {
+        stdout: String::from_utf8_lossy(&stdout).into_owned(),
+        ..completed
     })
 }
 
-/// As `run`, with the output left in a file.
-pub fn run_into(command: &mut Command, workplace: &Workplace, output: &Path) -> Result<Finished> {
-    let errors = workplace.path("stderr");
+/// Runs `command` to completion and writes its standard output to `stdout`.
+pub fn run_to_file(command: &mut Command, scratch: &ScratchDir, stdout: &Path) -> Result<CompletedCommand> {
+    let stderr = scratch.path("stderr");
     command
         .stdin(Stdio::null())
-        .stdout(create(output)?)
-        .stderr(create(&errors)?);
+        .stdout(create(stdout)?)
+        .stderr(create(&stderr)?);
     let started = Instant::now();
-    let running = Running::start(command)?;
+    let process = ChildProcess::start(command)?;
     let mut peak = 0;
     let status = loop {
-        // The high-water mark only rises, so the last look before the end is the peak.
-        peak = memory(running.id(), "VmHWM").unwrap_or(peak);
-        if let Some(status) = running.exited()? {
+        // The high-water mark never falls, so the last value read before the process exits is the peak.
+        peak = peak_memory(process.id()).unwrap_or(peak);
+        if let Some(status) = process.exit_status()? {
             break status;
         }
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(POLL_INTERVAL);
     };
     let elapsed = started.elapsed();
     if !status.success() {
-        bail!("{} ended with {status}{}", spoken(command), last_lines(&errors));
+        bail!(
+            "{} ended with {status}{}",
+            command_line(command),
+            last_lines(&stderr)
+        );
     }
-    Ok(Finished {
+    Ok(CompletedCommand {
         elapsed,
-        peak,
-        output: String::new(),
+        peak_memory: peak,
+        stdout: String::new(),
     })
 }
 
-pub fn resident(id: u32) -> Result<u64> {
-    memory(id, "VmRSS").with_context(|| format!("process {id} has ended"))
+/// Returns the resident memory of a running process, in bytes.
+pub fn resident_memory(id: u32) -> Result<u64> {
+    read_memory(id, "VmRSS").with_context(|| format!("process {id} has exited"))
 }
 
-/// The highest resident size so far of a process that runs.
-pub fn peak(id: u32) -> Option<u64> {
-    memory(id, "VmHWM")
+/// Returns the peak resident memory of a running process, in bytes.
+pub fn peak_memory(id: u32) -> Option<u64> {
+    read_memory(id, "VmHWM")
 }
 
-/// The end of what a command had to say, for an error message.
+/// Returns the last lines of a log file, for an error message.
 pub fn last_lines(file: &Path) -> String {
     let text = fs::read(file).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(LINES_SHOWN)..]
+    lines[lines.len().saturating_sub(MAX_ERROR_LINES)..]
         .iter()
         .fold(String::new(), |text, line| text + "\n  " + line)
 }
@@ -84,21 +89,22 @@ pub fn create(file: &Path) -> Result<File> {
     File::create(file).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// A program that Debian has in `package`; where it is missing, the error says how to get it.
+/// Returns a command for `program`, or an error that names its Debian package if it is not installed.
 pub fn tool(program: &str, package: &str) -> Result<Command> {
-    let found = std::env::var_os("PATH")
+    let is_installed = std::env::var_os("PATH")
         .is_some_and(|paths| std::env::split_paths(&paths).any(|folder| folder.join(program).is_file()));
-    if !found {
+    if !is_installed {
         bail!("{program} is not installed; on Debian: apt-get install {package}");
     }
     Ok(Command::new(program))
 }
 
-fn memory(id: u32, field: &str) -> Option<u64> {
-    in_bytes(&fs::read_to_string(format!("/proc/{id}/status")).ok()?, field)
+fn read_memory(id: u32, field: &str) -> Option<u64> {
+    parse_memory(&fs::read_to_string(format!("/proc/{id}/status")).ok()?, field)
 }
 
-fn in_bytes(status: &str, field: &str) -> Option<u64> {
+/// Parses a field of `/proc/PID/status` into bytes.
+fn parse_memory(status: &str, field: &str) -> Option<u64> {
     let value = status
         .lines()
         .find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
@@ -106,7 +112,7 @@ fn in_bytes(status: &str, field: &str) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-fn spoken(command: &Command) -> String {
+fn command_line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words
         .map(|word| word.to_string_lossy())
@@ -119,18 +125,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_memory_of_a_process_is_read_from_its_status() {
+    fn memory_is_parsed_from_proc_status() {
         let status = "Name:\tcauseway\nVmHWM:\t  1536 kB\nVmRSS:\t    12 kB\nThreads:\t3\n";
-        assert_eq!(in_bytes(status, "VmHWM"), Some(1_572_864));
-        assert_eq!(in_bytes(status, "VmRSS"), Some(12_288));
-        assert_eq!(in_bytes(status, "VmSwap"), None);
+        assert_eq!(parse_memory(status, "VmHWM"), Some(1_572_864));
+        assert_eq!(parse_memory(status, "VmRSS"), Some(12_288));
+        assert_eq!(parse_memory(status, "VmSwap"), None);
     }
 
     #[test]
-    fn a_command_that_fails_is_quoted_with_its_last_words() {
-        let workplace = Workplace::new(None).unwrap();
+    fn the_error_of_a_failed_command_includes_its_last_lines() {
+        let scratch = ScratchDir::new(None).unwrap();
         let mut command = Command::new("sh");
-        let error = run(command.args(["-c", "echo no space left >&2; exit 3"]), &workplace)
+        let error = run(command.args(["-c", "echo no space left >&2; exit 3"]), &scratch)
             .err()
             .unwrap();
         let text = error.to_string();
@@ -138,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_tool_is_named_with_its_package() {
+    fn the_error_for_a_missing_tool_names_its_package() {
         let error = tool("no-such-program-anywhere", "some-package").err().unwrap();
         assert!(error.to_string().contains("apt-get install some-package"));
     }

@@ -1,5 +1,5 @@
-//! How soon the wanted nonprofit stands in the list: four scores over a typing log, in which every prefix of what
-//! a person types is one query with a known target.
+//! Scores search relevance over a typing log, in which every prefix that a person types is a query with a
+//! known target.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -8,29 +8,32 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::client::require_success;
 use crate::connection::Connection;
-use crate::drive::require_success;
-use crate::figures::{grouped, ratio, share};
+use crate::format::{fraction, ratio, with_commas};
 use crate::input::open;
-use crate::requests::{get, segment};
-use crate::sample::Asking;
+use crate::requests::{encode_segment, get_request};
+use crate::sample::ApiClient;
 use crate::table::{Table, Verdict};
 
+/// Number of results per query.
 pub const TAKE: usize = 10;
+/// Number of results in which a person notices the target while typing.
 const TOP: usize = 5;
-const MRR: f64 = 0.56;
-const SUCCESS: f64 = 0.93;
-const TYPED: f64 = 0.43;
+const MIN_MRR: f64 = 0.56;
+const MIN_SUCCESS: f64 = 0.93;
+const MAX_TYPED: f64 = 0.43;
 
-/// One keystroke: what stands in the field after it, and who is looked for.
+/// One keystroke: the text in the search field after it, and the nonprofit that the person is looking for.
 pub struct Keystroke {
     pub query: String,
-    target: String,
+    target_ein: String,
     session: u64,
+    /// Number of characters typed so far, out of `length`.
     typed: u64,
-    of: u64,
-    full: bool,
-    typo: bool,
+    length: u64,
+    is_full: bool,
+    has_typo: bool,
 }
 
 pub fn read_log(file: &Path) -> Result<Vec<Keystroke>> {
@@ -53,109 +56,109 @@ fn parse(line: &str) -> Result<Keystroke> {
         value[name]
             .as_str()
             .map(String::from)
-            .with_context(|| format!("no text {name:?}"))
+            .with_context(|| format!("{name:?} is not a string"))
     };
     let number = |name: &str| {
         value[name]
             .as_u64()
-            .with_context(|| format!("no number {name:?}"))
+            .with_context(|| format!("{name:?} is not a number"))
     };
     let flag = |name: &str| {
         value[name]
             .as_bool()
-            .with_context(|| format!("no true or false {name:?}"))
+            .with_context(|| format!("{name:?} is not a boolean"))
     };
     Ok(Keystroke {
         query: text("q")?,
-        target: text("target_ein")?,
+        target_ein: text("target_ein")?,
         session: number("t")?,
         typed: number("k")?,
-        of: number("n")?,
-        full: flag("full")?,
-        typo: flag("typo_target")?,
+        length: number("n")?,
+        is_full: flag("full")?,
+        has_typo: flag("typo_target")?,
     })
 }
 
-pub fn search_path(ask: &Asking, query: &str, more: &str) -> String {
-    ask.path(
-        &format!("search/{}", segment(query)),
-        &format!("&take={TAKE}{more}"),
+pub fn search_path(api: &ApiClient, query: &str, filter: &str) -> String {
+    api.path(
+        &format!("search/{}", encode_segment(query)),
+        &format!("&take={TAKE}{filter}"),
     )
 }
 
-/// Asks every keystroke once; the place of the target in each answer, first = 1.
-pub fn places(ask: &Asking, log: &[Keystroke]) -> Result<Vec<Option<usize>>> {
-    let mut connection = Connection::open(ask.address)?;
-    let mut places = Vec::with_capacity(log.len());
+/// Searches for every keystroke once and returns the 1-based rank of the target in each response.
+pub fn ranks(api: &ApiClient, log: &[Keystroke]) -> Result<Vec<Option<usize>>> {
+    let mut connection = Connection::open(api.address)?;
+    let mut ranks = Vec::with_capacity(log.len());
     for keystroke in log {
-        let request = get(ask.address, &search_path(ask, &keystroke.query, ""));
-        let answer = connection.call(request.as_bytes())?;
-        require_success(&answer).with_context(|| format!("searching for {:?}", keystroke.query))?;
-        let body: Value = serde_json::from_slice(answer.body).context("a search answer is not JSON")?;
+        let request = get_request(api.address, &search_path(api, &keystroke.query, ""));
+        let response = connection.request(request.as_bytes())?;
+        require_success(&response).with_context(|| format!("searching for {:?}", keystroke.query))?;
+        let body: Value = serde_json::from_slice(response.body).context("the search response is not JSON")?;
         let found = body["nonprofits"]
             .as_array()
-            .context("a search answer without nonprofits")?;
-        let place = found
+            .context("the search response has no nonprofits")?;
+        let index = found
             .iter()
             .take(TAKE)
-            .position(|nonprofit| nonprofit["ein"] == *keystroke.target);
-        places.push(place.map(|index| index + 1));
+            .position(|nonprofit| nonprofit["ein"] == *keystroke.target_ein);
+        ranks.push(index.map(|index| index + 1));
     }
-    Ok(places)
+    Ok(ranks)
 }
 
 #[derive(Debug, Default, PartialEq)]
 pub struct Scores {
     pub sessions: usize,
-    /// Mean of 1 / place over all keystrokes, 0 where the target is not among the ten.
+    /// Mean of 1 / rank over all keystrokes, or 0 where the target is not in the top ten.
     pub mrr: f64,
-    /// Share of full queries with the target among the ten.
+    /// Fraction of full queries with the target in the top ten.
     pub success: f64,
-    /// Keystrokes until the target is among the first five, as a share of the full query; one more than all of them
-    /// where it never is. Mean over sessions.
+    /// Keystrokes until the target is in the top five, as a fraction of the full query, averaged over
+    /// sessions. A session in which it never is counts as one keystroke more than the full query.
     pub typed: f64,
 }
 
 impl Scores {
-    /// The scores of all sessions, or of those alone whose query has a typo.
-    pub fn of(log: &[Keystroke], places: &[Option<usize>], typos_alone: bool) -> Self {
+    /// Computes the scores of all sessions, or only of those with a typo.
+    pub fn new(log: &[Keystroke], ranks: &[Option<usize>], only_typos: bool) -> Self {
         let (mut keystrokes, mut reciprocals, mut full, mut found) = (0.0, 0.0, 0.0, 0.0);
         let mut sessions: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
-        for (keystroke, place) in log
+        for (keystroke, rank) in log
             .iter()
-            .zip(places)
-            .filter(|(keystroke, _)| keystroke.typo || !typos_alone)
+            .zip(ranks)
+            .filter(|(keystroke, _)| keystroke.has_typo || !only_typos)
         {
             keystrokes += 1.0;
-            reciprocals += place.map_or(0.0, |place| 1.0 / place as f64);
-            if keystroke.full {
+            reciprocals += rank.map_or(0.0, |rank| 1.0 / rank as f64);
+            if keystroke.is_full {
                 full += 1.0;
-                found += f64::from(u8::from(place.is_some()));
+                found += f64::from(u8::from(rank.is_some()));
             }
-            let (until, of) = sessions
+            let (until, length) = sessions
                 .entry(keystroke.session)
-                .or_insert((keystroke.of + 1, keystroke.of));
-            debug_assert_eq!(*of, keystroke.of);
-            if place.is_some_and(|place| place <= TOP) {
+                .or_insert((keystroke.length + 1, keystroke.length));
+            debug_assert_eq!(*length, keystroke.length);
+            if rank.is_some_and(|rank| rank <= TOP) {
                 *until = (*until).min(keystroke.typed);
             }
         }
         let typed: f64 = sessions
             .values()
-            .map(|(until, of)| share(*until as f64, *of as f64))
+            .map(|(until, length)| fraction(*until as f64, *length as f64))
             .sum();
         Self {
             sessions: sessions.len(),
-            mrr: share(reciprocals, keystrokes),
-            success: share(found, full),
-            typed: share(typed, sessions.len() as f64),
+            mrr: fraction(reciprocals, keystrokes),
+            success: fraction(found, full),
+            typed: fraction(typed, sessions.len() as f64),
         }
     }
 }
 
-/// A score as a table shows it.
-pub struct Line {
-    pub what: String,
+/// A row of the table.
+pub struct ScoreRow {
+    pub name: String,
     pub score: f64,
     pub bound: Option<Bound>,
 }
@@ -166,16 +169,16 @@ pub enum Bound {
     AtMost(f64),
 }
 
-impl Line {
+impl ScoreRow {
     pub fn verdict(&self) -> Verdict {
         match self.bound {
             Some(Bound::AtLeast(bound)) => Verdict::of(self.score >= bound),
             Some(Bound::AtMost(bound)) => Verdict::of(self.score <= bound),
-            None => Verdict::Shown,
+            None => Verdict::Unbounded,
         }
     }
 
-    /// The bound in words, and the score as a multiple of it.
+    /// Returns the bound as text, and the score as a multiple of it.
     pub fn bound_and_ratio(&self) -> (String, String) {
         match self.bound {
             Some(Bound::AtLeast(bound)) => (format!(">= {bound}"), ratio(self.score / bound)),
@@ -185,55 +188,59 @@ impl Line {
     }
 }
 
-pub fn lines(log: &[Keystroke], places: &[Option<usize>]) -> Vec<Line> {
-    let all = Scores::of(log, places, false);
-    let typos = Scores::of(log, places, true);
-    let line = |what: &str, score, bound| Line {
-        what: what.to_owned(),
+pub fn score_rows(log: &[Keystroke], ranks: &[Option<usize>]) -> Vec<ScoreRow> {
+    let all = Scores::new(log, ranks, false);
+    let typos = Scores::new(log, ranks, true);
+    let row = |name: &str, score, bound| ScoreRow {
+        name: name.to_owned(),
         score,
         bound,
     };
-    let mut lines = vec![
-        line("MRR@10, all keystrokes", all.mrr, Some(Bound::AtLeast(MRR))),
-        line(
+    let mut rows = vec![
+        row("MRR@10, all keystrokes", all.mrr, Some(Bound::AtLeast(MIN_MRR))),
+        row(
             "success@10, full query",
             all.success,
-            Some(Bound::AtLeast(SUCCESS)),
+            Some(Bound::AtLeast(MIN_SUCCESS)),
         ),
-        line(
-            "share typed until in the top 5",
+        row(
+            "fraction typed until in the top 5",
             all.typed,
-            Some(Bound::AtMost(TYPED)),
+            Some(Bound::AtMost(MAX_TYPED)),
         ),
     ];
     if typos.sessions > 0 {
-        lines.extend([
-            line("with a typo: MRR@10, all keystrokes", typos.mrr, None),
-            line(
+        rows.extend([
+            row("with a typo: MRR@10, all keystrokes", typos.mrr, None),
+            row(
                 "with a typo: success@10, full query",
                 typos.success,
-                Some(Bound::AtLeast(SUCCESS)),
+                Some(Bound::AtLeast(MIN_SUCCESS)),
             ),
-            line("with a typo: share typed until in the top 5", typos.typed, None),
+            row(
+                "with a typo: fraction typed until in the top 5",
+                typos.typed,
+                None,
+            ),
         ]);
     }
-    lines
+    rows
 }
 
-/// The scores alone.
-pub fn table(log: &[Keystroke], places: &[Option<usize>]) -> Table {
-    let sessions = Scores::of(log, places, false).sessions as u64;
+/// Returns a table of the scores.
+pub fn table(log: &[Keystroke], ranks: &[Option<usize>]) -> Table {
+    let sessions = Scores::new(log, ranks, false).sessions as u64;
     let title = format!(
-        "Relevance, {} keystrokes of {} sessions",
-        grouped(log.len() as u64),
-        grouped(sessions)
+        "Relevance, {} keystrokes in {} sessions",
+        with_commas(log.len() as u64),
+        with_commas(sessions)
     );
-    let mut table = Table::new(title, &["what", "score", "ratio to the bound", "bound"]);
-    for line in lines(log, places) {
-        let (bound, times) = line.bound_and_ratio();
-        table.row(
-            &[&line.what, &format!("{:.3}", line.score), &times, &bound],
-            line.verdict(),
+    let mut table = Table::new(title, &["measurement", "score", "ratio to the bound", "bound"]);
+    for row in score_rows(log, ranks) {
+        let (bound, relative) = row.bound_and_ratio();
+        table.add_row(
+            &[&row.name, &format!("{:.3}", row.score), &relative, &bound],
+            row.verdict(),
         );
     }
     table
@@ -243,7 +250,7 @@ pub fn table(log: &[Keystroke], places: &[Option<usize>]) -> Table {
 mod tests {
     use super::*;
 
-    /// Three sessions: found at once, found late and only by its typo's correction, never found.
+    /// Three sessions: the target is found at once, late and despite a typo, and never.
     const LOG: &str = r#"
         {"q":"a","target_ein":"1","typo":false,"t":7,"k":1,"n":2,"full":false,"typo_target":false,"kind":"x"}
         {"q":"ab","target_ein":"1","typo":false,"t":7,"k":2,"n":2,"full":true,"typo_target":false,"kind":"x"}
@@ -253,7 +260,7 @@ mod tests {
         {"q":"cxde","target_ein":"2","typo":true,"t":9,"k":4,"n":4,"full":true,"typo_target":true,"kind":"x"}
         {"q":"z","target_ein":"3","typo":false,"t":11,"k":1,"n":1,"full":true,"typo_target":false,"kind":"x"}
     "#;
-    const PLACES: [Option<usize>; 7] = [Some(1), Some(2), None, Some(6), Some(5), Some(10), None];
+    const RANKS: [Option<usize>; 7] = [Some(1), Some(2), None, Some(6), Some(5), Some(10), None];
 
     fn log() -> Vec<Keystroke> {
         LOG.lines()
@@ -262,39 +269,39 @@ mod tests {
             .collect()
     }
 
-    fn close(left: f64, right: f64) -> bool {
+    fn is_close(left: f64, right: f64) -> bool {
         (left - right).abs() < 1e-12
     }
 
     #[test]
-    fn the_scores_of_a_small_log_are_those_worked_out_by_hand() {
-        let scores = Scores::of(&log(), &PLACES, false);
+    fn the_scores_of_a_small_log_match_manual_calculation() {
+        let scores = Scores::new(&log(), &RANKS, false);
         assert_eq!(scores.sessions, 3);
-        assert!(close(
+        assert!(is_close(
             scores.mrr,
             (1.0 + 1.0 / 2.0 + 1.0 / 6.0 + 1.0 / 5.0 + 1.0 / 10.0) / 7.0
         ));
-        assert!(close(scores.success, 2.0 / 3.0));
-        assert!(close(scores.typed, (1.0 / 2.0 + 3.0 / 4.0 + 2.0 / 1.0) / 3.0));
+        assert!(is_close(scores.success, 2.0 / 3.0));
+        assert!(is_close(scores.typed, (1.0 / 2.0 + 3.0 / 4.0 + 2.0 / 1.0) / 3.0));
     }
 
     #[test]
-    fn sessions_with_a_typo_are_scored_from_their_first_keystroke_on() {
-        let scores = Scores::of(&log(), &PLACES, true);
+    fn sessions_with_a_typo_are_scored_from_the_first_keystroke() {
+        let scores = Scores::new(&log(), &RANKS, true);
         assert_eq!(scores.sessions, 1);
-        assert!(close(scores.mrr, (1.0 / 6.0 + 1.0 / 5.0 + 1.0 / 10.0) / 4.0));
-        assert!(close(scores.success, 1.0));
-        assert!(close(scores.typed, 3.0 / 4.0));
+        assert!(is_close(scores.mrr, (1.0 / 6.0 + 1.0 / 5.0 + 1.0 / 10.0) / 4.0));
+        assert!(is_close(scores.success, 1.0));
+        assert!(is_close(scores.typed, 3.0 / 4.0));
     }
 
     #[test]
-    fn a_log_without_typos_has_no_lines_for_them() {
-        assert_eq!(lines(&log(), &PLACES).len(), 6);
-        assert_eq!(lines(&log()[..2], &PLACES[..2]).len(), 3);
+    fn a_log_without_typos_has_no_typo_rows() {
+        assert_eq!(score_rows(&log(), &RANKS).len(), 6);
+        assert_eq!(score_rows(&log()[..2], &RANKS[..2]).len(), 3);
     }
 
     #[test]
-    fn a_line_that_lacks_a_field_is_refused_by_its_name() {
+    fn the_error_names_a_missing_field() {
         let error = parse(r#"{"q":"a","target_ein":"1","t":7}"#).err().unwrap();
         assert!(error.to_string().contains("\"k\""), "{error}");
     }

@@ -1,8 +1,8 @@
-//! Requests as ready bytes, made once and sent many times, so that a measured call builds nothing.
+//! HTTP requests, serialized once and sent many times, so that measuring includes no serialization.
 
 use std::net::SocketAddr;
 
-/// A list of whole requests in one block of memory.
+/// A list of serialized requests in one block of memory.
 pub struct Requests {
     address: SocketAddr,
     bytes: Vec<u8>,
@@ -24,13 +24,14 @@ impl Requests {
         requests
     }
 
-    /// `path` with its query, already percent-encoded.
+    /// Adds a GET request. `path` includes the query and is already percent-encoded.
     pub fn push(&mut self, path: &str) {
-        self.bytes.extend_from_slice(get(self.address, path).as_bytes());
+        self.bytes
+            .extend_from_slice(get_request(self.address, path).as_bytes());
         self.ends.push(self.bytes.len());
     }
 
-    /// A whole POST request with a body of JSON and further headers, each with its end of line.
+    /// Adds a POST request with a JSON body. `headers` are additional header lines, each ending in CRLF.
     pub fn push_post(&mut self, path: &str, headers: &str, body: &str) {
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{headers}\r\n",
@@ -56,21 +57,23 @@ impl Requests {
     }
 }
 
-pub fn get(address: SocketAddr, path: &str) -> String {
+/// Serializes a GET request.
+pub fn get_request(address: SocketAddr, path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: */*\r\n\r\n")
 }
 
-/// One path segment by RFC 3986: all but the unreserved characters as `%XX` of their UTF-8 bytes.
-/// A segment of dots alone would be taken for a step in the path, so its dots are encoded too.
-pub fn segment(text: &str) -> String {
+/// Percent-encodes a path segment (RFC 3986): every byte of a character that is not unreserved becomes `%XX`.
+///
+/// The dots of a segment that consists of dots are encoded too, because `.` and `..` change the path.
+pub fn encode_segment(text: &str) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let only_dots = text.bytes().all(|byte| byte == b'.');
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
-        let plain = byte.is_ascii_alphanumeric()
+        let is_unreserved = byte.is_ascii_alphanumeric()
             || matches!(byte, b'-' | b'_' | b'~')
             || (byte == b'.' && !only_dots);
-        if plain {
+        if is_unreserved {
             encoded.push(char::from(byte));
         } else {
             encoded.push('%');
@@ -101,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_slashes_percents_and_letters_beyond_ascii_are_encoded() {
+    fn reserved_and_non_ascii_characters_are_encoded() {
         for (text, encoded) in [
             ("red cross", "red%20cross"),
             ("a/b?c#d", "a%2Fb%3Fc%23d"),
@@ -113,24 +116,24 @@ mod tests {
             ("\0", "%00"),
             ("A-z_0~9", "A-z_0~9"),
         ] {
-            assert_eq!(segment(text), encoded);
+            assert_eq!(encode_segment(text), encoded);
         }
     }
 
     #[test]
-    fn requests_come_back_as_they_were_put_in() {
+    fn requests_are_returned_unchanged() {
         let address = "127.0.0.1:80".parse().unwrap();
         let mut requests = Requests::of_path(address, "/a");
         requests.push("/b");
         assert_eq!(requests.len(), 2);
-        assert_eq!(requests.get(0), get(address, "/a").as_bytes());
-        assert_eq!(requests.get(1), get(address, "/b").as_bytes());
+        assert_eq!(requests.get(0), get_request(address, "/a").as_bytes());
+        assert_eq!(requests.get(1), get_request(address, "/b").as_bytes());
     }
 
     proptest! {
         #[test]
-        fn a_segment_decodes_to_its_text_and_never_leaves_its_place(text: String) {
-            let encoded = segment(&text);
+        fn a_segment_decodes_to_its_text_and_never_changes_the_path(text: String) {
+            let encoded = encode_segment(&text);
             prop_assert_eq!(decode(&encoded), text.as_bytes());
             prop_assert!(encoded.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.~%".contains(&b)));
             prop_assert!(encoded != "." && encoded != "..");

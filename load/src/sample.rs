@@ -1,4 +1,5 @@
-//! Which nonprofits are asked for: a few thousand spread over the whole directory, each by slug, EIN and ID.
+//! Selects the nonprofits to request: a few thousand from the whole directory, each with its slug, EIN and
+//! ID.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -7,10 +8,10 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::client::require_success;
 use crate::connection::Connection;
-use crate::drive::require_success;
 use crate::input::open;
-use crate::requests::{get, segment};
+use crate::requests::{encode_segment, get_request};
 
 pub struct Identifiers {
     pub slug: String,
@@ -18,8 +19,8 @@ pub struct Identifiers {
     pub id: String,
 }
 
-/// EINs of a file in the EO BMF format, drawn evenly and in no order.
-pub fn eins_of_file(file: &Path, count: usize) -> Result<Vec<String>> {
+/// Returns `count` random EINs of an EO BMF file.
+pub fn sample_eins_from_file(file: &Path, count: usize) -> Result<Vec<String>> {
     let mut lines = BufReader::with_capacity(1 << 18, open(file)?).split(b'\n');
     let header = lines.next().transpose()?.unwrap_or_default();
     ensure!(
@@ -37,99 +38,107 @@ pub fn eins_of_file(file: &Path, count: usize) -> Result<Vec<String>> {
         eins.extend(number);
     }
     ensure!(!eins.is_empty(), "{} has no rows", file.display());
-    Ok(draw(eins, count)
+    Ok(sample(eins, count)
         .into_iter()
         .map(|ein| format!("{ein:09}"))
         .collect())
 }
 
-/// EINs that the service itself lists under its causes, from pages spread over each list.
-pub fn eins_of_service(connection: &mut Connection, ask: &Asking, count: usize) -> Result<Vec<String>> {
+/// Returns `count` random EINs from the browse pages of all causes.
+pub fn sample_eins_from_api(
+    connection: &mut Connection,
+    api: &ApiClient,
+    count: usize,
+) -> Result<Vec<String>> {
     const TAKE: u64 = 100;
-    const HINT: &str = "the service does not list its nonprofits: give the imported file with --file";
-    let causes = ask.json(connection, "causes", "").context(HINT)?;
+    const HINT: &str = "the server does not list its nonprofits: pass the imported file with --file";
+    let causes = api.json(connection, "causes", "").context(HINT)?;
     let causes = causes["causes"].as_array().cloned().unwrap_or_default();
-    let wanted_of_each = (count / causes.len().max(1)).max(TAKE as usize) as u64;
+    let per_cause = (count / causes.len().max(1)).max(TAKE as usize) as u64;
     let mut eins = BTreeSet::new();
     for cause in &causes {
-        let (Some(name), Some(nonprofits)) = (cause["tagName"].as_str(), cause["nonprofits"].as_u64()) else {
+        let (Some(name), Some(count)) = (cause["tagName"].as_str(), cause["nonprofits"].as_u64()) else {
             continue;
         };
-        let pages = nonprofits.div_ceil(TAKE);
-        let step = (pages / wanted_of_each.div_ceil(TAKE)).max(1);
+        let pages = count.div_ceil(TAKE);
+        let step = (pages / per_cause.div_ceil(TAKE)).max(1);
         for page in (1..=pages).step_by(step as usize) {
-            let path = format!("browse/{}", segment(name));
-            let found = ask
+            let path = format!("browse/{}", encode_segment(name));
+            let page = api
                 .json(connection, &path, &format!("&take={TAKE}&page={page}"))
                 .context(HINT)?;
-            let found = found["nonprofits"]
+            let nonprofits = page["nonprofits"]
                 .as_array()
                 .map(Vec::as_slice)
                 .unwrap_or_default();
             eins.extend(
-                found
+                nonprofits
                     .iter()
                     .filter_map(|nonprofit| nonprofit["ein"].as_str().map(String::from)),
             );
         }
     }
     ensure!(!eins.is_empty(), "{HINT}");
-    Ok(draw(eins.into_iter().collect(), count))
+    Ok(sample(eins.into_iter().collect(), count))
 }
 
-/// Asks for each EIN once and learns the slug and the ID from the answer; EINs that were not imported are left out.
-pub fn identifiers(connection: &mut Connection, ask: &Asking, eins: Vec<String>) -> Result<Vec<Identifiers>> {
-    let mut learnt = Vec::with_capacity(eins.len());
+/// Requests each EIN to find its slug and ID. EINs that are not in the directory are skipped.
+pub fn look_up_identifiers(
+    connection: &mut Connection,
+    api: &ApiClient,
+    eins: Vec<String>,
+) -> Result<Vec<Identifiers>> {
+    let mut found = Vec::with_capacity(eins.len());
     for ein in eins {
-        let answer = connection.call(ask.request(&format!("nonprofit/{ein}"), "").as_bytes())?;
-        if answer.status == 404 {
+        let response = connection.request(api.request(&format!("nonprofit/{ein}"), "").as_bytes())?;
+        if response.status == 404 {
             continue;
         }
-        require_success(&answer)?;
-        let body: Value = serde_json::from_slice(answer.body).context("details are not JSON")?;
+        require_success(&response)?;
+        let body: Value = serde_json::from_slice(response.body).context("the details are not JSON")?;
         let nonprofit = &body["data"]["nonprofit"];
         let text = |name: &str| nonprofit[name].as_str().map(String::from);
         let (slug, id) = text("primarySlug")
             .zip(text("id"))
-            .context("details without primarySlug or id")?;
-        learnt.push(Identifiers { slug, ein, id });
+            .context("the details have no primarySlug or id")?;
+        found.push(Identifiers { slug, ein, id });
     }
     ensure!(
-        !learnt.is_empty(),
-        "none of the sampled nonprofits is in the directory"
+        !found.is_empty(),
+        "none of the sampled nonprofits are in the directory"
     );
-    Ok(learnt)
+    Ok(found)
 }
 
-/// The parts that every call with a key shares.
-pub struct Asking {
+/// Builds requests to the API with a key.
+pub struct ApiClient {
     pub address: std::net::SocketAddr,
     pub key: String,
 }
 
-impl Asking {
-    /// The path of a call; `more` continues the query and begins with `&`, or is empty.
-    pub fn path(&self, rest: &str, more: &str) -> String {
-        format!("/v0.2/{rest}?apiKey={}{more}", self.key)
+impl ApiClient {
+    /// Returns the path of a request. `query` is empty or starts with `&`.
+    pub fn path(&self, rest: &str, query: &str) -> String {
+        format!("/v0.2/{rest}?apiKey={}{query}", self.key)
     }
 
-    pub fn request(&self, rest: &str, more: &str) -> String {
-        get(self.address, &self.path(rest, more))
+    pub fn request(&self, rest: &str, query: &str) -> String {
+        get_request(self.address, &self.path(rest, query))
     }
 
-    fn json(&self, connection: &mut Connection, rest: &str, more: &str) -> Result<Value> {
-        let answer = connection.call(self.request(rest, more).as_bytes())?;
-        require_success(&answer)?;
-        Ok(serde_json::from_slice(answer.body)?)
+    fn json(&self, connection: &mut Connection, rest: &str, query: &str) -> Result<Value> {
+        let response = connection.request(self.request(rest, query).as_bytes())?;
+        require_success(&response)?;
+        Ok(serde_json::from_slice(response.body)?)
     }
 }
 
-/// `count` of the items, each equally likely, shuffled; the same ones on every run.
-fn draw<T>(mut items: Vec<T>, count: usize) -> Vec<T> {
+/// Returns `count` random items in random order, the same on every run.
+fn sample<T>(mut items: Vec<T>, count: usize) -> Vec<T> {
     let count = count.min(items.len());
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     for index in 0..count {
-        // xorshift64*: any even spread will do here.
+        // xorshift64*: a simple uniform generator is good enough here.
         state ^= state >> 12;
         state ^= state << 25;
         state ^= state >> 27;
@@ -144,37 +153,37 @@ fn draw<T>(mut items: Vec<T>, count: usize) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cleanup::Workplace;
+    use crate::cleanup::ScratchDir;
 
     #[test]
-    fn a_draw_holds_different_items_of_the_whole_range_and_is_the_same_each_time() {
-        let drawn = draw((0..10_000).collect(), 1_000);
-        let distinct: BTreeSet<i32> = drawn.iter().copied().collect();
+    fn a_sample_is_distinct_spread_over_the_range_and_reproducible() {
+        let sampled = sample((0..10_000).collect(), 1_000);
+        let distinct: BTreeSet<i32> = sampled.iter().copied().collect();
         assert_eq!(distinct.len(), 1_000);
-        assert!(drawn.iter().filter(|item| **item >= 5_000).count() > 400);
-        assert_eq!(drawn, draw((0..10_000).collect(), 1_000));
-        assert_eq!(draw(vec![1, 2], 5).len(), 2);
+        assert!(sampled.iter().filter(|item| **item >= 5_000).count() > 400);
+        assert_eq!(sampled, sample((0..10_000).collect(), 1_000));
+        assert_eq!(sample(vec![1, 2], 5).len(), 2);
     }
 
     #[test]
-    fn eins_of_a_file_have_nine_digits_again_when_zeros_were_dropped() {
-        let workplace = Workplace::new(None).unwrap();
-        let file = workplace.path("bmf.csv");
+    fn leading_zeros_of_an_ein_are_restored() {
+        let scratch = ScratchDir::new(None).unwrap();
+        let file = scratch.path("bmf.csv");
         std::fs::write(
             &file,
             "EIN,NAME\r\n20240383,A\r\n131788491,\"B, C\"\r\n\r\nNA,D\r\n",
         )
         .unwrap();
-        let mut eins = eins_of_file(&file, 10).unwrap();
+        let mut eins = sample_eins_from_file(&file, 10).unwrap();
         eins.sort();
         assert_eq!(eins, ["020240383", "131788491"]);
     }
 
     #[test]
-    fn a_file_of_another_kind_is_refused() {
-        let workplace = Workplace::new(None).unwrap();
-        let file = workplace.path("other.csv");
+    fn a_file_in_another_format_is_rejected() {
+        let scratch = ScratchDir::new(None).unwrap();
+        let file = scratch.path("other.csv");
         std::fs::write(&file, "NAME,EIN\nA,1\n").unwrap();
-        assert!(eins_of_file(&file, 10).is_err());
+        assert!(sample_eins_from_file(&file, 10).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! Search on every keystroke of a typing log, over HTTP with a key: how its rate and its latencies stand to those of
-//! `/healthz` in the same run, what memory it holds, how good the answers are, and what hostile terms cost.
+//! Measures search over HTTP with every keystroke of a typing log: rate and latency compared with `/healthz`
+//! in the same run, memory, relevance, and the cost of hostile terms.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,158 +8,168 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::causeway::{Causeway, Key, Server};
-use crate::cleanup::Workplace;
-use crate::disturbance::{self, Watch};
-use crate::drive::{Alone, saturate};
-use crate::figures::rate;
+use crate::cleanup::ScratchDir;
+use crate::client::{SingleClient, saturate};
+use crate::format::rate;
 use crate::histogram::Histogram;
 use crate::hostile::{self, Outcome};
-use crate::options::{Options, Serving};
+use crate::interference::{self, CpuMonitor};
+use crate::options::{Options, ServerOptions};
 use crate::relevance::{self, Keystroke, search_path};
-use crate::requests::{Requests, segment};
-use crate::sample::Asking;
-use crate::search_table::{Figures, Memory, OneClient, Rates};
+use crate::requests::{Requests, encode_segment};
+use crate::sample::ApiClient;
+use crate::search_table::{Latencies, Memory, Rates, SearchResults};
 use crate::table::Table;
 
-/// Calls that a single client makes of one kind before it turns to the next.
-const TURN: usize = 500;
+/// Number of requests that the single client sends to one endpoint before it moves on to the next.
+const BATCH_SIZE: usize = 500;
 
 #[derive(Args)]
 pub struct Search {
     #[command(flatten)]
     pub options: Options,
     #[command(flatten)]
-    serving: Serving,
+    serving: ServerOptions,
     /// A typing log, .jsonl or .jsonl.gz
     #[arg(long, value_name = "FILE")]
     log: PathBuf,
-    /// A second data folder with a directory about ten times as large, measured in the same rounds
+    /// A second data folder, with a directory about ten times as large, to measure in the same rounds
     #[arg(long, value_name = "DIR", conflicts_with = "relevance_only")]
     large: Option<PathBuf>,
-    /// The cause of the filtered search
+    /// The cause to filter by
     #[arg(long, value_name = "CAUSE", default_value = "animals")]
     cause: String,
-    /// Measure and print the quality of the answers alone
+    /// Measure only the relevance of the results
     #[arg(long)]
     relevance_only: bool,
 }
 
-/// One served directory with the requests of the log made for it.
-struct Directory {
+/// A running server, and the requests of the log for it.
+struct ServedDirectory {
     server: Server,
-    ask: Asking,
-    resident: u64,
+    api: ApiClient,
+    memory_at_start: u64,
     log: Requests,
 }
 
 impl Search {
-    pub fn measure(&self, workplace: &Workplace) -> Result<Table> {
+    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let log = relevance::read_log(&self.log)?;
-        let prepared = self.serving.prepare(&self.options.causeway, workplace)?;
-        let key = prepared.causeway.key(self.serving.limit)?;
+        let prepared = self.serving.prepare(&self.options.causeway, scratch)?;
+        let key = prepared.causeway.create_public_key(self.serving.limit)?;
         if self.relevance_only {
             let server = prepared.causeway.serve(self.serving.cores)?;
-            let ask = Asking {
+            let api = ApiClient {
                 address: server.address,
-                key: key.text.clone(),
+                key: key.value.clone(),
             };
-            let places = relevance::places(&ask, &log)?;
-            server.stop(workplace)?;
-            return Ok(relevance::table(&log, &places));
+            let ranks = relevance::ranks(&api, &log)?;
+            server.stop(scratch)?;
+            return Ok(relevance::table(&log, &ranks));
         }
         let large = match &self.large {
-            Some(data) => Some(Causeway::new(&self.options.causeway, data, workplace)?),
+            Some(data) => Some(Causeway::new(&self.options.causeway, data, scratch)?),
             None => None,
         };
         let large_key = large
             .as_ref()
-            .map(|causeway| causeway.key(self.serving.limit))
+            .map(|causeway| causeway.create_public_key(self.serving.limit))
             .transpose()?;
-        self.serving.cores.pin_this_program(workplace)?;
+        self.serving.cores.pin_client(scratch)?;
         let directory = self.serve(&prepared.causeway, &key, &log)?;
         let large = match (&large, &large_key) {
             (Some(causeway), Some(key)) => Some(self.serve(causeway, key, &log)?),
             _ => None,
         };
-        let index = prepared.import.as_ref().and_then(|import| import.index);
+        let index_time = prepared.import.as_ref().and_then(|import| import.index_time);
         let servers: Vec<u32> = [Some(&directory), large.as_ref()]
             .into_iter()
             .flatten()
-            .map(|site| site.server.process())
+            .map(|directory| directory.server.process_id())
             .collect();
-        let watches = Watch::both_cores(self.serving.cores, &servers);
-        let mut figures = self.figures(index, &directory, large.as_ref(), &log)?;
-        figures.hostile = self.hostile(&prepared.causeway, &key, workplace)?;
-        let mut table = figures.table();
-        table.note(disturbance::note(&watches));
+        let monitors = CpuMonitor::for_cores(self.serving.cores, &servers);
+        let mut results = self.measure_directory(index_time, &directory, large.as_ref(), &log)?;
+        results.hostile = self.measure_hostile(&prepared.causeway, &key, scratch)?;
+        let mut table = results.table();
+        table.add_note(interference::note(&monitors));
         for directory in [Some(directory), large].into_iter().flatten() {
-            directory.server.stop(workplace)?;
+            directory.server.stop(scratch)?;
         }
         Ok(table)
     }
 
-    fn serve(&self, causeway: &Causeway<'_>, key: &Key<'_>, log: &[Keystroke]) -> Result<Directory> {
+    fn serve(&self, causeway: &Causeway<'_>, key: &Key<'_>, log: &[Keystroke]) -> Result<ServedDirectory> {
         let server = causeway.serve(self.serving.cores)?;
-        let resident = server.resident()?;
-        let ask = Asking {
+        let memory_at_start = server.resident_memory()?;
+        let api = ApiClient {
             address: server.address,
-            key: key.text.clone(),
+            key: key.value.clone(),
         };
-        let log = requests(&ask, log, "");
-        Ok(Directory {
+        let log = log_requests(&api, log, "");
+        Ok(ServedDirectory {
             server,
-            ask,
-            resident,
+            api,
+            memory_at_start,
             log,
         })
     }
 
-    fn figures(
+    fn measure_directory(
         &self,
-        index: Option<Duration>,
-        directory: &Directory,
-        large: Option<&Directory>,
+        index_time: Option<Duration>,
+        directory: &ServedDirectory,
+        large: Option<&ServedDirectory>,
         log: &[Keystroke],
-    ) -> Result<Figures> {
-        let rates = self.rates(directory, large, log)?;
-        let alone = self.alone(directory, log)?;
-        eprintln!("the quality of the answers");
-        let places = relevance::places(&directory.ask, log)?;
-        Ok(Figures {
+    ) -> Result<SearchResults> {
+        let rates = self.measure_rates(directory, large, log)?;
+        let latencies = self.measure_latencies(directory, log)?;
+        eprintln!("relevance");
+        let ranks = relevance::ranks(&directory.api, log)?;
+        Ok(SearchResults {
             keystrokes: log.len(),
             rounds: self.options.rounds,
             cause: self.cause.clone(),
-            index,
+            index_time,
             memory: directory.memory()?,
-            large_memory: large.map(Directory::memory).transpose()?,
+            large_memory: large.map(ServedDirectory::memory).transpose()?,
             rates,
-            alone,
-            quality: relevance::lines(log, &places),
+            latencies,
+            relevance: relevance::score_rows(log, &ranks),
             hostile: Vec::new(),
         })
     }
 
-    /// Hostile terms, each asked of a server that keeps nothing.
-    fn hostile(&self, causeway: &Causeway<'_>, key: &Key<'_>, workplace: &Workplace) -> Result<Vec<Outcome>> {
+    /// Sends hostile terms to a server without an answer cache.
+    fn measure_hostile(
+        &self,
+        causeway: &Causeway<'_>,
+        key: &Key<'_>,
+        scratch: &ScratchDir,
+    ) -> Result<Vec<Outcome>> {
         eprintln!("hostile terms");
-        let server = causeway.serve_keeping_nothing(self.serving.cores)?;
-        let outcomes = hostile::ask_all(&Asking {
+        let server = causeway.serve_without_cache(self.serving.cores)?;
+        let outcomes = hostile::measure_all(&ApiClient {
             address: server.address,
-            key: key.text.clone(),
+            key: key.value.clone(),
         })?;
-        server.stop(workplace)?;
+        server.stop(scratch)?;
         Ok(outcomes)
     }
 
-    fn rates(&self, directory: &Directory, large: Option<&Directory>, log: &[Keystroke]) -> Result<Rates> {
-        let healthz = Requests::of_path(directory.ask.address, "/healthz");
-        let filter = format!("&causes={}", segment(&self.cause));
-        let filtered = requests(&directory.ask, log, &filter);
-        let time = self.options.round_time()?;
+    fn measure_rates(
+        &self,
+        directory: &ServedDirectory,
+        large: Option<&ServedDirectory>,
+        log: &[Keystroke],
+    ) -> Result<Rates> {
+        let healthz = Requests::of_path(directory.api.address, "/healthz");
+        let filter = format!("&causes={}", encode_segment(&self.cause));
+        let filtered = log_requests(&directory.api, log, &filter);
+        let duration = self.options.round_duration()?;
         let mut rates = Rates::default();
         for round in 1..=self.options.rounds {
             let measure = |name: &str, requests: &Requests, rates: &mut Vec<f64>| {
-                let measured = saturate(requests, self.serving.connections.into(), time)?.rate();
+                let measured = saturate(requests, self.serving.connections.into(), duration)?.rate();
                 eprintln!("round {round}: {name} {}", rate(measured));
                 rates.push(measured);
                 Ok::<_, anyhow::Error>(())
@@ -174,46 +184,49 @@ impl Search {
         Ok(rates)
     }
 
-    /// A single client asks the log and as many times `/healthz`, in turns, so that both meet the same disturbances.
-    fn alone(&self, directory: &Directory, log: &[Keystroke]) -> Result<OneClient> {
+    /// Sends the log and as many `/healthz` requests from a single client, alternating, so that disturbances
+    /// affect both.
+    fn measure_latencies(&self, directory: &ServedDirectory, log: &[Keystroke]) -> Result<Latencies> {
         eprintln!("a single client");
-        let healthz = Requests::of_path(directory.ask.address, "/healthz");
-        let mut client = Alone::new(directory.ask.address)?;
-        let mut measured = OneClient {
+        let healthz = Requests::of_path(directory.api.address, "/healthz");
+        let mut client = SingleClient::new(directory.api.address)?;
+        let mut latencies = Latencies {
             healthz: Histogram::new(),
             log: Histogram::new(),
             slowest: None,
         };
         let mut best = vec![Duration::MAX; log.len()];
         for _ in 0..self.options.rounds {
-            for start in (0..log.len()).step_by(TURN) {
-                let turn = start..log.len().min(start + TURN);
-                client.ask(&healthz, turn.clone(), |_, took| measured.healthz.record(took))?;
-                client.ask(&directory.log, turn, |index, took| {
-                    measured.log.record(took);
-                    best[index] = best[index].min(took);
+            for start in (0..log.len()).step_by(BATCH_SIZE) {
+                let batch = start..log.len().min(start + BATCH_SIZE);
+                client.send_all(&healthz, batch.clone(), |_, latency| {
+                    latencies.healthz.record(latency);
+                })?;
+                client.send_all(&directory.log, batch, |index, latency| {
+                    latencies.log.record(latency);
+                    best[index] = best[index].min(latency);
                 })?;
             }
         }
-        let slowest = best.into_iter().zip(log).max_by_key(|(took, _)| *took);
-        measured.slowest = slowest.map(|(took, keystroke)| (keystroke.query.clone(), took));
-        Ok(measured)
+        let slowest = best.into_iter().zip(log).max_by_key(|(latency, _)| *latency);
+        latencies.slowest = slowest.map(|(latency, keystroke)| (keystroke.query.clone(), latency));
+        Ok(latencies)
     }
 }
 
-impl Directory {
+impl ServedDirectory {
     fn memory(&self) -> Result<Memory> {
         Ok(Memory {
-            at_start: self.resident,
-            after_load: self.server.resident()?,
+            at_start: self.memory_at_start,
+            after_load: self.server.resident_memory()?,
         })
     }
 }
 
-fn requests(ask: &Asking, log: &[Keystroke], more: &str) -> Requests {
-    let mut requests = Requests::new(ask.address);
+fn log_requests(api: &ApiClient, log: &[Keystroke], filter: &str) -> Requests {
+    let mut requests = Requests::new(api.address);
     for keystroke in log {
-        requests.push(&search_path(ask, &keystroke.query, more));
+        requests.push(&search_path(api, &keystroke.query, filter));
     }
     requests
 }

@@ -1,41 +1,42 @@
-//! The figures of a search measurement and the table they make.
+//! The results of the search benchmark, and their table.
 
 use std::time::Duration;
 
-use crate::figures::{GIBIBYTE, grouped, latency, mebibytes, median, rate, ratio, seconds};
+use crate::format::{GIBIBYTE, latency, mebibytes, median, rate, ratio, seconds, with_commas};
 use crate::histogram::Histogram;
 use crate::hostile::{Bounds, Outcome};
-use crate::relevance::Line;
-use crate::summary::INDEX_BOUND;
+use crate::import_summary::MAX_INDEX_TIME;
+use crate::relevance::ScoreRow;
 use crate::table::{Table, Verdict};
 
-const SHARE_OF_HEALTHZ: f64 = 0.25;
-const SHARE_WITH_CAUSE: f64 = 0.7;
-const SHARE_WHEN_LARGE: f64 = 0.7;
-const P99_TIMES: u32 = 10;
-const WORST_TIMES: u32 = 100;
-const RESIDENT: u64 = GIBIBYTE;
-const RESIDENT_WHEN_LARGE: u64 = 10 * GIBIBYTE;
+const MIN_RATIO_TO_HEALTHZ: f64 = 0.25;
+const MIN_RATIO_WITH_CAUSE: f64 = 0.7;
+const MIN_RATIO_WHEN_LARGE: f64 = 0.7;
+const MAX_P99_RATIO: u32 = 10;
+const MAX_WORST_RATIO: u32 = 100;
+const MAX_MEMORY: u64 = GIBIBYTE;
+const MAX_MEMORY_WHEN_LARGE: u64 = 10 * GIBIBYTE;
 
-pub struct Figures {
+pub struct SearchResults {
     pub keystrokes: usize,
     pub rounds: u32,
     pub cause: String,
-    pub index: Option<Duration>,
+    pub index_time: Option<Duration>,
     pub memory: Memory,
     pub large_memory: Option<Memory>,
     pub rates: Rates,
-    pub alone: OneClient,
-    pub quality: Vec<Line>,
+    pub latencies: Latencies,
+    pub relevance: Vec<ScoreRow>,
     pub hostile: Vec<Outcome>,
 }
 
+/// Resident memory, in bytes.
 pub struct Memory {
     pub at_start: u64,
     pub after_load: u64,
 }
 
-/// Calls a second, one figure for each round.
+/// Requests per second, one value per round.
 #[derive(Default)]
 pub struct Rates {
     pub healthz: Vec<f64>,
@@ -44,236 +45,251 @@ pub struct Rates {
     pub large: Vec<f64>,
 }
 
-pub struct OneClient {
+/// Latencies of a single client.
+pub struct Latencies {
     pub healthz: Histogram,
     pub log: Histogram,
-    /// The query whose quickest answer took longest, so that a disturbance does not name the wrong one.
+    /// The query whose fastest response was the slowest of all, so that a disturbance does not select the
+    /// wrong one.
     pub slowest: Option<(String, Duration)>,
 }
 
-/// One row; the cell of the large directory is there only when one was measured.
+/// One row. The cell of the large directory is omitted if none was measured.
 #[derive(Default)]
 struct Row<'a> {
-    what: &'a str,
-    measured: String,
+    name: &'a str,
+    value: String,
     large: String,
     ratio: String,
-    to: &'a str,
+    relative_to: &'a str,
     bound: String,
 }
 
-impl Figures {
+impl SearchResults {
     pub fn table(&self) -> Table {
         let title = format!(
             "Search, {} keystrokes over HTTP with a key, median of {}",
-            grouped(self.keystrokes as u64),
+            with_commas(self.keystrokes as u64),
             self.rounds
         );
-        let mut columns = vec!["what", "measured", "large directory", "ratio", "to", "bound"];
+        let mut columns = vec![
+            "measurement",
+            "value",
+            "large directory",
+            "ratio",
+            "relative to",
+            "bound",
+        ];
         if self.large_memory.is_none() {
             columns.remove(2);
         }
         let mut table = Table::new(title, &columns);
-        self.rate_rows(&mut table);
-        self.latency_rows(&mut table);
-        self.memory_rows(&mut table);
-        self.quality_rows(&mut table);
-        self.hostile_rows(&mut table);
+        self.add_rate_rows(&mut table);
+        self.add_latency_rows(&mut table);
+        self.add_memory_rows(&mut table);
+        self.add_relevance_rows(&mut table);
+        self.add_hostile_rows(&mut table);
         table
     }
 
-    fn row(&self, table: &mut Table, row: &Row<'_>, verdict: Verdict) {
+    fn add_row(&self, table: &mut Table, row: &Row<'_>, verdict: Verdict) {
         let mut cells = vec![
-            row.what,
-            &row.measured,
+            row.name,
+            &row.value,
             &row.large,
             &row.ratio,
-            row.to,
+            row.relative_to,
             &row.bound,
         ];
         if self.large_memory.is_none() {
             cells.remove(2);
         }
-        table.row(&cells, verdict);
+        table.add_row(&cells, verdict);
     }
 
-    fn rate_rows(&self, table: &mut Table) {
+    fn add_rate_rows(&self, table: &mut Table) {
         let Rates {
             healthz,
             log,
             filtered,
             large,
         } = &self.rates;
-        let spoken = |rates: &[f64]| {
+        let median_rate = |rates: &[f64]| {
             if rates.is_empty() {
                 String::new()
             } else {
                 rate(median(rates.iter().copied()))
             }
         };
-        let times =
-            |part: &[f64], whole: &[f64]| median(part.iter().zip(whole).map(|(part, whole)| part / whole));
+        let median_ratio = |rates: &[f64], baseline: &[f64]| {
+            median(rates.iter().zip(baseline).map(|(rate, baseline)| rate / baseline))
+        };
         let row = Row {
-            what: "/healthz",
-            measured: spoken(healthz),
+            name: "/healthz",
+            value: median_rate(healthz),
             ..Row::default()
         };
-        self.row(table, &row, Verdict::Shown);
-        let mut against = |what: &str, (measured, large), value: f64, to: &str, bound: f64| {
-            let bound_text = format!(">= {}", ratio(bound));
+        self.add_row(table, &row, Verdict::Unbounded);
+        let mut add = |name: &str, (value, large), relative: f64, relative_to: &str, bound: f64| {
             let row = Row {
-                what,
-                measured,
+                name,
+                value,
                 large,
-                ratio: ratio(value),
-                to,
-                bound: bound_text,
+                ratio: ratio(relative),
+                relative_to,
+                bound: format!(">= {}", ratio(bound)),
             };
-            self.row(table, &row, Verdict::of(value >= bound));
+            self.add_row(table, &row, Verdict::of(relative >= bound));
         };
-        let to_healthz = times(log, healthz);
-        against(
+        let to_healthz = median_ratio(log, healthz);
+        add(
             "the log",
-            (spoken(log), String::new()),
+            (median_rate(log), String::new()),
             to_healthz,
             "/healthz",
-            SHARE_OF_HEALTHZ,
+            MIN_RATIO_TO_HEALTHZ,
         );
-        let to_unfiltered = times(filtered, log);
+        let to_unfiltered = median_ratio(filtered, log);
         let name = format!("the log with causes={}", self.cause);
-        against(
+        add(
             &name,
-            (spoken(filtered), String::new()),
+            (median_rate(filtered), String::new()),
             to_unfiltered,
             "the log",
-            SHARE_WITH_CAUSE,
+            MIN_RATIO_WITH_CAUSE,
         );
         if !large.is_empty() {
-            let value = times(large, log);
-            let cells = (spoken(log), spoken(large));
-            against(
+            let value = median_ratio(large, log);
+            let cells = (median_rate(log), median_rate(large));
+            add(
                 "the log on the large directory",
                 cells,
                 value,
                 "the log",
-                SHARE_WHEN_LARGE,
+                MIN_RATIO_WHEN_LARGE,
             );
         }
     }
 
-    fn latency_rows(&self, table: &mut Table) {
-        let OneClient {
+    fn add_latency_rows(&self, table: &mut Table) {
+        let Latencies {
             healthz,
             log,
             slowest,
-        } = &self.alone;
-        let figures = [
-            ("p50", healthz.at(0.5), log.at(0.5), None),
-            ("p99", healthz.at(0.99), log.at(0.99), Some(P99_TIMES)),
-            ("worst", healthz.worst(), log.worst(), Some(WORST_TIMES)),
+        } = &self.latencies;
+        let percentiles = [
+            ("p50", healthz.percentile(0.5), log.percentile(0.5), None),
+            (
+                "p99",
+                healthz.percentile(0.99),
+                log.percentile(0.99),
+                Some(MAX_P99_RATIO),
+            ),
+            ("max", healthz.max(), log.max(), Some(MAX_WORST_RATIO)),
         ];
-        for (name, healthz, log, bound) in figures {
-            let times = log.as_secs_f64() / healthz.as_secs_f64();
+        for (name, healthz, log, bound) in percentiles {
+            let relative = log.as_secs_f64() / healthz.as_secs_f64();
             let row = Row {
-                what: &format!("one client, {name}"),
-                measured: latency(log),
-                ratio: ratio(times),
-                to: &format!("/healthz, {}", latency(healthz)),
+                name: &format!("single client, {name}"),
+                value: latency(log),
+                ratio: ratio(relative),
+                relative_to: &format!("/healthz, {}", latency(healthz)),
                 bound: bound.map_or_else(String::new, |bound| format!("<= {bound} x")),
                 ..Row::default()
             };
-            let verdict = bound.map_or(Verdict::Shown, |bound| Verdict::of(times <= f64::from(bound)));
-            self.row(table, &row, verdict);
+            let verdict = bound.map_or(Verdict::Unbounded, |bound| {
+                Verdict::of(relative <= f64::from(bound))
+            });
+            self.add_row(table, &row, verdict);
         }
-        if let Some((query, took)) = slowest {
-            let median = healthz.at(0.5);
+        if let Some((query, slowest)) = slowest {
+            let median = healthz.percentile(0.5);
             let row = Row {
-                what: &format!("one client, slowest query {query:?}"),
-                measured: latency(*took),
-                ratio: ratio(took.as_secs_f64() / median.as_secs_f64()),
-                to: &format!("/healthz p50, {}", latency(median)),
+                name: &format!("single client, slowest query {query:?}"),
+                value: latency(*slowest),
+                ratio: ratio(slowest.as_secs_f64() / median.as_secs_f64()),
+                relative_to: &format!("/healthz p50, {}", latency(median)),
                 ..Row::default()
             };
-            self.row(table, &row, Verdict::Shown);
+            self.add_row(table, &row, Verdict::Unbounded);
         }
     }
 
-    fn memory_rows(&self, table: &mut Table) {
+    fn add_memory_rows(&self, table: &mut Table) {
         let large = self.large_memory.as_ref();
         let pairs = [
             (
-                "resident at start",
+                "resident memory at start",
                 self.memory.at_start,
                 large.map(|memory| memory.at_start),
             ),
             (
-                "resident after the load",
+                "resident memory after the load",
                 self.memory.after_load,
                 large.map(|memory| memory.after_load),
             ),
         ];
-        for (what, measured, large) in pairs {
-            let mut bound = format!("< {}", mebibytes(RESIDENT));
+        for (name, value, large) in pairs {
+            let mut bound = format!("< {}", mebibytes(MAX_MEMORY));
             if large.is_some() {
-                bound = format!("{bound}; large < {}", mebibytes(RESIDENT_WHEN_LARGE));
+                bound = format!("{bound}; large < {}", mebibytes(MAX_MEMORY_WHEN_LARGE));
             }
             let row = Row {
-                what,
-                measured: mebibytes(measured),
+                name,
+                value: mebibytes(value),
                 large: large.map_or_else(String::new, mebibytes),
-                ratio: ratio(measured as f64 / RESIDENT as f64),
-                to: "the bound",
+                ratio: ratio(value as f64 / MAX_MEMORY as f64),
+                relative_to: "the bound",
                 bound,
             };
-            let kept = measured < RESIDENT && large.is_none_or(|large| large < RESIDENT_WHEN_LARGE);
-            self.row(table, &row, Verdict::of(kept));
+            let is_met = value < MAX_MEMORY && large.is_none_or(|large| large < MAX_MEMORY_WHEN_LARGE);
+            self.add_row(table, &row, Verdict::of(is_met));
         }
-        if let Some(index) = self.index {
+        if let Some(index_time) = self.index_time {
             let row = Row {
-                what: "building the index",
-                measured: seconds(index),
-                ratio: ratio(index.as_secs_f64() / INDEX_BOUND.as_secs_f64()),
-                to: "the bound",
-                bound: format!("< {}", seconds(INDEX_BOUND)),
+                name: "building the index",
+                value: seconds(index_time),
+                ratio: ratio(index_time.as_secs_f64() / MAX_INDEX_TIME.as_secs_f64()),
+                relative_to: "the bound",
+                bound: format!("< {}", seconds(MAX_INDEX_TIME)),
                 ..Row::default()
             };
-            self.row(table, &row, Verdict::of(index < INDEX_BOUND));
+            self.add_row(table, &row, Verdict::of(index_time < MAX_INDEX_TIME));
         }
     }
 
-    fn quality_rows(&self, table: &mut Table) {
-        for line in &self.quality {
-            let (bound, ratio) = line.bound_and_ratio();
-            let to = if bound.is_empty() { "" } else { "the bound" };
-            let measured = format!("{:.3}", line.score);
+    fn add_relevance_rows(&self, table: &mut Table) {
+        for score in &self.relevance {
+            let (bound, ratio) = score.bound_and_ratio();
+            let relative_to = if bound.is_empty() { "" } else { "the bound" };
             let row = Row {
-                what: &line.what,
-                measured,
+                name: &score.name,
+                value: format!("{:.3}", score.score),
                 ratio,
-                to,
+                relative_to,
                 bound,
                 ..Row::default()
             };
-            self.row(table, &row, line.verdict());
+            self.add_row(table, &row, score.verdict());
         }
     }
 
-    fn hostile_rows(&self, table: &mut Table) {
-        let healthz = &self.alone.healthz;
+    fn add_hostile_rows(&self, table: &mut Table) {
+        let healthz = &self.latencies.healthz;
         let bounds = Bounds {
-            p99: healthz.at(0.99) * P99_TIMES,
-            worst: healthz.worst() * WORST_TIMES,
+            p99: healthz.percentile(0.99) * MAX_P99_RATIO,
+            max: healthz.max() * MAX_WORST_RATIO,
         };
         for outcome in &self.hostile {
             let row = Row {
-                what: &format!("hostile: {}", outcome.name),
-                measured: outcome.spoken(),
-                ratio: outcome.times(healthz.at(0.99)),
-                to: "/healthz p99",
-                bound: format!("p99 <= {P99_TIMES} x, worst <= {WORST_TIMES} x"),
+                name: &format!("hostile: {}", outcome.name),
+                value: outcome.summary(),
+                ratio: outcome.ratio_to(healthz.percentile(0.99)),
+                relative_to: "/healthz p99",
+                bound: format!("p99 <= {MAX_P99_RATIO} x, max <= {MAX_WORST_RATIO} x"),
                 ..Row::default()
             };
-            self.row(table, &row, outcome.verdict(&bounds));
+            self.add_row(table, &row, outcome.verdict(&bounds));
         }
     }
 }
@@ -289,15 +305,15 @@ mod tests {
         histogram
     }
 
-    fn figures() -> Figures {
-        Figures {
+    fn results() -> SearchResults {
+        SearchResults {
             keystrokes: 2,
             rounds: 2,
             cause: "animals".to_owned(),
-            index: Some(Duration::from_secs(30)),
+            index_time: Some(Duration::from_secs(30)),
             memory: Memory {
-                at_start: RESIDENT / 2,
-                after_load: RESIDENT / 2,
+                at_start: MAX_MEMORY / 2,
+                after_load: MAX_MEMORY / 2,
             },
             large_memory: None,
             rates: Rates {
@@ -306,59 +322,59 @@ mod tests {
                 filtered: vec![24_000.0, 12_000.0],
                 large: Vec::new(),
             },
-            alone: OneClient {
+            latencies: Latencies {
                 healthz: histogram(20),
                 log: histogram(100),
                 slowest: Some(("a".to_owned(), Duration::from_micros(90))),
             },
-            quality: Vec::new(),
+            relevance: Vec::new(),
             hostile: Vec::new(),
         }
     }
 
     #[test]
-    fn a_search_within_all_bounds_misses_none() {
-        let table = figures().table();
-        assert_eq!(table.missed(), 0, "{table}");
+    fn results_within_all_bounds_miss_none() {
+        let table = results().table();
+        assert_eq!(table.missed_bounds(), 0, "{table}");
         assert!(table.to_string().contains("0.30 x") && table.to_string().contains("0.80 x"));
         assert!(!table.to_string().contains("large"));
     }
 
     #[test]
-    fn every_bound_can_be_missed_alone() {
-        let changes: [fn(&mut Figures); 7] = [
-            |figures| figures.rates.healthz = vec![200_000.0, 100_000.0],
-            |figures| figures.rates.filtered = vec![20_000.0, 10_000.0],
-            |figures| figures.memory.after_load = RESIDENT,
-            |figures| figures.index = Some(INDEX_BOUND),
-            |figures| {
-                figures.large_memory = Some(Memory {
+    fn each_bound_is_checked() {
+        let changes: [fn(&mut SearchResults); 7] = [
+            |results| results.rates.healthz = vec![200_000.0, 100_000.0],
+            |results| results.rates.filtered = vec![20_000.0, 10_000.0],
+            |results| results.memory.after_load = MAX_MEMORY,
+            |results| results.index_time = Some(MAX_INDEX_TIME),
+            |results| {
+                results.large_memory = Some(Memory {
                     at_start: 0,
-                    after_load: RESIDENT_WHEN_LARGE,
+                    after_load: MAX_MEMORY_WHEN_LARGE,
                 });
             },
-            |figures| figures.rates.large = vec![20_000.0, 10_000.0],
-            |figures| {
-                figures.quality = vec![Line {
-                    what: String::new(),
+            |results| results.rates.large = vec![20_000.0, 10_000.0],
+            |results| {
+                results.relevance = vec![ScoreRow {
+                    name: String::new(),
                     score: 0.5,
                     bound: Some(Bound::AtLeast(0.56)),
                 }];
             },
         ];
         for (number, change) in changes.into_iter().enumerate() {
-            let mut figures = figures();
-            change(&mut figures);
-            assert_eq!(figures.table().missed(), 1, "change {number}");
+            let mut results = results();
+            change(&mut results);
+            assert_eq!(results.table().missed_bounds(), 1, "change {number}");
         }
     }
 
     #[test]
     fn a_slow_tail_misses_its_bound() {
-        let mut figures = figures();
-        figures.alone.log = histogram(201);
-        assert_eq!(figures.table().missed(), 1);
-        figures.alone.log = histogram(2_001);
-        assert_eq!(figures.table().missed(), 2);
+        let mut results = results();
+        results.latencies.log = histogram(201);
+        assert_eq!(results.table().missed_bounds(), 1);
+        results.latencies.log = histogram(2_001);
+        assert_eq!(results.table().missed_bounds(), 2);
     }
 }

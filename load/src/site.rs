@@ -1,196 +1,203 @@
-//! How the rate of profile pages stands to that of `/healthz`, and whether each keystroke on the home page gets what the
-//! interface answers, as fast as there.
+//! Measures the rate of profile pages, compared with `/healthz`, and the search on the home page, compared
+//! with the API.
+//!
+//! Each keystroke on the home page must return the same results as the API.
 
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use crate::cleanup::Workplace;
+use crate::cleanup::ScratchDir;
+use crate::client::{SingleClient, require_success, saturate};
 use crate::connection::Connection;
-use crate::disturbance::{self, Watch};
-use crate::drive::{Alone, require_success, saturate};
-use crate::figures::{grouped, latency, median, rate, ratio};
+use crate::format::{latency, median, rate, ratio, with_commas};
 use crate::histogram::Histogram;
-use crate::options::{Options, Serving};
-use crate::requests::{Requests, get, segment};
-use crate::sample::{Asking, Identifiers, eins_of_file, eins_of_service, identifiers};
+use crate::interference::{self, CpuMonitor};
+use crate::options::{Options, ServerOptions};
+use crate::requests::{Requests, encode_segment, get_request};
+use crate::sample::{
+    ApiClient, Identifiers, look_up_identifiers, sample_eins_from_api, sample_eins_from_file,
+};
 use crate::table::{Table, Verdict};
 
-const SHARE_OF_HEALTHZ: f64 = 1.0 / 3.0;
-/// What the median of the home page may be to that of the interface.
-const TIMES_OF_SEARCH: f64 = 1.5;
-/// An address may ask the home page so often in a minute, twice each; the interface is asked as often.
-const KEYSTROKES: usize = 500;
-const HITS: &str = "&take=8";
+const MIN_RATIO_TO_HEALTHZ: f64 = 1.0 / 3.0;
+/// Upper bound for the median latency of the home page, relative to the API.
+const MAX_RATIO_TO_API: f64 = 1.5;
+/// Each keystroke is sent twice, and the home page accepts 1,200 requests per minute from one visitor.
+const KEYSTROKE_COUNT: usize = 500;
+const TAKE: &str = "&take=8";
 
 #[derive(Args)]
 pub struct Site {
     #[command(flatten)]
     pub options: Options,
     #[command(flatten)]
-    serving: Serving,
-    /// Nonprofits whose pages are read
+    serving: ServerOptions,
+    /// Number of nonprofits whose pages are requested
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     sample: u32,
 }
 
-/// A kind of page, and its rate in each round.
-struct Kind {
+/// The requests to one kind of page, and the rate of each round.
+struct Workload {
     name: &'static str,
     requests: Requests,
     rates: Vec<f64>,
 }
 
-/// The same keystrokes, asked of the home page and of the interface.
-struct Keystrokes {
+/// The same keystrokes, sent to the home page and to the API.
+struct KeystrokeComparison {
     home: Histogram,
-    interface: Histogram,
+    api: Histogram,
     count: usize,
     differing: usize,
 }
 
 impl Site {
-    pub fn measure(&self, workplace: &Workplace) -> Result<Table> {
-        let prepared = self.serving.prepare(&self.options.causeway, workplace)?;
+    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+        let prepared = self.serving.prepare(&self.options.causeway, scratch)?;
         let (causeway, cores) = (&prepared.causeway, self.serving.cores);
-        let key = causeway.key(self.serving.limit)?;
-        cores.pin_this_program(workplace)?;
+        let key = causeway.create_public_key(self.serving.limit)?;
+        cores.pin_client(scratch)?;
         let server = causeway.serve(cores)?;
-        let ask = Asking {
+        let api = ApiClient {
             address: server.address,
-            key: key.text.clone(),
+            key: key.value.clone(),
         };
         let mut connection = Connection::open(server.address)?;
         let eins = match &prepared.file {
-            Some(file) => eins_of_file(file, self.sample as usize)?,
-            None => eins_of_service(&mut connection, &ask, self.sample as usize)?,
+            Some(file) => sample_eins_from_file(file, self.sample as usize)?,
+            None => sample_eins_from_api(&mut connection, &api, self.sample as usize)?,
         };
-        let sample = identifiers(&mut connection, &ask, eins)?;
-        let mut kinds = kinds(&ask, &sample);
-        let watches = Watch::both_cores(cores, &[server.process()]);
-        let time = self.options.round_time()?;
+        let sample = look_up_identifiers(&mut connection, &api, eins)?;
+        let mut workloads = workloads(&api, &sample);
+        let monitors = CpuMonitor::for_cores(cores, &[server.process_id()]);
+        let duration = self.options.round_duration()?;
         for round in 1..=self.options.rounds {
-            for kind in &mut kinds {
-                let measured = saturate(&kind.requests, self.serving.connections.into(), time)?;
-                kind.rates.push(measured.rate());
-                eprintln!("round {round}: {} {}", kind.name, rate(measured.rate()));
+            for workload in &mut workloads {
+                let measured = saturate(&workload.requests, self.serving.connections.into(), duration)?;
+                workload.rates.push(measured.rate());
+                eprintln!("round {round}: {} {}", workload.name, rate(measured.rate()));
             }
         }
-        let keystrokes = type_names(&ask, &sample)?;
-        let mut table = self.table(sample.len(), &kinds, &keystrokes);
-        table.note(disturbance::note(&watches));
-        server.stop(workplace)?;
+        let keystrokes = compare_keystrokes(&api, &sample)?;
+        let mut table = self.table(sample.len(), &workloads, &keystrokes);
+        table.add_note(interference::note(&monitors));
+        server.stop(scratch)?;
         Ok(table)
     }
 
-    fn table(&self, sample: usize, kinds: &[Kind], keystrokes: &Keystrokes) -> Table {
+    fn table(&self, sample: usize, workloads: &[Workload], keystrokes: &KeystrokeComparison) -> Table {
         let title = format!(
             "Pages of {} nonprofits, {} connections, median of {}",
-            grouped(sample as u64),
+            with_commas(sample as u64),
             self.serving.connections,
             self.options.rounds
         );
-        let mut table = Table::new(title, &["what", "measured", "ratio", "to", "bound"]);
-        let healthz = &kinds[0].rates;
-        for Kind { name, rates, .. } in kinds {
-            let measured = rate(median(rates.iter().copied()));
-            let times = median(rates.iter().zip(healthz).map(|(own, other)| own / other));
+        let mut table = Table::new(title, &["measurement", "value", "ratio", "relative to", "bound"]);
+        let healthz = &workloads[0].rates;
+        for Workload { name, rates, .. } in workloads {
+            let value = rate(median(rates.iter().copied()));
+            let relative = median(rates.iter().zip(healthz).map(|(rate, healthz)| rate / healthz));
             let (bound, verdict) = match *name {
                 "profiles" => (
-                    format!(">= {}", ratio(SHARE_OF_HEALTHZ)),
-                    Verdict::of(times >= SHARE_OF_HEALTHZ),
+                    format!(">= {}", ratio(MIN_RATIO_TO_HEALTHZ)),
+                    Verdict::of(relative >= MIN_RATIO_TO_HEALTHZ),
                 ),
-                _ => (String::new(), Verdict::Shown),
+                _ => (String::new(), Verdict::Unbounded),
             };
-            table.row(&[name, &measured, &ratio(times), "/healthz", &bound], verdict);
+            table.add_row(&[name, &value, &ratio(relative), "/healthz", &bound], verdict);
         }
-        keystrokes.add_to(&mut table);
+        keystrokes.add_rows(&mut table);
         table
     }
 }
 
-fn kinds(ask: &Asking, sample: &[Identifiers]) -> Vec<Kind> {
-    let mut profiles = Requests::new(ask.address);
+fn workloads(api: &ApiClient, sample: &[Identifiers]) -> Vec<Workload> {
+    let mut profiles = Requests::new(api.address);
     for nonprofit in sample {
-        profiles.push(&format!("/{}", segment(&nonprofit.slug)));
+        profiles.push(&format!("/{}", encode_segment(&nonprofit.slug)));
     }
-    let kind = |name, requests| Kind {
+    let workload = |name, requests| Workload {
         name,
         requests,
         rates: Vec::new(),
     };
     vec![
-        kind("/healthz", Requests::of_path(ask.address, "/healthz")),
-        kind("profiles", profiles),
-        kind("home", Requests::of_path(ask.address, "/")),
-        kind("causes", Requests::of_path(ask.address, "/causes")),
+        workload("/healthz", Requests::of_path(api.address, "/healthz")),
+        workload("profiles", profiles),
+        workload("home", Requests::of_path(api.address, "/")),
+        workload("causes", Requests::of_path(api.address, "/causes")),
     ]
 }
 
-/// Types the beginnings of names on the home page, and asks the interface the same.
-fn type_names(ask: &Asking, sample: &[Identifiers]) -> Result<Keystrokes> {
-    let mut typed: Vec<String> = sample
+/// Sends the beginnings of names to the home page and to the API.
+fn compare_keystrokes(api: &ApiClient, sample: &[Identifiers]) -> Result<KeystrokeComparison> {
+    let mut queries: Vec<String> = sample
         .iter()
         .map(|nonprofit| beginning(&nonprofit.slug))
         .collect();
-    typed.sort_unstable();
-    typed.dedup();
-    typed.truncate(KEYSTROKES);
-    let (mut home, mut interface) = (Requests::new(ask.address), Requests::new(ask.address));
-    let mut connection = Connection::open(ask.address)?;
+    queries.sort_unstable();
+    queries.dedup();
+    queries.truncate(KEYSTROKE_COUNT);
+    let (mut home_requests, mut api_requests) = (Requests::new(api.address), Requests::new(api.address));
+    let mut connection = Connection::open(api.address)?;
     let mut body = |request: &[u8]| -> Result<Vec<u8>> {
-        let answer = connection.call(request)?;
-        require_success(&answer)?;
-        Ok(answer.body.to_vec())
+        let response = connection.request(request)?;
+        require_success(&response)?;
+        Ok(response.body.to_vec())
     };
     let mut differing = 0;
-    for text in &typed {
-        let typed_there = format!("/search.json?q={}", segment(text));
-        let asked_there = ask.path(&format!("search/{}", segment(text)), HITS);
-        let here = body(get(ask.address, &typed_there).as_bytes())?;
-        differing += usize::from(here != body(get(ask.address, &asked_there).as_bytes())?);
-        home.push(&typed_there);
-        interface.push(&asked_there);
+    for query in &queries {
+        let home_path = format!("/search.json?q={}", encode_segment(query));
+        let api_path = api.path(&format!("search/{}", encode_segment(query)), TAKE);
+        let home_body = body(get_request(api.address, &home_path).as_bytes())?;
+        let api_body = body(get_request(api.address, &api_path).as_bytes())?;
+        differing += usize::from(home_body != api_body);
+        home_requests.push(&home_path);
+        api_requests.push(&api_path);
     }
-    ensure!(!typed.is_empty(), "there is nothing to type");
-    let mut keystrokes = Keystrokes {
+    ensure!(!queries.is_empty(), "the sample has no names to search for");
+    let mut keystrokes = KeystrokeComparison {
         home: Histogram::new(),
-        interface: Histogram::new(),
-        count: typed.len(),
+        api: Histogram::new(),
+        count: queries.len(),
         differing,
     };
-    let mut client = Alone::new(ask.address)?;
-    for index in 0..typed.len() {
-        client.ask(&home, index..index + 1, |_, took| keystrokes.home.record(took))?;
-        client.ask(&interface, index..index + 1, |_, took| {
-            keystrokes.interface.record(took);
+    let mut client = SingleClient::new(api.address)?;
+    for index in 0..queries.len() {
+        client.send_all(&home_requests, index..index + 1, |_, latency| {
+            keystrokes.home.record(latency);
+        })?;
+        client.send_all(&api_requests, index..index + 1, |_, latency| {
+            keystrokes.api.record(latency);
         })?;
     }
     Ok(keystrokes)
 }
 
-/// What somebody has typed of a name after a word and a half.
+/// Returns the beginning of a name, about a word and a half.
 fn beginning(slug: &str) -> String {
     let words: String = slug.replace('-', " ").chars().take(9).collect();
     words.trim().to_owned()
 }
 
-impl Keystrokes {
-    fn add_to(&self, table: &mut Table) {
-        let (home, interface) = (self.home.at(0.5), self.interface.at(0.5));
-        let times = home.as_secs_f64() / interface.as_secs_f64().max(f64::EPSILON);
-        let to = format!("interface, {}", latency(interface));
-        let bound = format!("<= {}", ratio(TIMES_OF_SEARCH));
+impl KeystrokeComparison {
+    fn add_rows(&self, table: &mut Table) {
+        let (home, api) = (self.home.percentile(0.5), self.api.percentile(0.5));
+        let relative = home.as_secs_f64() / api.as_secs_f64().max(f64::EPSILON);
+        let relative_to = format!("API, {}", latency(api));
+        let bound = format!("<= {}", ratio(MAX_RATIO_TO_API));
         let cells = [
-            "a keystroke at home, p50",
+            "keystroke on the home page, p50",
             &latency(home),
-            &ratio(times),
-            &to,
+            &ratio(relative),
+            &relative_to,
             &bound,
         ];
-        table.row(&cells, Verdict::of(times <= TIMES_OF_SEARCH));
-        let same = format!("{} of {}", self.count - self.differing, self.count);
-        let cells = ["answers that are those of the interface", &same, "", "", "all"];
-        table.row(&cells, Verdict::of(self.differing == 0));
+        table.add_row(&cells, Verdict::of(relative <= MAX_RATIO_TO_API));
+        let equal = format!("{} of {}", self.count - self.differing, self.count);
+        let cells = ["same results as the API", &equal, "", "", "all"];
+        table.add_row(&cells, Verdict::of(self.differing == 0));
     }
 }
 
@@ -199,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_beginning_of_a_name_ends_within_a_word() {
+    fn the_beginning_of_a_name_has_nine_characters() {
         assert_eq!(beginning("american-red-cross"), "american");
         assert_eq!(beginning("red-cross-of-x"), "red cross");
         assert_eq!(beginning("ymca"), "ymca");

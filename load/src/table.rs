@@ -1,31 +1,31 @@
-//! The one table a program prints: aligned Markdown, so that the terminal and the file show the same text.
+//! The table that a benchmark prints, as aligned Markdown that reads well both on a terminal and in a file.
 
 use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Whether a measured figure keeps the bound that stands beside it.
+/// Whether a measurement is within its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    Kept,
+    Met,
     Missed,
-    /// A figure to read, with no bound of its own.
-    Shown,
+    /// The measurement has no bound and is shown for information.
+    Unbounded,
 }
 
 impl Verdict {
-    pub fn of(kept: bool) -> Self {
-        if kept { Self::Kept } else { Self::Missed }
+    pub fn of(is_met: bool) -> Self {
+        if is_met { Self::Met } else { Self::Missed }
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Kept => "kept",
+            Self::Met => "met",
             Self::Missed => "MISSED",
-            Self::Shown => "",
+            Self::Unbounded => "",
         })
     }
 }
@@ -35,11 +35,11 @@ pub struct Table {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
     notes: Vec<String>,
-    missed: usize,
+    missed_bounds: usize,
 }
 
 impl Table {
-    /// The last column, the verdict, is added by the table itself.
+    /// Creates an empty table with the given columns, followed by a verdict column.
     pub fn new(title: impl Into<String>, columns: &[&str]) -> Self {
         let columns = columns
             .iter()
@@ -52,29 +52,30 @@ impl Table {
             columns,
             rows: Vec::new(),
             notes: Vec::new(),
-            missed: 0,
+            missed_bounds: 0,
         }
     }
 
-    pub fn row(&mut self, cells: &[&str], verdict: Verdict) {
+    pub fn add_row(&mut self, cells: &[&str], verdict: Verdict) {
         assert_eq!(
             cells.len() + 1,
             self.columns.len(),
-            "a row has one cell for each column"
+            "a row needs one cell per column"
         );
         let mut row: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
         row.push(verdict.to_string());
         self.rows.push(row);
-        self.missed += usize::from(verdict == Verdict::Missed);
+        self.missed_bounds += usize::from(verdict == Verdict::Missed);
     }
 
-    /// A sentence under the table.
-    pub fn note(&mut self, text: String) {
+    /// Adds a paragraph below the table.
+    pub fn add_note(&mut self, text: String) {
         self.notes.push(text);
     }
 
-    pub fn missed(&self) -> usize {
-        self.missed
+    /// Returns the number of rows that missed their bound.
+    pub fn missed_bounds(&self) -> usize {
+        self.missed_bounds
     }
 
     pub fn write(&self, file: &Path) -> Result<()> {
@@ -127,15 +128,15 @@ mod tests {
     #[test]
     fn a_table_is_aligned_markdown_with_a_verdict_column() {
         let mut table = Table::new("Import", &["what", "seconds"]);
-        table.row(&["causeway", "12.5"], Verdict::Kept);
-        table.row(&["a|b", "1"], Verdict::Missed);
-        table.row(&["note", "-"], Verdict::Shown);
-        table.note("All on one machine.".to_owned());
-        assert_eq!(table.missed(), 1);
+        table.add_row(&["causeway", "12.5"], Verdict::Met);
+        table.add_row(&["a|b", "1"], Verdict::Missed);
+        table.add_row(&["note", "-"], Verdict::Unbounded);
+        table.add_note("All on one machine.".to_owned());
+        assert_eq!(table.missed_bounds(), 1);
         let expected = "## Import\n\n\
             | what     | seconds | verdict |\n\
             |:---------|--------:|--------:|\n\
-            | causeway |    12.5 |    kept |\n\
+            | causeway |    12.5 |     met |\n\
             | a\\|b     |       1 |  MISSED |\n\
             | note     |       - |         |\n\n\
             All on one machine.\n";

@@ -1,25 +1,27 @@
-//! What `import irs --json` says it did: one object with the counts of new, changed, gone and refused rows.
-//! A count may be a number or the list of what is counted, and may stand at any depth.
+//! Parses the output of `import irs --json`: one object with the number of new, changed, gone and refused
+//! rows.
+//!
+//! A count may be a number or a list, at any depth of the object.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// Building the index of 1.8 million nonprofits on two cores takes less.
-pub const INDEX_BOUND: Duration = Duration::from_secs(40);
+/// Upper bound for building the index of 1.8 million nonprofits on two cores.
+pub const MAX_INDEX_TIME: Duration = Duration::from_secs(40);
 
 #[derive(Debug)]
-pub struct Summary {
+pub struct ImportSummary {
     pub new: u64,
     pub changed: u64,
     pub gone: u64,
     pub refused: u64,
-    /// How long building the search index took, where the import tells.
-    pub index: Option<Duration>,
+    /// Time to build the search index, if the import reported it.
+    pub index_time: Option<Duration>,
 }
 
-impl Summary {
+impl ImportSummary {
     pub fn parse(output: &str) -> Result<Self> {
         let line = output
             .lines()
@@ -39,24 +41,25 @@ impl Summary {
             changed: count("changed")?,
             gone: count("gone")?,
             refused: count("refused")?,
-            index: index_time(&value),
+            index_time: index_time(&value),
         })
     }
 
-    pub fn changes_nothing(&self) -> bool {
+    /// Returns whether the import left the directory as it was.
+    pub fn is_unchanged(&self) -> bool {
         self.new == 0 && self.changed == 0 && self.gone == 0
     }
 }
 
-/// `index_ms`, `index_seconds`, `indexMs` and the like.
+/// Finds the build time of the index under a key such as `index_ms`, `index_seconds` or `indexMs`.
 fn index_time(value: &Value) -> Option<Duration> {
-    let timed = |key: &str| key.starts_with("index") && unit_of(key).is_some();
-    let (key, value) = find(value, &timed)?;
-    let seconds = value.as_f64()? * unit_of(key)?;
+    let is_index_time = |key: &str| key.starts_with("index") && seconds_per_unit(key).is_some();
+    let (key, value) = find(value, &is_index_time)?;
+    let seconds = value.as_f64()? * seconds_per_unit(key)?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-fn unit_of(key: &str) -> Option<f64> {
+fn seconds_per_unit(key: &str) -> Option<f64> {
     let key = key.to_ascii_lowercase();
     if key.ends_with("ms") || key.ends_with("millis") || key.ends_with("milliseconds") {
         Some(0.001)
@@ -67,11 +70,12 @@ fn unit_of(key: &str) -> Option<f64> {
     }
 }
 
-fn find<'v>(value: &'v Value, wanted: &dyn Fn(&str) -> bool) -> Option<(&'v str, &'v Value)> {
+/// Finds the first key that `matches`, searching nested objects last.
+fn find<'v>(value: &'v Value, matches: &dyn Fn(&str) -> bool) -> Option<(&'v str, &'v Value)> {
     let object = value.as_object()?;
-    let here = object.iter().find(|(key, _)| wanted(key));
+    let here = object.iter().find(|(key, _)| matches(key));
     here.map(|(key, value)| (key.as_str(), value))
-        .or_else(|| object.values().find_map(|inner| find(inner, wanted)))
+        .or_else(|| object.values().find_map(|inner| find(inner, matches)))
 }
 
 #[cfg(test)]
@@ -79,29 +83,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_found_as_numbers_or_lists_at_any_depth() {
+    fn counts_may_be_numbers_or_lists_at_any_depth() {
         let text =
             r#"{"file":"x","rows":{"new":3,"changed":0,"gone":0},"refused":[{"line":2}],"index_ms":1500}"#;
-        let summary = Summary::parse(text).unwrap();
+        let summary = ImportSummary::parse(text).unwrap();
         assert_eq!(
             (summary.new, summary.changed, summary.gone, summary.refused),
             (3, 0, 0, 1)
         );
-        assert_eq!(summary.index, Some(Duration::from_millis(1500)));
-        assert!(!summary.changes_nothing());
+        assert_eq!(summary.index_time, Some(Duration::from_millis(1500)));
+        assert!(!summary.is_unchanged());
     }
 
     #[test]
-    fn an_import_of_the_same_changes_nothing() {
-        let summary = Summary::parse(r#"{"new":0,"changed":0,"gone":0,"refused":7}"#).unwrap();
-        assert!(summary.changes_nothing());
-        assert_eq!(summary.index, None);
+    fn a_repeated_import_changes_nothing() {
+        let summary = ImportSummary::parse(r#"{"new":0,"changed":0,"gone":0,"refused":7}"#).unwrap();
+        assert!(summary.is_unchanged());
+        assert_eq!(summary.index_time, None);
     }
 
     #[test]
-    fn a_missing_count_is_named() {
-        let error = Summary::parse(r#"{"new":0,"changed":0,"refused":0}"#).unwrap_err();
+    fn the_error_names_a_missing_count() {
+        let error = ImportSummary::parse(r#"{"new":0,"changed":0,"refused":0}"#).unwrap_err();
         assert!(error.to_string().contains("gone"));
-        assert!(Summary::parse("done").is_err());
+        assert!(ImportSummary::parse("done").is_err());
     }
 }

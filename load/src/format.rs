@@ -1,4 +1,4 @@
-//! How figures are written in a table, and the median that stands for several rounds.
+//! Formats measurements for a table, and computes medians.
 
 use std::time::Duration;
 
@@ -21,11 +21,11 @@ pub fn latency(duration: Duration) -> String {
 }
 
 pub fn mebibytes(bytes: u64) -> String {
-    format!("{} MiB", grouped(bytes / MEBIBYTE))
+    format!("{} MiB", with_commas(bytes / MEBIBYTE))
 }
 
-pub fn rate(calls_per_second: f64) -> String {
-    format!("{}/s", grouped(calls_per_second.round() as u64))
+pub fn rate(requests_per_second: f64) -> String {
+    format!("{}/s", with_commas(requests_per_second.round() as u64))
 }
 
 pub fn ratio(value: f64) -> String {
@@ -36,7 +36,7 @@ pub fn ratio(value: f64) -> String {
     }
 }
 
-pub fn grouped(number: u64) -> String {
+pub fn with_commas(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -48,12 +48,12 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// `part / whole`, and zero where there is nothing to divide by.
-pub fn share(part: f64, whole: f64) -> f64 {
+/// Returns `part / whole`, or zero if `whole` is zero.
+pub fn fraction(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
-/// The middle value; of an even number the mean of the two in the middle; zero of none.
+/// Returns the median, or zero if there are no values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -70,10 +70,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_read_well() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_800_000), "1,800,000");
+    fn measurements_are_formatted_with_units() {
+        assert_eq!(with_commas(0), "0");
+        assert_eq!(with_commas(999), "999");
+        assert_eq!(with_commas(1_800_000), "1,800,000");
         assert_eq!(rate(119_999.7), "120,000/s");
         assert_eq!(latency(Duration::from_nanos(8_400)), "8.4 us");
         assert_eq!(latency(Duration::from_micros(250)), "250 us");
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_of_an_even_number_is_between_the_two_in_the_middle() {
+    fn the_median_of_an_even_count_is_the_mean_of_the_middle_two() {
         assert!((median([3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
         assert!((median([4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < f64::EPSILON);
         assert!(median([]).abs() < f64::EPSILON);

@@ -1,6 +1,8 @@
-//! Calls in a closed loop: every connection has one request under way and sends the next when its answer is in.
-//! Answers are read in the order of sending. A server on one core gains nothing from another order, and so a call
-//! costs this program two system calls and no polling.
+//! Sends requests in a closed loop: each connection sends its next request when the previous response has
+//! arrived.
+//!
+//! Responses are read in the order of the requests. A server on one core gains nothing from another order,
+//! and each request costs this program two system calls and no polling.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -8,23 +10,25 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::connection::{Answer, Connection};
+use crate::connection::{Connection, Response};
 use crate::requests::Requests;
 
+/// The number of requests in a round, and how long they took.
 pub struct Round {
-    pub calls: u64,
+    pub requests: u64,
     pub elapsed: Duration,
 }
 
 impl Round {
     pub fn rate(&self) -> f64 {
-        self.calls as f64 / self.elapsed.as_secs_f64()
+        self.requests as f64 / self.elapsed.as_secs_f64()
     }
 }
 
-/// Keeps the server busy over `connections` for `time` and then on to the end of the list, so that every round
-/// sends each request equally often.
-pub fn saturate(requests: &Requests, connections: usize, time: Duration) -> Result<Round> {
+/// Keeps the server busy over `connections` for at least `duration`.
+///
+/// Stops at the end of the list, so that every round sends each request equally often.
+pub fn saturate(requests: &Requests, connections: usize, duration: Duration) -> Result<Round> {
     let address = requests.address();
     let mut connections = (0..connections)
         .map(|_| Connection::open(address))
@@ -35,61 +39,67 @@ pub fn saturate(requests: &Requests, connections: usize, time: Duration) -> Resu
         connection.send(requests.get(next))?;
         next = (next + 1) % requests.len();
     }
-    let (mut turn, mut calls, mut under_way) = (0, 0, connections.len());
-    let mut over = false;
-    while under_way > 0 {
-        let connection = &mut connections[turn];
+    let (mut current, mut completed, mut in_flight) = (0, 0, connections.len());
+    let mut is_over = false;
+    while in_flight > 0 {
+        let connection = &mut connections[current];
         require_success(&connection.receive()?)?;
-        calls += 1;
-        over = over || (next == 0 && started.elapsed() >= time);
-        if over {
-            under_way -= 1;
+        completed += 1;
+        is_over = is_over || (next == 0 && started.elapsed() >= duration);
+        if is_over {
+            in_flight -= 1;
         } else {
             connection.send(requests.get(next))?;
             next = (next + 1) % requests.len();
         }
-        turn = (turn + 1) % connections.len();
+        current = (current + 1) % connections.len();
     }
     Ok(Round {
-        calls,
+        requests: completed,
         elapsed: started.elapsed(),
     })
 }
 
-/// A single client that asks one thing after the other and is told how long each took.
-pub struct Alone {
+/// A client that sends one request after another and measures the latency of each.
+pub struct SingleClient {
     connection: Connection,
 }
 
-impl Alone {
+impl SingleClient {
     pub fn new(address: SocketAddr) -> Result<Self> {
         Ok(Self {
             connection: Connection::open(address)?,
         })
     }
 
-    pub fn ask(
+    /// Sends the requests of `range`, which wraps around the list, and passes each index and latency to
+    /// `record`.
+    pub fn send_all(
         &mut self,
         requests: &Requests,
         range: Range<usize>,
-        mut took: impl FnMut(usize, Duration),
+        mut record: impl FnMut(usize, Duration),
     ) -> Result<()> {
         for index in range {
             let started = Instant::now();
-            let answer = self.connection.call(requests.get(index % requests.len()))?;
+            let response = self.connection.request(requests.get(index % requests.len()))?;
             let elapsed = started.elapsed();
-            require_success(&answer)?;
-            took(index, elapsed);
+            require_success(&response)?;
+            record(index, elapsed);
         }
         Ok(())
     }
 }
 
-pub fn require_success(answer: &Answer<'_>) -> Result<()> {
-    match answer.status {
+/// Returns an error unless the status is 200.
+pub fn require_success(response: &Response<'_>) -> Result<()> {
+    match response.status {
         200 => Ok(()),
-        429 => bail!("the key ran into its limit: give a higher one with --limit"),
-        status => bail!("a call was answered {status}: {}", excerpt(answer.body)),
+        429 => bail!("the key reached its rate limit: raise it with --limit"),
+        status => bail!(
+            "the server responded with status {status}: {}",
+            excerpt(response.body)
+        ),
     }
 }
 
@@ -107,13 +117,13 @@ mod tests {
 
     use super::*;
 
-    type Seen = Arc<Mutex<BTreeMap<String, u64>>>;
+    type PathCounts = Arc<Mutex<BTreeMap<String, u64>>>;
 
-    /// Answers every request with the same status and counts the paths asked for.
-    fn server(status: &'static str) -> (SocketAddr, Seen) {
+    /// Starts a server that responds to every request with `status` and counts the requested paths.
+    fn server(status: &'static str) -> (SocketAddr, PathCounts) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let seen = Seen::default();
+        let seen = PathCounts::default();
         let shared = Arc::clone(&seen);
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -124,8 +134,8 @@ mod tests {
                         let text = String::from_utf8_lossy(&buffer[..count]);
                         let path = text.split(' ').nth(1).unwrap().to_owned();
                         *seen.lock().unwrap().entry(path).or_default() += 1;
-                        let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: 2\r\n\r\nok");
-                        if stream.write_all(answer.as_bytes()).is_err() {
+                        let response = format!("HTTP/1.1 {status} X\r\ncontent-length: 2\r\n\r\nok");
+                        if stream.write_all(response.as_bytes()).is_err() {
                             return;
                         }
                     }
@@ -136,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_sends_every_request_equally_often_and_counts_every_answer() {
+    fn a_round_sends_every_request_equally_often() {
         let (address, seen) = server("200");
         let mut requests = Requests::new(address);
         for path in ["/a", "/b", "/c", "/d", "/e"] {
@@ -144,29 +154,29 @@ mod tests {
         }
         let round = saturate(&requests, 3, Duration::from_millis(5)).unwrap();
         let seen = seen.lock().unwrap();
-        let each = round.calls / 5;
+        let each = round.requests / 5;
         assert!(each >= 1);
-        assert_eq!(round.calls, each * 5);
+        assert_eq!(round.requests, each * 5);
         assert_eq!(seen.len(), 5);
         assert!(seen.values().all(|count| *count == each));
     }
 
     #[test]
-    fn a_single_client_is_told_of_every_call() {
+    fn a_single_client_measures_every_request() {
         let (address, _) = server("200");
         let requests = Requests::of_path(address, "/healthz");
-        let mut calls = Vec::new();
-        let mut alone = Alone::new(address).unwrap();
-        alone
-            .ask(&requests, 0..4, |index, elapsed| {
-                calls.push((index, elapsed > Duration::ZERO));
+        let mut latencies = Vec::new();
+        let mut client = SingleClient::new(address).unwrap();
+        client
+            .send_all(&requests, 0..4, |index, elapsed| {
+                latencies.push((index, elapsed > Duration::ZERO));
             })
             .unwrap();
-        assert_eq!(calls, [(0, true), (1, true), (2, true), (3, true)]);
+        assert_eq!(latencies, [(0, true), (1, true), (2, true), (3, true)]);
     }
 
     #[test]
-    fn a_refused_call_stops_the_round() {
+    fn a_rejected_request_ends_the_round() {
         let (address, _) = server("429");
         let requests = Requests::of_path(address, "/");
         let error = saturate(&requests, 2, Duration::from_millis(5)).err().unwrap();

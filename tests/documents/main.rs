@@ -1,0 +1,95 @@
+//! Checks the documents: every link, file, name, command, setting, route and make target in them exists, and
+//! every shell block marked `sh try` runs against a server with the demo directory.
+
+mod commands;
+mod links;
+mod markdown;
+mod names;
+mod repository;
+mod routes;
+mod settings;
+mod shell;
+mod targets;
+mod try_blocks;
+
+use markdown::Document;
+
+#[test]
+fn every_link_and_file_exists() {
+    let files = repository::files();
+    report(
+        Document::all()
+            .iter()
+            .flat_map(|document| links::check(document, &files)),
+    );
+}
+
+#[test]
+fn every_name_of_the_code_exists() {
+    let sources = names::Sources::read();
+    report(
+        Document::all()
+            .iter()
+            .flat_map(|document| names::check(document, &sources)),
+    );
+}
+
+#[test]
+fn every_command_and_option_exists() {
+    let mut help = commands::HelpPages::default();
+    report(
+        Document::all()
+            .iter()
+            .flat_map(|document| commands::check(document, &mut help)),
+    );
+}
+
+#[test]
+fn every_setting_exists() {
+    let known = settings::Known::read();
+    report(
+        Document::all()
+            .iter()
+            .flat_map(|document| settings::check(document, &known)),
+    );
+}
+
+#[test]
+fn every_route_of_the_api_exists() {
+    let routes = routes::Routes::read();
+    report(
+        Document::all()
+            .iter()
+            .flat_map(|document| routes::check(document, &routes)),
+    );
+}
+
+#[test]
+fn every_make_target_exists() {
+    let targets = targets::read();
+    report(
+        Document::all()
+            .iter()
+            .flat_map(|document| targets::check(document, &targets)),
+    );
+}
+
+#[test]
+fn every_try_block_runs() {
+    report(Document::all().iter().filter_map(try_blocks::run));
+}
+
+#[test]
+fn the_readme_has_fewer_than_120_lines() {
+    let lines = repository::read("README.md").lines().count();
+    assert!(
+        lines < 120,
+        "README.md has {lines} lines; move some of it to docs/"
+    );
+}
+
+/// Fails with all problems at once.
+fn report(problems: impl Iterator<Item = String>) {
+    let problems: Vec<String> = problems.collect();
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
