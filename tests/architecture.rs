@@ -1,0 +1,457 @@
+//! The layers of ARCHITECTURE.md, checked against the source: dependencies point down, files form no cycles, and only
+//! the root package knows the web framework.
+//!
+//! The check reads source files as text. It follows `use` statements and path expressions (`crate::`, `super::`,
+//! `self::` and the names of our crates) to the file that they name, through re-exports.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// From the bottom up. Layers on one line do not know each other.
+const LAYERS: &[&[&str]] = &[
+    &["search", "pictures", "listener"],
+    &["platform"],
+    &["access", "directory"],
+    &["giving"],
+    &["config"],
+    &["app"],
+    &["http"],
+    &["web"],
+    &["api", "site", "dashboard"],
+    &["server"],
+    &["cli"],
+    &["main"],
+];
+
+/// Libraries that only the root package may use.
+const ROOT_ONLY: &[&str] = &["axum", "axum-extra", "askama", "utoipa", "utoipa-axum", "tower-http"];
+
+/// Layers of the root package that may use the listener, which sits at the bottom but answers requests.
+const KNOW_LISTENER: &[&str] = &["config", "app", "http", "server", "cli"];
+
+/// The source of one crate: module paths (`db::open`) and their text.
+#[derive(Default)]
+struct Crate {
+    name: String,
+    files: BTreeMap<Vec<String>, String>,
+}
+
+/// A source file: its crate and its module path.
+type File = (String, Vec<String>);
+
+/// Everything the check reads.
+#[derive(Default)]
+struct Tree {
+    crates: Vec<Crate>,
+}
+
+impl Tree {
+    /// Reads the source of the root package and of all crates.
+    fn read(root: &Path) -> Tree {
+        let mut tree = Tree::default();
+        tree.add("causeway", &root.join("src"));
+        for entry in fs::read_dir(root.join("crates")).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            tree.add(&name, &path.join("src"));
+        }
+        tree
+    }
+
+    fn add(&mut self, name: &str, folder: &Path) {
+        let mut source = Crate {
+            name: name.to_owned(),
+            ..Crate::default()
+        };
+        read_folder(folder, &mut Vec::new(), &mut source.files);
+        assert!(!source.files.is_empty(), "no source in {}", folder.display());
+        self.crates.push(source);
+    }
+
+    /// A tree that exists only in a test: `("causeway", "api::search", "use crate::…;")`.
+    fn planted(files: &[(&str, &str, &str)]) -> Tree {
+        let mut tree = Tree::default();
+        for (name, module, text) in files {
+            let module = module
+                .split("::")
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned)
+                .collect();
+            let index = tree.crates.iter().position(|source| source.name == *name);
+            let index = index.unwrap_or_else(|| {
+                tree.crates.push(Crate {
+                    name: (*name).to_owned(),
+                    ..Crate::default()
+                });
+                tree.crates.len() - 1
+            });
+            tree.crates[index].files.insert(module, code_of(text));
+        }
+        tree
+    }
+
+    fn find(&self, name: &str) -> Option<&Crate> {
+        self.crates.iter().find(|source| source.name == name)
+    }
+
+    /// All dependencies from file to file.
+    fn dependencies(&self) -> BTreeMap<File, BTreeSet<File>> {
+        let mut dependencies = BTreeMap::new();
+        for source in &self.crates {
+            for (module, text) in &source.files {
+                let file = (source.name.clone(), module.clone());
+                let mut targets = self.targets(source, module, text);
+                targets.remove(&file);
+                dependencies.insert(file, targets);
+            }
+        }
+        dependencies
+    }
+
+    /// The files that the paths in one file name.
+    fn targets(&self, source: &Crate, module: &[String], text: &str) -> BTreeSet<File> {
+        let mut targets = BTreeSet::new();
+        let (uses, rest) = split_uses(text);
+        for path in uses.iter().filter(|found| !found.exported).map(|found| &found.path) {
+            targets.extend(self.resolve(source, module, path, 0));
+        }
+        for path in paths_in(&rest) {
+            targets.extend(self.resolve(source, module, &path, 0));
+        }
+        targets
+    }
+
+    /// The file that a path names, seen from a module; nothing for paths into other libraries.
+    fn resolve(&self, source: &Crate, module: &[String], path: &[String], depth: usize) -> Option<File> {
+        let mut base = module.to_vec();
+        let mut rest = path;
+        let mut owner = source;
+        match path.first()?.as_str() {
+            "crate" => {
+                base.clear();
+                rest = &path[1..];
+            }
+            "self" | "super" => {
+                while let Some(part @ ("self" | "super")) = rest.first().map(String::as_str) {
+                    if part == "super" {
+                        base.pop();
+                    }
+                    rest = &rest[1..];
+                }
+            }
+            name => {
+                let mut child = base.clone();
+                child.push(name.to_owned());
+                if !source.files.contains_key(&child) {
+                    owner = self.find(name)?;
+                    base.clear();
+                    rest = &path[1..];
+                }
+            }
+        }
+        let mut absolute = base;
+        absolute.extend(rest.iter().cloned());
+        let known = (0..=absolute.len())
+            .rev()
+            .find(|&length| owner.files.contains_key(&absolute[..length]))?;
+        let file = absolute[..known].to_vec();
+        // An item that the file only re-exports lives elsewhere.
+        if let Some(item) = absolute.get(known)
+            && depth < 8
+        {
+            let (uses, _) = split_uses(&owner.files[&file]);
+            let exported = uses
+                .iter()
+                .find(|found| found.exported && found.name == *item && !found.path.is_empty());
+            if let Some(exported) = exported {
+                return self.resolve(owner, &file, &exported.path, depth + 1);
+            }
+        }
+        Some((owner.name.clone(), file))
+    }
+
+    /// Every broken rule, a line each.
+    fn violations(&self) -> Vec<String> {
+        let dependencies = self.dependencies();
+        let mut found = Vec::new();
+        for (from, targets) in &dependencies {
+            let Some((rank, layer)) = layer_of(from) else { continue };
+            for to in targets {
+                let Some((target_rank, target)) = layer_of(to) else { continue };
+                let is_listener = target == "listener" && !KNOW_LISTENER.contains(&layer);
+                if layer != target && (target_rank >= rank || is_listener) {
+                    found.push(format!("{layer} must not use {target}: {} -> {}", shown(from), shown(to)));
+                }
+            }
+        }
+        for cycle in cycles(&dependencies) {
+            let files: Vec<String> = cycle.iter().map(shown).collect();
+            found.push(format!("files use each other in a cycle: {}", files.join(", ")));
+        }
+        found
+    }
+}
+
+/// The layer of a file and its height; none for `lib.rs` of the root package, which only lists modules.
+fn layer_of((name, module): &File) -> Option<(usize, &str)> {
+    let layer = if name == "causeway" { module.first()? } else { name };
+    let rank = LAYERS.iter().position(|line| line.contains(&layer.as_str()));
+    Some((
+        rank.unwrap_or_else(|| panic!("{} belongs to no layer", shown(&(name.clone(), module.clone())))),
+        layer,
+    ))
+}
+
+fn shown((name, module): &File) -> String {
+    format!("{name}::{}", module.join("::"))
+}
+
+fn read_folder(folder: &Path, module: &mut Vec<String>, files: &mut BTreeMap<Vec<String>, String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            module.push(name);
+            read_folder(&path, module, files);
+            module.pop();
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let mut key = module.clone();
+            if !matches!(name.as_str(), "mod" | "lib") {
+                key.push(name);
+            }
+            files.insert(key, code_of(&fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+/// The text without comments and string literals.
+fn code_of(text: &str) -> String {
+    let mut code = String::new();
+    for line in text.lines() {
+        let line = line.split("//").next().unwrap_or_default();
+        for (index, part) in line.split('"').enumerate() {
+            if index % 2 == 0 {
+                code.push_str(part);
+            }
+        }
+        code.push('\n');
+    }
+    code
+}
+
+/// One imported name.
+struct Use {
+    path: Vec<String>,
+    /// The name under which it is known here.
+    name: String,
+    /// Is it a re-export (`pub use`)?
+    exported: bool,
+}
+
+/// The `use` statements of a file, and its text without them. Statements of inline modules, which are tests, are
+/// read as if they stood one level up.
+fn split_uses(text: &str) -> (Vec<Use>, String) {
+    let mut uses = Vec::new();
+    let mut rest = String::new();
+    let mut statement: Option<String> = None;
+    let mut is_inline = false;
+    for line in text.lines() {
+        if line.starts_with("mod ") && line.ends_with('{') {
+            is_inline = true;
+        } else if line == "}" {
+            is_inline = false;
+        }
+        let trimmed = line.trim_start();
+        let starts = ["use ", "pub use ", "pub(crate) use "];
+        if statement.is_none() && starts.iter().any(|start| trimmed.starts_with(start)) {
+            statement = Some(String::new());
+        }
+        let Some(open) = &mut statement else {
+            let line = if is_inline { line.replace("super::", "self::") } else { line.to_owned() };
+            rest.push_str(&line);
+            rest.push('\n');
+            continue;
+        };
+        open.push_str(trimmed);
+        if trimmed.ends_with(';') {
+            let whole = statement.take().unwrap_or_default();
+            let exported = whole.starts_with("pub");
+            let tree = whole.split_once("use ").map_or("", |(_, tree)| tree).trim_end_matches(';');
+            for (mut path, name) in expand(tree) {
+                if is_inline && path.first().is_some_and(|first| first == "super") {
+                    "self".clone_into(&mut path[0]);
+                }
+                uses.push(Use { path, name, exported });
+            }
+        }
+    }
+    (uses, rest)
+}
+
+/// Every path of a use tree with the name it gets: `a::{b, c as d}` is `a::b` and `a::c`.
+fn expand(tree: &str) -> Vec<(Vec<String>, String)> {
+    let tree = tree.trim();
+    if let Some((prefix, group)) = tree.split_once('{') {
+        let group = group.trim().trim_end_matches('}');
+        let group = if group.matches('{').count() > group.matches('}').count() {
+            format!("{group}}}")
+        } else {
+            group.to_owned()
+        };
+        let mut depth = 0;
+        let parts = group.split(|sign: char| {
+            depth += i32::from(sign == '{') - i32::from(sign == '}');
+            sign == ',' && depth == 0
+        });
+        return parts
+            .filter(|part| !part.trim().is_empty())
+            .flat_map(|part| expand(&format!("{prefix}{}", part.trim())))
+            .collect();
+    }
+    let (path, alias) = tree.split_once(" as ").map_or((tree, None), |(path, alias)| (path, Some(alias)));
+    let mut path: Vec<String> = path.split("::").map(|part| part.trim().to_owned()).collect();
+    path.retain(|part| !part.is_empty() && part != "*");
+    if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
+        path.pop();
+    }
+    let name = alias.map(str::trim).map(str::to_owned);
+    let name = name.or_else(|| path.last().cloned()).unwrap_or_default();
+    vec![(path, name)]
+}
+
+/// Paths of two or more parts in expressions and types.
+fn paths_in(code: &str) -> Vec<Vec<String>> {
+    let is_path = |sign: char| sign.is_alphanumeric() || sign == '_' || sign == ':';
+    code.split(|sign: char| !is_path(sign))
+        .filter(|word| word.contains("::") && !word.starts_with("::"))
+        .map(|word| word.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect())
+        .filter(|path: &Vec<String>| !path.is_empty())
+        .collect()
+}
+
+/// Groups of files of which each reaches each other, smallest first.
+fn cycles(dependencies: &BTreeMap<File, BTreeSet<File>>) -> Vec<Vec<File>> {
+    let reachable = |start: &File| {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![start];
+        while let Some(file) = open.pop() {
+            for next in dependencies.get(file).into_iter().flatten() {
+                if seen.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        seen
+    };
+    let reach: BTreeMap<&File, BTreeSet<&File>> =
+        dependencies.keys().map(|file| (file, reachable(file))).collect();
+    let mut groups = BTreeSet::new();
+    for (file, reached) in &reach {
+        if reached.contains(file) {
+            let group: Vec<File> = reached
+                .iter()
+                .filter(|other| reach.get(**other).is_some_and(|back| back.contains(file)))
+                .map(|other| (*other).clone())
+                .collect();
+            groups.insert((group.len(), group));
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// The dependencies that a manifest names, those of tests aside.
+fn manifest_dependencies(manifest: &str) -> Vec<&str> {
+    let mut is_open = false;
+    let mut names = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            is_open = line.contains("dependencies]") && !line.contains("dev-dependencies");
+        } else if is_open && let Some((name, _)) = line.split_once(['=', '.']) {
+            names.push(name.trim());
+        }
+    }
+    names
+}
+
+/// What a crate's manifest names that it may not.
+fn manifest_violations(name: &str, manifest: &str) -> Vec<String> {
+    let rank = |layer: &str| LAYERS.iter().position(|line| line.contains(&layer));
+    let forbidden = manifest_dependencies(manifest).into_iter().filter(|dependency| {
+        ROOT_ONLY.contains(dependency) || rank(dependency).is_some_and(|other| Some(other) >= rank(name))
+    });
+    forbidden
+        .map(|dependency| format!("crates/{name} must not depend on {dependency}"))
+        .collect()
+}
+
+#[test]
+fn dependencies_point_down_and_files_form_no_cycles() {
+    let found = Tree::read(Path::new(env!("CARGO_MANIFEST_DIR"))).violations();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn only_the_root_package_depends_on_the_web_framework() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
+    let mut found = Vec::new();
+    for entry in fs::read_dir(crates).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let manifest = fs::read_to_string(path.join("Cargo.toml")).unwrap();
+        found.extend(manifest_violations(&name, &manifest));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn a_planted_upward_dependency_is_found() {
+    let tree = Tree::planted(&[
+        ("causeway", "http::error", "use crate::site::search::page;"),
+        ("causeway", "site::search", "pub fn page() {}"),
+    ]);
+    assert_eq!(
+        tree.violations(),
+        ["http must not use site: causeway::http::error -> causeway::site::search"]
+    );
+    let tree = Tree::planted(&[
+        ("causeway", "api::search", "fn answer() { crate::site::search::page(); }"),
+        ("causeway", "site::search", "pub fn page() {}"),
+    ]);
+    assert_eq!(tree.violations().len(), 1);
+    let tree = Tree::planted(&[("platform", "db", "use giving::Cents;"), ("giving", "", "pub struct Cents;")]);
+    assert_eq!(tree.violations(), ["platform must not use giving: platform::db -> giving::"]);
+}
+
+#[test]
+fn a_planted_cycle_is_found_through_parents_and_re_exports() {
+    let tree = Tree::planted(&[
+        ("giving", "ledger", "pub mod entry;\npub use entry::Entry;\nuse self::writer::Writer;"),
+        ("giving", "ledger::entry", "pub struct Entry;"),
+        ("giving", "ledger::writer", "use super::Entry;"),
+    ]);
+    assert!(tree.violations().is_empty(), "a re-export is followed to the file behind it");
+    let tree = Tree::planted(&[
+        ("giving", "ledger", "pub struct Entry;\nuse self::writer::Writer;"),
+        ("giving", "ledger::writer", "use super::Entry;"),
+    ]);
+    assert_eq!(
+        tree.violations(),
+        ["files use each other in a cycle: giving::ledger, giving::ledger::writer"]
+    );
+    let tree = Tree::planted(&[
+        ("search", "trie", "use crate::{rank::{Score, Weight}, words};"),
+        ("search", "rank", "fn score() { super::words::split(); }"),
+        ("search", "words", "use crate::trie::Trie;"),
+    ]);
+    assert_eq!(tree.violations().len(), 1);
+}
+
+#[test]
+fn a_planted_web_framework_below_the_root_is_found() {
+    let manifest = "[package]\nname = \"access\"\n[dependencies]\naxum.workspace = true\nplatform = { path = \"../platform\" }\n\
+                    [dev-dependencies]\nproptest.workspace = true\n";
+    assert_eq!(manifest_violations("access", manifest), ["crates/access must not depend on axum"]);
+    let manifest = "[dependencies]\ngiving.workspace = true\n";
+    assert_eq!(manifest_violations("directory", manifest), ["crates/directory must not depend on giving"]);
+}
