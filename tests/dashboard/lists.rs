@@ -1,0 +1,209 @@
+//! The lists of an operator, when there are more rows than anybody reads, and the limit of creating.
+
+use super::operator::operator;
+use super::visitor::{Visitor, between};
+use crate::api::fundraiser::{RED_CROSS, basic, id_of};
+use crate::world::World;
+use axum::http::Method;
+use causeway::accounts::{self, Username};
+use causeway::audit::Actor;
+use causeway::ids::KeyId;
+use causeway::keys::{KeyText, Kind, store};
+use causeway::operator::errors::FailedRequest;
+use serde_json::json;
+use std::collections::BTreeSet;
+
+on_both_databases!(
+    many_rows_come_in_pages_and_each_once,
+    an_operator_sets_how_much_is_created_with_a_private_key,
+);
+
+const MANY: usize = 120;
+const IMPORTS: &str = "insert into imports (revision, kind, started_at, finished_at, lines, added, changed, gone, refused) \
+     with recursive n(i) as (select 1001 union all select i + 1 from n where i < 1120) select i, 'irs', 0, 0, i, 0, 0, 0, 0 from n";
+
+/// Follows a list to its end: what `row` finds in each of its rows, and the number of pages.
+async fn walk(
+    visitor: &Visitor,
+    address: &str,
+    link: &str,
+    row: impl Fn(&str) -> Option<String>,
+) -> (Vec<String>, usize) {
+    let (mut rows, mut pages, mut next) = (Vec::new(), 0, Some(address.to_owned()));
+    while let Some(address) = next {
+        let page = visitor.get(200, &address).await.text();
+        let (_, body) = page
+            .split_once("<tbody>")
+            .unwrap_or_else(|| panic!("no list: {page}"));
+        rows.extend(body.split("<tr>").filter_map(&row));
+        pages += 1;
+        next = between(&page, link, "\"").map(|rest| rest.replace("&#38;", "&").replace("&amp;", "&"));
+        assert!(pages < 20, "the list never ends");
+    }
+    (rows, pages)
+}
+
+/// All of them once, on this many pages.
+fn assert_all((rows, pages): (Vec<String>, usize), count: usize, expected: usize) {
+    assert_eq!((rows.len(), pages), (count, expected), "{rows:?}");
+    assert_eq!(
+        rows.iter().collect::<BTreeSet<_>>().len(),
+        count,
+        "a row stands twice"
+    );
+}
+
+const NEXT: &str = "rel=\"next\" href=\"";
+
+async fn many_rows_come_in_pages_and_each_once(world: &World) {
+    let operator = operator(world).await;
+    let now = world.app.clock.millis();
+    let mut key = KeyId::new();
+    for number in 0..MANY {
+        let username = Username::parse(&format!("many-{number:03}")).unwrap();
+        let account = accounts::store::insert(&world.app.db, &username, None, false, now)
+            .await
+            .unwrap()
+            .unwrap();
+        key = store::insert(
+            &world.app.db,
+            account,
+            "many",
+            &KeyText::generate(Kind::Public),
+            now,
+        )
+        .await
+        .unwrap();
+        world.app.recent_errors.note(FailedRequest {
+            at: now,
+            request: format!("request-{number}"),
+            method: "GET".to_owned(),
+            route: "/".to_owned(),
+            status: 500,
+            key: None,
+        });
+    }
+    for number in 0..MANY {
+        store::block(
+            &world.app.db,
+            key,
+            &format!("reason {number}."),
+            Actor::Command,
+            now,
+        )
+        .await
+        .unwrap();
+    }
+    world.execute(IMPORTS).await;
+    let cell = |before: &'static str| move |row: &str| between(row, before, "<");
+
+    let account = |row: &str| between(row, "keys?account=", "\"");
+    // Those of the world and of the operator stand in the list too.
+    assert_all(
+        walk(&operator, "/dashboard/operator", NEXT, account).await,
+        MANY + 2,
+        3,
+    );
+    assert_all(
+        walk(&operator, "/dashboard/operator?account=many-", NEXT, account).await,
+        MANY,
+        3,
+    );
+    assert_all(
+        walk(&operator, "/dashboard/operator?account=many-00", NEXT, account).await,
+        10,
+        1,
+    );
+    let id = |row: &str| between(row, "/dashboard/operator/keys/", "\"");
+    assert_all(
+        walk(&operator, "/dashboard/operator/keys?account=MANY-", NEXT, id).await,
+        MANY,
+        3,
+    );
+    assert_all(
+        walk(
+            &operator,
+            "/dashboard/operator/imports",
+            NEXT,
+            cell("<td class=\"number\">"),
+        )
+        .await,
+        MANY,
+        3,
+    );
+    assert_all(
+        walk(&operator, "/dashboard/operator/errors", NEXT, cell("<code>")).await,
+        100,
+        2,
+    );
+    let older = |row: &str| between(row, "<bdi>", "</bdi>");
+    assert_all(
+        walk(&operator, "/dashboard/operator/audit", "<p><a href=\"", older).await,
+        MANY,
+        3,
+    );
+
+    // A page that is none is the first or the last.
+    for (page, shown) in [
+        ("0", "many-000"),
+        ("-1", "many-000"),
+        ("x", "many-000"),
+        ("99999999999999999999", "many-000"),
+        ("3", "many-119"),
+        ("4", "many-119"),
+        ("9223372036854775807", "many-119"),
+    ] {
+        let text = operator
+            .get(200, &format!("/dashboard/operator?account=many&page={page}"))
+            .await
+            .text();
+        assert!(text.contains(shown), "{page}: {text}");
+    }
+    for strange in ["%00", "%25", "_", "many-%27--", "%F0%9F%A6%8A"] {
+        operator
+            .get(200, &format!("/dashboard/operator?account={strange}"))
+            .await;
+        operator
+            .get(200, &format!("/dashboard/operator/keys?account={strange}"))
+            .await;
+    }
+}
+
+async fn an_operator_sets_how_much_is_created_with_a_private_key(world: &World) {
+    world.load_demo().await;
+    let operator = operator(world).await;
+    let (id, private) = world.make_key(Kind::Private).await;
+    let page = format!("/dashboard/operator/keys/{id}");
+    let shown = operator.get(200, &page).await.text();
+    assert!(
+        shown.contains("name=\"create\"") && !shown.contains("name=\"search\""),
+        "{shown}"
+    );
+    operator
+        .post(422, &format!("{page}/limits"), &[("create", "many")])
+        .await;
+    operator
+        .post(303, &format!("{page}/limits"), &[("create", "2")])
+        .await;
+    world.app.keys.refresh().await.unwrap();
+    let basic = basic(&world.client.key, &private);
+    let headers = [
+        ("authorization", basic.as_str()),
+        ("content-type", "application/json"),
+    ];
+    let body = json!({"nonprofitId": id_of(RED_CROSS), "title": "Spring run"}).to_string();
+    for status in [200, 200, 429] {
+        let answer = world
+            .client
+            .send_body(status, &Method::POST, "/v0.2/fundraiser", &headers, body.clone())
+            .await;
+        assert_eq!(answer.header("ratelimit-policy"), "\"create\";q=2;w=60");
+    }
+    assert!(
+        operator
+            .get(200, "/dashboard/operator/audit")
+            .await
+            .text()
+            .contains("create=2")
+    );
+}

@@ -1,0 +1,190 @@
+//! A new password by mail, and sign-up limited to mail domains.
+
+use super::visitor::{PASSWORD, Visitor, hidden, link, mails};
+use crate::client::Client;
+use crate::world::World;
+use causeway::app::App;
+use std::time::Duration;
+
+on_both_databases!(
+    a_forgotten_password_is_set_by_mail_once,
+    a_link_is_good_for_an_hour_and_is_stored_hashed,
+    an_account_of_the_command_gets_its_first_password_by_mail,
+    nobody_can_fill_a_mailbox_through_us,
+    where_mail_domains_are_set_an_address_is_confirmed_first,
+    asking_again_and_again_to_confirm_fills_no_mailbox,
+);
+
+async fn a_forgotten_password_is_set_by_mail_once(world: &World) {
+    let visitor = Visitor::new(world);
+    visitor.sign_up("grace").await;
+    let stranger = Visitor::new(world);
+    let known = stranger
+        .post(200, "/dashboard/reset", &[("who", "Grace")])
+        .await
+        .text();
+    let unknown = stranger
+        .post(200, "/dashboard/reset", &[("who", "nobody@example.org")])
+        .await
+        .text();
+    assert_eq!(known, unknown, "the answer does not tell who has an account");
+    let mail = mails(world, 1).await.remove(0);
+    assert!(
+        mail.contains("To: grace@example.org") && mail.contains("Hello grace"),
+        "{mail}"
+    );
+    let link = link(&mail);
+    let form = stranger.get(200, &link).await.text();
+    let token = hidden(&form, "token");
+    stranger
+        .post(
+            422,
+            "/dashboard/reset/set",
+            &[("token", &token), ("password", "short")],
+        )
+        .await;
+    stranger
+        .post(
+            303,
+            "/dashboard/reset/set",
+            &[("token", &token), ("password", "meadow cloud teapot")],
+        )
+        .await;
+    stranger.get(200, "/dashboard").await;
+    visitor.get(303, "/dashboard").await;
+    stranger.get(410, &link).await;
+    stranger
+        .post(
+            410,
+            "/dashboard/reset/set",
+            &[("token", &token), ("password", "meadow cloud teapots")],
+        )
+        .await;
+    visitor.sign_in(422, "grace", PASSWORD).await;
+    visitor.sign_in(303, "grace", "meadow cloud teapot").await;
+}
+
+async fn a_link_is_good_for_an_hour_and_is_stored_hashed(world: &World) {
+    let visitor = Visitor::new(world);
+    visitor.sign_up("grace").await;
+    visitor
+        .post(200, "/dashboard/reset", &[("who", "grace@EXAMPLE.org")])
+        .await;
+    let link = link(&mails(world, 1).await.remove(0));
+    visitor.get(200, &link).await;
+    world.app.clock.advance(Duration::from_secs(3601));
+    visitor.get(410, &link).await;
+    for bad in ["", "x", "%00", &"a".repeat(43), &"a".repeat(10_000)] {
+        visitor
+            .get(410, &format!("/dashboard/reset/set?token={bad}"))
+            .await;
+    }
+}
+
+async fn an_account_of_the_command_gets_its_first_password_by_mail(world: &World) {
+    world
+        .execute("update accounts set email = 'ada@example.org' where username = 'ada'")
+        .await;
+    let visitor = Visitor::new(world);
+    visitor.post(200, "/dashboard/reset", &[("who", "ada")]).await;
+    let form = visitor
+        .get(200, &link(&mails(world, 1).await.remove(0)))
+        .await
+        .text();
+    let fields = [
+        ("token", hidden(&form, "token")),
+        ("password", PASSWORD.to_owned()),
+    ];
+    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    visitor.post(303, "/dashboard/reset/set", &fields).await;
+    assert!(
+        visitor.get(200, "/dashboard").await.text().contains("test"),
+        "the key of the world"
+    );
+}
+
+async fn nobody_can_fill_a_mailbox_through_us(world: &World) {
+    let visitor = Visitor::new(world);
+    visitor.sign_up("grace").await;
+    for _ in 0..6 {
+        visitor.post(200, "/dashboard/reset", &[("who", "grace")]).await;
+    }
+    mails(world, 3).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(mails(world, 3).await.len(), 3);
+}
+
+async fn where_mail_domains_are_set_an_address_is_confirmed_first(world: &World) {
+    let mut config = world.app.config.clone();
+    config.accounts.mail_domains = vec!["example.org".to_owned()];
+    let visitor = Visitor::of(&Client::new(&App::build(config).await.unwrap(), ""));
+    let foreign = [
+        ("username", "grace"),
+        ("email", "grace@elsewhere.net"),
+        ("password", PASSWORD),
+    ];
+    assert!(
+        visitor
+            .post(422, "/dashboard/sign-up", &foreign)
+            .await
+            .text()
+            .contains("Use an address at example.org")
+    );
+    let fields = [
+        ("username", "grace"),
+        ("email", "grace@example.org"),
+        ("password", PASSWORD),
+    ];
+    assert!(
+        visitor
+            .post(200, "/dashboard/sign-up", &fields)
+            .await
+            .text()
+            .contains("Look at your mail")
+    );
+    visitor.get(303, "/dashboard").await;
+    assert!(
+        visitor
+            .sign_in(200, "grace", PASSWORD)
+            .await
+            .text()
+            .contains("Look at your mail")
+    );
+    visitor.get(303, "/dashboard").await;
+    let form = visitor
+        .get(200, &link(&mails(world, 1).await.remove(0)))
+        .await
+        .text();
+    visitor
+        .post(303, "/dashboard/confirm", &[("token", &hidden(&form, "token"))])
+        .await;
+    visitor.sign_in(303, "grace", PASSWORD).await;
+    visitor.get(200, "/dashboard").await;
+}
+
+async fn asking_again_and_again_to_confirm_fills_no_mailbox(world: &World) {
+    let mut config = world.app.config.clone();
+    config.accounts.mail_domains = vec!["example.org".to_owned()];
+    let visitor = Visitor::of(&Client::new(&App::build(config).await.unwrap(), ""));
+    let fields = [
+        ("username", "grace"),
+        ("email", "grace@example.org"),
+        ("password", PASSWORD),
+    ];
+    // The second is a button that was pressed twice.
+    for _ in 0..2 {
+        assert!(
+            visitor
+                .post(200, "/dashboard/sign-up", &fields)
+                .await
+                .text()
+                .contains("Look at your mail")
+        );
+    }
+    for _ in 0..4 {
+        visitor.sign_in(200, "grace", PASSWORD).await;
+    }
+    mails(world, 3).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(mails(world, 3).await.len(), 3);
+}
