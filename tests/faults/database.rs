@@ -1,4 +1,4 @@
-//! The database under test, looked at from outside.
+//! The database under test, inspected from outside.
 
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -9,44 +9,44 @@ use tokio::runtime::Runtime;
 
 const REVISION: &str = "select revision from revisions where topic = 'directory'";
 const IDENTITIES: &str = "select count(*) from store";
-const ADMIN: &str = "CAUSEWAY_TEST_POSTGRES_URL";
+const ADMIN_URL: &str = "CAUSEWAY_TEST_POSTGRES_URL";
 
-/// Which database a place uses.
+/// The kind of database that a test runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Database {
     Sqlite,
     Postgres,
 }
 
-impl Kind {
-    /// False where there is no PostgreSQL to test with, which is said.
-    pub fn is_here(self) -> bool {
-        let is_here = self == Kind::Sqlite || std::env::var_os(ADMIN).is_some();
-        if !is_here {
-            println!("not run: {ADMIN} is not set; tests/with-services.sh starts PostgreSQL and sets it");
+impl Database {
+    /// Whether the database can be used here. Prints the reason if not.
+    pub fn is_available(self) -> bool {
+        let is_available = self == Database::Sqlite || std::env::var_os(ADMIN_URL).is_some();
+        if !is_available {
+            println!("skipped: {ADMIN_URL} is not set; tests/with-services.sh starts PostgreSQL and sets it");
         }
-        is_here
+        is_available
     }
 }
 
-/// An open database. That of PostgreSQL is dropped with it.
-pub enum Store {
+/// The database of one test. A PostgreSQL database is dropped with it.
+pub enum TestDatabase {
     Sqlite(PathBuf),
     Postgres { name: String, url: String },
 }
 
-impl Store {
-    pub fn new(kind: Kind, data: &Path) -> Store {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        match kind {
-            Kind::Sqlite => Store::Sqlite(data.join("causeway.db")),
-            Kind::Postgres => {
-                let number = MADE.fetch_add(1, Ordering::Relaxed);
+impl TestDatabase {
+    pub fn new(database: Database, data: &Path) -> TestDatabase {
+        static CREATED: AtomicU32 = AtomicU32::new(0);
+        match database {
+            Database::Sqlite => TestDatabase::Sqlite(data.join("causeway.db")),
+            Database::Postgres => {
+                let number = CREATED.fetch_add(1, Ordering::Relaxed);
                 let name = format!("faults_{}_{number}", std::process::id());
                 administer(&format!("create database {name}"));
                 let admin = admin_url();
-                let (server, _) = admin.rsplit_once('/').expect("an address");
-                Store::Postgres {
+                let (server, _) = admin.rsplit_once('/').expect("a URL");
+                TestDatabase::Postgres {
                     url: format!("{server}/{name}"),
                     name,
                 }
@@ -54,20 +54,20 @@ impl Store {
         }
     }
 
-    /// Where a command finds it, if not in the data folder.
+    /// The URL of the database, unless it is in the data folder.
     pub fn url(&self) -> Option<&str> {
         match self {
-            Store::Sqlite(_) => None,
-            Store::Postgres { url, .. } => Some(url),
+            TestDatabase::Sqlite(_) => None,
+            TestDatabase::Postgres { url, .. } => Some(url),
         }
     }
 
-    /// How many imports it has taken.
+    /// The number of imports so far.
     pub fn revision(&self) -> i64 {
         self.number(REVISION)
     }
 
-    /// How many ids it has, which is to be one.
+    /// The number of IDs that the database has, which should be one.
     pub fn identities(&self) -> i64 {
         self.number(IDENTITIES)
     }
@@ -75,14 +75,14 @@ impl Store {
     fn number(&self, sql: &'static str) -> i64 {
         block_on(async {
             match self {
-                Store::Sqlite(path) => {
+                TestDatabase::Sqlite(path) => {
                     let options = SqliteConnectOptions::new().filename(path).read_only(true);
                     let mut connection = options.connect().await?;
                     let number = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
                     SqliteConnection::close(connection).await?;
                     Ok(number)
                 }
-                Store::Postgres { url, .. } => {
+                TestDatabase::Postgres { url, .. } => {
                     let mut connection = PgConnection::connect(url).await?;
                     let number = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
                     connection.close().await?;
@@ -93,9 +93,9 @@ impl Store {
     }
 }
 
-impl Drop for Store {
+impl Drop for TestDatabase {
     fn drop(&mut self) {
-        if let Store::Postgres { name, .. } = self {
+        if let TestDatabase::Postgres { name, .. } = self {
             administer(&format!("drop database {name} with (force)"));
         }
     }
@@ -112,12 +112,12 @@ fn administer(sql: &str) {
 }
 
 fn admin_url() -> String {
-    std::env::var(ADMIN).expect("PostgreSQL is there")
+    std::env::var(ADMIN_URL).expect("PostgreSQL is available")
 }
 
 fn block_on<T>(work: impl Future<Output = sqlx::Result<T>>) -> T {
     Runtime::new()
         .expect("a runtime")
         .block_on(work)
-        .expect("the database answers")
+        .expect("the database responds")
 }

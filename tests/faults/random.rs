@@ -1,12 +1,13 @@
-//! Numbers that look random and come again with the same seed.
+//! Random numbers that can be repeated with the same seed.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub struct Dice(u64);
+/// A SplitMix64 generator.
+pub struct Random(u64);
 
-impl Dice {
-    /// From `CAUSEWAY_FAULT_SEED`, or from the clock. A test that fails shows the seed in its output.
-    pub fn new() -> Dice {
+impl Random {
+    /// Takes the seed from `CAUSEWAY_FAULT_SEED` or from the clock, and prints it.
+    pub fn new() -> Random {
         let given = std::env::var("CAUSEWAY_FAULT_SEED")
             .ok()
             .and_then(|seed| seed.parse().ok());
@@ -17,7 +18,7 @@ impl Dice {
             now.as_nanos() as u64
         });
         println!("the seed is CAUSEWAY_FAULT_SEED={seed}");
-        Dice(seed)
+        Random(seed)
     }
 
     fn next(&mut self) -> u64 {
@@ -28,7 +29,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to one below `end`.
+    /// A number less than `end`, which must not be zero.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
