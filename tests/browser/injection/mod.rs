@@ -1,6 +1,6 @@
-//! Text that wants to run: a payload a line in `payloads.txt`, put into every field that stores text, and every page
-//! that shows it opened. Nothing runs, nothing has to be stopped by the policy, and no page holds an element that is not
-//! ours.
+//! Cross-site scripting: the payloads in `payloads.txt` are put into every field that stores text, and every page that
+//! shows them is opened. No payload runs, none is blocked only by the content security policy, and no page contains a
+//! foreign element.
 
 mod detector;
 mod fields;
@@ -16,41 +16,41 @@ fn payloads() -> Vec<&'static str> {
     include_str!("payloads.txt").lines().collect()
 }
 
-/// All payloads, as many in a text as fit into this many characters.
-fn texts(most: usize) -> Vec<String> {
+/// All payloads, joined into texts of at most `max_length` characters.
+fn texts(max_length: usize) -> Vec<String> {
     let mut texts = vec![String::new()];
     for payload in payloads() {
         let last = texts.last_mut().unwrap();
-        match last.chars().count() + payload.chars().count() < most {
-            true => last.extend([payload, " "]),
-            false => texts.push(format!("{payload} ")),
+        if last.chars().count() + payload.chars().count() < max_length {
+            last.extend([payload, " "]);
+        } else {
+            texts.push(format!("{payload} "));
         }
     }
     texts.iter().map(|text| text.trim().to_owned()).collect()
 }
 
-/// Stored text alone is no proof: where it is written as it is, the detector must tell.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_detector_tells_when_text_is_not_escaped() {
+async fn the_detector_reports_unescaped_text() {
     assert!(payloads().len() >= 100);
     let detector = Detector::new(Browser::start().await).await;
     for policy in ["", POLICY] {
         let site = unsafe_site(policy).await;
-        for told in [
-            "<script>hurt()</script>",
-            "<img src=x onerror=hurt()>",
-            "\" onfocus=hurt() autofocus x=\"",
+        for text in [
+            "<script>xss()</script>",
+            "<img src=x onerror=xss()>",
+            "\" onfocus=xss() autofocus x=\"",
         ] {
-            detector.visit(&site, &page_of(told)).await;
-            let faults = detector.take().await;
-            let is_told = faults.iter().any(|fault| {
-                fault.contains(if policy.is_empty() {
+            detector.visit(&site, &page_of(text)).await;
+            let findings = detector.take().await;
+            let is_detected = findings.iter().any(|finding| {
+                finding.contains(if policy.is_empty() {
                     "a script ran"
                 } else {
                     "script-src"
                 })
             });
-            assert!(is_told, "{told}: {faults:?}");
+            assert!(is_detected, "{text}: {findings:?}");
         }
     }
     let (site, mut missed) = (unsafe_site(POLICY).await, Vec::new());
@@ -60,21 +60,21 @@ async fn the_detector_tells_when_text_is_not_escaped() {
             missed.push(payload);
         }
     }
-    // What is harmless in HTML is aimed at other places: addresses, scripts, templates, text that is decoded twice.
+    // Some payloads are harmless in HTML and target URLs, scripts, templates, or text that is decoded twice.
     assert!(missed.len() < 30, "{missed:#?}");
     detector.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_import_stores_hurts_nobody() {
+async fn imported_text_is_never_executed() {
     let site = Site::start().await;
     let detector = Detector::new(Browser::start().await).await;
-    // The shortest field, a country, takes 60 characters.
-    let told = texts(60);
-    let eins = fields::import(&site, &told).await;
-    for (ein, text) in eins.iter().zip(&told) {
+    // The shortest field, the country, has up to 60 characters.
+    let texts = texts(60);
+    let eins = fields::import(&site, &texts).await;
+    for (ein, text) in eins.iter().zip(&texts) {
         detector.visit(&site.url, &format!("/{ein}")).await;
-        detector.shows(text).await;
+        detector.assert_shows(text).await;
     }
     for page in 1..=(2 * eins.len()).div_ceil(20) {
         detector
@@ -83,21 +83,21 @@ async fn what_an_import_stores_hurts_nobody() {
     }
     for path in [
         "/",
-        "/search?q=hurt",
+        "/search?q=xss",
         "/search?q=script",
         "/causes",
         "/sitemap.xml",
         "/sitemaps/0.xml",
-        "/search.json?q=hurt",
+        "/search.json?q=xss",
     ] {
         detector.visit(&site.url, path).await;
     }
-    detector.types(&site.url, "hurt").await;
+    detector.type_and_inspect(&site.url, "xss").await;
     detector.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_searched_for_or_asked_of_a_link_hurts_nobody() {
+async fn query_parameters_are_never_executed() {
     let site = Site::start().await;
     let detector = Detector::new(Browser::start().await).await;
     let names = [
@@ -115,15 +115,15 @@ async fn what_is_searched_for_or_asked_of_a_link_hurts_nobody() {
         "partner_metadata",
         "designation",
     ];
-    for told in texts(255) {
-        let text = utf8_percent_encode(&told, NON_ALPHANUMERIC);
+    for payload in texts(255) {
+        let text = utf8_percent_encode(&payload, NON_ALPHANUMERIC);
         detector
             .visit(
                 &site.url,
                 &format!("/search?q={text}&cause={text}&state={text}&page={text}"),
             )
             .await;
-        detector.shows(&told).await;
+        detector.assert_shows(&payload).await;
         let query: Vec<String> = names.iter().map(|name| format!("{name}={text}")).collect();
         detector
             .visit(
@@ -131,11 +131,11 @@ async fn what_is_searched_for_or_asked_of_a_link_hurts_nobody() {
                 &format!("/american-red-cross/give?{}", query.join("&")),
             )
             .await;
-        detector.shows(&told).await;
+        detector.assert_shows(&payload).await;
         for kind in ["button", "search"] {
-            let asked = format!("kind={kind}&nonprofit={text}&key={text}&amounts={text}&scheme={text}");
+            let query = format!("kind={kind}&nonprofit={text}&key={text}&amounts={text}&scheme={text}");
             detector
-                .visit(&site.url, &format!("/developers/embed?{asked}"))
+                .visit(&site.url, &format!("/developers/embed?{query}"))
                 .await;
         }
     }
@@ -143,13 +143,13 @@ async fn what_is_searched_for_or_asked_of_a_link_hurts_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_fundraisers_and_givers_write_hurts_nobody() {
+async fn text_from_fundraisers_and_donors_is_never_executed() {
     let site = Site::start().await;
     let detector = Detector::new(Browser::start().await).await;
     for (text, pages) in fields::fundraisers(&site, texts(100)).await {
         for page in pages {
             detector.visit(&site.url, &page).await;
-            detector.shows(&text).await;
+            detector.assert_shows(&text).await;
         }
     }
     for path in ["", "/fundraisers.xml"] {
@@ -162,27 +162,27 @@ async fn what_fundraisers_and_givers_write_hurts_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_dashboard_stores_hurts_nobody() {
+async fn text_stored_by_the_dashboard_is_never_executed() {
     let site = Site::start().await;
     let detector = Detector::new(Browser::start().await).await;
-    let account = site.make_operator("operator").await;
-    let told = texts(60);
-    let key = fields::keys(&site, account, &told).await;
-    let addresses = fields::accounts(&site, &told).await;
-    fields::import(&site, &told).await;
+    let account = site.create_operator("operator").await;
+    let texts = texts(60);
+    let key = fields::keys(&site, account, &texts).await;
+    let emails = fields::accounts(&site, &texts).await;
+    fields::import(&site, &texts).await;
     let browser = &detector.browser;
-    let agent = json!({"userAgent": payloads().concat()});
-    browser.emulate("Network.setUserAgentOverride", agent).await;
-    for text in texts(500) {
+    let user_agent = json!({"userAgent": payloads().concat()});
+    browser.emulate("Network.setUserAgentOverride", user_agent).await;
+    for text in self::texts(500) {
         let script = "const [[user, password]] = arguments; document.querySelector('#username').value = user;
             document.querySelector('#password').value = password; document.querySelector('form.form').submit();";
         detector.visit(&site.url, "/dashboard/sign-in").await;
-        browser
-            .driver
-            .execute(script, vec![json!([text, text])])
-            .await
-            .unwrap();
-        detector.look("/dashboard/sign-in, refused").await;
+        let send = async {
+            let arguments = vec![json!([text, text])];
+            browser.driver.execute(script, arguments).await.unwrap();
+        };
+        browser.wait_for_page(send).await;
+        detector.inspect("/dashboard/sign-in, refused").await;
     }
     browser.goto(&site, "/dashboard/sign-in").await;
     browser.fill("#username", "operator").await;
@@ -202,18 +202,18 @@ async fn what_the_dashboard_stores_hurts_nobody() {
     ] {
         detector.visit(&site.url, &format!("/dashboard{path}")).await;
         if path.is_empty() {
-            for text in &told {
-                detector.shows(text).await;
+            for text in &texts {
+                detector.assert_shows(text).await;
             }
         }
     }
     for (list, next, shown) in [
-        ("", "[rel=next]", &addresses),
-        ("/keys", "[rel=next]", &told),
-        ("/audit", "main [href*='before=']", &told),
+        ("", "[rel=next]", &emails),
+        ("/keys", "[rel=next]", &texts),
+        ("/audit", "main [href*='before=']", &texts),
     ] {
         let list = format!("/dashboard/operator{list}");
-        detector.turns_to_all(&site.url, &list, next, shown).await;
+        detector.assert_pages_show(&site.url, &list, next, shown).await;
     }
     for path in ["/keys/", "/operator/keys/"] {
         detector.visit(&site.url, &format!("/dashboard{path}{key}")).await;
@@ -221,17 +221,17 @@ async fn what_the_dashboard_stores_hurts_nobody() {
     detector.stop().await;
 }
 
-/// A server that writes what it is told as it is, under a policy.
+/// A server that writes a parameter into its page without escaping, with a content security policy.
 async fn unsafe_site(policy: &'static str) -> String {
     use axum::extract::Query;
     use axum::http::header::CONTENT_SECURITY_POLICY;
     use axum::response::Html;
     use std::collections::HashMap;
-    let page = async move |Query(asked): Query<HashMap<String, String>>| {
-        let told = &asked["told"];
+    let page = async move |Query(parameters): Query<HashMap<String, String>>| {
+        let text = &parameters["text"];
         let html = format!(
-            "<!doctype html><title>x</title><p>{told}</p><p><a href=\"{told}\" title='{told}'>x</a>\
-             <script type=\"application/ld+json\">{{\"name\":\"{told}\"}}</script>"
+            "<!doctype html><title>x</title><p>{text}</p><p><a href=\"{text}\" title='{text}'>x</a>\
+             <script type=\"application/ld+json\">{{\"name\":\"{text}\"}}</script>"
         );
         let headers = (!policy.is_empty()).then_some([(CONTENT_SECURITY_POLICY, policy)]);
         (headers, Html(html))
@@ -243,6 +243,6 @@ async fn unsafe_site(policy: &'static str) -> String {
     format!("http://{address}")
 }
 
-fn page_of(told: &str) -> String {
-    format!("/?told={}", utf8_percent_encode(told, NON_ALPHANUMERIC))
+fn page_of(text: &str) -> String {
+    format!("/?text={}", utf8_percent_encode(text, NON_ALPHANUMERIC))
 }

@@ -1,6 +1,7 @@
-//! Every page that everybody may read, looked at by the reader.
+//! Every public page, checked by the inspector.
 
-use crate::reader::Reader;
+use crate::combobox::{focus_search, type_and_wait};
+use crate::inspector::Inspector;
 use crate::site::{Keys, Site};
 use axum::http::StatusCode;
 use causeway::http::request_id::RequestId;
@@ -39,25 +40,25 @@ const PAGES: [(&str, &str); 18] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_public_page_is_open_to_everybody_on_a_phone_and_on_a_desk() {
-    let (site, reader) = (Site::start().await, Reader::start().await);
+async fn every_public_page_is_accessible_on_phone_and_desktop() {
+    let (site, inspector) = (Site::start().await, Inspector::start().await);
     for (name, path) in PAGES {
-        reader.browser.goto(&site, path).await;
-        reader.look_at(name).await;
+        inspector.browser.goto(&site, path).await;
+        inspector.inspect(name).await;
     }
-    look_at_answers(&reader, &site).await;
-    look_at_errors(&reader, &site).await;
-    reader.stop().await;
+    inspect_live_results(&inspector, &site).await;
+    inspect_errors(&inspector, &site).await;
+    inspector.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_step_of_giving_is_open_to_everybody_on_a_phone_and_on_a_desk() {
-    let (site, reader) = (Site::start().await, Reader::start().await);
-    let keys = site.make_keys().await;
-    let run = make_fundraiser(&site, &keys, "A run along the river", json!({"goal": 500_000})).await;
+async fn every_checkout_page_is_accessible_on_phone_and_desktop() {
+    let (site, inspector) = (Site::start().await, Inspector::start().await);
+    let keys = site.create_keys().await;
+    let run = create_fundraiser(&site, &keys, "A run along the river", json!({"goal": 500_000})).await;
     let page = format!("/american-red-cross/f/{run}");
-    reader.browser.goto(&site, &page).await;
-    reader.look_at("fundraiser-page-new").await;
+    inspector.browser.goto(&site, &page).await;
+    inspector.inspect("fundraiser-page-new").await;
     for (number, (name, message)) in [
         ("Ada Lovelace", "Run well!"),
         ("", ""),
@@ -66,52 +67,52 @@ async fn every_step_of_giving_is_open_to_everybody_on_a_phone_and_on_a_desk() {
     .iter()
     .enumerate()
     {
-        give(&site, &page, &format!("{}", 25 * (number + 1)), name, message).await;
+        donate(&site, &page, &format!("{}", 25 * (number + 1)), name, message).await;
     }
-    reader.browser.goto(&site, &page).await;
-    reader.look_at("fundraiser-page").await;
-    reader.browser.goto(&site, "/american-red-cross").await;
-    reader.look_at("profile-with-fundraisers").await;
+    inspector.browser.goto(&site, &page).await;
+    inspector.inspect("fundraiser-page").await;
+    inspector.browser.goto(&site, "/american-red-cross").await;
+    inspector.inspect("profile-with-fundraisers").await;
     let over = json!({"startDate": "2020-01-01T00:00:00Z", "endDate": "2020-02-01T00:00:00Z", "raisedOffline": 90_000});
-    let over = make_fundraiser(&site, &keys, "A concert that is over", over).await;
-    reader
+    let over = create_fundraiser(&site, &keys, "A concert that is over", over).await;
+    inspector
         .browser
         .goto(&site, &format!("/american-red-cross/f/{over}"))
         .await;
-    reader.look_at("fundraiser-page-over").await;
-    reader
+    inspector.inspect("fundraiser-page-over").await;
+    inspector
         .browser
         .goto(&site, &format!("/american-red-cross/f/{over}/give"))
         .await;
-    reader.look_at("give-over").await;
+    inspector.inspect("give-over").await;
     let several = json!({
         "nonprofitId": "ddacc399-20c5-462e-80e1-97fa958071ea", "type": "MULTIPLE_NONPROFITS",
         "forNonprofits": [id_of("530196605"), id_of("135562308"), id_of("231352685")], "forNonprofitWeights": [2, 1, 1],
     });
-    let several = make_fundraiser(&site, &keys, "Three good things at once", several).await;
-    reader
+    let several = create_fundraiser(&site, &keys, "Three good things at once", several).await;
+    inspector
         .browser
         .goto(&site, &format!("/special-fundraiser/f/{several}"))
         .await;
-    reader.look_at("fundraiser-page-several").await;
-    look_at_giving(&reader, &site).await;
-    reader.stop().await;
+    inspector.inspect("fundraiser-page-several").await;
+    inspect_checkout(&inspector, &site).await;
+    inspector.stop().await;
 }
 
-async fn look_at_giving(reader: &Reader, site: &Site) {
-    let browser = &reader.browser;
+async fn inspect_checkout(inspector: &Inspector, site: &Site) {
+    let browser = &inspector.browser;
     browser.goto(site, "/american-red-cross/give").await;
-    reader.look_at("give").await;
+    inspector.inspect("give").await;
     browser.fill("#amount", "-5").await;
     browser.click("form.form button").await;
-    reader.look_at("give-refused").await;
+    inspector.inspect("give-refused").await;
     let link = "amount=40&suggestedAmounts=20,40,80&frequency=monthly&first_name=Ada&last_name=Lovelace&email=ada%40example.org&description=A+new+roof&designation=roof";
     browser
         .goto(site, &format!("/american-red-cross/give?{link}"))
         .await;
-    reader.look_at("give-link").await;
+    inspector.inspect("give-link").await;
     browser.click("form.form button").await;
-    reader.look_at("pay").await;
+    inspector.inspect("pay").await;
     for (card, name) in [
         ("4000000000000002", "pay-declined"),
         ("4000000000000119", "pay-down"),
@@ -121,25 +122,24 @@ async fn look_at_giving(reader: &Reader, site: &Site) {
         field.clear().await.unwrap();
         field.send_keys(card).await.unwrap();
         browser.click("form.form button").await;
-        reader.look_at(name).await;
+        inspector.inspect(name).await;
     }
 }
 
-/// The list that opens while somebody types.
-async fn look_at_answers(reader: &Reader, site: &Site) {
-    let browser = &reader.browser;
-    browser.goto(site, "/").await;
-    browser.fill("#q", "univ").await;
-    browser
-        .wait_for("return document.querySelectorAll('[role=option]').length;", 8)
-        .await;
+/// Inspects the list that opens while a visitor types.
+async fn inspect_live_results(inspector: &Inspector, site: &Site) {
+    let browser = &inspector.browser;
+    focus_search(browser, site).await;
+    type_and_wait(browser, "univ").await;
+    let count = "return document.querySelectorAll('[role=option]').length;";
+    assert_eq!(browser.run(count).await, 8);
     browser.key(Key::Down).await;
-    reader.look_at("home-typing").await;
+    inspector.inspect("home-typing").await;
 }
 
-/// Pages of errors that only come when something breaks, drawn as the server draws them.
-async fn look_at_errors(reader: &Reader, site: &Site) {
-    let browser = &reader.browser;
+/// Inspects error pages of failures, rendered like the server renders them.
+async fn inspect_errors(inspector: &Inspector, site: &Site) {
+    let browser = &inspector.browser;
     for status in [
         StatusCode::INTERNAL_SERVER_ERROR,
         StatusCode::SERVICE_UNAVAILABLE,
@@ -152,7 +152,7 @@ async fn look_at_errors(reader: &Reader, site: &Site) {
         let content = json!({"frameId": frame, "html": html});
         browser.emulate("Page.setDocumentContent", content).await;
         browser.wait_for("return document.styleSheets.length;", 1).await;
-        reader.look_at(&format!("error-{}", status.as_u16())).await;
+        inspector.inspect(&format!("error-{}", status.as_u16())).await;
     }
 }
 
@@ -160,16 +160,16 @@ fn id_of(ein: &str) -> String {
     NonprofitId::of_ein(Ein::parse(ein).unwrap()).to_string()
 }
 
-async fn make_fundraiser(site: &Site, keys: &Keys, title: &str, fields: Value) -> String {
+async fn create_fundraiser(site: &Site, keys: &Keys, title: &str, fields: Value) -> String {
     let story = "Every spring the river rises, and every spring we run along it.\n\nThis year we run for those who had to leave their homes.";
     let mut body = json!({"nonprofitId": id_of("530196605"), "title": title, "description": story});
     let fields = fields.as_object().unwrap().clone();
     body.as_object_mut().unwrap().extend(fields);
-    let made = site.make_fundraiser(keys, &body).await;
-    made["slug"].as_str().unwrap().to_owned()
+    let created = site.create_fundraiser(keys, &body).await;
+    created["slug"].as_str().unwrap().to_owned()
 }
 
-async fn give(site: &Site, page: &str, amount: &str, name: &str, message: &str) {
+async fn donate(site: &Site, page: &str, amount: &str, name: &str, message: &str) {
     let once = Uuid::now_v7().to_string();
     let fields = [
         ("amount", amount),
@@ -178,6 +178,6 @@ async fn give(site: &Site, page: &str, amount: &str, name: &str, message: &str) 
         ("public", "yes"),
         ("once", &once),
     ];
-    let gift = site.send_form(&format!("{page}/give"), &fields).await;
-    site.send_form(&gift, &[("card", "4242424242424242")]).await;
+    let donation = site.send_form(&format!("{page}/give"), &fields).await;
+    site.send_form(&donation, &[("card", "4242424242424242")]).await;
 }

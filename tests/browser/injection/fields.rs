@@ -1,4 +1,4 @@
-//! Every field that stores text, filled with payloads.
+//! Fills every field that stores text with payloads.
 
 use crate::site::Site;
 use causeway::accounts::store::{self as accounts, NewAccount};
@@ -14,9 +14,10 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 use uuid::Uuid;
 
-/// The columns of an EO BMF file that hold text, and what the others of a charity hold.
-const TEXTS: [&str; 5] = ["NAME", "ICO", "STREET", "CITY", "SORT_NAME"];
-const OTHERS: [(&str, &str); 5] = [
+/// The columns of an EO BMF file that contain text.
+const TEXT_COLUMNS: [&str; 5] = ["NAME", "ICO", "STREET", "CITY", "SORT_NAME"];
+/// Values of other columns that make a nonprofit a charity.
+const OTHER_COLUMNS: [(&str, &str); 5] = [
     ("STATE", "OR"),
     ("SUBSECTION", "03"),
     ("DEDUCTIBILITY", "1"),
@@ -24,58 +25,57 @@ const OTHERS: [(&str, &str); 5] = [
     ("STATUS", "01"),
 ];
 
-/// A nonprofit for each text, as the IRS and as people tell of it; their EINs.
+/// Imports a nonprofit for each text, from an IRS file and with a profile, and returns the EINs.
 pub async fn import(site: &Site, texts: &[String]) -> Vec<String> {
-    let (mut filed, mut told, mut linked) = (HEADER.join(",") + "\r\n", String::new(), String::new());
+    let (mut irs_rows, mut profiles, mut links) = (HEADER.join(",") + "\r\n", String::new(), String::new());
     let eins: Vec<String> = (0..texts.len())
         .map(|number| format!("{}", 100_000_001 + number))
         .collect();
     for (ein, text) in eins.iter().zip(texts) {
         let quoted = format!("\"{}\"", text.replace('"', "\"\""));
-        let column = |name: &&str| match OTHERS.iter().find(|(other, _)| other == name) {
+        let column = |name: &&str| match OTHER_COLUMNS.iter().find(|(other, _)| other == name) {
             Some((_, value)) => (*value).to_owned(),
-            None if TEXTS.contains(name) => quoted.clone(),
+            None if TEXT_COLUMNS.contains(name) => quoted.clone(),
             None if *name == "EIN" => ein.clone(),
             None => String::new(),
         };
-        filed += &(HEADER.iter().map(column).collect::<Vec<_>>().join(",") + "\r\n");
-        // Of a body that the IRS does not name, the place is told as well.
+        irs_rows += &(HEADER.iter().map(column).collect::<Vec<_>>().join(",") + "\r\n");
+        // The place in a profile is only used if the nonprofit is not in an IRS file.
         for ein in [ein.clone(), ein.replacen('1', "2", 1)] {
             let line = json!({
                 "ein": ein, "name": text, "legalName": text, "aliases": [text], "description": text, "city": text,
                 "descriptionLong": format!("{text}\n\n{text}"), "country": text, "causes": ["autism"],
             });
-            told.extend([line.to_string(), "\n".to_owned()]);
+            profiles.extend([line.to_string(), "\n".to_owned()]);
         }
-        // An address that could break out is refused with its line; what is left of a text fits into one.
+        // A URL with unsafe characters is refused, so they are removed from the text.
         let safe: String = text.chars().filter(|c| !" <>\"'`\\".contains(*c)).collect();
-        for address in [format!("https://example.org/?{safe}"), text.clone()] {
-            let line =
-                json!({"ein": ein, "websiteUrl": address, "logoUrl": address, "coverImageUrl": address});
+        for url in [format!("https://example.org/?{safe}"), text.clone()] {
+            let line = json!({"ein": ein, "websiteUrl": url, "logoUrl": url, "coverImageUrl": url});
             if Enrichment::parse(line.to_string().as_bytes()).is_ok() {
-                linked.extend([line.to_string(), "\n".to_owned()]);
+                links.extend([line.to_string(), "\n".to_owned()]);
             }
         }
     }
-    let filed = site.file("<img src=x onerror=hurt()>.csv", &filed);
-    irs::import(&site.app, &[filed], true).await.unwrap();
-    for lines in [told, linked] {
-        let file = site.file("<svg onload=hurt()>.jsonl", &lines);
+    let file = site.file("<img src=x onerror=xss()>.csv", &irs_rows);
+    irs::import(&site.app, &[file], true).await.unwrap();
+    for lines in [profiles, links] {
+        let file = site.file("<svg onload=xss()>.jsonl", &lines);
         nonprofits::import(&site.app, &[file]).await.unwrap();
     }
     site.app.refresh_directory().await.unwrap();
     eins
 }
 
-/// A fundraiser and a gift to it for each text; the pages that show them.
+/// Creates a fundraiser with a donation for each text, and returns the pages that show them.
 pub async fn fundraisers(site: &Site, texts: Vec<String>) -> Vec<(String, Vec<String>)> {
-    let keys = site.make_keys().await;
+    let keys = site.create_keys().await;
     let nonprofit = NonprofitId::of_ein(Ein::parse("530196605").unwrap()).to_string();
-    let mut made = Vec::new();
+    let mut created = Vec::new();
     for text in texts {
         let body =
             json!({"nonprofitId": nonprofit, "title": text, "description": text, "metadata": {"x": text}});
-        let fundraiser = site.make_fundraiser(&keys, &body).await;
+        let fundraiser = site.create_fundraiser(&keys, &body).await;
         let page = format!("/american-red-cross/f/{}", fundraiser["slug"].as_str().unwrap());
         let once = Uuid::now_v7().to_string();
         let fields = [
@@ -85,16 +85,16 @@ pub async fn fundraisers(site: &Site, texts: Vec<String>) -> Vec<(String, Vec<St
             ("message", &text),
             ("once", once.as_str()),
         ];
-        let give = format!("{page}/give?{}", told_by_a_partner(&text));
-        let gift = site.send_form(&give, &fields).await;
-        site.send_form(&gift, &[("card", "4242424242424242")]).await;
-        made.push((text, vec![page, give, gift]));
+        let give = format!("{page}/give?{}", partner_query(&text));
+        let donation = site.send_form(&give, &fields).await;
+        site.send_form(&donation, &[("card", "4242424242424242")]).await;
+        created.push((text, vec![page, give, donation]));
     }
-    made
+    created
 }
 
-/// What the link of a partner may say, as a query.
-fn told_by_a_partner(text: &str) -> String {
+/// The query of a partner link.
+fn partner_query(text: &str) -> String {
     let names = [
         "first_name",
         "email",
@@ -109,7 +109,7 @@ fn told_by_a_partner(text: &str) -> String {
     names.map(|name| format!("{name}={text}")).join("&")
 }
 
-/// An account for each text that may stand in an address of mail; these addresses.
+/// Creates an account for each text that can be part of an email address, and returns the addresses.
 pub async fn accounts(site: &Site, texts: &[String]) -> Vec<String> {
     let plain = texts
         .iter()
@@ -118,20 +118,20 @@ pub async fn accounts(site: &Site, texts: &[String]) -> Vec<String> {
     let addresses: Vec<String> = addresses.filter(|address| is_email(address)).collect();
     for (number, address) in addresses.iter().enumerate() {
         let account = NewAccount {
-            username: &Username::parse(&format!("hurt-{number}")).unwrap(),
+            username: &Username::parse(&format!("xss-{number}")).unwrap(),
             email: Some(address),
             operator: false,
             password: None,
             is_confirmed: true,
         };
-        let made = accounts::insert_whole(&site.app.db, &account, site.app.clock.millis()).await;
-        assert!(made.unwrap().is_some());
+        let created = accounts::insert_whole(&site.app.db, &account, site.app.clock.millis()).await;
+        assert!(created.unwrap().is_some());
     }
     assert!(addresses.iter().any(|address| address.contains('<')));
     addresses
 }
 
-/// A key for each text, blocked with it as the reason; one of them.
+/// Creates a key named after each text and blocks it with the text as the reason. Returns the ID of one of them.
 pub async fn keys(site: &Site, account: AccountId, texts: &[String]) -> KeyId {
     let (db, now) = (&site.app.db, site.app.clock.millis());
     let mut last = None;

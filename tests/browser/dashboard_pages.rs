@@ -1,11 +1,11 @@
-//! Every page of the dashboard, looked at by the reader.
+//! Every page of the dashboard, checked by the inspector.
 
 use crate::browser::Browser;
-use crate::reader::Reader;
+use crate::inspector::Inspector;
 use crate::site::{PASSWORD, Site};
 
-/// Pages before the sign-in, and after it.
-const OPEN: [(&str, &str); 6] = [
+/// Pages before sign-in.
+const PUBLIC: [(&str, &str); 6] = [
     ("sign-in", "/dashboard/sign-in"),
     ("sign-up", "/dashboard/sign-up"),
     ("sign-out", "/dashboard/sign-out"),
@@ -13,6 +13,7 @@ const OPEN: [(&str, &str); 6] = [
     ("stale-link", "/dashboard/reset/set?token=x"),
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
+/// Pages after sign-in.
 const SIGNED_IN: [(&str, &str); 15] = [
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
@@ -32,37 +33,38 @@ const SIGNED_IN: [(&str, &str); 15] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_page_of_the_dashboard_is_open_to_everybody_on_a_phone_and_on_a_desk() {
-    let (site, reader) = (Site::start().await, Reader::start().await);
-    let browser = &reader.browser;
-    site.make_operator("operator").await;
-    for (name, path) in OPEN {
+async fn every_dashboard_page_is_accessible_on_phone_and_desktop() {
+    let (site, inspector) = (Site::start().await, Inspector::start().await);
+    let browser = &inspector.browser;
+    site.create_operator("operator").await;
+    for (name, path) in PUBLIC {
         browser.goto(&site, path).await;
-        reader.look_at(name).await;
+        inspector.inspect(name).await;
     }
     browser.goto(&site, "/dashboard/sign-up").await;
     browser.fill("#username", "Ada <b>").await;
     browser.click("form.form button").await;
-    reader.look_at("sign-up-refused").await;
+    inspector.inspect("sign-up-refused").await;
 
     browser.goto(&site, "/dashboard/sign-in").await;
     browser.fill("#username", "operator").await;
     browser.fill("#password", PASSWORD).await;
     browser.click("form.form button").await;
-    reader.look_at("keys-none").await;
+    inspector.inspect("keys-none").await;
     browser.goto(&site, "/dashboard/usage").await;
-    reader.look_at("usage-none").await;
+    inspector.inspect("usage-none").await;
     browser.goto(&site, "/dashboard/first-steps").await;
-    reader.look_at("first-steps-none").await;
+    inspector.inspect("first-steps-none").await;
 
-    look_at_fundraisers(&reader, &site).await;
-    let public = make_key(browser, &site, "Website of the river friends", "public").await;
-    let private = make_key(browser, &site, "خادم الليل", "private").await;
-    reader.look_at("key-made").await;
+    inspect_fundraisers(&inspector, &site).await;
+    let public = create_key(browser, &site, "Website of the river friends", "public").await;
+    let private = create_key(browser, &site, "خادم الليل", "private").await;
+    inspector.inspect("key-created").await;
     for count in 0..40 {
-        let path = match count % 8 {
-            0 => "/v0.2/nonprofit/nobody-at-all",
-            _ => "/v0.2/search/river",
+        let path = if count % 8 == 0 {
+            "/v0.2/nonprofit/nobody-at-all"
+        } else {
+            "/v0.2/search/river"
         };
         browser.call(&format!("{path}?apiKey={public}")).await;
     }
@@ -71,37 +73,37 @@ async fn every_page_of_the_dashboard_is_open_to_everybody_on_a_phone_and_on_a_de
         .await;
     site.app.save_counts().await.unwrap();
 
-    let key = open_key(browser, &site).await;
+    let key = public_key_id(browser, &site).await;
     for path in ["", "/roll", "/revoke"] {
         browser.goto(&site, &format!("/dashboard/keys/{key}{path}")).await;
-        reader.look_at(&format!("key{}", path.replace('/', "-"))).await;
+        inspector.inspect(&format!("key{}", path.replace('/', "-"))).await;
     }
-    let operated = format!("/dashboard/operator/keys/{key}");
-    browser.goto(&site, &operated).await;
-    reader.look_at("operator-key").await;
+    let operator_page = format!("/dashboard/operator/keys/{key}");
+    browser.goto(&site, &operator_page).await;
+    inspector.inspect("operator-key").await;
     browser.click("form[action$='/block'] button").await;
-    reader.look_at("operator-key-refused").await;
+    inspector.inspect("operator-key-refused").await;
     browser
         .fill("#reason", "Too many calls from one page; write to us.")
         .await;
     browser.click("form[action$='/block'] button").await;
-    reader.look_at("operator-key-blocked").await;
+    inspector.inspect("operator-key-blocked").await;
     browser.goto(&site, "/dashboard").await;
-    reader.look_at("keys-blocked").await;
-    browser.goto(&site, &operated).await;
+    inspector.inspect("keys-blocked").await;
+    browser.goto(&site, &operator_page).await;
     browser.click("form[action$='/unblock'] button").await;
     for (name, path) in SIGNED_IN {
         browser.goto(&site, path).await;
-        reader.look_at(name).await;
+        inspector.inspect(name).await;
     }
-    reader.stop().await;
+    inspector.stop().await;
 }
 
-/// The list before there are any, the form when it is refused, and one fundraiser with all that can be done to it.
-async fn look_at_fundraisers(reader: &Reader, site: &Site) {
-    let browser = &reader.browser;
+/// Inspects the empty list, the refused form, and every page of a fundraiser.
+async fn inspect_fundraisers(inspector: &Inspector, site: &Site) {
+    let browser = &inspector.browser;
     browser.goto(site, "/dashboard/fundraisers").await;
-    reader.look_at("fundraisers-none").await;
+    inspector.inspect("fundraisers-none").await;
     browser.goto(site, "/dashboard/fundraisers/new").await;
     browser
         .fill("#title", "A spring run along the river, for everybody who cares")
@@ -110,23 +112,23 @@ async fn look_at_fundraisers(reader: &Reader, site: &Site) {
     browser.fill("#goal", "5,000").await;
     browser.fill("#raisedOffline", "$1,234.50").await;
     browser.click("form.form button").await;
-    reader.look_at("fundraiser-new-refused").await;
+    inspector.inspect("fundraiser-new-refused").await;
     browser.fill("#nonprofit", "53-0196605").await;
     browser.click("form.form button").await;
-    reader.look_at("fundraiser").await;
-    let address = browser
+    inspector.inspect("fundraiser").await;
+    let path = browser
         .run("return location.pathname;")
         .await
         .as_str()
         .unwrap()
         .to_owned();
     for part in ["edit", "close", "reopen"] {
-        browser.goto(site, &format!("{address}/{part}")).await;
-        reader.look_at(&format!("fundraiser-{part}")).await;
+        browser.goto(site, &format!("{path}/{part}")).await;
+        inspector.inspect(&format!("fundraiser-{part}")).await;
     }
 }
 
-async fn make_key(browser: &Browser, site: &Site, name: &str, kind: &str) -> String {
+async fn create_key(browser: &Browser, site: &Site, name: &str, kind: &str) -> String {
     browser.goto(site, "/dashboard/keys/new").await;
     browser.fill("#name", name).await;
     browser.click(&format!("input[value='{kind}']")).await;
@@ -134,8 +136,8 @@ async fn make_key(browser: &Browser, site: &Site, name: &str, kind: &str) -> Str
     browser.text("#key").await
 }
 
-/// The id of the public key.
-async fn open_key(browser: &Browser, site: &Site) -> String {
+/// The ID of the public key.
+async fn public_key_id(browser: &Browser, site: &Site) -> String {
     browser.goto(site, "/dashboard").await;
     let id = browser.find("code[id^='key-']").await.attr("id").await.unwrap();
     id.unwrap().trim_start_matches("key-").to_owned()
