@@ -1,4 +1,4 @@
-//! A caller of the real router, who checks on every answer what every answer promises.
+//! An HTTP client of the router that checks the guarantees of every response.
 
 use axum::Router;
 use axum::body::Body;
@@ -12,25 +12,25 @@ use serde_json::Value;
 use std::net::IpAddr;
 use tower::ServiceExt;
 
-/// Calls an app, with a public key unless told otherwise.
+/// Sends requests to an app, with a public key where the method name does not say otherwise.
 #[derive(Clone)]
 pub struct Client {
     router: Router,
     pub key: String,
-    /// Where its calls come from.
-    address: Option<IpAddr>,
+    /// The IP url that requests come from.
+    ip: Option<IpAddr>,
 }
 
-/// What came back.
-pub struct Answer {
+/// A response, read completely.
+pub struct Response {
     pub headers: HeaderMap,
     pub body: Vec<u8>,
-    /// Null where the body is no JSON.
+    /// The body as JSON, or null if it is not JSON.
     pub json: Value,
 }
 
-impl Answer {
-    /// A header that must be there.
+impl Response {
+    /// The value of a header that must be present.
     pub fn header(&self, name: &str) -> &str {
         self.headers
             .get(name)
@@ -43,12 +43,12 @@ impl Answer {
         String::from_utf8(self.body.clone()).unwrap()
     }
 
-    /// The code of an error.
+    /// The code of a problem, or an empty string.
     pub fn code(&self) -> &str {
         self.json["code"].as_str().unwrap_or_default()
     }
 
-    /// The nonprofit of a details answer.
+    /// The nonprofit in a details response.
     pub fn nonprofit(&self) -> &Value {
         &self.json["data"]["nonprofit"]
     }
@@ -56,27 +56,27 @@ impl Answer {
 
 impl Client {
     pub fn new(app: &App, key: &str) -> Client {
-        Client::over(router(app.clone()), key)
+        Client::with_router(router(app.clone()), key)
     }
 
-    /// A caller of other routes than those of the product.
-    pub fn over(router: Router, key: &str) -> Client {
+    /// A client of other routes than those of Causeway.
+    pub fn with_router(router: Router, key: &str) -> Client {
         Client {
             router,
             key: key.to_owned(),
-            address: None,
+            ip: None,
         }
     }
 
-    /// The same caller at an address.
-    pub fn at(&self, address: [u8; 4]) -> Client {
+    /// The same client with another IP url.
+    pub fn at(&self, ip: [u8; 4]) -> Client {
         Client {
-            address: Some(address.into()),
+            ip: Some(ip.into()),
             ..self.clone()
         }
     }
 
-    /// The same caller with another key.
+    /// The same client with another key.
     pub fn with_key(&self, key: &str) -> Client {
         Client {
             key: key.to_owned(),
@@ -84,43 +84,43 @@ impl Client {
         }
     }
 
-    /// The details of a nonprofit; the identifier stands in the path as it is given.
-    pub async fn details(&self, expected: u16, identifier: &str) -> Answer {
+    /// Gets the details of a nonprofit. The identifier is put into the path without encoding.
+    pub async fn details(&self, expected: u16, identifier: &str) -> Response {
         self.get(expected, &format!("/v0.2/nonprofit/{identifier}")).await
     }
 
-    /// GET with the key.
-    pub async fn get(&self, expected: u16, path: &str) -> Answer {
+    /// Sends a GET request with the key.
+    pub async fn get(&self, expected: u16, path: &str) -> Response {
         self.get_with(expected, path, &[]).await
     }
 
-    /// GET with the key and further headers.
-    pub async fn get_with(&self, expected: u16, path: &str, headers: &[(&str, &str)]) -> Answer {
-        let joint = if path.contains('?') { '&' } else { '?' };
-        let address = format!("{path}{joint}apiKey={}", self.key);
-        self.send(expected, &Method::GET, &address, headers).await
+    /// Sends a GET request with the key and more headers.
+    pub async fn get_with(&self, expected: u16, path: &str, headers: &[(&str, &str)]) -> Response {
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let url = format!("{path}{separator}apiKey={}", self.key);
+        self.send(expected, &Method::GET, &url, headers).await
     }
 
-    /// GET of an address as it is, without a key.
-    pub async fn get_plain(&self, expected: u16, address: &str) -> Answer {
-        self.send(expected, &Method::GET, address, &[]).await
+    /// Sends a GET request without the key.
+    pub async fn get_plain(&self, expected: u16, url: &str) -> Response {
+        self.send(expected, &Method::GET, url, &[]).await
     }
 
-    /// GET with the key, whatever the status.
-    pub async fn get_any(&self, path: &str) -> (u16, Answer) {
-        let joint = if path.contains('?') { '&' } else { '?' };
-        let address = format!("{path}{joint}apiKey={}", self.key);
-        self.send_any(&Method::GET, &address, &[], Body::empty()).await
+    /// Sends a GET request with the key and returns any status.
+    pub async fn get_any(&self, path: &str) -> (u16, Response) {
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let url = format!("{path}{separator}apiKey={}", self.key);
+        self.send_any(&Method::GET, &url, &[], Body::empty()).await
     }
 
     pub async fn send(
         &self,
         expected: u16,
         method: &Method,
-        address: &str,
+        url: &str,
         headers: &[(&str, &str)],
-    ) -> Answer {
-        self.send_body(expected, method, address, headers, Body::empty())
+    ) -> Response {
+        self.send_body(expected, method, url, headers, Body::empty())
             .await
     }
 
@@ -128,58 +128,58 @@ impl Client {
         &self,
         expected: u16,
         method: &Method,
-        address: &str,
+        url: &str,
         headers: &[(&str, &str)],
         body: impl Into<Body>,
-    ) -> Answer {
-        let (status, answer) = self.send_any(method, address, headers, body).await;
-        let shown = String::from_utf8_lossy(&answer.body[..answer.body.len().min(2_000)]).into_owned();
-        assert_eq!(status, expected, "{method} {address:.200}: {shown}");
-        answer
+    ) -> Response {
+        let (status, response) = self.send_any(method, url, headers, body).await;
+        let body = String::from_utf8_lossy(&response.body[..response.body.len().min(2_000)]).into_owned();
+        assert_eq!(status, expected, "{method} {url:.200}: {body}");
+        response
     }
 
-    /// Whatever answer comes.
+    /// Sends a request and returns any status.
     pub async fn send_any(
         &self,
         method: &Method,
-        address: &str,
+        url: &str,
         headers: &[(&str, &str)],
         body: impl Into<Body>,
-    ) -> (u16, Answer) {
-        let mut request = Request::builder().method(method).uri(address);
+    ) -> (u16, Response) {
+        let mut request = Request::builder().method(method).uri(url);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let mut request = request.body(body.into()).unwrap();
-        if let Some(address) = self.address {
-            request.extensions_mut().insert(ClientAddress(address));
+        if let Some(ip) = self.ip {
+            request.extensions_mut().insert(ClientAddress(ip));
         }
         let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
         let body = body.collect().await.unwrap().to_bytes().to_vec();
         let json = serde_json::from_slice(&body).unwrap_or_default();
-        let answer = Answer {
+        let response = Response {
             headers: parts.headers,
             body,
             json,
         };
         let status = parts.status.as_u16();
-        // The health checks stand before all layers.
-        if !matches!(address, "/healthz" | "/readyz") {
-            self.check_promises(status, method, address, &answer);
+        // The health checks are answered before all layers.
+        if !matches!(url, "/healthz" | "/readyz") {
+            self.check_guarantees(status, method, url, &response);
         }
-        (status, answer)
+        (status, response)
     }
 
-    fn check_promises(&self, status: u16, method: &Method, address: &str, answer: &Answer) {
-        let id = answer.header("x-request-id");
+    fn check_guarantees(&self, status: u16, method: &Method, url: &str, response: &Response) {
+        let id = response.header("x-request-id");
         assert_eq!(id.len(), 16, "{id}");
-        let path = address.split('?').next().unwrap_or_default();
+        let path = url.split('?').next().unwrap_or_default();
         if path == "/v0.2/fundraiser" || path.starts_with("/v0.2/fundraiser/") {
-            assert!(!answer.headers.contains_key("access-control-allow-origin"));
-        } else if address.starts_with("/v0.2/") {
-            assert_eq!(answer.header("access-control-allow-origin"), "*");
-            assert!(!answer.headers.contains_key("access-control-allow-credentials"));
-            let exposed = answer.header("access-control-expose-headers");
+            assert!(!response.headers.contains_key("access-control-allow-origin"));
+        } else if url.starts_with("/v0.2/") {
+            assert_eq!(response.header("access-control-allow-origin"), "*");
+            assert!(!response.headers.contains_key("access-control-allow-credentials"));
+            let exposed = response.header("access-control-expose-headers");
             for name in [
                 "RateLimit",
                 "RateLimit-Policy",
@@ -188,37 +188,37 @@ impl Client {
                 "X-Request-Id",
             ] {
                 assert!(
-                    exposed.split(", ").any(|field| field == name),
-                    "{name} is not in {exposed}"
+                    exposed.split(", ").any(|header| header == name),
+                    "{name} is missing from {exposed}"
                 );
             }
         }
         // The dashboard shows public keys to their owner.
-        if !self.key.is_empty() && !is_page(address) {
+        if !self.key.is_empty() && !is_page(url) {
             let secret = self.key.as_bytes();
             assert!(
-                !answer.body.windows(secret.len()).any(|part| part == secret),
-                "the key stands in {address:.200}"
+                !response.body.windows(secret.len()).any(|part| part == secret),
+                "the response contains the key: {url:.200}"
             );
         }
-        if is_page(address) {
-            check_page(status, method, answer, id);
+        if is_page(url) {
+            check_page(status, method, response, id);
         } else if status >= 400 && method != Method::HEAD {
-            check_problem(status, answer, id);
+            check_problem(status, response, id);
         }
     }
 }
 
-/// What keeps a browser safe, on every page; and an error that offers a way on.
-fn check_page(status: u16, method: &Method, answer: &Answer, id: &str) {
-    let policy = answer.header("content-security-policy");
+/// Checks the security headers of a page, and the links of an error page.
+fn check_page(status: u16, method: &Method, response: &Response, id: &str) {
+    let policy = response.header("content-security-policy");
     assert!(policy.starts_with("default-src 'none'"), "{policy}");
-    assert_eq!(answer.header("x-content-type-options"), "nosniff");
-    assert_eq!(answer.header("referrer-policy"), "same-origin");
-    assert!(!answer.headers.contains_key("access-control-allow-origin"));
+    assert_eq!(response.header("x-content-type-options"), "nosniff");
+    assert_eq!(response.header("referrer-policy"), "same-origin");
+    assert!(!response.headers.contains_key("access-control-allow-origin"));
     if status >= 400 && method != Method::HEAD {
-        assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
-        let page = answer.text();
+        assert_eq!(response.header("content-type"), "text/html; charset=utf-8");
+        let page = response.text();
         assert!(page.contains("<h1>") && page.contains("href=\"/\""), "{page}");
         assert!(
             page.contains(id) || page.contains("<form") || page.contains("class=\"ways\""),
@@ -227,10 +227,10 @@ fn check_page(status: u16, method: &Method, answer: &Answer, id: &str) {
     }
 }
 
-/// The form of RFC 9457 with our members.
-fn check_problem(status: u16, answer: &Answer, id: &str) {
-    assert_eq!(answer.header("content-type"), "application/problem+json");
-    let problem = &answer.json;
+/// Checks the problem format of RFC 9457 with the extension members.
+fn check_problem(status: u16, response: &Response, id: &str) {
+    assert_eq!(response.header("content-type"), "application/problem+json");
+    let problem = &response.json;
     let text = |name: &str| {
         problem[name]
             .as_str()

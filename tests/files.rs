@@ -1,4 +1,4 @@
-//! Files as an operator has them: EO BMF rows, plain or packed.
+//! Import files: EO BMF rows, plain or compressed.
 
 use causeway::import::bmf::HEADER;
 use std::io::{Cursor, Write};
@@ -7,8 +7,8 @@ use std::io::{Cursor, Write};
 #[derive(Clone)]
 pub struct Row([String; 28]);
 
-/// A charity in Concord, New Hampshire, with this EIN and name.
-pub fn body(ein: &str, name: &str) -> Row {
+/// The row of a charity in Concord, New Hampshire, with this EIN and name.
+pub fn nonprofit_row(ein: &str, name: &str) -> Row {
     let row = Row(std::array::from_fn(|_| String::new()));
     [
         ("EIN", ein),
@@ -36,9 +36,9 @@ pub fn body(ein: &str, name: &str) -> Row {
 }
 
 impl Row {
-    pub fn with(mut self, column: &str, value: &str) -> Row {
-        let place = HEADER.iter().position(|name| *name == column).unwrap();
-        value.clone_into(&mut self.0[place]);
+    pub fn with(mut self, name: &str, value: &str) -> Row {
+        let column = HEADER.iter().position(|column| *column == name).unwrap();
+        value.clone_into(&mut self.0[column]);
         self
     }
 
@@ -47,7 +47,7 @@ impl Row {
     }
 }
 
-/// A file of these rows.
+/// A file with these rows.
 pub fn bmf(rows: &[Row]) -> String {
     let lines = rows.iter().map(Row::line);
     [HEADER.join(",")]
@@ -57,15 +57,15 @@ pub fn bmf(rows: &[Row]) -> String {
         .collect()
 }
 
-/// This many plain bodies, `SHELTER 100000001 HOUSE` and on.
-pub fn bodies(count: u32) -> Vec<Row> {
+/// `count` rows, from `SHELTER 100000001 HOUSE` on.
+pub fn nonprofit_rows(count: u32) -> Vec<Row> {
     (100_000_001..)
         .take(count as usize)
-        .map(|ein| body(&ein.to_string(), &format!("SHELTER {ein} HOUSE")))
+        .map(|ein| nonprofit_row(&ein.to_string(), &format!("SHELTER {ein} HOUSE")))
         .collect()
 }
 
-/// A file as `causeway generate` makes it.
+/// The output of `causeway generate`.
 pub fn generated(count: u64, seed: u64) -> Vec<u8> {
     let mut file = Vec::new();
     causeway::generate::generate(count, seed, &mut file).unwrap();
@@ -73,12 +73,12 @@ pub fn generated(count: u64, seed: u64) -> Vec<u8> {
 }
 
 pub fn gzip(content: &[u8]) -> Vec<u8> {
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(content).unwrap();
-    packed.finish().unwrap()
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
 }
 
-/// An archive with these members.
+/// A ZIP archive with these members.
 pub fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in members {

@@ -6,6 +6,7 @@
 mod world;
 mod client;
 mod files;
+mod wait;
 
 mod api;
 mod cli;

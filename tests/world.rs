@@ -1,6 +1,7 @@
-//! A store and an app of its own for each story, thrown away when it ends.
+//! An app with its own database for each story.
 
 use crate::client::Client;
+use crate::wait::TIMEOUT;
 use causeway::accounts::{self, Username};
 use causeway::app::App;
 use causeway::config::Config;
@@ -21,25 +22,25 @@ macro_rules! on_both_databases {
         $(mod $story {
             #[test]
             fn sqlite() {
-                crate::world::play(crate::world::Store::Sqlite, super::$story);
+                crate::world::run_story(crate::world::Database::Sqlite, super::$story);
             }
 
             #[test]
             fn postgres() {
-                crate::world::play(crate::world::Store::Postgres, super::$story);
+                crate::world::run_story(crate::world::Database::Postgres, super::$story);
             }
         })*
     };
 }
 
-/// Which database a story runs on.
+/// The kind of database that a story runs on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Store {
+pub enum Database {
     Sqlite,
     Postgres,
 }
 
-/// What a story finds: an app over an empty store, an account, and a public key.
+/// What a story starts with: an app with an empty directory, an account named ada, and its public key.
 pub struct World {
     pub app: App,
     pub client: Client,
@@ -49,14 +50,14 @@ pub struct World {
     files: TempDir,
 }
 
-/// Runs a story in a world of its own.
-pub fn play(store: Store, story: impl AsyncFnOnce(&World)) {
+/// Runs a story in its own world.
+pub fn run_story(database: Database, story: impl AsyncFnOnce(&World)) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .unwrap();
-    let database = (store == Store::Postgres).then(|| runtime.block_on(Database::create()));
+    let database = (database == Database::Postgres).then(|| runtime.block_on(PostgresDatabase::create()));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
             let world = World::build(database.as_ref()).await;
@@ -71,10 +72,13 @@ pub fn play(store: Store, story: impl AsyncFnOnce(&World)) {
 }
 
 impl World {
-    async fn build(database: Option<&Database>) -> World {
+    async fn build(database: Option<&PostgresDatabase>) -> World {
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::for_tests(folder.path());
         config.database.url = database.map(|database| SecretString::from(database.url()));
+        // A slow machine must not run into the timeouts of the app.
+        config.database.acquire_timeout = TIMEOUT;
+        config.serve.request_timeout = TIMEOUT;
         let app = App::build(config).await.unwrap();
         let username = Username::parse("ada").unwrap();
         let account = accounts::store::insert(&app.db, &username, None, false, app.clock.millis())
@@ -96,7 +100,7 @@ impl World {
         }
     }
 
-    /// A second server over the same store and the same data folder, as after a restart.
+    /// A second app with the same database and data folder, as after a restart.
     pub async fn restart(&self) -> (App, Client) {
         let app = App::build(self.app.config.clone()).await.unwrap();
         let client = Client::new(&app, &self.client.key);
@@ -117,8 +121,8 @@ impl World {
         list(&self.data().join("reports"), ".txt")
     }
 
-    /// Makes a key of the world's account.
-    pub async fn make_key(&self, kind: Kind) -> (KeyId, String) {
+    /// Creates a key for the account.
+    pub async fn create_key(&self, kind: Kind) -> (KeyId, String) {
         let text = KeyText::generate(kind);
         let now = self.app.clock.millis();
         let id = keys::store::insert(&self.app.db, self.account, "another", &text, now)
@@ -127,20 +131,20 @@ impl World {
         (id, text.expose().to_owned())
     }
 
-    /// Loads the demo directory.
+    /// Imports the demo directory.
     pub async fn load_demo(&self) {
         nonprofits::import_demo(&self.app).await.unwrap();
         self.app.refresh_directory().await.unwrap();
     }
 
-    /// Writes a file that an import can be given.
+    /// Writes a file for an import.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.files.path().join(name);
         std::fs::write(&path, content).unwrap();
         path
     }
 
-    /// Imports one EO BMF file and shows what it brought.
+    /// Imports one EO BMF file and refreshes the directory.
     pub async fn import_irs(&self, content: impl AsRef<[u8]>) -> anyhow::Result<Summary> {
         self.import_irs_files(&[self.file("eo.csv", content)], false)
             .await
@@ -152,7 +156,7 @@ impl World {
         Ok(summary)
     }
 
-    /// Imports JSON Lines and shows what they brought.
+    /// Imports JSON Lines and refreshes the directory.
     pub async fn import_nonprofits(&self, lines: &str) -> anyhow::Result<Summary> {
         let file = self.file("more.jsonl", lines);
         let summary = nonprofits::import(&self.app, &[file]).await?;
@@ -160,7 +164,7 @@ impl World {
         Ok(summary)
     }
 
-    /// One text column, a row each, of a statement that both databases understand.
+    /// Runs a query that both databases understand and returns its only column, which must be text.
     pub async fn texts(&self, sql: &'static str) -> Vec<String> {
         match &self.app.db {
             Db::Sqlite { readers, .. } => sqlx::query_scalar(sql).fetch_all(readers).await.unwrap(),
@@ -168,7 +172,7 @@ impl World {
         }
     }
 
-    /// Changes the store behind the back of the app.
+    /// Changes the database directly, without the app.
     pub async fn execute(&self, sql: &'static str) {
         match &self.app.db {
             Db::Sqlite { writer, .. } => _ = sqlx::query(sql).execute(writer).await.unwrap(),
@@ -176,7 +180,7 @@ impl World {
         }
     }
 
-    /// All that makes up the directory, as text: two stores with the same dump hold the same directory.
+    /// The directory as text. Two databases with the same dump contain the same directory.
     pub async fn dump(&self) -> Vec<String> {
         let mut dump = self.texts(NONPROFITS).await;
         dump.extend(self.texts(FORMER_SLUGS).await);
@@ -188,7 +192,7 @@ impl World {
         dump
     }
 
-    /// How many imports are recorded.
+    /// The number of recorded imports.
     pub async fn imports(&self) -> usize {
         self.texts("select kind from imports").await.len()
     }
@@ -197,28 +201,28 @@ impl World {
 const NONPROFITS: &str = "select coalesce(cast(ein as text), '') || '|' || slug || '|' || filed || '|' || \
      cast(listed as text) || '|' || coalesce(cast(gone_at as text), '') || '|' || cast(digest as text) \
      from nonprofits order by slug";
-const FORMER_SLUGS: &str = "select f.slug || ' finds ' || n.slug from former_slugs f \
+const FORMER_SLUGS: &str = "select f.slug || ' redirects to ' || n.slug from former_slugs f \
      join nonprofits n on n.id = f.nonprofit_id order by f.slug";
 
-fn list(folder: &Path, ending: &str) -> Vec<PathBuf> {
+fn list(folder: &Path, suffix: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.to_str().unwrap().ends_with(ending));
+    files.retain(|path| path.to_str().unwrap().ends_with(suffix));
     files.sort();
     files
 }
 
-/// A PostgreSQL database that lives as long as one story.
-struct Database {
+/// A PostgreSQL database for one story.
+struct PostgresDatabase {
     admin: String,
     name: String,
 }
 
-impl Database {
-    async fn create() -> Database {
+impl PostgresDatabase {
+    async fn create() -> PostgresDatabase {
         let admin =
-            std::env::var("CAUSEWAY_TEST_POSTGRES_URL").expect("no PostgreSQL is named: run make test");
-        let database = Database {
+            std::env::var("CAUSEWAY_TEST_POSTGRES_URL").expect("PostgreSQL is not running: use make test");
+        let database = PostgresDatabase {
             admin,
             name: format!("causeway_{}", Uuid::now_v7().simple()),
         };

@@ -7,28 +7,28 @@ use causeway::nonprofits::wire::BrowseItem;
 use std::collections::HashSet;
 
 on_both_databases!(
-    walking_the_pages_yields_every_nonprofit_once,
-    small_changes_move_within_the_lists_and_keep_them_whole,
-    a_walk_meets_everybody_once_while_imports_swap_the_directory,
-    the_first_page_holds_the_ten_most_prominent,
-    bad_parameters_and_unknown_causes_are_told,
-    all_causes_come_with_their_counts,
+    following_all_pages_lists_every_nonprofit_once,
+    small_changes_update_the_lists_without_losing_an_entry,
+    following_all_pages_lists_every_nonprofit_once_during_imports,
+    the_first_page_lists_the_ten_most_prominent_nonprofits,
+    invalid_parameters_and_unknown_causes_are_rejected,
+    causes_are_listed_with_their_nonprofit_counts,
 );
 
-/// All nonprofits of a cause, by walking its pages.
-async fn walk(world: &World, cause: &str, take: u64) -> (u64, Vec<BrowseItem>) {
+/// All nonprofits of a cause, collected from its pages.
+async fn read_all(world: &World, cause: &str, take: u64) -> (u64, Vec<BrowseItem>) {
     let (mut page, mut items, mut total) = (1, Vec::new(), 0);
     loop {
-        let answer = world
+        let response = world
             .client
             .get(200, &format!("/v0.2/browse/{cause}?take={take}&page={page}"))
             .await;
-        let pagination = &answer.json["pagination"];
+        let pagination = &response.json["pagination"];
         assert_eq!(pagination["page"], page);
         assert_eq!(pagination["page_size"], take);
         total = pagination["total_results"].as_u64().unwrap_or(total);
         assert_eq!(pagination["pages"], total.div_ceil(take));
-        let found: Vec<BrowseItem> = serde_json::from_value(answer.json["nonprofits"].clone()).unwrap();
+        let found: Vec<BrowseItem> = serde_json::from_value(response.json["nonprofits"].clone()).unwrap();
         if found.is_empty() {
             return (total, items);
         }
@@ -37,10 +37,10 @@ async fn walk(world: &World, cause: &str, take: u64) -> (u64, Vec<BrowseItem>) {
     }
 }
 
-async fn walking_the_pages_yields_every_nonprofit_once(world: &World) {
+async fn following_all_pages_lists_every_nonprofit_once(world: &World) {
     world.load_demo().await;
     for (cause, take) in [("education", 7), ("animals", 100), ("space", 1)] {
-        let (total, items) = walk(world, cause, take).await;
+        let (total, items) = read_all(world, cause, take).await;
         let ids: HashSet<_> = items.iter().map(|item| item.id).collect();
         assert_eq!(items.len() as u64, total, "{cause}");
         assert_eq!(ids.len() as u64, total, "{cause}");
@@ -48,10 +48,10 @@ async fn walking_the_pages_yields_every_nonprofit_once(world: &World) {
     }
 }
 
-async fn small_changes_move_within_the_lists_and_keep_them_whole(world: &World) {
+async fn small_changes_update_the_lists_without_losing_an_entry(world: &World) {
     world.import_irs(generated(400, 3)).await.unwrap();
     world.app.refresh_directory().await.unwrap();
-    let (before, items) = walk(world, "religion", 13).await;
+    let (before, items) = read_all(world, "religion", 13).await;
     let lines: Vec<String> = items
         .iter()
         .take(9)
@@ -64,31 +64,31 @@ async fn small_changes_move_within_the_lists_and_keep_them_whole(world: &World) 
     world.import_nonprofits(&lines.join("\n")).await.unwrap();
     world.app.refresh_directory().await.unwrap();
     assert_eq!(world.app.directory.view().overlay.len(), 10);
-    let (after, overlaid) = walk(world, "religion", 13).await;
+    let (after, overlaid) = read_all(world, "religion", 13).await;
     assert_eq!(after, before - 9 + 1);
     world.app.directory.rebuild().await.unwrap();
     assert!(world.app.directory.view().overlay.is_empty());
-    let (settled, rebuilt) = walk(world, "religion", 13).await;
-    assert_eq!(settled, after);
+    let (after_rebuild, rebuilt) = read_all(world, "religion", 13).await;
+    assert_eq!(after_rebuild, after);
     let ids = |items: &[BrowseItem]| items.iter().map(|item| item.id).collect::<Vec<_>>();
     assert_eq!(
         ids(&overlaid),
         ids(&rebuilt),
-        "the overlay orders as the snapshot does"
+        "the overlay and the snapshot have the same order"
     );
 }
 
-async fn a_walk_meets_everybody_once_while_imports_swap_the_directory(world: &World) {
+async fn following_all_pages_lists_every_nonprofit_once_during_imports(world: &World) {
     world.import_irs(generated(400, 3)).await.unwrap();
-    let (total, before) = walk(world, "religion", 13).await;
+    let (total, before) = read_all(world, "religion", 13).await;
     let mut seen = Vec::new();
     for page in 1..=total.div_ceil(13) {
-        let answer = world
+        let response = world
             .client
             .get(200, &format!("/v0.2/browse/religion?take=13&page={page}"))
             .await;
-        assert_eq!(answer.json["pagination"]["total_results"], total);
-        let found: Vec<BrowseItem> = serde_json::from_value(answer.json["nonprofits"].clone()).unwrap();
+        assert_eq!(response.json["pagination"]["total_results"], total);
+        let found: Vec<BrowseItem> = serde_json::from_value(response.json["nonprofits"].clone()).unwrap();
         seen.extend(found.iter().map(|item| item.id));
         let line = format!(
             r#"{{"ein":"9999999{page:02}","name":"Dancers {page}","causes":["dance"],"revenue":9000000}}"#
@@ -101,29 +101,29 @@ async fn a_walk_meets_everybody_once_while_imports_swap_the_directory(world: &Wo
     assert_eq!(seen, before.iter().map(|item| item.id).collect::<Vec<_>>());
 }
 
-async fn the_first_page_holds_the_ten_most_prominent(world: &World) {
+async fn the_first_page_lists_the_ten_most_prominent_nonprofits(world: &World) {
     world.load_demo().await;
-    let answer = world.client.get(200, "/v0.2/browse/EDUCATION").await;
-    let pagination = &answer.json["pagination"];
+    let response = world.client.get(200, "/v0.2/browse/EDUCATION").await;
+    let pagination = &response.json["pagination"];
     assert_eq!(
         (&pagination["page"], &pagination["page_size"]),
         (&1.into(), &10.into())
     );
-    assert_eq!(answer.json["nonprofits"].as_array().unwrap().len(), 10);
-    assert_eq!(answer.header("ratelimit-policy"), "\"browse\";q=500;w=60");
+    assert_eq!(response.json["nonprofits"].as_array().unwrap().len(), 10);
+    assert_eq!(response.header("ratelimit-policy"), "\"browse\";q=500;w=60");
     let view = world.app.directory.view();
-    let of = |page: &str| {
+    let prominence = |index: &str| {
         view.snapshot
             .as_ref()
             .unwrap()
-            .nonprofit(page.parse().unwrap())
+            .nonprofit(index.parse().unwrap())
             .unwrap()
             .prominence
     };
-    assert!(of("0") >= of("1"));
+    assert!(prominence("0") >= prominence("1"));
 }
 
-async fn bad_parameters_and_unknown_causes_are_told(world: &World) {
+async fn invalid_parameters_and_unknown_causes_are_rejected(world: &World) {
     world.load_demo().await;
     assert_eq!(
         world.client.get(404, "/v0.2/browse/nonsense").await.code(),
@@ -148,10 +148,10 @@ async fn bad_parameters_and_unknown_causes_are_told(world: &World) {
     assert!(past.json["pagination"]["total_results"].as_u64().unwrap() > 0);
 }
 
-async fn all_causes_come_with_their_counts(world: &World) {
+async fn causes_are_listed_with_their_nonprofit_counts(world: &World) {
     world.load_demo().await;
-    let answer = world.client.get(200, "/v0.2/causes").await;
-    let causes = answer.json["causes"].as_array().unwrap();
+    let response = world.client.get(200, "/v0.2/causes").await;
+    let causes = response.json["causes"].as_array().unwrap();
     assert_eq!(causes.len(), Causes::built_in().list().len());
     for cause in causes {
         let name = cause["tagName"].as_str().unwrap();

@@ -1,6 +1,6 @@
-//! Basic authentication: which pairs of keys are let in, and that the others all hear the same.
+//! Basic authentication: which pairs of keys are accepted, and that all others get the same response.
 
-use crate::client::{Answer, Client};
+use crate::client::{Client, Response};
 use crate::world::World;
 use axum::Router;
 use axum::http::Method;
@@ -17,15 +17,15 @@ use causeway::keys::{Class, KeyText, Kind, Overlap, store};
 use std::time::Duration;
 
 on_both_databases!(
-    any_public_key_goes_with_any_private_key_of_the_same_account,
-    creating_is_counted_for_the_account_and_changing_for_the_key,
-    without_credentials_one_is_asked_for_them,
-    every_other_pair_is_refused_in_the_same_words,
-    that_a_key_is_blocked_is_told_only_to_who_has_both,
-    a_rolled_private_key_works_beside_the_new_one_until_its_overlap_is_over,
+    any_public_key_works_with_any_private_key_of_the_same_account,
+    creates_are_limited_per_account_and_updates_per_key,
+    a_request_without_credentials_is_challenged,
+    every_invalid_pair_gets_the_same_refusal,
+    a_blocked_key_is_only_revealed_to_the_holder_of_both_keys,
+    a_rotated_private_key_works_until_its_overlap_ends,
 );
 
-/// A place that only an account may go to, and that says which.
+/// A client of two routes that need credentials; the first returns the IDs of the account and its keys.
 fn client(world: &World) -> Client {
     let create =
         async |who: Credentials<Create>| format!("{} {} {}", who.account, who.public_key, who.private_key);
@@ -37,61 +37,61 @@ fn client(world: &World) -> Client {
             app: world.app.clone(),
         })
         .with_state(world.app.clone());
-    Client::over(router, "")
+    Client::with_router(router, "")
 }
 
 fn basic(name: &str, password: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{name}:{password}")))
 }
 
-async fn call(client: &Client, expected: u16, path: &str, authorization: &str) -> Answer {
+async fn call(client: &Client, expected: u16, path: &str, authorization: &str) -> Response {
     let headers = [("authorization", authorization)];
     client.send(expected, &Method::POST, path, &headers).await
 }
 
-/// What is said to a pair that is not let in.
+/// The detail of the refusal of an invalid pair.
 async fn refusal(client: &Client, authorization: &str) -> String {
-    let answer = call(client, 401, "/v0.2/create", authorization).await;
-    assert_eq!(answer.header("www-authenticate"), "Basic realm=\"causeway\"");
-    assert_eq!(answer.code(), "invalid_credentials");
-    assert!(!answer.headers.contains_key("ratelimit"));
-    answer.json["detail"].as_str().unwrap().to_owned()
+    let response = call(client, 401, "/v0.2/create", authorization).await;
+    assert_eq!(response.header("www-authenticate"), "Basic realm=\"causeway\"");
+    assert_eq!(response.code(), "invalid_credentials");
+    assert!(!response.headers.contains_key("ratelimit"));
+    response.json["detail"].as_str().unwrap().to_owned()
 }
 
 async fn other_account(world: &World) -> AccountId {
     let name = Username::parse("bob").unwrap();
-    let made = accounts::store::insert(&world.app.db, &name, None, false, 0).await;
-    made.unwrap().unwrap()
+    let created = accounts::store::insert(&world.app.db, &name, None, false, 0).await;
+    created.unwrap().unwrap()
 }
 
-async fn make_key(world: &World, account: AccountId, kind: Kind) -> (KeyId, String) {
+async fn create_key(world: &World, account: AccountId, kind: Kind) -> (KeyId, String) {
     let text = KeyText::generate(kind);
     let id = store::insert(&world.app.db, account, "", &text, 0).await.unwrap();
     (id, text.expose().to_owned())
 }
 
-async fn any_public_key_goes_with_any_private_key_of_the_same_account(world: &World) {
+async fn any_public_key_works_with_any_private_key_of_the_same_account(world: &World) {
     let client = client(world);
     for _ in 0..2 {
-        let (public_id, public) = world.make_key(Kind::Public).await;
-        let (private_id, private) = world.make_key(Kind::Private).await;
+        let (public_id, public) = world.create_key(Kind::Public).await;
+        let (private_id, private) = world.create_key(Kind::Private).await;
         for (id, name) in [(public_id, &public), (world.key_id, &world.client.key)] {
-            let answer = call(&client, 200, "/v0.2/create", &basic(name, &private)).await;
-            assert_eq!(answer.text(), format!("{} {id} {private_id}", world.account));
+            let response = call(&client, 200, "/v0.2/create", &basic(name, &private)).await;
+            assert_eq!(response.text(), format!("{} {id} {private_id}", world.account));
         }
     }
 }
 
-async fn creating_is_counted_for_the_account_and_changing_for_the_key(world: &World) {
+async fn creates_are_limited_per_account_and_updates_per_key(world: &World) {
     let client = client(world);
-    let (_, other) = world.make_key(Kind::Public).await;
-    let (private_id, private) = world.make_key(Kind::Private).await;
+    let (_, other) = world.create_key(Kind::Public).await;
+    let (private_id, private) = world.create_key(Kind::Private).await;
     let pairs = [basic(&world.client.key, &private), basic(&other, &private)];
     for left in (0..30).rev() {
-        let answer = call(&client, 200, "/v0.2/create", &pairs[left % 2]).await;
-        assert_eq!(answer.header("ratelimit-policy"), "\"create\";q=30;w=60");
+        let response = call(&client, 200, "/v0.2/create", &pairs[left % 2]).await;
+        assert_eq!(response.header("ratelimit-policy"), "\"create\";q=30;w=60");
         assert!(
-            answer
+            response
                 .header("ratelimit")
                 .starts_with(&format!("\"create\";r={left};"))
         );
@@ -101,8 +101,8 @@ async fn creating_is_counted_for_the_account_and_changing_for_the_key(world: &Wo
             call(&client, 429, "/v0.2/create", pair).await.code(),
             "rate_limited"
         );
-        let answer = call(&client, 200, "/v0.2/change", pair).await;
-        assert!(answer.header("ratelimit").starts_with("\"fundraisers\";r=499;"));
+        let response = call(&client, 200, "/v0.2/change", pair).await;
+        assert!(response.header("ratelimit").starts_with("\"fundraisers\";r=499;"));
     }
     store::set_limits(
         &world.app.db,
@@ -114,14 +114,14 @@ async fn creating_is_counted_for_the_account_and_changing_for_the_key(world: &Wo
     .await
     .unwrap();
     world.app.keys.refresh().await.unwrap();
-    let answer = call(&client, 200, "/v0.2/create", &pairs[0]).await;
-    assert!(answer.header("ratelimit").starts_with("\"create\";r=9;"));
+    let response = call(&client, 200, "/v0.2/create", &pairs[0]).await;
+    assert!(response.header("ratelimit").starts_with("\"create\";r=9;"));
 }
 
-async fn without_credentials_one_is_asked_for_them(world: &World) {
-    let answer = client(world).send(401, &Method::POST, "/v0.2/create", &[]).await;
-    assert_eq!(answer.code(), "missing_credentials");
-    assert_eq!(answer.header("www-authenticate"), "Basic realm=\"causeway\"");
+async fn a_request_without_credentials_is_challenged(world: &World) {
+    let response = client(world).send(401, &Method::POST, "/v0.2/create", &[]).await;
+    assert_eq!(response.code(), "missing_credentials");
+    assert_eq!(response.header("www-authenticate"), "Basic realm=\"causeway\"");
     let by_query = format!("/v0.2/create?apiKey={}", world.client.key);
     assert_eq!(
         client(world)
@@ -132,17 +132,17 @@ async fn without_credentials_one_is_asked_for_them(world: &World) {
     );
 }
 
-async fn every_other_pair_is_refused_in_the_same_words(world: &World) {
+async fn every_invalid_pair_gets_the_same_refusal(world: &World) {
     let client = client(world);
     let public = world.client.key.clone();
-    let (private_id, private) = world.make_key(Kind::Private).await;
+    let (private_id, private) = world.create_key(Kind::Private).await;
     let right = basic(&public, &private);
     call(&client, 200, "/v0.2/create", &right).await;
     let bob = other_account(world).await;
-    let (_, public_of_bob) = make_key(world, bob, Kind::Public).await;
-    let (_, private_of_bob) = make_key(world, bob, Kind::Private).await;
+    let (_, public_of_bob) = create_key(world, bob, Kind::Public).await;
+    let (_, private_of_bob) = create_key(world, bob, Kind::Private).await;
     let unknown = [Kind::Public, Kind::Private].map(KeyText::generate);
-    let mut heard = Vec::new();
+    let mut refusals = Vec::new();
     for wrong in [
         basic(&public, &private_of_bob),
         basic(&public_of_bob, &private),
@@ -174,22 +174,22 @@ async fn every_other_pair_is_refused_in_the_same_words(world: &World) {
         "Basic \u{e9}".to_owned(),
         format!("Basic {}", "A".repeat(65_536)),
     ] {
-        heard.push(refusal(&client, &wrong).await);
+        refusals.push(refusal(&client, &wrong).await);
     }
     store::revoke(&world.app.db, private_id, 0).await.unwrap();
     world.app.keys.refresh().await.unwrap();
-    heard.push(refusal(&client, &right).await);
-    heard.dedup();
-    assert_eq!(heard.len(), 1, "{heard:?}");
-    assert!(!heard[0].contains("cwpk") && !heard[0].contains("cwsk"));
+    refusals.push(refusal(&client, &right).await);
+    refusals.dedup();
+    assert_eq!(refusals.len(), 1, "{refusals:?}");
+    assert!(!refusals[0].contains("cwpk") && !refusals[0].contains("cwsk"));
 }
 
-async fn that_a_key_is_blocked_is_told_only_to_who_has_both(world: &World) {
+async fn a_blocked_key_is_only_revealed_to_the_holder_of_both_keys(world: &World) {
     let client = client(world);
     let public = world.client.key.clone();
-    let (private_id, private) = world.make_key(Kind::Private).await;
+    let (private_id, private) = world.create_key(Kind::Private).await;
     let bob = other_account(world).await;
-    let (_, private_of_bob) = make_key(world, bob, Kind::Private).await;
+    let (_, private_of_bob) = create_key(world, bob, Kind::Private).await;
     for id in [world.key_id, private_id] {
         store::block(&world.app.db, id, "abuse", Actor::Command, 0)
             .await
@@ -215,9 +215,9 @@ async fn that_a_key_is_blocked_is_told_only_to_who_has_both(world: &World) {
     }
 }
 
-async fn a_rolled_private_key_works_beside_the_new_one_until_its_overlap_is_over(world: &World) {
+async fn a_rotated_private_key_works_until_its_overlap_ends(world: &World) {
     let client = client(world);
-    let (old_id, old) = world.make_key(Kind::Private).await;
+    let (old_id, old) = world.create_key(Kind::Private).await;
     let text = KeyText::generate(Kind::Private);
     let now = world.app.clock.millis();
     store::roll(&world.app.db, old_id, &text, Overlap::Hour, None, now)

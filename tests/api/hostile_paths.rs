@@ -1,4 +1,4 @@
-//! Paths that nobody types by accident.
+//! Malicious paths.
 
 use crate::world::World;
 use causeway::http::router::router;
@@ -7,12 +7,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 on_both_databases!(
-    a_hostile_identifier_is_a_problem_of_the_caller,
-    a_long_identifier_is_refused_and_not_repeated,
-    sixty_four_kibibytes_of_identifier_are_refused_at_the_door,
+    a_hostile_identifier_is_a_client_error,
+    a_long_identifier_is_refused_and_not_echoed,
+    an_identifier_of_64_kib_is_refused_by_the_listener,
 );
 
-async fn a_hostile_identifier_is_a_problem_of_the_caller(world: &World) {
+async fn a_hostile_identifier_is_a_client_error(world: &World) {
     world.load_demo().await;
     for (status, path) in [
         (404, "/v0.2/nonprofit/%00"),
@@ -49,15 +49,15 @@ async fn a_hostile_identifier_is_a_problem_of_the_caller(world: &World) {
     }
 }
 
-async fn a_long_identifier_is_refused_and_not_repeated(world: &World) {
+async fn a_long_identifier_is_refused_and_not_echoed(world: &World) {
     for letter in ["a", "0", "-", "%41", "%C3%A9"] {
         let path = format!("/v0.2/nonprofit/{}", letter.repeat(60_000 / letter.len()));
-        let answer = world.client.get(404, &path).await;
-        assert!(answer.body.len() < 2_000, "{} bytes", answer.body.len());
+        let response = world.client.get(404, &path).await;
+        assert!(response.body.len() < 2_000, "{} bytes", response.body.len());
     }
 }
 
-async fn sixty_four_kibibytes_of_identifier_are_refused_at_the_door(world: &World) {
+async fn an_identifier_of_64_kib_is_refused_by_the_listener(world: &World) {
     let listener = listen("127.0.0.1:0".parse().unwrap(), false).unwrap();
     let address = listener.local_addr().unwrap();
     let app = world.app.clone();
@@ -74,15 +74,15 @@ async fn sixty_four_kibibytes_of_identifier_are_refused_at_the_door(world: &Worl
         let mut connection = TcpStream::connect(address).await.unwrap();
         let path = "a".repeat(length);
         let request = format!("GET /v0.2/nonprofit/{path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-        // The server may close before it has read all of it.
+        // The server may close the connection before it has read everything.
         let _ = connection.write_all(request.as_bytes()).await;
-        let mut answer = Vec::new();
-        let _ = connection.read_to_end(&mut answer).await;
-        let answer = String::from_utf8_lossy(&answer);
-        assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+        let mut response = Vec::new();
+        let _ = connection.read_to_end(&mut response).await;
+        let response = String::from_utf8_lossy(&response);
+        assert!(response.starts_with("HTTP/1.1 4"), "{response}");
         assert!(
-            answer.contains("application/problem+json") && answer.contains("\"requestId\""),
-            "{answer}"
+            response.contains("application/problem+json") && response.contains("\"requestId\""),
+            "{response}"
         );
     }
     server.abort();

@@ -1,13 +1,13 @@
-//! The interface, route by route.
+//! The API under `/v0.2`, one module per resource.
 
 mod browse;
 mod credentials;
 mod errors;
-pub mod fundraiser;
+pub mod fundraisers;
 mod hostile_paths;
 mod keys;
 mod limits;
-mod nonprofit;
+mod nonprofits;
 mod openapi;
 mod relevance;
 mod search;

@@ -1,13 +1,13 @@
-//! `GET /v0.2/openapi.json`, and the copy in the repository.
+//! `GET /v0.2/openapi.json`, and its copy in the repository.
 
 use crate::world::World;
 use causeway::http::openapi;
 use serde_json::Value;
 
-on_both_databases!(it_is_served_without_a_key,);
+on_both_databases!(the_description_is_served_without_a_key,);
 
 #[test]
-fn the_committed_description_is_the_one_that_the_handlers_make() {
+fn the_committed_description_matches_the_handlers() {
     let committed =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json")).unwrap_or_default();
     assert!(
@@ -17,7 +17,7 @@ fn the_committed_description_is_the_one_that_the_handlers_make() {
 }
 
 #[test]
-fn it_describes_every_route_of_the_interface_in_openapi_3_1() {
+fn the_description_is_openapi_3_1_with_every_status() {
     let description: Value = serde_json::from_str(openapi::text()).unwrap();
     assert!(description["openapi"].as_str().unwrap().starts_with("3.1"));
     let details = &description["paths"]["/v0.2/nonprofit/{identifier}"]["get"];
@@ -37,7 +37,7 @@ fn it_describes_every_route_of_the_interface_in_openapi_3_1() {
 }
 
 #[test]
-fn every_reference_in_it_leads_somewhere() {
+fn every_reference_in_the_description_resolves() {
     let description: Value = serde_json::from_str(openapi::text()).unwrap();
     let mut open = vec![&description];
     let mut references = 0;
@@ -60,8 +60,8 @@ fn every_reference_in_it_leads_somewhere() {
     assert!(references > 5, "{references}");
 }
 
-async fn it_is_served_without_a_key(world: &World) {
-    let answer = world.client.get_plain(200, "/v0.2/openapi.json").await;
-    assert_eq!(answer.header("content-type"), "application/json; charset=utf-8");
-    assert_eq!(answer.text(), openapi::text());
+async fn the_description_is_served_without_a_key(world: &World) {
+    let response = world.client.get_plain(200, "/v0.2/openapi.json").await;
+    assert_eq!(response.header("content-type"), "application/json; charset=utf-8");
+    assert_eq!(response.text(), openapi::text());
 }

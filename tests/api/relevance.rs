@@ -1,7 +1,7 @@
-//! What people type and whom they mean: hand-written cases over the demo directory, scored by kind.
+//! Relevance of search: hand-written queries over the demo directory, scored by kind.
 //!
-//! `want` must stand within the first `top` results, and none of `notFirst` may stand first. Each kind has a floor;
-//! the table shows every score (`cargo test --test stories relevance -- --nocapture`).
+//! `want` must be within the first `top` results, and none of `notFirst` may be first. Each kind has a minimum score;
+//! `cargo test --test stories relevance -- --nocapture` prints every score.
 
 use causeway::app::App;
 use causeway::config::Config;
@@ -10,9 +10,9 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 const CASES: &str = include_str!("relevance.jsonl");
-/// Of a hundred cases of one kind, so many must come out as wanted.
-const FLOOR: usize = 95;
-const FEWEST_CASES: usize = 300;
+/// The percentage of cases of each kind that must succeed.
+const MIN_PERCENT: usize = 95;
+const MIN_CASES: usize = 300;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,7 +26,7 @@ struct Case {
 }
 
 #[tokio::test]
-async fn every_kind_of_typing_finds_what_is_meant() {
+async fn every_kind_of_query_finds_the_intended_nonprofit() {
     let folder = tempfile::tempdir().unwrap();
     let app = App::build(Config::for_tests(folder.path())).await.unwrap();
     import_demo(&app).await.unwrap();
@@ -36,7 +36,7 @@ async fn every_kind_of_typing_finds_what_is_meant() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert!(cases.len() >= FEWEST_CASES);
+    assert!(cases.len() >= MIN_CASES);
     let mut scores: BTreeMap<&str, (usize, usize, Vec<String>)> = BTreeMap::new();
     for case in &cases {
         let found = view.search(&case.q, 10, &[]);
@@ -48,12 +48,13 @@ async fn every_kind_of_typing_finds_what_is_meant() {
         let is_wrong_first = eins.first().is_some_and(|first| case.not_first.contains(first));
         let (right, all, misses) = scores.entry(&case.kind).or_default();
         *all += 1;
-        match is_found && !is_wrong_first {
-            true => *right += 1,
-            false => misses.push(format!(
-                "{:?} wants {} in the top {}, got {:?}",
+        if is_found && !is_wrong_first {
+            *right += 1;
+        } else {
+            misses.push(format!(
+                "{:?} should find {} in the top {}, but found {:?}",
                 case.q, case.want, case.top, eins
-            )),
+            ));
         }
     }
     println!("{:12} {:>5} {:>5}", "kind", "right", "of");
@@ -65,7 +66,7 @@ async fn every_kind_of_typing_finds_what_is_meant() {
     }
     for (kind, (right, all, misses)) in &scores {
         assert!(
-            right * 100 >= all * FLOOR,
+            right * 100 >= all * MIN_PERCENT,
             "{kind}: {right} of {all}\n{}",
             misses.join("\n")
         );

@@ -1,44 +1,44 @@
 //! `GET /v0.2/search/{searchTerm}`
 
-use crate::client::Answer;
-use crate::files::{bmf, bodies, body, generated};
+use crate::client::Response;
+use crate::files::{bmf, generated, nonprofit_row, nonprofit_rows};
 use crate::world::World;
 use causeway::nonprofits::wire::SearchBody;
 
 on_both_databases!(
-    an_item_has_every_field_of_the_interface,
-    take_is_ten_by_default_and_fifty_at_the_most,
-    a_snapshot_built_anew_for_the_same_state_answers_the_same,
-    causes_and_tags_filter_by_any_of_both_lists,
-    places_and_disbursable_filter_too,
-    a_city_is_the_same_city_however_its_saint_is_written,
-    strange_terms_get_an_answer_or_a_clear_refusal,
-    an_ein_is_found_with_or_without_dash_or_by_its_beginning,
-    what_changes_is_found_at_once_and_what_is_gone_never,
-    bodies_of_one_name_are_told_apart_by_their_chapters,
-    an_everyday_name_finds_the_well_known_body_though_the_irs_has_no_return_of_it,
-    what_has_all_words_stands_alone_though_it_came_after_the_snapshot,
-    an_ein_finds_its_body_alone_though_that_changed_after_the_snapshot,
-    the_same_query_gives_the_same_answer_and_the_same_tag,
+    an_item_has_every_documented_field,
+    take_defaults_to_10_and_is_capped_at_50,
+    a_rebuilt_snapshot_gives_the_same_results,
+    causes_and_tags_match_any_of_their_values,
+    results_can_be_filtered_by_place_and_disbursability,
+    saint_and_st_name_the_same_city,
+    unusual_terms_get_results_or_a_clear_refusal,
+    an_ein_is_found_with_a_dash_without_one_and_by_prefix,
+    changes_are_searchable_immediately_and_removed_nonprofits_are_not,
+    nonprofits_with_the_same_name_are_distinguished_by_chapter,
+    a_common_name_finds_a_popular_nonprofit_without_a_tax_return,
+    a_match_of_all_words_in_the_overlay_is_the_only_result,
+    an_ein_finds_only_its_nonprofit_after_an_overlay_change,
+    the_same_query_gives_the_same_response_and_etag,
 );
 
 const RED_CROSS: &str = "530196605";
 
-fn eins(answer: &Answer) -> Vec<&str> {
-    let found = answer.json["nonprofits"].as_array().unwrap();
+fn eins(response: &Response) -> Vec<&str> {
+    let found = response.json["nonprofits"].as_array().unwrap();
     found.iter().filter_map(|item| item["ein"].as_str()).collect()
 }
 
-async fn an_item_has_every_field_of_the_interface(world: &World) {
+async fn an_item_has_every_documented_field(world: &World) {
     world.load_demo().await;
-    let answer = world
+    let response = world
         .client
         .get(200, "/v0.2/search/american%20red%20cro?take=1")
         .await;
-    assert_eq!(answer.header("content-type"), "application/json; charset=utf-8");
-    let body: SearchBody = serde_json::from_value(answer.json.clone()).unwrap();
+    assert_eq!(response.header("content-type"), "application/json; charset=utf-8");
+    let body: SearchBody = serde_json::from_value(response.json.clone()).unwrap();
     let [item] = body.nonprofits.as_slice() else {
-        panic!("one is asked for")
+        panic!("not one item")
     };
     let details = world.client.details(200, RED_CROSS).await;
     let nonprofit = details.nonprofit();
@@ -61,7 +61,7 @@ async fn an_item_has_every_field_of_the_interface(world: &World) {
     assert!(item.tags.contains(&"humans".to_owned()));
 }
 
-async fn take_is_ten_by_default_and_fifty_at_the_most(world: &World) {
+async fn take_defaults_to_10_and_is_capped_at_50(world: &World) {
     world.load_demo().await;
     for (query, count) in [
         ("", 10),
@@ -70,20 +70,20 @@ async fn take_is_ten_by_default_and_fifty_at_the_most(world: &World) {
         ("?take=51", 50),
         ("?take=99999999999999999999", 50),
     ] {
-        let answer = world.client.get(200, &format!("/v0.2/search/a{query}")).await;
+        let response = world.client.get(200, &format!("/v0.2/search/a{query}")).await;
         assert_eq!(
-            answer.json["nonprofits"].as_array().unwrap().len(),
+            response.json["nonprofits"].as_array().unwrap().len(),
             count,
             "{query}"
         );
     }
     for bad in ["0", "-1", "ten", "1.5", ""] {
-        let answer = world.client.get(400, &format!("/v0.2/search/a?take={bad}")).await;
-        assert_eq!(answer.code(), "invalid_parameter");
+        let response = world.client.get(400, &format!("/v0.2/search/a?take={bad}")).await;
+        assert_eq!(response.code(), "invalid_parameter");
     }
 }
 
-async fn a_snapshot_built_anew_for_the_same_state_answers_the_same(world: &World) {
+async fn a_rebuilt_snapshot_gives_the_same_results(world: &World) {
     world.import_irs(generated(400, 3)).await.unwrap();
     let line = r#"{"ein":"999999998","name":"Association of Churches","revenue":900000000}"#;
     world.import_nonprofits(line).await.unwrap();
@@ -102,10 +102,10 @@ async fn a_snapshot_built_anew_for_the_same_state_answers_the_same(world: &World
     }
 }
 
-async fn causes_and_tags_filter_by_any_of_both_lists(world: &World) {
+async fn causes_and_tags_match_any_of_their_values(world: &World) {
     world.load_demo().await;
-    let tagged = |answer: &Answer, names: &[&str]| {
-        let found = answer.json["nonprofits"].as_array().unwrap();
+    let tagged = |response: &Response, names: &[&str]| {
+        let found = response.json["nonprofits"].as_array().unwrap();
         found.iter().all(|item| {
             item["tags"]
                 .as_array()
@@ -130,7 +130,7 @@ async fn causes_and_tags_filter_by_any_of_both_lists(world: &World) {
     assert!(eins(&world.client.get(200, "/v0.2/search/a?causes=nonsense").await).is_empty());
 }
 
-async fn places_and_disbursable_filter_too(world: &World) {
+async fn results_can_be_filtered_by_place_and_disbursability(world: &World) {
     world.load_demo().await;
     let found = world
         .client
@@ -156,26 +156,26 @@ async fn places_and_disbursable_filter_too(world: &World) {
     );
 }
 
-async fn a_city_is_the_same_city_however_its_saint_is_written(world: &World) {
+async fn saint_and_st_name_the_same_city(world: &World) {
     let cities = ["SAINT LOUIS", "ST LOUIS", "ST. LOUIS", "LOUISVILLE"];
-    let rows: Vec<_> = bodies(4)
+    let rows: Vec<_> = nonprofit_rows(4)
         .into_iter()
         .zip(cities)
         .map(|(row, city)| row.with("CITY", city))
         .collect();
     world.import_irs(bmf(&rows)).await.unwrap();
     for city in ["st%20louis", "Saint%20Louis", "ST.%20LOUIS"] {
-        let answer = world
+        let response = world
             .client
             .get(200, &format!("/v0.2/search/shelter?city={city}"))
             .await;
-        let mut found = eins(&answer);
+        let mut found = eins(&response);
         found.sort_unstable();
         assert_eq!(found, ["100000001", "100000002", "100000003"], "{city}");
     }
 }
 
-async fn strange_terms_get_an_answer_or_a_clear_refusal(world: &World) {
+async fn unusual_terms_get_results_or_a_clear_refusal(world: &World) {
     world.load_demo().await;
     let long = "a".repeat(256);
     let words = "red ".repeat(50).trim_end().replace(' ', "%20");
@@ -193,8 +193,8 @@ async fn strange_terms_get_an_answer_or_a_clear_refusal(world: &World) {
         "a%20a%20a%20a",
         "inc",
     ] {
-        let answer = world.client.get(200, &format!("/v0.2/search/{term}")).await;
-        assert!(answer.json["nonprofits"].is_array(), "{term}");
+        let response = world.client.get(200, &format!("/v0.2/search/{term}")).await;
+        assert!(response.json["nonprofits"].is_array(), "{term}");
     }
     assert_eq!(
         world
@@ -220,7 +220,7 @@ async fn strange_terms_get_an_answer_or_a_clear_refusal(world: &World) {
     }
 }
 
-async fn an_ein_is_found_with_or_without_dash_or_by_its_beginning(world: &World) {
+async fn an_ein_is_found_with_a_dash_without_one_and_by_prefix(world: &World) {
     world.load_demo().await;
     for term in ["530196605", "53-0196605", "53019", "53-0196"] {
         assert_eq!(
@@ -231,12 +231,12 @@ async fn an_ein_is_found_with_or_without_dash_or_by_its_beginning(world: &World)
     }
 }
 
-async fn what_changes_is_found_at_once_and_what_is_gone_never(world: &World) {
-    world.import_irs(bmf(&bodies(40))).await.unwrap();
+async fn changes_are_searchable_immediately_and_removed_nonprofits_are_not(world: &World) {
+    world.import_irs(bmf(&nonprofit_rows(40))).await.unwrap();
     world.app.refresh_directory().await.unwrap();
-    let mut rows = bodies(40);
+    let mut rows = nonprofit_rows(40);
     rows.pop();
-    rows.push(body("987654321", "ZEBRA CROSSING TRUST"));
+    rows.push(nonprofit_row("987654321", "ZEBRA CROSSING TRUST"));
     let before = world.client.get(200, "/v0.2/search/zebra%20cros").await;
     assert!(eins(&before).is_empty());
     world.import_irs(bmf(&rows)).await.unwrap();
@@ -246,33 +246,35 @@ async fn what_changes_is_found_at_once_and_what_is_gone_never(world: &World) {
         eins(&world.client.get(200, "/v0.2/search/zebra%20cros").await),
         ["987654321"]
     );
-    let gone = bodies(40).pop().unwrap();
+    let gone = nonprofit_rows(40).pop().unwrap();
     let line = gone.line();
     let ein = line.split(',').next().unwrap();
     let near = world.client.get(200, &format!("/v0.2/search/{ein}")).await;
-    assert!(!eins(&near).contains(&ein), "only its neighbours are found");
+    assert!(!eins(&near).contains(&ein), "the removed nonprofit is found");
     world.client.details(200, ein).await;
 }
 
-async fn bodies_of_one_name_are_told_apart_by_their_chapters(world: &World) {
+async fn nonprofits_with_the_same_name_are_distinguished_by_chapter(world: &World) {
     let chapters = ["678 PORTLAND COUNCIL", "1947 SEKENGER COUNCIL", "JANE DOE TTEE"];
     let rows: Vec<_> = (930_000_001..)
         .zip(chapters)
-        .map(|(ein, chapter)| body(&ein.to_string(), "KNIGHTS OF COLUMBUS").with("SORT_NAME", chapter))
+        .map(|(ein, chapter)| {
+            nonprofit_row(&ein.to_string(), "KNIGHTS OF COLUMBUS").with("SORT_NAME", chapter)
+        })
         .map(|row| row.with("SUBSECTION", "08").with("NTEE_CD", ""))
         .collect();
     world.import_irs(bmf(&rows)).await.unwrap();
-    let told = "fraternal society in Concord, NH, recognized by the IRS in 1994.";
+    let text = "fraternal society in Concord, NH, recognized by the IRS in 1994.";
     for (term, description) in [
         (
             "knights%20of%20columbus%20portland%20council",
-            format!("678 Portland Council: a {told}"),
+            format!("678 Portland Council: a {text}"),
         ),
         (
             "knights%20of%20columbus%20sek",
-            format!("1947 Sekenger Council: a {told}"),
+            format!("1947 Sekenger Council: a {text}"),
         ),
-        ("930000003", format!("A {told}")),
+        ("930000003", format!("A {text}")),
     ] {
         let found = world.client.get(200, &format!("/v0.2/search/{term}")).await;
         let item = &found.json["nonprofits"][0];
@@ -282,15 +284,17 @@ async fn bodies_of_one_name_are_told_apart_by_their_chapters(world: &World) {
     }
 }
 
-async fn an_everyday_name_finds_the_well_known_body_though_the_irs_has_no_return_of_it(world: &World) {
-    let hospital = body("620646012", "ST JUDE CHILDRENS RESEARCH HOSPITAL INC").with("TAX_PERIOD", "");
-    let institute = body("042103594", "MASSACHUSETTS INSTITUTE OF TECHNOLOGY").with("TAX_PERIOD", "000000");
+async fn a_common_name_finds_a_popular_nonprofit_without_a_tax_return(world: &World) {
+    let hospital =
+        nonprofit_row("620646012", "ST JUDE CHILDRENS RESEARCH HOSPITAL INC").with("TAX_PERIOD", "");
+    let institute =
+        nonprofit_row("042103594", "MASSACHUSETTS INSTITUTE OF TECHNOLOGY").with("TAX_PERIOD", "000000");
     let rows = [
         hospital.with("REVENUE_AMT", "81460"),
         institute.with("REVENUE_AMT", ""),
-        body("202917263", "ST JUDES RANCH FOR CHILDREN").with("REVENUE_AMT", "200000000"),
-        body("222578187", "ST JUDE HOUSING CORPORATION").with("REVENUE_AMT", "900000000"),
-        body("060662150", "MITCHELL COLLEGE").with("REVENUE_AMT", "900000000"),
+        nonprofit_row("202917263", "ST JUDES RANCH FOR CHILDREN").with("REVENUE_AMT", "200000000"),
+        nonprofit_row("222578187", "ST JUDE HOUSING CORPORATION").with("REVENUE_AMT", "900000000"),
+        nonprofit_row("060662150", "MITCHELL COLLEGE").with("REVENUE_AMT", "900000000"),
     ];
     world.import_irs(bmf(&rows)).await.unwrap();
     for (term, ein) in [("st%20jude", "620646012"), ("mit", "042103594")] {
@@ -302,20 +306,20 @@ async fn an_everyday_name_finds_the_well_known_body_though_the_irs_has_no_return
     }
 }
 
-async fn what_has_all_words_stands_alone_though_it_came_after_the_snapshot(world: &World) {
+async fn a_match_of_all_words_in_the_overlay_is_the_only_result(world: &World) {
     world.load_demo().await;
     let line = r#"{"ein":"987654321","name":"Zquoxly Harbour Rescue","city":"Portland","state":"OR"}"#;
     world.import_nonprofits(line).await.unwrap();
     assert_eq!(world.app.directory.view().overlay.len(), 1);
     for term in ["portland%20zquoxly", "zquoxly%20port", "rescue%20zquoxly"] {
-        let answer = world.client.get(200, &format!("/v0.2/search/{term}")).await;
-        assert_eq!(eins(&answer), ["987654321"], "{term}");
+        let response = world.client.get(200, &format!("/v0.2/search/{term}")).await;
+        assert_eq!(eins(&response), ["987654321"], "{term}");
     }
 }
 
-async fn an_ein_finds_its_body_alone_though_that_changed_after_the_snapshot(world: &World) {
-    let filed = body(RED_CROSS, "AMERICAN NATIONAL RED CROSS");
-    let other = body("911111111", "LOCAL 53 REDCROSS STREET LIBRARY");
+async fn an_ein_finds_only_its_nonprofit_after_an_overlay_change(world: &World) {
+    let filed = nonprofit_row(RED_CROSS, "AMERICAN NATIONAL RED CROSS");
+    let other = nonprofit_row("911111111", "LOCAL 53 REDCROSS STREET LIBRARY");
     world.import_irs(bmf(&[filed, other])).await.unwrap();
     let line = r#"{"ein":"530196605","websiteUrl":"https://www.redcross.org"}"#;
     world.import_nonprofits(line).await.unwrap();
@@ -329,15 +333,15 @@ async fn an_ein_finds_its_body_alone_though_that_changed_after_the_snapshot(worl
     }
 }
 
-async fn the_same_query_gives_the_same_answer_and_the_same_tag(world: &World) {
+async fn the_same_query_gives_the_same_response_and_etag(world: &World) {
     world.load_demo().await;
     let first = world.client.get(200, "/v0.2/search/foundation?take=50").await;
     let second = world.client.get(200, "/v0.2/search/foundation?take=50").await;
     assert_eq!(first.text(), second.text());
-    let known = [("if-none-match", first.header("etag"))];
+    let if_none_match = [("if-none-match", first.header("etag"))];
     world
         .client
-        .get_with(304, "/v0.2/search/foundation?take=50", &known)
+        .get_with(304, "/v0.2/search/foundation?take=50", &if_none_match)
         .await;
     assert_eq!(first.header("ratelimit-policy"), "\"search\";q=500;w=60");
 }

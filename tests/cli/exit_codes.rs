@@ -1,15 +1,15 @@
-//! 0 done, 1 failed, 2 called wrongly; and help that shows how.
+//! Exit codes (0 success, 1 failure, 2 usage error) and help texts.
 
-use super::Shell;
-use crate::files::{bmf, bodies};
-use std::process::{Command, Stdio};
+use super::{Cli, binary};
+use crate::files::{bmf, nonprofit_rows};
+use std::process::Stdio;
 
-/// Nobody waits long for a store that is not there.
-const QUICK: &str = "[database]\nacquire_timeout = 0.2\n";
+/// Settings with a short wait for a database that does not exist.
+const SHORT_TIMEOUT: &str = "[database]\nacquire_timeout = 0.2\n";
 
 #[test]
 fn every_command_shows_an_example_in_its_help() {
-    let shell = Shell::new();
+    let cli = Cli::new();
     for command in [
         "",
         "serve",
@@ -30,15 +30,15 @@ fn every_command_shows_an_example_in_its_help() {
             .filter(|word| !word.is_empty())
             .chain(["--help"])
             .collect();
-        let help = shell.run(0, &arguments).out;
+        let help = cli.run(0, &arguments).stdout;
         assert!(help.contains("Example:\n  "), "{command}: {help}");
         assert!(help.contains("causeway"), "{command}");
     }
 }
 
 #[test]
-fn a_command_that_is_called_wrongly_ends_with_two() {
-    let shell = Shell::new();
+fn a_usage_error_exits_with_2() {
+    let cli = Cli::new();
     for arguments in [
         &["no-such-command"][..],
         &["import"],
@@ -64,17 +64,20 @@ fn a_command_that_is_called_wrongly_ends_with_two() {
             "search=-5",
         ],
     ] {
-        let done = shell.run(2, arguments);
-        assert!(done.out.is_empty() && !done.err.is_empty(), "{arguments:?}");
+        let output = cli.run(2, arguments);
+        assert!(
+            output.stdout.is_empty() && !output.stderr.is_empty(),
+            "{arguments:?}"
+        );
     }
 }
 
 #[test]
-fn a_reader_that_has_had_enough_is_no_fault() {
-    let shell = Shell::new();
-    shell.write("eo.csv", bmf(&bodies(50)));
-    shell.run(0, &["import", "irs", "eo.csv"]);
-    let data = shell.data().join("data");
+fn a_closed_stdout_is_not_an_error() {
+    let cli = Cli::new();
+    cli.write("eo.csv", bmf(&nonprofit_rows(50)));
+    cli.run(0, &["import", "irs", "eo.csv"]);
+    let data = cli.path().join("data");
     for arguments in [
         &["search", "--explain", "shelter"][..],
         &["check"],
@@ -84,20 +87,19 @@ fn a_reader_that_has_had_enough_is_no_fault() {
         &["generate", "--count", "50"],
         &["openapi"],
     ] {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_causeway"))
+        let mut process = binary()
             .args(arguments)
             .args(["--data", data.to_str().unwrap()])
-            .env_remove("CAUSEWAY_DATABASE_URL")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         drop(process.stdout.take());
-        let done = process.wait_with_output().unwrap();
-        let told = String::from_utf8(done.stderr).unwrap();
+        let output = process.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(
-            (done.status.code(), told.as_str()),
+            (output.status.code(), stderr.as_str()),
             (Some(0), ""),
             "{arguments:?}"
         );
@@ -105,10 +107,10 @@ fn a_reader_that_has_had_enough_is_no_fault() {
 }
 
 #[test]
-fn settings_that_cannot_be_used_are_told_in_two_lines() {
-    let shell = Shell::new();
-    shell.write("bad.toml", "listen = \"nowhere\"\n");
-    shell.write("quick.toml", QUICK);
+fn invalid_settings_are_reported_in_two_lines() {
+    let cli = Cli::new();
+    cli.write("bad.toml", "listen = \"nowhere\"\n");
+    cli.write("quick.toml", SHORT_TIMEOUT);
     for arguments in [
         &["check", "--config", "missing.toml"][..],
         &["check", "--config", "bad.toml"],
@@ -122,43 +124,43 @@ fn settings_that_cannot_be_used_are_told_in_two_lines() {
         ],
         &["serve", "--listen", "256.0.0.1:80"],
     ] {
-        shell.fail(arguments);
+        cli.fail(arguments);
     }
 }
 
 #[test]
-fn a_password_in_the_address_of_the_store_is_never_printed() {
-    let shell = Shell::new();
-    shell.write("quick.toml", QUICK);
+fn a_password_in_the_database_url_is_never_printed() {
+    let cli = Cli::new();
+    cli.write("quick.toml", SHORT_TIMEOUT);
     for url in [
         "postgres://ada:opensesame@127.0.0.1:1/x",
         "mysql://ada:opensesame@127.0.0.1/x",
         "postgres://ada:opensesame@[/x",
     ] {
-        let fault = shell.fail(&["check", "--config", "quick.toml", "--database-url", url]);
-        assert!(!fault.contains("opensesame"), "{fault}");
+        let error = cli.fail(&["check", "--config", "quick.toml", "--database-url", url]);
+        assert!(!error.contains("opensesame"), "{error}");
     }
 }
 
 #[test]
 fn generate_writes_the_same_file_for_the_same_seed() {
-    let shell = Shell::new();
-    let one = shell.run(0, &["generate", "--count", "50", "--seed", "3"]).out;
-    assert_eq!(one.lines().count(), 51);
+    let cli = Cli::new();
+    let first = cli.run(0, &["generate", "--count", "50", "--seed", "3"]).stdout;
+    assert_eq!(first.lines().count(), 51);
     assert_eq!(
-        shell.run(0, &["generate", "--count", "50", "--seed", "3"]).out,
-        one
+        cli.run(0, &["generate", "--count", "50", "--seed", "3"]).stdout,
+        first
     );
     assert_ne!(
-        shell.run(0, &["generate", "--count", "50", "--seed", "4"]).out,
-        one
+        cli.run(0, &["generate", "--count", "50", "--seed", "4"]).stdout,
+        first
     );
 }
 
 #[test]
-fn the_description_of_the_interface_is_printed_as_it_is_committed() {
+fn openapi_prints_the_committed_description() {
     assert_eq!(
-        Shell::new().run(0, &["openapi"]).out,
+        Cli::new().run(0, &["openapi"]).stdout,
         causeway::http::openapi::text()
     );
 }

@@ -1,4 +1,4 @@
-//! The binary as people call it.
+//! The binary, run as a command.
 
 mod check;
 mod database;
@@ -7,85 +7,89 @@ mod donation;
 mod exit_codes;
 mod import;
 mod keys;
-mod live;
-mod person;
+mod running_server;
 mod secrets;
 mod server;
+mod user;
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A data folder and a shell in it.
-pub struct Shell {
+/// The binary, without the settings that the tests themselves read from the environment.
+pub fn binary() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_causeway"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CAUSEWAY_")) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// A folder in which commands are run, with a data folder in it.
+pub struct Cli {
     pub folder: TempDir,
 }
 
-/// What a command left behind.
-pub struct Done {
-    pub out: String,
-    pub err: String,
+/// The output of a command.
+pub struct Output {
+    pub stdout: String,
+    pub stderr: String,
 }
 
-impl Shell {
-    pub fn new() -> Shell {
-        Shell {
+impl Cli {
+    pub fn new() -> Cli {
+        Cli {
             folder: tempfile::tempdir().unwrap(),
         }
     }
 
-    pub fn data(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Runs `causeway ARGUMENTS --data FOLDER` and expects an exit code.
-    pub fn run(&self, expected: i32, arguments: &[&str]) -> Done {
-        let data = self.data().join("data");
-        let output = Command::new(env!("CARGO_BIN_EXE_causeway"))
+    /// Runs `causeway ARGUMENTS --data FOLDER` and asserts the exit code.
+    pub fn run(&self, expected: i32, arguments: &[&str]) -> Output {
+        let output = binary()
             .args(arguments)
-            .args(["--data", data.to_str().unwrap()])
-            .env_remove("CAUSEWAY_DATABASE_URL")
-            .current_dir(self.data())
+            .arg("--data")
+            .arg(self.path().join("data"))
+            .current_dir(self.path())
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        let done = Done {
-            out: text(output.stdout),
-            err: text(output.stderr),
-        };
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(
             output.status.code(),
             Some(expected),
-            "{arguments:?}\n{}\n{}",
-            done.out,
-            done.err
+            "{arguments:?}\n{stdout}\n{stderr}"
         );
-        done
+        Output { stdout, stderr }
     }
 
     /// Runs a command that prints one JSON object.
     pub fn json(&self, arguments: &[&str]) -> Value {
-        let done = self.run(0, &[arguments, &["--json"]].concat());
-        assert_eq!(done.out.lines().count(), 1, "{}", done.out);
-        serde_json::from_str(&done.out).unwrap()
+        let stdout = self.run(0, &[arguments, &["--json"]].concat()).stdout;
+        assert_eq!(stdout.lines().count(), 1, "{stdout}");
+        serde_json::from_str(&stdout).unwrap()
     }
 
-    /// Runs a command that fails: one line why, one line what to do.
+    /// Runs a command that fails, and returns its error: one line with the reason, one line with what to do.
     pub fn fail(&self, arguments: &[&str]) -> String {
-        let done = self.run(1, arguments);
-        let lines: Vec<_> = done.err.lines().collect();
-        assert_eq!(lines.len(), 2, "{}", done.err);
+        let stderr = self.run(1, arguments).stderr;
+        let lines: Vec<_> = stderr.lines().collect();
+        assert_eq!(lines.len(), 2, "{stderr}");
         assert!(
             lines[0].starts_with("causeway: ") && lines[1].starts_with("  "),
-            "{}",
-            done.err
+            "{stderr}"
         );
-        done.err
+        stderr
     }
 
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        std::fs::write(self.data().join(name), content).unwrap();
+        std::fs::write(self.path().join(name), content).unwrap();
     }
 }

@@ -1,17 +1,19 @@
-//! A server as a process of its own, over the store of a story, and commands beside it.
+//! A server process with the database of a story, and commands that run next to it.
 
+use super::binary;
+use crate::wait::{TIMEOUT, wait_until};
 use crate::world::World;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU16, Ordering};
 
-/// How long a machine under load may take for what takes no time.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Ports that the system does not assign by itself, so that a port found free stays free.
+const FIRST_PORT: u16 = 10_000;
+const PORTS: u16 = 20_000;
 
 pub struct Server {
     process: Child,
@@ -20,34 +22,32 @@ pub struct Server {
     log: PathBuf,
 }
 
-/// The binary over the store of a story.
-fn binary(world: &World) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_causeway"));
-    command
-        .arg("--data")
-        .arg(world.data())
-        .env_remove("CAUSEWAY_DATABASE_URL");
+/// The binary with the database of a story.
+fn command(world: &World) -> Command {
+    let mut command = binary();
+    command.arg("--data").arg(world.data());
     if let Some(url) = world.app.config.database.exposed_url() {
         command.env("CAUSEWAY_DATABASE_URL", url);
     }
     command
 }
 
-/// Runs a command beside the server, with `--json`.
-pub fn command(world: &World, arguments: &[&str]) -> Value {
-    command_with(world, arguments, "")
+/// Runs a command with `--json` and returns its output.
+pub fn run(world: &World, arguments: &[&str]) -> Value {
+    run_with_input(world, arguments, "")
 }
 
-/// The same with a line of input.
-pub fn command_with(world: &World, arguments: &[&str], input: &str) -> Value {
-    let mut command = binary(world);
-    command.args(arguments).arg("--json").stdin(Stdio::piped());
-    let mut process = command
+/// Runs a command with `--json` and a line of input.
+pub fn run_with_input(world: &World, arguments: &[&str], input: &str) -> Value {
+    let mut process = command(world)
+        .args(arguments)
+        .arg("--json")
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that reads nothing may have ended.
+    // A command that reads no input may have exited already.
     _ = writeln!(process.stdin.take().unwrap(), "{input}");
     let output = process.wait_with_output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
@@ -56,12 +56,12 @@ pub fn command_with(world: &World, arguments: &[&str], input: &str) -> Value {
 }
 
 impl Server {
-    /// Starts a server that logs all it can.
+    /// Starts a server that logs everything.
     pub fn start(world: &World, name: &str) -> Server {
         let log = world.data().join(format!("{name}.log"));
         let greeting = log.with_extension("out");
         let metrics = free_address();
-        let process = binary(world)
+        let process = command(world)
             .args([
                 "serve",
                 "--empty",
@@ -83,36 +83,34 @@ impl Server {
             metrics,
             log,
         };
-        eventually("the server listens", || {
+        wait_until("the server listens", || {
             let text = fs::read_to_string(&greeting).unwrap();
-            let address = text
-                .lines()
-                .find_map(|line| line.strip_prefix("Causeway listens on http://"));
-            address.unwrap_or_default().clone_into(&mut server.address);
+            let address = text.lines().find_map(|line| line.split_once("http://"));
+            address.unwrap_or_default().1.clone_into(&mut server.address);
             !server.address.is_empty()
         });
         server
     }
 
-    /// The status of a GET.
+    /// Sends a GET request and returns the status.
     pub fn status(&self, path: &str) -> u16 {
-        let answer = self.send("GET", path, "");
-        answer.split(' ').nth(1).unwrap().parse().unwrap()
+        let response = self.send("GET", path, "");
+        response.split(' ').nth(1).unwrap().parse().unwrap()
     }
 
-    /// The whole answer to a request.
+    /// Sends a request and returns the response with its headers.
     pub fn send(&self, method: &str, path: &str, headers: &str) -> String {
-        exchange(&self.address, method, path, headers)
+        send(&self.address, method, path, headers)
     }
 
-    /// What it wrote to the log and to the terminal.
+    /// Everything written to standard error and standard output.
     pub fn log(&self) -> String {
         [&self.log, &self.log.with_extension("out")]
             .map(|file| fs::read_to_string(file).unwrap())
             .concat()
     }
 
-    /// Stops it as an operator does, and waits for its end.
+    /// Stops the server with SIGTERM and waits for it to exit.
     pub fn stop(mut self) {
         let id = self.process.id().to_string();
         assert!(
@@ -125,7 +123,7 @@ impl Server {
         assert!(self.process.wait().unwrap().success(), "{}", self.log());
     }
 
-    /// Ends it without a word.
+    /// Kills the server.
     pub fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -139,39 +137,35 @@ impl Drop for Server {
     }
 }
 
-/// One request on a connection of its own.
-pub fn exchange(address: &str, method: &str, path: &str, headers: &str) -> String {
-    exchange_body(address, method, path, headers, "")
+/// Sends one request on its own connection and returns the response with its headers.
+pub fn send(address: &str, method: &str, path: &str, headers: &str) -> String {
+    send_body(address, method, path, headers, "")
 }
 
-/// The same with a body.
-pub fn exchange_body(address: &str, method: &str, path: &str, headers: &str, body: &str) -> String {
+/// Sends one request with a body.
+pub fn send_body(address: &str, method: &str, path: &str, headers: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let length = match body {
         "" => String::new(),
         body => format!("Content-Length: {}\r\n", body.len()),
     };
-    let head = format!(
+    let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\n{length}{headers}\r\n{body}"
     );
-    stream.write_all(head.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).unwrap();
-    String::from_utf8_lossy(&answer).into_owned()
-}
-
-/// Waits for another process; a story of one process moves its clock instead.
-pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "it never came true that {what}");
-        sleep(Duration::from_millis(10));
-    }
-    begun.elapsed()
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).unwrap();
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 fn free_address() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let offset = std::process::id() as u16 ^ NEXT.fetch_add(1, Ordering::Relaxed);
+        let address = format!("127.0.0.1:{}", FIRST_PORT + offset % PORTS);
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    }
 }

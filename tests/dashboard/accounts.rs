@@ -1,4 +1,4 @@
-//! Signing up, in and out, sessions, and the end of an account.
+//! Sign-up, sign-in, sign-out, sessions and account deletion.
 
 use super::visitor::{PASSWORD, Visitor, hidden};
 use crate::client::Client;
@@ -8,31 +8,31 @@ use causeway::app::App;
 use std::time::Duration;
 
 on_both_databases!(
-    an_account_is_made_used_left_and_found_again,
-    the_cookie_cannot_be_read_by_scripts_nor_sent_from_elsewhere,
-    a_wrong_password_and_an_unknown_name_get_the_same_answer,
-    guessing_ends_and_the_owner_still_gets_in,
-    an_address_that_is_taken_is_not_told,
-    a_sign_up_that_is_sent_twice_makes_one_account,
+    signing_up_out_and_in_again,
+    the_session_cookie_is_http_only_and_same_site,
+    a_wrong_password_and_an_unknown_username_get_the_same_response,
+    password_guessing_is_limited_without_locking_out_the_owner,
+    sign_up_does_not_reveal_that_an_email_is_in_use,
+    a_sign_up_sent_twice_creates_one_account,
     sessions_are_listed_and_ended,
-    a_session_ends_by_itself_after_a_month,
-    a_changed_password_ends_the_other_sessions,
-    a_deleted_account_leaves_nothing_personal,
-    a_closed_server_makes_no_accounts,
+    a_session_expires_after_a_month_without_use,
+    changing_the_password_ends_all_other_sessions,
+    a_deleted_account_leaves_no_personal_data,
+    a_server_with_closed_sign_up_creates_no_accounts,
 );
 
-/// A client of the same store under other settings.
+/// A client of an app with the same database and other settings.
 async fn with_settings(world: &World, change: impl FnOnce(&mut causeway::config::Config)) -> Client {
     let mut config = world.app.config.clone();
     change(&mut config);
     Client::new(&App::build(config).await.unwrap(), "")
 }
 
-async fn an_account_is_made_used_left_and_found_again(world: &World) {
+async fn signing_up_out_and_in_again(world: &World) {
     let visitor = Visitor::new(world);
-    let answer = visitor.get(303, "/dashboard/settings").await;
+    let response = visitor.get(303, "/dashboard/settings").await;
     assert_eq!(
-        answer.header("location"),
+        response.header("location"),
         "/dashboard/sign-in?next=/dashboard/settings"
     );
     visitor.sign_up("grace").await;
@@ -43,11 +43,11 @@ async fn an_account_is_made_used_left_and_found_again(world: &World) {
     );
     let again = visitor.get(200, "/dashboard").await.text();
     assert!(!again.contains("Welcome."), "a message is shown once");
-    let kept = visitor.cookies.borrow().clone();
+    let cookies = visitor.cookies.borrow().clone();
     visitor.post(303, "/dashboard/sign-out", &[]).await;
     visitor.get(303, "/dashboard").await;
-    // The cookie of a session that was left is worth nothing.
-    *visitor.cookies.borrow_mut() = kept.clone();
+    // The cookie of an ended session is invalid.
+    *visitor.cookies.borrow_mut() = cookies.clone();
     visitor.get(303, "/dashboard").await;
     let form = visitor
         .get(200, "/dashboard/sign-in?next=/dashboard/settings")
@@ -58,17 +58,17 @@ async fn an_account_is_made_used_left_and_found_again(world: &World) {
         ("password", PASSWORD),
         ("next", &hidden(&form, "next")),
     ];
-    let answer = visitor.post(303, "/dashboard/sign-in", &fields).await;
-    assert_eq!(answer.header("location"), "/dashboard/settings");
+    let response = visitor.post(303, "/dashboard/sign-in", &fields).await;
+    assert_eq!(response.header("location"), "/dashboard/settings");
     visitor.get(200, "/dashboard/settings").await;
-    assert_ne!(*visitor.cookies.borrow(), kept, "a sign-in gives a new cookie");
+    assert_ne!(*visitor.cookies.borrow(), cookies, "a sign-in gives a new cookie");
 }
 
-async fn the_cookie_cannot_be_read_by_scripts_nor_sent_from_elsewhere(world: &World) {
+async fn the_session_cookie_is_http_only_and_same_site(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
-    let answer = visitor.sign_in(303, "grace", PASSWORD).await;
-    let cookies: Vec<_> = answer
+    let response = visitor.sign_in(303, "grace", PASSWORD).await;
+    let cookies: Vec<_> = response
         .headers
         .get_all("set-cookie")
         .iter()
@@ -85,11 +85,13 @@ async fn the_cookie_cannot_be_read_by_scripts_nor_sent_from_elsewhere(world: &Wo
     let stored = world.texts("select agent from sessions").await;
     assert!(!stored.is_empty() && !stored.iter().any(|text| text.contains(token)));
     let secure = with_settings(world, |config| {
-        config.public_url = String::from("https://causeway.test")
+        config.public_url = String::from("https://causeway.test");
     })
     .await;
-    let answer = Visitor::of(&secure).sign_in(303, "grace", PASSWORD).await;
-    let session = answer
+    let response = Visitor::with_client(&secure)
+        .sign_in(303, "grace", PASSWORD)
+        .await;
+    let session = response
         .headers
         .get_all("set-cookie")
         .iter()
@@ -99,15 +101,18 @@ async fn the_cookie_cannot_be_read_by_scripts_nor_sent_from_elsewhere(world: &Wo
         .find(|field| field.starts_with("__Host-causeway_session="))
         .unwrap();
     assert!(session.contains("Secure"), "{session}");
-    let mut fields = answer
+    let mut fields = response
         .headers
         .get_all("set-cookie")
         .iter()
         .map(|field| field.to_str().unwrap());
-    assert!(fields.all(|field| field.contains("Secure")), "the message too");
+    assert!(
+        fields.all(|field| field.contains("Secure")),
+        "the flash message too"
+    );
 }
 
-async fn a_wrong_password_and_an_unknown_name_get_the_same_answer(world: &World) {
+async fn a_wrong_password_and_an_unknown_username_get_the_same_response(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     let visitor = Visitor::new(world);
@@ -116,14 +121,14 @@ async fn a_wrong_password_and_an_unknown_name_get_the_same_answer(world: &World)
         .sign_in(422, "nobody", "river stone lanterns")
         .await
         .text();
-    // An account that was made by the command has no password yet.
+    // An account created by the command has no password yet.
     let without = visitor.sign_in(422, "ada", "river stone lanterns").await.text();
     assert_eq!(wrong, unknown.replace("nobody", "grace"));
     assert_eq!(wrong, without.replace("value=\"ada\"", "value=\"grace\""));
     assert!(!wrong.contains("river"));
 }
 
-async fn guessing_ends_and_the_owner_still_gets_in(world: &World) {
+async fn password_guessing_is_limited_without_locking_out_the_owner(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     let thief = Visitor::new(world);
@@ -133,7 +138,7 @@ async fn guessing_ends_and_the_owner_still_gets_in(world: &World) {
         refused = thief.post_any("/dashboard/sign-in", &fields).await;
     }
     assert_eq!(refused, 429);
-    // Who is signed in stays so, and after a while the sign-in is open again.
+    // Open sessions stay valid, and the limit expires.
     visitor.get(200, "/dashboard").await;
     world.app.clock.advance(Duration::from_mins(15));
     thief.sign_in(303, "grace", PASSWORD).await;
@@ -144,7 +149,7 @@ async fn guessing_ends_and_the_owner_still_gets_in(world: &World) {
     );
 }
 
-async fn an_address_that_is_taken_is_not_told(world: &World) {
+async fn sign_up_does_not_reveal_that_an_email_is_in_use(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     let other = Visitor::new(world);
@@ -158,7 +163,7 @@ async fn an_address_that_is_taken_is_not_told(world: &World) {
     assert!(page.contains("grace@example.org"));
 }
 
-async fn a_sign_up_that_is_sent_twice_makes_one_account(world: &World) {
+async fn a_sign_up_sent_twice_creates_one_account(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     visitor.sign_up("grace").await;
@@ -179,7 +184,7 @@ async fn a_sign_up_that_is_sent_twice_makes_one_account(world: &World) {
         .await
         .text();
     assert!(page.contains("This name is taken"), "{page}");
-    // An older account is signed in to where guesses are counted, even with the right password.
+    // Sign-up does not sign in to an older account, because only sign-in limits guesses.
     world.app.clock.advance(Duration::from_secs(61));
     let fields = [
         ("username", "grace"),
@@ -195,7 +200,7 @@ async fn sessions_are_listed_and_ended(world: &World) {
     there.sign_in(303, "grace", PASSWORD).await;
     let page = here.get(200, "/dashboard/settings").await.text();
     let id = hidden(&page, "session");
-    // Another account cannot end it.
+    // Another account cannot end the session.
     let stranger = Visitor::new(world);
     stranger.sign_up("mallory").await;
     stranger
@@ -216,7 +221,7 @@ async fn sessions_are_listed_and_ended(world: &World) {
     here.get(200, "/dashboard").await;
 }
 
-async fn a_session_ends_by_itself_after_a_month(world: &World) {
+async fn a_session_expires_after_a_month_without_use(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     world.app.clock.advance(Duration::from_hours(20 * 24));
@@ -227,7 +232,7 @@ async fn a_session_ends_by_itself_after_a_month(world: &World) {
     visitor.get(303, "/dashboard").await;
 }
 
-async fn a_changed_password_ends_the_other_sessions(world: &World) {
+async fn changing_the_password_ends_all_other_sessions(world: &World) {
     let (here, there) = (Visitor::new(world), Visitor::new(world));
     here.sign_up("grace").await;
     there.sign_in(303, "grace", PASSWORD).await;
@@ -248,10 +253,10 @@ async fn a_changed_password_ends_the_other_sessions(world: &World) {
     there.sign_in(303, "grace", "meadow cloud teapot").await;
 }
 
-async fn a_deleted_account_leaves_nothing_personal(world: &World) {
+async fn a_deleted_account_leaves_no_personal_data(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
-    let key = visitor.make_key("public", "website of grace").await;
+    let key = visitor.create_key("public", "website of grace").await;
     let caller = world.client.with_key(&key);
     world.load_demo().await;
     caller.details(200, "530196605").await;
@@ -278,13 +283,13 @@ async fn a_deleted_account_leaves_nothing_personal(world: &World) {
         }
     }
     assert!(world.texts("select agent from sessions").await.is_empty());
-    // The name is free again.
+    // The username is available again.
     Visitor::new(world).sign_up("grace").await;
 }
 
-async fn a_closed_server_makes_no_accounts(world: &World) {
+async fn a_server_with_closed_sign_up_creates_no_accounts(world: &World) {
     let client = with_settings(world, |config| config.accounts.sign_up = SignUp::Closed).await;
-    let visitor = Visitor::of(&client);
+    let visitor = Visitor::with_client(&client);
     assert!(
         visitor
             .get(200, "/dashboard/sign-up")

@@ -1,22 +1,22 @@
-//! What people and programs should not send, and the clear answer that they get.
+//! Invalid input from people and programs.
 
 use super::visitor::{PASSWORD, Visitor, encode};
 use crate::world::World;
 use axum::http::Method;
 
 on_both_databases!(
-    strange_usernames_are_refused_in_clear_words,
-    an_email_without_an_at_sign_and_weak_passwords_are_told_at_once,
-    forged_stale_and_foreign_cookies_are_nobody,
-    a_form_of_another_origin_is_refused,
-    a_body_that_is_no_form_is_told,
-    a_link_cannot_lead_away_after_the_sign_in,
-    names_of_keys_stay_text_on_every_page,
+    unusual_usernames_are_refused_with_a_clear_message,
+    an_invalid_email_and_a_weak_password_are_reported_together,
+    forged_cookies_do_not_sign_in,
+    a_form_from_another_origin_is_refused,
+    a_body_that_is_not_a_form_is_refused,
+    sign_in_never_redirects_to_another_site,
+    key_names_are_escaped_on_every_page,
 );
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
-fn strange() -> Vec<String> {
+fn unusual_texts() -> Vec<String> {
     let mut texts: Vec<String> = [
         "",
         " ",
@@ -40,9 +40,9 @@ fn strange() -> Vec<String> {
     texts
 }
 
-async fn strange_usernames_are_refused_in_clear_words(world: &World) {
+async fn unusual_usernames_are_refused_with_a_clear_message(world: &World) {
     let visitor = Visitor::new(world);
-    for name in &strange() {
+    for name in &unusual_texts() {
         let fields = [
             ("username", name.as_str()),
             ("email", "x@example.org"),
@@ -52,7 +52,7 @@ async fn strange_usernames_are_refused_in_clear_words(world: &World) {
         assert!(page.contains("A username has 2 to 40 characters"), "{page:.300}");
         assert!(
             page.contains("href=\"#username\"") && page.contains("x@example.org"),
-            "the rest is kept"
+            "the other input is lost"
         );
         assert!(
             !page.contains("<script>alert") && !page.contains("<img"),
@@ -64,7 +64,7 @@ async fn strange_usernames_are_refused_in_clear_words(world: &World) {
     }
 }
 
-async fn an_email_without_an_at_sign_and_weak_passwords_are_told_at_once(world: &World) {
+async fn an_invalid_email_and_a_weak_password_are_reported_together(world: &World) {
     let visitor = Visitor::new(world);
     for email in [
         "",
@@ -84,7 +84,7 @@ async fn an_email_without_an_at_sign_and_weak_passwords_are_told_at_once(world: 
         }
     }
     let long = "lantern ".repeat(512);
-    for (password, told) in [
+    for (password, expected) in [
         ("short", "Use at least 10"),
         ("password1234", "tried first"),
         ("gracehopper", "your username as"),
@@ -96,7 +96,7 @@ async fn an_email_without_an_at_sign_and_weak_passwords_are_told_at_once(world: 
             ("password", password),
         ];
         let page = visitor.post(422, "/dashboard/sign-up", &fields).await.text();
-        assert!(page.contains(told), "{password:.30}: {page}");
+        assert!(page.contains(expected), "{password:.30}: {page}");
         assert!(!page.contains("value=\"short") && !page.contains("lantern lantern"));
     }
     let huge = "x".repeat(300_000);
@@ -105,11 +105,11 @@ async fn an_email_without_an_at_sign_and_weak_passwords_are_told_at_once(world: 
         .await;
 }
 
-async fn forged_stale_and_foreign_cookies_are_nobody(world: &World) {
+async fn forged_cookies_do_not_sign_in(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     let good = visitor.cookies.borrow()["causeway_session"].clone();
-    let mut forged: Vec<String> = strange()
+    let mut forged: Vec<String> = unusual_texts()
         .into_iter()
         .filter(|text| !text.contains(['\0', '\r']))
         .collect();
@@ -143,7 +143,7 @@ async fn forged_stale_and_foreign_cookies_are_nobody(world: &World) {
     }
 }
 
-async fn a_form_of_another_origin_is_refused(world: &World) {
+async fn a_form_from_another_origin_is_refused(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     let body = encode(&[("current", PASSWORD)]);
@@ -179,7 +179,7 @@ async fn a_form_of_another_origin_is_refused(world: &World) {
         .await;
 }
 
-async fn a_body_that_is_no_form_is_told(world: &World) {
+async fn a_body_that_is_not_a_form_is_refused(world: &World) {
     let visitor = Visitor::new(world);
     for media_type in [
         "application/json",
@@ -211,7 +211,7 @@ async fn a_body_that_is_no_form_is_told(world: &World) {
         .await;
 }
 
-async fn a_link_cannot_lead_away_after_the_sign_in(world: &World) {
+async fn sign_in_never_redirects_to_another_site(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     for next in [
@@ -222,15 +222,15 @@ async fn a_link_cannot_lead_away_after_the_sign_in(world: &World) {
         "javascript:alert(1)",
     ] {
         let fields = [("username", "grace"), ("password", PASSWORD), ("next", next)];
-        let answer = visitor.post(303, "/dashboard/sign-in", &fields).await;
-        assert_eq!(answer.header("location"), "/dashboard", "{next}");
+        let response = visitor.post(303, "/dashboard/sign-in", &fields).await;
+        assert_eq!(response.header("location"), "/dashboard", "{next}");
     }
 }
 
-async fn names_of_keys_stay_text_on_every_page(world: &World) {
+async fn key_names_are_escaped_on_every_page(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
-    for name in strange() {
+    for name in unusual_texts() {
         let once = uuid::Uuid::now_v7().to_string();
         let fields = [("name", name.as_str()), ("kind", "public"), ("once", &once)];
         let status = visitor.post_any("/dashboard/keys/new", &fields).await;

@@ -1,26 +1,26 @@
 //! Fundraisers on the dashboard.
 
 use super::visitor::{PASSWORD, Visitor, between, hidden};
-use crate::api::fundraiser::{AARP, Organiser, RED_CROSS, assert_sound, basic, id_of};
+use crate::api::fundraisers::{AARP, Organizer, RED_CROSS, assert_ledger, basic, id_of};
 use crate::world::World;
 use axum::http::Method;
 use serde_json::{Value, json};
 
 on_both_databases!(
-    a_fundraiser_that_was_made_on_the_dashboard_is_there_for_the_api,
-    a_form_that_is_sent_twice_makes_one_fundraiser,
+    a_fundraiser_created_on_the_dashboard_is_in_the_api,
+    a_form_sent_twice_creates_one_fundraiser,
     a_fundraiser_is_edited_closed_and_reopened,
-    the_hour_of_a_date_that_nobody_touched_stays,
-    an_old_form_undoes_nothing_that_was_changed_meanwhile,
-    a_fundraiser_of_another_account_is_not_there,
-    bad_input_is_told_by_field_and_what_was_typed_is_kept,
-    a_long_list_has_pages_and_creating_has_its_limit,
+    saving_the_form_keeps_the_time_of_an_unchanged_date,
+    a_stale_form_does_not_undo_newer_changes,
+    a_fundraiser_of_another_account_is_not_found,
+    invalid_input_is_reported_by_field_and_kept_in_the_form,
+    a_long_list_is_paged_and_creating_is_rate_limited,
 );
 
 const LIST: &str = "/dashboard/fundraisers";
 const NEW: &str = "/dashboard/fundraisers/new";
 
-/// Everything that the form asks for.
+/// Every field of the form.
 const FULL: [(&str, &str); 7] = [
     ("nonprofit", "53-0196605"),
     ("title", "Ada's <Spring> run"),
@@ -31,7 +31,7 @@ const FULL: [(&str, &str); 7] = [
     ("raisedOffline", "20"),
 ];
 
-/// Somebody who is signed in, in a world with the demo directory.
+/// Loads the demo directory and signs up as grace.
 async fn grace(world: &World) -> Visitor {
     world.load_demo().await;
     let visitor = Visitor::new(world);
@@ -39,12 +39,12 @@ async fn grace(world: &World) -> Visitor {
     visitor
 }
 
-/// Opens the form, fills it in and sends it; the address of the fundraiser, and the form as it was sent.
+/// Creates a fundraiser and returns its path and the `once` token of the form.
 async fn create<'a>(visitor: &Visitor, fields: &[(&'a str, &'a str)]) -> (String, String) {
     let once = hidden(&visitor.get(200, NEW).await.text(), "once");
     let sent = [fields, &[("once", once.as_str())]].concat();
-    let answer = visitor.post(303, NEW, &sent).await;
-    (answer.header("location").to_owned(), once)
+    let response = visitor.post(303, NEW, &sent).await;
+    (response.header("location").to_owned(), once)
 }
 
 async fn read(world: &World, slug: &str) -> Value {
@@ -52,13 +52,13 @@ async fn read(world: &World, slug: &str) -> Value {
     world.client.get(200, &path).await.json["data"]["fundraiser"].clone()
 }
 
-async fn a_fundraiser_that_was_made_on_the_dashboard_is_there_for_the_api(world: &World) {
+async fn a_fundraiser_created_on_the_dashboard_is_in_the_api(world: &World) {
     let visitor = grace(world).await;
     let empty = visitor.get(200, LIST).await.text();
     assert!(empty.contains("No fundraisers yet") && empty.contains(NEW));
-    let (address, once) = create(&visitor, &FULL).await;
-    assert_eq!(address, format!("{LIST}/{once}"));
-    let page = visitor.get(200, &address).await.text();
+    let (url, once) = create(&visitor, &FULL).await;
+    assert_eq!(url, format!("{LIST}/{once}"));
+    let page = visitor.get(200, &url).await.text();
     for shown in [
         "Your fundraiser is ready",
         "Ada&#39;s &#60;Spring&#62; run",
@@ -72,9 +72,9 @@ async fn a_fundraiser_that_was_made_on_the_dashboard_is_there_for_the_api(world:
         "http://causeway.test/american-red-cross/f/adas-spring-run",
         "http://causeway.test/v0.2/nonprofit/american-red-cross/fundraiser/adas-spring-run",
     ] {
-        assert!(page.contains(shown), "{shown} is not in {page}");
+        assert!(page.contains(shown), "{shown} is missing from {page}");
     }
-    let made = read(world, "adas-spring-run").await;
+    let created = read(world, "adas-spring-run").await;
     for (field, value) in [
         ("id", json!(once)),
         ("nonprofitId", json!(id_of(RED_CROSS))),
@@ -86,14 +86,14 @@ async fn a_fundraiser_that_was_made_on_the_dashboard_is_there_for_the_api(world:
         ("raisedOffline", json!(2_000)),
         ("active", json!(true)),
     ] {
-        assert_eq!(made[field], value, "{field}");
+        assert_eq!(created[field], value, "{field}");
     }
     let list = visitor.get(200, LIST).await.text();
-    assert!(list.contains(&address) && list.contains("American Red Cross") && list.contains("$20.00"));
-    assert_sound(world, 1).await;
+    assert!(list.contains(&url) && list.contains("American Red Cross") && list.contains("$20.00"));
+    assert_ledger(world, 1).await;
 }
 
-async fn a_form_that_is_sent_twice_makes_one_fundraiser(world: &World) {
+async fn a_form_sent_twice_creates_one_fundraiser(world: &World) {
     let visitor = grace(world).await;
     let once = hidden(&visitor.get(200, NEW).await.text(), "once");
     let fields = [
@@ -120,17 +120,17 @@ async fn a_form_that_is_sent_twice_makes_one_fundraiser(world: &World) {
 
 async fn a_fundraiser_is_edited_closed_and_reopened(world: &World) {
     let visitor = grace(world).await;
-    let (address, _) = create(&visitor, &FULL).await;
-    let edit = format!("{address}/edit");
+    let (url, _) = create(&visitor, &FULL).await;
+    let edit = format!("{url}/edit");
     let form = visitor.get(200, &edit).await.text();
-    for kept in [
+    for value in [
         "value=\"2026-05-01\"",
         "value=\"2199-06-30\"",
         "value=\"$1,234.50\"",
         "value=\"$20.00\"",
         "For all.\nCome!</textarea>",
     ] {
-        assert!(form.contains(kept), "{kept} is not in {form}");
+        assert!(form.contains(value), "{value} is missing from {form}");
     }
     let fields = [
         ("title", "Autumn run"),
@@ -141,10 +141,7 @@ async fn a_fundraiser_is_edited_closed_and_reopened(world: &World) {
         ("raisedOffline", "$45.05"),
     ];
     for _ in 0..2 {
-        assert_eq!(
-            visitor.post(303, &edit, &fields).await.header("location"),
-            address
-        );
+        assert_eq!(visitor.post(303, &edit, &fields).await.header("location"), url);
     }
     let now = read(world, "adas-spring-run").await;
     assert_eq!(now["title"], "Autumn run");
@@ -156,59 +153,55 @@ async fn a_fundraiser_is_edited_closed_and_reopened(world: &World) {
         (&now["endDate"], &now["raisedOffline"]),
         (&json!("2199-06-30T23:59:59.999Z"), &json!(4_505))
     );
-    assert!(
-        visitor
-            .get(200, &address)
-            .await
-            .text()
-            .contains("grows by itself")
-    );
+    assert!(visitor.get(200, &url).await.text().contains("grows by itself"));
 
     assert!(
         visitor
-            .get(200, &format!("{address}/close"))
+            .get(200, &format!("{url}/close"))
             .await
             .text()
             .contains("Autumn run takes no more gifts")
     );
-    for (act, active, shown) in [
+    for (action, active, shown) in [
         ("close", false, "Closed"),
         ("close", false, "Closed"),
         ("reopen", true, "Open"),
         ("reopen", true, "Open"),
     ] {
-        visitor.get(200, &format!("{address}/{act}")).await;
-        visitor.post(303, &format!("{address}/{act}"), &[]).await;
-        assert_eq!(read(world, "adas-spring-run").await["active"], active, "{act}");
+        visitor.get(200, &format!("{url}/{action}")).await;
+        visitor.post(303, &format!("{url}/{action}"), &[]).await;
+        assert_eq!(read(world, "adas-spring-run").await["active"], active, "{action}");
         assert!(
             visitor
                 .get(200, LIST)
                 .await
                 .text()
                 .contains(&format!(">{shown}</span>")),
-            "{act}"
+            "{action}"
         );
     }
-    // Each change is written once, however often it is sent.
+    // A change is recorded once, even if it is sent repeatedly.
     assert_eq!(
         world.texts("select change from fundraiser_history").await.len(),
         3
     );
-    assert_sound(world, 2).await;
+    assert_ledger(world, 2).await;
 }
 
-async fn the_hour_of_a_date_that_nobody_touched_stays(world: &World) {
+async fn saving_the_form_keeps_the_time_of_an_unchanged_date(world: &World) {
     let visitor = grace(world).await;
     let keys = (
-        visitor.make_key("public", "website").await,
-        visitor.make_key("private", "server").await,
+        visitor.create_key("public", "website").await,
+        visitor.create_key("private", "server").await,
     );
-    let organiser = Organiser {
+    let organizer = Organizer {
         client: world.client.clone(),
         basic: basic(&keys.0, &keys.1),
     };
-    let made = organiser.make(json!({"endDate": "2199-06-01T12:30:00Z"})).await;
-    let edit = format!("{LIST}/{}/edit", made["id"].as_str().unwrap());
+    let created = organizer
+        .create_fundraiser(json!({"endDate": "2199-06-01T12:30:00Z"}))
+        .await;
+    let edit = format!("{LIST}/{}/edit", created["id"].as_str().unwrap());
     let form = visitor.get(200, &edit).await.text();
     assert!(form.contains("value=\"2199-06-01\""));
     visitor
@@ -221,23 +214,23 @@ async fn the_hour_of_a_date_that_nobody_touched_stays(world: &World) {
     );
 }
 
-async fn an_old_form_undoes_nothing_that_was_changed_meanwhile(world: &World) {
+async fn a_stale_form_does_not_undo_newer_changes(world: &World) {
     let visitor = grace(world).await;
     let keys = (
-        visitor.make_key("public", "website").await,
-        visitor.make_key("private", "server").await,
+        visitor.create_key("public", "website").await,
+        visitor.create_key("private", "server").await,
     );
-    let organiser = Organiser {
+    let organizer = Organizer {
         client: world.client.clone(),
         basic: basic(&keys.0, &keys.1),
     };
-    let (address, id) = create(&visitor, &FULL).await;
-    let edit = format!("{address}/edit");
+    let (url, id) = create(&visitor, &FULL).await;
+    let edit = format!("{url}/edit");
     let shown = hidden(&visitor.get(200, &edit).await.text(), "shown");
     let meanwhile = json!({
         "description": "New", "startDate": "2026-06-01T08:00:00Z", "endDate": null, "goal": 900_000, "raisedOffline": 7_700,
     });
-    organiser
+    organizer
         .write(
             200,
             &Method::PATCH,
@@ -246,7 +239,7 @@ async fn an_old_form_undoes_nothing_that_was_changed_meanwhile(world: &World) {
             &[],
         )
         .await;
-    // As the form showed it, but for the title and another way to write the goal.
+    // As the form showed it, except for the title and the notation of the goal.
     let fields = [
         ("title", "Autumn run"),
         ("description", "For all.\r\nCome!"),
@@ -278,7 +271,7 @@ async fn an_old_form_undoes_nothing_that_was_changed_meanwhile(world: &World) {
         changes.len() == 2 && changes[1].contains("title") && !changes[1].contains("goal"),
         "{changes:?}"
     );
-    // What was touched counts, also where it was changed meanwhile.
+    // An edited field wins over a concurrent change.
     let touched = [&[("goal", "$5")], &fields[..4], &fields[5..]].concat();
     visitor.post(303, &edit, &touched).await;
     let now = read(world, "adas-spring-run").await;
@@ -286,12 +279,15 @@ async fn an_old_form_undoes_nothing_that_was_changed_meanwhile(world: &World) {
         (&now["goalAmount"], &now["raisedOffline"]),
         (&json!(500), &json!(7_700))
     );
-    assert_sound(world, 2).await;
+    assert_ledger(world, 2).await;
 }
 
-async fn a_fundraiser_of_another_account_is_not_there(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let id = organiser.make(json!({})).await["id"].as_str().unwrap().to_owned();
+async fn a_fundraiser_of_another_account_is_not_found(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let id = organizer.create_fundraiser(json!({})).await["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let visitor = Visitor::new(world);
     visitor.get(303, LIST).await;
     visitor.sign_up("grace").await;
@@ -306,8 +302,8 @@ async fn a_fundraiser_of_another_account_is_not_there(world: &World) {
         }
     }
     let fields = [("nonprofit", RED_CROSS), ("title", "Mine"), ("once", id.as_str())];
-    let answer = visitor.post(303, NEW, &fields).await;
-    visitor.get(404, answer.header("location")).await;
+    let response = visitor.post(303, NEW, &fields).await;
+    visitor.get(404, response.header("location")).await;
     assert!(visitor.get(200, LIST).await.text().contains("No fundraisers yet"));
     assert_eq!(world.texts("select title from fundraisers").await, ["Spring run"]);
     assert!(
@@ -318,14 +314,14 @@ async fn a_fundraiser_of_another_account_is_not_there(world: &World) {
     );
 }
 
-async fn bad_input_is_told_by_field_and_what_was_typed_is_kept(world: &World) {
+async fn invalid_input_is_reported_by_field_and_kept_in_the_form(world: &World) {
     let visitor = grace(world).await;
-    let (address, _) = create(&visitor, &FULL).await;
-    let edit = format!("{address}/edit");
+    let (url, _) = create(&visitor, &FULL).await;
+    let edit = format!("{url}/edit");
     let once = hidden(&visitor.get(200, NEW).await.text(), "once");
     let long = "x".repeat(121);
     let longest = "x".repeat(20_001);
-    for (field, typed, told) in [
+    for (field, typed, expected) in [
         ("nonprofit", "", "Say for whom it collects"),
         ("nonprofit", "nobody-at-all", "We know no such nonprofit"),
         ("nonprofit", "\u{202e}<b>", "We know no such nonprofit"),
@@ -365,7 +361,7 @@ async fn bad_input_is_told_by_field_and_what_was_typed_is_kept(world: &World) {
         }
         for page in pages {
             assert!(
-                page.contains(told) && page.contains("aria-invalid"),
+                page.contains(expected) && page.contains("aria-invalid"),
                 "{field} {typed:.40}: {page:.3000}"
             );
             assert!(
@@ -388,7 +384,7 @@ async fn bad_input_is_told_by_field_and_what_was_typed_is_kept(world: &World) {
     for field in ["nonprofit", "title", "startDate", "goal", "raisedOffline"] {
         assert!(page.contains(&format!("href=\"#{field}\"")), "{field}");
     }
-    // Without the hidden field it is no form of ours.
+    // The hidden field is required.
     visitor.post(415, NEW, &FULL).await;
     assert_eq!(world.texts("select title from fundraisers").await.len(), 1);
     assert!(
@@ -399,7 +395,7 @@ async fn bad_input_is_told_by_field_and_what_was_typed_is_kept(world: &World) {
     );
 }
 
-async fn a_long_list_has_pages_and_creating_has_its_limit(world: &World) {
+async fn a_long_list_is_paged_and_creating_is_rate_limited(world: &World) {
     let visitor = grace(world).await;
     let limit = world.app.config.limits.of_class(causeway::keys::Class::Create);
     for number in 0..limit {

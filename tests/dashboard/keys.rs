@@ -1,6 +1,7 @@
 //! Keys on the dashboard.
 
-use super::visitor::{Visitor, between, hidden, mails};
+use super::visitor::{Visitor, between, emails, hidden};
+use crate::wait::eventually;
 use crate::world::World;
 use axum::http::Method;
 use causeway::accounts::{Username, store};
@@ -8,24 +9,24 @@ use causeway::db::Topic;
 use causeway::keys::{KeyText, Kind, store as keys};
 
 on_both_databases!(
-    a_key_that_was_made_on_the_dashboard_works_until_it_is_revoked,
+    a_key_created_on_the_dashboard_works_until_it_is_revoked,
     a_private_key_is_shown_once_and_never_again,
-    a_key_of_another_account_is_not_there,
-    a_rolled_key_gives_way_to_a_new_one,
-    the_owner_of_an_exposed_key_is_told_on_the_page_and_once_by_mail,
-    a_private_key_is_flagged_beside_another_key_and_beside_credentials,
-    an_exposed_key_is_written_down_once,
-    an_account_has_at_most_a_hundred_keys_and_the_same_form_is_still_done,
-    a_key_without_a_name_is_shown_by_its_id,
-    a_key_in_the_path_is_not_repeated,
-    first_steps_hold_the_own_public_key,
+    a_key_of_another_account_is_not_found,
+    a_rotated_key_is_replaced_by_a_new_one,
+    the_owner_of_an_exposed_key_is_warned_on_the_page_and_once_by_email,
+    a_private_key_is_flagged_next_to_another_key_or_credentials,
+    an_exposed_key_is_recorded_once,
+    an_account_has_at_most_100_keys,
+    an_unnamed_key_is_shown_by_its_id,
+    a_key_in_the_path_is_not_echoed,
+    first_steps_show_the_public_key_of_the_account,
 );
 
-async fn a_key_that_was_made_on_the_dashboard_works_until_it_is_revoked(world: &World) {
+async fn a_key_created_on_the_dashboard_works_until_it_is_revoked(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
-    let key = visitor.make_key("public", "website").await;
+    let key = visitor.create_key("public", "website").await;
     let page = visitor.get(200, "/dashboard").await.text();
     assert!(page.contains(&key) && page.contains("website") && page.contains("Active"));
     let caller = world.client.with_key(&key);
@@ -53,23 +54,20 @@ async fn a_private_key_is_shown_once_and_never_again(world: &World) {
     let form = visitor.get(200, "/dashboard/keys/new").await.text();
     let once = hidden(&form, "once");
     let fields = [("name", "server"), ("kind", "private"), ("once", once.as_str())];
-    let made = visitor.post(200, "/dashboard/keys/new", &fields).await;
-    assert_eq!(made.header("cache-control"), "no-store");
-    let key = between(&made.text(), "tabindex=\"0\">", "<").unwrap();
+    let created = visitor.post(200, "/dashboard/keys/new", &fields).await;
+    assert_eq!(created.header("cache-control"), "no-store");
+    let key = between(&created.text(), "tabindex=\"0\">", "<").unwrap();
     assert!(key.starts_with("cwsk_"), "{key}");
-    // The same form again makes no second key, and shows none.
+    // The same form again creates no second key and shows none.
     let again = visitor.post(303, "/dashboard/keys/new", &fields).await;
     assert_eq!(again.header("location"), "/dashboard");
-    for address in [
+    for url in [
         "/dashboard",
         &format!("/dashboard/keys/{once}"),
         "/dashboard/first-steps",
         "/dashboard/settings",
     ] {
-        assert!(
-            !visitor.get(200, address).await.text().contains(&key),
-            "{address}"
-        );
+        assert!(!visitor.get(200, url).await.text().contains(&key), "{url}");
     }
     assert_eq!(
         world
@@ -80,7 +78,7 @@ async fn a_private_key_is_shown_once_and_never_again(world: &World) {
     );
 }
 
-async fn a_key_of_another_account_is_not_there(world: &World) {
+async fn a_key_of_another_account_is_not_found(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     let id = world.key_id;
@@ -99,18 +97,18 @@ async fn a_key_of_another_account_is_not_there(world: &World) {
     world.client.details(200, "530196605").await;
 }
 
-async fn a_rolled_key_gives_way_to_a_new_one(world: &World) {
+async fn a_rotated_key_is_replaced_by_a_new_one(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
-    let old = visitor.make_key("public", "website").await;
+    let old = visitor.create_key("public", "website").await;
     let id = between(&visitor.get(200, "/dashboard").await.text(), "id=\"key-", "\"").unwrap();
     let roll = format!("/dashboard/keys/{id}/roll");
     assert!(visitor.get(200, &roll).await.text().contains("name=\"overlap\""));
     let page = visitor.post(200, &roll, &[("overlap", "1h")]).await.text();
     let new = between(&page, "tabindex=\"0\">", "<").unwrap();
     assert_ne!(old, new);
-    // Sent twice, it gives no third key.
+    // Sent twice, the form creates no third key.
     visitor.post(303, &roll, &[("overlap", "1h")]).await;
     assert_eq!(
         world
@@ -132,18 +130,16 @@ async fn a_rolled_key_gives_way_to_a_new_one(world: &World) {
     assert!(visitor.get(200, "/dashboard").await.text().contains("Ended"));
 }
 
-async fn the_owner_of_an_exposed_key_is_told_on_the_page_and_once_by_mail(world: &World) {
+async fn the_owner_of_an_exposed_key_is_warned_on_the_page_and_once_by_email(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
-    let private = visitor.make_key("private", "server").await;
+    let private = visitor.create_key("private", "server").await;
     for _ in 0..3 {
-        let answer = world.client.with_key(&private).details(401, "530196605").await;
-        assert_eq!(answer.code(), "private_key_exposed");
+        let response = world.client.with_key(&private).details(401, "530196605").await;
+        assert_eq!(response.code(), "private_key_exposed");
     }
-    let sent = mails(world, 1).await;
-    assert!(
-        sent[0].contains("grace@example.org") && sent[0].contains("server") && !sent[0].contains(&private)
-    );
+    let email = emails(world, 1).await.remove(0);
+    assert!(email.contains("grace@example.org") && email.contains("server") && !email.contains(&private));
     assert!(
         visitor
             .get(200, "/dashboard")
@@ -152,33 +148,35 @@ async fn the_owner_of_an_exposed_key_is_told_on_the_page_and_once_by_mail(world:
             .contains("This private key was exposed")
     );
     causeway::accounts::warnings::warn_owners(&world.app).await;
-    assert_eq!(mails(world, 1).await.len(), 1);
+    assert_eq!(emails(world, 1).await.len(), 1);
 }
 
-async fn a_private_key_is_flagged_beside_another_key_and_beside_credentials(world: &World) {
+async fn a_private_key_is_flagged_next_to_another_key_or_credentials(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
-    let sent = async |path: &str, headers: &[(&str, &str)]| {
-        let private = visitor.make_key("private", "server").await;
-        let address = format!("{path}?apiKey={}&apiKey={private}", world.client.key);
+    let send = async |path: &str, headers: &[(&str, &str)]| {
+        let private = visitor.create_key("private", "server").await;
+        let url = format!("{path}?apiKey={}&apiKey={private}", world.client.key);
         let method = if headers.is_empty() {
             Method::GET
         } else {
             Method::POST
         };
-        let answer = world.client.send(401, &method, &address, headers).await;
-        assert_eq!(answer.code(), "private_key_exposed");
+        let response = world.client.send(401, &method, &url, headers).await;
+        assert_eq!(response.code(), "private_key_exposed");
     };
-    sent("/v0.2/nonprofit/530196605", &[]).await;
-    sent("/v0.2/fundraiser", &[("authorization", "Basic x")]).await;
-    let exposed = world
-        .texts("select name from keys where exposed_at is not null")
-        .await;
-    assert_eq!(exposed, ["server", "server"]);
+    send("/v0.2/nonprofit/530196605", &[]).await;
+    send("/v0.2/fundraiser", &[("authorization", "Basic x")]).await;
+    // A response waits only for a short time until the key is flagged.
+    let flagged = "select name from keys where exposed_at is not null";
+    eventually("both keys are flagged", async || {
+        (world.texts(flagged).await == ["server", "server"]).then_some(())
+    })
+    .await;
 }
 
-async fn an_exposed_key_is_written_down_once(world: &World) {
-    let (_, private) = world.make_key(Kind::Private).await;
+async fn an_exposed_key_is_recorded_once(world: &World) {
+    let (_, private) = world.create_key(Kind::Private).await;
     let caller = world.client.with_key(&private);
     caller.details(401, "530196605").await;
     let revision = world.app.db.revision(Topic::Keys).await.unwrap();
@@ -195,11 +193,11 @@ async fn an_exposed_key_is_written_down_once(world: &World) {
             .texts("select name from keys where exposed_at is not null")
             .await
             .is_empty(),
-        "it was asked again"
+        "it was recorded again"
     );
 }
 
-async fn an_account_has_at_most_a_hundred_keys_and_the_same_form_is_still_done(world: &World) {
+async fn an_account_has_at_most_100_keys(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     let grace = store::find(&world.app.db, &Username::parse("grace").unwrap())
@@ -207,11 +205,17 @@ async fn an_account_has_at_most_a_hundred_keys_and_the_same_form_is_still_done(w
         .unwrap()
         .unwrap();
     for _ in 0..99 {
-        keys::insert(&world.app.db, grace, "many", &KeyText::generate(Kind::Public), 0)
-            .await
-            .unwrap();
+        keys::insert(
+            &world.app.db,
+            grace,
+            "filler",
+            &KeyText::generate(Kind::Public),
+            0,
+        )
+        .await
+        .unwrap();
     }
-    visitor.make_key("public", "the last").await;
+    visitor.create_key("public", "the last").await;
     let form = visitor.get(200, "/dashboard/keys/new").await.text();
     let once = hidden(&form, "once");
     let fields = [("name", "one more"), ("kind", "public"), ("once", once.as_str())];
@@ -227,16 +231,16 @@ async fn an_account_has_at_most_a_hundred_keys_and_the_same_form_is_still_done(w
     visitor.post(303, "/dashboard/keys/new", &fields).await;
 }
 
-async fn a_key_without_a_name_is_shown_by_its_id(world: &World) {
+async fn an_unnamed_key_is_shown_by_its_id(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
-    visitor.make_key("public", "website").await;
+    visitor.create_key("public", "website").await;
     let id = between(&visitor.get(200, "/dashboard").await.text(), "id=\"key-", "\"").unwrap();
     world
         .execute("update keys set name = '', created_at = 1 where name = 'website'")
         .await;
-    for address in ["/dashboard", &format!("/dashboard/keys/{id}")] {
-        let page = visitor.get(200, address).await.text();
+    for url in ["/dashboard", &format!("/dashboard/keys/{id}")] {
+        let page = visitor.get(200, url).await.text();
         assert!(
             page.contains(&format!("<bdi>{id}</bdi>")) && page.contains("not in the last 90 days"),
             "{page}"
@@ -251,17 +255,17 @@ async fn a_key_without_a_name_is_shown_by_its_id(world: &World) {
     );
 }
 
-async fn a_key_in_the_path_is_not_repeated(world: &World) {
+async fn a_key_in_the_path_is_not_echoed(world: &World) {
     world.load_demo().await;
-    let (_, private) = world.make_key(Kind::Private).await;
-    let answer = world.client.details(404, &private).await.text();
+    let (_, private) = world.create_key(Kind::Private).await;
+    let response = world.client.details(404, &private).await.text();
     assert!(
-        !answer.contains(&private) && answer.contains("cwsk_…"),
-        "{answer}"
+        !response.contains(&private) && response.contains("cwsk_…"),
+        "{response}"
     );
 }
 
-async fn first_steps_hold_the_own_public_key(world: &World) {
+async fn first_steps_show_the_public_key_of_the_account(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     assert!(
@@ -271,8 +275,8 @@ async fn first_steps_hold_the_own_public_key(world: &World) {
             .text()
             .contains("First, a public key")
     );
-    visitor.make_key("private", "server").await;
-    let key = visitor.make_key("public", "website").await;
+    visitor.create_key("private", "server").await;
+    let key = visitor.create_key("public", "website").await;
     let page = visitor.get(200, "/dashboard/first-steps").await.text();
     assert_eq!(page.matches(&key).count(), 4);
     assert!(page.contains("curl") && page.contains("fetch(") && page.contains("urllib"));

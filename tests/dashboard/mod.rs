@@ -1,4 +1,4 @@
-//! The dashboard: pages for people, used as a browser without scripts uses them.
+//! The dashboard, used like a browser without scripts.
 
 pub mod visitor;
 
@@ -6,9 +6,9 @@ mod accounts;
 mod bad_input;
 mod fundraisers;
 mod keys;
-mod lists;
 mod operator;
-mod proof;
+mod paging;
 mod reset;
+mod sign_in;
 mod smtp;
 mod usage;

@@ -1,12 +1,12 @@
-//! The pages of an operator.
+//! The operator pages.
 
 use super::visitor::{PASSWORD, Visitor, between};
 use crate::world::World;
 
 on_both_databases!(
     an_operator_blocks_a_key_with_a_reason_that_its_owner_sees,
-    nobody_else_sees_the_pages_of_an_operator,
-    an_operator_sees_imports_and_what_went_wrong,
+    operator_pages_are_only_for_operators,
+    an_operator_sees_imports_and_failed_requests,
 );
 
 const PAGES: [&str; 5] = ["", "/keys", "/imports", "/errors", "/audit"];
@@ -24,7 +24,9 @@ async fn an_operator_blocks_a_key_with_a_reason_that_its_owner_sees(world: &Worl
     world.load_demo().await;
     let owner = Visitor::new(world);
     owner.sign_up("grace").await;
-    let caller = world.client.with_key(&owner.make_key("public", "website").await);
+    let caller = world
+        .client
+        .with_key(&owner.create_key("public", "website").await);
     caller.details(200, "530196605").await;
     let list = owner.get(200, "/dashboard").await.text();
     let id = between(&list, "id=\"key-", "\"").unwrap();
@@ -59,10 +61,10 @@ async fn an_operator_blocks_a_key_with_a_reason_that_its_owner_sees(world: &Worl
         .await;
     world.app.keys.refresh().await.unwrap();
     assert_eq!(caller.details(403, "530196605").await.code(), "blocked_key");
-    let told = owner.get(200, "/dashboard").await.text();
+    let page = owner.get(200, "/dashboard").await.text();
     assert!(
-        told.contains("Too many calls") && !told.contains("<script>alert"),
-        "{told}"
+        page.contains("Too many calls") && !page.contains("<script>alert"),
+        "{page}"
     );
     operator.post(303, &format!("{page}/unblock"), &[]).await;
     world.app.keys.refresh().await.unwrap();
@@ -89,20 +91,20 @@ async fn an_operator_blocks_a_key_with_a_reason_that_its_owner_sees(world: &Worl
         "\"search\";q=5000;w=60"
     );
 
-    let acts = operator.get(200, "/dashboard/operator/audit").await.text();
-    for act in [
+    let audit = operator.get(200, "/dashboard/operator/audit").await.text();
+    for action in [
         "key block",
         "key unblock",
         "limit set",
         "details=3 search=5000",
         "olga",
     ] {
-        assert!(acts.contains(act), "{act}: {acts}");
+        assert!(audit.contains(action), "{action}: {audit}");
     }
-    assert!(!acts.contains("<script>alert"));
+    assert!(!audit.contains("<script>alert"));
 }
 
-async fn nobody_else_sees_the_pages_of_an_operator(world: &World) {
+async fn operator_pages_are_only_for_operators(world: &World) {
     let visitor = Visitor::new(world);
     for path in PAGES {
         visitor.get(303, &format!("/dashboard/operator{path}")).await;
@@ -113,9 +115,9 @@ async fn nobody_else_sees_the_pages_of_an_operator(world: &World) {
         visitor.get(403, &format!("/dashboard/operator{path}")).await;
     }
     visitor.get(403, &key).await;
-    for act in ["block", "unblock", "limits"] {
+    for action in ["block", "unblock", "limits"] {
         visitor
-            .post(403, &format!("{key}/{act}"), &[("reason", "x")])
+            .post(403, &format!("{key}/{action}"), &[("reason", "x")])
             .await;
     }
     assert!(
@@ -127,7 +129,7 @@ async fn nobody_else_sees_the_pages_of_an_operator(world: &World) {
     );
 }
 
-async fn an_operator_sees_imports_and_what_went_wrong(world: &World) {
+async fn an_operator_sees_imports_and_failed_requests(world: &World) {
     world.load_demo().await;
     let operator = operator(world).await;
     for path in PAGES {

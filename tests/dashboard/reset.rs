@@ -1,21 +1,21 @@
-//! A new password by mail, and sign-up limited to mail domains.
+//! Password reset by email, and sign-up limited to email domains.
 
-use super::visitor::{PASSWORD, Visitor, hidden, link, mails};
+use super::visitor::{PASSWORD, Visitor, emails, hidden, link};
 use crate::client::Client;
 use crate::world::World;
 use causeway::app::App;
 use std::time::Duration;
 
 on_both_databases!(
-    a_forgotten_password_is_set_by_mail_once,
-    a_link_is_good_for_an_hour_and_is_stored_hashed,
-    an_account_of_the_command_gets_its_first_password_by_mail,
-    nobody_can_fill_a_mailbox_through_us,
-    where_mail_domains_are_set_an_address_is_confirmed_first,
-    asking_again_and_again_to_confirm_fills_no_mailbox,
+    a_forgotten_password_is_reset_by_email_once,
+    a_reset_link_expires_after_an_hour,
+    an_account_created_by_the_command_sets_its_password_by_email,
+    reset_emails_are_limited_per_account,
+    an_email_is_confirmed_first_when_sign_up_is_limited_to_domains,
+    confirmation_emails_are_limited_per_account,
 );
 
-async fn a_forgotten_password_is_set_by_mail_once(world: &World) {
+async fn a_forgotten_password_is_reset_by_email_once(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     let stranger = Visitor::new(world);
@@ -27,13 +27,13 @@ async fn a_forgotten_password_is_set_by_mail_once(world: &World) {
         .post(200, "/dashboard/reset", &[("who", "nobody@example.org")])
         .await
         .text();
-    assert_eq!(known, unknown, "the answer does not tell who has an account");
-    let mail = mails(world, 1).await.remove(0);
+    assert_eq!(known, unknown, "the response does not reveal who has an account");
+    let email = emails(world, 1).await.remove(0);
     assert!(
-        mail.contains("To: grace@example.org") && mail.contains("Hello grace"),
-        "{mail}"
+        email.contains("To: grace@example.org") && email.contains("Hello grace"),
+        "{email}"
     );
-    let link = link(&mail);
+    let link = link(&email);
     let form = stranger.get(200, &link).await.text();
     let token = hidden(&form, "token");
     stranger
@@ -64,13 +64,13 @@ async fn a_forgotten_password_is_set_by_mail_once(world: &World) {
     visitor.sign_in(303, "grace", "meadow cloud teapot").await;
 }
 
-async fn a_link_is_good_for_an_hour_and_is_stored_hashed(world: &World) {
+async fn a_reset_link_expires_after_an_hour(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     visitor
         .post(200, "/dashboard/reset", &[("who", "grace@EXAMPLE.org")])
         .await;
-    let link = link(&mails(world, 1).await.remove(0));
+    let link = link(&emails(world, 1).await.remove(0));
     visitor.get(200, &link).await;
     world.app.clock.advance(Duration::from_secs(3601));
     visitor.get(410, &link).await;
@@ -81,14 +81,14 @@ async fn a_link_is_good_for_an_hour_and_is_stored_hashed(world: &World) {
     }
 }
 
-async fn an_account_of_the_command_gets_its_first_password_by_mail(world: &World) {
+async fn an_account_created_by_the_command_sets_its_password_by_email(world: &World) {
     world
         .execute("update accounts set email = 'ada@example.org' where username = 'ada'")
         .await;
     let visitor = Visitor::new(world);
     visitor.post(200, "/dashboard/reset", &[("who", "ada")]).await;
     let form = visitor
-        .get(200, &link(&mails(world, 1).await.remove(0)))
+        .get(200, &link(&emails(world, 1).await.remove(0)))
         .await
         .text();
     let fields = [
@@ -99,25 +99,23 @@ async fn an_account_of_the_command_gets_its_first_password_by_mail(world: &World
     visitor.post(303, "/dashboard/reset/set", &fields).await;
     assert!(
         visitor.get(200, "/dashboard").await.text().contains("test"),
-        "the key of the world"
+        "the key of the account"
     );
 }
 
-async fn nobody_can_fill_a_mailbox_through_us(world: &World) {
+async fn reset_emails_are_limited_per_account(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     for _ in 0..6 {
         visitor.post(200, "/dashboard/reset", &[("who", "grace")]).await;
     }
-    mails(world, 3).await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(mails(world, 3).await.len(), 3);
+    assert_no_more_emails(world, 3).await;
 }
 
-async fn where_mail_domains_are_set_an_address_is_confirmed_first(world: &World) {
+async fn an_email_is_confirmed_first_when_sign_up_is_limited_to_domains(world: &World) {
     let mut config = world.app.config.clone();
     config.accounts.mail_domains = vec!["example.org".to_owned()];
-    let visitor = Visitor::of(&Client::new(&App::build(config).await.unwrap(), ""));
+    let visitor = Visitor::with_client(&Client::new(&App::build(config).await.unwrap(), ""));
     let foreign = [
         ("username", "grace"),
         ("email", "grace@elsewhere.net"),
@@ -152,7 +150,7 @@ async fn where_mail_domains_are_set_an_address_is_confirmed_first(world: &World)
     );
     visitor.get(303, "/dashboard").await;
     let form = visitor
-        .get(200, &link(&mails(world, 1).await.remove(0)))
+        .get(200, &link(&emails(world, 1).await.remove(0)))
         .await
         .text();
     visitor
@@ -162,16 +160,16 @@ async fn where_mail_domains_are_set_an_address_is_confirmed_first(world: &World)
     visitor.get(200, "/dashboard").await;
 }
 
-async fn asking_again_and_again_to_confirm_fills_no_mailbox(world: &World) {
+async fn confirmation_emails_are_limited_per_account(world: &World) {
     let mut config = world.app.config.clone();
     config.accounts.mail_domains = vec!["example.org".to_owned()];
-    let visitor = Visitor::of(&Client::new(&App::build(config).await.unwrap(), ""));
+    let visitor = Visitor::with_client(&Client::new(&App::build(config).await.unwrap(), ""));
     let fields = [
         ("username", "grace"),
         ("email", "grace@example.org"),
         ("password", PASSWORD),
     ];
-    // The second is a button that was pressed twice.
+    // The second one is a double click.
     for _ in 0..2 {
         assert!(
             visitor
@@ -184,7 +182,12 @@ async fn asking_again_and_again_to_confirm_fills_no_mailbox(world: &World) {
     for _ in 0..4 {
         visitor.sign_in(200, "grace", PASSWORD).await;
     }
-    mails(world, 3).await;
+    assert_no_more_emails(world, 3).await;
+}
+
+/// Asserts that no emails follow the first `count`. The pause gives one more email time to be sent.
+async fn assert_no_more_emails(world: &World, count: usize) {
+    emails(world, count).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(mails(world, 3).await.len(), 3);
+    assert_eq!(emails(world, count).await.len(), count);
 }

@@ -1,7 +1,8 @@
-//! Mail by a mail server that really speaks SMTP, that is down, and that refuses.
+//! Email through an SMTP server that works, is unreachable, or refuses.
 
 use super::visitor::{PASSWORD, Visitor, between, hidden};
 use crate::client::Client;
+use crate::wait::eventually;
 use crate::world::World;
 use causeway::app::App;
 use causeway::mail::Way;
@@ -14,65 +15,68 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 on_both_databases!(
-    a_mail_server_gets_the_reset_and_the_warning,
-    a_mail_server_that_is_down_loses_no_mail_and_changes_no_answer,
-    a_mail_that_is_refused_for_now_waits_and_one_refused_for_good_is_set_aside,
-    a_mail_that_nobody_can_read_does_not_hold_up_the_others,
+    the_mail_server_receives_the_reset_and_the_warning,
+    an_unreachable_mail_server_loses_no_email_and_changes_no_response,
+    a_temporary_refusal_is_retried_and_a_permanent_one_is_set_aside,
+    an_unreadable_email_does_not_block_the_others,
 );
 
-/// A mail as it came in: who sends it to whom, and its text.
+/// An email as the mail server received it.
 #[derive(Clone, Debug)]
-struct Received {
+struct Email {
     from: String,
     to: String,
     text: String,
 }
 
-/// A mail server (RFC 5321), which takes every mail or answers every recipient with a refusal.
-struct Peer {
+/// A mail server (RFC 5321) that accepts every email, or refuses every recipient with the same reply.
+struct MailServer {
     address: SocketAddr,
-    mails: Arc<Mutex<Vec<Received>>>,
+    emails: Arc<Mutex<Vec<Email>>>,
     task: JoinHandle<()>,
 }
 
-impl Peer {
-    async fn start(address: SocketAddr, refusal: Option<&'static str>) -> Peer {
+impl MailServer {
+    async fn start(address: SocketAddr, refusal: Option<&'static str>) -> MailServer {
         let listener = TcpListener::bind(address).await.unwrap();
-        let mails = Arc::<Mutex<Vec<Received>>>::default();
-        let (address, kept) = (listener.local_addr().unwrap(), Arc::clone(&mails));
+        let emails = Arc::<Mutex<Vec<Email>>>::default();
+        let (address, received) = (listener.local_addr().unwrap(), Arc::clone(&emails));
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(converse(stream, Arc::clone(&kept), refusal));
+                tokio::spawn(converse(stream, Arc::clone(&received), refusal));
             }
         });
-        Peer { address, mails, task }
-    }
-
-    async fn mails(&self, count: usize) -> Vec<Received> {
-        for _ in 0..200 {
-            let mails = self.mails.lock().unwrap().clone();
-            if mails.len() >= count {
-                assert_eq!(mails.len(), count, "{mails:?}");
-                return mails;
-            }
-            tokio::time::sleep(Duration::from_millis(25)).await;
+        MailServer {
+            address,
+            emails,
+            task,
         }
-        panic!("{count} mails did not come");
     }
 
-    /// Nobody listens any more.
+    /// The received emails, once there are `count`.
+    async fn emails(&self, count: usize) -> Vec<Email> {
+        let emails = eventually(&format!("{count} emails are received"), async || {
+            let emails = self.emails.lock().unwrap().clone();
+            (emails.len() >= count).then_some(emails)
+        })
+        .await;
+        assert_eq!(emails.len(), count, "{emails:?}");
+        emails
+    }
+
+    /// Stops listening.
     async fn stop(self) {
         self.task.abort();
         _ = self.task.await;
     }
 }
 
-async fn converse(stream: TcpStream, mails: Arc<Mutex<Vec<Received>>>, refusal: Option<&str>) {
+async fn converse(stream: TcpStream, emails: Arc<Mutex<Vec<Email>>>, refusal: Option<&str>) {
     let mut stream = BufReader::new(stream);
     stream.write_all(b"220 mail.test ready\r\n").await.unwrap();
     let (mut from, mut to) = (String::new(), String::new());
     while let Some(line) = line(&mut stream).await {
-        let answer = match line.split([' ', ':']).next().unwrap().to_uppercase().as_str() {
+        let response = match line.split([' ', ':']).next().unwrap().to_uppercase().as_str() {
             "MAIL" => {
                 from = between(&line, "<", ">").unwrap();
                 "250 fine"
@@ -85,14 +89,14 @@ async fn converse(stream: TcpStream, mails: Arc<Mutex<Vec<Received>>>, refusal: 
                 stream.write_all(b"354 go on\r\n").await.unwrap();
                 let text = data(&mut stream).await;
                 let (from, to) = (from.clone(), to.clone());
-                mails.lock().unwrap().push(Received { from, to, text });
+                emails.lock().unwrap().push(Email { from, to, text });
                 "250 taken"
             }
             "QUIT" => "221 bye",
             _ => "250 fine",
         };
         stream
-            .write_all(format!("{answer}\r\n").as_bytes())
+            .write_all(format!("{response}\r\n").as_bytes())
             .await
             .unwrap();
     }
@@ -104,7 +108,7 @@ async fn line(stream: &mut BufReader<TcpStream>) -> Option<String> {
     (read > 0).then(|| line.trim_end().to_owned())
 }
 
-/// The text of a mail, unfolded, to the line with a dot alone.
+/// Reads the text of an email up to the line with a single dot.
 async fn data(stream: &mut BufReader<TcpStream>) -> String {
     let mut text = String::new();
     while let Some(line) = line(stream).await.filter(|line| line != ".") {
@@ -114,53 +118,50 @@ async fn data(stream: &mut BufReader<TcpStream>) -> String {
     text.replace("=\n", "").replace("=3D", "=")
 }
 
-/// A server of ours that sends its mail to this address.
-async fn app(world: &World, mail_server: SocketAddr) -> App {
+/// Builds an app that sends its email to this mail server.
+async fn build_app(world: &World, mail_server: SocketAddr) -> App {
     let mut config = world.app.config.clone();
     config.mail.way = Way::Server(format!("smtp://{mail_server}").into());
     App::build(config).await.unwrap()
 }
 
-fn waiting(world: &World, ending: &str) -> Vec<PathBuf> {
+fn queued(world: &World, extension: &str) -> Vec<PathBuf> {
     let files = std::fs::read_dir(world.data().join("mail/waiting"))
         .into_iter()
         .flatten();
     let files = files.map(|file| file.unwrap().path());
     files
-        .filter(|path| path.extension().is_some_and(|found| found == ending))
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
         .collect()
 }
 
-async fn await_waiting(world: &World, ending: &str, count: usize) {
-    for _ in 0..400 {
-        if waiting(world, ending).len() == count {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("{:?} and not {count}", waiting(world, ending));
+async fn wait_for_queued(world: &World, extension: &str, count: usize) {
+    eventually(&format!("{count} emails are queued"), async || {
+        (queued(world, extension).len() == count).then_some(())
+    })
+    .await;
 }
 
-const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
+const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
-async fn a_mail_server_gets_the_reset_and_the_warning(world: &World) {
-    let peer = Peer::start(ANY, None).await;
-    let app = app(world, peer.address).await;
+async fn the_mail_server_receives_the_reset_and_the_warning(world: &World) {
+    let mail_server = MailServer::start(ANY_PORT, None).await;
+    let app = build_app(world, mail_server.address).await;
     let client = Client::new(&app, &world.client.key);
-    let visitor = Visitor::of(&client);
+    let visitor = Visitor::with_client(&client);
     visitor.sign_up("grace").await;
     visitor.post(200, "/dashboard/reset", &[("who", "grace")]).await;
-    let mail = peer.mails(1).await.remove(0);
+    let email = mail_server.emails(1).await.remove(0);
     assert_eq!(
-        (mail.from.as_str(), mail.to.as_str()),
+        (email.from.as_str(), email.to.as_str()),
         ("no-reply@localhost", "grace@example.org")
     );
     assert!(
-        mail.text.contains("Subject: Set a new password") && mail.text.contains("Hello grace"),
+        email.text.contains("Subject: Set a new password") && email.text.contains("Hello grace"),
         "{}",
-        mail.text
+        email.text
     );
-    let link = between(&mail.text, "http://causeway.test", "\n").unwrap();
+    let link = between(&email.text, "http://causeway.test", "\n").unwrap();
     let token = hidden(&visitor.get(200, &link).await.text(), "token");
     visitor
         .post(
@@ -170,35 +171,35 @@ async fn a_mail_server_gets_the_reset_and_the_warning(world: &World) {
         )
         .await;
 
-    let private = visitor.make_key("private", "server").await;
+    let private = visitor.create_key("private", "server").await;
     client.with_key(&private).details(401, "530196605").await;
     client.with_key(&private).details(401, "530196605").await;
-    let mail = peer.mails(2).await.remove(1);
+    let email = mail_server.emails(2).await.remove(1);
     assert!(
-        mail.text.contains("Subject: A private key of yours was exposed"),
+        email.text.contains("Subject: A private key of yours was exposed"),
         "{}",
-        mail.text
+        email.text
     );
     assert!(
-        mail.to == "grace@example.org" && !mail.text.contains(&private[5..35]),
+        email.to == "grace@example.org" && !email.text.contains(&private[5..35]),
         "{}",
-        mail.text
+        email.text
     );
-    await_waiting(world, "json", 0).await;
+    wait_for_queued(world, "json", 0).await;
 }
 
-async fn a_mail_server_that_is_down_loses_no_mail_and_changes_no_answer(world: &World) {
-    let peer = Peer::start(ANY, None).await;
-    let (address, app) = (peer.address, app(world, peer.address).await);
-    let visitor = Visitor::of(&Client::new(&app, ""));
+async fn an_unreachable_mail_server_loses_no_email_and_changes_no_response(world: &World) {
+    let mail_server = MailServer::start(ANY_PORT, None).await;
+    let (address, app) = (mail_server.address, build_app(world, mail_server.address).await);
+    let visitor = Visitor::with_client(&Client::new(&app, ""));
     visitor.sign_up("grace").await;
     visitor.get(200, "/dashboard").await;
     let answered = visitor
         .post(200, "/dashboard/reset", &[("who", "grace")])
         .await
         .text();
-    peer.mails(1).await;
-    peer.stop().await;
+    mail_server.emails(1).await;
+    mail_server.stop().await;
 
     for _ in 0..2 {
         let down = visitor
@@ -207,47 +208,47 @@ async fn a_mail_server_that_is_down_loses_no_mail_and_changes_no_answer(world: &
             .text();
         assert_eq!(down, answered);
     }
-    await_waiting(world, "json", 2).await;
+    wait_for_queued(world, "json", 2).await;
     assert!(app.mail.deliver_waiting().await.is_err());
-    assert_eq!(waiting(world, "json").len(), 2);
+    assert_eq!(queued(world, "json").len(), 2);
     app.db.close().await;
 
-    // Another server of ours finds them when the mail server is back.
-    let peer = Peer::start(address, None).await;
-    let app = self::app(world, address).await;
+    // Another app delivers them once the mail server is back.
+    let mail_server = MailServer::start(address, None).await;
+    let app = build_app(world, address).await;
     assert_eq!(app.mail.deliver_waiting().await.unwrap(), 2);
     assert_eq!(app.mail.deliver_waiting().await.unwrap(), 0);
-    assert!(waiting(world, "json").is_empty());
-    let visitor = Visitor::of(&Client::new(&app, ""));
-    for mail in peer.mails(2).await {
+    assert!(queued(world, "json").is_empty());
+    let visitor = Visitor::with_client(&Client::new(&app, ""));
+    for email in mail_server.emails(2).await {
         visitor
-            .get(200, &between(&mail.text, "http://causeway.test", "\n").unwrap())
+            .get(200, &between(&email.text, "http://causeway.test", "\n").unwrap())
             .await;
     }
     visitor.sign_in(303, "grace", PASSWORD).await;
 }
 
-async fn a_mail_that_is_refused_for_now_waits_and_one_refused_for_good_is_set_aside(world: &World) {
-    let peer = Peer::start(ANY, Some("451 come back later")).await;
-    let (address, app) = (peer.address, app(world, peer.address).await);
-    let visitor = Visitor::of(&Client::new(&app, ""));
+async fn a_temporary_refusal_is_retried_and_a_permanent_one_is_set_aside(world: &World) {
+    let mail_server = MailServer::start(ANY_PORT, Some("451 come back later")).await;
+    let (address, app) = (mail_server.address, build_app(world, mail_server.address).await);
+    let visitor = Visitor::with_client(&Client::new(&app, ""));
     visitor.sign_up("grace").await;
     visitor.post(200, "/dashboard/reset", &[("who", "grace")]).await;
-    await_waiting(world, "json", 1).await;
+    wait_for_queued(world, "json", 1).await;
     assert!(app.mail.deliver_waiting().await.is_err());
-    peer.stop().await;
-    let peer = Peer::start(address, Some("550 nobody of that name")).await;
-    // A connection that was kept is noticed to be gone at the first try.
+    mail_server.stop().await;
+    let mail_server = MailServer::start(address, Some("550 nobody of that name")).await;
+    // The first attempt only discovers that a pooled connection is closed.
     while app.mail.deliver_waiting().await.is_err() {}
-    assert!(waiting(world, "json").is_empty());
-    assert_eq!(waiting(world, "refused").len(), 1);
+    assert!(queued(world, "json").is_empty());
+    assert_eq!(queued(world, "refused").len(), 1);
     assert_eq!(app.mail.deliver_waiting().await.unwrap(), 0);
-    assert!(peer.mails.lock().unwrap().is_empty());
+    assert!(mail_server.emails.lock().unwrap().is_empty());
 }
 
-async fn a_mail_that_nobody_can_read_does_not_hold_up_the_others(world: &World) {
-    let peer = Peer::start(ANY, None).await;
-    let app = app(world, peer.address).await;
+async fn an_unreadable_email_does_not_block_the_others(world: &World) {
+    let mail_server = MailServer::start(ANY_PORT, None).await;
+    let app = build_app(world, mail_server.address).await;
     let folder = world.data().join("mail/waiting");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("0.json"), "{").unwrap();
@@ -261,7 +262,7 @@ async fn a_mail_that_nobody_can_read_does_not_hold_up_the_others(world: &World) 
     old.set_modified(std::time::SystemTime::now() - Duration::from_hours(73))
         .unwrap();
     assert_eq!(app.mail.deliver_waiting().await.unwrap(), 1);
-    assert_eq!(peer.mails(1).await[0].to, "a@example.org");
-    assert_eq!(waiting(world, "refused").len(), 2);
-    assert!(waiting(world, "json").is_empty());
+    assert_eq!(mail_server.emails(1).await[0].to, "a@example.org");
+    assert_eq!(queued(world, "refused").len(), 2);
+    assert!(queued(world, "json").is_empty());
 }

@@ -1,11 +1,11 @@
-//! What the dashboard tells of calls.
+//! Usage on the dashboard.
 
 use super::visitor::{Visitor, between};
 use crate::world::World;
 
-on_both_databases!(the_chart_the_table_and_the_file_tell_the_same,);
+on_both_databases!(the_chart_the_table_and_the_csv_file_agree,);
 
-async fn the_chart_the_table_and_the_file_tell_the_same(world: &World) {
+async fn the_chart_the_table_and_the_csv_file_agree(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
@@ -18,7 +18,7 @@ async fn the_chart_the_table_and_the_file_tell_the_same(world: &World) {
     );
     let caller = world
         .client
-        .with_key(&visitor.make_key("public", "=website").await);
+        .with_key(&visitor.create_key("public", "=website").await);
     for _ in 0..3 {
         caller.details(200, "530196605").await;
     }

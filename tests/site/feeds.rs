@@ -1,4 +1,4 @@
-//! Feeds of fundraisers.
+//! Atom feeds of fundraisers.
 
 use crate::world::World;
 use axum::http::Method;
@@ -7,18 +7,18 @@ use base64::prelude::BASE64_STANDARD as STANDARD;
 use serde_json::json;
 
 on_both_databases!(
-    feeds_tell_the_newest_fundraisers_first_and_only_what_may_stand_in_xml,
-    a_feed_that_is_known_is_not_sent_again,
-    pages_name_their_feeds,
+    feeds_list_the_newest_fundraisers_first_as_escaped_xml,
+    an_unchanged_feed_gets_304,
+    pages_link_to_their_feeds,
 );
 
-const ALL: &str = "/feeds/fundraisers.xml";
-const OF_ONE: &str = "/american-red-cross/fundraisers.xml";
+const ALL_FUNDRAISERS: &str = "/feeds/fundraisers.xml";
+const RED_CROSS_FUNDRAISERS: &str = "/american-red-cross/fundraisers.xml";
 
-/// Makes a fundraiser for the Red Cross; its slug.
-pub async fn make(world: &World, title: &str, description: &str) -> (String, String) {
+/// Creates a fundraiser for the Red Cross and returns its slug and ID.
+pub async fn create_fundraiser(world: &World, title: &str, description: &str) -> (String, String) {
     let nonprofit = world.client.details(200, "american-red-cross").await;
-    let (_, private) = world.make_key(causeway::keys::Kind::Private).await;
+    let (_, private) = world.create_key(causeway::keys::Kind::Private).await;
     world.app.keys.refresh().await.unwrap();
     let basic = format!(
         "Basic {}",
@@ -29,27 +29,27 @@ pub async fn make(world: &World, title: &str, description: &str) -> (String, Str
         ("content-type", "application/json"),
     ];
     let body = json!({ "nonprofitId": nonprofit.nonprofit()["id"], "title": title, "description": description, "goal": 10_000 });
-    let made = world
+    let created = world
         .client
         .send_body(200, &Method::POST, "/v0.2/fundraiser", &headers, body.to_string())
         .await;
-    let fundraiser = &made.json["data"]["fundraiser"];
+    let fundraiser = &created.json["data"]["fundraiser"];
     let text = |name: &str| fundraiser[name].as_str().unwrap().to_owned();
     (text("slug"), text("id"))
 }
 
-async fn feeds_tell_the_newest_fundraisers_first_and_only_what_may_stand_in_xml(world: &World) {
+async fn feeds_list_the_newest_fundraisers_first_as_escaped_xml(world: &World) {
     world.load_demo().await;
-    let empty = world.client.get_plain(200, ALL).await;
+    let empty = world.client.get_plain(200, ALL_FUNDRAISERS).await;
     assert_eq!(
         empty.header("content-type"),
         "application/atom+xml; charset=utf-8"
     );
     assert!(!empty.text().contains("<entry>"));
-    let (first, _) = make(world, "Spring <run> & \"walk\"", "Why ]]> we <b>run</b>").await;
-    let (second, id) = make(world, "Autumn run", "").await;
-    for address in [ALL, OF_ONE] {
-        let feed = world.client.get_plain(200, address).await.text();
+    let (first, _) = create_fundraiser(world, "Spring <run> & \"walk\"", "Why ]]> we <b>run</b>").await;
+    let (second, id) = create_fundraiser(world, "Autumn run", "").await;
+    for url in [ALL_FUNDRAISERS, RED_CROSS_FUNDRAISERS] {
+        let feed = world.client.get_plain(200, url).await.text();
         assert!(
             feed.contains("<title>Spring &lt;run&gt; &amp; &quot;walk&quot;</title>"),
             "{feed}"
@@ -59,11 +59,11 @@ async fn feeds_tell_the_newest_fundraisers_first_and_only_what_may_stand_in_xml(
             "{feed}"
         );
         assert!(feed.contains(&format!("<id>urn:uuid:{id}</id>")), "{feed}");
-        let place = |slug: &str| {
+        let position = |slug: &str| {
             feed.find(&format!("http://causeway.test/american-red-cross/f/{slug}\""))
                 .unwrap()
         };
-        assert!(place(&second) < place(&first), "{feed}");
+        assert!(position(&second) < position(&first), "{feed}");
     }
     world
         .execute("update fundraisers set closed_at = 1 where slug = 'autumn-run'")
@@ -71,7 +71,7 @@ async fn feeds_tell_the_newest_fundraisers_first_and_only_what_may_stand_in_xml(
     assert!(
         !world
             .client
-            .get_plain(200, ALL)
+            .get_plain(200, ALL_FUNDRAISERS)
             .await
             .text()
             .contains("autumn-run")
@@ -86,35 +86,40 @@ async fn feeds_tell_the_newest_fundraisers_first_and_only_what_may_stand_in_xml(
     );
 }
 
-async fn a_feed_that_is_known_is_not_sent_again(world: &World) {
+async fn an_unchanged_feed_gets_304(world: &World) {
     world.load_demo().await;
-    make(world, "Spring run", "").await;
-    for address in [ALL, OF_ONE] {
-        let tag = world
-            .client
-            .get_plain(200, address)
-            .await
-            .header("etag")
-            .to_owned();
-        let known = [("if-none-match", tag.as_str())];
+    create_fundraiser(world, "Spring run", "").await;
+    for url in [ALL_FUNDRAISERS, RED_CROSS_FUNDRAISERS] {
+        let tag = world.client.get_plain(200, url).await.header("etag").to_owned();
+        let if_none_match = [("if-none-match", tag.as_str())];
         assert!(
             world
                 .client
-                .send(304, &Method::GET, address, &known)
+                .send(304, &Method::GET, url, &if_none_match)
                 .await
                 .body
                 .is_empty()
         );
     }
-    let tag = world.client.get_plain(200, ALL).await.header("etag").to_owned();
-    make(world, "Another run", "").await;
+    let tag = world
+        .client
+        .get_plain(200, ALL_FUNDRAISERS)
+        .await
+        .header("etag")
+        .to_owned();
+    create_fundraiser(world, "Another run", "").await;
     world
         .client
-        .send(200, &Method::GET, ALL, &[("if-none-match", tag.as_str())])
+        .send(
+            200,
+            &Method::GET,
+            ALL_FUNDRAISERS,
+            &[("if-none-match", tag.as_str())],
+        )
         .await;
 }
 
-async fn pages_name_their_feeds(world: &World) {
+async fn pages_link_to_their_feeds(world: &World) {
     world.load_demo().await;
     assert!(
         !world
@@ -124,11 +129,11 @@ async fn pages_name_their_feeds(world: &World) {
             .text()
             .contains("atom+xml")
     );
-    let (slug, _) = make(world, "Spring run", "").await;
+    let (slug, _) = create_fundraiser(world, "Spring run", "").await;
     for (page, feed) in [
-        ("/", ALL),
-        ("/american-red-cross", OF_ONE),
-        (&*format!("/american-red-cross/f/{slug}"), OF_ONE),
+        ("/", ALL_FUNDRAISERS),
+        ("/american-red-cross", RED_CROSS_FUNDRAISERS),
+        (&*format!("/american-red-cross/f/{slug}"), RED_CROSS_FUNDRAISERS),
     ] {
         let page = world.client.get_plain(200, page).await.text();
         assert!(
@@ -139,6 +144,9 @@ async fn pages_name_their_feeds(world: &World) {
         );
     }
     let moved = world.client.get_plain(301, "/530196605/fundraisers.xml").await;
-    assert_eq!(moved.header("location"), OF_ONE);
-    world.client.get_plain(404, "/no-such-body/fundraisers.xml").await;
+    assert_eq!(moved.header("location"), RED_CROSS_FUNDRAISERS);
+    world
+        .client
+        .get_plain(404, "/no-such-nonprofit/fundraisers.xml")
+        .await;
 }

@@ -1,6 +1,6 @@
-//! `GET /media/{hosted id}`: pictures that really load.
+//! `GET /media/{hosted id}`
 
-use crate::files::{bmf, body};
+use crate::files::{bmf, nonprofit_row};
 use crate::world::World;
 use axum::http::Method;
 use base64::Engine;
@@ -12,17 +12,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 on_both_databases!(
-    a_logo_in_a_line_is_hosted_and_the_answers_name_it,
-    a_hosted_picture_comes_in_a_closed_set_of_widths_and_is_never_enlarged,
-    the_same_bytes_are_stored_once_however_they_come,
-    a_bad_picture_refuses_its_line_and_nothing_of_the_import_stands,
-    what_broken_uploads_left_is_cleared_away_after_an_hour_and_pictures_stay,
-    a_picture_that_lost_its_blob_or_changed_is_named_by_the_proof,
-    a_folder_that_takes_nothing_is_no_fault_of_the_picture,
-    the_pictures_that_a_details_answer_names_load,
-    a_name_with_marks_of_svg_cannot_get_out_of_its_picture,
-    a_renamed_body_gets_another_monogram,
-    a_picture_of_nobody_is_not_found,
+    an_imported_logo_is_hosted_and_linked,
+    a_hosted_picture_has_fixed_widths_and_is_never_enlarged,
+    identical_pictures_are_stored_once,
+    an_invalid_picture_rejects_its_line_and_nothing_is_imported,
+    leftovers_of_failed_uploads_are_removed_after_an_hour,
+    the_check_names_pictures_that_are_missing_or_changed,
+    an_unwritable_folder_is_a_server_error,
+    every_picture_url_in_a_details_response_loads,
+    svg_markup_in_a_name_is_escaped,
+    a_renamed_nonprofit_gets_a_new_monogram,
+    an_unknown_picture_is_not_found,
 );
 
 fn path(url: &Value) -> &str {
@@ -32,8 +32,8 @@ fn path(url: &Value) -> &str {
         .unwrap()
 }
 
-/// A picture that is the same for the same seed.
-fn photo(seed: u8, width: u32, height: u32) -> Vec<u8> {
+/// A PNG file that depends only on the arguments.
+fn picture_file(seed: u8, width: u32, height: u32) -> Vec<u8> {
     let picture = RgbImage::from_fn(width, height, |x, y| {
         Rgb([(x % 256) as u8, (y % 256) as u8, seed])
     });
@@ -48,7 +48,7 @@ fn data_url(bytes: &[u8]) -> String {
     format!("data:image/png;base64,{}", BASE64_STANDARD.encode(bytes))
 }
 
-/// The files below the blobs of a world.
+/// All files in the blob folder.
 fn blobs(world: &World) -> Vec<PathBuf> {
     let mut folders = vec![world.data().join("blobs")];
     let mut files = Vec::new();
@@ -65,9 +65,9 @@ fn blobs(world: &World) -> Vec<PathBuf> {
     files
 }
 
-async fn a_logo_in_a_line_is_hosted_and_the_answers_name_it(world: &World) {
+async fn an_imported_logo_is_hosted_and_linked(world: &World) {
     world.load_demo().await;
-    let logo = data_url(&photo(1, 300, 200));
+    let logo = data_url(&picture_file(1, 300, 200));
     let line = format!(r#"{{"ein":"530196605","logo":"{logo}","cover":"https://example.org/c.jpg"}}"#);
     let summary = world.import_nonprofits(&line).await.unwrap();
     assert_eq!((summary.changed, summary.refused), (1, 0));
@@ -92,56 +92,56 @@ async fn a_logo_in_a_line_is_hosted_and_the_answers_name_it(world: &World) {
         picture.header("content-disposition"),
         format!("inline; filename=\"{id}.jpg\"")
     );
-    let shown = image::load_from_memory(&picture.body).unwrap();
-    assert_eq!((shown.width(), shown.height()), (300, 200));
+    let decoded = image::load_from_memory(&picture.body).unwrap();
+    assert_eq!((decoded.width(), decoded.height()), (300, 200));
 
-    // The same line again: the same picture, nothing changed, nothing more on the disk.
-    let once = (world.dump().await, blobs(world));
+    // Importing the same line again changes nothing, in the database and on disk.
+    let before = (world.dump().await, blobs(world));
     let again = world.import_nonprofits(&line).await.unwrap();
     assert_eq!((again.unchanged, again.touched()), (1, 0));
-    assert_eq!((world.dump().await, blobs(world)), once);
+    assert_eq!((world.dump().await, blobs(world)), before);
 }
 
-async fn a_hosted_picture_comes_in_a_closed_set_of_widths_and_is_never_enlarged(world: &World) {
-    let hosted = world.app.pictures.take(photo(2, 300, 200)).await.unwrap();
+async fn a_hosted_picture_has_fixed_widths_and_is_never_enlarged(world: &World) {
+    let hosted = world.app.pictures.take(picture_file(2, 300, 200)).await.unwrap();
     assert_eq!((hosted.width, hosted.height), (300, 200));
-    let address = format!("/media/{}", hosted.id);
+    let url = format!("/media/{}", hosted.id);
     for (width, shown) in [
         (64, (64, 42)),
         (256, (256, 170)),
         (512, (300, 200)),
         (2_048, (300, 200)),
     ] {
-        let address = format!("{address}?w={width}");
-        let picture = world.client.get_plain(200, &address).await;
+        let url = format!("{url}?w={width}");
+        let picture = world.client.get_plain(200, &url).await;
         let size = image::load_from_memory(&picture.body).unwrap();
         assert_eq!((size.width(), size.height()), shown, "{width}");
-        let again = world.client.get_plain(200, &address).await;
+        let again = world.client.get_plain(200, &url).await;
         assert_eq!(
             (again.header("etag"), &again.body),
             (picture.header("etag"), &picture.body)
         );
-        let known = [("if-none-match", picture.header("etag"))];
-        let kept = world.client.send(304, &Method::GET, &address, &known).await;
-        assert!(kept.body.is_empty() && kept.headers.contains_key("cache-control"));
-        let head = world.client.send(200, &Method::HEAD, &address, &[]).await;
+        let if_none_match = [("if-none-match", picture.header("etag"))];
+        let unchanged = world.client.send(304, &Method::GET, &url, &if_none_match).await;
+        assert!(unchanged.body.is_empty() && unchanged.headers.contains_key("cache-control"));
+        let head = world.client.send(200, &Method::HEAD, &url, &[]).await;
         assert_eq!(head.header("content-length"), picture.body.len().to_string());
     }
     for bad in ["0", "65", "-64", "x", "", "99999999999999999999"] {
-        let answer = world.client.get_plain(400, &format!("{address}?w={bad}")).await;
-        assert_eq!(answer.code(), "invalid_parameter");
+        let response = world.client.get_plain(400, &format!("{url}?w={bad}")).await;
+        assert_eq!(response.code(), "invalid_parameter");
         assert!(
-            answer.text().contains("64, 128, 256, 512, 1024, 2048"),
+            response.text().contains("64, 128, 256, 512, 1024, 2048"),
             "{}",
-            answer.text()
+            response.text()
         );
     }
     let unknown = format!("/media/picture-{}", "0".repeat(32));
     assert_eq!(world.client.get_plain(404, &unknown).await.code(), "not_found");
 }
 
-async fn the_same_bytes_are_stored_once_however_they_come(world: &World) {
-    let bytes = photo(3, 40, 30);
+async fn identical_pictures_are_stored_once(world: &World) {
+    let bytes = picture_file(3, 40, 30);
     let url = data_url(&bytes);
     let bare = BASE64_STANDARD.encode(&bytes);
     let pictures = &world.app.pictures;
@@ -153,13 +153,13 @@ async fn the_same_bytes_are_stored_once_however_they_come(world: &World) {
     let first = first.unwrap();
     assert_eq!((&second.unwrap(), &third.unwrap()), (&first, &first));
     assert_eq!(blobs(world).len(), 1);
-    assert_ne!(pictures.take(photo(4, 40, 30)).await.unwrap().id, first.id);
+    assert_ne!(pictures.take(picture_file(4, 40, 30)).await.unwrap().id, first.id);
 }
 
-async fn a_bad_picture_refuses_its_line_and_nothing_of_the_import_stands(world: &World) {
+async fn an_invalid_picture_rejects_its_line_and_nothing_is_imported(world: &World) {
     world.load_demo().await;
     let before = world.dump().await;
-    let good = data_url(&photo(5, 20, 20));
+    let good = data_url(&picture_file(5, 20, 20));
     for (bad, reason) in [
         (
             "data:image/png;base64,R0lGODlhAQABAAAAACw=",
@@ -173,20 +173,20 @@ async fn a_bad_picture_refuses_its_line_and_nothing_of_the_import_stands(world: 
         ),
     ] {
         let line = format!(r#"{{"ein":"530196605","logo":"{good}","cover":"{bad}"}}"#);
-        let fault = world.import_nonprofits(&line).await.unwrap_err().to_string();
-        assert!(fault.contains("line 1") && fault.contains(reason), "{fault}");
+        let error = world.import_nonprofits(&line).await.unwrap_err().to_string();
+        assert!(error.contains("line 1") && error.contains(reason), "{error}");
         assert_eq!(world.dump().await, before);
         world.app.clock.advance(Duration::from_secs(1));
     }
 }
 
-async fn what_broken_uploads_left_is_cleared_away_after_an_hour_and_pictures_stay(world: &World) {
-    let hosted = world.app.pictures.take(photo(6, 300, 300)).await.unwrap();
-    let address = format!("/media/{}?w=128", hosted.id);
-    world.client.get_plain(200, &address).await;
-    let kept = blobs(world);
-    assert_eq!(kept.len(), 2);
-    let folder = kept[0].parent().unwrap();
+async fn leftovers_of_failed_uploads_are_removed_after_an_hour(world: &World) {
+    let hosted = world.app.pictures.take(picture_file(6, 300, 300)).await.unwrap();
+    let url = format!("/media/{}?w=128", hosted.id);
+    world.client.get_plain(200, &url).await;
+    let stored = blobs(world);
+    assert_eq!(stored.len(), 2);
+    let folder = stored[0].parent().unwrap();
     let orphan = "0".repeat(32);
     for orphan in [
         format!("{orphan}.jpg"),
@@ -195,7 +195,7 @@ async fn what_broken_uploads_left_is_cleared_away_after_an_hour_and_pictures_sta
     ] {
         std::fs::write(folder.join(orphan), b"x").unwrap();
     }
-    // What others keep in the same place is theirs: pictures of another store, and files with other names.
+    // Pictures of another database and files with other names must not be removed.
     let foreign = world
         .data()
         .join("blobs/pictures")
@@ -218,44 +218,49 @@ async fn what_broken_uploads_left_is_cleared_away_after_an_hour_and_pictures_sta
     assert_eq!(world.app.pictures.sweep().await.unwrap(), 3);
     assert!(foreign.iter().all(|file| file.exists()));
     assert_eq!(blobs(world).len(), 2 + foreign.len());
-    world.client.get_plain(200, &address).await;
+    world.client.get_plain(200, &url).await;
 }
 
-async fn a_picture_that_lost_its_blob_or_changed_is_named_by_the_proof(world: &World) {
+async fn the_check_names_pictures_that_are_missing_or_changed(world: &World) {
     let pictures = &world.app.pictures;
-    let lost = pictures.take(photo(7, 20, 20)).await.unwrap();
+    let lost = pictures.take(picture_file(7, 20, 20)).await.unwrap();
     std::fs::remove_file(&blobs(world)[0]).unwrap();
-    let changed = pictures.take(photo(8, 20, 20)).await.unwrap();
+    let changed = pictures.take(picture_file(8, 20, 20)).await.unwrap();
     std::fs::write(&blobs(world)[0], b"another").unwrap();
-    let sound = pictures.take(photo(9, 20, 20)).await.unwrap();
-    let proof = causeway::media::proof::prove(pictures).await.unwrap();
-    assert_eq!(proof.pictures, 3);
-    let named = |id: &str| {
-        proof
+    let intact = pictures.take(picture_file(9, 20, 20)).await.unwrap();
+    let check = causeway::media::proof::prove(pictures).await.unwrap();
+    assert_eq!(check.pictures, 3);
+    let is_named = |id: &str| {
+        check
             .differences
             .iter()
             .any(|difference| difference.starts_with(id))
     };
     assert!(
-        named(&lost.id) && named(&changed.id) && !named(&sound.id),
+        is_named(&lost.id) && is_named(&changed.id) && !is_named(&intact.id),
         "{:?}",
-        proof.differences
+        check.differences
     );
     world.client.get_plain(503, &format!("/media/{}", lost.id)).await;
 }
 
-async fn a_folder_that_takes_nothing_is_no_fault_of_the_picture(world: &World) {
+async fn an_unwritable_folder_is_a_server_error(world: &World) {
     let folder = world.data().join("blobs");
     std::fs::remove_dir_all(&folder).unwrap();
     std::fs::write(&folder, b"").unwrap();
-    let fault = world.app.pictures.take(photo(10, 20, 20)).await.unwrap_err();
-    assert!(fault.is_ours(), "{fault}");
+    let error = world
+        .app
+        .pictures
+        .take(picture_file(10, 20, 20))
+        .await
+        .unwrap_err();
+    assert!(error.is_ours(), "{error}");
     std::fs::remove_file(&folder).unwrap();
     std::fs::create_dir(&folder).unwrap();
-    world.app.pictures.take(photo(10, 20, 20)).await.unwrap();
+    world.app.pictures.take(picture_file(10, 20, 20)).await.unwrap();
 }
 
-async fn the_pictures_that_a_details_answer_names_load(world: &World) {
+async fn every_picture_url_in_a_details_response_loads(world: &World) {
     world.load_demo().await;
     let details = world.client.details(200, "530196605").await;
     let tags = details.json["data"]["nonprofitTags"].as_array().unwrap();
@@ -268,12 +273,12 @@ async fn the_pictures_that_a_details_answer_names_load(world: &World) {
         assert_eq!(picture.header("content-type"), "image/svg+xml");
         assert_eq!(picture.header("x-content-type-options"), "nosniff");
         assert!(picture.text().starts_with("<svg"), "{url}");
-        let known = [("if-none-match", picture.header("etag"))];
-        world.client.get_with(304, path(url), &known).await;
+        let if_none_match = [("if-none-match", picture.header("etag"))];
+        world.client.get_with(304, path(url), &if_none_match).await;
     }
 }
 
-async fn a_name_with_marks_of_svg_cannot_get_out_of_its_picture(world: &World) {
+async fn svg_markup_in_a_name_is_escaped(world: &World) {
     let line = r#"{"ein":"020240383","name":"\"><script>alert(1)</script>&amp;<!--"}"#;
     world.import_nonprofits(line).await.unwrap();
     let details = world.client.details(200, "020240383").await;
@@ -290,16 +295,16 @@ async fn a_name_with_marks_of_svg_cannot_get_out_of_its_picture(world: &World) {
     }
 }
 
-async fn a_renamed_body_gets_another_monogram(world: &World) {
+async fn a_renamed_nonprofit_gets_a_new_monogram(world: &World) {
     world
-        .import_irs(bmf(&[body("020240383", "GRANITE TOWN LIBRARY")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "GRANITE TOWN LIBRARY")]))
         .await
         .unwrap();
     let details = world.client.details(200, "020240383").await;
     let logo = path(&details.nonprofit()["logoUrl"]).to_owned();
     let before = world.client.get_plain(200, &logo).await;
     world
-        .import_irs(bmf(&[body("020240383", "PINE RIVER FRIENDS")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "PINE RIVER FRIENDS")]))
         .await
         .unwrap();
     let after = world.client.get_plain(200, &logo).await;
@@ -307,7 +312,7 @@ async fn a_renamed_body_gets_another_monogram(world: &World) {
     assert_ne!(after.body, before.body);
 }
 
-async fn a_picture_of_nobody_is_not_found(world: &World) {
+async fn an_unknown_picture_is_not_found(world: &World) {
     for path in [
         "/media/logo-00000000-0000-0000-0000-000000000000",
         "/media/cause-nothing",

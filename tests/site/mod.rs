@@ -1,11 +1,11 @@
-//! The public site: finding, reading, giving.
+//! The public site.
 
-mod embedding;
+mod checkout;
+mod discovery;
+mod embed;
 mod feeds;
-mod giving;
-mod links;
 mod media;
 mod pages;
-mod partners;
-mod reading;
-mod sharing;
+mod partner_links;
+mod payment_links;
+mod share_pictures;

@@ -1,28 +1,28 @@
-//! Pages as all of them are: errors with a way on, assets that may be kept for ever.
+//! What all pages share: error pages and assets.
 
 use crate::world::World;
 use axum::http::Method;
 use causeway::web::assets;
 
 on_both_databases!(
-    an_address_that_is_no_page_is_told_with_a_way_on,
-    an_asset_is_kept_for_ever_under_the_address_that_names_its_content,
-    a_body_that_is_too_large_for_a_page_is_refused_with_a_page,
+    an_unknown_page_is_a_404_with_links,
+    an_asset_is_immutable_under_the_url_that_contains_its_hash,
+    an_oversized_body_is_refused_with_an_error_page,
 );
 
-async fn an_address_that_is_no_page_is_told_with_a_way_on(world: &World) {
-    for address in [
+async fn an_unknown_page_is_a_404_with_links(world: &World) {
+    for url in [
         "/no/such/page",
         "/v0.1/nonprofit/530196605",
         "/assets/none-00000000.css",
     ] {
-        let page = world.client.get_plain(404, address).await;
-        assert!(page.text().contains("href=\"/dashboard\""), "{address}");
+        let page = world.client.get_plain(404, url).await;
+        assert!(page.text().contains("href=\"/dashboard\""), "{url}");
         assert_eq!(page.header("cache-control"), "no-store");
     }
 }
 
-async fn an_asset_is_kept_for_ever_under_the_address_that_names_its_content(world: &World) {
+async fn an_asset_is_immutable_under_the_url_that_contains_its_hash(world: &World) {
     for (name, media_type) in [
         ("causeway.css", "text/css"),
         ("causeway.js", "text/javascript"),
@@ -36,7 +36,7 @@ async fn an_asset_is_kept_for_ever_under_the_address_that_names_its_content(worl
     assert_eq!(older.header("cache-control"), "no-cache");
 }
 
-async fn a_body_that_is_too_large_for_a_page_is_refused_with_a_page(world: &World) {
+async fn an_oversized_body_is_refused_with_an_error_page(world: &World) {
     let length = (16 * 1024 * 1024 + 1).to_string();
     world
         .client

@@ -1,5 +1,5 @@
-//! The snapshot and the overlay against the store, which is the truth.
+//! The snapshot and the overlay compared with the database, which is the source of truth.
 
-mod behind;
+mod contents;
 pub mod damage;
-mod truth;
+mod stale;

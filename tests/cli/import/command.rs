@@ -1,13 +1,13 @@
 //! `causeway import`
 
-use crate::cli::Shell;
-use crate::files::{bmf, bodies, body, generated};
+use crate::cli::Cli;
+use crate::files::{bmf, generated, nonprofit_row, nonprofit_rows};
 
 #[test]
-fn an_import_tells_what_it_did_in_one_json_object() {
-    let shell = Shell::new();
-    shell.write("eo.csv", generated(200, 1));
-    let first = shell.json(&["import", "irs", "eo.csv"]);
+fn an_import_reports_its_summary_as_one_json_object() {
+    let cli = Cli::new();
+    cli.write("eo.csv", generated(200, 1));
+    let first = cli.json(&["import", "irs", "eo.csv"]);
     assert_eq!(
         (&first["new"], &first["lines"], &first["revision"]),
         (&200.into(), &200.into(), &1.into())
@@ -15,7 +15,7 @@ fn an_import_tells_what_it_did_in_one_json_object() {
     assert_eq!(first["files"][0]["name"], "eo.csv");
     assert_eq!(first["files"][0]["sha256"].as_str().unwrap().len(), 64);
     assert!(first["snapshotSeconds"].is_number());
-    let again = shell.json(&["import", "irs", "eo.csv"]);
+    let again = cli.json(&["import", "irs", "eo.csv"]);
     assert_eq!(
         (&again["new"], &again["changed"], &again["unchanged"]),
         (&0.into(), &0.into(), &200.into())
@@ -23,16 +23,15 @@ fn an_import_tells_what_it_did_in_one_json_object() {
 }
 
 #[test]
-fn an_import_again_says_that_nothing_changed() {
-    let shell = Shell::new();
-    shell.write("eo.csv", bmf(&bodies(20)));
+fn a_repeated_import_reports_that_nothing_changed() {
+    let cli = Cli::new();
+    cli.write("eo.csv", bmf(&nonprofit_rows(20)));
     assert!(
-        shell
-            .run(0, &["import", "irs", "eo.csv"])
-            .out
+        cli.run(0, &["import", "irs", "eo.csv"])
+            .stdout
             .starts_with("20 new, 0 changed, 0 gone, 0 unchanged")
     );
-    let again = shell.run(0, &["import", "irs", "eo.csv"]).out;
+    let again = cli.run(0, &["import", "irs", "eo.csv"]).stdout;
     assert!(
         again.starts_with("nothing changed: 20 rows are as they were"),
         "{again}"
@@ -40,55 +39,55 @@ fn an_import_again_says_that_nothing_changed() {
 }
 
 #[test]
-fn refused_lines_are_named_by_their_report() {
-    let shell = Shell::new();
-    let mut rows = bodies(400);
-    rows.push(body("100000001", "AN IMPOSTOR"));
-    shell.write("eo.csv", bmf(&rows));
-    let said = shell.run(0, &["import", "irs", "eo.csv"]).out;
-    assert!(said.contains("1 refused"), "{said}");
-    let report = said.lines().last().unwrap().rsplit(' ').next().unwrap();
+fn refused_lines_are_listed_in_the_report() {
+    let cli = Cli::new();
+    let mut rows = nonprofit_rows(400);
+    rows.push(nonprofit_row("100000001", "AN IMPOSTOR"));
+    cli.write("eo.csv", bmf(&rows));
+    let stdout = cli.run(0, &["import", "irs", "eo.csv"]).stdout;
+    assert!(stdout.contains("1 refused"), "{stdout}");
+    let report = stdout.lines().last().unwrap().rsplit(' ').next().unwrap();
     assert!(
         std::fs::read_to_string(report).unwrap().contains("line 402"),
-        "{said}"
+        "{stdout}"
     );
 }
 
 #[test]
-fn each_bad_file_is_one_line_why_and_one_line_what_to_do() {
-    let shell = Shell::new();
-    shell.write("empty.csv", "");
-    shell.write("wrong.csv", "a,b,c\n1,2,3\n");
-    let whole = bmf(&bodies(20));
-    shell.write("cut.csv", &whole[..whole.len() - 60]);
-    shell.write(
+fn a_bad_file_is_reported_with_the_reason_and_what_to_do() {
+    let cli = Cli::new();
+    cli.write("empty.csv", "");
+    cli.write("wrong.csv", "a,b,c\n1,2,3\n");
+    let complete = bmf(&nonprofit_rows(20));
+    cli.write("cut.csv", &complete[..complete.len() - 60]);
+    cli.write(
         "bad.csv",
-        bmf(&[body("0", "NOBODY"), body("020240383", "GRANITE TOWN LIBRARY")]),
+        bmf(&[
+            nonprofit_row("0", "NO EIN"),
+            nonprofit_row("020240383", "GRANITE TOWN LIBRARY"),
+        ]),
     );
-    shell.write("bad.jsonl", "{\"ein\":\"530196605\",\"causes\":[\"nonsense\"]}\n");
+    cli.write("bad.jsonl", "{\"ein\":\"530196605\",\"causes\":[\"nonsense\"]}\n");
     for file in ["empty.csv", "wrong.csv", "cut.csv", "bad.csv", "missing.csv", "."] {
-        let fault = shell.fail(&["import", "irs", file]);
-        assert!(fault.contains(file), "{fault}");
+        let error = cli.fail(&["import", "irs", file]);
+        assert!(error.contains(file), "{error}");
     }
-    let fault = shell.fail(&["import", "nonprofits", "bad.jsonl"]);
-    assert!(fault.contains("nonsense"), "{fault}");
-    shell.write("eo.csv", bmf(&bodies(100)));
-    shell.run(0, &["import", "irs", "eo.csv"]);
-    shell.write("eo.csv", bmf(&bodies(50)));
-    assert!(shell.fail(&["import", "irs", "eo.csv"]).contains("--force"));
-    assert_eq!(shell.json(&["import", "irs", "eo.csv", "--force"])["gone"], 50);
+    let error = cli.fail(&["import", "nonprofits", "bad.jsonl"]);
+    assert!(error.contains("nonsense"), "{error}");
+    cli.write("eo.csv", bmf(&nonprofit_rows(100)));
+    cli.run(0, &["import", "irs", "eo.csv"]);
+    cli.write("eo.csv", bmf(&nonprofit_rows(50)));
+    assert!(cli.fail(&["import", "irs", "eo.csv"]).contains("--force"));
+    assert_eq!(cli.json(&["import", "irs", "eo.csv", "--force"])["gone"], 50);
 }
 
 #[test]
 fn profiles_are_imported_from_json_lines() {
-    let shell = Shell::new();
-    shell.write(
+    let cli = Cli::new();
+    cli.write(
         "more.jsonl",
         "{\"ein\":\"020240383\",\"name\":\"Granite Library\",\"causes\":[\"libraries\"]}\n",
     );
-    assert_eq!(shell.json(&["import", "nonprofits", "more.jsonl"])["new"], 1);
-    assert_eq!(
-        shell.json(&["import", "nonprofits", "more.jsonl"])["unchanged"],
-        1
-    );
+    assert_eq!(cli.json(&["import", "nonprofits", "more.jsonl"])["new"], 1);
+    assert_eq!(cli.json(&["import", "nonprofits", "more.jsonl"])["unchanged"], 1);
 }

@@ -1,29 +1,29 @@
-//! `causeway import nonprofits`: what people say of a nonprofit beyond the IRS.
+//! `causeway import nonprofits`: profiles in addition to the IRS data.
 
-use crate::files::{bmf, bodies, body};
+use crate::files::{bmf, nonprofit_row, nonprofit_rows};
 use crate::world::World;
 use causeway::import::Summary;
 
 on_both_databases!(
-    a_profile_is_told_by_ein_or_id_and_shows_at_once,
-    null_clears_and_what_is_left_out_stays,
-    a_profile_survives_the_imports_of_the_irs,
-    a_body_of_the_demo_directory_that_the_irs_names_keeps_its_profile_and_slug,
-    what_the_irs_says_is_not_overwritten,
-    a_new_body_is_added_with_what_is_said_of_it,
-    a_line_that_cannot_be_taken_is_refused_with_its_number_and_reason,
-    one_bad_line_in_two_hundred_is_passed_over_and_reported,
-    importing_lines_again_changes_nothing,
-    a_file_cut_off_or_of_another_kind_is_refused,
+    a_profile_is_updated_by_ein_or_id_and_shown_immediately,
+    null_clears_a_field_and_an_omitted_field_stays,
+    a_profile_survives_irs_imports,
+    a_demo_nonprofit_in_an_irs_file_keeps_its_profile_and_slug,
+    irs_data_is_not_overwritten,
+    a_new_nonprofit_is_added_with_its_profile,
+    an_invalid_line_is_refused_with_its_number_and_reason,
+    one_bad_line_in_200_is_skipped_and_reported,
+    importing_the_same_lines_again_changes_nothing,
+    a_truncated_or_different_file_is_refused,
 );
 
 fn counts(summary: &Summary) -> [u64; 4] {
     [summary.new, summary.changed, summary.unchanged, summary.refused]
 }
 
-async fn a_profile_is_told_by_ein_or_id_and_shows_at_once(world: &World) {
+async fn a_profile_is_updated_by_ein_or_id_and_shown_immediately(world: &World) {
     world
-        .import_irs(bmf(&[body("020240383", "GRANITE TOWN LIBRARY")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "GRANITE TOWN LIBRARY")]))
         .await
         .unwrap();
     let snapshots = world.snapshots();
@@ -39,14 +39,14 @@ async fn a_profile_is_told_by_ein_or_id_and_shows_at_once(world: &World) {
         "a small change needs no new snapshot"
     );
     assert_eq!(world.app.directory.view().overlay.len(), 1);
-    let answer = world.client.details(200, "granite-library").await;
-    let nonprofit = answer.nonprofit();
+    let response = world.client.details(200, "granite-library").await;
+    let nonprofit = response.nonprofit();
     assert_eq!(nonprofit["name"], "Granite Library");
     assert_eq!(nonprofit["description"], "Lends books.");
     assert!(nonprofit["descriptionLong"].as_str().unwrap().starts_with("One."));
     assert_eq!(nonprofit["websiteUrl"], "https://library.example.org");
     assert_eq!(nonprofit["logoUrl"], "https://library.example.org/logo.png");
-    let tags = answer.json["data"]["nonprofitTags"].as_array().unwrap();
+    let tags = response.json["data"]["nonprofitTags"].as_array().unwrap();
     let mut tags: Vec<_> = tags.iter().map(|tag| tag["tagName"].as_str().unwrap()).collect();
     tags.sort_unstable();
     assert_eq!(tags, ["education", "libraries"]);
@@ -62,14 +62,14 @@ async fn a_profile_is_told_by_ein_or_id_and_shows_at_once(world: &World) {
     let again = world.client.details(200, "020240383").await;
     assert_eq!(again.nonprofit()["description"], "Lends books and tools.");
     assert_eq!(again.nonprofit()["websiteUrl"], "https://library.example.org");
-    // The slug of its filed name finds it still.
+    // The slug of the legal name still works.
     assert_eq!(
         world.client.details(200, "granite-town-library").await.body,
         again.body
     );
 }
 
-async fn null_clears_and_what_is_left_out_stays(world: &World) {
+async fn null_clears_a_field_and_an_omitted_field_stays(world: &World) {
     world.load_demo().await;
     let before = world.client.details(200, "530196605").await;
     let line =
@@ -91,7 +91,7 @@ async fn null_clears_and_what_is_left_out_stays(world: &World) {
     assert_eq!(nonprofit["name"], before.nonprofit()["name"]);
     assert!(
         !after.json["data"]["nonprofitTags"].as_array().unwrap().is_empty(),
-        "causes follow from NTEE again"
+        "causes are derived from the NTEE code again"
     );
     assert_eq!(
         counts(&world.import_nonprofits(line).await.unwrap()),
@@ -99,24 +99,24 @@ async fn null_clears_and_what_is_left_out_stays(world: &World) {
     );
 }
 
-async fn a_profile_survives_the_imports_of_the_irs(world: &World) {
-    let rows = bodies(20);
+async fn a_profile_survives_irs_imports(world: &World) {
+    let rows = nonprofit_rows(20);
     world.import_irs(bmf(&rows)).await.unwrap();
     let line = r#"{"ein":"100000003","name":"Harbor House","websiteUrl":"https://harbor.example.org"}"#;
     world.import_nonprofits(line).await.unwrap();
     assert_eq!(world.import_irs(bmf(&rows)).await.unwrap().touched(), 0);
     let moved: Vec<_> = rows.iter().map(|row| row.clone().with("CITY", "KEENE")).collect();
     assert_eq!(world.import_irs(bmf(&moved)).await.unwrap().changed, 20);
-    let answer = world.client.details(200, "harbor-house").await;
-    assert_eq!(answer.nonprofit()["name"], "Harbor House");
-    assert_eq!(answer.nonprofit()["locationAddress"], "Keene, NH");
-    assert_eq!(answer.nonprofit()["primarySlug"], "harbor-house");
+    let response = world.client.details(200, "harbor-house").await;
+    assert_eq!(response.nonprofit()["name"], "Harbor House");
+    assert_eq!(response.nonprofit()["locationAddress"], "Keene, NH");
+    assert_eq!(response.nonprofit()["primarySlug"], "harbor-house");
 }
 
-async fn a_body_of_the_demo_directory_that_the_irs_names_keeps_its_profile_and_slug(world: &World) {
+async fn a_demo_nonprofit_in_an_irs_file_keeps_its_profile_and_slug(world: &World) {
     world.load_demo().await;
     let before = world.client.details(200, "530196605").await;
-    let filed = body("530196605", "AMERICAN NATIONAL RED CROSS")
+    let filed = nonprofit_row("530196605", "AMERICAN NATIONAL RED CROSS")
         .with("CITY", "WASHINGTON")
         .with("STATE", "DC");
     let summary = world.import_irs(bmf(&[filed])).await.unwrap();
@@ -127,33 +127,33 @@ async fn a_body_of_the_demo_directory_that_the_irs_names_keeps_its_profile_and_s
     }
 }
 
-async fn what_the_irs_says_is_not_overwritten(world: &World) {
+async fn irs_data_is_not_overwritten(world: &World) {
     world
-        .import_irs(bmf(&[body("020240383", "GRANITE TOWN LIBRARY")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "GRANITE TOWN LIBRARY")]))
         .await
         .unwrap();
     let line =
         r#"{"ein":"020240383","city":"Paris","state":"TX","nteeCode":"C30","revenue":99,"description":"x"}"#;
     world.import_nonprofits(line).await.unwrap();
-    let answer = world.client.details(200, "020240383").await;
-    assert_eq!(answer.nonprofit()["locationAddress"], "Concord, NH");
-    assert_eq!(answer.nonprofit()["nteeCode"], "B70");
+    let response = world.client.details(200, "020240383").await;
+    assert_eq!(response.nonprofit()["locationAddress"], "Concord, NH");
+    assert_eq!(response.nonprofit()["nteeCode"], "B70");
 }
 
-async fn a_new_body_is_added_with_what_is_said_of_it(world: &World) {
+async fn a_new_nonprofit_is_added_with_its_profile(world: &World) {
     let line = r#"{"ein":"020240383","name":"Granite Library","city":"Concord","state":"nh","zip":"03301","nteeCode":"b70","subsection":3,"deductible":true}"#;
     assert_eq!(
         counts(&world.import_nonprofits(line).await.unwrap()),
         [1, 0, 0, 0]
     );
-    let answer = world.client.details(200, "granite-library").await;
-    assert_eq!(answer.nonprofit()["ein"], "020240383");
-    assert_eq!(answer.nonprofit()["nteeCode"], "B70");
-    assert_eq!(answer.nonprofit()["locationAddress"], "Concord, NH");
-    assert_eq!(answer.nonprofit()["isDisbursable"], true);
+    let response = world.client.details(200, "granite-library").await;
+    assert_eq!(response.nonprofit()["ein"], "020240383");
+    assert_eq!(response.nonprofit()["nteeCode"], "B70");
+    assert_eq!(response.nonprofit()["locationAddress"], "Concord, NH");
+    assert_eq!(response.nonprofit()["isDisbursable"], true);
 }
 
-async fn a_line_that_cannot_be_taken_is_refused_with_its_number_and_reason(world: &World) {
+async fn an_invalid_line_is_refused_with_its_number_and_reason(world: &World) {
     world.load_demo().await;
     let before = world.dump().await;
     for (line, reason) in [
@@ -182,14 +182,14 @@ async fn a_line_that_cannot_be_taken_is_refused_with_its_number_and_reason(world
         (r#"{"ein":"530196605",}"#, "not JSON"),
         ("42", "not a JSON object"),
     ] {
-        let fault = world
+        let error = world
             .import_nonprofits(&format!("{line}\n"))
             .await
             .unwrap_err()
             .to_string();
         assert!(
-            fault.contains("line 1") && fault.contains(reason),
-            "{line}: {fault}"
+            error.contains("line 1") && error.contains(reason),
+            "{line}: {error}"
         );
         assert_eq!(world.dump().await, before, "{line}");
         world.app.clock.advance(std::time::Duration::from_secs(1));
@@ -197,10 +197,10 @@ async fn a_line_that_cannot_be_taken_is_refused_with_its_number_and_reason(world
     assert_eq!(world.reports().len(), 9);
 }
 
-async fn one_bad_line_in_two_hundred_is_passed_over_and_reported(world: &World) {
+async fn one_bad_line_in_200_is_skipped_and_reported(world: &World) {
     let good = (1..200).map(|number| {
         format!(
-            "{{\"ein\":\"{:09}\",\"name\":\"Body {number}\"}}\n",
+            "{{\"ein\":\"{:09}\",\"name\":\"Nonprofit {number}\"}}\n",
             20_000_000 + number
         )
     });
@@ -212,11 +212,11 @@ async fn one_bad_line_in_two_hundred_is_passed_over_and_reported(world: &World) 
         report.contains("line 200: no such nonprofit is known"),
         "{report}"
     );
-    // Both databases go on after the line that was refused.
-    world.client.details(200, "body-199").await;
+    // The import continues after the refused line on both databases.
+    world.client.details(200, "nonprofit-199").await;
 }
 
-async fn importing_lines_again_changes_nothing(world: &World) {
+async fn importing_the_same_lines_again_changes_nothing(world: &World) {
     world.load_demo().await;
     let once = world.dump().await;
     let summary = causeway::import::nonprofits::import_demo(&world.app)
@@ -226,14 +226,14 @@ async fn importing_lines_again_changes_nothing(world: &World) {
     assert_eq!(world.dump().await, once);
 }
 
-async fn a_file_cut_off_or_of_another_kind_is_refused(world: &World) {
+async fn a_truncated_or_different_file_is_refused(world: &World) {
     for (content, reason) in [
         (r#"{"ein":"530196605","name":"Am"#, "is cut off in line 1"),
         ("[{\"ein\":\"530196605\"}]", "is one JSON array"),
         ("", "is empty"),
     ] {
-        let fault = world.import_nonprofits(content).await.unwrap_err().to_string();
-        assert!(fault.contains(reason), "{fault}");
+        let error = world.import_nonprofits(content).await.unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
     }
     assert_eq!(world.imports().await, 0);
 }

@@ -1,20 +1,20 @@
-//! Rows with the marks of the tools they went through.
+//! Rows damaged by the tools that processed them.
 
-use crate::files::{bmf, bodies, body};
+use crate::files::{bmf, nonprofit_row, nonprofit_rows};
 use crate::world::World;
 
 on_both_databases!(
-    latin_1_bytes_become_the_letters_they_were,
-    marks_for_unknown_and_numbers_with_a_point_are_read,
-    an_ein_that_lost_its_zeros_is_the_same_body,
+    latin_1_bytes_are_decoded,
+    placeholders_and_decimal_numbers_are_understood,
+    an_ein_without_its_leading_zeros_is_the_same_nonprofit,
     a_line_of_three_megabytes_is_one_refused_row,
-    an_open_quote_spoils_one_row_and_no_more,
-    text_that_the_databases_treat_in_their_own_way_goes_through,
-    columns_may_come_in_another_order,
+    an_unclosed_quote_affects_only_its_row,
+    special_characters_are_stored_unchanged_in_both_databases,
+    columns_may_be_in_any_order,
 );
 
-async fn latin_1_bytes_become_the_letters_they_were(world: &World) {
-    let file = bmf(&[body("020240384", "NI~O")]).into_bytes();
+async fn latin_1_bytes_are_decoded(world: &World) {
+    let file = bmf(&[nonprofit_row("020240384", "NI~O")]).into_bytes();
     let file: Vec<u8> = file
         .into_iter()
         .map(|byte| if byte == b'~' { 0xD1 } else { byte })
@@ -32,8 +32,8 @@ async fn latin_1_bytes_become_the_letters_they_were(world: &World) {
     );
 }
 
-async fn marks_for_unknown_and_numbers_with_a_point_are_read(world: &World) {
-    let row = body("020240383", "GRANITE TOWN LIBRARY")
+async fn placeholders_and_decimal_numbers_are_understood(world: &World) {
+    let row = nonprofit_row("020240383", "GRANITE TOWN LIBRARY")
         .with("SUBSECTION", "3.0")
         .with("DEDUCTIBILITY", "1.0")
         .with("RULING", "199405.0")
@@ -44,8 +44,8 @@ async fn marks_for_unknown_and_numbers_with_a_point_are_read(world: &World) {
         .with("REVENUE_AMT", "2e+05")
         .with("ZIP", "3301");
     assert_eq!(world.import_irs(bmf(&[row])).await.unwrap().new, 1);
-    let answer = world.client.details(200, "020240383").await;
-    let nonprofit = answer.nonprofit();
+    let response = world.client.details(200, "020240383").await;
+    let nonprofit = response.nonprofit();
     assert_eq!(nonprofit["isDisbursable"], true);
     assert!(nonprofit.get("nteeCode").is_none());
     assert!(nonprofit["description"].as_str().unwrap().contains("1994"));
@@ -56,14 +56,14 @@ async fn marks_for_unknown_and_numbers_with_a_point_are_read(world: &World) {
     );
 }
 
-async fn an_ein_that_lost_its_zeros_is_the_same_body(world: &World) {
+async fn an_ein_without_its_leading_zeros_is_the_same_nonprofit(world: &World) {
     world
-        .import_irs(bmf(&[body("020240383", "GRANITE TOWN LIBRARY")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "GRANITE TOWN LIBRARY")]))
         .await
         .unwrap();
     for ein in ["20240383", "20240383.0", "02-0240383", " 020240383 "] {
         let summary = world
-            .import_irs(bmf(&[body(ein, "GRANITE TOWN LIBRARY")]))
+            .import_irs(bmf(&[nonprofit_row(ein, "GRANITE TOWN LIBRARY")]))
             .await
             .unwrap();
         assert_eq!((summary.unchanged, summary.touched()), (1, 0), "{ein}");
@@ -75,8 +75,8 @@ async fn an_ein_that_lost_its_zeros_is_the_same_body(world: &World) {
 }
 
 async fn a_line_of_three_megabytes_is_one_refused_row(world: &World) {
-    let mut rows = bodies(300);
-    rows.insert(10, body("020240383", &"LONG ".repeat(600_000)));
+    let mut rows = nonprofit_rows(300);
+    rows.insert(10, nonprofit_row("020240383", &"LONG ".repeat(600_000)));
     let summary = world.import_irs(bmf(&rows)).await.unwrap();
     assert_eq!((summary.new, summary.refused), (300, 1));
     let report = std::fs::read_to_string(summary.report.unwrap()).unwrap();
@@ -87,8 +87,8 @@ async fn a_line_of_three_megabytes_is_one_refused_row(world: &World) {
     assert!(report.len() < 500);
 }
 
-async fn an_open_quote_spoils_one_row_and_no_more(world: &World) {
-    let mut rows = bodies(300);
+async fn an_unclosed_quote_affects_only_its_row(world: &World) {
+    let mut rows = nonprofit_rows(300);
     rows[3] = rows[3].clone().with("NAME", "\"THE OPEN QUOTE");
     rows[4] = rows[4]
         .clone()
@@ -99,11 +99,11 @@ async fn an_open_quote_spoils_one_row_and_no_more(world: &World) {
     assert_eq!(name, "Smith, Jones and \"Friends\"");
 }
 
-async fn text_that_the_databases_treat_in_their_own_way_goes_through(world: &World) {
+async fn special_characters_are_stored_unchanged_in_both_databases(world: &World) {
     let rows = [
-        body("020240383", "BACK\\SLASH \\N $1 'QUOTE'").with("CITY", "TAB\\tTOWN"),
-        body("020240384", "\u{1F600} SMILE \u{202E}HOUSE"),
-        body("020240385", "NUL\u{0}BYTE"),
+        nonprofit_row("020240383", "BACK\\SLASH \\N $1 'QUOTE'").with("CITY", "TAB\\tTOWN"),
+        nonprofit_row("020240384", "\u{1F600} SMILE \u{202E}HOUSE"),
+        nonprofit_row("020240385", "NUL\u{0}BYTE"),
     ];
     let summary = world.import_irs(bmf(&rows)).await.unwrap();
     assert_eq!(summary.new + summary.refused, 3);
@@ -119,8 +119,8 @@ async fn text_that_the_databases_treat_in_their_own_way_goes_through(world: &Wor
     assert!(filed[2].starts_with("NULBYTE\t"), "{filed:?}");
 }
 
-async fn columns_may_come_in_another_order(world: &World) {
-    let file = bmf(&bodies(5));
+async fn columns_may_be_in_any_order(world: &World) {
+    let file = bmf(&nonprofit_rows(5));
     let turned: String = file
         .lines()
         .map(|line| {

@@ -1,6 +1,6 @@
-//! What an import says it did, and what it leaves behind.
+//! The summary of an import, and what it records.
 
-use crate::files::{bmf, bodies, body, gzip};
+use crate::files::{bmf, gzip, nonprofit_row, nonprofit_rows};
 use crate::world::World;
 use causeway::import::Summary;
 use sha2::{Digest, Sha256};
@@ -8,10 +8,10 @@ use std::fmt::Write;
 use std::time::Duration;
 
 on_both_databases!(
-    new_changed_gone_unchanged_and_returned_bodies_are_counted,
-    a_body_that_left_the_files_is_kept_and_gets_no_gifts,
+    new_changed_gone_unchanged_and_returning_nonprofits_are_counted,
+    a_nonprofit_missing_from_the_file_is_kept_but_cannot_receive_donations,
     every_import_is_recorded_with_its_files_and_their_hashes,
-    an_import_that_changes_nothing_is_recorded_too,
+    an_import_without_changes_is_recorded_too,
 );
 
 fn counts(summary: &Summary) -> [u64; 5] {
@@ -24,19 +24,19 @@ fn counts(summary: &Summary) -> [u64; 5] {
     ]
 }
 
-async fn new_changed_gone_unchanged_and_returned_bodies_are_counted(world: &World) {
-    let mut rows = bodies(100);
+async fn new_changed_gone_unchanged_and_returning_nonprofits_are_counted(world: &World) {
+    let mut rows = nonprofit_rows(100);
     let first = world.import_irs(bmf(&rows)).await.unwrap();
     assert_eq!(counts(&first), [100, 0, 0, 0, 0]);
     assert_eq!((first.lines, first.report), (100, None));
 
-    let leaver = rows.pop().unwrap();
+    let removed = rows.pop().unwrap();
     rows[7] = rows[7].clone().with("CITY", "KEENE");
-    rows.push(body("020240383", "GRANITE TOWN LIBRARY"));
+    rows.push(nonprofit_row("020240383", "GRANITE TOWN LIBRARY"));
     let second = world.import_irs(bmf(&rows)).await.unwrap();
     assert_eq!(counts(&second), [1, 1, 1, 98, 0]);
 
-    rows.push(leaver);
+    rows.push(removed);
     let third = world.import_irs(bmf(&rows)).await.unwrap();
     assert_eq!(counts(&third), [0, 1, 0, 100, 0]);
     assert_eq!(
@@ -48,8 +48,8 @@ async fn new_changed_gone_unchanged_and_returned_bodies_are_counted(world: &Worl
     assert_eq!(counts(&fourth), [0, 0, 0, 101, 0]);
 }
 
-async fn a_body_that_left_the_files_is_kept_and_gets_no_gifts(world: &World) {
-    let rows = bodies(40);
+async fn a_nonprofit_missing_from_the_file_is_kept_but_cannot_receive_donations(world: &World) {
+    let rows = nonprofit_rows(40);
     world.import_irs(bmf(&rows)).await.unwrap();
     let before = world.client.details(200, "100000040").await;
     assert_eq!(before.nonprofit()["isDisbursable"], true);
@@ -67,7 +67,7 @@ async fn a_body_that_left_the_files_is_kept_and_gets_no_gifts(world: &World) {
     let [gone] = gone.try_into().unwrap();
     assert!((began..=world.app.clock.millis()).contains(&gone.parse().unwrap()));
 
-    // It is counted once, and the day on which it left stays.
+    // The nonprofit is counted once, and the time when it was first missing is kept.
     world.app.clock.advance(Duration::from_hours(1));
     assert_eq!(
         counts(&world.import_irs(bmf(&rows[..39])).await.unwrap()),
@@ -82,7 +82,10 @@ async fn a_body_that_left_the_files_is_kept_and_gets_no_gifts(world: &World) {
 }
 
 async fn every_import_is_recorded_with_its_files_and_their_hashes(world: &World) {
-    let (one, other) = (bmf(&bodies(20)[..12]), gzip(bmf(&bodies(20)[12..]).as_bytes()));
+    let (one, other) = (
+        bmf(&nonprofit_rows(20)[..12]),
+        gzip(bmf(&nonprofit_rows(20)[12..]).as_bytes()),
+    );
     let files = [world.file("eo1.csv", &one), world.file("eo2.csv.gz", &other)];
     let began = world.app.clock.millis();
     let summary = world.import_irs_files(&files, false).await.unwrap();
@@ -114,8 +117,8 @@ async fn every_import_is_recorded_with_its_files_and_their_hashes(world: &World)
     assert_eq!(world.texts(recorded).await, expected);
 }
 
-async fn an_import_that_changes_nothing_is_recorded_too(world: &World) {
-    let file = bmf(&bodies(5));
+async fn an_import_without_changes_is_recorded_too(world: &World) {
+    let file = bmf(&nonprofit_rows(5));
     for _ in 0..3 {
         world.import_irs(&file).await.unwrap();
     }

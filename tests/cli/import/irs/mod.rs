@@ -4,6 +4,6 @@ mod bad_files;
 mod bad_rows;
 mod concurrent;
 mod counts;
-mod generated;
+mod properties;
 mod refusals;
 mod slugs;

@@ -1,28 +1,28 @@
-//! When an import is refused as a whole: too many gone, too many bad rows.
+//! Imports that are refused: too many nonprofits missing, or too many bad rows.
 
-use crate::files::{bmf, bodies, body};
+use crate::files::{bmf, nonprofit_row, nonprofit_rows};
 use crate::world::World;
 
 on_both_databases!(
-    a_file_that_loses_over_five_in_a_hundred_is_refused_unless_forced,
-    exactly_five_in_a_hundred_may_leave,
-    bodies_that_no_file_of_the_irs_ever_named_do_not_count_as_gone,
-    over_five_bad_rows_in_a_thousand_end_the_import_and_leave_a_report,
-    five_bad_rows_in_a_thousand_are_reported_and_the_rest_is_taken,
-    a_body_whose_row_is_bad_this_time_is_not_taken_for_gone,
-    an_ein_that_stands_twice_is_refused_with_both_lines,
-    an_ein_that_stands_in_two_files_is_refused_with_the_name_of_the_first,
+    a_file_that_drops_more_than_5_percent_is_refused_unless_forced,
+    a_file_may_drop_exactly_5_percent,
+    nonprofits_never_listed_by_the_irs_do_not_count_as_gone,
+    more_than_5_bad_rows_in_1000_stop_the_import_with_a_report,
+    up_to_5_bad_rows_in_1000_are_reported_and_the_rest_is_imported,
+    a_nonprofit_with_a_bad_row_does_not_count_as_gone,
+    a_duplicate_ein_is_refused_with_both_line_numbers,
+    an_ein_in_two_files_is_refused_with_the_name_of_the_first,
     the_same_file_given_twice_is_refused,
 );
 
-async fn a_file_that_loses_over_five_in_a_hundred_is_refused_unless_forced(world: &World) {
-    let rows = bodies(100);
+async fn a_file_that_drops_more_than_5_percent_is_refused_unless_forced(world: &World) {
+    let rows = nonprofit_rows(100);
     world.import_irs(bmf(&rows)).await.unwrap();
     let before = world.dump().await;
-    let fault = world.import_irs(bmf(&rows[..94])).await.unwrap_err().to_string();
+    let error = world.import_irs(bmf(&rows[..94])).await.unwrap_err().to_string();
     assert!(
-        fault.contains("6 of 100") && fault.contains("5 %") && fault.contains("--force"),
-        "{fault}"
+        error.contains("6 of 100") && error.contains("5 %") && error.contains("--force"),
+        "{error}"
     );
     assert_eq!(world.dump().await, before);
     assert_eq!(world.imports().await, 1);
@@ -33,19 +33,19 @@ async fn a_file_that_loses_over_five_in_a_hundred_is_refused_unless_forced(world
     assert_eq!((forced.gone, forced.unchanged), (6, 94));
 }
 
-async fn exactly_five_in_a_hundred_may_leave(world: &World) {
-    let rows = bodies(100);
+async fn a_file_may_drop_exactly_5_percent(world: &World) {
+    let rows = nonprofit_rows(100);
     world.import_irs(bmf(&rows)).await.unwrap();
     assert_eq!(world.import_irs(bmf(&rows[..95])).await.unwrap().gone, 5);
-    // Counted from what is listed now: four of ninety-five may leave next, five may not.
-    let fault = world.import_irs(bmf(&rows[..90])).await.unwrap_err().to_string();
-    assert!(fault.contains("5 of 95"), "{fault}");
+    // The share refers to what is listed now: of 95 nonprofits 4 may be missing, but not 5.
+    let error = world.import_irs(bmf(&rows[..90])).await.unwrap_err().to_string();
+    assert!(error.contains("5 of 95"), "{error}");
     assert_eq!(world.import_irs(bmf(&rows[..91])).await.unwrap().gone, 4);
 }
 
-async fn bodies_that_no_file_of_the_irs_ever_named_do_not_count_as_gone(world: &World) {
+async fn nonprofits_never_listed_by_the_irs_do_not_count_as_gone(world: &World) {
     world.load_demo().await;
-    let summary = world.import_irs(bmf(&bodies(10))).await.unwrap();
+    let summary = world.import_irs(bmf(&nonprofit_rows(10))).await.unwrap();
     assert_eq!((summary.new, summary.gone), (10, 0));
     assert_eq!(
         world.client.details(200, "530196605").await.nonprofit()["isDisbursable"],
@@ -53,26 +53,26 @@ async fn bodies_that_no_file_of_the_irs_ever_named_do_not_count_as_gone(world: &
     );
 }
 
-async fn over_five_bad_rows_in_a_thousand_end_the_import_and_leave_a_report(world: &World) {
-    let mut rows = bodies(1_000);
+async fn more_than_5_bad_rows_in_1000_stop_the_import_with_a_report(world: &World) {
+    let mut rows = nonprofit_rows(1_000);
     world.import_irs(bmf(&rows)).await.unwrap();
     let before = world.dump().await;
     for row in rows.iter_mut().take(6) {
         *row = row.clone().with("EIN", "no number");
     }
-    rows.push(body("020240383", "GRANITE TOWN LIBRARY"));
-    let fault = world.import_irs(bmf(&rows)).await.unwrap_err().to_string();
+    rows.push(nonprofit_row("020240383", "GRANITE TOWN LIBRARY"));
+    let error = world.import_irs(bmf(&rows)).await.unwrap_err().to_string();
     assert!(
-        fault.contains("6 of 1001 lines are bad") && fault.contains("line 2"),
-        "{fault}"
+        error.contains("6 of 1001 lines are bad") && error.contains("line 2"),
+        "{error}"
     );
     assert_eq!(world.dump().await, before);
     assert_eq!(world.imports().await, 1);
     world.client.details(404, "020240383").await;
     let [report] = world.reports().try_into().unwrap();
     assert!(
-        fault.contains(report.to_str().unwrap()),
-        "the operator is not told where the report is: {fault}"
+        error.contains(report.to_str().unwrap()),
+        "the error does not name the report: {error}"
     );
     let report = std::fs::read_to_string(report).unwrap();
     assert_eq!(report.lines().count(), 6, "{report}");
@@ -82,41 +82,41 @@ async fn over_five_bad_rows_in_a_thousand_end_the_import_and_leave_a_report(worl
     );
     assert!(
         !report.contains("no number"),
-        "a report repeats no value: {report}"
+        "the report contains a value: {report}"
     );
 }
 
-async fn five_bad_rows_in_a_thousand_are_reported_and_the_rest_is_taken(world: &World) {
-    let mut rows = bodies(1_000);
+async fn up_to_5_bad_rows_in_1000_are_reported_and_the_rest_is_imported(world: &World) {
+    let mut rows = nonprofit_rows(1_000);
     for row in rows.iter_mut().take(5) {
         *row = row.clone().with("NAME", "");
     }
     let summary = world.import_irs(bmf(&rows)).await.unwrap();
     assert_eq!((summary.new, summary.refused, summary.lines), (995, 5, 1_000));
     let report = std::fs::read_to_string(summary.report.unwrap()).unwrap();
-    for (place, line) in report.lines().enumerate() {
+    for (index, line) in report.lines().enumerate() {
         assert!(
-            line.ends_with(&format!("eo.csv: line {}: NAME is empty", place + 2)),
+            line.ends_with(&format!("eo.csv: line {}: NAME is empty", index + 2)),
             "{line}"
         );
     }
 }
 
-async fn a_body_whose_row_is_bad_this_time_is_not_taken_for_gone(world: &World) {
-    let mut rows = bodies(400);
+async fn a_nonprofit_with_a_bad_row_does_not_count_as_gone(world: &World) {
+    let mut rows = nonprofit_rows(400);
     world.import_irs(bmf(&rows)).await.unwrap();
     rows[0] = rows[0].clone().with("STATE", "NEW HAMPSHIRE");
     let summary = world.import_irs(bmf(&rows)).await.unwrap();
     assert_eq!(
         (summary.refused, summary.gone),
         (1, 0),
-        "a refused row still names its EIN"
+        "a refused row still has an EIN"
     );
 }
 
-async fn an_ein_that_stands_twice_is_refused_with_both_lines(world: &World) {
-    let mut rows = bodies(300);
-    rows.push(body("100000001", "AN IMPOSTOR"));
+async fn a_duplicate_ein_is_refused_with_both_line_numbers(world: &World) {
+    let mut rows = nonprofit_rows(300);
+    rows.push(nonprofit_row("100000001", "AN IMPOSTOR"));
     let summary = world.import_irs(bmf(&rows)).await.unwrap();
     assert_eq!((summary.new, summary.refused), (300, 1));
     let report = std::fs::read_to_string(summary.report.unwrap()).unwrap();
@@ -130,14 +130,14 @@ async fn an_ein_that_stands_twice_is_refused_with_both_lines(world: &World) {
     );
 }
 
-async fn an_ein_that_stands_in_two_files_is_refused_with_the_name_of_the_first(world: &World) {
+async fn an_ein_in_two_files_is_refused_with_the_name_of_the_first(world: &World) {
     let files = [
-        world.file("eo1.csv", bmf(&bodies(300))),
+        world.file("eo1.csv", bmf(&nonprofit_rows(300))),
         world.file(
             "eo2.csv",
             bmf(&[
-                body("020240383", "GRANITE TOWN LIBRARY"),
-                body("100000007", "AN IMPOSTOR"),
+                nonprofit_row("020240383", "GRANITE TOWN LIBRARY"),
+                nonprofit_row("100000007", "AN IMPOSTOR"),
             ]),
         ),
     ];
@@ -156,12 +156,12 @@ async fn an_ein_that_stands_in_two_files_is_refused_with_the_name_of_the_first(w
 }
 
 async fn the_same_file_given_twice_is_refused(world: &World) {
-    let file = world.file("eo.csv", bmf(&bodies(10)));
-    let fault = world
+    let file = world.file("eo.csv", bmf(&nonprofit_rows(10)));
+    let error = world
         .import_irs_files(&[file.clone(), file], false)
         .await
         .unwrap_err()
         .to_string();
-    assert!(fault.contains("10 of 20 lines are bad"), "{fault}");
+    assert!(error.contains("10 of 20 lines are bad"), "{error}");
     assert_eq!(world.imports().await, 0);
 }

@@ -3,4 +3,4 @@
 mod caching;
 mod fields;
 mod identifiers;
-mod sparse;
+mod missing_fields;

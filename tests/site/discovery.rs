@@ -1,21 +1,21 @@
-//! Finding and reading: home, search, causes, profiles.
+//! Search, causes, profiles, and what crawlers read.
 
-use super::feeds::make;
-use crate::files::{bmf, body};
+use super::feeds::create_fundraiser;
+use crate::files::{bmf, nonprofit_row};
 use crate::world::World;
 
 on_both_databases!(
-    a_search_marks_what_was_typed_and_says_what_was_meant,
-    a_card_has_a_line_for_the_chapter,
-    the_live_answers_are_those_of_the_interface,
-    a_cause_has_a_page_for_all_its_nonprofits,
-    every_way_to_name_a_nonprofit_leads_to_its_profile,
-    a_profile_that_was_read_a_moment_ago_shows_what_changed_since,
-    no_page_says_what_a_nonprofit_put_into_its_texts_as_html,
-    programs_find_every_page,
+    search_highlights_matches_and_suggests_corrections,
+    a_result_card_shows_the_chapter,
+    live_search_returns_the_same_results_as_the_api,
+    a_cause_lists_its_nonprofits_in_pages,
+    every_identifier_redirects_to_the_profile,
+    a_cached_profile_is_refreshed_after_a_change,
+    nonprofit_texts_are_escaped_on_every_page,
+    crawlers_find_every_page,
 );
 
-async fn a_search_marks_what_was_typed_and_says_what_was_meant(world: &World) {
+async fn search_highlights_matches_and_suggests_corrections(world: &World) {
     world.load_demo().await;
     let page = world.client.get_plain(200, "/search?q=red+cro").await.text();
     assert!(page.contains("<mark>Red</mark> <mark>Cro</mark>ss"), "{page}");
@@ -37,9 +37,9 @@ async fn a_search_marks_what_was_typed_and_says_what_was_meant(world: &World) {
     world.client.get_plain(200, "/search").await;
 }
 
-async fn a_card_has_a_line_for_the_chapter(world: &World) {
-    let row = body("930000001", "KNIGHTS OF COLUMBUS").with("SORT_NAME", "678 PORTLAND COUNCIL");
-    let other = body("930000002", "KNIGHTS OF COLUMBUS");
+async fn a_result_card_shows_the_chapter(world: &World) {
+    let row = nonprofit_row("930000001", "KNIGHTS OF COLUMBUS").with("SORT_NAME", "678 PORTLAND COUNCIL");
+    let other = nonprofit_row("930000002", "KNIGHTS OF COLUMBUS");
     world.import_irs(bmf(&[row, other])).await.unwrap();
     let page = world.client.get_plain(200, "/search?q=knights").await.text();
     assert_eq!(
@@ -51,20 +51,20 @@ async fn a_card_has_a_line_for_the_chapter(world: &World) {
     assert_eq!(
         page.matches("678 Portland Council").count(),
         1,
-        "the text beside it does not say it again"
+        "the description does not repeat it"
     );
 }
 
-async fn the_live_answers_are_those_of_the_interface(world: &World) {
+async fn live_search_returns_the_same_results_as_the_api(world: &World) {
     world.load_demo().await;
     let live = world.client.get_plain(200, "/search.json?q=red+cro").await;
-    let asked = world.client.get(200, "/v0.2/search/red%20cro?take=8").await;
-    assert_eq!(live.json, asked.json);
+    let api = world.client.get(200, "/v0.2/search/red%20cro?take=8").await;
+    assert_eq!(live.json, api.json);
     let nothing = world.client.get_plain(200, "/search.json?q=+").await;
     assert_eq!(nothing.json["nonprofits"].as_array().unwrap().len(), 0);
 }
 
-async fn a_cause_has_a_page_for_all_its_nonprofits(world: &World) {
+async fn a_cause_lists_its_nonprofits_in_pages(world: &World) {
     world.load_demo().await;
     let first = world.client.get_plain(200, "/causes/animals").await.text();
     assert!(
@@ -82,26 +82,26 @@ async fn a_cause_has_a_page_for_all_its_nonprofits(world: &World) {
     world.client.get_plain(404, "/causes/nonsense").await;
 }
 
-async fn every_way_to_name_a_nonprofit_leads_to_its_profile(world: &World) {
+async fn every_identifier_redirects_to_the_profile(world: &World) {
     world.load_demo().await;
     let page = world.client.get_plain(200, "/american-red-cross").await.text();
-    for told in [
+    for expected in [
         "<h1><bdi>American Red Cross</bdi></h1>",
         "53-0196605",
         "501(c)(3)",
         "application/ld+json",
     ] {
-        assert!(page.contains(told), "{told}");
+        assert!(page.contains(expected), "{expected}");
     }
     for named in ["/American-Red-Cross", "/530196605", "/53-0196605"] {
         let moved = world.client.get_plain(301, &format!("{named}?amount=5")).await;
         assert_eq!(moved.header("location"), "/american-red-cross?amount=5");
     }
-    let unknown = world.client.get_plain(404, "/no-such-body").await.text();
+    let unknown = world.client.get_plain(404, "/no-such-nonprofit").await.text();
     assert!(unknown.contains("action=\"/search\""), "{unknown}");
 }
 
-async fn a_profile_that_was_read_a_moment_ago_shows_what_changed_since(world: &World) {
+async fn a_cached_profile_is_refreshed_after_a_change(world: &World) {
     world.load_demo().await;
     let read = async || world.client.get_plain(200, "/american-red-cross").await.text();
     let before = read().await;
@@ -111,11 +111,11 @@ async fn a_profile_that_was_read_a_moment_ago_shows_what_changed_since(world: &W
         .await
         .unwrap();
     assert!(!before.contains("shelter and calm") && read().await.contains("Blood, shelter and calm."));
-    make(world, "A run along the river", "").await;
+    create_fundraiser(world, "A run along the river", "").await;
     assert!(!before.contains("along the river") && read().await.contains("A run along the river"));
 }
 
-async fn no_page_says_what_a_nonprofit_put_into_its_texts_as_html(world: &World) {
+async fn nonprofit_texts_are_escaped_on_every_page(world: &World) {
     let evil = "<script>alert(1)</script>";
     let line = serde_json::json!({
         "name": format!("Evil {evil}"), "ein": "111111111", "description": evil, "descriptionLong": evil,
@@ -124,19 +124,19 @@ async fn no_page_says_what_a_nonprofit_put_into_its_texts_as_html(world: &World)
     world.import_nonprofits(&format!("{line}\n")).await.unwrap();
     let moved = world.client.get_plain(301, "/111111111").await;
     let profile = moved.header("location").to_owned();
-    for address in [
+    for url in [
         "/",
         "/search?q=evil",
         "/causes/animals",
         &profile,
         "/search?q=%3Cscript%3Ealert(1)%3C/script%3E",
     ] {
-        let page = world.client.get_plain(200, address).await.text();
-        assert!(!page.contains("<script>"), "{address}: {page}");
+        let page = world.client.get_plain(200, url).await.text();
+        assert!(!page.contains("<script>"), "{url}: {page}");
     }
 }
 
-async fn programs_find_every_page(world: &World) {
+async fn crawlers_find_every_page(world: &World) {
     world.load_demo().await;
     let robots = world.client.get_plain(200, "/robots.txt").await.text();
     assert!(

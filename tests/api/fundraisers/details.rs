@@ -1,24 +1,24 @@
 //! `GET /v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}`.
 
-use super::{NYU, Organiser, PENN, RED_CROSS, SPECIAL, id_of};
+use super::{NYU, Organizer, PENN, RED_CROSS, SPECIAL, id_of};
 use crate::world::World;
 use serde_json::json;
 use std::time::Duration;
 
 on_both_databases!(
-    it_is_found_by_every_name_of_its_nonprofit_and_its_own,
-    the_answer_has_the_creator_the_nonprofits_and_their_causes,
-    several_nonprofits_come_in_the_order_given_and_each_cause_once,
-    under_another_nonprofit_it_is_not_found,
-    it_is_active_within_its_dates_and_stays_readable,
-    the_creator_is_read_when_it_is_asked,
-    an_answer_that_is_known_is_not_sent_again,
+    a_fundraiser_is_found_by_every_identifier_of_it_and_its_nonprofit,
+    the_response_has_the_creator_the_nonprofits_and_their_causes,
+    several_nonprofits_keep_their_order_and_each_cause_appears_once,
+    a_fundraiser_is_not_found_under_another_nonprofit,
+    a_fundraiser_is_active_between_its_dates_and_readable_after,
+    the_creator_is_always_current,
+    a_matching_etag_gets_304,
 );
 
-async fn it_is_found_by_every_name_of_its_nonprofit_and_its_own(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let made = organiser.make(json!({})).await;
-    let id = made["id"].as_str().unwrap();
+async fn a_fundraiser_is_found_by_every_identifier_of_it_and_its_nonprofit(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let created = organizer.create_fundraiser(json!({})).await;
+    let id = created["id"].as_str().unwrap();
     for nonprofit in [
         RED_CROSS,
         "american-red-cross",
@@ -32,23 +32,23 @@ async fn it_is_found_by_every_name_of_its_nonprofit_and_its_own(world: &World) {
             id,
             &id.to_uppercase(),
         ] {
-            let answer = organiser
+            let response = organizer
                 .read(200, &format!("{nonprofit}/fundraiser/{name}"))
                 .await;
-            assert_eq!(answer.json["data"]["fundraiser"], made);
+            assert_eq!(response.json["data"]["fundraiser"], created);
         }
     }
 }
 
-async fn the_answer_has_the_creator_the_nonprofits_and_their_causes(world: &World) {
-    let organiser = Organiser::new(world).await;
-    organiser.make(json!({})).await;
-    let answer = organiser
+async fn the_response_has_the_creator_the_nonprofits_and_their_causes(world: &World) {
+    let organizer = Organizer::new(world).await;
+    organizer.create_fundraiser(json!({})).await;
+    let response = organizer
         .read(200, &format!("{RED_CROSS}/fundraiser/spring-run"))
         .await;
-    let data = &answer.json["data"];
+    let data = &response.json["data"];
     assert_eq!(
-        (&answer.json["message"], data.as_object().unwrap().len()),
+        (&response.json["message"], data.as_object().unwrap().len()),
         (&json!("OK"), 4)
     );
     assert_eq!(
@@ -59,22 +59,22 @@ async fn the_answer_has_the_creator_the_nonprofits_and_their_causes(world: &Worl
     assert_eq!(data["nonprofits"], json!([details.nonprofit()]));
     assert_eq!(data["tags"], details.json["data"]["nonprofitTags"]);
     assert!(
-        answer
+        response
             .header("ratelimit-policy")
             .starts_with("\"fundraisers\";q=500")
     );
-    assert_eq!(answer.header("cache-control"), "private, no-cache");
-    assert!(!answer.text().contains('@'));
+    assert_eq!(response.header("cache-control"), "private, no-cache");
+    assert!(!response.text().contains('@'));
 }
 
-async fn several_nonprofits_come_in_the_order_given_and_each_cause_once(world: &World) {
-    let organiser = Organiser::new(world).await;
+async fn several_nonprofits_keep_their_order_and_each_cause_appears_once(world: &World) {
+    let organizer = Organizer::new(world).await;
     let order = [PENN, RED_CROSS, NYU];
     let body = json!({"nonprofitId": SPECIAL, "title": "All", "type": "MULTIPLE_NONPROFITS",
         "forNonprofits": order.map(id_of)});
-    organiser.create(200, &body).await;
+    organizer.create(200, &body).await;
     for special in ["special-fundraiser", SPECIAL] {
-        let data = organiser
+        let data = organizer
             .read(200, &format!("{special}/fundraiser/all"))
             .await
             .json["data"]
@@ -99,9 +99,12 @@ async fn several_nonprofits_come_in_the_order_given_and_each_cause_once(world: &
     }
 }
 
-async fn under_another_nonprofit_it_is_not_found(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let id = organiser.make(json!({})).await["id"].as_str().unwrap().to_owned();
+async fn a_fundraiser_is_not_found_under_another_nonprofit(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let id = organizer.create_fundraiser(json!({})).await["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     for (path, code) in [
         (format!("{NYU}/fundraiser/spring-run"), "fundraiser_not_found"),
         (format!("{NYU}/fundraiser/{id}"), "fundraiser_not_found"),
@@ -124,21 +127,21 @@ async fn under_another_nonprofit_it_is_not_found(world: &World) {
         (format!("{RED_CROSS}/fundraiser"), "not_found"),
         (format!("{RED_CROSS}/fundraiser/spring-run/total"), "not_found"),
     ] {
-        assert_eq!(organiser.read(404, &path).await.code(), code, "{path:.100}");
+        assert_eq!(organizer.read(404, &path).await.code(), code, "{path:.100}");
     }
-    organiser.read(400, &format!("{RED_CROSS}/fundraiser/%ff")).await;
+    organizer.read(400, &format!("{RED_CROSS}/fundraiser/%ff")).await;
 }
 
-async fn it_is_active_within_its_dates_and_stays_readable(world: &World) {
-    let organiser = Organiser::new(world).await;
+async fn a_fundraiser_is_active_between_its_dates_and_readable_after(world: &World) {
+    let organizer = Organizer::new(world).await;
     let at = |hours: i64| causeway::clock::rfc3339(world.app.clock.millis() + hours * 3_600_000);
-    organiser
-        .make(json!({"startDate": at(1), "endDate": at(3)}))
+    organizer
+        .create_fundraiser(json!({"startDate": at(1), "endDate": at(3)}))
         .await;
     let mut seen = Vec::new();
     for _ in 0..3 {
         seen.push(
-            organiser
+            organizer
                 .read(200, &format!("{RED_CROSS}/fundraiser/spring-run"))
                 .await
                 .json["data"]["fundraiser"]["active"]
@@ -149,27 +152,34 @@ async fn it_is_active_within_its_dates_and_stays_readable(world: &World) {
     assert_eq!(seen, [false, true, false]);
 }
 
-async fn the_creator_is_read_when_it_is_asked(world: &World) {
-    let organiser = Organiser::new(world).await;
-    organiser.make(json!({})).await;
+async fn the_creator_is_always_current(world: &World) {
+    let organizer = Organizer::new(world).await;
+    organizer.create_fundraiser(json!({})).await;
     let path = format!("{RED_CROSS}/fundraiser/spring-run");
-    organiser.read(200, &path).await;
+    organizer.read(200, &path).await;
     world.execute("update accounts set username = 'gone-1'").await;
     assert_eq!(
-        organiser.read(200, &path).await.json["data"]["users"][0]["username"],
+        organizer.read(200, &path).await.json["data"]["users"][0]["username"],
         "gone-1"
     );
 }
 
-async fn an_answer_that_is_known_is_not_sent_again(world: &World) {
-    let organiser = Organiser::new(world).await;
-    organiser.make(json!({})).await;
+async fn a_matching_etag_gets_304(world: &World) {
+    let organizer = Organizer::new(world).await;
+    organizer.create_fundraiser(json!({})).await;
     for path in [
         format!("/v0.2/nonprofit/{RED_CROSS}/fundraiser/spring-run"),
         format!("/v0.2/nonprofit/{RED_CROSS}/fundraiser/spring-run/raised"),
     ] {
         let first = world.client.get(200, &path).await;
-        let known = [("if-none-match", first.header("etag"))];
-        assert!(world.client.get_with(304, &path, &known).await.body.is_empty());
+        let if_none_match = [("if-none-match", first.header("etag"))];
+        assert!(
+            world
+                .client
+                .get_with(304, &path, &if_none_match)
+                .await
+                .body
+                .is_empty()
+        );
     }
 }

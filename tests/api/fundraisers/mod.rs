@@ -1,15 +1,15 @@
-//! Fundraisers: made, read, changed, given to.
+//! Fundraisers: created, read, updated and donated to.
 
-mod bad_bodies;
+mod check;
 mod create;
 mod details;
+mod idempotency;
+mod invalid_bodies;
+mod manage;
 mod outbox;
-mod own;
-mod proof;
 mod raised;
-mod retries;
 
-use crate::client::{Answer, Client};
+use crate::client::{Client, Response};
 use crate::world::World;
 use axum::http::Method;
 use base64::Engine;
@@ -22,52 +22,52 @@ use causeway::money::Cents;
 use causeway::nonprofits::ein::Ein;
 use serde_json::{Value, json};
 
-/// The fixed nonprofit of fundraisers for several.
+/// The nonprofit ID of fundraisers for several nonprofits.
 pub const SPECIAL: &str = "ddacc399-20c5-462e-80e1-97fa958071ea";
-/// Three bodies of the demo directory that gifts can be passed on to, and one that they cannot.
+/// Three nonprofits of the demo directory that can receive donations, and one that cannot.
 pub const RED_CROSS: &str = "530196605";
 pub const NYU: &str = "135562308";
 pub const PENN: &str = "231352685";
 pub const AARP: &str = "951985500";
 
-/// The id that a body with this EIN has everywhere.
+/// The ID of the nonprofit with this EIN.
 pub fn id_of(ein: &str) -> String {
     NonprofitId::of_ein(Ein::parse(ein).unwrap()).to_string()
 }
 
-/// Somebody with the keys of the world's account.
-pub struct Organiser {
+/// An API user with a public and a private key.
+pub struct Organizer {
     pub client: Client,
     pub basic: String,
 }
 
-impl Organiser {
-    /// In a world with the demo directory; makes as many fundraisers as a test needs.
-    pub async fn new(world: &World) -> Organiser {
+impl Organizer {
+    /// Loads the demo directory and creates a private key with a high create limit.
+    pub async fn new(world: &World) -> Organizer {
         world.load_demo().await;
-        let (id, private) = world.make_key(Kind::Private).await;
+        let (id, private) = world.create_key(Kind::Private).await;
         store::set_limits(&world.app.db, id, &[(Class::Create, 100_000)], Actor::Command, 0)
             .await
             .unwrap();
-        Organiser {
+        Organizer {
             client: world.client.clone(),
             basic: basic(&world.client.key, &private),
         }
     }
 
-    /// The same keys at another server.
-    pub fn at(&self, client: &Client) -> Organiser {
-        Organiser {
+    /// The same keys used with another server.
+    pub fn at(&self, client: &Client) -> Organizer {
+        Organizer {
             client: client.clone(),
             basic: self.basic.clone(),
         }
     }
 
-    pub async fn create(&self, expected: u16, body: &Value) -> Answer {
+    pub async fn create(&self, expected: u16, body: &Value) -> Response {
         self.create_with(expected, body, &[]).await
     }
 
-    pub async fn create_with(&self, expected: u16, body: &Value, headers: &[(&str, &str)]) -> Answer {
+    pub async fn create_with(&self, expected: u16, body: &Value, headers: &[(&str, &str)]) -> Response {
         self.write(
             expected,
             &Method::POST,
@@ -85,7 +85,7 @@ impl Organiser {
         path: &str,
         body: impl Into<axum::body::Body>,
         headers: &[(&str, &str)],
-    ) -> Answer {
+    ) -> Response {
         let own = [
             ("authorization", self.basic.as_str()),
             ("content-type", "application/json"),
@@ -95,26 +95,27 @@ impl Organiser {
             .await
     }
 
-    /// Makes a fundraiser for the Red Cross with these fields beside the least ones.
-    pub async fn make(&self, fields: Value) -> Value {
+    /// Creates a fundraiser for the Red Cross with these fields in addition to the required ones.
+    pub async fn create_fundraiser(&self, fields: Value) -> Value {
         let mut body = json!({"nonprofitId": id_of(RED_CROSS), "title": "Spring run"});
         let fields = fields.as_object().unwrap().clone();
         body.as_object_mut().unwrap().extend(fields);
-        let answer = self.create(200, &body).await;
-        answer.json["data"]["fundraiser"].clone()
+        let response = self.create(200, &body).await;
+        response.json["data"]["fundraiser"].clone()
     }
 
-    pub async fn read(&self, expected: u16, path: &str) -> Answer {
+    pub async fn read(&self, expected: u16, path: &str) -> Response {
         self.client
             .get(expected, &format!("/v0.2/nonprofit/{path}"))
             .await
     }
 
-    /// What a fundraiser of the Red Cross, or of several, has raised.
+    /// The total of a fundraiser for the Red Cross or for several nonprofits.
     pub async fn raised(&self, fundraiser: &Value) -> Value {
-        let nonprofit = match fundraiser["nonprofitId"] == SPECIAL {
-            true => "special-fundraiser",
-            false => RED_CROSS,
+        let nonprofit = if fundraiser["nonprofitId"] == SPECIAL {
+            "special-fundraiser"
+        } else {
+            RED_CROSS
         };
         let path = format!(
             "{nonprofit}/fundraiser/{}/raised",
@@ -128,10 +129,10 @@ pub fn basic(public: &str, private: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{public}:{private}")))
 }
 
-/// The fields that a refused body names, in order.
-pub fn fields(answer: &Answer) -> Vec<String> {
-    assert_eq!(answer.code(), "invalid_body", "{}", answer.text());
-    let errors = answer.json["errors"].as_array().unwrap();
+/// The fields named by an `invalid_body` error, in order.
+pub fn fields(response: &Response) -> Vec<String> {
+    assert_eq!(response.code(), "invalid_body", "{}", response.text());
+    let errors = response.json["errors"].as_array().unwrap();
     errors
         .iter()
         .map(|error| {
@@ -141,8 +142,8 @@ pub fn fields(answer: &Answer) -> Vec<String> {
         .collect()
 }
 
-/// Gives to a fundraiser.
-pub async fn give(
+/// Records a donation to a fundraiser.
+pub async fn donate(
     world: &World,
     fundraiser: &Value,
     external_id: &str,
@@ -156,7 +157,7 @@ pub async fn give(
     )
     .await?;
     let label = |text: &str| Label::parse(text).unwrap();
-    let gift = Gift {
+    let donation = Gift {
         source: label("test"),
         external_id: label(external_id),
         to,
@@ -165,13 +166,13 @@ pub async fn give(
         name: None,
         is_public: false,
     };
-    record(&world.app, gift).await
+    record(&world.app, donation).await
 }
 
-/// The journal of the world is sound, and has this many entries.
-pub async fn assert_sound(world: &World, entries: i64) {
-    let proof = causeway::donations::journal::proof::prove(&world.app)
+/// Asserts that the ledger passes its check and has this many entries.
+pub async fn assert_ledger(world: &World, entries: i64) {
+    let check = causeway::donations::journal::proof::prove(&world.app)
         .await
         .unwrap();
-    assert_eq!((proof.entries, proof.faults), (entries, vec![]));
+    assert_eq!((check.entries, check.faults), (entries, vec![]));
 }

@@ -1,6 +1,6 @@
-//! What a password proves: only as long as it is the password, and at the same price for everybody.
+//! Sign-ins that race with a password change, and the cost of a sign-in.
 
-use super::visitor::{PASSWORD, Visitor, hidden, link, mails};
+use super::visitor::{PASSWORD, Visitor, emails, hidden, link};
 use crate::world::World;
 use axum::http::HeaderMap;
 use causeway::accounts::proof::Proof;
@@ -9,27 +9,27 @@ use causeway::sessions;
 use futures_util::future::join_all;
 
 on_both_databases!(
-    a_sign_in_under_way_does_not_outlive_a_changed_password,
-    a_sign_in_under_way_does_not_outlive_a_reset_nor_the_account,
-    sign_ins_at_the_very_moment_of_a_change_are_all_outside_afterwards,
-    whoever_is_named_a_sign_in_costs_one_hash,
+    a_sign_in_in_progress_fails_after_a_password_change,
+    a_sign_in_in_progress_fails_after_a_reset_or_account_deletion,
+    a_password_change_ends_sign_ins_that_race_with_it,
+    every_sign_in_costs_exactly_one_hash,
 );
 
-const NEW: &str = "meadow cloud teapot";
+const NEW_PASSWORD: &str = "meadow cloud teapot";
 
-/// Where a sign-in stands that has compared the password and has not begun the session yet.
-async fn proven(world: &World, username: &str) -> Proof {
+/// The state of a sign-in that has verified the password but not begun the session.
+async fn verify_password(world: &World, username: &str) -> Proof {
     let account = store::find_whole(&world.app.db, username).await.unwrap();
     let proof = Proof::find(&world.app.hashing, account.as_ref(), PASSWORD).await;
     proof.unwrap()
 }
 
-async fn begins(world: &World, proof: &Proof) -> bool {
-    let begun = sessions::begin(&world.app, proof, &HeaderMap::new()).await;
-    begun.unwrap().is_some()
+async fn can_begin_session(world: &World, proof: &Proof) -> bool {
+    let session = sessions::begin(&world.app, proof, &HeaderMap::new()).await;
+    session.unwrap().is_some()
 }
 
-/// Passwords hashed so far, as the metrics tell.
+/// The number of passwords hashed so far, from the metrics.
 fn hashes(world: &World) -> u64 {
     let page = world.app.metrics.render();
     let line = page
@@ -39,74 +39,80 @@ fn hashes(world: &World) -> u64 {
     count.unwrap().parse().unwrap()
 }
 
-async fn a_sign_in_under_way_does_not_outlive_a_changed_password(world: &World) {
+async fn a_sign_in_in_progress_fails_after_a_password_change(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
-    let proof = proven(world, "grace").await;
-    assert!(begins(world, &proof).await);
+    let proof = verify_password(world, "grace").await;
+    assert!(can_begin_session(world, &proof).await);
     visitor
         .post(
             303,
             "/dashboard/settings/password",
-            &[("current", PASSWORD), ("password", NEW)],
+            &[("current", PASSWORD), ("password", NEW_PASSWORD)],
         )
         .await;
-    assert!(!begins(world, &proof).await, "the old password opened a session");
-    // Nor does it change the password back or end the account.
+    assert!(
+        !can_begin_session(world, &proof).await,
+        "the old password began a session"
+    );
+    // The stale proof can neither change the password nor delete the account.
     assert!(!store::set_password(&world.app.db, &proof, "x").await.unwrap());
     assert!(!store::remove(&world.app.db, &proof, 0).await.unwrap());
     assert_eq!(
         world.texts("select agent from sessions").await.len(),
         1,
-        "that of the visitor"
+        "the session of the visitor"
     );
     visitor.get(200, "/dashboard").await;
-    visitor.sign_in(303, "grace", NEW).await;
+    visitor.sign_in(303, "grace", NEW_PASSWORD).await;
 }
 
-async fn a_sign_in_under_way_does_not_outlive_a_reset_nor_the_account(world: &World) {
+async fn a_sign_in_in_progress_fails_after_a_reset_or_account_deletion(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     visitor.post(200, "/dashboard/reset", &[("who", "grace")]).await;
     let form = visitor
-        .get(200, &link(&mails(world, 1).await.remove(0)))
+        .get(200, &link(&emails(world, 1).await.remove(0)))
         .await
         .text();
-    let proof = proven(world, "grace").await;
+    let proof = verify_password(world, "grace").await;
     visitor
         .post(
             303,
             "/dashboard/reset/set",
-            &[("token", &hidden(&form, "token")), ("password", NEW)],
+            &[("token", &hidden(&form, "token")), ("password", NEW_PASSWORD)],
         )
         .await;
     assert!(
-        !begins(world, &proof).await,
-        "the forgotten password opened a session"
+        !can_begin_session(world, &proof).await,
+        "the forgotten password began a session"
     );
     visitor
         .post(
             303,
             "/dashboard/settings/password",
-            &[("current", NEW), ("password", PASSWORD)],
+            &[("current", NEW_PASSWORD), ("password", PASSWORD)],
         )
         .await;
-    let proof = proven(world, "grace").await;
+    let proof = verify_password(world, "grace").await;
     visitor
         .post(303, "/dashboard/settings/delete", &[("current", PASSWORD)])
         .await;
-    assert!(!begins(world, &proof).await, "a deleted account was entered");
+    assert!(
+        !can_begin_session(world, &proof).await,
+        "a deleted account began a session"
+    );
 }
 
-async fn sign_ins_at_the_very_moment_of_a_change_are_all_outside_afterwards(world: &World) {
+async fn a_password_change_ends_sign_ins_that_race_with_it(world: &World) {
     let owner = Visitor::new(world);
     owner.sign_up("grace").await;
-    let proof = proven(world, "grace").await;
+    let proof = verify_password(world, "grace").await;
     let headers = HeaderMap::new();
-    let thieves = join_all((0..40).map(|_| sessions::begin(&world.app, &proof, &headers)));
-    let fields = [("current", PASSWORD), ("password", NEW)];
+    let sign_ins = join_all((0..40).map(|_| sessions::begin(&world.app, &proof, &headers)));
+    let fields = [("current", PASSWORD), ("password", NEW_PASSWORD)];
     let change = owner.post(303, "/dashboard/settings/password", &fields);
-    let (begun, _) = tokio::join!(thieves, change);
+    let (begun, _) = tokio::join!(sign_ins, change);
     let begun: Vec<_> = begun.into_iter().filter_map(Result::unwrap).collect();
     assert_eq!(
         world.texts("select agent from sessions").await.len(),
@@ -117,7 +123,7 @@ async fn sign_ins_at_the_very_moment_of_a_change_are_all_outside_afterwards(worl
     owner.get(200, "/dashboard").await;
 }
 
-async fn whoever_is_named_a_sign_in_costs_one_hash(world: &World) {
+async fn every_sign_in_costs_exactly_one_hash(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     let gone = Visitor::new(world);
@@ -144,5 +150,5 @@ async fn whoever_is_named_a_sign_in_costs_one_hash(world: &World) {
     }
     let before = hashes(world);
     Visitor::new(world).sign_in(303, "grace", PASSWORD).await;
-    assert_eq!(hashes(world) - before, 1, "nor does the right one");
+    assert_eq!(hashes(world) - before, 1, "the right password costs the same");
 }

@@ -1,16 +1,16 @@
-//! Laws that hold for any file: import twice is import once, however the file is packed.
+//! Properties that hold for every file: importing twice is importing once, in any file format.
 
 use crate::files::{generated, gzip, zip};
 use crate::world::World;
 use causeway::directory::proof::prove;
 
 on_both_databases!(
-    importing_a_file_again_changes_nothing_and_says_so,
-    plain_gzip_and_zip_hold_the_same_rows,
-    the_way_to_a_state_of_the_files_does_not_show_in_what_is_listed,
+    a_repeated_import_changes_nothing,
+    plain_gzip_and_zip_files_import_the_same_rows,
+    the_listed_facts_do_not_depend_on_earlier_imports,
 );
 
-async fn importing_a_file_again_changes_nothing_and_says_so(world: &World) {
+async fn a_repeated_import_changes_nothing(world: &World) {
     for (count, seed) in [(1, 1), (37, 2), (400, 3), (900, 4)] {
         let file = generated(count, seed);
         let first = world
@@ -30,7 +30,7 @@ async fn importing_a_file_again_changes_nothing_and_says_so(world: &World) {
     }
 }
 
-async fn plain_gzip_and_zip_hold_the_same_rows(world: &World) {
+async fn plain_gzip_and_zip_files_import_the_same_rows(world: &World) {
     let (one, other) = (generated(300, 5), generated(200, 6));
     let plain = [world.file("eo1.csv", &one), world.file("eo2.csv", &other)];
     let first = world.import_irs_files(&plain, false).await.unwrap();
@@ -41,7 +41,7 @@ async fn plain_gzip_and_zip_hold_the_same_rows(world: &World) {
         ("eo1.csv", &one),
         ("folder/eo2.CSV", &other),
     ]);
-    // The ending of a name says nothing: the first bytes do.
+    // The format is recognized by the first bytes, not by the file name.
     let ways = [
         vec![
             world.file("eo1.csv.gz", gzip(&one)),
@@ -57,8 +57,8 @@ async fn plain_gzip_and_zip_hold_the_same_rows(world: &World) {
     }
 }
 
-async fn the_way_to_a_state_of_the_files_does_not_show_in_what_is_listed(world: &World) {
-    // Slugs and former slugs keep the past, and are left out here.
+async fn the_listed_facts_do_not_depend_on_earlier_imports(world: &World) {
+    // Slugs and former slugs depend on the history and are left out.
     let facts = "select cast(ein as text) || filed || cast(digest as text) from nonprofits where gone_at is null order by ein";
     let (one, other) = (generated(300, 7), generated(310, 8));
     world.import_irs(&other).await.unwrap();

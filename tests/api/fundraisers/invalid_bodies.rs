@@ -1,8 +1,8 @@
-//! Bodies that cannot be used: each is refused with the name of its field, and nothing is written.
+//! Invalid bodies: each is refused with the name of the field, and nothing is written.
 
 use super::create::PIXEL;
-use super::own::stranger;
-use super::{AARP, NYU, Organiser, PENN, RED_CROSS, SPECIAL, fields, id_of};
+use super::manage::stranger;
+use super::{AARP, NYU, Organizer, PENN, RED_CROSS, SPECIAL, fields, id_of};
 use crate::world::World;
 use axum::body::{Body, Bytes};
 use axum::http::Method;
@@ -15,18 +15,18 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 on_both_databases!(
-    each_field_that_is_missing_null_of_another_type_or_out_of_range_is_named,
-    several_nonprofits_are_judged_one_by_one,
-    all_faults_come_in_one_answer,
-    a_picture_beside_other_faults_is_not_kept,
-    what_is_no_json_is_told,
-    a_body_that_stops_half_way_is_told,
-    large_bodies_that_stall_leave_room_for_those_of_others,
-    another_media_type_and_too_much_are_refused,
+    every_invalid_field_is_named,
+    each_of_several_nonprofits_is_validated,
+    all_errors_are_reported_in_one_response,
+    a_picture_is_not_stored_when_other_fields_are_invalid,
+    a_body_that_is_not_json_is_rejected,
+    a_truncated_body_is_rejected,
+    stalled_large_bodies_do_not_block_other_accounts,
+    other_media_types_and_oversized_bodies_are_refused,
 );
 
-/// The least body with one field changed; `None` leaves it out.
-fn with(name: &str, value: Option<Value>) -> Value {
+/// The minimal body with one field changed; `None` removes it.
+fn body_with(name: &str, value: Option<Value>) -> Value {
     let mut body = json!({"nonprofitId": id_of(RED_CROSS), "title": "Run"});
     match value {
         Some(value) => body[name] = value,
@@ -35,8 +35,8 @@ fn with(name: &str, value: Option<Value>) -> Value {
     body
 }
 
-/// A fundraiser for several with other fields.
-fn several(changes: &Value) -> Value {
+/// The body of a fundraiser for several nonprofits, with `changes` applied.
+fn body_for_several(changes: &Value) -> Value {
     let mut body = json!({"nonprofitId": SPECIAL, "title": "All", "type": "MULTIPLE_NONPROFITS",
         "forNonprofits": [id_of(NYU), id_of(RED_CROSS)], "forNonprofitWeights": [1, 2]});
     body.as_object_mut()
@@ -45,7 +45,7 @@ fn several(changes: &Value) -> Value {
     body
 }
 
-async fn nothing_written(world: &World) {
+async fn assert_nothing_written(world: &World) {
     for table in [
         "select slug from fundraisers",
         "select kind from outbox",
@@ -56,112 +56,73 @@ async fn nothing_written(world: &World) {
     }
 }
 
-async fn each_field_that_is_missing_null_of_another_type_or_out_of_range_is_named(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let long = "x".repeat(20_001);
-    for (name, values) in [
-        (
-            "nonprofitId",
-            vec![
-                None,
-                Some(json!(null)),
-                Some(json!(5)),
-                Some(json!("")),
-                Some(json!(RED_CROSS)),
-                Some(json!("american-red-cross")),
-                Some(json!([])),
-                Some(json!("ddacc39920c5462e80e197fa958071ea")),
-                Some(json!("0f8fad5b-d9cb-469f-a165-70867728950e")),
-                Some(json!(id_of(AARP))),
-            ],
-        ),
+/// Invalid values of each field.
+fn invalid_values() -> [(&'static str, Value); 12] {
+    let dates = json!([
+        5,
+        "",
+        "tomorrow",
+        "2026-05-01",
+        "2026-05-01T00:00:00",
+        "2026-13-01T00:00:00Z",
+        "9999-12-31T23:59:59Z",
+        "1969-01-01T00:00:00Z",
+        ["2026-05-01T00:00:00Z"],
+        "2".repeat(100_000),
+    ]);
+    let ids = json!([
+        null,
+        5,
+        "",
+        RED_CROSS,
+        "american-red-cross",
+        [],
+        "ddacc39920c5462e80e197fa958071ea",
+        "0f8fad5b-d9cb-469f-a165-70867728950e",
+        id_of(AARP),
+    ]);
+    [
+        ("nonprofitId", ids),
         (
             "title",
-            vec![
-                None,
-                Some(json!(null)),
-                Some(json!(5)),
-                Some(json!("")),
-                Some(json!("  \t ")),
-                Some(json!(["Run"])),
-                Some(json!("x".repeat(121))),
-                Some(json!("a\u{0}b")),
-                Some(json!("a\nb")),
-            ],
+            json!([null, 5, "", "  \t ", ["Run"], "x".repeat(121), "a\u{0}b", "a\nb"]),
         ),
-        (
-            "description",
-            vec![
-                Some(json!(5)),
-                Some(json!({})),
-                Some(json!(long)),
-                Some(json!("a\u{0}b")),
-            ],
-        ),
-        ("startDate", dates()),
-        ("endDate", dates()),
+        ("description", json!([5, {}, "x".repeat(20_001), "a\u{0}b"])),
+        ("startDate", dates.clone()),
+        ("endDate", dates),
         (
             "goal",
-            vec![
-                Some(json!(0)),
-                Some(json!(-1)),
-                Some(json!(1.5)),
-                Some(json!("100")),
-                Some(json!(true)),
-                Some(json!(1_000_000_000_001_i64)),
-                Some(json!(1e300)),
-                Some(json!([])),
-            ],
+            json!([0, -1, 1.5, "100", true, 1_000_000_000_001_i64, 1e300, []]),
         ),
         (
             "raisedOffline",
-            vec![
-                Some(json!(-1)),
-                Some(json!(0.5)),
-                Some(json!("0")),
-                Some(json!(1_000_000_000_001_i64)),
-                Some(json!(u64::MAX)),
-            ],
+            json!([-1, 0.5, "0", 1_000_000_000_001_i64, u64::MAX]),
         ),
-        (
-            "currency",
-            vec![
-                Some(json!("usd")),
-                Some(json!("EUR")),
-                Some(json!("")),
-                Some(json!(null)),
-                Some(json!(840)),
-            ],
-        ),
+        ("currency", json!(["usd", "EUR", "", null, 840])),
         (
             "imageBase64",
-            vec![
-                Some(json!(5)),
-                Some(json!("")),
-                Some(json!("%%%")),
-                Some(json!("aGVsbG8=")),
-                Some(json!("data:image/png,abc")),
-            ],
+            json!([5, "", "%%%", "aGVsbG8=", "data:image/png,abc"]),
         ),
-        (
-            "type",
-            vec![
-                Some(json!("SINGLE")),
-                Some(json!("")),
-                Some(json!("multiple_nonprofits")),
-                Some(json!(1)),
-            ],
-        ),
-        ("forNonprofits", vec![Some(json!([id_of(NYU)])), Some(json!("x"))]),
-        ("forNonprofitWeights", vec![Some(json!([1])), Some(json!(1))]),
-    ] {
-        for value in values {
-            let body = with(name, value.clone());
-            let refused = organiser.create(400, &body).await;
-            assert_eq!(fields(&refused), [name], "{value:?}");
+        ("type", json!(["SINGLE", "", "multiple_nonprofits", 1])),
+        ("forNonprofits", json!([[id_of(NYU)], "x"])),
+        ("forNonprofitWeights", json!([[1], 1])),
+    ]
+}
+
+async fn every_invalid_field_is_named(world: &World) {
+    let organizer = Organizer::new(world).await;
+    for (name, values) in invalid_values() {
+        for value in values.as_array().unwrap() {
+            let body = body_with(name, Some(value.clone()));
+            let refused = organizer.create(400, &body).await;
+            assert_eq!(fields(&refused), [name], "{value:.100}");
         }
     }
-    nothing_written(world).await;
+    for name in ["nonprofitId", "title"] {
+        let refused = organizer.create(400, &body_with(name, None)).await;
+        assert_eq!(fields(&refused), [name]);
+    }
+    assert_nothing_written(world).await;
     for (name, value) in [
         ("title", json!("x".repeat(120))),
         ("description", json!("é".repeat(20_000))),
@@ -170,14 +131,14 @@ async fn each_field_that_is_missing_null_of_another_type_or_out_of_range_is_name
         ("raisedOffline", json!(0)),
         ("raisedOffline", json!(1_000_000_000_000_i64)),
     ] {
-        organiser.create(200, &with(name, Some(value))).await;
+        organizer.create(200, &body_with(name, Some(value))).await;
     }
 }
 
-async fn several_nonprofits_are_judged_one_by_one(world: &World) {
-    let organiser = Organiser::new(world).await;
+async fn each_of_several_nonprofits_is_validated(world: &World) {
+    let organizer = Organizer::new(world).await;
     let id = id_of(NYU);
-    for (changes, named) in [
+    for (changes, expected) in [
         (json!({"forNonprofits": null}), vec!["forNonprofits"]),
         (
             json!({"forNonprofits": [], "forNonprofitWeights": []}),
@@ -219,15 +180,15 @@ async fn several_nonprofits_are_judged_one_by_one(world: &World) {
         (json!({"type": null}), vec!["type"]),
         (json!({"nonprofitId": id_of(PENN)}), vec!["nonprofitId"]),
     ] {
-        let refused = organiser.create(400, &several(&changes)).await;
-        assert_eq!(fields(&refused), named, "{changes:.200}");
+        let refused = organizer.create(400, &body_for_several(&changes)).await;
+        assert_eq!(fields(&refused), expected, "{changes:.200}");
     }
-    nothing_written(world).await;
+    assert_nothing_written(world).await;
 }
 
-async fn all_faults_come_in_one_answer(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let refused = organiser
+async fn all_errors_are_reported_in_one_response(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let refused = organizer
         .create(
             400,
             &json!({"nonprofitId": id_of(AARP), "title": "", "goal": 0, "currency": "EUR",
@@ -247,7 +208,7 @@ async fn all_faults_come_in_one_answer(world: &World) {
     );
     assert!(refused.json["detail"].as_str().unwrap().contains("goal: "));
     let unknown = "0f8fad5b-d9cb-469f-a165-70867728950e";
-    for (body, named) in [
+    for (body, expected) in [
         (
             json!({"nonprofitId": SPECIAL, "title": "All", "type": "MULTIPLE_NONPROFITS", "forNonprofits": [], "forNonprofitWeights": [-1]}),
             vec!["forNonprofits", "forNonprofitWeights[0]"],
@@ -270,26 +231,26 @@ async fn all_faults_come_in_one_answer(world: &World) {
             vec!["type", "forNonprofits[0]", "nonprofitId"],
         ),
     ] {
-        assert_eq!(fields(&organiser.create(400, &body).await), named, "{body}");
+        assert_eq!(fields(&organizer.create(400, &body).await), expected, "{body}");
     }
-    nothing_written(world).await;
+    assert_nothing_written(world).await;
 }
 
-async fn a_picture_beside_other_faults_is_not_kept(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let mut body = with("imageBase64", Some(json!(PIXEL)));
+async fn a_picture_is_not_stored_when_other_fields_are_invalid(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let mut body = body_with("imageBase64", Some(json!(PIXEL)));
     body["goal"] = json!(-5);
-    assert_eq!(fields(&organiser.create(400, &body).await), ["goal"]);
+    assert_eq!(fields(&organizer.create(400, &body).await), ["goal"]);
     let large = STANDARD.encode(vec![0; 11 << 20]);
-    let refused = organiser
-        .create(400, &with("imageBase64", Some(json!(large))))
+    let refused = organizer
+        .create(400, &body_with("imageBase64", Some(json!(large))))
         .await;
     assert_eq!(fields(&refused), ["imageBase64"]);
-    nothing_written(world).await;
+    assert_nothing_written(world).await;
 }
 
-async fn what_is_no_json_is_told(world: &World) {
-    let organiser = Organiser::new(world).await;
+async fn a_body_that_is_not_json_is_rejected(world: &World) {
+    let organizer = Organizer::new(world).await;
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let nested = format!("{{\"title\": {deep}}}");
     let weights = r#"{"nonprofitId": "x", "title": "All", "forNonprofitWeights": [NaN, 1]}"#;
@@ -306,18 +267,18 @@ async fn what_is_no_json_is_told(world: &World) {
         "{}{}",
         "\u{feff}{}",
     ] {
-        let refused = organiser
+        let refused = organizer
             .write(400, &Method::POST, "/v0.2/fundraiser", bad.to_owned(), &[])
             .await;
         assert_eq!(refused.code(), "invalid_json", "{bad:.80}");
     }
     for bad in ["[]", "null", "\"x\"", "5"] {
-        let refused = organiser
+        let refused = organizer
             .write(400, &Method::POST, "/v0.2/fundraiser", bad.to_owned(), &[])
             .await;
         assert_eq!(fields(&refused), ["body"], "{bad}");
     }
-    let bytes = organiser
+    let bytes = organizer
         .write(
             400,
             &Method::POST,
@@ -327,36 +288,36 @@ async fn what_is_no_json_is_told(world: &World) {
         )
         .await;
     assert_eq!(bytes.code(), "invalid_json");
-    nothing_written(world).await;
+    assert_nothing_written(world).await;
 }
 
-async fn a_body_that_stops_half_way_is_told(world: &World) {
-    let organiser = Organiser::new(world).await;
+async fn a_truncated_body_is_rejected(world: &World) {
+    let organizer = Organizer::new(world).await;
     let parts: [Result<Bytes, std::io::Error>; 2] = [
         Ok(Bytes::from_static(b"{\"title\": ")),
         Err(std::io::ErrorKind::UnexpectedEof.into()),
     ];
     let body = Body::from_stream(stream::iter(parts));
-    let refused = organiser
+    let refused = organizer
         .write(400, &Method::POST, "/v0.2/fundraiser", body, &[])
         .await;
     assert_eq!(refused.code(), "invalid_json");
-    nothing_written(world).await;
+    assert_nothing_written(world).await;
 }
 
-async fn large_bodies_that_stall_leave_room_for_those_of_others(world: &World) {
-    let organiser = Organiser::new(world).await;
+async fn stalled_large_bodies_do_not_block_other_accounts(world: &World) {
+    let organizer = Organizer::new(world).await;
     let eve = stranger(world).await;
-    let begun = Arc::new(Semaphore::new(0));
+    let started = Arc::new(Semaphore::new(0));
     let stalled = (0..8).map(|_| {
-        let begun = Arc::clone(&begun);
-        // Each is all but whole; the first part is asked for before any room is.
+        let started = Arc::clone(&started);
+        // Each body lacks only its last part. The first part is read before any of the budget is reserved.
         let parts = stream::iter(0..15).map(move |part| {
-            begun.add_permits(usize::from(part == 0));
+            started.add_permits(usize::from(part == 0));
             Ok::<_, std::io::Error>(Bytes::from(vec![b' '; 1 << 20]))
         });
         let body = Body::from_stream(parts.chain(stream::pending()));
-        organiser.write(
+        organizer.write(
             0,
             &Method::POST,
             "/v0.2/fundraiser",
@@ -364,27 +325,27 @@ async fn large_bodies_that_stall_leave_room_for_those_of_others(world: &World) {
             &[("content-length", "16777216")],
         )
     });
-    let large = with("description", Some(json!(" ".repeat(3 << 20))));
-    let served = async {
-        begun.acquire_many(8).await.unwrap().forget();
+    let large = body_with("description", Some(json!(" ".repeat(3 << 20))));
+    let other = async {
+        started.acquire_many(8).await.unwrap().forget();
         eve.create(200, &large).await
     };
     tokio::select! {
-        _ = join_all(stalled) => unreachable!("a stalled body was answered"),
-        _ = served => {}
+        _ = join_all(stalled) => unreachable!("a stalled body got a response"),
+        _ = other => {}
     }
 }
 
-async fn another_media_type_and_too_much_are_refused(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let body = with("title", Some(json!("Run"))).to_string();
+async fn other_media_types_and_oversized_bodies_are_refused(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let body = body_with("title", Some(json!("Run"))).to_string();
     for media_type in [
         "text/plain",
         "application/x-www-form-urlencoded",
         "multipart/form-data; boundary=x",
     ] {
         let headers = [
-            ("authorization", organiser.basic.as_str()),
+            ("authorization", organizer.basic.as_str()),
             ("content-type", media_type),
         ];
         let refused = world
@@ -393,15 +354,15 @@ async fn another_media_type_and_too_much_are_refused(world: &World) {
             .await;
         assert_eq!(refused.code(), "unsupported_media_type");
     }
-    let headers = [("authorization", organiser.basic.as_str())];
+    let headers = [("authorization", organizer.basic.as_str())];
     world
         .client
         .send_body(415, &Method::POST, "/v0.2/fundraiser", &headers, body)
         .await;
-    // No length is told, so it is counted while it is read.
+    // Without a Content-Length the size is only known while the body is read.
     let chunk = Bytes::from(vec![b' '; 1 << 20]);
     let endless = stream::iter(std::iter::repeat_n(chunk, 17).map(Ok::<_, std::io::Error>));
-    let refused = organiser
+    let refused = organizer
         .write(
             413,
             &Method::POST,
@@ -411,23 +372,5 @@ async fn another_media_type_and_too_much_are_refused(world: &World) {
         )
         .await;
     assert_eq!(refused.code(), "too_large");
-    nothing_written(world).await;
-}
-
-fn dates() -> Vec<Option<Value>> {
-    [
-        json!(5),
-        json!(""),
-        json!("tomorrow"),
-        json!("2026-05-01"),
-        json!("2026-05-01T00:00:00"),
-        json!("2026-13-01T00:00:00Z"),
-        json!("9999-12-31T23:59:59Z"),
-        json!("1969-01-01T00:00:00Z"),
-        json!(["2026-05-01T00:00:00Z"]),
-        json!("2".repeat(100_000)),
-    ]
-    .into_iter()
-    .map(Some)
-    .collect()
+    assert_nothing_written(world).await;
 }

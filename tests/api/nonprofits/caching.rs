@@ -1,20 +1,20 @@
-//! Entity tags: cheap to ask again, and never an old answer.
+//! ETags: unchanged responses are not sent again, and changed ones are never served stale.
 
-use crate::files::{bmf, body};
+use crate::files::{bmf, nonprofit_row};
 use crate::world::World;
 use axum::http::Method;
 
 on_both_databases!(
-    an_answer_that_is_known_already_is_not_sent_again,
-    an_import_changes_the_tag_and_a_restart_does_not,
+    a_matching_etag_gets_304,
+    an_import_changes_the_etag_and_a_restart_does_not,
     head_has_the_headers_of_get_and_no_body,
 );
 
 const PATH: &str = "/v0.2/nonprofit/020240383";
 
-async fn an_answer_that_is_known_already_is_not_sent_again(world: &World) {
+async fn a_matching_etag_gets_304(world: &World) {
     world
-        .import_irs(bmf(&[body("020240383", "GRANITE TOWN LIBRARY")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "GRANITE TOWN LIBRARY")]))
         .await
         .unwrap();
     let first = world.client.get(200, PATH).await;
@@ -38,9 +38,9 @@ async fn an_answer_that_is_known_already_is_not_sent_again(world: &World) {
         .await;
 }
 
-async fn an_import_changes_the_tag_and_a_restart_does_not(world: &World) {
+async fn an_import_changes_the_etag_and_a_restart_does_not(world: &World) {
     world
-        .import_irs(bmf(&[body("020240383", "GRANITE TOWN LIBRARY")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "GRANITE TOWN LIBRARY")]))
         .await
         .unwrap();
     let first = world.client.get(200, PATH).await;
@@ -49,7 +49,7 @@ async fn an_import_changes_the_tag_and_a_restart_does_not(world: &World) {
         .get_with(304, PATH, &[("if-none-match", first.header("etag"))])
         .await;
     world
-        .import_irs(bmf(&[body("020240383", "GRANITE STATE READERS")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "GRANITE STATE READERS")]))
         .await
         .unwrap();
     let second = world
@@ -62,12 +62,12 @@ async fn an_import_changes_the_tag_and_a_restart_does_not(world: &World) {
 
 async fn head_has_the_headers_of_get_and_no_body(world: &World) {
     world
-        .import_irs(bmf(&[body("020240383", "GRANITE TOWN LIBRARY")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "GRANITE TOWN LIBRARY")]))
         .await
         .unwrap();
-    let address = format!("{PATH}?apiKey={}", world.client.key);
-    let get = world.client.send(200, &Method::GET, &address, &[]).await;
-    let head = world.client.send(200, &Method::HEAD, &address, &[]).await;
+    let url = format!("{PATH}?apiKey={}", world.client.key);
+    let get = world.client.send(200, &Method::GET, &url, &[]).await;
+    let head = world.client.send(200, &Method::HEAD, &url, &[]).await;
     assert!(head.body.is_empty());
     for name in [
         "content-type",

@@ -1,38 +1,38 @@
 //! `POST /v0.2/fundraiser`: every documented field, for one nonprofit and for several.
 
-use super::{NYU, Organiser, PENN, RED_CROSS, SPECIAL, assert_sound, basic, fields, id_of};
+use super::{NYU, Organizer, PENN, RED_CROSS, SPECIAL, assert_ledger, basic, fields, id_of};
 use crate::world::World;
 use axum::http::Method;
 use causeway::keys::Kind;
 use serde_json::{Value, json};
 
 on_both_databases!(
-    every_field_of_the_interface_comes_back_as_it_was_sent,
-    what_is_left_out_is_null_and_a_cover_is_drawn,
-    a_fundraiser_for_several_has_their_weights,
-    a_slug_that_is_taken_gets_four_digits_within_its_nonprofit,
-    a_dry_run_judges_and_writes_nothing,
-    only_the_keys_of_an_account_may_write,
-    each_address_takes_its_own_methods,
+    every_field_is_returned_as_it_was_sent,
+    omitted_fields_are_null_and_a_cover_is_generated,
+    a_fundraiser_for_several_nonprofits_has_their_weights,
+    a_taken_slug_gets_a_four_digit_suffix_within_its_nonprofit,
+    a_dry_run_validates_and_writes_nothing,
+    writing_requires_the_keys_of_an_account,
+    each_route_allows_its_own_methods,
 );
 
-/// One red pixel.
+/// A PNG file of one red pixel.
 pub const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
-async fn every_field_of_the_interface_comes_back_as_it_was_sent(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let answer = organiser.create(200, &json!({
+async fn every_field_is_returned_as_it_was_sent(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let response = organizer.create(200, &json!({
         "nonprofitId": id_of(RED_CROSS), "title": "  Ada's Spring Run & Fun ", "description": "For all.\nCome!",
         "startDate": "2026-05-01T09:00:00+02:00", "endDate": "2199-06-01T00:00:00Z", "goal": 500_000,
         "raisedOffline": 12_345, "currency": "USD", "imageBase64": format!("data:image/png;base64,{PIXEL}"), "type": null,
         "unknown": {"creatorUserId": "x"}, "active": false, "slug": "mine",
     })).await;
-    assert_eq!(answer.header("content-type"), "application/json; charset=utf-8");
-    assert_eq!(answer.json["message"], "OK");
-    assert_eq!(answer.json.as_object().unwrap().len(), 2);
-    assert_eq!(answer.json["data"].as_object().unwrap().len(), 1);
-    let made = &answer.json["data"]["fundraiser"];
+    assert_eq!(response.header("content-type"), "application/json; charset=utf-8");
+    assert_eq!(response.json["message"], "OK");
+    assert_eq!(response.json.as_object().unwrap().len(), 2);
+    assert_eq!(response.json["data"].as_object().unwrap().len(), 1);
+    let created = &response.json["data"]["fundraiser"];
     for (field, value) in [
         ("entityName", json!("Fundraiser")),
         ("nonprofitId", json!(id_of(RED_CROSS))),
@@ -57,30 +57,30 @@ async fn every_field_of_the_interface_comes_back_as_it_was_sent(world: &World) {
             json!("http://causeway.test/american-red-cross/f/adas-spring-run-and-fun"),
         ),
     ] {
-        assert_eq!(made[field], value, "{field}");
+        assert_eq!(created[field], value, "{field}");
     }
     let location =
         "http://causeway.test/v0.2/nonprofit/american-red-cross/fundraiser/adas-spring-run-and-fun";
-    assert_eq!(answer.header("location"), location);
-    let hosted = made["coverImageHostedId"].as_str().unwrap();
+    assert_eq!(response.header("location"), location);
+    let hosted = created["coverImageHostedId"].as_str().unwrap();
     assert_eq!(
-        made["coverImageUrl"],
+        created["coverImageUrl"],
         format!("http://causeway.test/media/{hosted}")
     );
     let picture = world.client.get_plain(200, &format!("/media/{hosted}")).await;
     assert!(picture.header("content-type").starts_with("image/"));
-    assert_eq!(made.as_object().unwrap().len(), 24, "{made}");
-    let read = organiser
+    assert_eq!(created.as_object().unwrap().len(), 24, "{created}");
+    let read = organizer
         .client
         .get(200, location.strip_prefix("http://causeway.test").unwrap())
         .await;
-    assert_eq!(&read.json["data"]["fundraiser"], made);
-    assert_sound(world, 1).await;
+    assert_eq!(&read.json["data"]["fundraiser"], created);
+    assert_ledger(world, 1).await;
 }
 
-async fn what_is_left_out_is_null_and_a_cover_is_drawn(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let made = organiser.make(json!({})).await;
+async fn omitted_fields_are_null_and_a_cover_is_generated(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let created = organizer.create_fundraiser(json!({})).await;
     for field in [
         "description",
         "startDate",
@@ -89,15 +89,15 @@ async fn what_is_left_out_is_null_and_a_cover_is_drawn(world: &World) {
         "raisedOffline",
         "type",
     ] {
-        assert_eq!(made[field], Value::Null, "{field}");
+        assert_eq!(created[field], Value::Null, "{field}");
     }
-    assert_eq!(made["active"], true);
-    let hosted = made["coverImageHostedId"].as_str().unwrap();
+    assert_eq!(created["active"], true);
+    let hosted = created["coverImageHostedId"].as_str().unwrap();
     let cover = world.client.get_plain(200, &format!("/media/{hosted}")).await;
     assert!(cover.text().contains("Spring run"));
-    assert!(made.get("forNonprofits").is_none() && made.get("forNonprofitWeights").is_none());
-    let same = organiser
-        .make(
+    assert!(created.get("forNonprofits").is_none() && created.get("forNonprofitWeights").is_none());
+    let same = organizer
+        .create_fundraiser(
             json!({"description": null, "startDate": null, "endDate": null, "goal": null,
         "raisedOffline": null, "imageBase64": null, "type": null, "forNonprofits": null}),
         )
@@ -105,34 +105,34 @@ async fn what_is_left_out_is_null_and_a_cover_is_drawn(world: &World) {
     assert_eq!(same["description"], Value::Null);
 }
 
-async fn a_fundraiser_for_several_has_their_weights(world: &World) {
-    let organiser = Organiser::new(world).await;
+async fn a_fundraiser_for_several_nonprofits_has_their_weights(world: &World) {
+    let organizer = Organizer::new(world).await;
     let several = json!([id_of(NYU), id_of(RED_CROSS), id_of(PENN)]);
     let body = json!({"nonprofitId": SPECIAL, "title": "All", "type": "MULTIPLE_NONPROFITS",
         "forNonprofits": several, "forNonprofitWeights": [1, 0.5, 2]});
-    let answer = organiser.create(200, &body).await;
-    let made = &answer.json["data"]["fundraiser"];
-    assert_eq!(made["nonprofitId"], SPECIAL);
-    assert_eq!(made["type"], "MULTIPLE_NONPROFITS");
-    assert_eq!(made["forNonprofits"], several);
-    assert_eq!(made["forNonprofitWeights"], json!([1.0, 0.5, 2.0]));
-    assert_eq!(made["url"], "http://causeway.test/special-fundraiser/f/all");
+    let response = organizer.create(200, &body).await;
+    let created = &response.json["data"]["fundraiser"];
+    assert_eq!(created["nonprofitId"], SPECIAL);
+    assert_eq!(created["type"], "MULTIPLE_NONPROFITS");
+    assert_eq!(created["forNonprofits"], several);
+    assert_eq!(created["forNonprofitWeights"], json!([1.0, 0.5, 2.0]));
+    assert_eq!(created["url"], "http://causeway.test/special-fundraiser/f/all");
     assert_eq!(
-        answer.header("location"),
+        response.header("location"),
         "http://causeway.test/v0.2/nonprofit/special-fundraiser/fundraiser/all"
     );
     let equal = json!({"nonprofitId": SPECIAL, "title": "All", "type": "MULTIPLE_NONPROFITS", "forNonprofits": several});
-    let answer = organiser.create(200, &equal).await;
+    let response = organizer.create(200, &equal).await;
     assert_eq!(
-        answer.json["data"]["fundraiser"]["forNonprofitWeights"],
+        response.json["data"]["fundraiser"]["forNonprofitWeights"],
         json!([1.0, 1.0, 1.0])
     );
 }
 
-async fn a_slug_that_is_taken_gets_four_digits_within_its_nonprofit(world: &World) {
-    let organiser = Organiser::new(world).await;
-    assert_eq!(organiser.make(json!({})).await["slug"], "spring-run");
-    let second = organiser.make(json!({})).await;
+async fn a_taken_slug_gets_a_four_digit_suffix_within_its_nonprofit(world: &World) {
+    let organizer = Organizer::new(world).await;
+    assert_eq!(organizer.create_fundraiser(json!({})).await["slug"], "spring-run");
+    let second = organizer.create_fundraiser(json!({})).await;
     let ending = second["slug"]
         .as_str()
         .unwrap()
@@ -143,22 +143,24 @@ async fn a_slug_that_is_taken_gets_four_digits_within_its_nonprofit(world: &Worl
         "{ending}"
     );
     assert_eq!(
-        organiser.make(json!({"nonprofitId": id_of(NYU)})).await["slug"],
+        organizer
+            .create_fundraiser(json!({"nonprofitId": id_of(NYU)}))
+            .await["slug"],
         "spring-run"
     );
     assert_eq!(
-        organiser.make(json!({"title": "日本"})).await["slug"],
+        organizer.create_fundraiser(json!({"title": "日本"})).await["slug"],
         "fundraiser"
     );
 }
 
-async fn a_dry_run_judges_and_writes_nothing(world: &World) {
-    let organiser = Organiser::new(world).await;
+async fn a_dry_run_validates_and_writes_nothing(world: &World) {
+    let organizer = Organizer::new(world).await;
     let body =
         json!({"nonprofitId": id_of(RED_CROSS), "title": "Run", "raisedOffline": 5, "imageBase64": PIXEL});
     let dry = |expected, body: &Value| {
         let body = body.to_string();
-        organiser.write(
+        organizer.write(
             expected,
             &Method::POST,
             "/v0.2/fundraiser?dryRun=1",
@@ -166,15 +168,15 @@ async fn a_dry_run_judges_and_writes_nothing(world: &World) {
             &[("idempotency-key", "k")],
         )
     };
-    let answer = dry(200, &body).await;
-    assert_eq!(answer.json["dryRun"], true);
-    assert_eq!(answer.json["data"]["fundraiser"]["slug"], "run");
-    assert!(!answer.headers.contains_key("location"));
+    let response = dry(200, &body).await;
+    assert_eq!(response.json["dryRun"], true);
+    assert_eq!(response.json["data"]["fundraiser"]["slug"], "run");
+    assert!(!response.headers.contains_key("location"));
     assert_eq!(
         fields(&dry(400, &json!({"imageBase64": "%"})).await),
         ["title", "nonprofitId", "imageBase64"]
     );
-    organiser
+    organizer
         .write(
             400,
             &Method::POST,
@@ -193,8 +195,8 @@ async fn a_dry_run_judges_and_writes_nothing(world: &World) {
     }
 }
 
-async fn only_the_keys_of_an_account_may_write(world: &World) {
-    let organiser = Organiser::new(world).await;
+async fn writing_requires_the_keys_of_an_account(world: &World) {
+    let organizer = Organizer::new(world).await;
     let body = json!({"nonprofitId": id_of(RED_CROSS), "title": "Run"}).to_string();
     let json = ("content-type", "application/json");
     let missing = world
@@ -203,7 +205,7 @@ async fn only_the_keys_of_an_account_may_write(world: &World) {
         .await;
     assert_eq!(missing.code(), "missing_credentials");
     assert_eq!(missing.header("www-authenticate"), "Basic realm=\"causeway\"");
-    let (_, public) = world.make_key(Kind::Public).await;
+    let (_, public) = world.create_key(Kind::Public).await;
     let wrong = basic(&public, &public);
     let headers = [json, ("authorization", wrong.as_str())];
     let refused = world
@@ -217,12 +219,15 @@ async fn only_the_keys_of_an_account_may_write(world: &World) {
         .send_body(401, &Method::POST, &by_key, &[json], body)
         .await;
     assert_eq!(world.texts("select slug from fundraisers").await.len(), 0);
-    organiser.make(serde_json::json!({})).await;
+    organizer.create_fundraiser(serde_json::json!({})).await;
 }
 
-async fn each_address_takes_its_own_methods(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let id = organiser.make(json!({})).await["id"].as_str().unwrap().to_owned();
+async fn each_route_allows_its_own_methods(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let id = organizer.create_fundraiser(json!({})).await["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     for (path, wrong, methods) in [
         ("/v0.2/fundraiser".to_owned(), Method::GET, "POST, OPTIONS"),
         (format!("/v0.2/fundraiser/{id}"), Method::POST, "PATCH, OPTIONS"),

@@ -1,15 +1,15 @@
-//! The ways to name a nonprofit, and the forms that name none.
+//! Identifiers of a nonprofit: slug, EIN and ID.
 
-use crate::files::{bmf, body};
+use crate::files::{bmf, nonprofit_row};
 use crate::world::World;
 
 on_both_databases!(
     slug_ein_and_id_find_the_same_nonprofit,
-    an_ein_with_a_dash_or_prefix_is_refused_and_told_the_accepted_form,
-    what_names_nothing_is_not_found,
-    the_former_slug_of_a_renamed_body_still_finds_it,
-    a_former_slug_is_given_to_no_other_body,
-    a_body_that_takes_its_old_name_again_gets_its_old_slug_again,
+    an_ein_with_a_dash_or_prefix_is_refused_with_the_accepted_form,
+    an_unknown_identifier_is_not_found,
+    the_former_slug_of_a_renamed_nonprofit_still_finds_it,
+    a_former_slug_is_not_reused_for_another_nonprofit,
+    a_nonprofit_that_returns_to_its_old_name_gets_its_old_slug,
 );
 
 async fn slug_ein_and_id_find_the_same_nonprofit(world: &World) {
@@ -27,12 +27,12 @@ async fn slug_ein_and_id_find_the_same_nonprofit(world: &World) {
         &id.to_uppercase(),
         &format!("%20{id}"),
     ] {
-        let answer = world.client.details(200, identifier).await;
-        assert_eq!(answer.body, by_ein.body, "{identifier}");
+        let response = world.client.details(200, identifier).await;
+        assert_eq!(response.body, by_ein.body, "{identifier}");
     }
 }
 
-async fn an_ein_with_a_dash_or_prefix_is_refused_and_told_the_accepted_form(world: &World) {
+async fn an_ein_with_a_dash_or_prefix_is_refused_with_the_accepted_form(world: &World) {
     world.load_demo().await;
     for identifier in [
         "53-0196605",
@@ -42,9 +42,9 @@ async fn an_ein_with_a_dash_or_prefix_is_refused_and_told_the_accepted_form(worl
         "US-530196605",
         "EIN:530196605",
     ] {
-        let answer = world.client.details(404, identifier).await;
-        assert_eq!(answer.code(), "nonprofit_not_found");
-        let detail = answer.json["detail"].as_str().unwrap();
+        let response = world.client.details(404, identifier).await;
+        assert_eq!(response.code(), "nonprofit_not_found");
+        let detail = response.json["detail"].as_str().unwrap();
         assert!(
             detail.contains("nine digits") && detail.contains("530196605"),
             "{detail}"
@@ -53,10 +53,10 @@ async fn an_ein_with_a_dash_or_prefix_is_refused_and_told_the_accepted_form(worl
     }
 }
 
-async fn what_names_nothing_is_not_found(world: &World) {
+async fn an_unknown_identifier_is_not_found(world: &World) {
     world.load_demo().await;
     for identifier in [
-        "no-such-body",
+        "no-such-nonprofit",
         "000000001",
         "999999999",
         "53019660",
@@ -76,14 +76,14 @@ async fn what_names_nothing_is_not_found(world: &World) {
     }
 }
 
-async fn the_former_slug_of_a_renamed_body_still_finds_it(world: &World) {
+async fn the_former_slug_of_a_renamed_nonprofit_still_finds_it(world: &World) {
     world
-        .import_irs(bmf(&[body("020240383", "GRANITE TOWN LIBRARY")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "GRANITE TOWN LIBRARY")]))
         .await
         .unwrap();
     let before = world.client.details(200, "granite-town-library").await;
     let summary = world
-        .import_irs(bmf(&[body("020240383", "GRANITE STATE READERS")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "GRANITE STATE READERS")]))
         .await
         .unwrap();
     assert_eq!((summary.new, summary.changed, summary.gone), (0, 1, 0));
@@ -94,7 +94,7 @@ async fn the_former_slug_of_a_renamed_body_still_finds_it(world: &World) {
         world.client.details(200, "granite-town-library").await.body,
         after.body
     );
-    // The same holds once a snapshot is built of it, and after a restart.
+    // The same holds with a rebuilt snapshot and after a restart.
     world.app.directory.rebuild().await.unwrap().unwrap();
     assert!(world.app.directory.view().overlay.is_empty());
     assert_eq!(
@@ -105,13 +105,13 @@ async fn the_former_slug_of_a_renamed_body_still_finds_it(world: &World) {
     assert_eq!(client.details(200, "Granite-Town-Library").await.body, after.body);
 }
 
-async fn a_former_slug_is_given_to_no_other_body(world: &World) {
+async fn a_former_slug_is_not_reused_for_another_nonprofit(world: &World) {
     world
-        .import_irs(bmf(&[body("020240383", "GRANITE TOWN LIBRARY")]))
+        .import_irs(bmf(&[nonprofit_row("020240383", "GRANITE TOWN LIBRARY")]))
         .await
         .unwrap();
-    let renamed = body("020240383", "GRANITE STATE READERS");
-    let newcomer = body("020240384", "GRANITE TOWN LIBRARY").with("REVENUE_AMT", "900000000");
+    let renamed = nonprofit_row("020240383", "GRANITE STATE READERS");
+    let newcomer = nonprofit_row("020240384", "GRANITE TOWN LIBRARY").with("REVENUE_AMT", "900000000");
     world.import_irs(bmf(&[renamed, newcomer])).await.unwrap();
     let found = world.client.details(200, "granite-town-library").await;
     assert_eq!(found.nonprofit()["ein"], "020240383");
@@ -122,16 +122,19 @@ async fn a_former_slug_is_given_to_no_other_body(world: &World) {
     );
 }
 
-async fn a_body_that_takes_its_old_name_again_gets_its_old_slug_again(world: &World) {
+async fn a_nonprofit_that_returns_to_its_old_name_gets_its_old_slug(world: &World) {
     for name in [
         "GRANITE TOWN LIBRARY",
         "GRANITE STATE READERS",
         "GRANITE TOWN LIBRARY",
     ] {
-        world.import_irs(bmf(&[body("020240383", name)])).await.unwrap();
+        world
+            .import_irs(bmf(&[nonprofit_row("020240383", name)]))
+            .await
+            .unwrap();
     }
     for slug in ["granite-town-library", "granite-state-readers"] {
-        let answer = world.client.details(200, slug).await;
-        assert_eq!(answer.nonprofit()["primarySlug"], "granite-town-library");
+        let response = world.client.details(200, slug).await;
+        assert_eq!(response.nonprofit()["primarySlug"], "granite-town-library");
     }
 }

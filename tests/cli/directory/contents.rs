@@ -1,4 +1,4 @@
-//! What is shown is what is stored, for every record.
+//! The directory in memory matches the database, for every record.
 
 use crate::files::generated;
 use crate::world::World;
@@ -10,40 +10,40 @@ use causeway::nonprofits::slug::Slug;
 use causeway::nonprofits::store::find;
 
 on_both_databases!(
-    the_snapshot_returns_what_the_store_holds_for_every_record,
-    snapshot_and_overlay_together_return_what_the_store_holds,
-    a_change_behind_the_back_of_the_app_is_found,
-    a_record_survives_being_written_and_read,
+    every_record_of_the_snapshot_matches_the_database,
+    the_snapshot_with_the_overlay_matches_the_database,
+    a_change_made_outside_the_app_is_reported,
+    a_record_is_unchanged_after_writing_and_reading,
     a_large_import_builds_a_snapshot_and_removes_the_old_one,
 );
 
-async fn the_snapshot_returns_what_the_store_holds_for_every_record(world: &World) {
+async fn every_record_of_the_snapshot_matches_the_database(world: &World) {
     let summary = world.import_irs(generated(3_000, 11)).await.unwrap();
     assert_eq!(summary.new, 3_000);
-    let proof = prove(&world.app).await.unwrap();
-    assert_eq!((proof.nonprofits, proof.differences), (3_000, vec![]));
+    let check = prove(&world.app).await.unwrap();
+    assert_eq!((check.nonprofits, check.differences), (3_000, vec![]));
     let view = world.app.directory.view();
     let snapshot = view.snapshot.as_ref().unwrap();
     assert!(view.overlay.is_empty());
     assert_eq!(snapshot.len(), 3_000);
-    let mut last = u32::MAX;
-    for place in 0..snapshot.len() {
-        let shown = snapshot.nonprofit(place).unwrap();
-        assert!(shown.prominence <= last, "the most prominent stand first");
-        last = shown.prominence;
-        let ways = [
+    let mut previous = u32::MAX;
+    for index in 0..snapshot.len() {
+        let shown = snapshot.nonprofit(index).unwrap();
+        assert!(shown.prominence <= previous, "the most prominent come first");
+        previous = shown.prominence;
+        let identifiers = [
             Identifier::Id(NonprofitId(shown.id.0)),
             Identifier::Ein(shown.ein.unwrap()),
             Identifier::Slug(Slug::parse(shown.slug).unwrap()),
         ];
-        for way in &ways {
-            assert_eq!(view.find(way), Some(shown), "{way:?}");
+        for identifier in &identifiers {
+            assert_eq!(view.find(identifier), Some(shown), "{identifier:?}");
         }
-        // One in ten is asked of the store itself: each costs two statements.
-        if place % 10 == 0 {
+        // Only every tenth record is compared with the database, because each costs two statements.
+        if index % 10 == 0 {
             let stored = find(
                 &world.app.db,
-                &ways[1],
+                &identifiers[1],
                 world.app.directory.causes(),
                 |nonprofit| *nonprofit == shown,
             );
@@ -52,14 +52,14 @@ async fn the_snapshot_returns_what_the_store_holds_for_every_record(world: &Worl
     }
 }
 
-async fn snapshot_and_overlay_together_return_what_the_store_holds(world: &World) {
+async fn the_snapshot_with_the_overlay_matches_the_database(world: &World) {
     world.import_irs(generated(400, 12)).await.unwrap();
     let lines: Vec<String> = world
         .texts("select cast(ein as text) from nonprofits order by ein")
         .await
         .iter()
         .step_by(7)
-        .map(|ein| format!("{{\"ein\":\"{ein}\",\"name\":\"Body {ein}\",\"causes\":[\"animals\"]}}"))
+        .map(|ein| format!("{{\"ein\":\"{ein}\",\"name\":\"Nonprofit {ein}\",\"causes\":[\"animals\"]}}"))
         .collect();
     world.import_nonprofits(&lines.join("\n")).await.unwrap();
     let view = world.app.directory.view();
@@ -70,26 +70,26 @@ async fn snapshot_and_overlay_together_return_what_the_store_holds(world: &World
     assert_eq!(prove(&world.app).await.unwrap().differences, [""; 0]);
 }
 
-async fn a_change_behind_the_back_of_the_app_is_found(world: &World) {
+async fn a_change_made_outside_the_app_is_reported(world: &World) {
     world.import_irs(generated(50, 13)).await.unwrap();
     world
         .execute("update nonprofits set filed = 'NOBODY' where ein = (select min(ein) from nonprofits)")
         .await;
-    let proof = prove(&world.app).await.unwrap();
+    let check = prove(&world.app).await.unwrap();
     assert_eq!(
-        proof.differences.len(),
+        check.differences.len(),
         3,
         "by id, by EIN and by slug: {:?}",
-        proof.differences
+        check.differences
     );
 }
 
-async fn a_record_survives_being_written_and_read(world: &World) {
+async fn a_record_is_unchanged_after_writing_and_reading(world: &World) {
     world.load_demo().await;
     let view = world.app.directory.view();
     let snapshot = view.snapshot.as_ref().unwrap();
-    for place in 0..snapshot.len() {
-        let nonprofit = snapshot.nonprofit(place).unwrap();
+    for index in 0..snapshot.len() {
+        let nonprofit = snapshot.nonprofit(index).unwrap();
         let mut bytes = Vec::new();
         record::write(&nonprofit, &mut bytes);
         assert_eq!(record::read(&bytes), Some(nonprofit));

@@ -1,7 +1,7 @@
-//! What an account does with its fundraisers: PATCH, close, reopen, list.
+//! What an account does with its fundraisers: update, close, reopen, list.
 
 use super::create::PIXEL;
-use super::{Organiser, RED_CROSS, assert_sound, basic, fields, give, id_of};
+use super::{Organizer, RED_CROSS, assert_ledger, basic, donate, fields, id_of};
 use crate::world::World;
 use axum::http::Method;
 use causeway::accounts::{self, Username};
@@ -9,31 +9,36 @@ use causeway::keys::{self, Class, KeyText, Kind};
 use serde_json::{Value, json};
 
 on_both_databases!(
-    each_field_can_be_changed_and_cleared,
-    every_change_is_kept_and_nothing_else,
+    every_field_can_be_changed_and_cleared,
+    only_real_changes_are_recorded_in_the_history,
     closing_and_reopening_are_idempotent_and_lose_nothing,
-    faults_of_a_change_are_told_at_once_and_nothing_is_written,
-    a_dry_change_shows_what_would_be,
-    a_new_cover_counts_as_a_create,
-    a_stranger_finds_nothing_to_change,
-    the_list_of_an_account_is_paged_newest_first,
+    all_errors_of_an_update_are_reported_and_nothing_is_written,
+    a_dry_run_of_an_update_shows_its_result,
+    uploading_a_cover_counts_as_a_create,
+    another_account_cannot_change_a_fundraiser,
+    the_fundraisers_of_an_account_are_paged_newest_first,
 );
 
-async fn change(organiser: &Organiser, expected: u16, made: &Value, body: Value) -> crate::client::Answer {
-    let path = format!("/v0.2/fundraiser/{}", made["id"].as_str().unwrap());
-    organiser
+async fn update(
+    organizer: &Organizer,
+    expected: u16,
+    created: &Value,
+    body: Value,
+) -> crate::client::Response {
+    let path = format!("/v0.2/fundraiser/{}", created["id"].as_str().unwrap());
+    organizer
         .write(expected, &Method::PATCH, &path, body.to_string(), &[])
         .await
 }
 
-async fn say(organiser: &Organiser, expected: u16, made: &Value, what: &str) -> Value {
-    let path = format!("/v0.2/fundraiser/{}/{what}", made["id"].as_str().unwrap());
-    let answer = organiser.write(expected, &Method::POST, &path, "", &[]).await;
-    answer.json["data"]["fundraiser"].clone()
+async fn post_action(organizer: &Organizer, expected: u16, created: &Value, action: &str) -> Value {
+    let path = format!("/v0.2/fundraiser/{}/{action}", created["id"].as_str().unwrap());
+    let response = organizer.write(expected, &Method::POST, &path, "", &[]).await;
+    response.json["data"]["fundraiser"].clone()
 }
 
-/// Somebody with another account.
-pub(super) async fn stranger(world: &World) -> Organiser {
+/// The organizer of another account.
+pub(super) async fn stranger(world: &World) -> Organizer {
     let username = Username::parse("eve").unwrap();
     let account = accounts::store::insert(&world.app.db, &username, None, false, 0)
         .await
@@ -44,22 +49,22 @@ pub(super) async fn stranger(world: &World) -> Organiser {
             .await
             .unwrap();
     }
-    Organiser {
+    Organizer {
         client: world.client.with_key(public.expose()),
         basic: basic(public.expose(), private.expose()),
     }
 }
 
-async fn each_field_can_be_changed_and_cleared(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let made = organiser
-        .make(json!({"description": "Old", "goal": 900, "raisedOffline": 100}))
+async fn every_field_can_be_changed_and_cleared(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let created = organizer
+        .create_fundraiser(json!({"description": "Old", "goal": 900, "raisedOffline": 100}))
         .await;
-    let changed = change(&organiser, 200, &made, json!({
+    let updated = update(&organizer, 200, &created, json!({
         "title": " New run ", "description": "New", "startDate": "2026-05-01T00:00:00Z", "endDate": "2026-06-01T00:00:00Z",
         "goal": 1_000, "raisedOffline": 250, "imageBase64": PIXEL, "nonprofitId": "x", "slug": "mine", "currency": "EUR",
     })).await;
-    let now = &changed.json["data"]["fundraiser"];
+    let now = &updated.json["data"]["fundraiser"];
     for (field, value) in [
         ("title", json!("New run")),
         ("description", json!("New")),
@@ -69,20 +74,20 @@ async fn each_field_can_be_changed_and_cleared(world: &World) {
         ("raisedOffline", json!(250)),
         ("slug", json!("spring-run")),
         ("nonprofitId", json!(id_of(RED_CROSS))),
-        ("id", made["id"].clone()),
+        ("id", created["id"].clone()),
     ] {
         assert_eq!(now[field], value, "{field}");
     }
-    assert_ne!(now["coverImageHostedId"], made["coverImageHostedId"]);
-    assert_eq!(organiser.raised(&made).await["raised"], 250);
-    let read = organiser
+    assert_ne!(now["coverImageHostedId"], created["coverImageHostedId"]);
+    assert_eq!(organizer.raised(&created).await["raised"], 250);
+    let read = organizer
         .read(200, &format!("{RED_CROSS}/fundraiser/spring-run"))
         .await;
     assert_eq!(&read.json["data"]["fundraiser"], now);
-    let cleared = change(
-        &organiser,
+    let cleared = update(
+        &organizer,
         200,
-        &made,
+        &created,
         json!({"description": null, "startDate": null, "endDate": null,
         "goal": null, "raisedOffline": null, "imageBase64": null}),
     )
@@ -97,29 +102,29 @@ async fn each_field_can_be_changed_and_cleared(world: &World) {
     ] {
         assert_eq!(now[field], Value::Null, "{field}");
     }
-    assert_eq!(now["coverImageHostedId"], made["coverImageHostedId"]);
-    let raised = organiser.raised(&made).await;
+    assert_eq!(now["coverImageHostedId"], created["coverImageHostedId"]);
+    let raised = organizer.raised(&created).await;
     assert_eq!(
         (&raised["raised"], &raised["goalType"]),
         (&json!(0), &json!("AUTOMATIC"))
     );
-    assert_sound(world, 3).await;
+    assert_ledger(world, 3).await;
 }
 
-async fn every_change_is_kept_and_nothing_else(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let made = organiser.make(json!({})).await;
-    change(&organiser, 200, &made, json!({"goal": 500})).await;
-    change(
-        &organiser,
+async fn only_real_changes_are_recorded_in_the_history(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let created = organizer.create_fundraiser(json!({})).await;
+    update(&organizer, 200, &created, json!({"goal": 500})).await;
+    update(
+        &organizer,
         200,
-        &made,
+        &created,
         json!({"goal": 500, "title": "Spring run"}),
     )
     .await;
-    change(&organiser, 200, &made, json!({})).await;
-    say(&organiser, 200, &made, "close").await;
-    say(&organiser, 200, &made, "close").await;
+    update(&organizer, 200, &created, json!({})).await;
+    post_action(&organizer, 200, &created, "close").await;
+    post_action(&organizer, 200, &created, "close").await;
     let history = world
         .texts("select change from fundraiser_history order by version")
         .await;
@@ -133,31 +138,36 @@ async fn every_change_is_kept_and_nothing_else(world: &World) {
 }
 
 async fn closing_and_reopening_are_idempotent_and_lose_nothing(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let made = organiser.make(json!({})).await;
-    assert_eq!(say(&organiser, 200, &made, "reopen").await, made);
-    let closed = say(&organiser, 200, &made, "close").await;
+    let organizer = Organizer::new(world).await;
+    let created = organizer.create_fundraiser(json!({})).await;
+    assert_eq!(post_action(&organizer, 200, &created, "reopen").await, created);
+    let closed = post_action(&organizer, 200, &created, "close").await;
     assert_eq!(closed["active"], false);
-    assert_eq!(say(&organiser, 200, &made, "close").await, closed);
-    give(world, &made, "late", "ana", 500).await.unwrap();
-    assert_eq!(organiser.raised(&made).await["raised"], 500);
+    assert_eq!(post_action(&organizer, 200, &created, "close").await, closed);
+    donate(world, &created, "late", "ana", 500).await.unwrap();
+    assert_eq!(organizer.raised(&created).await["raised"], 500);
     assert_eq!(
-        organiser
+        organizer
             .read(200, &format!("{RED_CROSS}/fundraiser/spring-run"))
             .await
             .json["data"]["fundraiser"],
         closed
     );
-    assert_eq!(say(&organiser, 200, &made, "reopen").await["active"], true);
+    assert_eq!(
+        post_action(&organizer, 200, &created, "reopen").await["active"],
+        true
+    );
 }
 
-async fn faults_of_a_change_are_told_at_once_and_nothing_is_written(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let made = organiser.make(json!({"startDate": "2026-05-01T00:00:00Z"})).await;
-    let refused = change(
-        &organiser,
+async fn all_errors_of_an_update_are_reported_and_nothing_is_written(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let created = organizer
+        .create_fundraiser(json!({"startDate": "2026-05-01T00:00:00Z"}))
+        .await;
+    let refused = update(
+        &organizer,
         400,
-        &made,
+        &created,
         json!({"title": null, "description": 5, "endDate": "2026-04-01T00:00:00Z",
         "goal": 0, "raisedOffline": 1.5, "imageBase64": "%%%"}),
     )
@@ -173,21 +183,21 @@ async fn faults_of_a_change_are_told_at_once_and_nothing_is_written(world: &Worl
             "imageBase64"
         ]
     );
-    let read = organiser
+    let read = organizer
         .read(200, &format!("{RED_CROSS}/fundraiser/spring-run"))
         .await;
-    assert_eq!(read.json["data"]["fundraiser"], made);
+    assert_eq!(read.json["data"]["fundraiser"], created);
     assert_eq!(
         world.texts("select change from fundraiser_history").await.len(),
         0
     );
 }
 
-async fn a_dry_change_shows_what_would_be(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let made = organiser.make(json!({})).await;
-    let id = made["id"].as_str().unwrap();
-    let dry = organiser
+async fn a_dry_run_of_an_update_shows_its_result(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let created = organizer.create_fundraiser(json!({})).await;
+    let id = created["id"].as_str().unwrap();
+    let dry_run = organizer
         .write(
             200,
             &Method::PATCH,
@@ -197,11 +207,14 @@ async fn a_dry_change_shows_what_would_be(world: &World) {
         )
         .await;
     assert_eq!(
-        (&dry.json["dryRun"], &dry.json["data"]["fundraiser"]["goalAmount"]),
+        (
+            &dry_run.json["dryRun"],
+            &dry_run.json["data"]["fundraiser"]["goalAmount"]
+        ),
         (&json!(true), &json!(7))
     );
     let picture = json!({"imageBase64": PIXEL}).to_string();
-    let dry = organiser
+    let dry_run = organizer
         .write(
             200,
             &Method::PATCH,
@@ -210,10 +223,10 @@ async fn a_dry_change_shows_what_would_be(world: &World) {
             &[],
         )
         .await;
-    let cover = dry.json["data"]["fundraiser"]["coverImageHostedId"].clone();
-    assert_ne!(cover, made["coverImageHostedId"]);
+    let cover = dry_run.json["data"]["fundraiser"]["coverImageHostedId"].clone();
+    assert_ne!(cover, created["coverImageHostedId"]);
     assert!(world.texts("select id from pictures").await.is_empty());
-    let dry = organiser
+    let dry_run = organizer
         .write(
             200,
             &Method::POST,
@@ -222,52 +235,58 @@ async fn a_dry_change_shows_what_would_be(world: &World) {
             &[],
         )
         .await;
-    assert_eq!(dry.json["data"]["fundraiser"]["active"], false);
-    let read = organiser
+    assert_eq!(dry_run.json["data"]["fundraiser"]["active"], false);
+    let read = organizer
         .read(200, &format!("{RED_CROSS}/fundraiser/spring-run"))
         .await;
-    assert_eq!(read.json["data"]["fundraiser"], made);
-    // It has the id that was told.
-    let changed = change(&organiser, 200, &made, json!({"imageBase64": PIXEL})).await;
-    assert_eq!(changed.json["data"]["fundraiser"]["coverImageHostedId"], cover);
+    assert_eq!(read.json["data"]["fundraiser"], created);
+    // The picture has the ID that the dry run returned.
+    let updated = update(&organizer, 200, &created, json!({"imageBase64": PIXEL})).await;
+    assert_eq!(updated.json["data"]["fundraiser"]["coverImageHostedId"], cover);
 }
 
-async fn a_new_cover_counts_as_a_create(world: &World) {
-    Organiser::new(world).await;
+async fn uploading_a_cover_counts_as_a_create(world: &World) {
+    Organizer::new(world).await;
     let eve = stranger(world).await;
-    let made = eve.make(json!({})).await;
+    let created = eve.create_fundraiser(json!({})).await;
     for _ in 1..world.app.config.limits.of_class(Class::Create) {
-        change(&eve, 200, &made, json!({"imageBase64": PIXEL})).await;
+        update(&eve, 200, &created, json!({"imageBase64": PIXEL})).await;
     }
-    let refused = change(&eve, 429, &made, json!({"imageBase64": PIXEL})).await;
+    let refused = update(&eve, 429, &created, json!({"imageBase64": PIXEL})).await;
     assert_eq!(refused.code(), "rate_limited");
-    change(&eve, 200, &made, json!({"title": "Another", "imageBase64": null})).await;
+    update(
+        &eve,
+        200,
+        &created,
+        json!({"title": "Another", "imageBase64": null}),
+    )
+    .await;
 }
 
-async fn a_stranger_finds_nothing_to_change(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let made = organiser.make(json!({})).await;
+async fn another_account_cannot_change_a_fundraiser(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let created = organizer.create_fundraiser(json!({})).await;
     let eve = stranger(world).await;
-    let refused = change(&eve, 404, &made, json!({"title": "Mine"})).await;
+    let refused = update(&eve, 404, &created, json!({"title": "Mine"})).await;
     assert_eq!(refused.code(), "fundraiser_not_found");
-    let slug = change(
-        &organiser,
+    let slug = update(
+        &organizer,
         404,
         &json!({"id": "spring-run"}),
         json!({"title": "Mine"}),
     )
     .await;
-    for told in [
+    for detail in [
         refused.json["detail"].as_str().unwrap(),
         slug.json["detail"].as_str().unwrap(),
     ] {
         assert!(
-            told.contains("send its ID: a UUID") && !told.contains("slug"),
-            "{told}"
+            detail.contains("send its ID: a UUID") && !detail.contains("slug"),
+            "{detail}"
         );
     }
-    say(&eve, 404, &made, "close").await;
-    say(&eve, 404, &json!({"id": "no-id"}), "reopen").await;
+    post_action(&eve, 404, &created, "close").await;
+    post_action(&eve, 404, &json!({"id": "no-id"}), "reopen").await;
     let missing = world
         .client
         .send(401, &Method::GET, "/v0.2/fundraisers", &[])
@@ -277,16 +296,20 @@ async fn a_stranger_finds_nothing_to_change(world: &World) {
     assert_eq!(listed.json["fundraisers"], json!([]));
 }
 
-async fn the_list_of_an_account_is_paged_newest_first(world: &World) {
-    let organiser = Organiser::new(world).await;
-    let mut made = Vec::new();
+async fn the_fundraisers_of_an_account_are_paged_newest_first(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let mut created = Vec::new();
     for number in 0..5 {
         world.app.clock.advance(std::time::Duration::from_millis(5));
-        made.push(organiser.make(json!({"title": format!("Run {number}")})).await);
+        created.push(
+            organizer
+                .create_fundraiser(json!({"title": format!("Run {number}")}))
+                .await,
+        );
     }
-    made.reverse();
+    created.reverse();
     let list = async |query: &str, expected| {
-        organiser
+        organizer
             .write(
                 expected,
                 &Method::GET,
@@ -297,7 +320,7 @@ async fn the_list_of_an_account_is_paged_newest_first(world: &World) {
             .await
     };
     let all = list("", 200).await.json;
-    assert_eq!(all["fundraisers"], json!(made));
+    assert_eq!(all["fundraisers"], json!(created));
     assert_eq!(
         all["pagination"],
         json!({"page": 1, "pages": 1, "page_size": 10, "total_results": 5})
@@ -308,7 +331,7 @@ async fn the_list_of_an_account_is_paged_newest_first(world: &World) {
         assert_eq!(page["pagination"]["pages"], 3);
         walked.extend(page["fundraisers"].as_array().unwrap().clone());
     }
-    assert_eq!(walked, made);
+    assert_eq!(walked, created);
     let past = list("?page=99999999999999999999&take=500", 200).await.json;
     assert_eq!(
         (&past["fundraisers"], &past["pagination"]["page_size"]),

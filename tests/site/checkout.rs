@@ -1,4 +1,4 @@
-//! Giving in the sandbox, from the form to the receipt.
+//! Checkout with the sandbox provider, from the form to the receipt.
 
 use crate::dashboard::visitor::{Visitor, hidden};
 use crate::world::World;
@@ -9,19 +9,19 @@ use causeway::gifts::settle::settle_pending;
 use serde_json::json;
 
 on_both_databases!(
-    a_gift_is_paid_once_however_often_the_forms_are_sent,
-    a_bad_amount_keeps_what_was_typed_and_starts_nothing,
-    failures_of_a_card_are_told_and_can_be_tried_again,
-    a_paid_gift_that_a_stop_left_behind_is_recorded_when_it_is_looked_at,
-    a_paid_gift_that_cannot_be_recorded_holds_up_no_other,
-    nothing_is_given_to_a_body_that_gifts_cannot_be_passed_on_to,
-    a_gift_moves_a_fundraiser_by_exactly_its_amount_until_it_is_closed,
+    a_donation_is_paid_once_however_often_the_forms_are_sent,
+    an_invalid_amount_keeps_the_input_and_starts_no_donation,
+    a_failed_card_is_reported_and_can_be_retried,
+    a_paid_donation_left_pending_is_recorded_when_its_page_is_opened,
+    a_paid_donation_that_cannot_be_recorded_does_not_block_others,
+    a_nonprofit_that_cannot_receive_donations_has_no_checkout,
+    a_donation_counts_toward_its_fundraiser_until_it_is_closed,
 );
 
 const PROFILE: &str = "/american-red-cross";
-const WORKS: &str = "4242 4242 4242 4242";
+const VALID_CARD: &str = "4242 4242 4242 4242";
 
-/// Sends the form of a page; where it leads to.
+/// Starts a donation and returns the path of its payment page.
 async fn start(visitor: &Visitor, page: &str, amount: &str) -> String {
     let form = visitor.get(200, &format!("{page}/give")).await.text();
     let fields = [
@@ -30,11 +30,11 @@ async fn start(visitor: &Visitor, page: &str, amount: &str) -> String {
         ("public", "yes"),
         ("once", &hidden(&form, "once")),
     ];
-    let answer = visitor.post(303, &format!("{page}/give"), &fields).await;
-    answer.header("location").to_owned()
+    let response = visitor.post(303, &format!("{page}/give"), &fields).await;
+    response.header("location").to_owned()
 }
 
-async fn a_gift_is_paid_once_however_often_the_forms_are_sent(world: &World) {
+async fn a_donation_is_paid_once_however_often_the_forms_are_sent(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
     let form = visitor
@@ -48,25 +48,25 @@ async fn a_gift_is_paid_once_however_often_the_forms_are_sent(world: &World) {
     let once = hidden(&form, "once");
     let fields = [("amount", "20"), ("once", once.as_str())];
     for _ in 0..2 {
-        let answer = visitor.post(303, &format!("{PROFILE}/give"), &fields).await;
-        assert_eq!(answer.header("location"), format!("/gifts/{once}"));
+        let response = visitor.post(303, &format!("{PROFILE}/give"), &fields).await;
+        assert_eq!(response.header("location"), format!("/gifts/{once}"));
     }
     let pay = format!("/gifts/{once}");
     for _ in 0..3 {
-        visitor.post(303, &pay, &[("card", WORKS)]).await;
+        visitor.post(303, &pay, &[("card", VALID_CARD)]).await;
     }
     let receipt = visitor.get(200, &pay).await.text();
     assert!(
         receipt.contains("Thank you") && receipt.contains("$20.00") && receipt.contains("no money moves")
     );
-    let journal = world
+    let entries = world
         .texts("select source || ' ' || external_id || ' ' || cast(amount as text) from journal")
         .await;
-    assert_eq!(journal, [format!("site {once} 2000")]);
+    assert_eq!(entries, [format!("site {once} 2000")]);
     assert_eq!(world.texts("select state from gifts").await, ["completed"]);
 }
 
-async fn a_bad_amount_keeps_what_was_typed_and_starts_nothing(world: &World) {
+async fn an_invalid_amount_keeps_the_input_and_starts_no_donation(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
     for amount in ["0", "-5", "five", "1000000000000000", "", "<b>"] {
@@ -89,7 +89,7 @@ async fn a_bad_amount_keeps_what_was_typed_and_starts_nothing(world: &World) {
     assert!(world.texts("select state from gifts").await.is_empty());
 }
 
-async fn failures_of_a_card_are_told_and_can_be_tried_again(world: &World) {
+async fn a_failed_card_is_reported_and_can_be_retried(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
     let pay = start(&visitor, PROFILE, "12.50").await;
@@ -104,11 +104,11 @@ async fn failures_of_a_card_are_told_and_can_be_tried_again(world: &World) {
     }
     assert_eq!(world.texts("select state from gifts").await, ["failed"]);
     assert!(world.texts("select source from journal").await.is_empty());
-    visitor.post(303, &pay, &[("card", WORKS)]).await;
+    visitor.post(303, &pay, &[("card", VALID_CARD)]).await;
     assert_eq!(world.texts("select state from gifts").await, ["completed"]);
 }
 
-async fn a_paid_gift_that_a_stop_left_behind_is_recorded_when_it_is_looked_at(world: &World) {
+async fn a_paid_donation_left_pending_is_recorded_when_its_page_is_opened(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
     let pay = start(&visitor, PROFILE, "3").await;
@@ -119,11 +119,11 @@ async fn a_paid_gift_that_a_stop_left_behind_is_recorded_when_it_is_looked_at(wo
     assert_eq!(world.texts("select source from journal").await, ["site"]);
 }
 
-async fn a_paid_gift_that_cannot_be_recorded_holds_up_no_other(world: &World) {
+async fn a_paid_donation_that_cannot_be_recorded_does_not_block_others(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
     start(&visitor, PROFILE, "3").await;
-    // No nonprofit has this id.
+    // No nonprofit has this ID.
     world
         .execute("update gifts set state = 'pending', changed_at = 0, nonprofit_id = id")
         .await;
@@ -140,7 +140,7 @@ async fn a_paid_gift_that_cannot_be_recorded_holds_up_no_other(world: &World) {
     );
 }
 
-async fn nothing_is_given_to_a_body_that_gifts_cannot_be_passed_on_to(world: &World) {
+async fn a_nonprofit_that_cannot_receive_donations_has_no_checkout(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
     let page = visitor.get(200, "/aarp/give").await.text();
@@ -153,13 +153,13 @@ async fn nothing_is_given_to_a_body_that_gifts_cannot_be_passed_on_to(world: &Wo
     visitor.get(404, "/gifts/nonsense").await;
 }
 
-async fn a_gift_moves_a_fundraiser_by_exactly_its_amount_until_it_is_closed(world: &World) {
+async fn a_donation_counts_toward_its_fundraiser_until_it_is_closed(world: &World) {
     world.load_demo().await;
     let nonprofit = world.client.details(200, "american-red-cross").await.nonprofit()["id"]
         .as_str()
         .unwrap()
         .to_owned();
-    let (_, private) = world.make_key(causeway::keys::Kind::Private).await;
+    let (_, private) = world.create_key(causeway::keys::Kind::Private).await;
     world.app.keys.refresh().await.unwrap();
     let basic = format!(
         "Basic {}",
@@ -170,11 +170,11 @@ async fn a_gift_moves_a_fundraiser_by_exactly_its_amount_until_it_is_closed(worl
         ("content-type", "application/json"),
     ];
     let body = json!({ "nonprofitId": nonprofit, "title": "Spring <i>run</i>", "description": "Why <b>we</b> run", "goal": 10_000 });
-    let made = world
+    let created = world
         .client
         .send_body(200, &Method::POST, "/v0.2/fundraiser", &headers, body.to_string())
         .await;
-    let fundraiser = &made.json["data"]["fundraiser"];
+    let fundraiser = &created.json["data"]["fundraiser"];
     let page = format!("{PROFILE}/f/{}", fundraiser["slug"].as_str().unwrap());
     let visitor = Visitor::new(world);
     let before = visitor.get(200, &page).await.text();
@@ -184,16 +184,16 @@ async fn a_gift_moves_a_fundraiser_by_exactly_its_amount_until_it_is_closed(worl
     );
     assert!(visitor.get(200, PROFILE).await.text().contains(&page));
     let pay = start(&visitor, &page, "20").await;
-    visitor.post(303, &pay, &[("card", WORKS)]).await;
+    visitor.post(303, &pay, &[("card", VALID_CARD)]).await;
     let after = visitor.get(200, &page).await.text();
-    for told in [
+    for expected in [
         "$20.00",
         "Ada L",
         "value=\"20\"",
         "1 supporter",
         "journal of gifts: entry 1,",
     ] {
-        assert!(after.contains(told), "{told}: {after}");
+        assert!(after.contains(expected), "{expected}: {after}");
     }
     let raised = world
         .client
@@ -215,7 +215,7 @@ async fn a_gift_moves_a_fundraiser_by_exactly_its_amount_until_it_is_closed(worl
         .client
         .send_body(200, &Method::POST, &close, &headers, String::new())
         .await;
-    let refused = visitor.post(422, &late, &[("card", WORKS)]).await.text();
+    let refused = visitor.post(422, &late, &[("card", VALID_CARD)]).await.text();
     assert!(refused.contains("is not open"), "{refused}");
     assert!(
         visitor

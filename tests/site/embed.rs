@@ -1,15 +1,15 @@
-//! What other sites embed, and the page that makes the snippet.
+//! The scripts that other sites embed, and the page that generates the snippet.
 
 use crate::world::World;
 use causeway::keys::{KeyText, Kind};
 
 on_both_databases!(
-    scripts_may_be_loaded_by_every_site_and_are_kept_for_an_hour,
-    the_page_makes_a_snippet_for_a_button,
-    a_live_search_needs_a_public_key_and_shows_no_private_one,
+    embed_scripts_load_on_any_site_and_are_cached_for_an_hour,
+    the_embed_page_generates_a_button_snippet,
+    the_search_snippet_needs_a_public_key_and_never_shows_a_private_one,
 );
 
-async fn scripts_may_be_loaded_by_every_site_and_are_kept_for_an_hour(world: &World) {
+async fn embed_scripts_load_on_any_site_and_are_cached_for_an_hour(world: &World) {
     for name in ["button", "search"] {
         let script = world.client.get_plain(200, &format!("/embed/{name}.js")).await;
         assert_eq!(script.header("content-type"), "text/javascript; charset=utf-8");
@@ -19,14 +19,14 @@ async fn scripts_may_be_loaded_by_every_site_and_are_kept_for_an_hour(world: &Wo
         assert!(script.body.len() < 10_000);
         assert!(!script.headers.contains_key("set-cookie"));
         let tag = script.header("etag").to_owned();
-        let known = [("if-none-match", tag.as_str())];
+        let if_none_match = [("if-none-match", tag.as_str())];
         let again = world
             .client
             .send(
                 304,
                 &axum::http::Method::GET,
                 &format!("/embed/{name}.js"),
-                &known,
+                &if_none_match,
             )
             .await;
         assert!(again.body.is_empty());
@@ -34,7 +34,7 @@ async fn scripts_may_be_loaded_by_every_site_and_are_kept_for_an_hour(world: &Wo
     world.client.get_plain(404, "/embed/other.js").await;
 }
 
-async fn the_page_makes_a_snippet_for_a_button(world: &World) {
+async fn the_embed_page_generates_a_button_snippet(world: &World) {
     world.load_demo().await;
     let page = world.client.get_plain(200, "/developers/embed").await.text();
     assert!(
@@ -95,7 +95,7 @@ async fn the_page_makes_a_snippet_for_a_button(world: &World) {
     assert!(!page.contains("<script>") && !page.contains("<b>"), "{page}");
 }
 
-async fn a_live_search_needs_a_public_key_and_shows_no_private_one(world: &World) {
+async fn the_search_snippet_needs_a_public_key_and_never_shows_a_private_one(world: &World) {
     world.load_demo().await;
     let page = world
         .client

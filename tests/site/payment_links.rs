@@ -1,4 +1,4 @@
-//! Gifts that are paid elsewhere: the operator's address, or the nonprofit's own.
+//! Donations that are paid on another site: the operator's link or the nonprofit's own.
 
 use crate::client::Client;
 use crate::dashboard::visitor::{Visitor, hidden};
@@ -7,39 +7,37 @@ use causeway::app::App;
 use causeway::gifts::provider::Provider;
 
 on_both_databases!(
-    people_are_sent_to_the_operators_address_and_nothing_is_taken_here,
-    the_own_address_of_a_nonprofit_wins,
-    a_provider_that_is_down_loses_nothing_and_charges_nothing_twice,
+    donors_are_redirected_to_the_configured_link_and_nothing_is_charged,
+    the_link_of_a_nonprofit_takes_precedence,
+    an_unreachable_provider_loses_nothing_and_charges_nothing_twice,
 );
 
-/// A server over the same store that sends people to an address.
+/// A visitor of a server with the same database that redirects donors to a link.
 async fn sending(world: &World) -> Visitor {
     let mut config = world.app.config.clone();
     config.giving = Provider::Link("https://pay.example.org/{ein}?a={amount}&g={gift}&s={slug}".to_owned());
     let app = App::build(config).await.unwrap();
-    Visitor::of(&Client::new(&app, &world.client.key))
+    Visitor::with_client(&Client::new(&app, &world.client.key))
 }
 
 async fn start(visitor: &Visitor, slug: &str) -> String {
     let form = visitor.get(200, &format!("/{slug}/give")).await.text();
     let fields = [("amount", "12.50"), ("once", &hidden(&form, "once"))];
-    let answer = visitor.post(303, &format!("/{slug}/give"), &fields).await;
-    answer.header("location").to_owned()
+    let response = visitor.post(303, &format!("/{slug}/give"), &fields).await;
+    response.header("location").to_owned()
 }
 
-async fn people_are_sent_to_the_operators_address_and_nothing_is_taken_here(world: &World) {
+async fn donors_are_redirected_to_the_configured_link_and_nothing_is_charged(world: &World) {
     world.load_demo().await;
     let visitor = sending(world).await;
-    let gift = start(&visitor, "american-red-cross").await;
-    let id = gift.strip_prefix("/gifts/").unwrap();
-    let page = visitor.get(200, &gift).await.text();
-    let address =
-        format!("https://pay.example.org/530196605?a=12%2E50&#38;g={id}&#38;s=american%2Dred%2Dcross");
-    assert!(
-        page.contains(&address) && !page.contains("no money moves"),
-        "{page}"
-    );
-    visitor.post(303, &gift, &[("card", "4242424242424242")]).await;
+    let donation = start(&visitor, "american-red-cross").await;
+    let id = donation.strip_prefix("/gifts/").unwrap();
+    let page = visitor.get(200, &donation).await.text();
+    let url = format!("https://pay.example.org/530196605?a=12%2E50&#38;g={id}&#38;s=american%2Dred%2Dcross");
+    assert!(page.contains(&url) && !page.contains("no money moves"), "{page}");
+    visitor
+        .post(303, &donation, &[("card", "4242424242424242")])
+        .await;
     assert_eq!(
         world.texts("select state || ' ' || provider from gifts").await,
         ["started link"]
@@ -47,20 +45,20 @@ async fn people_are_sent_to_the_operators_address_and_nothing_is_taken_here(worl
     assert!(world.texts("select source from journal").await.is_empty());
 }
 
-async fn the_own_address_of_a_nonprofit_wins(world: &World) {
+async fn the_link_of_a_nonprofit_takes_precedence(world: &World) {
     world.load_demo().await;
     let line = r#"{"ein":"530196605","donateUrl":"https://give.redcross.example/?amount={amount}"}"#;
     world.import_nonprofits(line).await.unwrap();
     let visitor = sending(world).await;
-    let gift = start(&visitor, "american-red-cross").await;
-    let page = visitor.get(200, &gift).await.text();
+    let donation = start(&visitor, "american-red-cross").await;
+    let page = visitor.get(200, &donation).await.text();
     assert!(
         page.contains("https://give.redcross.example/?amount=12%2E50"),
         "{page}"
     );
-    let told = world.client.details(200, "530196605").await;
+    let details = world.client.details(200, "530196605").await;
     assert!(
-        !String::from_utf8_lossy(&told.body).contains("redcross.example"),
+        !String::from_utf8_lossy(&details.body).contains("redcross.example"),
         "only the pages of giving tell it"
     );
     world
@@ -69,7 +67,7 @@ async fn the_own_address_of_a_nonprofit_wins(world: &World) {
         .unwrap();
     assert!(
         visitor
-            .get(200, &gift)
+            .get(200, &donation)
             .await
             .text()
             .contains("https://pay.example.org/530196605")
@@ -88,29 +86,33 @@ async fn the_own_address_of_a_nonprofit_wins(world: &World) {
     }
 }
 
-async fn a_provider_that_is_down_loses_nothing_and_charges_nothing_twice(world: &World) {
+async fn an_unreachable_provider_loses_nothing_and_charges_nothing_twice(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
-    let gift = start(&visitor, "american-red-cross").await;
+    let donation = start(&visitor, "american-red-cross").await;
     for _ in 0..3 {
         let page = visitor
-            .post(503, &gift, &[("card", "4000 0000 0000 0119")])
+            .post(503, &donation, &[("card", "4000 0000 0000 0119")])
             .await
             .text();
-        for told in [
+        for expected in [
             "cannot be reached",
             "Nothing was charged",
             "value=\"4000 0000 0000 0119\"",
             "$12.50",
         ] {
-            assert!(page.contains(told), "{told}: {page}");
+            assert!(page.contains(expected), "{expected}: {page}");
         }
     }
     assert_eq!(world.texts("select state from gifts").await, ["started"]);
     for _ in 0..2 {
-        visitor.post(303, &gift, &[("card", "4242424242424242")]).await;
+        visitor
+            .post(303, &donation, &[("card", "4242424242424242")])
+            .await;
     }
-    visitor.post(303, &gift, &[("card", "4000 0000 0000 0119")]).await;
+    visitor
+        .post(303, &donation, &[("card", "4000 0000 0000 0119")])
+        .await;
     assert_eq!(
         world.texts("select cast(amount as text) from journal").await,
         ["1250"]

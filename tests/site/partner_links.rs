@@ -1,20 +1,20 @@
-//! Links of partners: what they ask for is honoured, and people are led back only to where a partner is at home.
+//! Donate links of partners: their parameters are honored, and donors are redirected only to registered origins.
 
 use crate::dashboard::visitor::{Visitor, hidden};
 use crate::world::World;
 use causeway::partners::{Origin, store};
 
 on_both_databases!(
-    every_parameter_of_a_donate_link_is_honoured,
-    nobody_is_led_to_where_no_partner_is_at_home,
-    an_origin_that_was_taken_back_is_left_at_once,
-    words_that_are_too_long_to_be_given_back_are_refused_on_a_clear_page,
-    a_page_hands_what_its_link_asked_for_on_to_the_form,
+    every_parameter_of_a_donate_link_is_honored,
+    donors_are_never_redirected_to_an_unregistered_origin,
+    a_removed_origin_stops_working_immediately,
+    oversized_partner_parameters_are_refused_with_a_clear_page,
+    a_profile_passes_its_link_parameters_to_the_form,
     a_partner_registers_origins_on_the_dashboard,
 );
 
 const GIVE: &str = "/american-red-cross/give";
-const WORKS: &str = "4242424242424242";
+const VALID_CARD: &str = "4242424242424242";
 const SHOP: &str = "https://shop.example.org";
 
 async fn register(world: &World, origin: &str) {
@@ -24,16 +24,16 @@ async fn register(world: &World, origin: &str) {
         .unwrap();
 }
 
-/// Starts a gift by a link; the address of its page.
+/// Starts a donation from a link and returns the path of its payment page.
 async fn start(visitor: &Visitor, query: &str) -> String {
-    let address = format!("{GIVE}?{query}");
-    let form = visitor.get(200, &address).await.text();
+    let url = format!("{GIVE}?{query}");
+    let form = visitor.get(200, &url).await.text();
     let fields = [("amount", "20"), ("once", &hidden(&form, "once"))];
-    let answer = visitor.post(303, &address, &fields).await;
-    answer.header("location").to_owned()
+    let response = visitor.post(303, &url, &fields).await;
+    response.header("location").to_owned()
 }
 
-async fn every_parameter_of_a_donate_link_is_honoured(world: &World) {
+async fn every_parameter_of_a_donate_link_is_honored(world: &World) {
     world.load_demo().await;
     register(world, SHOP).await;
     let visitor = Visitor::new(world);
@@ -42,7 +42,7 @@ async fn every_parameter_of_a_donate_link_is_honoured(world: &World) {
          &partner_metadata=%7B%22a%22%3A1%7D&success_url=https%3A%2F%2Fshop.example.org%2Fthanks%3Fx%3D1\
          &exit_url=https%3A%2F%2Fshop.example.org%2Fcart";
     let form = visitor.get(200, &format!("{GIVE}?{query}")).await.text();
-    for told in [
+    for expected in [
         "value=\"20\"",
         "$7<",
         "$77<",
@@ -54,42 +54,42 @@ async fn every_parameter_of_a_donate_link_is_honoured(world: &World) {
         "https://shop.example.org/cart?partner_donation_id=order-17&#38;partner_metadata=%7B%22a%22%3A1%7D",
         "Back to shop.example.org",
     ] {
-        assert!(form.contains(told), "{told}: {form}");
+        assert!(form.contains(expected), "{expected}: {form}");
     }
     assert!(!form.contains("nobody has registered"), "{form}");
     assert!(form.contains("amount=7&#38;suggestedAmounts=7,77"), "{form}");
-    let address = format!("{GIVE}?{query}");
+    let url = format!("{GIVE}?{query}");
     let few = [
         ("amount", "4"),
         ("once", &hidden(&form, "once")),
         ("name", "Eve & Co"),
     ];
-    let again = visitor.post(422, &address, &few).await.text();
-    for told in [
+    let again = visitor.post(422, &url, &few).await.text();
+    for expected in [
         "at least $5.00",
         "For the river",
         "value=\"Eve &#38; Co\"",
         "$77<",
         "success_url=",
     ] {
-        assert!(again.contains(told), "{told}: {again}");
+        assert!(again.contains(expected), "{expected}: {again}");
     }
-    let gift = start(&visitor, query).await;
-    let page = visitor.get(200, &gift).await;
+    let donation = start(&visitor, query).await;
+    let page = visitor.get(200, &donation).await;
     assert!(
         page.header("content-security-policy")
             .contains("form-action 'self' https://shop.example.org;")
     );
     assert!(page.text().contains("order-17") && page.text().contains("boats"));
-    let id = gift.strip_prefix("/gifts/").unwrap();
+    let id = donation.strip_prefix("/gifts/").unwrap();
     let back = format!(
         "{SHOP}/thanks?x=1&gift_id={id}&partner_donation_id=order-17&partner_metadata=%7B%22a%22%3A1%7D"
     );
     for _ in 0..2 {
-        let paid = visitor.post(303, &gift, &[("card", WORKS)]).await;
+        let paid = visitor.post(303, &donation, &[("card", VALID_CARD)]).await;
         assert_eq!(paid.header("location"), back);
     }
-    let receipt = visitor.get(200, &gift).await.text();
+    let receipt = visitor.get(200, &donation).await.text();
     assert!(
         receipt.contains("Thank you") && receipt.contains(&back.replace('&', "&#38;")),
         "{receipt}"
@@ -105,7 +105,7 @@ async fn every_parameter_of_a_donate_link_is_honoured(world: &World) {
     assert_eq!(line["designation"], "boats");
 }
 
-async fn nobody_is_led_to_where_no_partner_is_at_home(world: &World) {
+async fn donors_are_never_redirected_to_an_unregistered_origin(world: &World) {
     world.load_demo().await;
     register(world, SHOP).await;
     register(world, "http://localhost:3000").await;
@@ -130,16 +130,16 @@ async fn nobody_is_led_to_where_no_partner_is_at_home(world: &World) {
         let query = format!("success_url={hostile}&exit_url={hostile}");
         let form = visitor.get(200, &format!("{GIVE}?{query}")).await.text();
         assert!(form.contains("nobody has registered"), "{hostile}: {form}");
-        let gift = start(&visitor, &query).await;
-        let page = visitor.get(200, &gift).await;
+        let donation = start(&visitor, &query).await;
+        let page = visitor.get(200, &donation).await;
         assert!(
             page.header("content-security-policy")
                 .contains("form-action 'self';"),
             "{hostile}"
         );
-        let paid = visitor.post(303, &gift, &[("card", WORKS)]).await;
-        assert_eq!(paid.header("location"), gift, "{hostile}");
-        let receipt = visitor.get(200, &gift).await.text();
+        let paid = visitor.post(303, &donation, &[("card", VALID_CARD)]).await;
+        assert_eq!(paid.header("location"), donation, "{hostile}");
+        let receipt = visitor.get(200, &donation).await.text();
         assert!(
             receipt.contains("Thank you") && receipt.contains("nobody has registered"),
             "{receipt}"
@@ -149,44 +149,44 @@ async fn nobody_is_led_to_where_no_partner_is_at_home(world: &World) {
             "{receipt}"
         );
     }
-    let gift = start(&visitor, "success_url=http%3A%2F%2FLOCALHOST%3A3000").await;
-    let paid = visitor.post(303, &gift, &[("card", WORKS)]).await;
-    let id = gift.strip_prefix("/gifts/").unwrap();
+    let donation = start(&visitor, "success_url=http%3A%2F%2FLOCALHOST%3A3000").await;
+    let paid = visitor.post(303, &donation, &[("card", VALID_CARD)]).await;
+    let id = donation.strip_prefix("/gifts/").unwrap();
     assert_eq!(
         paid.header("location"),
         format!("http://localhost:3000/?gift_id={id}")
     );
-    // A line break never gets so far as to be kept: what is left of it leads to the partner alone.
-    let gift = start(
+    // Line breaks are removed, so that the rest still leads to the partner.
+    let donation = start(
         &visitor,
         "success_url=https%3A%2F%2Fshop.example.org%2F%0D%0ASet-Cookie",
     )
     .await;
-    let paid = visitor.post(303, &gift, &[("card", WORKS)]).await;
+    let paid = visitor.post(303, &donation, &[("card", VALID_CARD)]).await;
     assert!(
         paid.header("location")
             .starts_with("https://shop.example.org/Set-Cookie?gift_id=")
     );
 }
 
-async fn an_origin_that_was_taken_back_is_left_at_once(world: &World) {
+async fn a_removed_origin_stops_working_immediately(world: &World) {
     world.load_demo().await;
     register(world, SHOP).await;
     let visitor = Visitor::new(world);
-    let gift = start(&visitor, "success_url=https%3A%2F%2Fshop.example.org").await;
+    let donation = start(&visitor, "success_url=https%3A%2F%2Fshop.example.org").await;
     store::remove(&world.app.db, world.account, SHOP).await.unwrap();
-    let paid = visitor.post(303, &gift, &[("card", WORKS)]).await;
-    assert_eq!(paid.header("location"), gift);
+    let paid = visitor.post(303, &donation, &[("card", VALID_CARD)]).await;
+    assert_eq!(paid.header("location"), donation);
     assert!(
         visitor
-            .get(200, &gift)
+            .get(200, &donation)
             .await
             .text()
             .contains("nobody has registered")
     );
 }
 
-async fn words_that_are_too_long_to_be_given_back_are_refused_on_a_clear_page(world: &World) {
+async fn oversized_partner_parameters_are_refused_with_a_clear_page(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
     let most = "x".repeat(2_000);
@@ -197,13 +197,13 @@ async fn words_that_are_too_long_to_be_given_back_are_refused_on_a_clear_page(wo
         ("exit_url", 2_001),
         ("partner_donation_id", 256),
     ] {
-        let address = format!("{GIVE}?{name}={}", "x".repeat(length));
-        let page = visitor.get(400, &address).await.text();
+        let url = format!("{GIVE}?{name}={}", "x".repeat(length));
+        let page = visitor.get(400, &url).await.text();
         assert!(page.contains(name) && page.contains("characters"), "{page}");
         visitor
             .post(
                 400,
-                &address,
+                &url,
                 &[("amount", "5"), ("once", "0190f5a0-0000-7000-8000-000000000003")],
             )
             .await;
@@ -211,7 +211,7 @@ async fn words_that_are_too_long_to_be_given_back_are_refused_on_a_clear_page(wo
     assert_eq!(world.texts("select state from gifts").await, ["started"]);
 }
 
-async fn a_page_hands_what_its_link_asked_for_on_to_the_form(world: &World) {
+async fn a_profile_passes_its_link_parameters_to_the_form(world: &World) {
     world.load_demo().await;
     let page = world
         .client
