@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use causeway::http::credentials::Credentials;
 use causeway::http::public_key::{Create, Fundraisers};
-use causeway::server::request_log::TrailLayer;
+use causeway::server::request_log::RequestLogLayer;
 use platform::ids::{AccountId, KeyId};
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn client(world: &World) -> Client {
     let router = Router::new()
         .route("/v0.2/create", post(create))
         .route("/v0.2/change", post(change))
-        .layer(TrailLayer {
+        .layer(RequestLogLayer {
             app: world.app.clone(),
         })
         .with_state(world.app.clone());
