@@ -41,7 +41,7 @@ const FEATURED: usize = 6;
 const FEATURED_AMONG: u32 = 300;
 
 #[derive(Template)]
-#[template(path = "search/home.html")]
+#[template(path = "site/home.html")]
 struct Home<'a> {
     frame: Frame,
     meta: Meta,
@@ -51,7 +51,7 @@ struct Home<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "search/results.html")]
+#[template(path = "site/results.html")]
 struct Results<'a> {
     frame: Frame,
     meta: Meta,

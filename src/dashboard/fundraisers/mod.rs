@@ -35,7 +35,7 @@ const LIST: &str = "/dashboard/fundraisers";
 const TAKE: u64 = 20;
 
 #[derive(Template)]
-#[template(path = "fundraisers/list.html")]
+#[template(path = "dashboard/fundraisers/list.html")]
 struct List {
     frame: Frame,
     fundraisers: Vec<FundraiserView>,
@@ -43,7 +43,7 @@ struct List {
 }
 
 #[derive(Template)]
-#[template(path = "fundraisers/one.html")]
+#[template(path = "dashboard/fundraisers/fundraiser.html")]
 struct One {
     frame: Frame,
     fundraiser: FundraiserView,
