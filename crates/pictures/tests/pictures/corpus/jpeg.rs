@@ -1,4 +1,4 @@
-//! JPEG files, marker by marker. Every block says "no change", which takes a bit, so large pictures are short.
+//! Builds JPEG files segment by segment. Each block takes one or two bits, so that large pictures are short.
 
 pub struct Jpeg {
     bytes: Vec<u8>,
@@ -8,34 +8,35 @@ pub struct Jpeg {
 }
 
 impl Jpeg {
-    /// Three colors, baseline.
+    /// Starts a baseline picture with three components.
     pub fn new(width: u16, height: u16) -> Jpeg {
-        Jpeg::of(width, height, 3, false)
+        Jpeg::with_components(width, height, 3, false)
     }
 
+    /// Starts a progressive picture with three components.
     pub fn progressive(width: u16, height: u16) -> Jpeg {
-        Jpeg::of(width, height, 3, true)
+        Jpeg::with_components(width, height, 3, true)
     }
 
-    pub fn of(width: u16, height: u16, components: u8, is_progressive: bool) -> Jpeg {
-        let mut jpeg = Jpeg::empty();
+    pub fn with_components(width: u16, height: u16, components: u8, is_progressive: bool) -> Jpeg {
+        let mut jpeg = Jpeg::tables_only();
         jpeg.components = components;
         jpeg.is_progressive = is_progressive;
         jpeg.blocks = usize::from(width).div_ceil(8) * usize::from(height).div_ceil(8);
         jpeg.frame(width, height)
     }
 
-    /// Tables alone. One code of one bit in each: nothing changes, the block ends.
-    pub fn empty() -> Jpeg {
+    /// Starts a file with tables but without a frame. The only code has one bit and means "no change" or "end of block".
+    pub fn tables_only() -> Jpeg {
         let jpeg = Jpeg {
             bytes: vec![0xFF, 0xD8],
             components: 3,
             blocks: 0,
             is_progressive: false,
         };
-        let steps = [&[0][..], &[1; 64]].concat();
+        let quantization = [&[0][..], &[1; 64]].concat();
         let codes = |class: u8| [&[class, 1][..], &[0; 15], &[0]].concat();
-        jpeg.segment(0xDB, &steps)
+        jpeg.segment(0xDB, &quantization)
             .segment(0xC4, &codes(0x00))
             .segment(0xC4, &codes(0x10))
     }
@@ -66,28 +67,28 @@ impl Jpeg {
         self
     }
 
-    /// The scan that the frame promises.
+    /// Adds a scan of all blocks of the frame.
     pub fn scan(self) -> Jpeg {
         let bits = if self.is_progressive { 1 } else { 2 };
         let length = (self.blocks * usize::from(self.components) * bits).div_ceil(8);
-        self.scan_of(length)
+        self.scan_with_length(length)
     }
 
-    /// A scan of all components with so many bytes.
-    pub fn scan_of(self, length: usize) -> Jpeg {
-        let mut head = vec![self.components];
+    /// Adds a scan of all components with this many bytes.
+    pub fn scan_with_length(self, length: usize) -> Jpeg {
+        let mut header = vec![self.components];
         for component in 1..=self.components {
-            head.extend([component, 0x00]);
+            header.extend([component, 0x00]);
         }
         let last = if self.is_progressive { 0 } else { 63 };
-        head.extend([0, last, 0]);
-        let mut jpeg = self.segment(0xDA, &head);
+        header.extend([0, last, 0]);
+        let mut jpeg = self.segment(0xDA, &header);
         jpeg.bytes.resize(jpeg.bytes.len() + length, 0);
         jpeg
     }
 
-    /// Scans that bring nothing new to the first component.
-    pub fn refinements(mut self, count: usize) -> Jpeg {
+    /// Adds scans of the first component that change nothing.
+    pub fn empty_scans(mut self, count: usize) -> Jpeg {
         let length = self.blocks.div_ceil(8).min((9 << 20) / count);
         for _ in 0..count {
             self = self.segment(0xDA, &[1, 1, 0x00, 1, 63, 0]);
@@ -97,7 +98,7 @@ impl Jpeg {
         self
     }
 
-    pub fn end(mut self) -> Vec<u8> {
+    pub fn finish(mut self) -> Vec<u8> {
         self.bytes.extend([0xFF, 0xD9]);
         self.bytes
     }
