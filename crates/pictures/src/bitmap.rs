@@ -4,7 +4,7 @@ use crate::orientation::Orientation;
 
 /// The meaning of the bytes of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Channels {
+pub(crate) enum Channels {
     Gray,
     GrayAlpha,
     Rgb,
@@ -13,7 +13,7 @@ pub enum Channels {
 
 /// A picture in memory, row by row from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bitmap {
+pub(crate) struct Bitmap {
     pub width: u32,
     pub height: u32,
     pub channels: Channels,
@@ -22,7 +22,7 @@ pub struct Bitmap {
 
 impl Channels {
     /// Returns the number of bytes per pixel.
-    pub fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         match self {
             Channels::Gray => 1,
             Channels::GrayAlpha => 2,
@@ -34,7 +34,7 @@ impl Channels {
 
 impl Bitmap {
     /// Creates a picture from the pixels of a `(width, height)` rectangle.
-    pub fn new((width, height): (u32, u32), channels: Channels, pixels: Vec<u8>) -> Bitmap {
+    pub(crate) fn new((width, height): (u32, u32), channels: Channels, pixels: Vec<u8>) -> Bitmap {
         assert_eq!(
             pixels.len(),
             width as usize * height as usize * channels.count(),
@@ -49,7 +49,7 @@ impl Bitmap {
     }
 
     /// Returns whether no pixel is transparent.
-    pub fn is_opaque(&self) -> bool {
+    pub(crate) fn is_opaque(&self) -> bool {
         match self.channels {
             Channels::Gray | Channels::Rgb => true,
             Channels::GrayAlpha => self
@@ -66,7 +66,7 @@ impl Bitmap {
     }
 
     /// Returns the picture turned upright.
-    pub fn oriented(self, orientation: Orientation) -> Bitmap {
+    pub(crate) fn oriented(self, orientation: Orientation) -> Bitmap {
         if orientation == Orientation::default() {
             return self;
         }

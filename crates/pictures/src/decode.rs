@@ -16,7 +16,7 @@ use std::io::Cursor;
 const MAX_PNG_OVERHEAD: usize = 8 << 20;
 
 /// Decodes a picture into a `(width, height)` that is not larger than its own.
-pub fn decode(bytes: &[u8], header: &Header, target: (u32, u32)) -> Result<Bitmap, PictureError> {
+pub(crate) fn decode(bytes: &[u8], header: &Header, target: (u32, u32)) -> Result<Bitmap, PictureError> {
     match header.format {
         Format::Png => decode_png(bytes, header, target),
         Format::Jpeg => jpeg::decode(bytes, target),

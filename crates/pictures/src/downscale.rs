@@ -12,7 +12,7 @@ const FRACTION_BITS: u32 = 48;
 
 /// The layout of input pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub(crate) enum Layout {
     /// The channels and nothing else.
     Packed(Channels),
     /// Red, green, blue, and a byte that is ignored.
@@ -20,7 +20,7 @@ pub enum Layout {
 }
 
 /// Downscales a picture that is in memory as a whole.
-pub fn downscale(pixels: Vec<u8>, layout: Layout, size: (u32, u32), target: (u32, u32)) -> Bitmap {
+pub(crate) fn downscale(pixels: Vec<u8>, layout: Layout, size: (u32, u32), target: (u32, u32)) -> Bitmap {
     if size == target
         && let Layout::Packed(channels) = layout
     {
@@ -34,7 +34,7 @@ pub fn downscale(pixels: Vec<u8>, layout: Layout, size: (u32, u32), target: (u32
 }
 
 /// Returns the size with the same proportions whose longer side is at most `max_side`; never enlarges.
-pub fn fit_within(width: u32, height: u32, max_side: u32) -> (u32, u32) {
+pub(crate) fn fit_within(width: u32, height: u32, max_side: u32) -> (u32, u32) {
     let side = width.max(height);
     if side <= max_side {
         return (width, height);
@@ -47,7 +47,7 @@ pub fn fit_within(width: u32, height: u32, max_side: u32) -> (u32, u32) {
 }
 
 /// Downscales a picture whose rows arrive one by one.
-pub struct Downscaler {
+pub(crate) struct Downscaler {
     layout: Layout,
     size: (u32, u32),
     target: (u32, u32),
@@ -72,7 +72,7 @@ struct Boundary {
 
 impl Downscaler {
     /// Creates a downscaler from one `(width, height)` to another that is not larger.
-    pub fn new(size: (u32, u32), target: (u32, u32), layout: Layout) -> Downscaler {
+    pub(crate) fn new(size: (u32, u32), target: (u32, u32), layout: Layout) -> Downscaler {
         let is_same_size = size == target;
         let length = if is_same_size {
             0
@@ -93,7 +93,7 @@ impl Downscaler {
     }
 
     /// Adds the next row.
-    pub fn push_row(&mut self, row: &[u8]) {
+    pub(crate) fn push_row(&mut self, row: &[u8]) {
         if self.size == self.target {
             self.copy_row(row);
             return;
@@ -112,7 +112,7 @@ impl Downscaler {
     }
 
     /// Returns the downscaled picture after the last row was added.
-    pub fn finish(self) -> Bitmap {
+    pub(crate) fn finish(self) -> Bitmap {
         Bitmap::new(self.target, self.layout.channels(), self.pixels)
     }
 

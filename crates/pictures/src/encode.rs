@@ -9,7 +9,7 @@ const JPEG_QUALITY: u8 = 85;
 const MAX_FULL_COLOR_PIXELS: u64 = 1_000_000;
 
 /// Encodes a picture as a JPEG; transparency is dropped.
-pub fn encode_jpeg(bitmap: &Bitmap) -> Result<Vec<u8>, EncodingError> {
+pub(crate) fn encode_jpeg(bitmap: &Bitmap) -> Result<Vec<u8>, EncodingError> {
     let gray: Vec<u8>;
     let (pixels, color) = match bitmap.channels {
         Channels::Gray => (&bitmap.pixels, ColorType::Luma),
@@ -34,7 +34,7 @@ pub fn encode_jpeg(bitmap: &Bitmap) -> Result<Vec<u8>, EncodingError> {
 }
 
 /// Encodes a picture as a PNG.
-pub fn encode_png(
+pub(crate) fn encode_png(
     bitmap: &Bitmap,
     compression: Compression,
     filter: Filter,

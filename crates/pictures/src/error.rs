@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why a picture was refused. Each message tells the sender what to send instead.
+/// The reason for which a picture was refused. Each message says what to send instead.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum PictureError {
     #[error("the picture is not valid base64; send base64 text or a data URL")]

@@ -1,7 +1,7 @@
 //! Reads the header of a picture and decides whether it is worth decoding.
 //!
 //! The format is detected from the first bytes. The reader of each format walks over the whole file without decoding it, so
-//! that what the decoder gets ends where the picture ends, is a single still picture, and has a single size.
+//! that the decoder receives a single still picture of a single size, and nothing after its end.
 
 mod jpeg;
 mod parts;

@@ -6,12 +6,12 @@
 mod bit_reader;
 mod coefficients;
 mod color;
-pub mod frame;
+pub(crate) mod frame;
 mod huffman;
 mod inverse_dct;
 mod plane;
 mod scan;
-pub mod segments;
+pub(crate) mod segments;
 mod tables;
 
 use self::coefficients::CoefficientBuffer;
@@ -26,7 +26,7 @@ use crate::bitmap::Bitmap;
 use crate::error::PictureError;
 
 /// Decodes a JPEG into a `(width, height)` that is not larger than its own.
-pub fn decode(bytes: &[u8], target: (u32, u32)) -> Result<Bitmap, PictureError> {
+pub(crate) fn decode(bytes: &[u8], target: (u32, u32)) -> Result<Bitmap, PictureError> {
     let mut decoder = Decoder {
         target,
         tables: Tables::default(),

@@ -7,13 +7,13 @@ use crate::encode::encode_png;
 use png::{Compression, EncodingError, Filter};
 
 /// Returns the width of a text in pixels.
-pub fn text_width(text: &str, size: f32) -> f32 {
+pub(super) fn text_width(text: &str, size: f32) -> f32 {
     text.chars().map(|c| FONT.advance(c, size)).sum()
 }
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug)]
-pub struct Area {
+pub(super) struct Area {
     pub x: f32,
     pub y: f32,
     pub width: f32,
@@ -22,16 +22,16 @@ pub struct Area {
 
 /// A picture to draw on.
 #[derive(Debug)]
-pub struct Canvas(Bitmap);
+pub(super) struct Canvas(Bitmap);
 
 impl Canvas {
     /// Creates a canvas filled with one color.
-    pub fn new(width: u32, height: u32, background: Color) -> Canvas {
+    pub(super) fn new(width: u32, height: u32, background: Color) -> Canvas {
         let pixels = rgb(background).repeat(width as usize * height as usize);
         Canvas(Bitmap::new((width, height), Channels::Rgb, pixels))
     }
 
-    pub fn draw_circle(&mut self, (x, y): (f32, f32), radius: f32, color: Color) {
+    pub(super) fn draw_circle(&mut self, (x, y): (f32, f32), radius: f32, color: Color) {
         let range = |center: f32, end: u32| {
             let first = (center - radius - 1.0).clamp(0.0, end as f32) as u32;
             first..(center + radius + 2.0).clamp(0.0, end as f32) as u32
@@ -45,7 +45,7 @@ impl Canvas {
     }
 
     /// Draws a horizontal bar with round ends.
-    pub fn draw_bar(&mut self, area: Area, color: Color) {
+    pub(super) fn draw_bar(&mut self, area: Area, color: Color) {
         let Area { x, y, width, height } = area;
         let radius = height / 2.0;
         let width = width.max(height);
@@ -60,7 +60,7 @@ impl Canvas {
     }
 
     /// Draws one line of text that begins at `x` on the baseline `y`.
-    pub fn draw_text(&mut self, text: &str, (mut x, y): (f32, f32), size: f32, color: Color) {
+    pub(super) fn draw_text(&mut self, text: &str, (mut x, y): (f32, f32), size: f32, color: Color) {
         for c in text.chars() {
             FONT.draw(c, size, (x, y), |column, row, coverage| {
                 if let (Ok(column), Ok(row)) = (column.try_into(), row.try_into()) {
@@ -86,7 +86,7 @@ impl Canvas {
     }
 
     /// Encodes the picture as a PNG.
-    pub fn to_png(&self) -> Result<Vec<u8>, EncodingError> {
+    pub(super) fn to_png(&self) -> Result<Vec<u8>, EncodingError> {
         // Filters do not pay off for large areas of a single color.
         encode_png(&self.0, Compression::Balanced, Filter::NoFilter)
     }

@@ -1,6 +1,6 @@
 //! Measures and draws the characters of the embedded font.
 //!
-//! Only what share cards need: there is no text shaping, and a character is one glyph.
+//! Supports only what share cards need: text is not shaped, and each character is one glyph.
 
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use std::collections::HashMap;
@@ -15,14 +15,14 @@ use truetype::tape::Read;
 use truetype::{Error, GlyphID};
 
 /// The font that comes with the crate.
-pub static FONT: LazyLock<Font> = LazyLock::new(|| {
+pub(super) static FONT: LazyLock<Font> = LazyLock::new(|| {
     let data = include_bytes!("../../fonts/Roboto-Medium.ttf");
     Font::read(data).expect("the embedded font is valid")
 });
 
 /// A TrueType font. Lengths in font units are scaled so that the distance from the highest to the lowest line of a glyph is
 /// the font size.
-pub struct Font {
+pub(super) struct Font {
     data: &'static [u8],
     glyph_ids: HashMap<u32, GlyphID>,
     /// The start of each glyph in the data, followed by the end of the last one.
@@ -88,12 +88,12 @@ impl Font {
     }
 
     /// Returns whether the font has a glyph for a character.
-    pub fn has_glyph(&self, c: char) -> bool {
+    pub(super) fn has_glyph(&self, c: char) -> bool {
         self.glyph_id(c) != 0
     }
 
     /// Returns the distance from a character to the next one, in pixels.
-    pub fn advance(&self, c: char, size: f32) -> f32 {
+    pub(super) fn advance(&self, c: char, size: f32) -> f32 {
         let (advance, _) = self.metrics.get(self.glyph_id(c));
         f32::from(advance) * size / self.line_height
     }
@@ -102,7 +102,7 @@ impl Font {
     ///
     /// Calls `plot` with the column, the row and the coverage of each pixel in the bounding box. The coverage is 0 outside of
     /// the glyph and 1 or more inside.
-    pub fn draw(&self, c: char, size: f32, (x, y): (f32, f32), mut plot: impl FnMut(i32, i32, f32)) {
+    pub(super) fn draw(&self, c: char, size: f32, (x, y): (f32, f32), mut plot: impl FnMut(i32, i32, f32)) {
         let mut curves = Vec::new();
         self.outline(self.glyph_id(c), &mut curves);
         let scale = size / self.line_height;

@@ -2,11 +2,11 @@
 
 /// A color in sRGB, as `0xRRGGBB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Color(pub u32);
+pub(super) struct Color(pub u32);
 
 /// Colors that go together.
 #[derive(Clone, Copy, Debug)]
-pub struct ColorScheme {
+pub(super) struct ColorScheme {
     pub background: Color,
     /// Shapes that are darker than the background.
     pub dark: Color,
@@ -45,12 +45,12 @@ const SCHEMES: [ColorScheme; 12] = [
 ];
 
 /// Returns the color scheme for a seed.
-pub const fn scheme_for(seed: u128) -> ColorScheme {
+pub(super) const fn scheme_for(seed: u128) -> ColorScheme {
     SCHEMES[(mix_seed(seed) % SCHEMES.len() as u64) as usize]
 }
 
 /// Spreads a seed over 64 bits, so that IDs that differ in one digit look different.
-pub const fn mix_seed(seed: u128) -> u64 {
+pub(super) const fn mix_seed(seed: u128) -> u64 {
     let mut bits = (seed >> 64) as u64 ^ seed as u64;
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -7,7 +7,7 @@ use std::fmt::Write;
 const MAX_TITLE_CHARS: usize = 120;
 
 /// Writes the opening tag of a picture and its title.
-pub fn open(svg: &mut String, width: u32, height: u32, title: &str) {
+pub(super) fn open(svg: &mut String, width: u32, height: u32, title: &str) {
     // Writing to a String cannot fail.
     let _ = write!(
         svg,
@@ -18,7 +18,7 @@ pub fn open(svg: &mut String, width: u32, height: u32, title: &str) {
 }
 
 /// Writes text into an element: markup is escaped, and characters that XML forbids are left out.
-pub fn push_escaped(svg: &mut String, text: &str) {
+pub(super) fn push_escaped(svg: &mut String, text: &str) {
     for c in text.chars() {
         match c {
             '&' => svg.push_str("&amp;"),

@@ -14,7 +14,7 @@ const BLOCK_COST: u64 = 14;
 const SINGLE_SCAN_BYTE_COST: u64 = 8;
 const MULTIPLE_SCAN_BYTE_COST: u64 = 28;
 
-pub fn read(bytes: &[u8]) -> Result<Properties, PictureError> {
+pub(super) fn read(bytes: &[u8]) -> Result<Properties, PictureError> {
     let mut segments = SegmentReader::new(bytes);
     let mut frame: Option<Frame> = None;
     let mut orientation = None;

@@ -47,7 +47,7 @@ pub enum Format {
 }
 
 /// The properties that the reader of a format found, before they are checked against the limits.
-pub struct Properties {
+pub(super) struct Properties {
     pub width: u32,
     pub height: u32,
     pub orientation: Orientation,
@@ -58,7 +58,7 @@ pub struct Properties {
 }
 
 /// The estimated cost of decoding.
-pub struct Cost {
+pub(super) struct Cost {
     /// The cost of the pixels and of the passes over them, whatever their content.
     pub pixels: u64,
     /// The cost of the bytes of the file.
@@ -79,7 +79,7 @@ impl Format {
 
 impl Properties {
     /// Checks the properties against the limits.
-    pub fn admit(self, format: Format) -> Result<Header, PictureError> {
+    pub(super) fn admit(self, format: Format) -> Result<Header, PictureError> {
         check_size(self.width, self.height)?;
         let pixels = u64::from(self.width) * u64::from(self.height);
         // Memory and cost of the same kind of picture are proportional to its pixels.
@@ -114,7 +114,7 @@ impl Properties {
 }
 
 /// Checks the size that a header claims; readers call this as soon as they know it.
-pub fn check_size(width: u32, height: u32) -> Result<(), PictureError> {
+pub(super) fn check_size(width: u32, height: u32) -> Result<(), PictureError> {
     if width == 0 || height == 0 {
         return Err(PictureError::Damaged);
     }
@@ -125,11 +125,11 @@ pub fn check_size(width: u32, height: u32) -> Result<(), PictureError> {
 }
 
 /// Reads a big-endian number.
-pub fn be32(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn be32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
 /// Reads a little-endian number.
-pub fn le32(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn le32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }

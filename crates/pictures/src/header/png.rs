@@ -15,7 +15,7 @@ const PIXEL_COST: u64 = 7;
 const INTERLACED_PIXEL_COST: u64 = 13;
 const BYTE_COST: u64 = 12;
 
-pub fn read(bytes: &[u8]) -> Result<Properties, PictureError> {
+pub(super) fn read(bytes: &[u8]) -> Result<Properties, PictureError> {
     let mut position = SIGNATURE_LENGTH;
     let mut image_header: Option<ImageHeader> = None;
     let mut has_transparent_color = false;

@@ -15,7 +15,7 @@ const LOSSLESS_ALPHA_FLAG: u8 = 0x10;
 const LOSSLESS_COST: (u64, u64) = (8, 30);
 const LOSSY_COST: (u64, u64) = (12, 100);
 
-pub fn read(bytes: &[u8]) -> Result<Properties, PictureError> {
+pub(super) fn read(bytes: &[u8]) -> Result<Properties, PictureError> {
     let length = le32(bytes, 4).ok_or(PictureError::Damaged)? as usize + CHUNK_HEADER_LENGTH;
     let bytes = bytes.get(..length).ok_or(PictureError::Damaged)?;
     let mut position = RIFF_HEADER_LENGTH;

@@ -10,7 +10,7 @@ const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 ///
 /// After the end of the data it yields zeros; [`BitReader::is_past_end`] tells whether any of them were consumed.
 #[derive(Clone, Copy)]
-pub struct BitReader<'a> {
+pub(super) struct BitReader<'a> {
     data: &'a [u8],
     position: usize,
     /// The next bits, left-aligned, and how many of them are valid.
@@ -21,7 +21,7 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    pub fn new(data: &'a [u8], position: usize) -> BitReader<'a> {
+    pub(super) fn new(data: &'a [u8], position: usize) -> BitReader<'a> {
         BitReader {
             data,
             position,
@@ -32,13 +32,13 @@ impl<'a> BitReader<'a> {
     }
 
     /// Returns the position of the first byte that is not in the buffer yet.
-    pub fn position(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         self.position
     }
 
     /// Buffers at least 32 bits: enough for a code of 16 bits and the number of up to 16 bits after it.
     #[inline]
-    pub fn refill(&mut self) {
+    pub(super) fn refill(&mut self) {
         if self.bit_count >= 32 {
             return;
         }
@@ -85,19 +85,19 @@ impl<'a> BitReader<'a> {
 
     /// Returns the next bits, at least one, without consuming them.
     #[inline]
-    pub fn peek(&self, count: u32) -> usize {
+    pub(super) fn peek(&self, count: u32) -> usize {
         (self.buffer >> (64 - count)) as usize
     }
 
     #[inline]
-    pub fn skip(&mut self, count: u32) {
+    pub(super) fn skip(&mut self, count: u32) {
         self.buffer <<= count;
         self.bit_count -= count;
     }
 
     /// Reads up to 32 bits.
     #[inline]
-    pub fn read(&mut self, count: u32) -> u32 {
+    pub(super) fn read(&mut self, count: u32) -> u32 {
         if count == 0 {
             return 0;
         }
@@ -108,17 +108,17 @@ impl<'a> BitReader<'a> {
 
     /// Reads a signed number; see [`extend`].
     #[inline]
-    pub fn read_signed(&mut self, count: u32) -> i32 {
+    pub(super) fn read_signed(&mut self, count: u32) -> i32 {
         extend(self.read(count), count)
     }
 
     /// Returns whether bits after the end of the data were consumed.
-    pub fn is_past_end(&self) -> bool {
+    pub(super) fn is_past_end(&self) -> bool {
         self.padding > self.bit_count
     }
 
     /// Discards the buffered bits and continues after the next restart marker.
-    pub fn skip_restart_marker(&mut self) -> Option<()> {
+    pub(super) fn skip_restart_marker(&mut self) -> Option<()> {
         (self.buffer, self.bit_count, self.padding) = (0, 0, 0);
         loop {
             self.position += memchr::memchr(0xFF, self.data.get(self.position..)?)?;
@@ -137,7 +137,7 @@ impl<'a> BitReader<'a> {
 
 /// Converts bits to a signed number: those that begin with 0 are negative (ITU-T T.81, figure F.12).
 #[inline]
-pub fn extend(bits: u32, count: u32) -> i32 {
+pub(super) fn extend(bits: u32, count: u32) -> i32 {
     let (bits, threshold) = (bits as i32, 1 << count >> 1);
     if bits < threshold {
         bits - (1 << count) + 1

@@ -8,7 +8,7 @@ use super::inverse_dct::{BlockScale, InverseDct};
 
 /// A block of a scan.
 #[derive(Clone, Copy)]
-pub struct Block {
+pub(super) struct Block {
     /// The index of its component in the scan.
     pub scan_component: usize,
     /// Its place among the blocks of the component.
@@ -17,7 +17,7 @@ pub struct Block {
 }
 
 /// The coefficients of a component. They are addressed by block and by zigzag index.
-pub struct CoefficientBuffer {
+pub(super) struct CoefficientBuffer {
     columns: usize,
     /// For each zigzag index, its place among the stored values of a block.
     ///
@@ -32,7 +32,7 @@ pub struct CoefficientBuffer {
 }
 
 impl CoefficientBuffer {
-    pub fn new(frame: &Frame, component: &Component, scale: BlockScale) -> CoefficientBuffer {
+    pub(super) fn new(frame: &Frame, component: &Component, scale: BlockScale) -> CoefficientBuffer {
         let (columns, rows) = frame.padded_block_count(component);
         let retained = scale.retained_coefficients();
         let shared_slot = retained.count_ones() as u8;
@@ -55,19 +55,19 @@ impl CoefficientBuffer {
         }
     }
 
-    pub fn block_index(&self, block: Block) -> usize {
+    pub(super) fn block_index(&self, block: Block) -> usize {
         block.row * self.columns + block.column
     }
 
     /// Returns the coefficients of a block that are not zero, one bit for each zigzag index.
     #[inline]
-    pub fn nonzero(&self, block: usize) -> u64 {
+    pub(super) fn nonzero(&self, block: usize) -> u64 {
         self.nonzero[block]
     }
 
     /// Returns the coefficients up to the last retained one, one bit for each zigzag index.
     #[inline]
-    pub fn through_last_retained(&self) -> u64 {
+    pub(super) fn through_last_retained(&self) -> u64 {
         u64::MAX >> self.retained.leading_zeros()
     }
 
@@ -77,27 +77,27 @@ impl CoefficientBuffer {
     }
 
     #[inline]
-    pub fn set(&mut self, block: usize, index: usize, value: i32) {
+    pub(super) fn set(&mut self, block: usize, index: usize, value: i32) {
         self.nonzero[block] |= 1 << index;
         *self.value_mut(block, index) = value as i16;
     }
 
     /// Sets a lower bit of the DC coefficient.
-    pub fn refine_dc(&mut self, block: usize, bit: i32) {
+    pub(super) fn refine_dc(&mut self, block: usize, bit: i32) {
         self.nonzero[block] |= 1;
         *self.value_mut(block, 0) |= bit as i16;
     }
 
     /// Moves a coefficient away from zero.
     #[inline]
-    pub fn increase_magnitude(&mut self, block: usize, index: usize, by: i32) {
+    pub(super) fn increase_magnitude(&mut self, block: usize, index: usize, by: i32) {
         let value = self.value_mut(block, index);
         let sign = *value >> 15 | 1;
         *value = value.wrapping_add(sign.wrapping_mul(by as i16));
     }
 
     /// Adds the coefficients of a block to a transform.
-    pub fn load(&self, block: usize, transform: &mut InverseDct) {
+    pub(super) fn load(&self, block: usize, transform: &mut InverseDct) {
         let mut remaining = self.nonzero[block] & self.retained;
         while remaining != 0 {
             let index = remaining.trailing_zeros() as usize;

@@ -6,7 +6,7 @@ use crate::bitmap::{Bitmap, Channels};
 
 /// The color space of a JPEG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColorSpace {
+pub(super) enum ColorSpace {
     Gray,
     Rgb,
     YCbCr,
@@ -21,7 +21,7 @@ pub enum ColorSpace {
 
 impl ColorSpace {
     /// Detects the color space from the components and the color transform named by an Adobe segment.
-    pub fn detect(frame: &Frame, adobe_transform: Option<u8>, has_jfif: bool) -> ColorSpace {
+    pub(super) fn detect(frame: &Frame, adobe_transform: Option<u8>, has_jfif: bool) -> ColorSpace {
         let ids: Vec<u8> = frame.components.iter().map(|component| component.id).collect();
         match (ids.len(), adobe_transform) {
             (1, _) => ColorSpace::Gray,
@@ -36,7 +36,7 @@ impl ColorSpace {
     }
 
     /// Combines the planes, whose sizes may differ, into a picture.
-    pub fn to_bitmap(self, planes: Vec<Plane>, target: (u32, u32)) -> Bitmap {
+    pub(super) fn to_bitmap(self, planes: Vec<Plane>, target: (u32, u32)) -> Bitmap {
         if let (ColorSpace::Gray, [_]) = (self, &planes[..]) {
             let pixels = planes.into_iter().flat_map(|plane| plane.pixels).collect();
             return Bitmap::new(target, Channels::Gray, pixels);

@@ -4,7 +4,7 @@ use super::inverse_dct::BlockScale;
 
 /// The header of the whole picture.
 #[derive(Debug)]
-pub struct Frame {
+pub(crate) struct Frame {
     pub width: u32,
     pub height: u32,
     pub is_progressive: bool,
@@ -16,7 +16,7 @@ pub struct Frame {
 
 /// A component of the picture: brightness, or one of the colors.
 #[derive(Debug)]
-pub struct Component {
+pub(crate) struct Component {
     pub id: u8,
     /// Blocks of an MCU across and down.
     pub horizontal_sampling: u32,
@@ -27,7 +27,7 @@ pub struct Component {
 }
 
 /// The header of a pass over some components.
-pub struct Scan {
+pub(crate) struct Scan {
     pub components: Vec<ScanComponent>,
     /// The zigzag indices of the first and the last coefficient.
     pub spectral_start: u32,
@@ -40,7 +40,7 @@ pub struct Scan {
 
 /// A component of a scan and its Huffman tables.
 #[derive(Clone, Copy)]
-pub struct ScanComponent {
+pub(crate) struct ScanComponent {
     /// The index of the component in the frame.
     pub index: usize,
     pub dc_table: usize,
@@ -48,7 +48,7 @@ pub struct ScanComponent {
 }
 
 impl Frame {
-    pub fn read(segment: &[u8], is_progressive: bool) -> Option<Frame> {
+    pub(crate) fn read(segment: &[u8], is_progressive: bool) -> Option<Frame> {
         let [
             8,
             height_high,
@@ -105,7 +105,7 @@ impl Frame {
     }
 
     /// Returns the blocks of a component across and down, including those that only pad MCUs.
-    pub fn padded_block_count(&self, component: &Component) -> (usize, usize) {
+    pub(crate) fn padded_block_count(&self, component: &Component) -> (usize, usize) {
         (
             (self.mcu_count.0 * component.horizontal_sampling) as usize,
             (self.mcu_count.1 * component.vertical_sampling) as usize,
@@ -113,7 +113,7 @@ impl Frame {
     }
 
     /// Returns the exact width and height of the picture in samples of a component, in 256ths.
-    pub fn extent(&self, component: &Component) -> (u32, u32) {
+    pub(crate) fn extent(&self, component: &Component) -> (u32, u32) {
         (
             self.width * 256 * component.horizontal_sampling / self.max_sampling.0,
             self.height * 256 * component.vertical_sampling / self.max_sampling.1,
@@ -121,7 +121,7 @@ impl Frame {
     }
 
     /// Returns the number of blocks that a scan visits.
-    pub fn scan_block_count(&self, scan: &Scan) -> u64 {
+    pub(crate) fn scan_block_count(&self, scan: &Scan) -> u64 {
         let block_counts = scan
             .components
             .iter()
@@ -132,7 +132,7 @@ impl Frame {
     }
 
     /// Returns the bytes that all coefficients take that a target size needs.
-    pub fn coefficient_memory(&self, target: (u32, u32)) -> u64 {
+    pub(crate) fn coefficient_memory(&self, target: (u32, u32)) -> u64 {
         let bytes = self.components.iter().map(|component| {
             let (columns, rows) = self.padded_block_count(component);
             let retained = BlockScale::for_target(component.size, target).retained_coefficients();
@@ -146,13 +146,13 @@ impl Frame {
 
 impl Component {
     /// Returns the blocks across and down that hold samples.
-    pub fn block_count(&self) -> (u32, u32) {
+    pub(crate) fn block_count(&self) -> (u32, u32) {
         (self.size.0.div_ceil(8), self.size.1.div_ceil(8))
     }
 }
 
 impl Scan {
-    pub fn read(segment: &[u8], frame: &Frame) -> Option<Scan> {
+    pub(crate) fn read(segment: &[u8], frame: &Frame) -> Option<Scan> {
         let (count, rest) = segment.split_first()?;
         let (specifications, rest) = rest.split_at_checked(2 * usize::from(*count))?;
         let mut components: Vec<ScanComponent> = Vec::new();
@@ -200,7 +200,7 @@ impl Scan {
     }
 
     /// Returns whether the scan contains the whole picture.
-    pub fn is_complete(&self, frame: &Frame) -> bool {
+    pub(crate) fn is_complete(&self, frame: &Frame) -> bool {
         !frame.is_progressive && self.components.len() == frame.components.len()
     }
 }

@@ -6,7 +6,7 @@ use super::bit_reader::{BitReader, extend};
 const LOOKUP_BITS: u32 = 10;
 const LOOKUP_SIZE: usize = 1 << LOOKUP_BITS;
 
-pub struct HuffmanTable {
+pub(super) struct HuffmanTable {
     /// For the next bits, the symbol in the upper byte and the length of its code in the lower; 0 if the code is longer.
     lookup: Box<[u16; LOOKUP_SIZE]>,
     /// For the next bits, the coefficient that they hold in full.
@@ -20,7 +20,7 @@ pub struct HuffmanTable {
 ///
 /// The number of bits is 0 if the lookup did not find a whole coefficient.
 #[derive(Clone, Copy, Default)]
-pub struct CodedCoefficient {
+pub(super) struct CodedCoefficient {
     pub value: i16,
     pub zero_run: u8,
     pub bits: u8,
@@ -28,7 +28,7 @@ pub struct CodedCoefficient {
 
 impl HuffmanTable {
     /// Builds a table from the number of codes of each length and the symbols that they stand for.
-    pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<HuffmanTable> {
+    pub(super) fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<HuffmanTable> {
         let mut table = HuffmanTable {
             lookup: Box::new([0; LOOKUP_SIZE]),
             coefficient_lookup: Box::new([CodedCoefficient::default(); LOOKUP_SIZE]),
@@ -76,7 +76,7 @@ impl HuffmanTable {
 
     /// Reads the next symbol. The caller refills the reader before.
     #[inline]
-    pub fn read_symbol(&self, reader: &mut BitReader) -> Option<u32> {
+    pub(super) fn read_symbol(&self, reader: &mut BitReader) -> Option<u32> {
         let [mut length, mut symbol] = self.lookup[reader.peek(LOOKUP_BITS)].to_le_bytes().map(u32::from);
         if length == 0 {
             (length, symbol) = self.find_long_code(reader.peek(16) as u32)?;
@@ -97,7 +97,7 @@ impl HuffmanTable {
 
     /// Returns the coefficient at the reader's position without consuming it.
     #[inline]
-    pub fn peek_coefficient(&self, reader: &BitReader) -> CodedCoefficient {
+    pub(super) fn peek_coefficient(&self, reader: &BitReader) -> CodedCoefficient {
         self.coefficient_lookup[reader.peek(LOOKUP_BITS)]
     }
 }

@@ -15,13 +15,13 @@ const ROUNDING_BIAS: f32 = 8_388_608.0;
 
 /// The width and height in pixels that a block is rendered to, 1 to 8 each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockScale {
+pub(super) struct BlockScale {
     pub width: usize,
     pub height: usize,
 }
 
 /// Collects the coefficients of a block and renders its pixels.
-pub struct InverseDct {
+pub(super) struct InverseDct {
     scale: BlockScale,
     /// For each horizontal frequency, its value in each column of pixels.
     horizontal_basis: [[f32; 8]; 8],
@@ -39,7 +39,7 @@ pub struct InverseDct {
 }
 
 impl InverseDct {
-    pub fn new(scale: BlockScale, quantization: &QuantizationTable) -> InverseDct {
+    pub(super) fn new(scale: BlockScale, quantization: &QuantizationTable) -> InverseDct {
         let mut vertical_basis = [[0.0; 8]; 8];
         for (frequency, values) in cosines(scale.height).iter().enumerate() {
             for (y, value) in values.iter().enumerate() {
@@ -70,13 +70,13 @@ impl InverseDct {
 
     /// Returns the zigzag index of the last coefficient that affects the pixels.
     #[inline]
-    pub fn last_retained(&self) -> usize {
+    pub(super) fn last_retained(&self) -> usize {
         self.last_retained
     }
 
     /// Adds a coefficient. Zigzag indices must be in ascending order.
     #[inline]
-    pub fn add(&mut self, index: usize, value: i32) {
+    pub(super) fn add(&mut self, index: usize, value: i32) {
         let value = value as f32 * self.factors[index];
         let (vertical, horizontal) = frequencies(index);
         let basis = &self.horizontal_basis[horizontal];
@@ -88,7 +88,7 @@ impl InverseDct {
 
     /// Writes the pixels of the block to an output with a given row length, and starts the next block.
     #[inline]
-    pub fn finish(&mut self, output: &mut [u8], output_width: usize) {
+    pub(super) fn finish(&mut self, output: &mut [u8], output_width: usize) {
         let BlockScale { width, height } = self.scale;
         let row_count = usize::from(self.row_counts[self.last_added & 63]);
         if self.last_added == 0 {
@@ -119,7 +119,7 @@ impl BlockScale {
     /// Returns the smallest scale that renders a component at least a quarter larger than the target.
     ///
     /// After the rest is averaged, the difference to a full-size rendering is not visible.
-    pub fn for_target((width, height): (u32, u32), target: (u32, u32)) -> BlockScale {
+    pub(super) fn for_target((width, height): (u32, u32), target: (u32, u32)) -> BlockScale {
         let pixels = |side: u32, target: u32| {
             let is_enough = |pixels: &u64| u64::from(side) * pixels * 4 >= u64::from(target) * 5 * 8;
             (1..8).find(is_enough).unwrap_or(8) as usize
@@ -131,7 +131,7 @@ impl BlockScale {
     }
 
     /// Returns the coefficients that affect the pixels, one bit for each zigzag index.
-    pub fn retained_coefficients(self) -> u64 {
+    pub(super) fn retained_coefficients(self) -> u64 {
         let is_retained = |index: &usize| {
             let (vertical, horizontal) = frequencies(*index);
             vertical < self.height && horizontal < self.width
@@ -142,7 +142,7 @@ impl BlockScale {
     }
 
     /// Returns the rendered size of a component.
-    pub fn apply(self, (width, height): (u32, u32)) -> (u32, u32) {
+    pub(super) fn apply(self, (width, height): (u32, u32)) -> (u32, u32) {
         (
             (width * self.width as u32).div_ceil(8),
             (height * self.height as u32).div_ceil(8),

@@ -7,7 +7,7 @@ use crate::bitmap::Channels;
 use crate::downscale::{Downscaler, Layout};
 
 /// Takes blocks row by row and downscales the pixels that they become.
-pub struct PlaneDecoder {
+pub(super) struct PlaneDecoder {
     transform: InverseDct,
     scale: BlockScale,
     /// The pixels of one row of MCUs.
@@ -22,7 +22,7 @@ pub struct PlaneDecoder {
 }
 
 /// The pixels of one component.
-pub struct Plane {
+pub(super) struct Plane {
     pub size: (u32, u32),
     /// The width and height that the picture covers, in 256ths of a pixel.
     pub extent: (u32, u32),
@@ -30,7 +30,7 @@ pub struct Plane {
 }
 
 impl PlaneDecoder {
-    pub fn new(
+    pub(super) fn new(
         frame: &Frame,
         component: &Component,
         quantization: &QuantizationTable,
@@ -68,19 +68,19 @@ impl PlaneDecoder {
         }
     }
 
-    pub fn transform(&mut self) -> &mut InverseDct {
+    pub(super) fn transform(&mut self) -> &mut InverseDct {
         &mut self.transform
     }
 
     /// Renders the coefficients in the transform as a block of the strip.
     #[inline]
-    pub fn render_block(&mut self, column: usize, row: usize) {
+    pub(super) fn render_block(&mut self, column: usize, row: usize) {
         let start = row * self.scale.height * self.strip_width + column * self.scale.width;
         self.transform.finish(&mut self.strip[start..], self.strip_width);
     }
 
     /// Downscales the first rows of blocks in the strip.
-    pub fn finish_block_rows(&mut self, count: usize) {
+    pub(super) fn finish_block_rows(&mut self, count: usize) {
         let remaining = (self.rendered_size.1 - self.rendered_rows) as usize;
         let rows = (count * self.scale.height).min(remaining);
         for row in self.strip.chunks_exact(self.strip_width).take(rows) {
@@ -89,7 +89,7 @@ impl PlaneDecoder {
         self.rendered_rows += rows as u32;
     }
 
-    pub fn finish(self) -> Plane {
+    pub(super) fn finish(self) -> Plane {
         Plane {
             size: self.size,
             extent: self.extent,

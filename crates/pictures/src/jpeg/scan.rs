@@ -7,7 +7,7 @@ use super::huffman::HuffmanTable;
 use super::tables::Tables;
 
 /// Visits the blocks of a scan.
-pub struct ScanDecoder<'a> {
+pub(super) struct ScanDecoder<'a> {
     frame: &'a Frame,
     scan: &'a Scan,
     tables: Vec<ComponentTables<'a>>,
@@ -29,12 +29,12 @@ struct ComponentTables<'a> {
 struct EntropyState {
     /// The last DC coefficient of each component of the scan.
     dc_predictions: [i32; 4],
-    /// The number of blocks to come without new coefficients.
+    /// The number of upcoming blocks without new coefficients.
     end_of_band_run: u32,
 }
 
 impl<'a> ScanDecoder<'a> {
-    pub fn new(
+    pub(super) fn new(
         frame: &'a Frame,
         scan: &'a Scan,
         tables: &'a Tables,
@@ -57,12 +57,12 @@ impl<'a> ScanDecoder<'a> {
     }
 
     /// Returns the position from which to search for the marker after the scan.
-    pub fn position(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         self.reader.position()
     }
 
     /// Returns the number of MCU rows. In a scan of a single component each block is an MCU.
-    pub fn mcu_rows(&self) -> usize {
+    pub(super) fn mcu_rows(&self) -> usize {
         match &self.scan.components[..] {
             [single] => self.frame.components[single.index].block_count().1 as usize,
             _ => self.frame.mcu_count.1 as usize,
@@ -70,7 +70,7 @@ impl<'a> ScanDecoder<'a> {
     }
 
     /// Visits the blocks of the next MCU row.
-    pub fn decode_mcu_row(
+    pub(super) fn decode_mcu_row(
         &mut self,
         row: usize,
         mut decode: impl FnMut(&mut BlockDecoder, Block) -> Option<()>,
@@ -144,7 +144,7 @@ impl<'a> ScanDecoder<'a> {
 }
 
 /// Decodes the block at the reader's position.
-pub struct BlockDecoder<'r, 'a> {
+pub(super) struct BlockDecoder<'r, 'a> {
     reader: &'r mut BitReader<'a>,
     tables: ComponentTables<'a>,
     dc_prediction: &'r mut i32,
@@ -155,7 +155,7 @@ pub struct BlockDecoder<'r, 'a> {
 impl BlockDecoder<'_, '_> {
     /// Decodes a whole block and passes on the zigzag index and the value of each coefficient up to index `last`.
     #[inline]
-    pub fn decode_sequential(&mut self, last: usize, mut set: impl FnMut(usize, i32)) -> Option<()> {
+    pub(super) fn decode_sequential(&mut self, last: usize, mut set: impl FnMut(usize, i32)) -> Option<()> {
         set(0, self.decode_dc()?);
         let table = self.tables.ac?;
         let mut reader = *self.reader;
@@ -203,7 +203,11 @@ impl BlockDecoder<'_, '_> {
 
     /// Decodes the contribution of a progressive scan to a block.
     #[inline]
-    pub fn decode_progressive(&mut self, coefficients: &mut CoefficientBuffer, block: usize) -> Option<()> {
+    pub(super) fn decode_progressive(
+        &mut self,
+        coefficients: &mut CoefficientBuffer,
+        block: usize,
+    ) -> Option<()> {
         match (self.scan.spectral_start, self.scan.is_refinement) {
             (0, false) => {
                 let value = self.decode_dc()? << self.scan.low_bits;

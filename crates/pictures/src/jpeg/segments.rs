@@ -16,7 +16,7 @@ const APP15: u8 = 0xEF;
 
 /// The kind of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Marker {
+pub(crate) enum Marker {
     Frame {
         is_progressive: bool,
     },
@@ -32,24 +32,24 @@ pub enum Marker {
 }
 
 /// Reads the segments of a JPEG one by one.
-pub struct SegmentReader<'a> {
+pub(crate) struct SegmentReader<'a> {
     bytes: &'a [u8],
     position: usize,
 }
 
 impl<'a> SegmentReader<'a> {
     /// Starts after the SOI marker with which every JPEG begins.
-    pub fn new(bytes: &'a [u8]) -> SegmentReader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> SegmentReader<'a> {
         SegmentReader { bytes, position: 2 }
     }
 
     /// Returns the position after the last segment.
-    pub fn position(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.position
     }
 
     /// Reads the next segment; returns `None` if the file is truncated or damaged.
-    pub fn next(&mut self) -> Option<(Marker, &'a [u8])> {
+    pub(crate) fn next(&mut self) -> Option<(Marker, &'a [u8])> {
         if *self.bytes.get(self.position)? != 0xFF {
             return None;
         }
@@ -70,7 +70,7 @@ impl<'a> SegmentReader<'a> {
     }
 
     /// Moves to the marker that ends the entropy-coded data of a scan, searching from a position within the data.
-    pub fn skip_scan_data(&mut self, from: usize) {
+    pub(crate) fn skip_scan_data(&mut self, from: usize) {
         self.position = from;
         while let Some(offset) = memchr::memchr(0xFF, self.bytes.get(self.position..).unwrap_or_default()) {
             let Some(0x00 | RST0..=RST7) = self.bytes.get(self.position + offset + 1) else {

@@ -3,11 +3,11 @@
 use super::huffman::HuffmanTable;
 
 /// The quantization factor of each coefficient, by zigzag index.
-pub type QuantizationTable = [u16; 64];
+pub(super) type QuantizationTable = [u16; 64];
 
 /// The tables in effect at a position of the file. Later ones replace earlier ones.
 #[derive(Default)]
-pub struct Tables {
+pub(super) struct Tables {
     pub quantization: [Option<QuantizationTable>; 4],
     pub dc: [Option<HuffmanTable>; 4],
     pub ac: [Option<HuffmanTable>; 4],
@@ -17,7 +17,7 @@ pub struct Tables {
 
 impl Tables {
     /// Reads a DQT segment.
-    pub fn read_quantization_tables(&mut self, mut segment: &[u8]) -> Option<()> {
+    pub(super) fn read_quantization_tables(&mut self, mut segment: &[u8]) -> Option<()> {
         while let Some((precision_and_index, rest)) = segment.split_first() {
             let mut table = [0; 64];
             if precision_and_index >> 4 == 0 {
@@ -37,7 +37,7 @@ impl Tables {
     }
 
     /// Reads a DHT segment.
-    pub fn read_huffman_tables(&mut self, mut segment: &[u8]) -> Option<()> {
+    pub(super) fn read_huffman_tables(&mut self, mut segment: &[u8]) -> Option<()> {
         while let Some((class_and_index, rest)) = segment.split_first() {
             let (counts, rest) = rest.split_first_chunk::<16>()?;
             let symbol_count = counts.iter().map(|count| usize::from(*count)).sum();
@@ -55,7 +55,7 @@ impl Tables {
     }
 
     /// Reads a DRI segment.
-    pub fn read_restart_interval(&mut self, segment: &[u8]) -> Option<()> {
+    pub(super) fn read_restart_interval(&mut self, segment: &[u8]) -> Option<()> {
         self.restart_interval = u32::from(u16::from_be_bytes(*segment.first_chunk::<2>()?));
         Some(())
     }

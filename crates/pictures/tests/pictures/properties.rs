@@ -3,7 +3,7 @@
 use pictures::picture::{CleanPicture, Kind, clean, shrink_to_width};
 
 /// Checks that any bytes are refused or become a clean picture.
-pub fn check_any_bytes(bytes: &[u8]) {
+pub(crate) fn check_any_bytes(bytes: &[u8]) {
     let Ok(picture) = clean(bytes) else { return };
     check_clean_picture(&picture);
     let narrow = shrink_to_width(&picture.bytes, 64).expect("a clean picture can be decoded");
@@ -14,7 +14,7 @@ pub fn check_any_bytes(bytes: &[u8]) {
 }
 
 /// Checks that a clean picture is complete, has a bounded size and can be cleaned again.
-pub fn check_clean_picture(picture: &CleanPicture) {
+pub(crate) fn check_clean_picture(picture: &CleanPicture) {
     let bytes = &picture.bytes;
     match picture.kind {
         Kind::Jpeg => {

@@ -4,7 +4,7 @@ use super::jpeg::Jpeg;
 use super::png::Png;
 use super::{HostilePicture, Outcome, hostile, webp};
 
-pub fn all() -> Vec<HostilePicture> {
+pub(super) fn all() -> Vec<HostilePicture> {
     let mut all = large_pngs();
     all.extend(pngs_with_large_chunks());
     all.extend(jpeg_bombs());

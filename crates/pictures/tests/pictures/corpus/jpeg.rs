@@ -1,6 +1,6 @@
 //! Builds JPEG files segment by segment. Each block takes one or two bits, so that large pictures are short.
 
-pub struct Jpeg {
+pub(crate) struct Jpeg {
     bytes: Vec<u8>,
     components: u8,
     blocks: usize,
@@ -9,16 +9,16 @@ pub struct Jpeg {
 
 impl Jpeg {
     /// Starts a baseline picture with three components.
-    pub fn new(width: u16, height: u16) -> Jpeg {
+    pub(crate) fn new(width: u16, height: u16) -> Jpeg {
         Jpeg::with_components(width, height, 3, false)
     }
 
     /// Starts a progressive picture with three components.
-    pub fn progressive(width: u16, height: u16) -> Jpeg {
+    pub(crate) fn progressive(width: u16, height: u16) -> Jpeg {
         Jpeg::with_components(width, height, 3, true)
     }
 
-    pub fn with_components(width: u16, height: u16, components: u8, is_progressive: bool) -> Jpeg {
+    pub(crate) fn with_components(width: u16, height: u16, components: u8, is_progressive: bool) -> Jpeg {
         let mut jpeg = Jpeg::tables_only();
         jpeg.components = components;
         jpeg.is_progressive = is_progressive;
@@ -27,7 +27,7 @@ impl Jpeg {
     }
 
     /// Starts a file with tables but without a frame. The only code has one bit and means "no change" or "end of block".
-    pub fn tables_only() -> Jpeg {
+    pub(crate) fn tables_only() -> Jpeg {
         let jpeg = Jpeg {
             bytes: vec![0xFF, 0xD8],
             components: 3,
@@ -41,14 +41,14 @@ impl Jpeg {
             .segment(0xC4, &codes(0x10))
     }
 
-    pub fn segment(mut self, marker: u8, data: &[u8]) -> Jpeg {
+    pub(crate) fn segment(mut self, marker: u8, data: &[u8]) -> Jpeg {
         self.bytes.extend([0xFF, marker]);
         self.bytes.extend((data.len() as u16 + 2).to_be_bytes());
         self.bytes.extend(data);
         self
     }
 
-    pub fn frame(self, width: u16, height: u16) -> Jpeg {
+    pub(crate) fn frame(self, width: u16, height: u16) -> Jpeg {
         let mut data = vec![8];
         data.extend(height.to_be_bytes());
         data.extend(width.to_be_bytes());
@@ -60,7 +60,7 @@ impl Jpeg {
         self.segment(marker, &data)
     }
 
-    pub fn comments(mut self, count: usize) -> Jpeg {
+    pub(crate) fn comments(mut self, count: usize) -> Jpeg {
         for _ in 0..count {
             self = self.segment(0xFE, &vec![b'x'; 65_533]);
         }
@@ -68,14 +68,14 @@ impl Jpeg {
     }
 
     /// Adds a scan of all blocks of the frame.
-    pub fn scan(self) -> Jpeg {
+    pub(crate) fn scan(self) -> Jpeg {
         let bits = if self.is_progressive { 1 } else { 2 };
         let length = (self.blocks * usize::from(self.components) * bits).div_ceil(8);
         self.scan_with_length(length)
     }
 
     /// Adds a scan of all components with this many bytes.
-    pub fn scan_with_length(self, length: usize) -> Jpeg {
+    pub(crate) fn scan_with_length(self, length: usize) -> Jpeg {
         let mut header = vec![self.components];
         for component in 1..=self.components {
             header.extend([component, 0x00]);
@@ -88,7 +88,7 @@ impl Jpeg {
     }
 
     /// Adds scans of the first component that change nothing.
-    pub fn empty_scans(mut self, count: usize) -> Jpeg {
+    pub(crate) fn empty_scans(mut self, count: usize) -> Jpeg {
         let length = self.blocks.div_ceil(8).min((9 << 20) / count);
         for _ in 0..count {
             self = self.segment(0xDA, &[1, 1, 0x00, 1, 63, 0]);
@@ -98,7 +98,7 @@ impl Jpeg {
         self
     }
 
-    pub fn finish(mut self) -> Vec<u8> {
+    pub(crate) fn finish(mut self) -> Vec<u8> {
         self.bytes.extend([0xFF, 0xD9]);
         self.bytes
     }

@@ -1,29 +1,29 @@
 //! Hostile pictures, built byte by byte. The tests and the benchmark share them.
 
 mod bombs;
-pub mod jpeg;
-pub mod png;
-pub mod webp;
+pub(crate) mod jpeg;
+pub(crate) mod png;
+pub(crate) mod webp;
 
 use jpeg::Jpeg;
 use png::Png;
 
 /// The expected result of cleaning a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     Refused,
     Cleaned,
 }
 
 /// A picture and a name that says what is special about it.
-pub struct HostilePicture {
+pub(crate) struct HostilePicture {
     pub name: String,
     pub bytes: Vec<u8>,
     pub outcome: Outcome,
 }
 
 /// Content that is appended to pictures or hidden in them.
-pub const PAYLOADS: [(&str, &[u8]); 5] = [
+pub(crate) const PAYLOADS: [(&str, &[u8]); 5] = [
     ("a ZIP", b"PK\x03\x04\x14\x00\x00\x00hidden.exePK\x05\x06"),
     ("HTML", b"<html><script>alert(document.domain)</script></html>"),
     ("PHP", b"<?php system($_GET['c']); ?>"),
@@ -32,7 +32,7 @@ pub const PAYLOADS: [(&str, &[u8]); 5] = [
 ];
 
 /// Returns EXIF data with an orientation and a GPS position.
-pub fn exif(orientation: u8) -> Vec<u8> {
+pub(crate) fn exif(orientation: u8) -> Vec<u8> {
     let mut exif = b"MM\0*\0\0\0\x08\0\x02".to_vec();
     exif.extend([0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0]);
     exif.extend([0x88, 0x25, 0, 4, 0, 0, 0, 1, 0, 0, 0, 38, 0, 0, 0, 0]);
@@ -42,7 +42,7 @@ pub fn exif(orientation: u8) -> Vec<u8> {
 }
 
 /// Returns all hostile pictures.
-pub fn all() -> Vec<HostilePicture> {
+pub(crate) fn all() -> Vec<HostilePicture> {
     let mut all = bombs::all();
     all.extend(other_formats());
     all.extend(payloads());

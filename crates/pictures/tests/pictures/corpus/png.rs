@@ -4,7 +4,7 @@ use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 use std::io::Write;
 
-pub struct Png {
+pub(crate) struct Png {
     bytes: Vec<u8>,
     row_length: usize,
     row_count: usize,
@@ -12,16 +12,16 @@ pub struct Png {
 
 impl Png {
     /// Starts a picture with eight bits and three colors.
-    pub fn new(width: u32, height: u32) -> Png {
+    pub(crate) fn new(width: u32, height: u32) -> Png {
         Png::with_color(width, height, 8, 2)
     }
 
-    pub fn with_color(width: u32, height: u32, depth: u8, color: u8) -> Png {
+    pub(crate) fn with_color(width: u32, height: u32, depth: u8, color: u8) -> Png {
         Png::with_interlacing(width, height, depth, color, 0)
     }
 
     /// Builds a complete interlaced picture. Each of the seven passes adds a byte to each of its rows.
-    pub fn interlaced(width: u32, height: u32, depth: u8, color: u8) -> Vec<u8> {
+    pub(crate) fn interlaced(width: u32, height: u32, depth: u8, color: u8) -> Vec<u8> {
         let filter_bytes = 7 * (height as usize + width as usize);
         Png::with_interlacing(width, height, depth, color, 1)
             .pixels_and_zeros(filter_bytes)
@@ -49,7 +49,7 @@ impl Png {
         png.chunk(b"IHDR", &header)
     }
 
-    pub fn chunk(mut self, kind: &[u8], data: &[u8]) -> Png {
+    pub(crate) fn chunk(mut self, kind: &[u8], data: &[u8]) -> Png {
         let mut crc = Crc::new();
         crc.update(kind);
         crc.update(data);
@@ -60,27 +60,27 @@ impl Png {
         self
     }
 
-    pub fn idat(self, data: &[u8]) -> Png {
+    pub(crate) fn idat(self, data: &[u8]) -> Png {
         self.chunk(b"IDAT", data)
     }
 
     /// Adds rows of zeros for all pixels.
-    pub fn pixels(self) -> Png {
+    pub(crate) fn pixels(self) -> Png {
         self.pixels_and_zeros(0)
     }
 
     /// Adds rows of zeros for all pixels and more zeros after them.
-    pub fn pixels_and_zeros(self, extra: usize) -> Png {
+    pub(crate) fn pixels_and_zeros(self, extra: usize) -> Png {
         let data = compress(&[], self.row_length * self.row_count + extra);
         self.idat(&data)
     }
 
     /// Adds a chunk with compressed zeros.
-    pub fn compressed_chunk(self, kind: &[u8], prefix: &[u8], zeros: usize) -> Png {
+    pub(crate) fn compressed_chunk(self, kind: &[u8], prefix: &[u8], zeros: usize) -> Png {
         self.chunk(kind, &[prefix, &compress(&[], zeros)].concat())
     }
 
-    pub fn repeated_chunk(mut self, kind: &[u8], data: &[u8], count: usize) -> Png {
+    pub(crate) fn repeated_chunk(mut self, kind: &[u8], data: &[u8], count: usize) -> Png {
         for _ in 0..count {
             self = self.chunk(kind, data);
         }
@@ -88,19 +88,19 @@ impl Png {
     }
 
     /// Adds the header of a chunk without its data.
-    pub fn chunk_header(mut self, kind: &[u8], length: u32) -> Png {
+    pub(crate) fn chunk_header(mut self, kind: &[u8], length: u32) -> Png {
         self.bytes.extend(length.to_be_bytes());
         self.bytes.extend(kind);
         self
     }
 
-    pub fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         self.chunk(b"IEND", &[]).bytes
     }
 }
 
 /// Compresses data followed by zeros.
-pub fn compress(data: &[u8], zeros: usize) -> Vec<u8> {
+pub(crate) fn compress(data: &[u8], zeros: usize) -> Vec<u8> {
     static BLOCK: [u8; 1 << 16] = [0; 1 << 16];
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(data).expect("writing to memory cannot fail");

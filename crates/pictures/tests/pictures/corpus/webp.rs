@@ -1,11 +1,11 @@
 //! Builds WebP files chunk by chunk.
 
 /// Builds a lossless picture of a single color, whose pixels take no bits.
-pub fn single_color(width: u32, height: u32, has_alpha: bool) -> Vec<u8> {
+pub(crate) fn single_color(width: u32, height: u32, has_alpha: bool) -> Vec<u8> {
     file(&single_color_chunk(width, height, has_alpha))
 }
 
-pub fn single_color_chunk(width: u32, height: u32, has_alpha: bool) -> Vec<u8> {
+pub(crate) fn single_color_chunk(width: u32, height: u32, has_alpha: bool) -> Vec<u8> {
     let header = (width - 1) | (height - 1) << 14 | u32::from(has_alpha) << 28;
     let mut data = vec![0x2F];
     data.extend(header.to_le_bytes());
@@ -15,7 +15,7 @@ pub fn single_color_chunk(width: u32, height: u32, has_alpha: bool) -> Vec<u8> {
 }
 
 /// Builds a lossy picture whose bits are all zero, which leaves every block unchanged.
-pub fn lossy(width: u16, height: u16) -> Vec<u8> {
+pub(crate) fn lossy(width: u16, height: u16) -> Vec<u8> {
     file(&lossy_chunk(width, height))
 }
 
@@ -32,14 +32,14 @@ fn lossy_chunk(width: u16, height: u16) -> Vec<u8> {
 }
 
 /// Builds the same with an alpha plane whose pixels take no bits.
-pub fn lossy_with_alpha(width: u16, height: u16) -> Vec<u8> {
+pub(crate) fn lossy_with_alpha(width: u16, height: u16) -> Vec<u8> {
     let alpha = [&[0x01][..], &0x8_8888_u32.to_le_bytes()].concat();
     let chunks = [chunk(b"ALPH", &alpha), lossy_chunk(width, height)].concat();
     with_canvas(u32::from(width), u32::from(height), &chunks)
 }
 
 /// Builds a canvas around a lossy picture that claims another size.
-pub fn lossy_with_canvas(width: u32, height: u32, inner_width: u16, inner_height: u16) -> Vec<u8> {
+pub(crate) fn lossy_with_canvas(width: u32, height: u32, inner_width: u16, inner_height: u16) -> Vec<u8> {
     let mut data = vec![0x10, 0, 0, 0x9D, 0x01, 0x2A];
     data.extend(inner_width.to_le_bytes());
     data.extend(inner_height.to_le_bytes());
@@ -47,18 +47,18 @@ pub fn lossy_with_canvas(width: u32, height: u32, inner_width: u16, inner_height
     with_canvas(width, height, &chunk(b"VP8 ", &data))
 }
 
-pub fn with_canvas(width: u32, height: u32, chunks: &[u8]) -> Vec<u8> {
+pub(crate) fn with_canvas(width: u32, height: u32, chunks: &[u8]) -> Vec<u8> {
     with_canvas_flags(width, height, 0x10, chunks)
 }
 
-pub fn with_canvas_flags(width: u32, height: u32, flags: u8, chunks: &[u8]) -> Vec<u8> {
+pub(crate) fn with_canvas_flags(width: u32, height: u32, flags: u8, chunks: &[u8]) -> Vec<u8> {
     let mut header = vec![flags, 0, 0, 0];
     header.extend(&(width - 1).to_le_bytes()[..3]);
     header.extend(&(height - 1).to_le_bytes()[..3]);
     file(&[&chunk(b"VP8X", &header), chunks].concat())
 }
 
-pub fn animated() -> Vec<u8> {
+pub(crate) fn animated() -> Vec<u8> {
     let frame = [
         &[0; 6][..],
         &[7, 0, 0, 7, 0, 0, 10, 0, 0, 0],
@@ -69,7 +69,7 @@ pub fn animated() -> Vec<u8> {
     with_canvas_flags(8, 8, 0x12, &chunks)
 }
 
-pub fn chunk(kind: &[u8], data: &[u8]) -> Vec<u8> {
+pub(crate) fn chunk(kind: &[u8], data: &[u8]) -> Vec<u8> {
     let mut bytes = kind.to_vec();
     bytes.extend((data.len() as u32).to_le_bytes());
     bytes.extend(data);
@@ -77,7 +77,7 @@ pub fn chunk(kind: &[u8], data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-pub fn file(chunks: &[u8]) -> Vec<u8> {
+pub(crate) fn file(chunks: &[u8]) -> Vec<u8> {
     let mut bytes = b"RIFF".to_vec();
     bytes.extend((chunks.len() as u32 + 4).to_le_bytes());
     bytes.extend(b"WEBP");
