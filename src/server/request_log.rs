@@ -37,11 +37,11 @@ const SLOW: Duration = Duration::from_secs(1);
 /// The outermost layer of all routes but the health checks. One layer for all that every request passes: each layer of
 /// a router costs every request two boxes.
 #[derive(Clone, Debug)]
-pub struct TrailLayer {
+pub struct RequestLogLayer {
     pub app: App,
 }
 
-impl<S> Layer<S> for TrailLayer {
+impl<S> Layer<S> for RequestLogLayer {
     type Service = Followed<S>;
 
     fn layer(&self, inner: S) -> Followed<S> {
@@ -52,7 +52,7 @@ impl<S> Layer<S> for TrailLayer {
     }
 }
 
-/// What [`TrailLayer`] makes of a service.
+/// What [`RequestLogLayer`] makes of a service.
 #[derive(Clone, Debug)]
 pub struct Followed<S> {
     inner: S,
@@ -275,7 +275,7 @@ mod tests {
         let router = Router::new()
             .route("/v0.2/panic", get(panic))
             .route("/v0.2/fine", get(async || "fine"))
-            .layer(TrailLayer { app: app.clone() });
+            .layer(RequestLogLayer { app: app.clone() });
         for (path, status) in [("/v0.2/panic", 500), ("/v0.2/fine", 200), ("/v0.2/panic", 500)] {
             let request = Request::get(path).body(Body::empty()).unwrap();
             let response = router.clone().oneshot(request).await.unwrap();

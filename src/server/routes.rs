@@ -5,7 +5,7 @@ use crate::api::openapi;
 use crate::app::App;
 use crate::http::deadline::{Awaited, DeadlineLayer};
 use crate::http::error::Error;
-use crate::server::request_log::TrailLayer;
+use crate::server::request_log::RequestLogLayer;
 use crate::site::{embed, media, share};
 use crate::web::assets;
 use axum::Router;
@@ -31,7 +31,7 @@ pub fn router(app: App) -> Router {
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer((
-            TrailLayer { app: app.clone() },
+            RequestLogLayer { app: app.clone() },
             DefaultBodyLimit::max(app.config.max_body),
             deadline,
         ));
