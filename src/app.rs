@@ -12,9 +12,9 @@ pub mod share_cards;
 pub mod urls;
 
 use crate::app::answer_cache::AnswerCache;
-use crate::app::body_budget::BodyRoom;
+use crate::app::body_budget::BodyBudget;
 use crate::app::metrics::Metrics;
-use crate::app::nonprofit_json::Wire;
+use crate::app::nonprofit_json::NonprofitJson;
 use crate::app::recent_errors::RecentErrors;
 use crate::app::search_answers::SearchAnswers;
 use crate::app::share_cards::ShareCards;
@@ -71,7 +71,7 @@ pub struct Parts {
     pub pages: AnswerCache<Bytes>,
     pub public_url: PublicUrl,
     pub urls: Urls,
-    pub wire: Wire,
+    pub nonprofit_json: NonprofitJson,
     pub hashing: PasswordHasher,
     pub attempts: Attempts,
     pub mail: Mailer,
@@ -81,7 +81,7 @@ pub struct Parts {
     count_saver: saver::CountSaver,
     pub pictures: Pictures,
     pub share_cards: ShareCards,
-    pub body_room: BodyRoom,
+    pub body_budget: BodyBudget,
     pub in_flight: InFlight,
     /// Writes donations, refunds and fundraisers.
     pub recorder: Recorder,
@@ -135,7 +135,7 @@ impl App {
                 config.search.recent_answers / 8 * 3,
             ),
             pages: AnswerCache::new(config.search.recent_answers / 2),
-            wire: Wire::new(directory.causes(), &urls),
+            nonprofit_json: NonprofitJson::new(directory.causes(), &urls),
             public_url,
             urls,
             hashing: PasswordHasher::new(metrics.password_hashes.clone()),
@@ -153,7 +153,7 @@ impl App {
             recorder: Recorder::new(Writer::start(db.clone()), Arc::clone(&fundraisers), clock.clone()),
             fundraisers,
             share_cards: ShareCards::default(),
-            body_room: BodyRoom::new(config.max_body),
+            body_budget: BodyBudget::new(config.max_body),
             in_flight: InFlight::default(),
             config,
             clock,

@@ -25,14 +25,14 @@ use uuid::Uuid;
 const LONGEST_NAME: usize = 60;
 
 #[derive(Template)]
-#[template(path = "keys/list.html")]
+#[template(path = "dashboard/keys/list.html")]
 struct Keys {
     frame: Frame,
     keys: Vec<KeyView>,
 }
 
 #[derive(Template)]
-#[template(path = "keys/key.html")]
+#[template(path = "dashboard/keys/key.html")]
 struct OneKey {
     frame: Frame,
     key: KeyView,
@@ -41,7 +41,7 @@ struct OneKey {
 }
 
 #[derive(Template)]
-#[template(path = "keys/made.html")]
+#[template(path = "dashboard/keys/created.html")]
 struct Made {
     frame: Frame,
     id: KeyId,

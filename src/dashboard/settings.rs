@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::dashboard::settings_page::{ADDRESS, Forms, show};
-use crate::dashboard::sign_in::{enter, told};
+use crate::dashboard::sign_in::{enter, retry_message};
 use crate::http::client::Client;
 use crate::http::error::Result;
 use crate::http::session;
@@ -114,7 +114,7 @@ async fn prove(
 ) -> Result<Result<VerifiedPassword, String>> {
     let now = app.clock.instant();
     if let Err(wait) = app.attempts.sign_in(&who.username, network, now) {
-        return Ok(Err(told(frame, wait)));
+        return Ok(Err(retry_message(frame, wait)));
     }
     let account = store::find(&app.db, &who.username).await?;
     let Some(proof) = VerifiedPassword::verify(&app.hashing, account.as_ref(), password).await else {

@@ -46,7 +46,7 @@ pub async fn sign_up(
         return Ok(sign_up_with(&app, frame, form).refused());
     };
     if let Err(wait) = app.attempts.sign_up(network, app.clock.instant()) {
-        form.refuse_all(told(&frame, wait));
+        form.refuse_all(retry_message(&frame, wait));
         return Ok(sign_up_with(&app, frame, form).too_often(wait.0));
     }
     let waits = app.config.accounts.requires_confirmation();
@@ -102,7 +102,7 @@ pub async fn sign_in(
     let mut form = sign_in_form(&frame, sent.text("next")).filled(&sent);
     let username = sent.trimmed("username").to_lowercase();
     if let Err(wait) = app.attempts.sign_in(&username, network, app.clock.instant()) {
-        form.refuse_all(told(&frame, wait));
+        form.refuse_all(retry_message(&frame, wait));
         return Ok(sign_in_with(&app, frame, form).too_often(wait.0));
     }
     let account = match Username::parse(&username) {
@@ -160,8 +160,8 @@ pub async fn enter(
     })
 }
 
-/// How long somebody has to wait, in words.
-pub fn told(frame: &Frame, wait: RetryAfter) -> String {
+/// Returns the message that says how long to wait before the next attempt.
+pub fn retry_message(frame: &Frame, wait: RetryAfter) -> String {
     let minutes = wait.0.as_millis().div_ceil(60_000).max(1).to_string();
     fill(frame.t.accounts.wait, &[("minutes", &minutes)])
 }

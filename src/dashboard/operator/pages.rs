@@ -24,7 +24,7 @@ use uuid::Uuid;
 const ROWS: i64 = 50;
 
 #[derive(Template)]
-#[template(path = "operator/accounts.html")]
+#[template(path = "dashboard/operator/accounts.html")]
 struct AccountsPage {
     frame: Frame,
     asked: String,
@@ -33,7 +33,7 @@ struct AccountsPage {
 }
 
 #[derive(Template)]
-#[template(path = "operator/keys.html")]
+#[template(path = "dashboard/operator/keys.html")]
 struct KeysPage {
     frame: Frame,
     asked: String,
@@ -42,7 +42,7 @@ struct KeysPage {
 }
 
 #[derive(Template)]
-#[template(path = "operator/imports.html")]
+#[template(path = "dashboard/operator/imports.html")]
 struct ImportsPage {
     frame: Frame,
     pager: Pager,
@@ -50,7 +50,7 @@ struct ImportsPage {
 }
 
 #[derive(Template)]
-#[template(path = "operator/errors.html")]
+#[template(path = "dashboard/operator/errors.html")]
 struct ErrorsPage {
     frame: Frame,
     pager: Pager,
@@ -58,7 +58,7 @@ struct ErrorsPage {
 }
 
 #[derive(Template)]
-#[template(path = "operator/audit.html")]
+#[template(path = "dashboard/operator/audit.html")]
 struct Audit {
     frame: Frame,
     entries: Vec<(AuditEntry, Moment)>,
