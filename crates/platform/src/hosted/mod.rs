@@ -76,12 +76,12 @@ impl Pictures {
     }
 
     /// Takes in a picture that is written as base64, alone or as a data URL, whose media type is not believed.
-    pub async fn take_base64(&self, text: &str) -> Result<HostedPicture, PictureError> {
+    pub async fn add_base64(&self, text: &str) -> Result<HostedPicture, PictureError> {
         self.take(data_url::decode(text)?).await
     }
 
-    /// Judges a picture as [`Pictures::take_base64`] does, and keeps nothing; the hosted id that it would have.
-    pub async fn judge_base64(&self, text: &str) -> Result<String, PictureError> {
+    /// Judges a picture as [`Pictures::add_base64`] does, and keeps nothing; the hosted id that it would have.
+    pub async fn check_base64(&self, text: &str) -> Result<String, PictureError> {
         let bytes = data_url::decode(text)?;
         let header = Header::read(&bytes)?;
         let id = hosted_id(&bytes);
