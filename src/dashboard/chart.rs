@@ -96,7 +96,7 @@ impl Calls {
 
 /// A chart, ready to be drawn: `{{ chart }}` in a template.
 #[derive(Clone, Debug, Template)]
-#[template(path = "usage/chart.svg", escape = "html")]
+#[template(path = "dashboard/usage/chart.svg", escape = "html")]
 pub struct Chart {
     title: String,
     bars: Vec<Bar>,

@@ -19,7 +19,7 @@ use directory::nonprofits::causes::Category;
 const PAGE_SIZE: u64 = 24;
 
 #[derive(Template)]
-#[template(path = "browse/causes.html")]
+#[template(path = "site/causes.html")]
 struct AllCauses {
     frame: Frame,
     meta: Meta,
@@ -27,7 +27,7 @@ struct AllCauses {
 }
 
 #[derive(Template)]
-#[template(path = "browse/cause.html")]
+#[template(path = "site/cause.html")]
 struct OneCause<'a> {
     frame: Frame,
     meta: Meta,

@@ -28,7 +28,7 @@ use jiff::Timestamp;
 const MOST_NAMED: i64 = 20;
 
 #[derive(Template)]
-#[template(path = "fundraisers/fundraiser.html")]
+#[template(path = "site/fundraiser.html")]
 struct FundraiserPage<'a> {
     frame: Frame,
     meta: Meta,

@@ -25,7 +25,7 @@ use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Cause;
 
 #[derive(Template)]
-#[template(path = "nonprofits/profile.html")]
+#[template(path = "site/profile.html")]
 struct Profile<'a> {
     frame: Frame,
     meta: Meta,

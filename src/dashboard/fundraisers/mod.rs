@@ -35,7 +35,7 @@ const LIST: &str = "/dashboard/fundraisers";
 const TAKE: u64 = 20;
 
 #[derive(Template)]
-#[template(path = "fundraisers/list.html")]
+#[template(path = "dashboard/fundraisers/list.html")]
 struct List {
     frame: Frame,
     fundraisers: Vec<FundraiserView>,
@@ -43,7 +43,7 @@ struct List {
 }
 
 #[derive(Template)]
-#[template(path = "fundraisers/one.html")]
+#[template(path = "dashboard/fundraisers/fundraiser.html")]
 struct One {
     frame: Frame,
     fundraiser: FundraiserView,
@@ -105,7 +105,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     let t = &frame.t.fundraisers;
     let mut form = form::new_form(t).filled(&sent);
     let id = Uuid::try_parse(sent.text("once")).map(FundraiserId);
-    let id = id.map_err(|_| Error::NoForm)?;
+    let id = id.map_err(|_| Error::NotAForm)?;
     if store::find(&app.db, id).await?.is_some() {
         return Ok(go_to(&app, id, Flash::AlreadyDone));
     }

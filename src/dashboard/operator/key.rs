@@ -24,7 +24,7 @@ const LONGEST_REASON: usize = 500;
 const HIGHEST_LIMIT: u32 = 1_000_000;
 
 #[derive(Template)]
-#[template(path = "operator/key.html")]
+#[template(path = "dashboard/operator/key.html")]
 struct OneKey {
     frame: Frame,
     key: KeyView,

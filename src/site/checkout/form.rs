@@ -22,7 +22,7 @@ const LONGEST_NAME: usize = 100;
 const LONGEST_MESSAGE: usize = 500;
 
 #[derive(Template)]
-#[template(path = "gifts/give.html")]
+#[template(path = "site/checkout/form.html")]
 struct Give {
     frame: Frame,
     name: String,
