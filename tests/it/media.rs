@@ -81,7 +81,7 @@ on_both! {
     }
 
     async fn a_hosted_picture_comes_in_a_closed_set_of_widths_and_is_never_enlarged(world: &World) {
-        let hosted = world.app.pictures.take(photo(2, 300, 200)).await.unwrap();
+        let hosted = world.app.pictures.add(photo(2, 300, 200)).await.unwrap();
         assert_eq!((hosted.width, hosted.height), (300, 200));
         let address = format!("/media/{}", hosted.id);
         for (width, shown) in [(64, (64, 42)), (256, (256, 170)), (512, (300, 200)), (2_048, (300, 200))] {
@@ -112,11 +112,11 @@ on_both! {
         let bare = BASE64_STANDARD.encode(&bytes);
         let pictures = &world.app.pictures;
         let (first, second, third) =
-            tokio::join!(pictures.take(bytes.clone()), pictures.add_base64(&url), pictures.add_base64(&bare));
+            tokio::join!(pictures.add(bytes.clone()), pictures.add_base64(&url), pictures.add_base64(&bare));
         let first = first.unwrap();
         assert_eq!((&second.unwrap(), &third.unwrap()), (&first, &first));
         assert_eq!(blobs(world).len(), 1);
-        assert_ne!(pictures.take(photo(4, 40, 30)).await.unwrap().id, first.id);
+        assert_ne!(pictures.add(photo(4, 40, 30)).await.unwrap().id, first.id);
     }
 
     async fn a_bad_picture_refuses_its_line_and_nothing_of_the_import_stands(world: &World) {
@@ -138,7 +138,7 @@ on_both! {
     }
 
     async fn what_broken_uploads_left_is_cleared_away_after_an_hour_and_pictures_stay(world: &World) {
-        let hosted = world.app.pictures.take(photo(6, 300, 300)).await.unwrap();
+        let hosted = world.app.pictures.add(photo(6, 300, 300)).await.unwrap();
         let address = format!("/media/{}?w=128", hosted.id);
         world.client.get_plain(200, &address).await;
         let kept = blobs(world);
@@ -172,11 +172,11 @@ on_both! {
 
     async fn a_picture_that_lost_its_blob_or_changed_is_named_by_the_proof(world: &World) {
         let pictures = &world.app.pictures;
-        let lost = pictures.take(photo(7, 20, 20)).await.unwrap();
+        let lost = pictures.add(photo(7, 20, 20)).await.unwrap();
         std::fs::remove_file(&blobs(world)[0]).unwrap();
-        let changed = pictures.take(photo(8, 20, 20)).await.unwrap();
+        let changed = pictures.add(photo(8, 20, 20)).await.unwrap();
         std::fs::write(&blobs(world)[0], b"another").unwrap();
-        let sound = pictures.take(photo(9, 20, 20)).await.unwrap();
+        let sound = pictures.add(photo(9, 20, 20)).await.unwrap();
         let proof = platform::hosted::check::prove(pictures).await.unwrap();
         assert_eq!(proof.pictures, 3);
         let named = |id: &str| proof.differences.iter().any(|difference| difference.starts_with(id));
@@ -188,11 +188,11 @@ on_both! {
         let folder = world.data().join("blobs");
         std::fs::remove_dir_all(&folder).unwrap();
         std::fs::write(&folder, b"").unwrap();
-        let fault = world.app.pictures.take(photo(10, 20, 20)).await.unwrap_err();
+        let fault = world.app.pictures.add(photo(10, 20, 20)).await.unwrap_err();
         assert!(fault.is_ours(), "{fault}");
         std::fs::remove_file(&folder).unwrap();
         std::fs::create_dir(&folder).unwrap();
-        world.app.pictures.take(photo(10, 20, 20)).await.unwrap();
+        world.app.pictures.add(photo(10, 20, 20)).await.unwrap();
     }
 
     async fn the_pictures_that_a_details_answer_names_load(world: &World) {
