@@ -14,10 +14,10 @@ use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::db::Db;
 use futures_util::TryStreamExt;
-use pictures::coded::decoded;
-use pictures::error::PictureFault;
-use pictures::header::{Header, MOST_MEMORY};
-use pictures::picture::{Clean, Kind, clean_read, narrowed};
+use pictures::data_url;
+use pictures::error::PictureError;
+use pictures::header::{Header, MAX_DECODE_MEMORY};
+use pictures::picture::{CleanPicture, Kind, clean_with_header, shrink_to_width};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl Pictures {
             blobs,
             folder: format!("pictures/{}", store.simple()),
             clock,
-            memory_budget: Arc::new(Semaphore::new((MOST_MEMORY / MIB) as usize)),
+            memory_budget: Arc::new(Semaphore::new((MAX_DECODE_MEMORY / MIB) as usize)),
         }
     }
 
@@ -77,33 +77,33 @@ impl Pictures {
     }
 
     /// Adds a picture in base64. It may be a data URL, whose media type is ignored.
-    pub async fn add_base64(&self, text: &str) -> Result<HostedPicture, PictureFault> {
-        self.add(decoded(text)?).await
+    pub async fn add_base64(&self, text: &str) -> Result<HostedPicture, PictureError> {
+        self.add(data_url::decode(text)?).await
     }
 
     /// Validates a picture as [`Pictures::add_base64`] does, without storing it. Returns the ID that it would get.
-    pub async fn check_base64(&self, text: &str) -> Result<String, PictureFault> {
-        let bytes = decoded(text)?;
+    pub async fn check_base64(&self, text: &str) -> Result<String, PictureError> {
+        let bytes = data_url::decode(text)?;
         let header = Header::read(&bytes)?;
         let id = hosted_id(&bytes);
-        let memory = self.reserve_memory(header.memory).await;
-        run_blocking(memory, move || clean_read(bytes, &header)).await?;
+        let memory = self.reserve_memory(header.decode_memory).await;
+        run_blocking(memory, move || clean_with_header(bytes, &header)).await?;
         Ok(id)
     }
 
     /// Adds a picture. Its ID depends only on its bytes, so adding it again changes nothing.
-    pub async fn add(&self, bytes: Vec<u8>) -> Result<HostedPicture, PictureFault> {
+    pub async fn add(&self, bytes: Vec<u8>) -> Result<HostedPicture, PictureError> {
         let header = Header::read(&bytes)?;
         let id = hosted_id(&bytes);
         if let Some(existing) = store::find(&self.db, &id).await.map_err(unavailable)? {
             return Ok(existing.hosted());
         }
-        let memory = self.reserve_memory(header.memory).await;
-        let clean = run_blocking(memory, move || clean_read(bytes, &header)).await?;
+        let memory = self.reserve_memory(header.decode_memory).await;
+        let clean = run_blocking(memory, move || clean_with_header(bytes, &header)).await?;
         self.store(id, clean).await
     }
 
-    async fn store(&self, id: String, clean: Clean) -> Result<HostedPicture, PictureFault> {
+    async fn store(&self, id: String, clean: CleanPicture) -> Result<HostedPicture, PictureError> {
         let name = Uuid::now_v7().simple().to_string();
         let picture = StoredPicture {
             // The last digits are random, so pictures spread evenly over the folders.
@@ -132,7 +132,7 @@ impl Pictures {
         // Another upload added the same bytes at the same time.
         self.blobs.remove(&picture.blob).await.map_err(unavailable)?;
         let other = store::find(&self.db, &picture.id).await.map_err(unavailable)?;
-        other.map(|other| other.hosted()).ok_or(PictureFault::Unavailable)
+        other.map(|other| other.hosted()).ok_or(PictureError::Unavailable)
     }
 
     /// Finds a picture by its ID.
@@ -145,7 +145,7 @@ impl Pictures {
     }
 
     /// Reads the bytes of a picture, scaled down if it is wider than `width`.
-    pub async fn read(&self, picture: &StoredPicture, width: Option<Width>) -> Result<Vec<u8>, PictureFault> {
+    pub async fn read(&self, picture: &StoredPicture, width: Option<Width>) -> Result<Vec<u8>, PictureError> {
         let original = || async {
             let found = self.blobs.find(&picture.blob).await.map_err(unavailable)?;
             found.ok_or_else(|| unavailable(format!("the blob {} does not exist", picture.blob)))
@@ -164,7 +164,7 @@ impl Pictures {
             return Ok(bytes);
         }
         let bytes = original().await?;
-        let scaled = run_blocking(memory, move || match narrowed(&bytes, width.pixels())? {
+        let scaled = run_blocking(memory, move || match shrink_to_width(&bytes, width.pixels())? {
             Some(scaled) => Ok(scaled.bytes),
             None => Ok(bytes),
         });
@@ -201,7 +201,7 @@ impl Pictures {
 
     /// Waits until there is memory to decode a picture. At most two are decoded at once, and a large one alone.
     async fn reserve_memory(&self, memory: u64) -> OwnedSemaphorePermit {
-        let all = (MOST_MEMORY / MIB) as u32;
+        let all = (MAX_DECODE_MEMORY / MIB) as u32;
         let share = (memory.div_ceil(MIB) as u32).clamp(all / 2, all);
         let permit = Arc::clone(&self.memory_budget).acquire_many_owned(share).await;
         permit.expect("the semaphore is never closed")
@@ -251,8 +251,8 @@ fn hosted_id(bytes: &[u8]) -> String {
 /// Runs work on a blocking thread. The memory is released when the work ends, even if the caller was dropped.
 async fn run_blocking<T: Send + 'static>(
     memory: OwnedSemaphorePermit,
-    work: impl FnOnce() -> Result<T, PictureFault> + Send + 'static,
-) -> Result<T, PictureFault> {
+    work: impl FnOnce() -> Result<T, PictureError> + Send + 'static,
+) -> Result<T, PictureError> {
     let task = tokio::task::spawn_blocking(move || {
         let result = work();
         drop(memory);
@@ -261,13 +261,13 @@ async fn run_blocking<T: Send + 'static>(
     // A panic in the decoder means that it cannot read this picture.
     task.await.unwrap_or_else(|error| {
         tracing::error!(%error, "could not decode a picture");
-        Err(PictureFault::Broken)
+        Err(PictureError::Damaged)
     })
 }
 
-fn unavailable(error: impl std::fmt::Display) -> PictureFault {
+fn unavailable(error: impl std::fmt::Display) -> PictureError {
     tracing::error!(%error, "could not read or store a picture");
-    PictureFault::Unavailable
+    PictureError::Unavailable
 }
 
 #[cfg(test)]
