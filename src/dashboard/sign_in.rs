@@ -46,7 +46,7 @@ pub async fn sign_up(
         return Ok(sign_up_with(&app, frame, form).refused());
     };
     if let Err(wait) = app.attempts.sign_up(network, app.clock.instant()) {
-        form.refuse_all(told(&frame, wait));
+        form.refuse_all(retry_message(&frame, wait));
         return Ok(sign_up_with(&app, frame, form).too_often(wait.0));
     }
     let waits = app.config.accounts.asks_for_confirmation();
@@ -102,7 +102,7 @@ pub async fn sign_in(
     let mut form = sign_in_form(&frame, sent.text("next")).filled(&sent);
     let username = sent.trimmed("username").to_lowercase();
     if let Err(wait) = app.attempts.sign_in(&username, network, app.clock.instant()) {
-        form.refuse_all(told(&frame, wait));
+        form.refuse_all(retry_message(&frame, wait));
         return Ok(sign_in_with(&app, frame, form).too_often(wait.0));
     }
     let account = match Username::parse(&username) {
@@ -111,7 +111,7 @@ pub async fn sign_in(
     };
     let proof = Proof::find(&app.hashing, account.as_ref(), sent.text("password")).await;
     let Some((account, proof)) = account.zip(proof) else {
-        form.refuse_all(frame.t.accounts.wrong);
+        form.refuse_all(frame.t.accounts.wrong_credentials);
         return Ok(sign_in_with(&app, frame, form).refused());
     };
     app.attempts.signed_in(&username, network, app.clock.instant());
@@ -159,10 +159,13 @@ pub async fn enter(
     })
 }
 
-/// How long somebody has to wait, in words.
-pub fn told(frame: &Frame, wait: Wait) -> String {
-    let minutes = wait.0.as_millis().div_ceil(60_000).max(1).to_string();
-    fill(frame.t.accounts.wait, &[("minutes", &minutes)])
+/// Says how long to wait before the next attempt, rounded up to whole minutes.
+pub fn retry_message(frame: &Frame, wait: Wait) -> String {
+    let t = &frame.t.accounts;
+    match wait.0.as_millis().div_ceil(60_000) {
+        0 | 1 => t.wait_one_minute.to_owned(),
+        minutes => fill(t.wait, &[("minutes", &minutes.to_string())]),
+    }
 }
 
 /// The answer is the same where no further mail is sent, since there were many.
@@ -206,7 +209,7 @@ fn sign_up_with(app: &App, frame: Frame, form: Form) -> FormPage {
     let t = &frame.t.accounts;
     let lead = match app.mail.is_on() {
         true => t.sign_up_lead,
-        false => t.sign_up_lead_without_mail,
+        false => t.sign_up_lead_without_email,
     };
     FormPage::new(frame, t.sign_up_title, form)
         .lead(lead)
@@ -225,12 +228,12 @@ fn read_sign_up(
         .ok();
     let email = sent.trimmed("email").to_lowercase();
     if !is_email(&email) {
-        form.refuse("email", frame.t.accounts.no_email);
+        form.refuse("email", frame.t.accounts.invalid_email);
     } else if !app.config.accounts.admits(&email) {
         let domains = app.config.accounts.mail_domains.join(", ");
         form.refuse(
             "email",
-            fill(frame.t.accounts.other_domain, &[("domains", &domains)]),
+            fill(frame.t.accounts.wrong_domain, &[("domains", &domains)]),
         );
     }
     let known_as = username.as_ref().map_or("", Username::as_str);
