@@ -29,7 +29,7 @@ pub async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> 
             let found = find_nonprofit(&app.directory, nonprofit).await?;
             found.nonprofit().ok_or(Error::Internal)?.id
         }
-        id => id.map_err(|error| Error::unresolved(error, nonprofit))?,
+        id => id.map_err(|error| Error::from_resolve(error, nonprofit))?,
     };
     let name = FundraiserName::parse(name).ok_or(Error::NotFound)?;
     app.fundraisers.find(id, name).await?.ok_or(Error::NotFound)

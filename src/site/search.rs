@@ -3,7 +3,7 @@
 use super::marked::meant;
 use crate::app::App;
 use crate::app::search_answers::Filter;
-use crate::http::cache::{self, Known};
+use crate::http::cache::{self, IfNoneMatch};
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, positive, values};
@@ -121,15 +121,15 @@ pub async fn live(
     State(app): State<App>,
     client: Client,
     RawQuery(query): RawQuery,
-    known: Known,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     admit(&app, client)?;
     let typed = typed(&query);
     let view = app.directory.view();
-    Ok(cache::json(&known, view.tag.as_deref(), || {
+    Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
         let filter = Filter::default();
         app.search_answers
-            .answer(&app.wire, &view, &typed, LIVE_HITS, &filter)
+            .answer(&app.nonprofit_json, &view, &typed, LIVE_HITS, &filter)
     }))
 }
 

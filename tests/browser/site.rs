@@ -67,7 +67,7 @@ impl Site {
             password: Some(&hash),
             is_confirmed: true,
         };
-        let made = store::insert_whole(&self.app.db, &account, self.app.clock.millis()).await;
+        let made = store::insert(&self.app.db, &account, self.app.clock.millis()).await;
         made.unwrap().unwrap()
     }
 
@@ -75,7 +75,9 @@ impl Site {
     pub async fn make_keys(&self) -> Keys {
         let (app, now) = (&self.app, self.app.clock.millis());
         let username = Username::parse("organizer").unwrap();
-        let account = store::insert(&app.db, &username, None, false, now).await.unwrap();
+        let account = store::insert_without_password(&app.db, &username, None, false, now)
+            .await
+            .unwrap();
         let mut texts = Vec::new();
         for kind in [Kind::Public, Kind::Private] {
             let text = KeyText::generate(kind);

@@ -3,6 +3,10 @@
 //! Every test that draws prints its seed and takes it back from `CAUSEWAY_FAULT_SEED`. `CAUSEWAY_FAULT_ROUNDS`
 //! sets how often an import is killed, `CAUSEWAY_JOURNAL_ROUNDS` how often a server that writes the journal is;
 //! `make faults` and `make fault-journal` do it many times.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests measure real time and are set up by the environment"
+)]
 
 mod client;
 mod damage;

@@ -112,7 +112,7 @@ on_both! {
         let bare = BASE64_STANDARD.encode(&bytes);
         let pictures = &world.app.pictures;
         let (first, second, third) =
-            tokio::join!(pictures.take(bytes.clone()), pictures.take_base64(&url), pictures.take_base64(&bare));
+            tokio::join!(pictures.take(bytes.clone()), pictures.add_base64(&url), pictures.add_base64(&bare));
         let first = first.unwrap();
         assert_eq!((&second.unwrap(), &third.unwrap()), (&first, &first));
         assert_eq!(blobs(world).len(), 1);

@@ -83,9 +83,10 @@ impl World {
         config.database.url = database.map(|database| SecretString::from(database.url()));
         let app = App::build(config).await.unwrap();
         let username = Username::parse("ada").unwrap();
-        let account = accounts::store::insert(&app.db, &username, None, false, app.clock.millis())
-            .await
-            .unwrap();
+        let account =
+            accounts::store::insert_without_password(&app.db, &username, None, false, app.clock.millis())
+                .await
+                .unwrap();
         let account = account.unwrap();
         let text = KeyText::generate(Kind::Public);
         let key_id = keys::store::insert(&app.db, account, "test", &text, app.clock.millis())

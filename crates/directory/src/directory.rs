@@ -104,7 +104,7 @@ impl Directory {
     /// Callers that redirect to the canonical URL compare the text with the slug of the nonprofit.
     pub async fn resolve(&self, text: &str) -> Result<Found, ResolveError> {
         let identifier = Identifier::parse(text).map_err(|error| match error {
-            NoIdentifier::DressedEin(ein) => ResolveError::FormattedEin(ein),
+            NoIdentifier::FormattedEin(ein) => ResolveError::FormattedEin(ein),
             NoIdentifier::Nonsense => ResolveError::NotFound,
         })?;
         self.find(&identifier).await?.ok_or(ResolveError::NotFound)

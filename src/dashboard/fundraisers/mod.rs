@@ -105,7 +105,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     let t = &frame.t.fundraisers;
     let mut form = form::new_form(t).filled(&sent);
     let id = Uuid::try_parse(sent.text("once")).map(FundraiserId);
-    let id = id.map_err(|_| Error::NoForm)?;
+    let id = id.map_err(|_| Error::NotAForm)?;
     if store::find(&app.db, id).await?.is_some() {
         return Ok(go_to(&app, id, Flash::AlreadyDone));
     }

@@ -193,6 +193,6 @@ on_both! {
         let fields = [("username", "grace"), ("email", "grace@example.org"), ("password", PASSWORD)];
         visitor.post(403, "/dashboard/sign-up", &fields).await;
         let username = Username::parse("grace").unwrap();
-        assert!(store::find(&world.app.db, &username).await.unwrap().is_none());
+        assert!(store::find_id(&world.app.db, &username).await.unwrap().is_none());
     }
 }

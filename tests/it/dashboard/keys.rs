@@ -134,7 +134,7 @@ on_both! {
     async fn an_account_has_at_most_a_hundred_keys_and_the_same_form_is_still_done(world: &World) {
         let visitor = Visitor::new(world);
         visitor.sign_up("grace").await;
-        let grace = store::find(&world.app.db, &Username::parse("grace").unwrap()).await.unwrap().unwrap();
+        let grace = store::find_id(&world.app.db, &Username::parse("grace").unwrap()).await.unwrap().unwrap();
         for _ in 0..99 {
             keys::insert(&world.app.db, grace, "many", &KeyText::generate(Kind::Public), 0).await.unwrap();
         }

@@ -57,7 +57,7 @@ on_both! {
         let mut key = KeyId::new();
         for number in 0..MANY {
             let username = Username::parse(&format!("many-{number:03}")).unwrap();
-            let account = accounts::store::insert(&world.app.db, &username, None, false, now).await.unwrap().unwrap();
+            let account = accounts::store::insert_without_password(&world.app.db, &username, None, false, now).await.unwrap().unwrap();
             key = store::insert(&world.app.db, account, "many", &KeyText::generate(Kind::Public), now).await.unwrap();
             world.app.recent_errors.note(FailedRequest {
                 at: now,

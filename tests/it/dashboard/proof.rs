@@ -2,8 +2,8 @@
 
 use super::visitor::{PASSWORD, Visitor, hidden, link, mails};
 use crate::world::World;
-use access::accounts::proof::Proof;
 use access::accounts::store;
+use access::accounts::verified_password::VerifiedPassword;
 use access::sessions;
 use axum::http::HeaderMap;
 use futures_util::future::join_all;
@@ -11,13 +11,13 @@ use futures_util::future::join_all;
 const NEW: &str = "meadow cloud teapot";
 
 /// Where a sign-in stands that has compared the password and has not begun the session yet.
-async fn proven(world: &World, username: &str) -> Proof {
-    let account = store::find_whole(&world.app.db, username).await.unwrap();
-    let proof = Proof::find(&world.app.hashing, account.as_ref(), PASSWORD).await;
+async fn proven(world: &World, username: &str) -> VerifiedPassword {
+    let account = store::find(&world.app.db, username).await.unwrap();
+    let proof = VerifiedPassword::verify(&world.app.hashing, account.as_ref(), PASSWORD).await;
     proof.unwrap()
 }
 
-async fn begins(world: &World, proof: &Proof) -> bool {
+async fn begins(world: &World, proof: &VerifiedPassword) -> bool {
     let begun = sessions::begin(&world.app, proof, &HeaderMap::new()).await;
     begun.unwrap().is_some()
 }

@@ -4,7 +4,7 @@ use super::visitor::{PASSWORD, Visitor, between, hidden};
 use crate::client::Client;
 use crate::world::World;
 use causeway::app::App;
-use platform::mail::Way;
+use platform::mail::Delivery;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -110,7 +110,7 @@ async fn data(stream: &mut BufReader<TcpStream>) -> String {
 /// A server of ours that sends its mail to this address.
 async fn app(world: &World, mail_server: SocketAddr) -> App {
     let mut config = world.app.config.clone();
-    config.mail.way = Way::Server(format!("smtp://{mail_server}").into());
+    config.mail.delivery = Delivery::Smtp(format!("smtp://{mail_server}").into());
     App::build(config).await.unwrap()
 }
 
@@ -175,15 +175,15 @@ on_both! {
             assert_eq!(down, answered);
         }
         await_waiting(world, "json", 2).await;
-        assert!(app.mail.deliver_waiting().await.is_err());
+        assert!(app.mail.deliver_queued().await.is_err());
         assert_eq!(waiting(world, "json").len(), 2);
         app.db.close().await;
 
         // Another server of ours finds them when the mail server is back.
         let peer = Peer::start(address, None).await;
         let app = self::app(world, address).await;
-        assert_eq!(app.mail.deliver_waiting().await.unwrap(), 2);
-        assert_eq!(app.mail.deliver_waiting().await.unwrap(), 0);
+        assert_eq!(app.mail.deliver_queued().await.unwrap(), 2);
+        assert_eq!(app.mail.deliver_queued().await.unwrap(), 0);
         assert!(waiting(world, "json").is_empty());
         let visitor = Visitor::of(&Client::new(&app, ""));
         for mail in peer.mails(2).await {
@@ -199,14 +199,14 @@ on_both! {
         visitor.sign_up("grace").await;
         visitor.post(200, "/dashboard/reset", &[("who", "grace")]).await;
         await_waiting(world, "json", 1).await;
-        assert!(app.mail.deliver_waiting().await.is_err());
+        assert!(app.mail.deliver_queued().await.is_err());
         peer.stop().await;
         let peer = Peer::start(address, Some("550 nobody of that name")).await;
         // A connection that was kept is noticed to be gone at the first try.
-        while app.mail.deliver_waiting().await.is_err() {}
+        while app.mail.deliver_queued().await.is_err() {}
         assert!(waiting(world, "json").is_empty());
         assert_eq!(waiting(world, "refused").len(), 1);
-        assert_eq!(app.mail.deliver_waiting().await.unwrap(), 0);
+        assert_eq!(app.mail.deliver_queued().await.unwrap(), 0);
         assert!(peer.mails.lock().unwrap().is_empty());
     }
 
@@ -220,7 +220,7 @@ on_both! {
         std::fs::write(folder.join("2.json"), r#"{"to":"a@example.org","subject":"x","text":"y"}"#).unwrap();
         let old = std::fs::File::create(folder.join("3.json")).unwrap();
         old.set_modified(std::time::SystemTime::now() - Duration::from_hours(73)).unwrap();
-        assert_eq!(app.mail.deliver_waiting().await.unwrap(), 1);
+        assert_eq!(app.mail.deliver_queued().await.unwrap(), 1);
         assert_eq!(peer.mails(1).await[0].to, "a@example.org");
         assert_eq!(waiting(world, "refused").len(), 2);
         assert!(waiting(world, "json").is_empty());

@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use causeway::http::credentials::Credentials;
 use causeway::http::public_key::{Create, Fundraisers};
-use causeway::server::request_log::TrailLayer;
+use causeway::server::request_log::RequestLogLayer;
 use platform::ids::{AccountId, KeyId};
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn client(world: &World) -> Client {
     let router = Router::new()
         .route("/v0.2/create", post(create))
         .route("/v0.2/change", post(change))
-        .layer(TrailLayer {
+        .layer(RequestLogLayer {
             app: world.app.clone(),
         })
         .with_state(world.app.clone());
@@ -51,7 +51,7 @@ async fn refusal(client: &Client, authorization: &str) -> String {
 
 async fn other_account(world: &World) -> AccountId {
     let name = Username::parse("bob").unwrap();
-    let made = accounts::store::insert(&world.app.db, &name, None, false, 0).await;
+    let made = accounts::store::insert_without_password(&world.app.db, &name, None, false, 0).await;
     made.unwrap().unwrap()
 }
 
@@ -171,7 +171,7 @@ on_both! {
         let (old_id, old) = world.make_key(Kind::Private).await;
         let text = KeyText::generate(Kind::Private);
         let now = world.app.clock.millis();
-        store::roll(&world.app.db, old_id, &text, Overlap::Hour, None, now).await.unwrap();
+        store::rotate(&world.app.db, old_id, &text, Overlap::Hour, None, now).await.unwrap();
         world.app.keys.refresh().await.unwrap();
         let pairs = [&old, text.expose()].map(|private| basic(&world.client.key, private));
         for pair in &pairs {

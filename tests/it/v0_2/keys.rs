@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use access::audit::{self, Actor};
-use access::keys::store::Roll;
+use access::keys::store::RotateOutcome;
 use access::keys::{Class, KeyText, Kind, Overlap, State, store};
 use platform::ids::KeyId;
 use std::time::Duration;
@@ -117,8 +117,8 @@ on_both! {
         let now = world.app.clock.millis();
         store::set_limits(&world.app.db, world.key_id, &[(Class::Details, 7)], Actor::Command, now).await.unwrap();
         let text = KeyText::generate(Kind::Public);
-        let rolled = store::roll(&world.app.db, world.key_id, &text, Overlap::Day, None, now).await.unwrap();
-        let Roll::Done(new) = rolled else { panic!("{rolled:?}") };
+        let rolled = store::rotate(&world.app.db, world.key_id, &text, Overlap::Day, None, now).await.unwrap();
+        let RotateOutcome::Rotated(new) = rolled else { panic!("{rolled:?}") };
         world.app.keys.refresh().await.unwrap();
         let successor = world.client.with_key(text.expose());
         world.client.get(200, PATH).await;
@@ -140,7 +140,7 @@ on_both! {
         world.load_demo().await;
         let text = KeyText::generate(Kind::Public);
         let now = world.app.clock.millis();
-        store::roll(&world.app.db, world.key_id, &text, Overlap::None, None, now).await.unwrap();
+        store::rotate(&world.app.db, world.key_id, &text, Overlap::None, None, now).await.unwrap();
         world.app.keys.refresh().await.unwrap();
         world.client.get(401, PATH).await;
         world.client.with_key(text.expose()).get(200, PATH).await;
@@ -149,16 +149,16 @@ on_both! {
     async fn a_key_that_does_not_work_cannot_be_rolled(world: &World) {
         let now = world.app.clock.millis();
         let text = KeyText::generate(Kind::Public);
-        let roll = async |id, text: &KeyText| store::roll(&world.app.db, id, text, Overlap::Day, None, now).await.unwrap();
-        assert_eq!(roll(KeyId::new(), &text).await, Roll::NoSuchKey);
-        assert_eq!(roll(world.key_id, &KeyText::generate(Kind::Private)).await, Roll::NoSuchKey);
+        let roll = async |id, text: &KeyText| store::rotate(&world.app.db, id, text, Overlap::Day, None, now).await.unwrap();
+        assert_eq!(roll(KeyId::new(), &text).await, RotateOutcome::NoSuchKey);
+        assert_eq!(roll(world.key_id, &KeyText::generate(Kind::Private)).await, RotateOutcome::NoSuchKey);
         let (id, _) = world.make_key(Kind::Public).await;
-        assert!(matches!(roll(id, &KeyText::generate(Kind::Public)).await, Roll::Done(_)));
-        assert_eq!(roll(id, &text).await, Roll::NotActive(State::Active), "its owner rolls it once");
+        assert!(matches!(roll(id, &KeyText::generate(Kind::Public)).await, RotateOutcome::Rotated(_)));
+        assert_eq!(roll(id, &text).await, RotateOutcome::NotActive(State::Active), "its owner rolls it once");
         store::block(&world.app.db, world.key_id, "abuse", Actor::Command, now).await.unwrap();
-        assert_eq!(roll(world.key_id, &text).await, Roll::NotActive(State::Blocked));
+        assert_eq!(roll(world.key_id, &text).await, RotateOutcome::NotActive(State::Blocked));
         store::revoke(&world.app.db, world.key_id, now).await.unwrap();
-        assert_eq!(roll(world.key_id, &text).await, Roll::NotActive(State::Revoked));
+        assert_eq!(roll(world.key_id, &text).await, RotateOutcome::NotActive(State::Revoked));
         assert_eq!(store::list(&world.app.db, None).await.unwrap().len(), 3);
     }
 

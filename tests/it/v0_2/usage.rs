@@ -4,7 +4,7 @@ use crate::world::World;
 use access::audit::Actor;
 use access::keys::{Class, Kind, store};
 use access::usage::store::{list_last_used, list_of_account, list_of_key, list_totals};
-use access::usage::{Counts, HOUR, hour_of};
+use access::usage::{Counts, HOUR_MILLIS, hour_of};
 use causeway::dashboard::csv;
 use platform::ids::KeyId;
 use std::collections::BTreeMap;
@@ -37,13 +37,13 @@ on_both! {
         world.client.get(200, PATH).await;
         world.app.save_counts().await.unwrap();
         let hours = list_of_key(&world.app.db, world.key_id, first).await.unwrap();
-        let found: Vec<_> = hours.iter().map(|hour| ((hour.hour - first) / HOUR, hour.class.as_str(), hour.counts)).collect();
+        let found: Vec<_> = hours.iter().map(|hour| ((hour.hour - first) / HOUR_MILLIS, hour.class.as_str(), hour.counts)).collect();
         assert_eq!(found, [
             (0, "causes", counts(1, 0, 0)),
             (0, "details", counts(4, 1, 1)),
             (1, "details", counts(1, 0, 0)),
         ]);
-        assert_eq!(list_of_key(&world.app.db, world.key_id, first + HOUR).await.unwrap().len(), 1);
+        assert_eq!(list_of_key(&world.app.db, world.key_id, first + HOUR_MILLIS).await.unwrap().len(), 1);
         assert_eq!(list_of_account(&world.app.db, world.account, first).await.unwrap(), hours);
         assert_eq!(list_of_key(&world.app.db, KeyId::new(), 0).await.unwrap(), []);
     }

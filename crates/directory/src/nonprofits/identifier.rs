@@ -17,7 +17,7 @@ pub enum Identifier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoIdentifier {
     /// It is an EIN with a dash or a prefix.
-    DressedEin(Ein),
+    FormattedEin(Ein),
     /// It is not even a slug.
     Nonsense,
 }
@@ -38,7 +38,7 @@ impl Identifier {
             return Ok(Identifier::Slug(slug));
         }
         match Ein::from_written(text) {
-            Some(ein) => Err(NoIdentifier::DressedEin(ein)),
+            Some(ein) => Err(NoIdentifier::FormattedEin(ein)),
             None => Err(NoIdentifier::Nonsense),
         }
     }
@@ -65,7 +65,7 @@ mod tests {
         let ein = Ein::parse("530196605").unwrap();
         assert_eq!(
             Identifier::parse("53-0196605"),
-            Err(NoIdentifier::DressedEin(ein))
+            Err(NoIdentifier::FormattedEin(ein))
         );
         for nonsense in ["", " ", "..", "a/b", "\0", "é", "media"] {
             assert_eq!(

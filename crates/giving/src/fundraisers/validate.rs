@@ -80,9 +80,9 @@ pub async fn take_picture(
         return Ok(Some(None));
     };
     let taken = if fields.faults.is_empty() && !dry_run {
-        pictures.take_base64(text).await.map(|picture| picture.id)
+        pictures.add_base64(text).await.map(|picture| picture.id)
     } else {
-        pictures.judge_base64(text).await
+        pictures.check_base64(text).await
     };
     match taken {
         Ok(id) => Ok(Some(Some(id))),

@@ -76,12 +76,12 @@ impl Pictures {
     }
 
     /// Takes in a picture that is written as base64, alone or as a data URL, whose media type is not believed.
-    pub async fn take_base64(&self, text: &str) -> Result<HostedPicture, PictureFault> {
+    pub async fn add_base64(&self, text: &str) -> Result<HostedPicture, PictureFault> {
         self.take(decoded(text)?).await
     }
 
-    /// Judges a picture as [`Pictures::take_base64`] does, and keeps nothing; the hosted id that it would have.
-    pub async fn judge_base64(&self, text: &str) -> Result<String, PictureFault> {
+    /// Judges a picture as [`Pictures::add_base64`] does, and keeps nothing; the hosted id that it would have.
+    pub async fn check_base64(&self, text: &str) -> Result<String, PictureFault> {
         let bytes = decoded(text)?;
         let header = Header::read(&bytes)?;
         let id = hosted_id(&bytes);

@@ -24,7 +24,7 @@ async fn say(organiser: &Organiser, expected: u16, made: &Value, what: &str) -> 
 /// Somebody with another account.
 pub(super) async fn stranger(world: &World) -> Organiser {
     let username = Username::parse("eve").unwrap();
-    let account = accounts::store::insert(&world.app.db, &username, None, false, 0)
+    let account = accounts::store::insert_without_password(&world.app.db, &username, None, false, 0)
         .await
         .unwrap();
     let [public, private] = [Kind::Public, Kind::Private].map(KeyText::generate);

@@ -46,9 +46,9 @@ on_both! {
     async fn a_cover_that_is_no_picture_of_ours_is_found(world: &World) {
         let organiser = Organiser::new(world).await;
         let made = organiser.make(json!({"imageBase64": PIXEL})).await;
-        assert!(media::proof::prove(&world.app.pictures).await.unwrap().differences.is_empty());
+        assert!(platform::hosted::check::check(&world.app.pictures).await.unwrap().differences.is_empty());
         world.execute("delete from pictures").await;
-        let differences = media::proof::prove(&world.app.pictures).await.unwrap().differences;
+        let differences = platform::hosted::check::check(&world.app.pictures).await.unwrap().differences;
         let [lost] = differences.as_slice() else { panic!("{differences:?}") };
         for named in ["id", "coverImageHostedId"] {
             assert!(lost.contains(made[named].as_str().unwrap()), "{lost}");

@@ -13,21 +13,21 @@ type Shard<K, V> = RwLock<HashMap<K, Arc<V>>>;
 
 /// Shared entries by key, made when they are first asked for.
 #[derive(Debug)]
-pub struct Shards<K, V> {
+pub struct ShardedMap<K, V> {
     shards: Box<[Shard<K, V>]>,
     hasher: RandomState,
 }
 
-impl<K: Eq + Hash + Copy, V: Default> Default for Shards<K, V> {
+impl<K: Eq + Hash + Copy, V: Default> Default for ShardedMap<K, V> {
     fn default() -> Self {
-        Shards {
+        ShardedMap {
             shards: (0..SHARDS).map(|_| RwLock::default()).collect(),
             hasher: RandomState::new(),
         }
     }
 }
 
-impl<K: Eq + Hash + Copy, V: Default> Shards<K, V> {
+impl<K: Eq + Hash + Copy, V: Default> ShardedMap<K, V> {
     /// The entry of a key.
     pub fn get(&self, key: K) -> Arc<V> {
         let shard = &self.shards[self.hasher.hash_one(key) as usize % SHARDS];
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn an_entry_is_made_once_and_dropped_when_nobody_holds_it() {
-        let shards: Shards<u32, Mutex<u32>> = Shards::default();
+        let shards: ShardedMap<u32, Mutex<u32>> = ShardedMap::default();
         let held = shards.get(1);
         *held.lock().unwrap() += 1;
         *shards.get(1).lock().unwrap() += 1;
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn keys_in_a_row_spread_over_the_shards() {
-        let shards: Shards<u32, ()> = Shards::default();
+        let shards: ShardedMap<u32, ()> = ShardedMap::default();
         (0..10_000).for_each(|key| _ = shards.get(key));
         let fullest = shards
             .shards

@@ -2,32 +2,36 @@
 //! password: one that was changed in the moment between proves nothing any more.
 
 use super::Account;
-use super::hashing::Hashing;
+use super::hashing::PasswordHasher;
 use platform::ids::AccountId;
 use secrecy::SecretString;
 
 /// Who knows the password of an account, or has just set it.
 #[derive(Clone, Debug)]
-pub struct Proof {
+pub struct VerifiedPassword {
     pub account: AccountId,
     /// The password as it is stored.
     pub stored: SecretString,
 }
 
-impl Proof {
+impl VerifiedPassword {
     /// Of a password that was set a moment ago.
-    pub fn of_new(account: AccountId, stored: impl Into<SecretString>) -> Proof {
-        Proof {
+    pub fn new(account: AccountId, stored: impl Into<SecretString>) -> VerifiedPassword {
+        VerifiedPassword {
             account,
             stored: stored.into(),
         }
     }
 
     /// Compares a password with that of an account. Without an account, or one without a password, it takes as long.
-    pub async fn find(hashing: &Hashing, account: Option<&Account>, password: &str) -> Option<Proof> {
+    pub async fn verify(
+        hashing: &PasswordHasher,
+        account: Option<&Account>,
+        password: &str,
+    ) -> Option<VerifiedPassword> {
         let stored = account.and_then(|account| account.password.clone());
         let is_right = hashing.verify(stored.clone(), password).await;
-        let proof = Proof::of_new(account?.id, stored?);
+        let proof = VerifiedPassword::new(account?.id, stored?);
         is_right.then_some(proof)
     }
 }
