@@ -124,10 +124,10 @@ on_both! {
         let before = world.dump().await;
         let good = data_url(&photo(5, 20, 20));
         for (bad, reason) in [
-            ("data:image/png;base64,R0lGODlhAQABAAAAACw=", "cover: this is no PNG, JPEG or WebP picture"),
+            ("data:image/png;base64,R0lGODlhAQABAAAAACw=", "cover: this is not a PNG, JPEG or WebP picture"),
             ("data:image/png;base64,***", "cover: the picture is not base64"),
             ("data:image/png,abc", "cover: the picture is not base64"),
-            ("data:image/jpeg;base64,iVBORw0KGgo=", "cover: the picture is cut off or damaged"),
+            ("data:image/jpeg;base64,iVBORw0KGgo=", "cover: the picture is truncated or damaged"),
         ] {
             let line = format!(r#"{{"ein":"530196605","logo":"{good}","cover":"{bad}"}}"#);
             let fault = world.import_nonprofits(&line).await.unwrap_err().to_string();
@@ -189,7 +189,7 @@ on_both! {
         std::fs::remove_dir_all(&folder).unwrap();
         std::fs::write(&folder, b"").unwrap();
         let fault = world.app.pictures.take(photo(10, 20, 20)).await.unwrap_err();
-        assert!(fault.is_ours(), "{fault}");
+        assert!(fault.is_unavailable(), "{fault}");
         std::fs::remove_file(&folder).unwrap();
         std::fs::create_dir(&folder).unwrap();
         world.app.pictures.take(photo(10, 20, 20)).await.unwrap();

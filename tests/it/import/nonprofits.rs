@@ -108,7 +108,7 @@ on_both! {
             (r#"{"ein":"530196605","id":"0b6b9e0e-6b0f-4e5e-9a52-0d6f5d2d8f10","description":"x"}"#, "two different nonprofits"),
             (r#"{"ein":"530196605","websiteUrl":"javascript:alert(1)"}"#, "websiteUrl must be a web address"),
             (r#"{"ein":"530196605","name":null}"#, "name cannot be empty"),
-            (r#"{"ein":"530196605","logo":"data:image/png;base64,AAAA"}"#, "logo: this is no PNG, JPEG or WebP picture"),
+            (r#"{"ein":"530196605","logo":"data:image/png;base64,AAAA"}"#, "logo: this is not a PNG, JPEG or WebP picture"),
             (r#"{"ein":"530196605",}"#, "not JSON"),
             ("42", "not a JSON object"),
         ] {

@@ -137,7 +137,7 @@ async fn host_pictures(
         }
         match pictures.add_base64(text).await {
             Ok(hosted) => *text = hosted.id,
-            Err(fault) if fault.is_ours() => {
+            Err(fault) if fault.is_unavailable() => {
                 bail!("a picture could not be stored; make room on the disk and import again")
             }
             Err(fault) => faults.push(format!("{field}: {fault}")),

@@ -86,7 +86,7 @@ pub async fn take_picture(
     };
     match taken {
         Ok(id) => Ok(Some(Some(id))),
-        Err(error) if error.is_ours() => Err(Error::PictureUnavailable),
+        Err(error) if error.is_unavailable() => Err(Error::PictureUnavailable),
         Err(error) => {
             fields.fault("imageBase64", error.to_string());
             Ok(None)
