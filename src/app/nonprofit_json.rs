@@ -90,7 +90,7 @@ impl NonprofitJson {
 
     /// Appends causes, in full.
     pub fn tags(&self, out: &mut Vec<u8>, causes: CauseSet) {
-        let tags = causes.places().filter_map(|place| self.tags.get(place));
+        let tags = causes.positions().filter_map(|position| self.tags.get(position));
         json::list(out, tags, |out, tag| out.extend_from_slice(tag));
     }
 

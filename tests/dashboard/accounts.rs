@@ -188,7 +188,7 @@ async fn a_sign_up_sent_twice_creates_one_account(world: &World) {
         .post(422, "/dashboard/sign-up", &fields)
         .await
         .text();
-    assert!(page.contains("This name is taken"), "{page}");
+    assert!(page.contains("This username is taken"), "{page}");
     // Sign-up does not sign in to an older account, because only sign-in limits guesses.
     world.app.clock.advance(Duration::from_secs(61));
     let fields = [
@@ -309,5 +309,5 @@ async fn a_server_with_closed_sign_up_creates_no_accounts(world: &World) {
     ];
     visitor.post(403, "/dashboard/sign-up", &fields).await;
     let username = Username::parse("grace").unwrap();
-    assert!(store::find(&world.app.db, &username).await.unwrap().is_none());
+    assert!(store::find_id(&world.app.db, &username).await.unwrap().is_none());
 }
