@@ -68,7 +68,7 @@ on_both! {
             if path.starts_with("/v0.2") {
                 let problem: Value = serde_json::from_str(body).unwrap();
                 assert_eq!(problem["code"], "invalid_json");
-                assert!(problem["detail"].as_str().unwrap().contains("did not come in full"), "{problem}");
+                assert!(problem["detail"].as_str().unwrap().contains("did not arrive in time"), "{problem}");
                 assert!(head.contains("application/problem+json") && head.contains("x-request-id"), "{head}");
             }
         }

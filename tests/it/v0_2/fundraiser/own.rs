@@ -150,7 +150,7 @@ on_both! {
         assert_eq!(refused.code(), "fundraiser_not_found");
         let slug = change(&organiser, 404, &json!({"id": "spring-run"}), json!({"title": "Mine"})).await;
         for told in [refused.json["detail"].as_str().unwrap(), slug.json["detail"].as_str().unwrap()] {
-            assert!(told.contains("send its ID: a UUID") && !told.contains("slug"), "{told}");
+            assert!(told.contains("Send its ID, a UUID") && !told.contains("slug"), "{told}");
         }
         say(&eve, 404, &made, "close").await;
         say(&eve, 404, &json!({"id": "no-id"}), "reopen").await;
