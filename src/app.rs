@@ -21,12 +21,12 @@ use crate::app::share_cards::ShareCards;
 use crate::app::urls::Urls;
 use crate::config::Config;
 use access::accounts::attempts::Attempts;
-use access::accounts::hashing::Hashing;
+use access::accounts::hashing::PasswordHasher;
 use access::keys::exposure::Exposures;
 use access::keys::ring::KeyRing;
 use access::limits::limiter::Limiter;
 use access::limits::recent;
-use access::usage::{Usage, saving};
+use access::usage::{Usage, saver};
 use directory::Directory;
 use directory::import::Importer;
 use directory::import::provenance::Provenance;
@@ -72,13 +72,13 @@ pub struct Parts {
     pub public_url: PublicUrl,
     pub urls: Urls,
     pub nonprofit_json: NonprofitJson,
-    pub hashing: Hashing,
+    pub hashing: PasswordHasher,
     pub attempts: Attempts,
     pub mail: Mailer,
     pub provenance: Provenance,
     pub recent_errors: RecentErrors,
     pub usage: Usage,
-    saving: saving::Saving,
+    count_saver: saver::CountSaver,
     pub pictures: Pictures,
     pub share_cards: ShareCards,
     pub body_budget: BodyBudget,
@@ -138,7 +138,7 @@ impl App {
             nonprofit_json: NonprofitJson::new(directory.causes(), &urls),
             public_url,
             urls,
-            hashing: Hashing::new(metrics.password_hashes.clone()),
+            hashing: PasswordHasher::new(metrics.password_hashes.clone()),
             metrics,
             attempts: Attempts::default(),
             mail,
@@ -161,7 +161,7 @@ impl App {
             directory,
             keys,
             usage: Usage::default(),
-            saving: saving::Saving::default(),
+            count_saver: saver::CountSaver::default(),
         }));
         app.update_gauges();
         Ok(app)
@@ -181,7 +181,7 @@ impl App {
 
     /// Saves the requests counted since the last call, for the usage pages and for rate limits after a restart.
     pub async fn save_counts(&self) -> sqlx::Result<()> {
-        self.saving
+        self.count_saver
             .save(&self.db, &self.clock, &self.limiter, &self.usage)
             .await
     }

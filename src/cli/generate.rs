@@ -1,6 +1,6 @@
 //! `causeway generate`
 
-use crate::cli::stdout::Paper;
+use crate::cli::stdout::Stdout;
 use anyhow::Context;
 use clap::Args;
 use std::io::{BufWriter, Write};
@@ -20,7 +20,7 @@ pub struct Generate {
 
 impl Generate {
     pub fn run(&self) -> anyhow::Result<()> {
-        let mut out = BufWriter::with_capacity(1 << 20, Paper::new());
+        let mut out = BufWriter::with_capacity(1 << 20, Stdout::new());
         let written =
             directory::generate::generate(self.count, self.seed, &mut out).and_then(|()| out.flush());
         let written = out.get_ref().outcome(written);

@@ -6,10 +6,11 @@ use anyhow::anyhow;
 use clap::Subcommand;
 use directory::import::Summary;
 use directory::import::progress::waiting;
+use platform::clock::Stopwatch;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[derive(Subcommand)]
 pub enum Import {
@@ -34,12 +35,12 @@ pub enum Import {
 
 impl Import {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
-        let begun = Instant::now();
+        let stopwatch = Stopwatch::start();
         let summary = match &self {
             Import::Irs { files, force } => app.importer().import_irs(files, *force).await?,
             Import::Nonprofits { files } => app.importer().import_nonprofits(files).await?,
         };
-        let stored = begun.elapsed();
+        let stored = stopwatch.elapsed();
         // A small change is taken in by running servers as it is; the next large one builds the snapshot.
         let needs_building = summary.touched() > app.config.directory.overlay_limit as u64
             || app.directory.view().snapshot.is_none();

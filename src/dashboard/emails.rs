@@ -5,7 +5,7 @@ use crate::web::texts::{EN, fill};
 use access::accounts::Account;
 use access::accounts::links::{Purpose, store};
 use access::accounts::token::Token;
-use platform::mail::Mail;
+use platform::mail::Email;
 
 /// Sends a link to the owner of an account; an account without an email address gets none.
 pub async fn send_link(app: &App, account: &Account, purpose: Purpose) -> sqlx::Result<()> {
@@ -20,7 +20,7 @@ pub async fn send_link(app: &App, account: &Account, purpose: Purpose) -> sqlx::
     };
     // The token is in the query, which is never logged.
     let link = format!("{}{path}?token={}", app.public_url, token.expose());
-    app.mail.send(&Mail {
+    app.mail.send(&Email {
         to: email.clone(),
         subject: subject.to_owned(),
         text: fill(text, &[("username", &account.username), ("link", &link)]),

@@ -11,7 +11,7 @@ use crate::web::form_page::FormPage;
 use crate::web::frame::Tab;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Page, Sent};
-use access::keys::store::{self, Make, Roll, StoredKey};
+use access::keys::store::{self, InsertOutcome, RotateOutcome, StoredKey};
 use access::keys::{Class, KeyText, Kind, Overlap};
 use access::sessions::SignedIn;
 use access::usage::store as usage;
@@ -84,13 +84,13 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     let text = KeyText::generate(kind);
     let now = app.clock.millis();
     match store::insert_as(&app.db, id, who.account, &name, &text, now).await? {
-        Make::Done => Ok(show_made(frame.at(&who, Tab::Keys), id, name, text)),
-        Make::Already => Ok((
+        InsertOutcome::Inserted => Ok(show_made(frame.at(&who, Tab::Keys), id, name, text)),
+        InsertOutcome::Duplicate => Ok((
             Flash::AlreadyDone.keep(&app.public_url),
             Redirect::to("/dashboard"),
         )
             .into_response()),
-        Make::TooMany => {
+        InsertOutcome::TooMany => {
             form.refuse_all(too_many(&frame));
             Ok(new_with(&who, frame, form).refused())
         }
@@ -98,7 +98,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
 }
 
 fn too_many(frame: &Frame) -> String {
-    fill(frame.t.keys.too_many, &[("most", &store::MOST.to_string())])
+    fill(frame.t.keys.too_many, &[("most", &store::MAX_KEYS.to_string())])
 }
 
 fn show_made(frame: Frame, id: KeyId, name: String, text: KeyText) -> Response {
@@ -182,14 +182,14 @@ pub async fn roll(
     let (id, now) = (KeyId(key.id), app.clock.millis());
     let overlap = sent.text("overlap").parse().unwrap_or(Overlap::Day);
     let text = KeyText::generate(key.kind.parse().unwrap_or(Kind::Private));
-    match store::roll(&app.db, id, &text, overlap, None, now).await? {
-        Roll::Done(new) => Ok(show_made(frame.at(&who, Tab::Keys), new, key.title(), text)),
+    match store::rotate(&app.db, id, &text, overlap, None, now).await? {
+        RotateOutcome::Rotated(new) => Ok(show_made(frame.at(&who, Tab::Keys), new, key.title(), text)),
         // A form that is sent twice finds a key that ends already.
-        Roll::NoSuchKey | Roll::NotActive(_) => {
+        RotateOutcome::NoSuchKey | RotateOutcome::NotActive(_) => {
             let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
             Ok((Flash::AlreadyDone.keep(&app.public_url), way_on).into_response())
         }
-        Roll::TooMany => {
+        RotateOutcome::TooMany => {
             let mut form = roll_form(&frame, &key).filled(&sent);
             form.refuse_all(too_many(&frame));
             Ok(roll_with(&who, frame, &key, form).refused())

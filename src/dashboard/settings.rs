@@ -12,8 +12,8 @@ use crate::web::frame::Tab;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Sent};
 use access::accounts::password::NewPassword;
-use access::accounts::proof::Proof;
 use access::accounts::store;
+use access::accounts::verified_password::VerifiedPassword;
 use access::sessions::{self, SignedIn};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -45,7 +45,7 @@ pub async fn change_password(
     if let Some((old, password)) = proof.zip(password) {
         let hash = app.hashing.hash(password).await;
         if store::set_password(&app.db, &old, &hash).await? {
-            let new = Proof::of_new(who.account, hash);
+            let new = VerifiedPassword::new(who.account, hash);
             return enter(&app, &new, &headers, Flash::PasswordChanged, ADDRESS).await;
         }
         form.refuse("current", frame.t.accounts.wrong_current);
@@ -111,16 +111,16 @@ async fn prove(
     network: IpNet,
     frame: &Frame,
     password: &str,
-) -> Result<Result<Proof, String>> {
+) -> Result<Result<VerifiedPassword, String>> {
     let now = app.clock.instant();
     if let Err(wait) = app.attempts.sign_in(&who.username, network, now) {
         return Ok(Err(retry_message(frame, wait)));
     }
-    let account = store::find_whole(&app.db, &who.username).await?;
-    let Some(proof) = Proof::find(&app.hashing, account.as_ref(), password).await else {
+    let account = store::find(&app.db, &who.username).await?;
+    let Some(proof) = VerifiedPassword::verify(&app.hashing, account.as_ref(), password).await else {
         return Ok(Err(frame.t.accounts.wrong_current.to_owned()));
     };
-    app.attempts.signed_in(&who.username, network, now);
+    app.attempts.record_success(&who.username, network, now);
     Ok(Ok(proof))
 }
 

@@ -10,11 +10,11 @@ use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Sent};
-use access::accounts::attempts::Wait;
+use access::accounts::attempts::RetryAfter;
 use access::accounts::links::Purpose;
 use access::accounts::password::NewPassword;
-use access::accounts::proof::Proof;
 use access::accounts::store::{self, NewAccount};
+use access::accounts::verified_password::VerifiedPassword;
 use access::accounts::{SignUp, Username, is_email};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -49,7 +49,7 @@ pub async fn sign_up(
         form.refuse_all(retry_message(&frame, wait));
         return Ok(sign_up_with(&app, frame, form).too_often(wait.0));
     }
-    let waits = app.config.accounts.asks_for_confirmation();
+    let waits = app.config.accounts.requires_confirmation();
     let hash = app.hashing.hash(password).await;
     let account = NewAccount {
         username: &username,
@@ -58,19 +58,19 @@ pub async fn sign_up(
         password: Some(&hash),
         is_confirmed: !waits,
     };
-    if let Some(id) = store::insert_whole(&app.db, &account, app.clock.millis()).await? {
+    if let Some(id) = store::insert(&app.db, &account, app.clock.millis()).await? {
         if waits {
             return ask_to_confirm(&app, frame, username.as_str(), network).await;
         }
-        let proof = Proof::of_new(id, hash);
+        let proof = VerifiedPassword::new(id, hash);
         return enter(&app, &proof, &headers, Flash::Welcome, "/dashboard").await;
     }
     // The button was pressed twice: the account is there since a moment, with this very password. An older one is
     // signed in to where guesses are counted.
     let now = app.clock.millis();
-    let taken = store::find_whole(&app.db, username.as_str()).await?;
-    let taken = taken.filter(|account| account.is_fresh(now));
-    let proof = Proof::find(&app.hashing, taken.as_ref(), sent.text("password")).await;
+    let taken = store::find(&app.db, username.as_str()).await?;
+    let taken = taken.filter(|account| account.is_new(now));
+    let proof = VerifiedPassword::verify(&app.hashing, taken.as_ref(), sent.text("password")).await;
     match taken.zip(proof) {
         Some((account, _)) if account.confirmed_at.is_none() => {
             ask_to_confirm(&app, frame, &account.username, network).await
@@ -106,15 +106,16 @@ pub async fn sign_in(
         return Ok(sign_in_with(&app, frame, form).too_often(wait.0));
     }
     let account = match Username::parse(&username) {
-        Ok(username) => store::find_whole(&app.db, username.as_str()).await?,
+        Ok(username) => store::find(&app.db, username.as_str()).await?,
         Err(_) => None,
     };
-    let proof = Proof::find(&app.hashing, account.as_ref(), sent.text("password")).await;
+    let proof = VerifiedPassword::verify(&app.hashing, account.as_ref(), sent.text("password")).await;
     let Some((account, proof)) = account.zip(proof) else {
         form.refuse_all(frame.t.accounts.wrong);
         return Ok(sign_in_with(&app, frame, form).refused());
     };
-    app.attempts.signed_in(&username, network, app.clock.instant());
+    app.attempts
+        .record_success(&username, network, app.clock.instant());
     if account.confirmed_at.is_none() {
         return ask_to_confirm(&app, frame, &account.username, network).await;
     }
@@ -148,7 +149,7 @@ pub async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Resp
 /// Begins a session and goes on; whose password was changed in that moment goes to the sign-in.
 pub async fn enter(
     app: &App,
-    proof: &Proof,
+    proof: &VerifiedPassword,
     headers: &HeaderMap,
     flash: Flash,
     next: &str,
@@ -160,16 +161,16 @@ pub async fn enter(
 }
 
 /// Returns the message that says how long to wait before the next attempt.
-pub fn retry_message(frame: &Frame, wait: Wait) -> String {
+pub fn retry_message(frame: &Frame, wait: RetryAfter) -> String {
     let minutes = wait.0.as_millis().div_ceil(60_000).max(1).to_string();
     fill(frame.t.accounts.wait, &[("minutes", &minutes)])
 }
 
 /// The answer is the same where no further mail is sent, since there were many.
 async fn ask_to_confirm(app: &App, frame: Frame, username: &str, network: IpNet) -> Result<Response> {
-    if let Some(account) = store::find_whole(&app.db, username).await? {
+    if let Some(account) = store::find(&app.db, username).await? {
         let to = account.email.as_deref().unwrap_or(username);
-        if app.attempts.mail(to, network, app.clock.instant()).is_ok() {
+        if app.attempts.email(to, network, app.clock.instant()).is_ok() {
             send_link(app, &account, Purpose::Confirm).await?;
         }
     }

@@ -10,7 +10,7 @@ use directory::{Directory, Found};
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::Shown;
 use giving::fundraisers::goal::Goal;
-use pictures::drawn::card::{Gauge, ShareCard};
+use pictures::drawn::card::{Progress, ShareCard};
 
 /// Returns the card of a nonprofit's profile.
 pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
@@ -18,11 +18,11 @@ pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
     let (place, cause) = (nonprofit.location(), cause.map(|cause| cause.title.clone()));
     let above = [Some(place).filter(|place| !place.is_empty()), cause];
     ShareCard {
-        above: above.into_iter().flatten().collect::<Vec<_>>().join(" · "),
+        subtitle: above.into_iter().flatten().collect::<Vec<_>>().join(" · "),
         title: nonprofit.name.to_owned(),
-        instead: nonprofit.slug.to_owned(),
-        site: Frame::new(Place::Elsewhere).t.site.name,
-        gauge: None,
+        fallback_title: nonprofit.slug.to_owned(),
+        site_name: Frame::new(Place::Elsewhere).t.site.name,
+        progress: None,
         seed: nonprofit.id.0.as_u128(),
     }
 }
@@ -56,18 +56,18 @@ pub fn card(shown: &Shown, found: &[(Found, f64)]) -> ShareCard {
     let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();
     let of_goal = fill(t.of_goal, &[("goal", &goal.to_string())]);
     ShareCard {
-        above: match one(fundraiser, found) {
+        subtitle: match one(fundraiser, found) {
             Some(nonprofit) => fill(t.card, &[("name", nonprofit.name)]),
             None => fill(t.card_several, &[("count", &found.len().to_string())]),
         },
         title: fundraiser.title.clone(),
-        instead: one(fundraiser, found)
+        fallback_title: one(fundraiser, found)
             .map_or(&*fundraiser.slug, |nonprofit| nonprofit.name)
             .to_owned(),
-        site: frame.t.site.name,
-        gauge: Some(Gauge {
-            raised: shown.totals.raised.to_string(),
-            beside: format!("{of_goal} · {}", supporters_line(shown.totals.supporters, t)),
+        site_name: frame.t.site.name,
+        progress: Some(Progress {
+            amount: shown.totals.raised.to_string(),
+            caption: format!("{of_goal} · {}", supporters_line(shown.totals.supporters, t)),
             percent: percent(shown.totals.raised.get(), goal.get()),
         }),
         seed: fundraiser.id.0.as_u128(),

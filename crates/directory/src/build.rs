@@ -12,11 +12,12 @@ use crate::nonprofits::store;
 use crate::rules::{file_name, rules};
 use ::search::{BuildError, IndexBuilder};
 use anyhow::Context;
+use platform::clock::Stopwatch;
 use platform::db::{Db, Topic, run};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -36,7 +37,7 @@ pub struct Built {
 
 /// Builds the snapshot of the store as it is now into `folder`.
 pub async fn build(db: &Db, store: Uuid, causes: &'static Causes, folder: &Path) -> anyhow::Result<Built> {
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     let mut tx = db.view().await?;
     let revision = tx.revision(Topic::Directory).await?;
     let profiles = store::list_profiles(&mut tx).await?;
@@ -173,7 +174,7 @@ impl Gathered {
         let mut out = SnapshotWriter::create(path, edition, SECTIONS)?;
         let (builder, told) = std::thread::scope(|scope| {
             let telling = scope.spawn(|| {
-                let begun = Instant::now();
+                let begun = Stopwatch::start();
                 self.tell_index(causes).map(|builder| (builder, begun.elapsed()))
             });
             self.write_records(former_slugs, &mut out)?;
@@ -183,7 +184,7 @@ impl Gathered {
         })?;
         // The records are in the file, and the index has its own: the next step needs the room.
         drop(self);
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         begin(&mut out, Section::Search)?;
         builder.write(&mut out).map_err(io::Error::other)?;
         let took = told + begun.elapsed();

@@ -10,12 +10,12 @@ pub struct Cents(i64);
 /// That a sum is beyond what can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the sum is larger than can be counted")]
-pub struct TooMuch;
+pub struct AmountOverflow;
 
 impl Cents {
     pub const ZERO: Cents = Cents(0);
     /// The largest single amount: ten billion dollars.
-    pub const MOST: Cents = Cents(1_000_000_000_000);
+    pub const MAX: Cents = Cents(1_000_000_000_000);
 
     /// An amount of this many cents.
     #[inline]
@@ -29,13 +29,13 @@ impl Cents {
         self.0
     }
 
-    /// An amount that can be given: above zero, and no more than [`Cents::MOST`].
-    pub fn given(cents: i64) -> Option<Cents> {
-        (0 < cents && cents <= Cents::MOST.0).then_some(Cents(cents))
+    /// An amount that can be given: above zero, and no more than [`Cents::MAX`].
+    pub fn positive(cents: i64) -> Option<Cents> {
+        (0 < cents && cents <= Cents::MAX.0).then_some(Cents(cents))
     }
 
     /// Reads dollars as people write them: `20`, `$20`, `1,234.50`. Commas stand between thousands or not at all.
-    /// Nothing where it is no amount, below zero, or more than [`Cents::MOST`].
+    /// Nothing where it is no amount, below zero, or more than [`Cents::MAX`].
     pub fn from_dollars(text: &str) -> Option<Cents> {
         let text = text.trim();
         let text = text.strip_prefix('$').unwrap_or(text).trim_start();
@@ -55,13 +55,13 @@ impl Cents {
             _ => return None,
         };
         let amount = whole.parse::<i64>().ok()?.checked_mul(100)?.checked_add(cents)?;
-        (amount <= Cents::MOST.0).then_some(Cents(amount))
+        (amount <= Cents::MAX.0).then_some(Cents(amount))
     }
 
     /// The sum of two amounts.
     #[inline]
-    pub fn plus(self, other: Cents) -> Result<Cents, TooMuch> {
-        self.0.checked_add(other.0).map(Cents).ok_or(TooMuch)
+    pub fn plus(self, other: Cents) -> Result<Cents, AmountOverflow> {
+        self.0.checked_add(other.0).map(Cents).ok_or(AmountOverflow)
     }
 
     /// The amount that goes the other way. Nothing we hold is as low as the lowest number.
@@ -72,7 +72,7 @@ impl Cents {
     }
 
     /// The sum of amounts.
-    pub fn sum(amounts: impl IntoIterator<Item = Cents>) -> Result<Cents, TooMuch> {
+    pub fn sum(amounts: impl IntoIterator<Item = Cents>) -> Result<Cents, AmountOverflow> {
         amounts.into_iter().try_fold(Cents::ZERO, Cents::plus)
     }
 }
@@ -101,9 +101,9 @@ pub struct Weights(Vec<u64>);
 /// Weights are taken relative to the largest, with this many bits: what a number of JSON can hold.
 const BITS: i32 = 53;
 /// The most that one amount can be shared among.
-pub const MOST_SHARES: usize = 100;
+pub const MAX_SHARES: usize = 100;
 /// The largest weight that is accepted. Larger ones are mistakes, and their sum soon is no number.
-pub const HEAVIEST: f64 = 1e12;
+pub const MAX_WEIGHT: f64 = 1e12;
 
 impl Weights {
     /// The same for each of `count`.
@@ -113,8 +113,8 @@ impl Weights {
 
     /// From numbers as they are sent. Nothing where one is not above zero or too large, or where there are none or too many.
     pub fn relative(numbers: &[f64]) -> Option<Weights> {
-        let is_weight = |number: &f64| *number > 0.0 && *number <= HEAVIEST;
-        if !(1..=MOST_SHARES).contains(&numbers.len()) || !numbers.iter().all(is_weight) {
+        let is_weight = |number: &f64| *number > 0.0 && *number <= MAX_WEIGHT;
+        if !(1..=MAX_SHARES).contains(&numbers.len()) || !numbers.iter().all(is_weight) {
             return None;
         }
         let heaviest = numbers.iter().copied().fold(0.0, f64::max);
@@ -223,7 +223,7 @@ mod tests {
             ("$ 1,234.50", 123_450),
             ("1234.5", 123_450),
             ("0.07", 7),
-            ("10,000,000,000", Cents::MOST.0),
+            ("10,000,000,000", Cents::MAX.0),
         ] {
             assert_eq!(Cents::from_dollars(text), Some(Cents(cents)), "{text}");
         }
@@ -257,7 +257,7 @@ mod tests {
 
         #[test]
         fn shares_add_up_and_each_is_within_a_cent_of_its_part(
-            total in 0..=Cents::MOST.0,
+            total in 0..=Cents::MAX.0,
             numbers in proptest::collection::vec(prop_oneof![1e-6..1e12, 0.01..100.0], 1..=12),
         ) {
             let weights = Weights::relative(&numbers).unwrap();
@@ -272,7 +272,7 @@ mod tests {
 
         #[test]
         fn what_is_taken_back_is_never_more_than_each_holds(
-            balances in proptest::collection::vec(0..=Cents::MOST.0, 1..=8),
+            balances in proptest::collection::vec(0..=Cents::MAX.0, 1..=8),
             part in 0.0..=1.0f64,
         ) {
             let balances: Vec<Cents> = balances.into_iter().map(Cents).collect();
@@ -287,7 +287,7 @@ mod tests {
         }
 
         #[test]
-        fn dollars_are_read_as_they_are_shown(cents in 0..=Cents::MOST.0) {
+        fn dollars_are_read_as_they_are_shown(cents in 0..=Cents::MAX.0) {
             let shown = Cents(cents).to_string();
             prop_assert_eq!(Cents::from_dollars(&shown), Some(Cents(cents)));
             prop_assert_eq!(Cents::from_dollars(&shown.replace(['$', ','], "")), Some(Cents(cents)));
@@ -296,7 +296,7 @@ mod tests {
         #[test]
         fn any_text_is_an_amount_in_range_or_none(text in "[$0-9., -]{0,24}") {
             let amount = Cents::from_dollars(&text);
-            prop_assert!(amount.is_none_or(|amount| (Cents::ZERO..=Cents::MOST).contains(&amount)));
+            prop_assert!(amount.is_none_or(|amount| (Cents::ZERO..=Cents::MAX).contains(&amount)));
         }
 
         #[test]
@@ -305,7 +305,7 @@ mod tests {
             if let Ok(sum) = Cents::sum(amounts.into_iter().map(Cents)) {
                 prop_assert_eq!(i128::from(sum.0), exact);
             }
-            prop_assert_eq!(Cents(i64::MAX).plus(Cents(1)), Err(TooMuch));
+            prop_assert_eq!(Cents(i64::MAX).plus(Cents(1)), Err(AmountOverflow));
         }
     }
 }

@@ -133,7 +133,7 @@ pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
 
 /// A text that no spreadsheet reads as a formula: one that it would gets an apostrophe before it. A blank would not do,
 /// since some cut it off.
-pub fn no_formula(text: &str) -> Cow<'_, str> {
+pub fn escape_formula(text: &str) -> Cow<'_, str> {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) {
         true => Cow::Owned(format!("'{text}")),
         false => Cow::Borrowed(text),

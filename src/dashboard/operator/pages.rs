@@ -10,8 +10,8 @@ use crate::web::frame::Tab;
 use crate::web::moment::Moment;
 use crate::web::pager::Pager;
 use crate::web::{Frame, Page};
-use access::accounts::operators::{self, Listed};
-use access::audit::{self, Entry};
+use access::accounts::operators::{self, AccountSummary};
+use access::audit::{self, AuditEntry};
 use access::keys::operators as keys;
 use askama::Template;
 use axum::extract::{RawQuery, State};
@@ -29,7 +29,7 @@ struct AccountsPage {
     frame: Frame,
     asked: String,
     pager: Pager,
-    accounts: Vec<(Listed, Moment)>,
+    accounts: Vec<(AccountSummary, Moment)>,
 }
 
 #[derive(Template)]
@@ -61,7 +61,7 @@ struct ErrorsPage {
 #[template(path = "dashboard/operator/audit.html")]
 struct Audit {
     frame: Frame,
-    entries: Vec<(Entry, Moment)>,
+    entries: Vec<(AuditEntry, Moment)>,
     older: Option<Uuid>,
 }
 

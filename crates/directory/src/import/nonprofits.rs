@@ -135,9 +135,9 @@ async fn host_pictures(
         if !is_inline(text) {
             continue;
         }
-        match pictures.take_base64(text).await {
+        match pictures.add_base64(text).await {
             Ok(hosted) => *text = hosted.id,
-            Err(fault) if fault.is_ours() => {
+            Err(fault) if fault.is_unavailable() => {
                 bail!("a picture could not be stored; make room on the disk and import again")
             }
             Err(fault) => faults.push(format!("{field}: {fault}")),

@@ -1,8 +1,9 @@
 //! How far long work is: a bar on a terminal, a line every ten seconds elsewhere.
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use platform::clock::Stopwatch;
 use std::io::{IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
@@ -13,8 +14,8 @@ pub struct Progress {
     label: &'static str,
     unit: Unit,
     on_terminal: bool,
-    begun: Instant,
-    last_line: Instant,
+    begun: Stopwatch,
+    last_line: Stopwatch,
 }
 
 /// What is counted.
@@ -44,14 +45,14 @@ impl Progress {
         };
         bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
         bar.set_message(label);
-        let now = Instant::now();
+        let stopwatch = Stopwatch::start();
         Progress {
             bar,
             label,
             unit,
             on_terminal,
-            begun: now,
-            last_line: now,
+            begun: stopwatch,
+            last_line: stopwatch,
         }
     }
 
@@ -59,7 +60,7 @@ impl Progress {
     pub fn reach(&mut self, position: u64) {
         self.bar.set_position(position);
         if !self.on_terminal && self.last_line.elapsed() >= LINE_EVERY {
-            self.last_line = Instant::now();
+            self.last_line = Stopwatch::start();
             tell(&self.line());
         }
     }
@@ -108,7 +109,7 @@ pub async fn waiting<T>(label: &'static str, work: impl Future<Output = T>) -> T
         false => ProgressBar::hidden(),
     };
     bar.enable_steady_tick(Duration::from_millis(100));
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     let mut work = std::pin::pin!(work);
     let outcome = loop {
         match tokio::time::timeout(LINE_EVERY, &mut work).await {
@@ -126,6 +127,6 @@ fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-fn rate_of(position: u64, begun: Instant) -> u64 {
+fn rate_of(position: u64, begun: Stopwatch) -> u64 {
     (position as f64 / begun.elapsed().as_secs_f64().max(0.001)) as u64
 }

@@ -309,7 +309,7 @@ pub async fn insert_import(
 /// Raises the revision of the directory, which makes imports queue.
 pub async fn begin(db: &Db) -> sqlx::Result<(Tx, i64)> {
     let mut tx = db.write().await?;
-    let revision = tx.raise_revision(Topic::Directory).await?;
+    let revision = tx.increment_revision(Topic::Directory).await?;
     Ok((tx, revision))
 }
 

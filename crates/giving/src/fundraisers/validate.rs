@@ -80,13 +80,13 @@ pub async fn take_picture(
         return Ok(Some(None));
     };
     let taken = if fields.faults.is_empty() && !dry_run {
-        pictures.take_base64(text).await.map(|picture| picture.id)
+        pictures.add_base64(text).await.map(|picture| picture.id)
     } else {
-        pictures.judge_base64(text).await
+        pictures.check_base64(text).await
     };
     match taken {
         Ok(id) => Ok(Some(Some(id))),
-        Err(error) if error.is_ours() => Err(Error::PictureUnavailable),
+        Err(error) if error.is_unavailable() => Err(Error::PictureUnavailable),
         Err(error) => {
             fields.fault("imageBase64", error.to_string());
             Ok(None)

@@ -145,7 +145,7 @@ impl Tx {
     }
 
     /// Raises the number of a topic. On PostgreSQL this also makes writers of one topic queue.
-    pub async fn raise_revision(&mut self, topic: Topic) -> sqlx::Result<i64> {
+    pub async fn increment_revision(&mut self, topic: Topic) -> sqlx::Result<i64> {
         run!(self, c => sqlx::query_scalar(RAISE_REVISION).bind(topic.name()).fetch_one(c).await)
     }
 }

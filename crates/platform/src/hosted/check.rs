@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 /// What was compared, and what is broken.
 #[derive(Debug, Default)]
-pub struct PictureProof {
+pub struct PictureCheck {
     pub pictures: u64,
     /// One sentence each; a hundred at the most of each kind.
     pub differences: Vec<String>,
@@ -16,8 +16,8 @@ pub struct PictureProof {
 const MOST_DIFFERENCES: usize = 100;
 
 /// Reads the blob of every picture and compares it with what was written down when it was stored.
-pub async fn prove(pictures: &Pictures) -> anyhow::Result<PictureProof> {
-    let mut proof = PictureProof::default();
+pub async fn check(pictures: &Pictures) -> anyhow::Result<PictureCheck> {
+    let mut proof = PictureCheck::default();
     let mut last = String::new();
     loop {
         let page = store::list_after(pictures.db(), &last).await?;

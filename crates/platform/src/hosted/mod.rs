@@ -14,10 +14,10 @@ use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::db::Db;
 use futures_util::TryStreamExt;
-use pictures::coded::decoded;
-use pictures::error::PictureFault;
-use pictures::header::{Header, MOST_MEMORY};
-use pictures::picture::{Clean, Kind, clean_read, narrowed};
+use pictures::data_url;
+use pictures::error::PictureError;
+use pictures::header::{Header, MAX_DECODE_MEMORY};
+use pictures::picture::{CleanPicture, Kind, clean_with_header, shrink_to_width};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Pictures {
             blobs,
             folder: format!("pictures/{}", store.simple()),
             clock,
-            room: Arc::new(Semaphore::new((MOST_MEMORY / MIB) as usize)),
+            room: Arc::new(Semaphore::new((MAX_DECODE_MEMORY / MIB) as usize)),
         }
     }
 
@@ -76,33 +76,33 @@ impl Pictures {
     }
 
     /// Takes in a picture that is written as base64, alone or as a data URL, whose media type is not believed.
-    pub async fn take_base64(&self, text: &str) -> Result<HostedPicture, PictureFault> {
-        self.take(decoded(text)?).await
+    pub async fn add_base64(&self, text: &str) -> Result<HostedPicture, PictureError> {
+        self.take(data_url::decode(text)?).await
     }
 
-    /// Judges a picture as [`Pictures::take_base64`] does, and keeps nothing; the hosted id that it would have.
-    pub async fn judge_base64(&self, text: &str) -> Result<String, PictureFault> {
-        let bytes = decoded(text)?;
+    /// Judges a picture as [`Pictures::add_base64`] does, and keeps nothing; the hosted id that it would have.
+    pub async fn check_base64(&self, text: &str) -> Result<String, PictureError> {
+        let bytes = data_url::decode(text)?;
         let header = Header::read(&bytes)?;
         let id = hosted_id(&bytes);
-        let room = self.room_for(header.memory).await;
-        in_pool(room, move || clean_read(bytes, &header)).await?;
+        let room = self.room_for(header.decode_memory).await;
+        in_pool(room, move || clean_with_header(bytes, &header)).await?;
         Ok(id)
     }
 
     /// Takes in a picture. The same bytes give the same hosted id, however often they come.
-    pub async fn take(&self, bytes: Vec<u8>) -> Result<HostedPicture, PictureFault> {
+    pub async fn take(&self, bytes: Vec<u8>) -> Result<HostedPicture, PictureError> {
         let header = Header::read(&bytes)?;
         let id = hosted_id(&bytes);
         if let Some(known) = store::find(&self.db, &id).await.map_err(unavailable)? {
             return Ok(known.hosted());
         }
-        let room = self.room_for(header.memory).await;
-        let cleaned = in_pool(room, move || clean_read(bytes, &header)).await?;
+        let room = self.room_for(header.decode_memory).await;
+        let cleaned = in_pool(room, move || clean_with_header(bytes, &header)).await?;
         self.keep(id, cleaned).await
     }
 
-    async fn keep(&self, id: String, clean: Clean) -> Result<HostedPicture, PictureFault> {
+    async fn keep(&self, id: String, clean: CleanPicture) -> Result<HostedPicture, PictureError> {
         let name = Uuid::now_v7().simple().to_string();
         let picture = StoredPicture {
             // The last digits are random, and so spread over the folders.
@@ -131,7 +131,7 @@ impl Pictures {
         // Somebody sent the same bytes at the same time.
         self.blobs.remove(&picture.blob).await.map_err(unavailable)?;
         let other = store::find(&self.db, &picture.id).await.map_err(unavailable)?;
-        other.map(|other| other.hosted()).ok_or(PictureFault::Unavailable)
+        other.map(|other| other.hosted()).ok_or(PictureError::Unavailable)
     }
 
     /// The picture with a hosted id.
@@ -143,7 +143,7 @@ impl Pictures {
     }
 
     /// The bytes of a picture, narrowed where a width is asked for and it is wider.
-    pub async fn read(&self, picture: &StoredPicture, width: Option<Width>) -> Result<Vec<u8>, PictureFault> {
+    pub async fn read(&self, picture: &StoredPicture, width: Option<Width>) -> Result<Vec<u8>, PictureError> {
         let whole = || async {
             let found = self.blobs.find(&picture.blob).await.map_err(unavailable)?;
             found.ok_or_else(|| unavailable(format!("the blob {} is gone", picture.blob)))
@@ -162,7 +162,7 @@ impl Pictures {
             return Ok(bytes);
         }
         let whole = whole().await?;
-        let made = in_pool(room, move || match narrowed(&whole, width.pixels())? {
+        let made = in_pool(room, move || match shrink_to_width(&whole, width.pixels())? {
             Some(made) => Ok(made.bytes),
             None => Ok(whole),
         });
@@ -199,7 +199,7 @@ impl Pictures {
 
     /// Waits until there is room to decode: two pictures at once at the most, and a large one alone.
     async fn room_for(&self, memory: u64) -> OwnedSemaphorePermit {
-        let all = (MOST_MEMORY / MIB) as u32;
+        let all = (MAX_DECODE_MEMORY / MIB) as u32;
         let share = (memory.div_ceil(MIB) as u32).clamp(all / 2, all);
         let room = Arc::clone(&self.room).acquire_many_owned(share).await;
         room.expect("the semaphore is never closed")
@@ -249,8 +249,8 @@ fn hosted_id(bytes: &[u8]) -> String {
 /// Runs work on a thread that may block. The room is given back when the work ends, even if nobody waits for it.
 async fn in_pool<T: Send + 'static>(
     room: OwnedSemaphorePermit,
-    work: impl FnOnce() -> Result<T, PictureFault> + Send + 'static,
-) -> Result<T, PictureFault> {
+    work: impl FnOnce() -> Result<T, PictureError> + Send + 'static,
+) -> Result<T, PictureError> {
     let task = tokio::task::spawn_blocking(move || {
         let done = work();
         drop(room);
@@ -259,13 +259,13 @@ async fn in_pool<T: Send + 'static>(
     // A decoder that panics has met a picture that it cannot read.
     task.await.unwrap_or_else(|fault| {
         tracing::error!(%fault, "a picture could not be decoded");
-        Err(PictureFault::Broken)
+        Err(PictureError::Damaged)
     })
 }
 
-fn unavailable(fault: impl std::fmt::Display) -> PictureFault {
+fn unavailable(fault: impl std::fmt::Display) -> PictureError {
     tracing::error!(%fault, "pictures cannot be read or stored");
-    PictureFault::Unavailable
+    PictureError::Unavailable
 }
 
 #[cfg(test)]

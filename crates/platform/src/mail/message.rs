@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 /// An email.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Mail {
+pub struct Email {
     pub to: String,
     pub subject: String,
     pub text: String,

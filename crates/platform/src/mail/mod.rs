@@ -1,4 +1,4 @@
-//! Mail: handed to a server, written to the data folder, or not sent at all.
+//! Email: handed to a server, written to the data folder, or not sent at all.
 //!
 //! A mail goes its way off the request path. For a mail server it waits in a folder of its own until the server has
 //! taken it; one that does not get through is told in the log, without its text, and tried again.
@@ -6,7 +6,7 @@
 mod message;
 mod spool;
 
-pub use message::Mail;
+pub use message::Email;
 
 use anyhow::Context;
 use lettre::message::Mailbox;
@@ -21,21 +21,21 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// Between two looks at the mails that wait.
-pub const AGAIN: Duration = Duration::from_secs(30);
+pub const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How mail leaves.
 #[derive(Clone, Debug)]
 pub struct MailSettings {
-    pub way: Way,
+    pub delivery: Delivery,
     pub from: Mailbox,
 }
 
 /// The way that is set.
 #[derive(Clone, Debug)]
-pub enum Way {
+pub enum Delivery {
     /// `smtps://user:password@host`
-    Server(SecretString),
+    Smtp(SecretString),
     /// One file for each mail, in the data folder.
     Folder,
     Off,
@@ -66,8 +66,8 @@ struct Server {
 impl Mailer {
     pub fn new(settings: &MailSettings, data: &Path) -> anyhow::Result<Mailer> {
         let folder = data.join("mail");
-        let post = match &settings.way {
-            Way::Server(url) => Post::Server(Box::new(Server {
+        let post = match &settings.delivery {
+            Delivery::Smtp(url) => Post::Server(Box::new(Server {
                 transport: AsyncSmtpTransport::<Tokio1Executor>::from_url(url.expose_secret())
                     .context("mail.smtp_url cannot be used; write smtps://user:password@host")?
                     .timeout(Some(TIMEOUT))
@@ -75,8 +75,8 @@ impl Mailer {
                 spool: Spool::new(folder.join("waiting")),
                 turn: Mutex::default(),
             })),
-            Way::Folder => Post::Folder(folder),
-            Way::Off => Post::Off,
+            Delivery::Folder => Post::Folder(folder),
+            Delivery::Off => Post::Off,
         };
         Ok(Mailer {
             post: Arc::new(post),
@@ -90,7 +90,7 @@ impl Mailer {
     }
 
     /// Sends a mail, later.
-    pub fn send(&self, mail: &Mail) {
+    pub fn send(&self, mail: &Email) {
         let (mailer, mail) = (self.clone(), mail.clone());
         tokio::spawn(async move {
             if let Err(fault) = mailer.try_send(&mail).await {
@@ -100,11 +100,11 @@ impl Mailer {
         });
     }
 
-    async fn try_send(&self, mail: &Mail) -> anyhow::Result<()> {
+    async fn try_send(&self, mail: &Email) -> anyhow::Result<()> {
         match &*self.post {
             Post::Server(server) => {
                 server.spool.put(mail).await?;
-                self.deliver_waiting().await?;
+                self.deliver_queued().await?;
             }
             Post::Folder(folder) => write(folder, "eml", &self.message(mail)?.formatted()).await?,
             Post::Off => {}
@@ -113,7 +113,7 @@ impl Mailer {
     }
 
     /// Hands the mails that wait to the mail server, until one does not get through; returns how many did.
-    pub async fn deliver_waiting(&self) -> anyhow::Result<usize> {
+    pub async fn deliver_queued(&self) -> anyhow::Result<usize> {
         let Post::Server(server) = &*self.post else {
             return Ok(0);
         };
@@ -141,7 +141,7 @@ impl Mailer {
         Ok(delivered)
     }
 
-    fn message(&self, mail: &Mail) -> anyhow::Result<Message> {
+    fn message(&self, mail: &Email) -> anyhow::Result<Message> {
         Ok(Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, mail.to.parse()?))

@@ -1,7 +1,7 @@
 //! Mails that wait for the mail server, as files in the data folder: neither a mail server that is down nor a stop of
 //! ours loses one.
 
-use super::message::{Mail, write};
+use super::message::{Email, write};
 use anyhow::Context;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl Spool {
     }
 
     /// Keeps a mail until it is removed.
-    pub async fn put(&self, mail: &Mail) -> anyhow::Result<()> {
+    pub async fn put(&self, mail: &Email) -> anyhow::Result<()> {
         let text = serde_json::to_vec(mail)?;
         write(&self.0, WAITING, &text).await.context("it cannot be kept")
     }
@@ -59,7 +59,7 @@ impl Spool {
     }
 
     /// A mail that waits.
-    pub async fn read(&self, path: &Path) -> anyhow::Result<Mail> {
+    pub async fn read(&self, path: &Path) -> anyhow::Result<Email> {
         Ok(serde_json::from_slice(&fs::read(path).await?)?)
     }
 
