@@ -100,10 +100,10 @@ impl KeyView {
     pub fn state_text(&self, t: &Keys) -> &'static str {
         match (self.state, &self.ends) {
             (State::Active, None) => t.active,
-            (State::Active, Some(_)) => t.ending,
+            (State::Active, Some(_)) => t.expiring,
             (State::Blocked, _) => t.blocked,
             (State::Revoked, None) => t.revoked,
-            (State::Revoked, Some(_)) => t.ended,
+            (State::Revoked, Some(_)) => t.expired,
         }
     }
 

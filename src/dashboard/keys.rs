@@ -98,7 +98,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
 }
 
 fn too_many(frame: &Frame) -> String {
-    fill(frame.t.keys.too_many, &[("most", &store::MAX_KEYS.to_string())])
+    fill(frame.t.keys.too_many, &[("max", &store::MAX_KEYS.to_string())])
 }
 
 fn show_made(frame: Frame, id: KeyId, name: String, text: KeyText) -> Response {
@@ -153,21 +153,25 @@ pub async fn roll_page(
 fn roll_form(frame: &Frame, key: &StoredKey) -> Form {
     let t = &frame.t.keys;
     let choices = vec![
-        Choice::new(Overlap::None.as_str(), t.roll_none, t.roll_none_hint),
-        Choice::new(Overlap::Hour.as_str(), t.roll_hour, ""),
-        Choice::new(Overlap::Day.as_str(), t.roll_day, ""),
-        Choice::new(Overlap::Week.as_str(), t.roll_week, ""),
+        Choice::new(Overlap::None.as_str(), t.rotate_now, t.rotate_now_hint),
+        Choice::new(Overlap::Hour.as_str(), t.rotate_hour, ""),
+        Choice::new(Overlap::Day.as_str(), t.rotate_day, ""),
+        Choice::new(Overlap::Week.as_str(), t.rotate_week, ""),
     ];
-    let overlap = Field::choice("overlap", t.roll_overlap, choices).value(Overlap::Day.as_str());
-    Form::new(format!("/dashboard/keys/{}/roll", key.id), t.roll, vec![overlap])
+    let overlap = Field::choice("overlap", t.rotate_overlap, choices).value(Overlap::Day.as_str());
+    Form::new(
+        format!("/dashboard/keys/{}/roll", key.id),
+        t.rotate,
+        vec![overlap],
+    )
 }
 
 fn roll_with(who: &SignedIn, frame: Frame, key: &StoredKey, form: Form) -> FormPage {
     let t = &frame.t.keys;
-    let lead = fill(t.roll_lead, &[("name", &key.title())]);
-    FormPage::new(frame.at(who, Tab::Keys), t.roll_title, form)
+    let lead = fill(t.rotate_lead, &[("name", &key.title())]);
+    FormPage::new(frame.at(who, Tab::Keys), t.rotate_title, form)
         .lead(lead)
-        .link(format!("/dashboard/keys/{}", key.id), t.keep)
+        .link(format!("/dashboard/keys/{}", key.id), t.cancel)
 }
 
 /// `POST /dashboard/keys/{id}/roll`: as with a new key, this answer alone holds the key.
@@ -210,7 +214,7 @@ pub async fn revoke_page(
     let lead = fill(t.revoke_lead, &[("name", &key.title())]);
     Ok(FormPage::new(frame.at(&who, Tab::Keys), t.revoke_title, form)
         .lead(lead)
-        .link(format!("/dashboard/keys/{}", key.id), t.keep))
+        .link(format!("/dashboard/keys/{}", key.id), t.cancel))
 }
 
 /// `POST /dashboard/keys/{id}/revoke`
@@ -242,10 +246,10 @@ async fn list(app: &App, who: &SignedIn) -> Result<Vec<KeyView>> {
 fn read_name(text: &str) -> Result<String, &'static str> {
     let name = text.trim();
     match name.chars().count() {
-        0 => Err("give it a name, such as website"),
+        0 => Err("Enter a name, such as website."),
         1..=LONGEST_NAME if !name.contains(char::is_control) => Ok(name.to_owned()),
-        1..=LONGEST_NAME => Err("leave out line breaks and other marks that cannot be seen"),
-        _ => Err("use at most 60 characters"),
+        1..=LONGEST_NAME => Err("Remove line breaks and other control characters."),
+        _ => Err("Use at most 60 characters."),
     }
 }
 
@@ -261,12 +265,12 @@ fn new_form(frame: &Frame) -> Form {
         // The id of the key to be: a form that is sent twice makes one key.
         Field::hidden("once", KeyId::new().to_string()),
     ];
-    Form::new("/dashboard/keys/new", t.make, fields)
+    Form::new("/dashboard/keys/new", t.create, fields)
 }
 
 fn new_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
     let t = &frame.t.keys;
-    FormPage::new(frame.at(who, Tab::Keys), t.make_title, form).link("/dashboard", t.back)
+    FormPage::new(frame.at(who, Tab::Keys), t.create_title, form).link("/dashboard", t.back)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub async fn add(State(app): State<App>, who: SignedIn, frame: Frame, sent: Sent
         }
     };
     if added == InsertOutcome::TooMany {
-        let fault = fill(frame.t.partners.too_many, &[("most", &MAX_ORIGINS.to_string())]);
+        let fault = fill(frame.t.partners.too_many, &[("max", &MAX_ORIGINS.to_string())]);
         forms.origin.refuse("origin", fault);
     }
     if forms.origin.is_refused() {

@@ -26,7 +26,7 @@ pub async fn ask_page(State(app): State<App>, frame: Frame) -> FormPage {
     let t = &frame.t.accounts;
     if !app.mail.is_on() {
         return FormPage::without_form(frame, t.reset_title)
-            .lead(t.reset_without_mail)
+            .lead(t.reset_without_email)
             .link("/dashboard/sign-in", t.sign_in);
     }
     let who = Field::text("who", t.username_or_email).autocomplete("username");

@@ -48,7 +48,7 @@ pub async fn change_password(
             let new = VerifiedPassword::new(who.account, hash);
             return enter(&app, &new, &headers, Flash::PasswordChanged, ADDRESS).await;
         }
-        form.refuse("current", frame.t.accounts.wrong_current);
+        form.refuse("current", frame.t.accounts.wrong_current_password);
     }
     let page = show(&app, who, frame, forms).await?;
     Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
@@ -91,7 +91,7 @@ pub async fn delete(
 ) -> Result<Response> {
     let removed = match prove(&app, &who, network, &frame, sent.text("current")).await? {
         Ok(proof) if store::remove(&app.db, &proof, app.clock.millis()).await? => Ok(()),
-        Ok(_) => Err(frame.t.accounts.wrong_current.to_owned()),
+        Ok(_) => Err(frame.t.accounts.wrong_current_password.to_owned()),
         Err(fault) => Err(fault),
     };
     if let Err(fault) = removed {
@@ -118,7 +118,7 @@ async fn prove(
     }
     let account = store::find(&app.db, &who.username).await?;
     let Some(proof) = VerifiedPassword::verify(&app.hashing, account.as_ref(), password).await else {
-        return Ok(Err(frame.t.accounts.wrong_current.to_owned()));
+        return Ok(Err(frame.t.accounts.wrong_current_password.to_owned()));
     };
     app.attempts.record_success(&who.username, network, now);
     Ok(Ok(proof))
@@ -127,7 +127,7 @@ async fn prove(
 fn delete_form(frame: &Frame) -> Form {
     let t = &frame.t.accounts;
     let fields = vec![Field::password("current", t.password, "current-password")];
-    Form::new("/dashboard/settings/delete", t.delete_for_ever, fields).dangerous()
+    Form::new("/dashboard/settings/delete", t.delete_permanently, fields).dangerous()
 }
 
 fn delete_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
@@ -135,7 +135,7 @@ fn delete_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
     let lead = fill(t.delete_lead, &[("username", &who.username)]);
     FormPage::new(frame.at(who, Tab::Settings), t.delete_title, form)
         .lead(lead)
-        .link(ADDRESS, t.delete_back)
+        .link(ADDRESS, t.delete_cancel)
 }
 
 fn hash_of(text: &str) -> Option<Vec<u8>> {

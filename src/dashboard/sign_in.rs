@@ -111,7 +111,7 @@ pub async fn sign_in(
     };
     let proof = VerifiedPassword::verify(&app.hashing, account.as_ref(), sent.text("password")).await;
     let Some((account, proof)) = account.zip(proof) else {
-        form.refuse_all(frame.t.accounts.wrong);
+        form.refuse_all(frame.t.accounts.wrong_credentials);
         return Ok(sign_in_with(&app, frame, form).refused());
     };
     app.attempts
@@ -160,10 +160,13 @@ pub async fn enter(
     })
 }
 
-/// Returns the message that says how long to wait before the next attempt.
+/// Says how long to wait before the next attempt, rounded up to whole minutes.
 pub fn retry_message(frame: &Frame, wait: RetryAfter) -> String {
-    let minutes = wait.0.as_millis().div_ceil(60_000).max(1).to_string();
-    fill(frame.t.accounts.wait, &[("minutes", &minutes)])
+    let t = &frame.t.accounts;
+    match wait.0.as_millis().div_ceil(60_000) {
+        0 | 1 => t.wait_one_minute.to_owned(),
+        minutes => fill(t.wait, &[("minutes", &minutes.to_string())]),
+    }
 }
 
 /// The answer is the same where no further mail is sent, since there were many.
@@ -207,7 +210,7 @@ fn sign_up_with(app: &App, frame: Frame, form: Form) -> FormPage {
     let t = &frame.t.accounts;
     let lead = match app.mail.is_on() {
         true => t.sign_up_lead,
-        false => t.sign_up_lead_without_mail,
+        false => t.sign_up_lead_without_email,
     };
     FormPage::new(frame, t.sign_up_title, form)
         .lead(lead)
@@ -226,12 +229,12 @@ fn read_sign_up(
         .ok();
     let email = sent.trimmed("email").to_lowercase();
     if !is_email(&email) {
-        form.refuse("email", frame.t.accounts.no_email);
+        form.refuse("email", frame.t.accounts.invalid_email);
     } else if !app.config.accounts.admits(&email) {
         let domains = app.config.accounts.mail_domains.join(", ");
         form.refuse(
             "email",
-            fill(frame.t.accounts.other_domain, &[("domains", &domains)]),
+            fill(frame.t.accounts.wrong_domain, &[("domains", &domains)]),
         );
     }
     let known_as = username.as_ref().map_or("", Username::as_str);

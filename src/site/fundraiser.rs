@@ -149,7 +149,7 @@ fn shares(found: &[(Found, f64)]) -> Vec<Supported<'_>> {
                 slug: nonprofit.slug,
                 name: nonprofit.name,
                 logo: Urls::logo_path(&nonprofit),
-                share: format!("{:.1} %", weight / all * 100.0).replace(".0 %", " %"),
+                share: format!("{:.1}%", weight / all * 100.0).replace(".0%", "%"),
             })
         })
         .collect()
@@ -175,7 +175,7 @@ impl Standing {
     fn text(self, fundraiser: &Fundraiser, t: &FundraiserTexts) -> String {
         let on = |text: &str, at: Option<i64>| {
             let day = Timestamp::from_millisecond(at.unwrap_or_default()).unwrap_or_default();
-            fill(text, &[("day", &day.strftime("%-d %B %Y").to_string())])
+            fill(text, &[("day", &day.strftime("%B %-d, %Y").to_string())])
         };
         match (self, fundraiser.ends_at) {
             (Standing::Closed, _) => on(t.closed, fundraiser.closed_at),

@@ -140,7 +140,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     // The page that follows is the same for every request with this key, so the response needs no content.
     let created = app.recorder.create(order, |_, _| StoredResponse::default());
     match created.await {
-        Ok(_) => Ok(go_to(&app, id, Flash::FundraiserMade)),
+        Ok(_) => Ok(go_to(&app, id, Flash::FundraiserCreated)),
         Err(giving::Error::Invalid(faults)) => {
             form::refuse(&mut form, faults);
             Ok(new_with(&who, frame, form).refused())
@@ -182,7 +182,7 @@ async fn find_nonprofit(app: &App, typed: &str, t: &Texts) -> Result<Result<Nonp
 
 fn new_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
     let t = &frame.t.fundraisers;
-    FormPage::new(frame.at(who, Tab::Fundraisers), t.create, form)
+    FormPage::new(frame.at(who, Tab::Fundraisers), t.create_title, form)
         .lead(t.create_lead)
         .link(LIST, t.back)
 }
@@ -242,7 +242,7 @@ async fn edit_with(
     let lead = fill(t.edit_lead, &[("nonprofit", &names)]);
     Ok(FormPage::new(frame.at(who, Tab::Fundraisers), t.edit_title, form)
         .lead(lead)
-        .link(back, t.back_to_one))
+        .link(back, t.back_to_fundraiser))
 }
 
 /// `GET /dashboard/fundraisers/{id}/close`
@@ -257,7 +257,7 @@ pub async fn close_page(
     let form = Form::new(format!("{}/close", address(known.id)), t.close, Vec::new()).dangerous();
     let lead = fill(t.close_lead, &[("title", &known.title)]);
     let page = FormPage::new(frame.at(&who, Tab::Fundraisers), t.close_title, form);
-    Ok(page.lead(lead).link(address(known.id), t.keep))
+    Ok(page.lead(lead).link(address(known.id), t.cancel))
 }
 
 /// `POST /dashboard/fundraisers/{id}/close`: one that is closed stays closed.
@@ -279,7 +279,7 @@ pub async fn reopen_page(
     let form = Form::new(format!("{}/reopen", address(known.id)), t.reopen, Vec::new());
     let lead = fill(t.reopen_lead, &[("title", &known.title)]);
     let page = FormPage::new(frame.at(&who, Tab::Fundraisers), t.reopen_title, form);
-    Ok(page.lead(lead).link(address(known.id), t.keep))
+    Ok(page.lead(lead).link(address(known.id), t.cancel))
 }
 
 /// `POST /dashboard/fundraisers/{id}/reopen`

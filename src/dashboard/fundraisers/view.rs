@@ -136,5 +136,5 @@ async fn supported(app: &App, fundraiser: &Fundraiser) -> Result<Vec<(String, St
 /// The day of a moment in UTC, for people.
 fn day(millis: i64) -> String {
     let moment = Timestamp::from_millisecond(millis).unwrap_or_default();
-    moment.strftime("%-d %b %Y").to_string()
+    moment.strftime("%B %-d, %Y").to_string()
 }

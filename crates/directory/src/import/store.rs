@@ -363,7 +363,7 @@ impl Source {
     pub fn new(read_at: i64, files: &[&str]) -> Source {
         let day = Timestamp::from_millisecond(read_at).unwrap_or_default();
         Source {
-            day: day.strftime("%-d %B %Y").to_string(),
+            day: day.strftime("%B %-d, %Y").to_string(),
             files: files.join(", "),
         }
     }
