@@ -30,8 +30,8 @@ use access::usage::{Usage, saver};
 use directory::Directory;
 use directory::import::Importer;
 use directory::import::provenance::Provenance;
-use directory::keeper::Look;
 use directory::nonprofits::causes::Causes;
+use directory::refresh::RefreshOutcome;
 use giving::fundraisers::cache::Shelf;
 use giving::idempotency::InFlight;
 use giving::ledger::writer::Writer;
@@ -192,10 +192,10 @@ impl App {
             .directory
             .refresh(self.config.directory.overlay_limit)
             .await?
-            == Look::BuildDue
+            == RefreshOutcome::NeedsRebuild
             && let Some(built) = self.directory.rebuild().await?
         {
-            let (nonprofits, seconds) = (built.edition.count, built.took.as_secs_f64());
+            let (nonprofits, seconds) = (built.meta.count, built.duration.as_secs_f64());
             tracing::info!(nonprofits, seconds, "directory snapshot built");
         }
         self.update_gauges();

@@ -82,8 +82,8 @@ pub async fn browse(
         return Err(Error::Unavailable);
     }
     Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
-        let pagination = Pagination::new(page as u64, take as u64, view.count_of_cause(&cause.name));
-        let found = view.list_of_cause(&cause.name, pagination.skipped(), take);
+        let pagination = Pagination::new(page as u64, take as u64, view.count_by_cause(&cause.name));
+        let found = view.list_by_cause(&cause.name, pagination.skipped(), take);
         let mut out = Vec::with_capacity(1_024 * found.len() + 128);
         out.extend_from_slice(br#"{"nonprofits":"#);
         json::list(&mut out, &found, |out, nonprofit| {
@@ -125,7 +125,7 @@ pub async fn causes(
             title: &cause.title,
             tag_url: app.urls.cause(&cause.name),
             tag_image_url: app.urls.cause_picture(&cause.name).1,
-            nonprofits: view.count_of_cause(&cause.name),
+            nonprofits: view.count_by_cause(&cause.name),
         };
         let causes = app.directory.causes().list().iter().map(cause).collect();
         serde_json::to_vec(&CausesBody { causes }).expect("causes are plain data")

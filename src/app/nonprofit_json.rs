@@ -91,7 +91,7 @@ impl NonprofitJson {
 
     /// Appends causes with all of their fields.
     pub fn tags(&self, out: &mut Vec<u8>, causes: CauseSet) {
-        let tags = causes.places().filter_map(|index| self.tags.get(index));
+        let tags = causes.positions().filter_map(|position| self.tags.get(position));
         json::list(out, tags, |out, tag| out.extend_from_slice(tag));
     }
 

@@ -43,7 +43,7 @@ impl SearchAnswers {
         let revision = view
             .snapshot
             .as_ref()
-            .map_or(0, |snapshot| snapshot.edition().revision);
+            .map_or(0, |snapshot| snapshot.meta().revision);
         render(hits.iter().map(|hit| &hit.words), |out, index| {
             let location = hits[index].location;
             let item = |out: &mut Vec<u8>| {

@@ -11,7 +11,7 @@ use std::io::{BufWriter, Write};
 )]
 pub struct Generate {
     /// Rows to write
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=directory::generate::MOST_ROWS))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=directory::generate::MAX_ROWS))]
     count: u64,
     /// The same seed gives the same file
     #[arg(long, value_name = "S", default_value_t = 1)]

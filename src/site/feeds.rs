@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use directory::Found;
+use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers::store::{self, News};
 use giving::fundraisers::{SPECIAL, SPECIAL_SLUG};
@@ -105,7 +105,7 @@ async fn entry(app: &App, news: &News, out: &mut String) -> Result<()> {
         true => None,
         false => app.directory.find(&Identifier::Id(news.nonprofit)).await?,
     };
-    let nonprofit = found.as_ref().and_then(Found::nonprofit);
+    let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
     let slug = match nonprofit {
         Some(nonprofit) => nonprofit.slug.to_owned(),
         None if news.nonprofit == SPECIAL => SPECIAL_SLUG.to_owned(),

@@ -17,7 +17,7 @@ use access::accounts::store as accounts;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use directory::Found;
+use directory::NonprofitRef;
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::Shown;
 use giving::fundraisers::goal::Goal;
@@ -99,7 +99,7 @@ impl<'a> FundraiserPage<'a> {
     fn new(
         app: &App,
         shown: &'a Shown,
-        found: &'a [(Found, f64)],
+        found: &'a [(NonprofitRef, f64)],
         (address, by): (String, Option<String>),
         supporters: Vec<Supporter>,
         seal: Option<Seal>,
@@ -139,7 +139,7 @@ impl<'a> FundraiserPage<'a> {
     }
 }
 
-fn shares(found: &[(Found, f64)]) -> Vec<Supported<'_>> {
+fn shares(found: &[(NonprofitRef, f64)]) -> Vec<Supported<'_>> {
     let all: f64 = found.iter().map(|(_, weight)| weight).sum();
     found
         .iter()

@@ -136,7 +136,7 @@ async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
     let found = app.directory.find(&Identifier::Id(NonprofitId(id))).await?;
     Ok(found
         .as_ref()
-        .and_then(directory::view::Found::nonprofit)
+        .and_then(directory::view::NonprofitRef::nonprofit)
         .map(|nonprofit| draw(nonprofit.name, id.as_u128())))
 }
 

@@ -20,7 +20,7 @@ use askama::Template;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Response};
-use directory::import::store::Source;
+use directory::import::store::IrsImport;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Cause;
 
@@ -86,7 +86,7 @@ impl<'a> Profile<'a> {
     fn new(
         app: &App,
         nonprofit: &Nonprofit<'a>,
-        source: Option<&Source>,
+        source: Option<&IrsImport>,
         fundraisers: Vec<Line>,
         give: GiveBox,
     ) -> Profile<'a> {

@@ -6,7 +6,7 @@ use crate::web::{Frame, Place};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Causes;
 use directory::nonprofits::identifier::Identifier;
-use directory::{Directory, Found};
+use directory::{Directory, NonprofitRef};
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::Shown;
 use giving::fundraisers::goal::Goal;
@@ -33,7 +33,7 @@ pub async fn of_fundraiser(directory: &Directory, shown: &Shown) -> Result<Share
 }
 
 /// The nonprofits that a fundraiser supports, with their weights; those no longer known are left out.
-pub async fn supported(directory: &Directory, fundraiser: &Fundraiser) -> Result<Vec<(Found, f64)>> {
+pub async fn supported(directory: &Directory, fundraiser: &Fundraiser) -> Result<Vec<(NonprofitRef, f64)>> {
     let mut found = Vec::with_capacity(fundraiser.supported.len());
     for (id, weight) in &fundraiser.supported {
         if let Some(nonprofit) = directory.find(&Identifier::Id(*id)).await? {
@@ -44,13 +44,13 @@ pub async fn supported(directory: &Directory, fundraiser: &Fundraiser) -> Result
 }
 
 /// The nonprofit of a fundraiser for one.
-pub fn one<'a>(fundraiser: &Fundraiser, found: &'a [(Found, f64)]) -> Option<Nonprofit<'a>> {
+pub fn one<'a>(fundraiser: &Fundraiser, found: &'a [(NonprofitRef, f64)]) -> Option<Nonprofit<'a>> {
     let (found, _) = found.first().filter(|_| !fundraiser.is_multiple())?;
     found.nonprofit()
 }
 
 /// What the picture of a shared fundraiser says.
-pub fn card(shown: &Shown, found: &[(Found, f64)]) -> ShareCard {
+pub fn card(shown: &Shown, found: &[(NonprofitRef, f64)]) -> ShareCard {
     let frame = Frame::new(Place::Elsewhere);
     let (fundraiser, t) = (&shown.fundraiser, &frame.p.fundraiser);
     let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();

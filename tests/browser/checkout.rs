@@ -134,7 +134,7 @@ impl Visit {
         browser.click("form.form button").await;
         self.check_page().await;
         self.check_sandbox_notice().await;
-        assert_eq!(browser.text("h1").await, "Thank you for your gift");
+        assert_eq!(browser.text("h1").await, "Thank you for your donation");
         assert!(browser.path().await.starts_with("/gifts/"));
     }
 
@@ -195,7 +195,7 @@ impl Visit {
 
     async fn check_sandbox_notice(&self) {
         let notice = self.browser.text(".alert-warn").await;
-        assert!(notice.contains("no money moves"), "{notice}");
+        assert!(notice.contains("No money moves"), "{notice}");
     }
 
     /// Asserts that all requests go to the site, and that the console contains only refused forms.

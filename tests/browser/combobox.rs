@@ -53,7 +53,7 @@ async fn arrow_keys_move_through_the_results_and_escape_closes_them() {
     let count = browser.run(count).await;
     let count = count.as_str().unwrap();
     assert_ne!(count, "1");
-    let message = format!("{count} nonprofits found; arrow down to reach them");
+    let message = format!("{count} nonprofits found. Press the down arrow to select one.");
     browser.wait_for(MESSAGE, message).await;
 
     browser.key(Key::Down).await;
@@ -83,7 +83,7 @@ async fn arrow_keys_move_through_the_results_and_escape_closes_them() {
     browser.click("#q").await;
     // A single unknown word would be ignored.
     browser.press(" zzqqxxjj qqxxjjzz").await;
-    browser.wait_for(MESSAGE, "No nonprofit found").await;
+    browser.wait_for(MESSAGE, "No nonprofits found").await;
     assert_eq!(browser.run(EXPANDED).await, "false");
     browser.stop().await;
 }

@@ -183,7 +183,7 @@ async fn a_sign_up_sent_twice_creates_one_account(world: &World) {
         .post(422, "/dashboard/sign-up", &fields)
         .await
         .text();
-    assert!(page.contains("This name is taken"), "{page}");
+    assert!(page.contains("This username is taken"), "{page}");
     // Sign-up does not sign in to an older account, because only sign-in limits guesses.
     world.app.clock.advance(Duration::from_secs(61));
     let fields = [

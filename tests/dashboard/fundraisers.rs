@@ -60,14 +60,14 @@ async fn a_fundraiser_created_on_the_dashboard_is_in_the_api(world: &World) {
     assert_eq!(url, format!("{LIST}/{once}"));
     let page = visitor.get(200, &url).await.text();
     for shown in [
-        "Your fundraiser is ready",
+        "Fundraiser created",
         "Ada&#39;s &#60;Spring&#62; run",
         "American Red Cross",
         "$1,234.50",
         "$20.00",
         "Open",
-        "1 May 2026",
-        "30 Jun 2199",
+        "May 1, 2026",
+        "June 30, 2199",
         "For all.\nCome!",
         "http://causeway.test/american-red-cross/f/adas-spring-run",
         "http://causeway.test/v0.2/nonprofit/american-red-cross/fundraiser/adas-spring-run",
@@ -153,14 +153,20 @@ async fn a_fundraiser_is_edited_closed_and_reopened(world: &World) {
         (&now["endDate"], &now["raisedOffline"]),
         (&json!("2199-06-30T23:59:59.999Z"), &json!(4_505))
     );
-    assert!(visitor.get(200, &url).await.text().contains("grows by itself"));
+    assert!(
+        visitor
+            .get(200, &url)
+            .await
+            .text()
+            .contains("grows automatically")
+    );
 
     assert!(
         visitor
             .get(200, &format!("{url}/close"))
             .await
             .text()
-            .contains("Autumn run takes no more gifts")
+            .contains("Autumn run will stop accepting donations")
     );
     for (action, active, shown) in [
         ("close", false, "Closed"),
@@ -322,15 +328,15 @@ async fn invalid_input_is_reported_by_field_and_kept_in_the_form(world: &World) 
     let long = "x".repeat(121);
     let longest = "x".repeat(20_001);
     for (field, typed, expected) in [
-        ("nonprofit", "", "Say for whom it collects"),
-        ("nonprofit", "nobody-at-all", "We know no such nonprofit"),
-        ("nonprofit", "\u{202e}<b>", "We know no such nonprofit"),
+        ("nonprofit", "", "Enter a nonprofit"),
+        ("nonprofit", "nobody-at-all", "We could not find this nonprofit"),
+        ("nonprofit", "\u{202e}<b>", "We could not find this nonprofit"),
         (
             "nonprofit",
             "ddacc399-20c5-462e-80e1-97fa958071ea",
-            "We know no such nonprofit",
+            "We could not find this nonprofit",
         ),
-        ("nonprofit", AARP, "Gifts cannot be passed on"),
+        ("nonprofit", AARP, "This nonprofit cannot receive donations"),
         ("title", " ", "A title has 1 to 120 characters"),
         ("title", &long, "A title has 1 to 120 characters"),
         ("title", "a\nb", "A title is one line"),
@@ -339,16 +345,16 @@ async fn invalid_input_is_reported_by_field_and_kept_in_the_form(world: &World) 
             &longest,
             "A description has at most 20,000 characters",
         ),
-        ("startDate", "next week", "Write a day as year, month and day"),
-        ("startDate", "2026-02-30", "Write a day as year, month and day"),
+        ("startDate", "next week", "Enter a date as year, month and day"),
+        ("startDate", "2026-02-30", "Enter a date as year, month and day"),
         ("startDate", "9999-01-01", "a date between 1970 and 2199"),
         ("startDate", "2199-07-01", "The end is after the start"),
         ("endDate", "2026-04-30", "The end is after the start"),
-        ("goal", "lots", "Write dollars and cents"),
-        ("goal", "1.234,50", "Write dollars and cents"),
-        ("goal", "10000000000.01", "Write dollars and cents"),
-        ("goal", "0", "A goal is above $0"),
-        ("raisedOffline", "-5", "Write dollars and cents"),
+        ("goal", "lots", "Enter an amount in dollars"),
+        ("goal", "1.234,50", "Enter an amount in dollars"),
+        ("goal", "10000000000.01", "Enter an amount in dollars"),
+        ("goal", "0", "Enter an amount greater than $0"),
+        ("raisedOffline", "-5", "Enter an amount in dollars"),
     ] {
         let fields: Vec<_> = FULL
             .iter()
@@ -412,7 +418,7 @@ async fn a_long_list_is_paged_and_creating_is_rate_limited(world: &World) {
         ("once", &once),
     ];
     let page = visitor.post(429, NEW, &fields).await;
-    assert!(page.text().contains("One too many") && page.text().contains("very fast"));
+    assert!(page.text().contains("One too many") && page.text().contains("too quickly"));
     let first = visitor.get(200, LIST).await.text();
     assert_eq!(first.matches("class=\"card key").count(), 20);
     assert!(first.contains("Run 29.") && !first.contains(">Newer<"));

@@ -127,7 +127,7 @@ async fn a_rotated_key_is_replaced_by_a_new_one(world: &World) {
         "invalid_key"
     );
     world.client.with_key(&new).details(200, "530196605").await;
-    assert!(visitor.get(200, "/dashboard").await.text().contains("Ended"));
+    assert!(visitor.get(200, "/dashboard").await.text().contains("Expired"));
 }
 
 async fn the_owner_of_an_exposed_key_is_warned_on_the_page_and_once_by_email(world: &World) {
@@ -221,7 +221,7 @@ async fn an_account_has_at_most_100_keys(world: &World) {
     let fields = [("name", "one more"), ("kind", "public"), ("once", once.as_str())];
     let page = visitor.post(422, "/dashboard/keys/new", &fields).await.text();
     assert!(
-        page.contains("You have 100 keys") && page.contains("one more"),
+        page.contains("limit of 100 active keys") && page.contains("one more"),
         "{page}"
     );
     world
@@ -242,7 +242,7 @@ async fn an_unnamed_key_is_shown_by_its_id(world: &World) {
     for url in ["/dashboard", &format!("/dashboard/keys/{id}")] {
         let page = visitor.get(200, url).await.text();
         assert!(
-            page.contains(&format!("<bdi>{id}</bdi>")) && page.contains("not in the last 90 days"),
+            page.contains(&format!("<bdi>{id}</bdi>")) && page.contains("Not in the last 90 days"),
             "{page}"
         );
     }
@@ -273,7 +273,7 @@ async fn first_steps_show_the_public_key_of_the_account(world: &World) {
             .get(200, "/dashboard/first-steps")
             .await
             .text()
-            .contains("First, a public key")
+            .contains("Create a public key first")
     );
     visitor.create_key("private", "server").await;
     let key = visitor.create_key("public", "website").await;

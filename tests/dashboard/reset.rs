@@ -126,7 +126,7 @@ async fn an_email_is_confirmed_first_when_sign_up_is_limited_to_domains(world: &
             .post(422, "/dashboard/sign-up", &foreign)
             .await
             .text()
-            .contains("Use an address at example.org")
+            .contains("Use an email address at example.org")
     );
     let fields = [
         ("username", "grace"),
@@ -138,7 +138,7 @@ async fn an_email_is_confirmed_first_when_sign_up_is_limited_to_domains(world: &
             .post(200, "/dashboard/sign-up", &fields)
             .await
             .text()
-            .contains("Look at your mail")
+            .contains("Check your email")
     );
     visitor.get(303, "/dashboard").await;
     assert!(
@@ -146,7 +146,7 @@ async fn an_email_is_confirmed_first_when_sign_up_is_limited_to_domains(world: &
             .sign_in(200, "grace", PASSWORD)
             .await
             .text()
-            .contains("Look at your mail")
+            .contains("Check your email")
     );
     visitor.get(303, "/dashboard").await;
     let form = visitor
@@ -176,7 +176,7 @@ async fn confirmation_emails_are_limited_per_account(world: &World) {
                 .post(200, "/dashboard/sign-up", &fields)
                 .await
                 .text()
-                .contains("Look at your mail")
+                .contains("Check your email")
         );
     }
     for _ in 0..4 {

@@ -157,7 +157,7 @@ async fn the_mail_server_receives_the_reset_and_the_warning(world: &World) {
         ("no-reply@localhost", "grace@example.org")
     );
     assert!(
-        email.text.contains("Subject: Set a new password") && email.text.contains("Hello grace"),
+        email.text.contains("Subject: Reset your Causeway password") && email.text.contains("Hello grace"),
         "{}",
         email.text
     );

@@ -77,13 +77,13 @@ async fn the_embed_page_generates_a_button_snippet(world: &World) {
         .get_plain(200, "/developers/embed?nonprofit=zzqqxx")
         .await
         .text();
-    assert!(page.contains("We know no such nonprofit"), "{page}");
+    assert!(page.contains("We could not find this nonprofit"), "{page}");
     let page = world
         .client
         .get_plain(200, "/developers/embed?nonprofit=aarp")
         .await
         .text();
-    assert!(page.contains("cannot be passed on"), "{page}");
+    assert!(page.contains("cannot receive donations"), "{page}");
     let page = world
         .client
         .get_plain(
@@ -111,7 +111,7 @@ async fn the_search_snippet_needs_a_public_key_and_never_shows_a_private_one(wor
         .get_plain(200, "/developers/embed?kind=search&key=cwpk_x")
         .await
         .text();
-    assert!(page.contains("This is no key"), "{page}");
+    assert!(page.contains("This is not a valid key"), "{page}");
     let private = KeyText::generate(Kind::Private);
     let page = world
         .client
@@ -122,7 +122,7 @@ async fn the_search_snippet_needs_a_public_key_and_never_shows_a_private_one(wor
         .await
         .text();
     assert!(
-        page.contains("This was a private key") && !page.contains(private.expose()),
+        page.contains("That was a private key") && !page.contains(private.expose()),
         "{page}"
     );
     let page = world

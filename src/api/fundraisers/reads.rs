@@ -11,7 +11,7 @@ use crate::http::public_key::{Fundraisers, PublicKey};
 use access::accounts::store as accounts;
 use axum::extract::State;
 use axum::response::Response;
-use directory::Found;
+use directory::NonprofitRef;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::cause_set::CauseSet;
 use directory::nonprofits::identifier::Identifier;
@@ -52,7 +52,7 @@ pub async fn fundraiser(
     for (id, _) in &shown.fundraiser.supported {
         supported.extend(app.directory.find(&Identifier::Id(*id)).await?);
     }
-    let nonprofits: Vec<Nonprofit<'_>> = supported.iter().filter_map(Found::nonprofit).collect();
+    let nonprofits: Vec<Nonprofit<'_>> = supported.iter().filter_map(NonprofitRef::nonprofit).collect();
     let users: Vec<UserBody> = creator
         .map(|username| UserBody {
             id: shown.fundraiser.account.0,

@@ -18,7 +18,7 @@ use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use directory::{Found, ResolveError};
+use directory::{NonprofitRef, ResolveError};
 use giving;
 use giving::fundraisers::validate::validate;
 use giving::fundraisers::write::{Order, Wanted};
@@ -173,7 +173,7 @@ async fn find_nonprofit(app: &App, typed: &str, t: &Texts) -> Result<Result<Nonp
         Err(ResolveError::Store(error)) => return Err(error.into()),
         found => found.ok(),
     };
-    Ok(match found.as_ref().and_then(Found::nonprofit) {
+    Ok(match found.as_ref().and_then(NonprofitRef::nonprofit) {
         None => Err(t.unknown_nonprofit),
         Some(nonprofit) if !nonprofit.is_disbursable() => Err(t.not_disbursable),
         Some(nonprofit) => Ok(nonprofit.id),

@@ -160,7 +160,7 @@ async fn button_snippet(
         Err(Error::NotFound) => None,
         found => Some(found?),
     };
-    if let Some(nonprofit) = found.as_ref().and_then(directory::Found::nonprofit) {
+    if let Some(nonprofit) = found.as_ref().and_then(directory::NonprofitRef::nonprofit) {
         if !nonprofit.is_disbursable() {
             return Ok(Err(t.not_possible));
         }

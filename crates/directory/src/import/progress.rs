@@ -27,7 +27,7 @@ pub enum Unit {
 
 impl Progress {
     /// Begins; `total` is 0 where the end is not known.
-    pub fn begin(label: &'static str, total: u64, unit: Unit) -> Progress {
+    pub fn start(label: &'static str, total: u64, unit: Unit) -> Progress {
         let on_terminal = std::io::stderr().is_terminal();
         let target = if on_terminal {
             ProgressDrawTarget::stderr()
@@ -57,7 +57,7 @@ impl Progress {
     }
 
     /// Says how far the work is.
-    pub fn reach(&mut self, position: u64) {
+    pub fn set_position(&mut self, position: u64) {
         self.bar.set_position(position);
         if !self.on_terminal && self.last_line.elapsed() >= LINE_EVERY {
             self.last_line = Stopwatch::start();
@@ -66,7 +66,7 @@ impl Progress {
     }
 
     /// Ends; the bar goes.
-    pub fn end(self) {
+    pub fn finish(self) {
         self.bar.finish_and_clear();
     }
 
@@ -102,7 +102,7 @@ impl Progress {
 }
 
 /// Waits for work of which nobody knows how far it is, and says how long it has taken.
-pub async fn waiting<T>(label: &'static str, work: impl Future<Output = T>) -> T {
+pub async fn wait_with_spinner<T>(label: &'static str, work: impl Future<Output = T>) -> T {
     let on_terminal = std::io::stderr().is_terminal();
     let bar = match on_terminal {
         true => ProgressBar::new_spinner().with_message(label),

@@ -87,7 +87,7 @@ async fn record_all(
     mut recipients: Recipients,
 ) -> anyhow::Result<Imported> {
     let begun = Stopwatch::start();
-    let mut progress = Progress::begin("recording", imported.lines, Unit::Rows);
+    let mut progress = Progress::start("recording", imported.lines, Unit::Rows);
     let mut under_way = FuturesUnordered::new();
     let numbered = async |number, gift| (number, recorder.record(gift).await);
     for (number, line) in lines(&path)? {
@@ -99,13 +99,13 @@ async fn record_all(
         }
         if under_way.len() >= at_once {
             imported.count(under_way.next().await)?;
-            progress.reach(imported.new + imported.known);
+            progress.set_position(imported.new + imported.known);
         }
     }
     while !under_way.is_empty() {
         imported.count(under_way.next().await)?;
     }
-    progress.end();
+    progress.finish();
     imported.seconds = begun.elapsed().as_secs_f64();
     if imported.new + imported.known + imported.refused != imported.lines {
         bail!(

@@ -5,7 +5,7 @@ use super::input::NewFundraiser;
 use super::{Fundraiser, SPECIAL, SPECIAL_SLUG};
 use crate::error::Error;
 use directory::nonprofits::identifier::Identifier;
-use directory::{Directory, Found};
+use directory::{Directory, NonprofitRef};
 use platform::hosted::Pictures;
 use platform::ids::{AccountId, FundraiserId};
 use serde_json::{Map, Value};
@@ -25,7 +25,7 @@ pub async fn validate(
     let mut slug = SPECIAL_SLUG.to_owned();
     for supported in &new.supported {
         let found = directory.find(&Identifier::Id(supported.id)).await?;
-        match found.as_ref().and_then(Found::nonprofit) {
+        match found.as_ref().and_then(NonprofitRef::nonprofit) {
             None => fields.fault(&supported.field, "there is no nonprofit with this ID"),
             Some(nonprofit) if !nonprofit.is_disbursable() => fields.fault(
                 &supported.field,

@@ -11,26 +11,26 @@ use std::path::Path;
 pub struct Row {
     pub ein: Ein,
     pub digest: i64,
-    /// See `Filed`; it holds no line end.
+    /// See `Filing`; it holds no line end.
     pub filed: String,
 }
 
 /// Rows being spooled. The file has no name: it goes with the process.
-pub struct SpoolWriter {
+pub struct RowFileWriter {
     out: BufWriter<File>,
     at: u64,
     count: u64,
 }
 
 /// Spooled rows, to be read in order or one by one.
-pub struct Spool {
+pub struct RowFile {
     file: File,
     pub count: u64,
 }
 
-impl SpoolWriter {
-    pub fn new(folder: &Path) -> io::Result<SpoolWriter> {
-        Ok(SpoolWriter {
+impl RowFileWriter {
+    pub fn new(folder: &Path) -> io::Result<RowFileWriter> {
+        Ok(RowFileWriter {
             out: BufWriter::with_capacity(1 << 20, tempfile::tempfile_in(folder)?),
             at: 0,
             count: 0,
@@ -49,16 +49,16 @@ impl SpoolWriter {
         Ok(begins)
     }
 
-    pub fn finish(self) -> io::Result<Spool> {
+    pub fn finish(self) -> io::Result<RowFile> {
         let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        Ok(Spool {
+        Ok(RowFile {
             file,
             count: self.count,
         })
     }
 }
 
-impl Spool {
+impl RowFile {
     /// The row that begins at a place.
     pub fn row_at(&mut self, begins: u64) -> io::Result<Row> {
         self.file.seek(SeekFrom::Start(begins))?;
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn rows_come_back_in_order_and_one_by_one() {
         let folder = tempfile::tempdir().unwrap();
-        let mut writer = SpoolWriter::new(folder.path()).unwrap();
+        let mut writer = RowFileWriter::new(folder.path()).unwrap();
         let eins = [Ein::new(1).unwrap(), Ein::new(999_999_999).unwrap()];
         let texts = ["NAME\t\tCITY", "OTHER\tLODGE 1\t"];
         let begins: Vec<u64> = (0..2)

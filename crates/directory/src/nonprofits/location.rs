@@ -1,6 +1,6 @@
 //! Where a body is: cities as people write them, the names of states, and the one line of a location.
 
-use super::{casing, name};
+use super::{capitalization, name};
 
 /// The city as people write it: `N LITTLE ROCK` is North Little Rock, `MC LEAN` is McLean, `SALT LAKE CTY` is Salt
 /// Lake City. A city that already has small letters stays, blanks aside.
@@ -44,20 +44,20 @@ fn direction(word: &str) -> Option<&'static str> {
 }
 
 fn write_city_word(out: &mut String, word: &str, at_an_end: bool) {
-    if let Some(written) = casing::known_in_cities(word) {
+    if let Some(written) = capitalization::lookup_city_word(word) {
         out.push_str(written);
-    } else if !at_an_end && casing::is_small(word) {
-        casing::write_small(out, word);
+    } else if !at_an_end && capitalization::is_minor_word(word) {
+        capitalization::write_lowercase(out, word);
     } else {
         // Every word of a city can be spoken: one without vowels is a short form, not an acronym.
         for (index, piece) in word.split('-').enumerate() {
             if index > 0 {
                 out.push('-');
             }
-            if casing::is_spoken(piece) {
-                casing::write_word(out, piece);
+            if capitalization::is_pronounceable(piece) {
+                capitalization::write_word(out, piece);
             } else {
-                casing::write_title(out, piece);
+                capitalization::write_capitalized(out, piece);
             }
         }
     }
@@ -83,7 +83,7 @@ fn whole_place(filed: &str) -> Option<&'static str> {
 ///
 /// The IRS files of foreign bodies hold the country in the place of the city and no state. `country` is empty for
 /// those and for everything in the United States.
-pub fn location(city_filed: &str, state: &str, country: &str) -> String {
+pub fn location_line(city_filed: &str, state: &str, country: &str) -> String {
     let mut line = city(city_filed);
     let state = state.trim();
     if !state.is_empty() {
@@ -227,13 +227,13 @@ mod tests {
 
     #[test]
     fn a_location_is_one_line() {
-        assert_eq!(location("WASHINGTON", "DC", ""), "Washington, DC");
-        assert_eq!(location("UNITED KINGDOM", "", ""), "United Kingdom");
-        assert_eq!(location("TORONTO", "ON", "CANADA"), "Toronto, ON, Canada");
-        assert_eq!(location("Canada", "", "CANADA"), "Canada");
-        assert_eq!(location("Portland", "or", "USA"), "Portland, OR");
-        assert_eq!(location("", "NY", ""), "NY");
-        assert_eq!(location("", "", ""), "");
+        assert_eq!(location_line("WASHINGTON", "DC", ""), "Washington, DC");
+        assert_eq!(location_line("UNITED KINGDOM", "", ""), "United Kingdom");
+        assert_eq!(location_line("TORONTO", "ON", "CANADA"), "Toronto, ON, Canada");
+        assert_eq!(location_line("Canada", "", "CANADA"), "Canada");
+        assert_eq!(location_line("Portland", "or", "USA"), "Portland, OR");
+        assert_eq!(location_line("", "NY", ""), "NY");
+        assert_eq!(location_line("", "", ""), "");
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_city_makes_it_panic(filed in any::<String>(), state in "[A-Z]{0,2}") {
-            let _ = location(&filed, &state, "");
+            let _ = location_line(&filed, &state, "");
         }
     }
 }

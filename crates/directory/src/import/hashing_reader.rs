@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sha2::{Digest, Sha256};
 
-pub struct Tally<R> {
+pub struct HashingReader<R> {
     input: R,
     count: Arc<AtomicU64>,
     /// Nothing while a file is read out of order, where a hash would mean nothing.
     hash: Option<Sha256>,
 }
 
-impl<R> Tally<R> {
-    pub fn new(input: R, count: Arc<AtomicU64>) -> Tally<R> {
-        Tally {
+impl<R> HashingReader<R> {
+    pub fn new(input: R, count: Arc<AtomicU64>) -> HashingReader<R> {
+        HashingReader {
             input,
             count,
             hash: Some(Sha256::new()),
@@ -29,14 +29,14 @@ impl<R> Tally<R> {
     }
 
     /// The hash of what was read so far, and the reader for another pass that only counts.
-    pub fn start_over(self) -> (Tally<R>, String) {
+    pub fn start_over(self) -> (HashingReader<R>, String) {
         let mut text = String::with_capacity(64);
         for byte in self.hash.unwrap_or_default().finalize() {
             let _ = write!(text, "{byte:02x}");
         }
         self.count.store(0, Ordering::Relaxed);
         (
-            Tally {
+            HashingReader {
                 input: self.input,
                 count: self.count,
                 hash: None,
@@ -46,7 +46,7 @@ impl<R> Tally<R> {
     }
 }
 
-impl<R: Read> Read for Tally<R> {
+impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         self.count.fetch_add(read as u64, Ordering::Relaxed);
@@ -57,7 +57,7 @@ impl<R: Read> Read for Tally<R> {
     }
 }
 
-impl<R: Seek> Seek for Tally<R> {
+impl<R: Seek> Seek for HashingReader<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.input.seek(to)
     }

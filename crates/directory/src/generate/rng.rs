@@ -5,33 +5,33 @@
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 #[derive(Clone, Debug)]
-pub struct Dice(u64);
+pub struct Rng(u64);
 
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Scatters a number, the same way every time.
-pub fn scatter(number: u64) -> u64 {
+pub fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(STEP);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
 }
 
-impl Dice {
-    /// The dice of one row, which know nothing of the rows before it.
-    pub fn for_row(seed: u64, row: u64) -> Dice {
-        Dice(scatter(scatter(seed) ^ row.wrapping_mul(0xD134_2543_DE82_EF95)))
+impl Rng {
+    /// The rng of one row, which know nothing of the rows before it.
+    pub fn for_row(seed: u64, row: u64) -> Rng {
+        Rng(mix(mix(seed) ^ row.wrapping_mul(0xD134_2543_DE82_EF95)))
     }
 
-    pub fn throw(&mut self) -> u64 {
-        let thrown = scatter(self.0);
+    pub fn next_u64(&mut self) -> u64 {
+        let thrown = mix(self.0);
         self.0 = self.0.wrapping_add(STEP);
         thrown
     }
 
     /// A number below `bound`, which is above 0, each as likely as any other.
     pub fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.throw()) * u128::from(bound)) >> 64) as u64
+        ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
     /// True in so many of ten thousand throws.
@@ -55,12 +55,12 @@ impl Dice {
     }
 
     /// One of these, each as likely as any other.
-    pub fn one_of<'a, T>(&mut self, entries: &'a [T]) -> &'a T {
+    pub fn choose<'a, T>(&mut self, entries: &'a [T]) -> &'a T {
         &entries[self.below(entries.len() as u64) as usize]
     }
 
     /// One of these, the front ones more often.
-    pub fn front_of<'a, T>(&mut self, entries: &'a [T]) -> &'a T {
+    pub fn choose_skewed<'a, T>(&mut self, entries: &'a [T]) -> &'a T {
         let places = entries.len() as u64;
         &entries[self.rank(places, (places / 16).max(1)) as usize]
     }
@@ -68,7 +68,7 @@ impl Dice {
     /// An amount around two to the power of `size`, spread over many powers as money is: the count of ones among
     /// 64 coins is nearly normal, and each moves the amount by three quarters of a power of two.
     pub fn amount(&mut self, size: u8) -> i64 {
-        let ones = i64::from(self.throw().count_ones()) - 32;
+        let ones = i64::from(self.next_u64().count_ones()) - 32;
         let eighths = (i64::from(size) * 8 + ones * 6 + self.below(6) as i64 - 3).clamp(0, 40 * 8);
         let power = 1_i64 << (eighths / 8);
         power + power / 8 * (eighths % 8) + self.below(power as u64 / 8 + 1) as i64
@@ -101,8 +101,8 @@ impl<T> Weighted<T> {
         self.entries.iter().find(|entry| fits(entry))
     }
 
-    pub fn draw(&self, dice: &mut Dice) -> &T {
-        let thrown = dice.below(self.sums[self.sums.len() - 1]);
+    pub fn draw(&self, rng: &mut Rng) -> &T {
+        let thrown = rng.below(self.sums[self.sums.len() - 1]);
         &self.entries[self.sums.partition_point(|sum| *sum <= thrown)]
     }
 }
@@ -113,19 +113,19 @@ mod tests {
 
     #[test]
     fn the_same_row_of_the_same_seed_throws_the_same() {
-        let mut one = Dice::for_row(7, 3);
-        let mut two = Dice::for_row(7, 3);
-        assert!((0..100).all(|_| one.throw() == two.throw()));
-        assert_ne!(Dice::for_row(7, 3).throw(), Dice::for_row(7, 4).throw());
-        assert_ne!(Dice::for_row(7, 3).throw(), Dice::for_row(8, 3).throw());
+        let mut one = Rng::for_row(7, 3);
+        let mut two = Rng::for_row(7, 3);
+        assert!((0..100).all(|_| one.next_u64() == two.next_u64()));
+        assert_ne!(Rng::for_row(7, 3).next_u64(), Rng::for_row(7, 4).next_u64());
+        assert_ne!(Rng::for_row(7, 3).next_u64(), Rng::for_row(8, 3).next_u64());
     }
 
     #[test]
     fn ranks_fall_as_their_place_rises_and_reach_the_last() {
-        let mut dice = Dice::for_row(1, 1);
+        let mut rng = Rng::for_row(1, 1);
         let mut seen = [0; 100];
         for _ in 0..100_000 {
-            seen[dice.rank(100, 1) as usize] += 1;
+            seen[rng.rank(100, 1) as usize] += 1;
         }
         assert!(seen.iter().all(|count| *count > 0));
         assert!(seen[0] > seen[5] && seen[5] > seen[20] && seen[20] > seen[90]);
@@ -133,16 +133,16 @@ mod tests {
 
     #[test]
     fn half_of_all_amounts_lie_below_their_size() {
-        let mut dice = Dice::for_row(1, 1);
-        let below = (0..10_000).filter(|_| dice.amount(17) < 1 << 17).count();
+        let mut rng = Rng::for_row(1, 1);
+        let below = (0..10_000).filter(|_| rng.amount(17) < 1 << 17).count();
         assert!((4_000..6_000).contains(&below), "{below}");
     }
 
     #[test]
     fn weights_decide_how_often_an_entry_comes() {
         let weighted = Weighted::new([(1, "rare"), (0, "never"), (9, "often")]);
-        let mut dice = Dice::for_row(1, 1);
-        let drawn: Vec<_> = (0..10_000).map(|_| *weighted.draw(&mut dice)).collect();
+        let mut rng = Rng::for_row(1, 1);
+        let drawn: Vec<_> = (0..10_000).map(|_| *weighted.draw(&mut rng)).collect();
         assert!(!drawn.contains(&"never"));
         let rare = drawn.iter().filter(|entry| **entry == "rare").count();
         assert!((800..1200).contains(&rare), "{rare}");

@@ -4,9 +4,9 @@
 //! same snapshot twice; the lock falls with its process. The file with the highest revision that can be used
 //! wins, one that is damaged is set aside, older ones are removed.
 
-use super::build::{Built, build};
+use super::build::{BuildReport, build};
 use super::directory::Directory;
-use super::file::{Unusable, set_aside};
+use super::file::{SnapshotError, set_aside};
 use super::overlay::Overlay;
 use super::rules::rules;
 use super::snapshot::Snapshot;
@@ -31,11 +31,11 @@ const LAST_LARGE: &str = "select coalesce(max(i.revision), 0) from imports i whe
 
 /// What a look at the store led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum RefreshOutcome {
     /// The view shows the newest state.
-    Fresh,
+    UpToDate,
     /// Another process builds, or too much changed: a snapshot is due.
-    BuildDue,
+    NeedsRebuild,
 }
 
 impl Directory {
@@ -49,12 +49,12 @@ impl Directory {
             .view()
             .snapshot
             .as_ref()
-            .map_or(-1, |snapshot| snapshot.edition().revision);
+            .map_or(-1, |snapshot| snapshot.meta().revision);
         let known = shown.max(last_large(&mut self.db.view().await?).await? - 1);
         let opened = tokio::task::spawn_blocking(move || directory.open_newer_than(known)).await??;
         if let Some(snapshot) = opened {
             let snapshot = Arc::new(snapshot);
-            let revision = snapshot.edition().revision;
+            let revision = snapshot.meta().revision;
             tracing::info!(revision, nonprofits = snapshot.len(), "directory snapshot opened");
             self.show(snapshot).await?;
         }
@@ -62,33 +62,33 @@ impl Directory {
     }
 
     /// Brings the view to the newest state of the store, if that takes no building.
-    pub async fn refresh(self: &Arc<Self>, overlay_limit: usize) -> anyhow::Result<Look> {
+    pub async fn refresh(self: &Arc<Self>, overlay_limit: usize) -> anyhow::Result<RefreshOutcome> {
         let current = self.db.revision(Topic::Directory).await?;
         let view = self.view();
         if view.snapshot.is_some() && view.revision == current {
-            return Ok(Look::Fresh);
+            return Ok(RefreshOutcome::UpToDate);
         }
         self.open_newest().await?;
         let view = self.view();
         let Some(snapshot) = &view.snapshot else {
-            return Ok(Look::BuildDue);
+            return Ok(RefreshOutcome::NeedsRebuild);
         };
         if view.revision == current {
-            return Ok(Look::Fresh);
+            return Ok(RefreshOutcome::UpToDate);
         }
-        let since = snapshot.edition().revision;
+        let since = snapshot.meta().revision;
         let changed: i64 = self.changed_since(since).await?;
         if changed as usize > overlay_limit {
-            return Ok(Look::BuildDue);
+            return Ok(RefreshOutcome::NeedsRebuild);
         }
         match self.show(Arc::clone(snapshot)).await? {
-            true => Ok(Look::Fresh),
-            false => Ok(Look::BuildDue),
+            true => Ok(RefreshOutcome::UpToDate),
+            false => Ok(RefreshOutcome::NeedsRebuild),
         }
     }
 
     /// Builds a snapshot of the store as it is now and shows it, unless another process is at it already.
-    pub async fn rebuild(self: &Arc<Self>) -> anyhow::Result<Option<Built>> {
+    pub async fn rebuild(self: &Arc<Self>) -> anyhow::Result<Option<BuildReport>> {
         let Some(_lock) = self.try_lock()? else {
             return Ok(None);
         };
@@ -98,7 +98,7 @@ impl Directory {
     }
 
     /// Builds a snapshot after an import, waiting for a server that is at it, so that the import's state gets one.
-    pub async fn build_after_import(self: &Arc<Self>) -> anyhow::Result<Built> {
+    pub async fn build_after_import(self: &Arc<Self>) -> anyhow::Result<BuildReport> {
         fs::create_dir_all(&self.folder)?;
         let lock = self.lock_file()?;
         let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await??;
@@ -107,7 +107,7 @@ impl Directory {
         Ok(built)
     }
 
-    async fn build_locked(&self) -> anyhow::Result<Built> {
+    async fn build_locked(&self) -> anyhow::Result<BuildReport> {
         self.remove_leftovers();
         build(&self.db, self.store, self.causes, &self.folder).await
     }
@@ -119,7 +119,7 @@ impl Directory {
 
     /// Shows a snapshot together with what changed after it; not where a large import came after it.
     async fn show(&self, snapshot: Arc<Snapshot>) -> anyhow::Result<bool> {
-        let since = snapshot.edition().revision;
+        let since = snapshot.meta().revision;
         let mut tx = self.db.view().await?;
         if last_large(&mut tx).await? > since {
             return Ok(false);
@@ -152,14 +152,12 @@ impl Directory {
                 break;
             }
             match Snapshot::open(&path) {
-                Ok(snapshot)
-                    if snapshot.edition().store == self.store && snapshot.edition().rules == rules() =>
-                {
+                Ok(snapshot) if snapshot.meta().store == self.store && snapshot.meta().rules == rules() => {
                     return Ok(Some(snapshot));
                 }
                 // Of another store or made by other rules: not damaged, and replaced by the next build.
-                Ok(_) | Err(Unusable::OtherFormat) => {}
-                Err(Unusable::Unreadable(fault)) if fault.kind() == io::ErrorKind::NotFound => {}
+                Ok(_) | Err(SnapshotError::UnsupportedFormat) => {}
+                Err(SnapshotError::Io(fault)) if fault.kind() == io::ErrorKind::NotFound => {}
                 Err(fault) => {
                     tracing::error!(file = %path.display(), %fault, "a directory snapshot is set aside and built anew");
                     set_aside(&path).with_context(|| format!("{} cannot be set aside", path.display()))?;

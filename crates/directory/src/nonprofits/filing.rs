@@ -4,7 +4,7 @@ use super::irs::IrsFacts;
 
 /// The parts. None of them holds a tab or a line end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Filed<'a> {
+pub struct Filing<'a> {
     pub name: &'a str,
     /// The second name line: a chapter, a lodge, a trade name; or empty.
     pub chapter: &'a str,
@@ -16,12 +16,12 @@ pub struct Filed<'a> {
     pub facts: Option<IrsFacts>,
 }
 
-impl<'a> Filed<'a> {
+impl<'a> Filing<'a> {
     /// Reads the stored text.
-    pub fn read(text: &'a str) -> Filed<'a> {
+    pub fn read(text: &'a str) -> Filing<'a> {
         let mut parts = text.split('\t');
         let mut part = || parts.next().unwrap_or_default();
-        Filed {
+        Filing {
             name: part(),
             chapter: part(),
             city: part(),
@@ -59,7 +59,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_back(parts in proptest::collection::vec("[^\t\n\r]{0,30}", 6), codes in proptest::option::of(any::<[u8; 5]>()), revenue in proptest::option::of(any::<i64>())) {
-            let filed = Filed {
+            let filed = Filing {
                 name: &parts[0],
                 chapter: &parts[1],
                 city: &parts[2],
@@ -82,7 +82,7 @@ mod tests {
             };
             let mut text = String::new();
             filed.write(&mut text);
-            prop_assert_eq!(Filed::read(&text), filed);
+            prop_assert_eq!(Filing::read(&text), filed);
         }
     }
 }

@@ -45,24 +45,24 @@ fn forms(table: &'static str) -> impl Iterator<Item = (&'static str, &'static st
 const LONGEST_KNOWN: usize = 14;
 
 /// The form of a word that is known by itself.
-pub fn known(word: &str) -> Option<&'static str> {
+pub fn lookup(word: &str) -> Option<&'static str> {
     (word.len() <= LONGEST_KNOWN)
         .then(|| NAME_WORDS.0.get(word).copied())
         .flatten()
 }
 
 /// The form of a word behind `ST` or `SAINT`: the church of `ST PETERS` is St Peter's.
-pub fn known_after_saint(word: &str) -> Option<&'static str> {
+pub fn lookup_after_saint(word: &str) -> Option<&'static str> {
     NAME_WORDS.1.get(word).copied()
 }
 
 /// The form of a word of a city.
-pub fn known_in_cities(word: &str) -> Option<&'static str> {
+pub fn lookup_city_word(word: &str) -> Option<&'static str> {
     CITY_WORDS.get(word).copied()
 }
 
 /// Words that are small inside a name: `Friends of the Library`.
-pub fn is_small(word: &str) -> bool {
+pub fn is_minor_word(word: &str) -> bool {
     word.len() <= 4 && SMALL.contains(&word)
 }
 
@@ -84,17 +84,17 @@ const PLAIN_STATES: [&str; 27] = [
 
 /// Writes one word of capitals: looks it up, else applies the rules of digits, numerals, initials and Mc.
 pub fn write_word(out: &mut String, word: &str) {
-    if let Some(written) = known(word) {
+    if let Some(written) = lookup(word) {
         out.push_str(written);
     } else if word.starts_with(|c: char| c.is_ascii_digit()) {
         write_numbered(out, word);
-    } else if is_roman(word) || !is_spoken(word) {
+    } else if is_roman(word) || !is_pronounceable(word) {
         out.push_str(word);
     } else if let Some(rest) = clan(word) {
         out.push_str("Mc");
-        write_title(out, rest);
+        write_capitalized(out, rest);
     } else {
-        write_title(out, word);
+        write_capitalized(out, word);
     }
 }
 
@@ -105,21 +105,21 @@ fn write_numbered(out: &mut String, word: &str) {
     out.push_str(number);
     let is_ending = matches!(ending, "ST" | "ND" | "RD" | "TH") || (ending == "S" && digits >= 2);
     if is_ending {
-        write_small(out, ending);
+        write_lowercase(out, ending);
     } else {
         out.push_str(ending);
     }
 }
 
 /// First letter large, the others small; an apostrophe inside does not start a new word.
-pub fn write_title(out: &mut String, word: &str) {
+pub fn write_capitalized(out: &mut String, word: &str) {
     let first = word.chars().next().map_or(0, char::len_utf8);
     out.push_str(&word[..first]);
-    write_small(out, &word[first..]);
+    write_lowercase(out, &word[first..]);
 }
 
 /// All letters small.
-pub fn write_small(out: &mut String, word: &str) {
+pub fn write_lowercase(out: &mut String, word: &str) {
     if word.is_ascii() {
         let start = out.len();
         out.push_str(word);
@@ -146,7 +146,7 @@ fn is_roman(word: &str) -> bool {
 }
 
 /// Without A, E, I, O, U or Y a word of letters cannot be spoken: in a name it is an acronym.
-pub fn is_spoken(word: &str) -> bool {
+pub fn is_pronounceable(word: &str) -> bool {
     word.bytes()
         .any(|b| !b.is_ascii_uppercase() || matches!(b, b'A' | b'E' | b'I' | b'O' | b'U' | b'Y'))
 }
