@@ -304,5 +304,5 @@ async fn a_server_with_closed_sign_up_creates_no_accounts(world: &World) {
     ];
     visitor.post(403, "/dashboard/sign-up", &fields).await;
     let username = Username::parse("grace").unwrap();
-    assert!(store::find(&world.app.db, &username).await.unwrap().is_none());
+    assert!(store::find_id(&world.app.db, &username).await.unwrap().is_none());
 }

@@ -200,7 +200,7 @@ async fn an_exposed_key_is_recorded_once(world: &World) {
 async fn an_account_has_at_most_100_keys(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
-    let grace = store::find(&world.app.db, &Username::parse("grace").unwrap())
+    let grace = store::find_id(&world.app.db, &Username::parse("grace").unwrap())
         .await
         .unwrap()
         .unwrap();

@@ -2,8 +2,8 @@
 
 use super::visitor::{PASSWORD, Visitor, emails, hidden, link};
 use crate::world::World;
-use access::accounts::proof::Proof;
 use access::accounts::store;
+use access::accounts::verified_password::VerifiedPassword;
 use access::sessions;
 use axum::http::HeaderMap;
 use futures_util::future::join_all;
@@ -18,13 +18,13 @@ on_both_databases!(
 const NEW_PASSWORD: &str = "meadow cloud teapot";
 
 /// The state of a sign-in that has verified the password but not begun the session.
-async fn verify_password(world: &World, username: &str) -> Proof {
-    let account = store::find_whole(&world.app.db, username).await.unwrap();
-    let proof = Proof::find(&world.app.hashing, account.as_ref(), PASSWORD).await;
+async fn verify_password(world: &World, username: &str) -> VerifiedPassword {
+    let account = store::find(&world.app.db, username).await.unwrap();
+    let proof = VerifiedPassword::verify(&world.app.hashing, account.as_ref(), PASSWORD).await;
     proof.unwrap()
 }
 
-async fn can_begin_session(world: &World, proof: &Proof) -> bool {
+async fn can_begin_session(world: &World, proof: &VerifiedPassword) -> bool {
     let session = sessions::begin(&world.app, proof, &HeaderMap::new()).await;
     session.unwrap().is_some()
 }

@@ -124,7 +124,7 @@ pub async fn accounts(site: &Site, texts: &[String]) -> Vec<String> {
             password: None,
             is_confirmed: true,
         };
-        let created = accounts::insert_whole(&site.app.db, &account, site.app.clock.millis()).await;
+        let created = accounts::insert(&site.app.db, &account, site.app.clock.millis()).await;
         assert!(created.unwrap().is_some());
     }
     assert!(addresses.iter().any(|address| address.contains('<')));
