@@ -106,7 +106,7 @@ async fn a_body_that_stalls_is_a_client_error(world: &World) {
                 problem["detail"]
                     .as_str()
                     .unwrap()
-                    .contains("did not come in full"),
+                    .contains("did not arrive in time"),
                 "{problem}"
             );
             assert!(
