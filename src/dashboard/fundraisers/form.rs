@@ -155,7 +155,7 @@ pub fn read(form: &mut Form, sent: &Sent, known: Option<&Fundraiser>, t: &Texts)
             Some("") => _ = body.insert(name.to_owned(), Value::Null),
             Some(typed) => match Cents::from_dollars(typed) {
                 Some(amount) if amount.get() >= least => {
-                    _ = body.insert(name.to_owned(), json!(amount.get()))
+                    _ = body.insert(name.to_owned(), json!(amount.get()));
                 }
                 Some(_) => form.refuse(name, too_small),
                 None => form.refuse(name, t.invalid_amount),
