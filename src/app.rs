@@ -12,26 +12,26 @@ pub mod share_cards;
 pub mod urls;
 
 use crate::app::answer_cache::AnswerCache;
-use crate::app::body_budget::BodyRoom;
+use crate::app::body_budget::BodyBudget;
 use crate::app::metrics::Metrics;
-use crate::app::nonprofit_json::Wire;
+use crate::app::nonprofit_json::NonprofitJson;
 use crate::app::recent_errors::RecentErrors;
 use crate::app::search_answers::SearchAnswers;
 use crate::app::share_cards::ShareCards;
 use crate::app::urls::Urls;
 use crate::config::Config;
 use access::accounts::attempts::Attempts;
-use access::accounts::hashing::Hashing;
+use access::accounts::hashing::PasswordHasher;
 use access::keys::exposure::Exposures;
 use access::keys::ring::KeyRing;
 use access::limits::limiter::Limiter;
 use access::limits::recent;
-use access::usage::{Usage, saving};
+use access::usage::{Usage, saver};
 use directory::Directory;
 use directory::import::Importer;
 use directory::import::provenance::Provenance;
-use directory::keeper::Look;
 use directory::nonprofits::causes::Causes;
+use directory::refresh::RefreshOutcome;
 use giving::fundraisers::cache::Shelf;
 use giving::idempotency::InFlight;
 use giving::ledger::writer::Writer;
@@ -71,17 +71,17 @@ pub struct Parts {
     pub pages: AnswerCache<Bytes>,
     pub public_url: PublicUrl,
     pub urls: Urls,
-    pub wire: Wire,
-    pub hashing: Hashing,
+    pub nonprofit_json: NonprofitJson,
+    pub hashing: PasswordHasher,
     pub attempts: Attempts,
     pub mail: Mailer,
     pub provenance: Provenance,
     pub recent_errors: RecentErrors,
     pub usage: Usage,
-    saving: saving::Saving,
+    count_saver: saver::CountSaver,
     pub pictures: Pictures,
     pub share_cards: ShareCards,
-    pub body_room: BodyRoom,
+    pub body_budget: BodyBudget,
     pub in_flight: InFlight,
     /// Writes donations, refunds and fundraisers.
     pub recorder: Recorder,
@@ -135,10 +135,10 @@ impl App {
                 config.search.recent_answers / 8 * 3,
             ),
             pages: AnswerCache::new(config.search.recent_answers / 2),
-            wire: Wire::new(directory.causes(), &urls),
+            nonprofit_json: NonprofitJson::new(directory.causes(), &urls),
             public_url,
             urls,
-            hashing: Hashing::new(metrics.password_hashes.clone()),
+            hashing: PasswordHasher::new(metrics.password_hashes.clone()),
             metrics,
             attempts: Attempts::default(),
             mail,
@@ -153,7 +153,7 @@ impl App {
             recorder: Recorder::new(Writer::start(db.clone()), Arc::clone(&fundraisers), clock.clone()),
             fundraisers,
             share_cards: ShareCards::default(),
-            body_room: BodyRoom::new(config.max_body),
+            body_budget: BodyBudget::new(config.max_body),
             in_flight: InFlight::default(),
             config,
             clock,
@@ -161,7 +161,7 @@ impl App {
             directory,
             keys,
             usage: Usage::default(),
-            saving: saving::Saving::default(),
+            count_saver: saver::CountSaver::default(),
         }));
         app.update_gauges();
         Ok(app)
@@ -181,7 +181,7 @@ impl App {
 
     /// Writes the calls counted since the last time to the store: for limits after a restart, and for usage.
     pub async fn save_counts(&self) -> sqlx::Result<()> {
-        self.saving
+        self.count_saver
             .save(&self.db, &self.clock, &self.limiter, &self.usage)
             .await
     }
@@ -192,10 +192,10 @@ impl App {
             .directory
             .refresh(self.config.directory.overlay_limit)
             .await?
-            == Look::BuildDue
+            == RefreshOutcome::NeedsRebuild
             && let Some(built) = self.directory.rebuild().await?
         {
-            let (nonprofits, seconds) = (built.edition.count, built.took.as_secs_f64());
+            let (nonprofits, seconds) = (built.meta.count, built.duration.as_secs_f64());
             tracing::info!(nonprofits, seconds, "directory snapshot built");
         }
         self.update_gauges();

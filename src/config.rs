@@ -13,7 +13,7 @@ use giving::ledger::outbox::OutboxSettings;
 use giving::payments::provider::Provider;
 use ipnet::IpNet;
 use listener::{ServeSettings, parse_network};
-use platform::mail::{MailSettings, Way};
+use platform::mail::{Delivery, MailSettings};
 use platform::settings::DatabaseSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -401,11 +401,11 @@ fn seconds(name: &str, value: f64) -> anyhow::Result<Duration> {
 }
 
 fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
-    let way = match raw.smtp_url.trim() {
-        "" => Way::Folder,
-        "off" => Way::Off,
+    let delivery = match raw.smtp_url.trim() {
+        "" => Delivery::Folder,
+        "off" => Delivery::Off,
         url if url.starts_with("smtp://") || url.starts_with("smtps://") => {
-            Way::Server(SecretString::from(url))
+            Delivery::Smtp(SecretString::from(url))
         }
         _ => bail!("mail.smtp_url is no address of a mail server; write smtps://user:password@host, or off"),
     };
@@ -415,7 +415,7 @@ fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
             raw.from
         )
     })?;
-    Ok(MailSettings { way, from })
+    Ok(MailSettings { delivery, from })
 }
 
 fn accounts(raw: &RawAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {
@@ -424,7 +424,7 @@ fn accounts(raw: &RawAccounts, mail: &MailSettings) -> anyhow::Result<AccountSet
         .map(|domain| domain.trim().to_lowercase())
         .filter(|domain| !domain.is_empty())
         .collect();
-    if !mail_domains.is_empty() && matches!(mail.way, Way::Off) {
+    if !mail_domains.is_empty() && matches!(mail.delivery, Delivery::Off) {
         bail!("accounts.mail_domains needs mail to confirm addresses; set mail.smtp_url");
     }
     Ok(AccountSettings {

@@ -25,7 +25,14 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// Libraries that only the root package may use.
-const ROOT_ONLY: &[&str] = &["axum", "axum-extra", "askama", "utoipa", "utoipa-axum", "tower-http"];
+const ROOT_ONLY: &[&str] = &[
+    "axum",
+    "axum-extra",
+    "askama",
+    "utoipa",
+    "utoipa-axum",
+    "tower-http",
+];
 
 /// Layers of the root package that may use the listener, which sits at the bottom but answers requests.
 const KNOW_LISTENER: &[&str] = &["config", "app", "http", "server", "cli"];
@@ -113,7 +120,11 @@ impl Tree {
     fn targets(&self, source: &Crate, module: &[String], text: &str) -> BTreeSet<File> {
         let mut targets = BTreeSet::new();
         let (uses, rest) = split_uses(text);
-        for path in uses.iter().filter(|found| !found.exported).map(|found| &found.path) {
+        for path in uses
+            .iter()
+            .filter(|found| !found.exported)
+            .map(|found| &found.path)
+        {
             targets.extend(self.resolve(source, module, path, 0));
         }
         for path in paths_in(&rest) {
@@ -176,12 +187,20 @@ impl Tree {
         let dependencies = self.dependencies();
         let mut found = Vec::new();
         for (from, targets) in &dependencies {
-            let Some((rank, layer)) = layer_of(from) else { continue };
+            let Some((rank, layer)) = layer_of(from) else {
+                continue;
+            };
             for to in targets {
-                let Some((target_rank, target)) = layer_of(to) else { continue };
+                let Some((target_rank, target)) = layer_of(to) else {
+                    continue;
+                };
                 let is_listener = target == "listener" && !KNOW_LISTENER.contains(&layer);
                 if layer != target && (target_rank >= rank || is_listener) {
-                    found.push(format!("{layer} must not use {target}: {} -> {}", shown(from), shown(to)));
+                    found.push(format!(
+                        "{layer} must not use {target}: {} -> {}",
+                        shown(from),
+                        shown(to)
+                    ));
                 }
             }
         }
@@ -268,7 +287,11 @@ fn split_uses(text: &str) -> (Vec<Use>, String) {
             statement = Some(String::new());
         }
         let Some(open) = &mut statement else {
-            let line = if is_inline { line.replace("super::", "self::") } else { line.to_owned() };
+            let line = if is_inline {
+                line.replace("super::", "self::")
+            } else {
+                line.to_owned()
+            };
             rest.push_str(&line);
             rest.push('\n');
             continue;
@@ -277,7 +300,10 @@ fn split_uses(text: &str) -> (Vec<Use>, String) {
         if trimmed.ends_with(';') {
             let whole = statement.take().unwrap_or_default();
             let exported = whole.starts_with("pub");
-            let tree = whole.split_once("use ").map_or("", |(_, tree)| tree).trim_end_matches(';');
+            let tree = whole
+                .split_once("use ")
+                .map_or("", |(_, tree)| tree)
+                .trim_end_matches(';');
             for (mut path, name) in expand(tree) {
                 if is_inline && path.first().is_some_and(|first| first == "super") {
                     "self".clone_into(&mut path[0]);
@@ -309,7 +335,9 @@ fn expand(tree: &str) -> Vec<(Vec<String>, String)> {
             .flat_map(|part| expand(&format!("{prefix}{}", part.trim())))
             .collect();
     }
-    let (path, alias) = tree.split_once(" as ").map_or((tree, None), |(path, alias)| (path, Some(alias)));
+    let (path, alias) = tree
+        .split_once(" as ")
+        .map_or((tree, None), |(path, alias)| (path, Some(alias)));
     let mut path: Vec<String> = path.split("::").map(|part| part.trim().to_owned()).collect();
     path.retain(|part| !part.is_empty() && part != "*");
     if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
@@ -325,7 +353,12 @@ fn paths_in(code: &str) -> Vec<Vec<String>> {
     let is_path = |sign: char| sign.is_alphanumeric() || sign == '_' || sign == ':';
     code.split(|sign: char| !is_path(sign))
         .filter(|word| word.contains("::") && !word.starts_with("::"))
-        .map(|word| word.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect())
+        .map(|word| {
+            word.split("::")
+                .filter(|part| !part.is_empty())
+                .map(str::to_owned)
+                .collect()
+        })
         .filter(|path: &Vec<String>| !path.is_empty())
         .collect()
 }
@@ -415,22 +448,39 @@ fn a_planted_upward_dependency_is_found() {
         ["http must not use site: causeway::http::error -> causeway::site::search"]
     );
     let tree = Tree::planted(&[
-        ("causeway", "api::search", "fn answer() { crate::site::search::page(); }"),
+        (
+            "causeway",
+            "api::search",
+            "fn answer() { crate::site::search::page(); }",
+        ),
         ("causeway", "site::search", "pub fn page() {}"),
     ]);
     assert_eq!(tree.violations().len(), 1);
-    let tree = Tree::planted(&[("platform", "db", "use giving::Cents;"), ("giving", "", "pub struct Cents;")]);
-    assert_eq!(tree.violations(), ["platform must not use giving: platform::db -> giving::"]);
+    let tree = Tree::planted(&[
+        ("platform", "db", "use giving::Cents;"),
+        ("giving", "", "pub struct Cents;"),
+    ]);
+    assert_eq!(
+        tree.violations(),
+        ["platform must not use giving: platform::db -> giving::"]
+    );
 }
 
 #[test]
 fn a_planted_cycle_is_found_through_parents_and_re_exports() {
     let tree = Tree::planted(&[
-        ("giving", "ledger", "pub mod entry;\npub use entry::Entry;\nuse self::writer::Writer;"),
+        (
+            "giving",
+            "ledger",
+            "pub mod entry;\npub use entry::Entry;\nuse self::writer::Writer;",
+        ),
         ("giving", "ledger::entry", "pub struct Entry;"),
         ("giving", "ledger::writer", "use super::Entry;"),
     ]);
-    assert!(tree.violations().is_empty(), "a re-export is followed to the file behind it");
+    assert!(
+        tree.violations().is_empty(),
+        "a re-export is followed to the file behind it"
+    );
     let tree = Tree::planted(&[
         ("giving", "ledger", "pub struct Entry;\nuse self::writer::Writer;"),
         ("giving", "ledger::writer", "use super::Entry;"),
@@ -451,7 +501,13 @@ fn a_planted_cycle_is_found_through_parents_and_re_exports() {
 fn a_planted_web_framework_below_the_root_is_found() {
     let manifest = "[package]\nname = \"access\"\n[dependencies]\naxum.workspace = true\nplatform = { path = \"../platform\" }\n\
                     [dev-dependencies]\nproptest.workspace = true\n";
-    assert_eq!(manifest_violations("access", manifest), ["crates/access must not depend on axum"]);
+    assert_eq!(
+        manifest_violations("access", manifest),
+        ["crates/access must not depend on axum"]
+    );
     let manifest = "[dependencies]\ngiving.workspace = true\n";
-    assert_eq!(manifest_violations("directory", manifest), ["crates/directory must not depend on giving"]);
+    assert_eq!(
+        manifest_violations("directory", manifest),
+        ["crates/directory must not depend on giving"]
+    );
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Starts what the tests need on free ports and in a temporary folder, runs the given command, stops it all again.
-# Installs Debian's packages by name, only where something is missing. The tests make a database for each story, so
-# PostgreSQL does not wait for the disk unless POSTGRES_OPTIONS says otherwise.
+# Runs a command with the services that the tests need: starts PostgreSQL on a free port with a temporary data folder,
+# and stops it afterwards. Missing Debian packages are installed by name. PostgreSQL trades durability for speed, because
+# the tests create a database for each story; POSTGRES_OPTIONS replaces these options.
 set -euo pipefail
 
 install() {
@@ -17,18 +17,13 @@ find_postgres() {
     [ -n "$found" ] && [ -x "$found/initdb" ] && echo "$found"
 }
 
-free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' 2>/dev/null ||
-        shuf -i 20000-45000 -n 1
-}
-
-# Stories make hundreds of small databases: in memory, where there is room, nobody waits for the disk.
-room=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1)
-if [ -z "${TMPDIR:-}${POSTGRES_OPTIONS+disk}" ] && [ -w /dev/shm ] && [ "${room:-0}" -gt 2000000 ]; then
+# Stories create hundreds of small databases, which is faster in memory.
+available=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1)
+if [ -z "${TMPDIR:-}${POSTGRES_OPTIONS+disk}" ] && [ -w /dev/shm ] && [ "${available:-0}" -gt 2000000 ]; then
     export TMPDIR=/dev/shm
 fi
 
-# The browser tests: Chromium with its driver, and axe-core, which is fetched once and kept under target.
+# The browser tests need Chromium with its driver, and axe-core, which is downloaded once to target.
 { command -v chromium && command -v chromedriver; } >/dev/null || install chromium chromium-driver
 axe=$PWD/target/axe/node_modules/axe-core/axe.min.js
 if [ ! -f "$axe" ]; then
@@ -37,7 +32,7 @@ if [ ! -f "$axe" ]; then
 fi
 export CAUSEWAY_TEST_AXE=$axe
 
-# The tests of failing disks and lost power watch the calls of the server.
+# The tests of failing disks and power losses trace the system calls of the server.
 command -v strace >/dev/null || install strace
 
 bin=$(find_postgres) || { install postgresql; bin=$(find_postgres); }
@@ -48,7 +43,6 @@ if [ "$(id -u)" -eq 0 ]; then
     as=(runuser -u postgres --)
     chown postgres "$folder"
 fi
-port=$(free_port)
 
 stop() {
     "${as[@]}" "$bin/pg_ctl" -D "$folder/postgres" -m immediate -s stop >/dev/null 2>&1 || true
@@ -57,9 +51,24 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
-(cd "$folder" && "${as[@]}" "$bin/initdb" -D "$folder/postgres" -U causeway --auth=trust --encoding=UTF8 --locale=C.UTF-8 >/dev/null)
-(cd "$folder" && "${as[@]}" "$bin/pg_ctl" -D "$folder/postgres" -s -w -l "$folder/postgres.log" \
-    -o "-p $port ${POSTGRES_OPTIONS--c fsync=off} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=300 -c max_wal_size=4GB" start)
+# Tries ports outside the range from which the system assigns them, so that only another server can be in the way.
+start() {
+    local attempt
+    for attempt in 1 2 3 4 5; do
+        port=$(shuf -i 10000-30000 -n 1)
+        "${as[@]}" "$bin/pg_ctl" -D "$folder/postgres" -s -w -t 600 -l "$folder/postgres.log" \
+            -o "-p $port ${POSTGRES_OPTIONS--c fsync=off -c full_page_writes=off -c autovacuum=off} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=300 -c max_wal_size=4GB" \
+            start && return
+    done
+    cat "$folder/postgres.log" >&2
+    return 1
+}
+
+# In a folder that the user postgres may read.
+pushd "$folder" >/dev/null
+"${as[@]}" "$bin/initdb" -D "$folder/postgres" -U causeway --auth=trust --encoding=UTF8 --locale=C.UTF-8 >/dev/null
+start
+popd >/dev/null
 
 export CAUSEWAY_TEST_POSTGRES_URL="postgres://causeway@127.0.0.1:$port/postgres"
 "$@"

@@ -2,6 +2,7 @@
 //!
 //! Each subcommand prints one table. Every measurement is compared with a baseline from the same run on the
 //! same machine, because absolute times mean little on other hardware.
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 
 mod base64;
 mod baseline;

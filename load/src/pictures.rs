@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use self::corpus::{Fate, Hostile};
+use self::corpus::{HostilePicture, Outcome};
 use crate::base64::base64;
 use crate::cleanup::{ChildProcess, ScratchDir};
 use crate::format::{MEBIBYTE, mebibytes, median};
@@ -59,12 +59,12 @@ impl Pictures {
             .max()
             .unwrap_or(0);
         let mut results = Vec::new();
-        for Hostile { name, bytes, fate } in corpus::all() {
+        for HostilePicture { name, bytes, outcome } in corpus::all() {
             let mut best: Option<(f64, u64)> = None;
             for _ in 0..self.options.rounds {
                 let measurement = import(&bytes)?;
                 ensure!(
-                    measurement.is_success || fate == Fate::Refused,
+                    measurement.is_success || outcome == Outcome::Refused,
                     "{name} was rejected"
                 );
                 let time = (measurement.elapsed.as_secs_f64() - baseline_time).max(0.0);

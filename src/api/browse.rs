@@ -4,7 +4,7 @@ use crate::api::bodies::BrowseItem;
 use crate::api::problems::{CauseNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
 use crate::app::json;
-use crate::http::cache::{self, Known};
+use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive};
@@ -69,7 +69,7 @@ pub async fn browse(
     _key: PublicKey<Browse>,
     PathText(name): PathText,
     RawQuery(query): RawQuery,
-    known: Known,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let causes = app.directory.causes();
     let cause = causes
@@ -81,13 +81,13 @@ pub async fn browse(
     if view.snapshot.is_none() {
         return Err(Error::Unavailable);
     }
-    Ok(cache::json(&known, view.tag.as_deref(), || {
-        let pagination = Pagination::new(page as u64, take as u64, view.count_of_cause(&cause.name));
-        let found = view.list_of_cause(&cause.name, pagination.skipped(), take);
+    Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
+        let pagination = Pagination::new(page as u64, take as u64, view.count_by_cause(&cause.name));
+        let found = view.list_by_cause(&cause.name, pagination.skipped(), take);
         let mut out = Vec::with_capacity(1_024 * found.len() + 128);
         out.extend_from_slice(br#"{"nonprofits":"#);
         json::list(&mut out, &found, |out, nonprofit| {
-            app.wire.item(out, nonprofit);
+            app.nonprofit_json.item(out, nonprofit);
         });
         out.extend_from_slice(br#","pagination":"#);
         serde_json::to_writer(&mut out, &pagination).expect("numbers are plain data");
@@ -109,19 +109,23 @@ pub async fn browse(
         PublicKeyProblems,
     )
 )]
-pub async fn causes(State(app): State<App>, _key: PublicKey<Causes>, known: Known) -> Result<Response> {
+pub async fn causes(
+    State(app): State<App>,
+    _key: PublicKey<Causes>,
+    if_none_match: IfNoneMatch,
+) -> Result<Response> {
     let view = app.directory.view();
     if view.snapshot.is_none() {
         return Err(Error::Unavailable);
     }
-    Ok(cache::json(&known, view.tag.as_deref(), || {
+    Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
         let cause = |cause: &'static directory::nonprofits::causes::Cause| CauseBody {
             tag_name: &cause.name,
             cause_category: cause.category.as_str(),
             title: &cause.title,
             tag_url: app.urls.cause(&cause.name),
             tag_image_url: app.urls.cause_picture(&cause.name).1,
-            nonprofits: view.count_of_cause(&cause.name),
+            nonprofits: view.count_by_cause(&cause.name),
         };
         let causes = app.directory.causes().list().iter().map(cause).collect();
         serde_json::to_vec(&CausesBody { causes }).expect("causes are plain data")

@@ -3,7 +3,7 @@
 use crate::api::bodies::DetailsBody;
 use crate::api::problems::{NonprofitNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
-use crate::http::cache::{self, Known};
+use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::http::public_key::{Details, PublicKey};
@@ -35,14 +35,14 @@ pub async fn details(
     State(app): State<App>,
     _key: PublicKey<Details>,
     PathText(text): PathText,
-    known: Known,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let found = app.directory.resolve(&text).await;
-    let found = found.map_err(|error| Error::unresolved(error, &text))?;
+    let found = found.map_err(|error| Error::from_resolve(error, &text))?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
-    Ok(cache::json(&known, found.tag(), || {
+    Ok(cache::json(&if_none_match, found.tag(), || {
         let mut out = Vec::with_capacity(4_096);
-        app.wire.details(&mut out, &nonprofit);
+        app.nonprofit_json.details(&mut out, &nonprofit);
         out
     }))
 }

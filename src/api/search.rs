@@ -4,7 +4,7 @@ use crate::api::bodies::SearchBody;
 use crate::api::problems::{BlankTerm, NotModified, PublicKeyProblems};
 use crate::app::App;
 use crate::app::search_answers::{Filter, render};
-use crate::http::cache::{self, Known};
+use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, count, decode, pairs};
 use crate::http::public_key::{PublicKey, Search};
@@ -54,7 +54,7 @@ pub async fn search(
     _key: PublicKey<Search>,
     PathText(term): PathText,
     SearchParams { take, filter }: SearchParams,
-    known: Known,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     if term.trim().is_empty() {
         return Err(Error::NotFound);
@@ -68,8 +68,9 @@ pub async fn search(
     if view.snapshot.is_none() {
         return fallback(&app, &term, take).await;
     }
-    Ok(cache::json(&known, view.tag.as_deref(), || {
-        app.search_answers.answer(&app.wire, &view, &term, take, &filter)
+    Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
+        app.search_answers
+            .answer(&app.nonprofit_json, &view, &term, take, &filter)
     }))
 }
 
@@ -82,9 +83,9 @@ async fn fallback(app: &App, term: &str, take: usize) -> Result<Response> {
         true => Vec::new(),
         false => store::list_by_slug(&app.db, &beginning, take, causes, record::to_vec).await?,
     };
-    Ok(cache::json(&Known::default(), None, || {
+    Ok(cache::json(&IfNoneMatch::default(), None, || {
         render(records.iter().map(|_| &words), |out, place| {
-            app.wire.open_item(out, &record::read(&records[place])?);
+            app.nonprofit_json.open_item(out, &record::read(&records[place])?);
             Some(())
         })
     }))

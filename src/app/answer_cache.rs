@@ -4,7 +4,7 @@
 //! belongs to the state of the directory that it was made from and is never returned for another one.
 
 use axum::body::Bytes;
-use directory::search::Spot;
+use directory::search::HitRef;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
 use std::hash::RandomState;
@@ -40,12 +40,12 @@ impl Weighted for Bytes {
     }
 }
 
-impl Weighted for Arc<[Spot]> {
+impl Weighted for Arc<[HitRef]> {
     fn bytes(&self) -> usize {
         // Most hits share their words, so those of the first hit count for all.
         let words = self
             .first()
-            .map_or(0, |spot| spot.words.iter().map(|word| word.len() + 40).sum());
+            .map_or(0, |hit| hit.words.iter().map(|word| word.len() + 40).sum());
         size_of_val(&**self) + words
     }
 }

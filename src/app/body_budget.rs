@@ -25,7 +25,7 @@ pub struct Owner {
 
 /// The room of a server.
 #[derive(Clone, Debug)]
-pub struct BodyRoom(Arc<Shared>);
+pub struct BodyBudget(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -54,17 +54,17 @@ struct Holder {
 
 /// The room of one body, given back when it is dropped.
 #[derive(Debug)]
-pub struct Held {
+pub struct Reservation {
     room: Arc<Shared>,
     number: u64,
 }
 
-impl BodyRoom {
+impl BodyBudget {
     /// Room for bodies of at most `max_body` bytes, each of which fits into the share of one account.
-    pub fn new(max_body: usize) -> BodyRoom {
+    pub fn new(max_body: usize) -> BodyBudget {
         let account = (ROOM / 4).max(steps(max_body));
         let network = (ROOM / 2).max(account);
-        BodyRoom(Arc::new(Shared {
+        BodyBudget(Arc::new(Shared {
             most: Shares {
                 all: ROOM.max(network),
                 network,
@@ -77,7 +77,7 @@ impl BodyRoom {
     }
 
     /// Begins a body of at most `longest` bytes. It holds nothing yet.
-    pub fn enter(&self, owner: Owner, longest: usize) -> Held {
+    pub fn enter(&self, owner: Owner, longest: usize) -> Reservation {
         let number = self.0.entered.fetch_add(1, Ordering::Relaxed);
         self.0.holders().push(Holder {
             number,
@@ -85,14 +85,14 @@ impl BodyRoom {
             held: 0,
             most: steps(longest),
         });
-        Held {
+        Reservation {
             room: Arc::clone(&self.0),
             number,
         }
     }
 }
 
-impl Held {
+impl Reservation {
     /// Takes room until there is enough for so many bytes; waits where there is none.
     pub async fn grow_to(&self, length: usize) {
         loop {
@@ -119,7 +119,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.room.holders().retain(|holder| holder.number != self.number);
         self.room.given_back.notify_waiters();
@@ -205,23 +205,23 @@ mod tests {
         }
     }
 
-    fn has_room(held: &Held, length: usize) -> bool {
+    fn has_room(held: &Reservation, length: usize) -> bool {
         held.grow_to(length).now_or_never().is_some()
     }
 
-    fn total(room: &BodyRoom) -> usize {
+    fn total(room: &BodyBudget) -> usize {
         room.0.holders().iter().map(|holder| holder.held).sum()
     }
 
     #[test]
     fn a_body_holds_what_came_of_it_and_not_what_it_says() {
-        let room = BodyRoom::new(LONGEST);
-        let stalled: Vec<Held> = (0..100).map(|_| room.enter(owner(1, 1), LONGEST)).collect();
+        let room = BodyBudget::new(LONGEST);
+        let stalled: Vec<Reservation> = (0..100).map(|_| room.enter(owner(1, 1), LONGEST)).collect();
         assert!(stalled.iter().all(|held| has_room(held, STEP)));
         assert_eq!(total(&room), 0);
         assert!(stalled[..8].iter().all(|held| has_room(held, 2 * STEP)));
         assert_eq!(total(&room), 8);
-        let honest: Vec<Held> = (2..8)
+        let honest: Vec<Reservation> = (2..8)
             .map(|number| room.enter(owner(number, number as u8), LONGEST))
             .collect();
         assert!(honest.iter().all(|held| has_room(held, LONGEST)));
@@ -229,11 +229,11 @@ mod tests {
 
     #[test]
     fn one_account_and_one_address_leave_room_for_others() {
-        let room = BodyRoom::new(LONGEST);
-        let of_account: Vec<Held> = (0..8).map(|_| room.enter(owner(1, 1), LONGEST)).collect();
+        let room = BodyBudget::new(LONGEST);
+        let of_account: Vec<Reservation> = (0..8).map(|_| room.enter(owner(1, 1), LONGEST)).collect();
         let let_in = of_account.iter().filter(|held| has_room(held, LONGEST)).count();
         assert_eq!(let_in, 2);
-        let of_address: Vec<Held> = (2..10)
+        let of_address: Vec<Reservation> = (2..10)
             .map(|number| room.enter(owner(number, 1), LONGEST))
             .collect();
         let let_in = of_address.iter().filter(|held| has_room(held, LONGEST)).count();
@@ -244,7 +244,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_finds_no_room_gets_it_when_it_is_given_back() {
-        let room = BodyRoom::new(LONGEST);
+        let room = BodyBudget::new(LONGEST);
         let [first, second, third] = [(); 3].map(|()| room.enter(owner(1, 1), LONGEST));
         assert!(has_room(&first, LONGEST) && has_room(&second, LONGEST));
         let waiting = tokio::spawn(async move {
@@ -264,8 +264,8 @@ mod tests {
         fn no_more_is_held_than_there_is_and_nobody_waits_for_ever(
             asked in proptest::collection::vec((0..40_usize, 0..=LONGEST), 0..400),
         ) {
-            let room = BodyRoom::new(LONGEST);
-            let mut bodies: Vec<Held> = (0..40)
+            let room = BodyBudget::new(LONGEST);
+            let mut bodies: Vec<Reservation> = (0..40)
                 .map(|number| room.enter(owner(number % 9, (number % 4) as u8), LONGEST))
                 .collect();
             for (body, length) in asked {

@@ -10,7 +10,7 @@ const LONGEST: usize = 1_024;
 
 /// The items that are kept.
 #[derive(Debug)]
-pub struct Items {
+pub struct ItemCache {
     slots: Box<[Mutex<Slot>]>,
 }
 
@@ -21,10 +21,10 @@ struct Slot {
     bytes: Vec<u8>,
 }
 
-impl Items {
+impl ItemCache {
     /// Keeps items of at most `bytes` in all; 0 keeps none.
-    pub fn new(bytes: usize) -> Items {
-        Items {
+    pub fn new(bytes: usize) -> ItemCache {
+        ItemCache {
             slots: (0..bytes / LONGEST).map(|_| Mutex::default()).collect(),
         }
     }
@@ -69,7 +69,7 @@ mod tests {
         fn every_item_is_its_own_and_what_is_held_stays_within_its_bytes(
             asked in proptest::collection::vec((0i64..3, 0u32..40, 0usize..1_500), 1..300), bytes in 0usize..20_000
         ) {
-            let items = Items::new(bytes);
+            let items = ItemCache::new(bytes);
             for (revision, place, length) in asked {
                 let mut out = b"[".to_vec();
                 let item = format!("{revision} {place} ");
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn an_item_is_made_once_and_again_for_another_snapshot() {
-        let items = Items::new(8 * LONGEST);
+        let items = ItemCache::new(8 * LONGEST);
         let ask = |revision, made: &str| {
             let mut out = Vec::new();
             items.write(&mut out, revision, 3, |out| {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_not_kept() {
-        let items = Items::new(8 * LONGEST);
+        let items = ItemCache::new(8 * LONGEST);
         let mut out = Vec::new();
         assert_eq!(items.write(&mut out, 1, 3, |_| None), None);
         assert!(out.is_empty());

@@ -17,7 +17,7 @@ const LONGEST_DESCRIPTION: usize = 249;
 
 /// Writes nonprofits as JSON.
 #[derive(Debug)]
-pub struct Wire {
+pub struct NonprofitJson {
     causes: &'static Causes,
     /// The public address of this server, as it stands between quotes.
     public: Vec<u8>,
@@ -25,11 +25,11 @@ pub struct Wire {
     tags: Vec<Vec<u8>>,
 }
 
-impl Wire {
-    pub fn new(causes: &'static Causes, urls: &Urls) -> Wire {
+impl NonprofitJson {
+    pub fn new(causes: &'static Causes, urls: &Urls) -> NonprofitJson {
         let mut public = Vec::new();
         json::string(&mut public, urls.public());
-        Wire {
+        NonprofitJson {
             causes,
             public: public[1..public.len() - 1].to_vec(),
             tags: causes.list().iter().map(|cause| tag(cause, urls)).collect(),
@@ -90,7 +90,7 @@ impl Wire {
 
     /// Appends causes, in full.
     pub fn tags(&self, out: &mut Vec<u8>, causes: CauseSet) {
-        let tags = causes.places().filter_map(|place| self.tags.get(place));
+        let tags = causes.positions().filter_map(|position| self.tags.get(position));
         json::list(out, tags, |out, tag| out.extend_from_slice(tag));
     }
 
@@ -100,7 +100,7 @@ impl Wire {
         out.push(b'}');
     }
 
-    /// Appends what [`Wire::open_item`] leaves open: the words that matched where it was searched for.
+    /// Appends what [`NonprofitJson::open_item`] leaves open: the words that matched where it was searched for.
     pub fn close_item(out: &mut Vec<u8>, matched: &[String]) {
         out.extend_from_slice(br#","matchedTerms":"#);
         json::list(out, matched, |out, word| json::string(out, word));

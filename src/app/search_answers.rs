@@ -1,22 +1,22 @@
-//! The responses to searches, written from the snapshot and from what was found and written before.
+//! The response bodies of searches, with caches of recent hits and of the nonprofits in them.
 
 use crate::app::answer_cache::AnswerCache;
-use crate::app::item_cache::Items;
-use crate::app::nonprofit_json::Wire;
+use crate::app::item_cache::ItemCache;
+use crate::app::nonprofit_json::NonprofitJson;
 use directory::View;
-use directory::search::{At, Spot};
+use directory::search::{HitLocation, HitRef};
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Searches the directory and writes what it found as JSON.
+/// Searches the directory and writes the results as JSON.
 #[derive(Debug)]
 pub struct SearchAnswers {
     /// The hits of recent searches.
-    hits: AnswerCache<Arc<[Spot]>>,
+    hits: AnswerCache<Arc<[HitRef]>>,
     /// Nonprofits as they appear in responses.
-    items: Items,
+    items: ItemCache,
 }
 
 impl SearchAnswers {
@@ -24,25 +24,35 @@ impl SearchAnswers {
     pub fn new(hit_bytes: usize, item_bytes: usize) -> SearchAnswers {
         SearchAnswers {
             hits: AnswerCache::new(hit_bytes),
-            items: Items::new(item_bytes),
+            items: ItemCache::new(item_bytes),
         }
     }
 
     /// Returns the body of the response to a search for `term`.
-    pub fn answer(&self, json: &Wire, view: &View, term: &str, take: usize, filter: &Filter) -> Vec<u8> {
-        let question = filter.question(view, term, take);
-        let find = || Ok::<_, Infallible>(filter.over(|groups| view.spots(term, take, groups)));
-        let Ok(spots) = self.hits.get_or_make(&question, view.tag.as_ref(), find);
-        let revision = view.snapshot.as_ref().map_or(0, |it| it.edition().revision);
-        render(spots.iter().map(|spot| &spot.words), |out, place| {
-            let at = spots[place].at;
+    pub fn answer(
+        &self,
+        json: &NonprofitJson,
+        view: &View,
+        term: &str,
+        take: usize,
+        filter: &Filter,
+    ) -> Vec<u8> {
+        let key = filter.cache_key(view, term, take);
+        let find = || Ok::<_, Infallible>(filter.with_groups(|groups| view.find_hits(term, take, groups)));
+        let Ok(hits) = self.hits.get_or_make(&key, view.tag.as_ref(), find);
+        let revision = view
+            .snapshot
+            .as_ref()
+            .map_or(0, |snapshot| snapshot.meta().revision);
+        render(hits.iter().map(|hit| &hit.words), |out, index| {
+            let location = hits[index].location;
             let item = |out: &mut Vec<u8>| {
-                json.open_item(out, &view.nonprofit(at)?);
+                json.open_item(out, &view.nonprofit(location)?);
                 Some(())
             };
-            match at {
-                At::Snapshot(place) => self.items.write(out, revision, place, item),
-                At::Overlay(_) => item(out),
+            match location {
+                HitLocation::Snapshot(index) => self.items.write(out, revision, index, item),
+                HitLocation::Overlay(_) => item(out),
             }
         })
     }
@@ -59,19 +69,21 @@ pub fn render<'a>(
     let mut out = Vec::with_capacity(1_024 * words.len() + 32);
     out.extend_from_slice(br#"{"nonprofits":["#);
     let mut last: Option<(&Arc<[String]>, Range<usize>)> = None;
-    for (place, words) in words.enumerate() {
+    for (index, words) in words.enumerate() {
         if last.is_some() {
             out.push(b',');
         }
-        if open(&mut out, place).is_none() {
+        if open(&mut out, index).is_none() {
             out.pop_if(|byte| *byte == b',');
             continue;
         }
         let start = out.len();
         // Consecutive hits mostly share their words.
         match &last {
-            Some((same, written)) if Arc::ptr_eq(same, words) => out.extend_from_within(written.clone()),
-            _ => Wire::close_item(&mut out, words),
+            Some((last_words, range)) if Arc::ptr_eq(last_words, words) => {
+                out.extend_from_within(range.clone())
+            }
+            _ => NonprofitJson::close_item(&mut out, words),
         }
         last = Some((words, start..out.len()));
     }
@@ -96,22 +108,22 @@ impl Filter {
     }
 
     /// Returns a cache key made of everything that the hits depend on. A label contains no zero byte.
-    fn question(&self, view: &View, term: &str, take: usize) -> String {
-        let mut question = String::with_capacity(term.len() + 32);
-        let _ = write!(question, "{} {take}", view.number);
+    fn cache_key(&self, view: &View, term: &str, take: usize) -> String {
+        let mut key = String::with_capacity(term.len() + 32);
+        let _ = write!(key, "{} {take}", view.number);
         for group in &self.groups {
-            question.push('\0');
+            key.push('\0');
             for label in group {
-                question.push_str(label);
-                question.push(',');
+                key.push_str(label);
+                key.push(',');
             }
         }
-        question.push_str("\0\0");
-        question.push_str(term);
-        question
+        key.push_str("\0\0");
+        key.push_str(term);
+        key
     }
 
-    fn over<T>(&self, find: impl FnOnce(&[&[&str]]) -> T) -> T {
+    fn with_groups<T>(&self, find: impl FnOnce(&[&[&str]]) -> T) -> T {
         let groups: Vec<Vec<&str>> = self
             .groups
             .iter()

@@ -6,7 +6,7 @@ use access::accounts::password::NewPassword;
 use access::accounts::store::NewAccount;
 use access::accounts::{Username, is_email, operators, store};
 use access::audit::Actor;
-use access::origins::store::Added;
+use access::origins::store::InsertOutcome;
 use access::origins::{self, Origin};
 use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
@@ -119,7 +119,7 @@ async fn create(
         password,
         is_confirmed: true,
     };
-    let Some(id) = store::insert_by_command(&app.db, &account, now).await? else {
+    let Some(id) = store::insert_from_cli(&app.db, &account, now).await? else {
         bail!(
             "there is an account {} already; pick another name",
             username.as_str()
@@ -197,7 +197,7 @@ async fn origins(
     remove: Option<&str>,
 ) -> anyhow::Result<()> {
     let username = Username::parse(username)?;
-    let Some(id) = store::find(&app.db, &username).await? else {
+    let Some(id) = store::find_id(&app.db, &username).await? else {
         bail!(
             "there is no account {}; causeway account list shows them",
             username.as_str()
@@ -207,7 +207,7 @@ async fn origins(
         let origin =
             Origin::parse(typed).map_err(|fault| anyhow::anyhow!("{typed:?} is no origin; {fault}"))?;
         let added = origins::store::insert(&app.db, id, &origin, app.clock.millis()).await?;
-        if added == Added::TooMany {
+        if added == InsertOutcome::TooMany {
             bail!(
                 "the account has {} origins, the most there may be; remove one first",
                 origins::store::MAX_ORIGINS

@@ -17,7 +17,7 @@ pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
     };
     let overlay_limit = app.config.directory.overlay_limit;
     let proof = check(&app.directory, &app.db, overlay_limit).await?;
-    let mut pictures = hosted::check::prove(&app.pictures).await?;
+    let mut pictures = hosted::check::check(&app.pictures).await?;
     pictures
         .differences
         .extend(giving::check::list_lost_covers(&app.db).await?);

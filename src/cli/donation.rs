@@ -2,7 +2,7 @@
 
 use super::output::Output;
 use crate::app::App;
-use crate::cli::stdout::Paper;
+use crate::cli::stdout::Stdout;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use giving::donations::import::{Imported, import};
@@ -89,11 +89,11 @@ pub struct Back {
 }
 
 fn amount(text: &str) -> Result<Cents, String> {
-    let cents = text.parse().ok().and_then(Cents::given);
+    let cents = text.parse().ok().and_then(Cents::positive);
     cents.ok_or_else(|| {
         format!(
             "an amount is a whole number of cents from 1 to {}",
-            Cents::MOST.get()
+            Cents::MAX.get()
         )
     })
 }
@@ -130,7 +130,7 @@ impl Donation {
             }
             Donation::Export { csv } => {
                 let format = if csv { Format::Csv } else { Format::JsonLines };
-                let mut out = BufWriter::new(Paper::new());
+                let mut out = BufWriter::new(Stdout::new());
                 let written = export(&app.db, format, &mut out).await;
                 out.get_ref().outcome(written)?;
                 let flushed = out.flush();

@@ -1,6 +1,6 @@
 //! `causeway generate`
 
-use crate::cli::stdout::Paper;
+use crate::cli::stdout::Stdout;
 use anyhow::Context;
 use clap::Args;
 use std::io::{BufWriter, Write};
@@ -11,7 +11,7 @@ use std::io::{BufWriter, Write};
 )]
 pub struct Generate {
     /// Rows to write
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=directory::generate::MOST_ROWS))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=directory::generate::MAX_ROWS))]
     count: u64,
     /// The same seed gives the same file
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -20,7 +20,7 @@ pub struct Generate {
 
 impl Generate {
     pub fn run(&self) -> anyhow::Result<()> {
-        let mut out = BufWriter::with_capacity(1 << 20, Paper::new());
+        let mut out = BufWriter::with_capacity(1 << 20, Stdout::new());
         let written =
             directory::generate::generate(self.count, self.seed, &mut out).and_then(|()| out.flush());
         let written = out.get_ref().outcome(written);

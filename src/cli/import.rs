@@ -5,11 +5,12 @@ use crate::app::App;
 use anyhow::anyhow;
 use clap::Subcommand;
 use directory::import::Summary;
-use directory::import::progress::waiting;
+use directory::import::progress::wait_with_spinner;
+use platform::clock::Stopwatch;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[derive(Subcommand)]
 pub enum Import {
@@ -34,18 +35,18 @@ pub enum Import {
 
 impl Import {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
-        let begun = Instant::now();
+        let stopwatch = Stopwatch::start();
         let summary = match &self {
             Import::Irs { files, force } => app.importer().import_irs(files, *force).await?,
             Import::Nonprofits { files } => app.importer().import_nonprofits(files).await?,
         };
-        let stored = begun.elapsed();
+        let stored = stopwatch.elapsed();
         // A small change is taken in by running servers as it is; the next large one builds the snapshot.
-        let needs_building = summary.touched() > app.config.directory.overlay_limit as u64
+        let needs_building = summary.total_changes() > app.config.directory.overlay_limit as u64
             || app.directory.view().snapshot.is_none();
         let built = match needs_building {
             true => Some(
-                waiting("building the snapshot", app.directory.build_after_import())
+                wait_with_spinner("building the snapshot", app.directory.build_after_import())
                     .await
                     .map_err(|fault| without_snapshot(&fault))?,
             ),
@@ -53,9 +54,11 @@ impl Import {
         };
         let mut value = serde_json::to_value(&summary)?;
         value["storeSeconds"] = json!(stored.as_secs_f64());
-        value["snapshotSeconds"] = json!(built.as_ref().map(|built| built.took.as_secs_f64()));
-        value["indexSeconds"] = json!(built.as_ref().map(|built| built.index_took.as_secs_f64()));
-        output.say(&value, || text(&summary, stored, built.map(|built| built.took)))
+        value["snapshotSeconds"] = json!(built.as_ref().map(|built| built.duration.as_secs_f64()));
+        value["indexSeconds"] = json!(built.as_ref().map(|built| built.index_duration.as_secs_f64()));
+        output.say(&value, || {
+            text(&summary, stored, built.map(|built| built.duration))
+        })
     }
 }
 
@@ -68,7 +71,7 @@ fn without_snapshot(fault: &anyhow::Error) -> anyhow::Error {
 }
 
 fn text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String {
-    let mut text = match summary.touched() {
+    let mut text = match summary.total_changes() {
         0 => format!("nothing changed: {} rows are as they were", summary.unchanged),
         _ => format!(
             "{} new, {} changed, {} gone, {} unchanged",

@@ -4,7 +4,7 @@ use super::output::{Output, time};
 use crate::app::App;
 use access::accounts::{self, Username};
 use access::audit::Actor;
-use access::keys::store::{self, Roll, StoredKey};
+use access::keys::store::{self, RotateOutcome, StoredKey};
 use access::keys::{KeyText, Kind, Overlap};
 use anyhow::{Context, bail};
 use clap::Subcommand;
@@ -114,7 +114,7 @@ pub fn done(known: bool, id: Uuid, what: &str, output: Output) -> anyhow::Result
 async fn create(app: &App, output: Output, account: &str, kind: Kind, name: &str) -> anyhow::Result<()> {
     let name = line("the name of a key", name, 100)?;
     let username = Username::parse(account)?;
-    let owner = accounts::store::find(&app.db, &username).await?;
+    let owner = accounts::store::find_id(&app.db, &username).await?;
     let owner = owner.with_context(|| {
         format!(
             "there is no account {name}; make it with causeway account create {name}",
@@ -145,10 +145,12 @@ async fn roll(app: &App, output: Output, id: KeyId, overlap: Overlap) -> anyhow:
     };
     let text = KeyText::generate(old.kind.parse().map_err(anyhow::Error::msg)?);
     let now = app.clock.millis();
-    match store::roll(&app.db, id, &text, overlap, Some(Actor::Command), now).await? {
-        Roll::Done(new) => tell_new(output, new, &text, &old.username),
-        Roll::NoSuchKey | Roll::TooMany => bail!("there is no key {id}; causeway key list shows them"),
-        Roll::NotActive(state) => bail!(
+    match store::rotate(&app.db, id, &text, overlap, Some(Actor::Command), now).await? {
+        RotateOutcome::Rotated(new) => tell_new(output, new, &text, &old.username),
+        RotateOutcome::NoSuchKey | RotateOutcome::TooMany => {
+            bail!("there is no key {id}; causeway key list shows them")
+        }
+        RotateOutcome::NotActive(state) => bail!(
             "key {id} is {}; make a new one with causeway key create",
             state.as_str()
         ),

@@ -13,7 +13,7 @@ mod serve;
 pub mod stdout;
 
 use self::output::Output;
-use self::stdout::Paper;
+use self::stdout::Stdout;
 use crate::app::App;
 use crate::config::{Config, Overrides, environment_warnings};
 use clap::{Args, Parser, Subcommand};
@@ -100,7 +100,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
     match command {
         Command::Generate(generate) => return generate.run(),
         Command::Openapi => {
-            Paper::print(crate::api::openapi::text().trim_end())?;
+            Stdout::print(crate::api::openapi::text().trim_end())?;
             return Ok(());
         }
         _ => {}

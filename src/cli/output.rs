@@ -1,6 +1,6 @@
 //! How commands print what they did.
 
-use super::stdout::Paper;
+use super::stdout::Stdout;
 use anyhow::Context;
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ impl Output {
         } else {
             text()
         };
-        Paper::print(&said).context("standard output cannot be written; check where it goes")
+        Stdout::print(&said).context("standard output cannot be written; check where it goes")
     }
 }
 

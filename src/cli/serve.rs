@@ -1,7 +1,7 @@
 //! `causeway serve`
 
 use crate::app::App;
-use crate::cli::stdout::Paper;
+use crate::cli::stdout::Stdout;
 use crate::config::{Config, Overrides, environment_warnings};
 use crate::http::refusal::refusal;
 use crate::server::background;
@@ -98,7 +98,7 @@ async fn load_demo(app: &App) -> anyhow::Result<()> {
     app.refresh_directory().await?;
     let username = Username::parse(DEMO_ACCOUNT)?;
     if let Some(account) =
-        accounts::store::insert(&app.db, &username, None, false, app.clock.millis()).await?
+        accounts::store::insert_without_password(&app.db, &username, None, false, app.clock.millis()).await?
     {
         let text = KeyText::generate(Kind::Public);
         keys::store::insert(&app.db, account, "first steps", &text, app.clock.millis()).await?;
@@ -109,16 +109,16 @@ async fn load_demo(app: &App) -> anyhow::Result<()> {
 /// Says where the server is and what to try.
 async fn greet(app: &App) -> anyhow::Result<()> {
     let url = &app.config.public_url;
-    Paper::print(&format!("Causeway listens on {url}"))?;
+    Stdout::print(&format!("Causeway listens on {url}"))?;
     let keys = keys::store::list(&app.db, Some(DEMO_ACCOUNT)).await?;
     let demo = keys
         .iter()
         .find(|key| key.state_at(app.clock.millis()) == State::Active && key.public_key.is_some());
     match demo.and_then(|key| key.public_key.as_ref()) {
-        Some(key) => Paper::print(&format!(
+        Some(key) => Stdout::print(&format!(
             "Try it:\n  curl '{url}/v0.2/nonprofit/{DEMO_EIN}?apiKey={key}'"
         ))?,
-        None => Paper::print(
+        None => Stdout::print(
             "Make a key:\n  causeway account create NAME && causeway key create --account NAME --kind public",
         )?,
     }

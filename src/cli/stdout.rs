@@ -4,14 +4,14 @@
 use std::io::{self, ErrorKind, StdoutLock, Write};
 
 /// Standard output as commands write to it.
-pub struct Paper {
+pub struct Stdout {
     out: StdoutLock<'static>,
     has_reader: bool,
 }
 
-impl Paper {
-    pub fn new() -> Paper {
-        Paper {
+impl Stdout {
+    pub fn new() -> Stdout {
+        Stdout {
             out: io::stdout().lock(),
             has_reader: true,
         }
@@ -19,7 +19,7 @@ impl Paper {
 
     /// Writes a line, if anybody reads it.
     pub fn print(text: &str) -> io::Result<()> {
-        let mut paper = Paper::new();
+        let mut paper = Stdout::new();
         let written = writeln!(paper, "{text}").and_then(|()| paper.flush());
         paper.outcome(written)
     }
@@ -42,7 +42,7 @@ impl Paper {
     }
 }
 
-impl Write for Paper {
+impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes);
         self.noted(written)

@@ -59,7 +59,7 @@ impl Span {
         let at = Timestamp::from_millisecond(at).unwrap_or_default();
         let form = match self {
             Span::Day => "%H:%M",
-            Span::Week | Span::Quarter => "%-d %b",
+            Span::Week | Span::Quarter => "%b %-d",
         };
         at.to_zoned(TimeZone::UTC).strftime(form).to_string()
     }
@@ -67,8 +67,8 @@ impl Span {
     fn full_label(self, at: i64) -> String {
         let at = Timestamp::from_millisecond(at).unwrap_or_default();
         let form = match self {
-            Span::Quarter => "%-d %b %Y",
-            Span::Day | Span::Week => "%-d %b, %H:%M",
+            Span::Quarter => "%B %-d, %Y",
+            Span::Day | Span::Week => "%B %-d, %H:%M",
         };
         at.to_zoned(TimeZone::UTC).strftime(form).to_string()
     }
@@ -96,7 +96,7 @@ impl Calls {
 
 /// A chart, ready to be drawn: `{{ chart }}` in a template.
 #[derive(Clone, Debug, Template)]
-#[template(path = "usage/chart.svg", escape = "html")]
+#[template(path = "dashboard/usage/chart.svg", escape = "html")]
 pub struct Chart {
     title: String,
     bars: Vec<Bar>,

@@ -2,7 +2,7 @@
 
 use access::usage::Hour;
 use jiff::Timestamp;
-use platform::text::no_formula;
+use platform::text::escape_formula;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use uuid::Uuid;
@@ -32,7 +32,7 @@ pub fn export(hours: &[Hour], names: &BTreeMap<Uuid, String>) -> String {
 
 /// A cell that people wrote.
 fn cell(text: &str) -> String {
-    format!("\"{}\"", no_formula(text).replace('"', "\"\""))
+    format!("\"{}\"", escape_formula(text).replace('"', "\"\""))
 }
 
 #[cfg(test)]

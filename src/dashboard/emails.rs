@@ -5,7 +5,7 @@ use crate::web::texts::{EN, fill};
 use access::accounts::Account;
 use access::accounts::links::{Purpose, store};
 use access::accounts::token::Token;
-use platform::mail::Mail;
+use platform::mail::Email;
 
 /// Sends a link to the owner of an account; an account without an email address gets none.
 pub async fn send_link(app: &App, account: &Account, purpose: Purpose) -> sqlx::Result<()> {
@@ -15,12 +15,12 @@ pub async fn send_link(app: &App, account: &Account, purpose: Purpose) -> sqlx::
     let token = Token::generate();
     store::insert(&app.db, &token, account.id, purpose, app.clock.millis()).await?;
     let (path, subject, text) = match purpose {
-        Purpose::Reset => ("/dashboard/reset/set", EN.mails.reset_subject, EN.mails.reset),
-        Purpose::Confirm => ("/dashboard/confirm", EN.mails.confirm_subject, EN.mails.confirm),
+        Purpose::Reset => ("/dashboard/reset/set", EN.emails.reset_subject, EN.emails.reset),
+        Purpose::Confirm => ("/dashboard/confirm", EN.emails.confirm_subject, EN.emails.confirm),
     };
     // The token is in the query, which is never logged.
     let link = format!("{}{path}?token={}", app.public_url, token.expose());
-    app.mail.send(&Mail {
+    app.mail.send(&Email {
         to: email.clone(),
         subject: subject.to_owned(),
         text: fill(text, &[("username", &account.username), ("link", &link)]),

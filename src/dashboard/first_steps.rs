@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 
 #[derive(Template)]
-#[template(path = "keys/first_steps.html")]
+#[template(path = "dashboard/first_steps.html")]
 struct FirstSteps {
     frame: Frame,
     lead: String,

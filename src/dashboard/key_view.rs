@@ -7,7 +7,7 @@ use access::keys::State;
 use access::keys::store::{self, StoredKey};
 use access::limits::{Class, Limits};
 use access::sessions::SignedIn;
-use access::usage::{KEPT, store as usage};
+use access::usage::{RETENTION_MILLIS, store as usage};
 use platform::db::Db;
 use platform::ids::{AccountId, KeyId};
 use std::collections::HashMap;
@@ -69,7 +69,7 @@ impl KeyView {
             made: moment(key.created_at),
             ends: key.ends_at.map(moment),
             last_used: used.last.get(&key.id).copied().map(moment),
-            is_old: key.created_at < now - KEPT,
+            is_old: key.created_at < now - RETENTION_MILLIS,
             calls: used.calls.get(&key.id).copied().unwrap_or_default(),
             exposed: key.exposed_at.map(moment),
             name: key.title(),
@@ -100,10 +100,10 @@ impl KeyView {
     pub fn state_text(&self, t: &Keys) -> &'static str {
         match (self.state, &self.ends) {
             (State::Active, None) => t.active,
-            (State::Active, Some(_)) => t.ending,
+            (State::Active, Some(_)) => t.expiring,
             (State::Blocked, _) => t.blocked,
             (State::Revoked, None) => t.revoked,
-            (State::Revoked, Some(_)) => t.ended,
+            (State::Revoked, Some(_)) => t.expired,
         }
     }
 

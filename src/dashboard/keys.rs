@@ -11,7 +11,7 @@ use crate::web::form_page::FormPage;
 use crate::web::frame::Tab;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Page, Sent};
-use access::keys::store::{self, Make, Roll, StoredKey};
+use access::keys::store::{self, InsertOutcome, RotateOutcome, StoredKey};
 use access::keys::{Class, KeyText, Kind, Overlap};
 use access::sessions::SignedIn;
 use access::usage::store as usage;
@@ -25,14 +25,14 @@ use uuid::Uuid;
 const LONGEST_NAME: usize = 60;
 
 #[derive(Template)]
-#[template(path = "keys/list.html")]
+#[template(path = "dashboard/keys/list.html")]
 struct Keys {
     frame: Frame,
     keys: Vec<KeyView>,
 }
 
 #[derive(Template)]
-#[template(path = "keys/key.html")]
+#[template(path = "dashboard/keys/key.html")]
 struct OneKey {
     frame: Frame,
     key: KeyView,
@@ -41,7 +41,7 @@ struct OneKey {
 }
 
 #[derive(Template)]
-#[template(path = "keys/made.html")]
+#[template(path = "dashboard/keys/created.html")]
 struct Made {
     frame: Frame,
     id: KeyId,
@@ -84,13 +84,13 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     let text = KeyText::generate(kind);
     let now = app.clock.millis();
     match store::insert_as(&app.db, id, who.account, &name, &text, now).await? {
-        Make::Done => Ok(show_made(frame.at(&who, Tab::Keys), id, name, text)),
-        Make::Already => Ok((
+        InsertOutcome::Inserted => Ok(show_made(frame.at(&who, Tab::Keys), id, name, text)),
+        InsertOutcome::Duplicate => Ok((
             Flash::AlreadyDone.keep(&app.public_url),
             Redirect::to("/dashboard"),
         )
             .into_response()),
-        Make::TooMany => {
+        InsertOutcome::TooMany => {
             form.refuse_all(too_many(&frame));
             Ok(new_with(&who, frame, form).refused())
         }
@@ -98,7 +98,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
 }
 
 fn too_many(frame: &Frame) -> String {
-    fill(frame.t.keys.too_many, &[("most", &store::MOST.to_string())])
+    fill(frame.t.keys.too_many, &[("max", &store::MAX_KEYS.to_string())])
 }
 
 fn show_made(frame: Frame, id: KeyId, name: String, text: KeyText) -> Response {
@@ -153,21 +153,25 @@ pub async fn roll_page(
 fn roll_form(frame: &Frame, key: &StoredKey) -> Form {
     let t = &frame.t.keys;
     let choices = vec![
-        Choice::new(Overlap::None.as_str(), t.roll_none, t.roll_none_hint),
-        Choice::new(Overlap::Hour.as_str(), t.roll_hour, ""),
-        Choice::new(Overlap::Day.as_str(), t.roll_day, ""),
-        Choice::new(Overlap::Week.as_str(), t.roll_week, ""),
+        Choice::new(Overlap::None.as_str(), t.rotate_now, t.rotate_now_hint),
+        Choice::new(Overlap::Hour.as_str(), t.rotate_hour, ""),
+        Choice::new(Overlap::Day.as_str(), t.rotate_day, ""),
+        Choice::new(Overlap::Week.as_str(), t.rotate_week, ""),
     ];
-    let overlap = Field::choice("overlap", t.roll_overlap, choices).value(Overlap::Day.as_str());
-    Form::new(format!("/dashboard/keys/{}/roll", key.id), t.roll, vec![overlap])
+    let overlap = Field::choice("overlap", t.rotate_overlap, choices).value(Overlap::Day.as_str());
+    Form::new(
+        format!("/dashboard/keys/{}/roll", key.id),
+        t.rotate,
+        vec![overlap],
+    )
 }
 
 fn roll_with(who: &SignedIn, frame: Frame, key: &StoredKey, form: Form) -> FormPage {
     let t = &frame.t.keys;
-    let lead = fill(t.roll_lead, &[("name", &key.title())]);
-    FormPage::new(frame.at(who, Tab::Keys), t.roll_title, form)
+    let lead = fill(t.rotate_lead, &[("name", &key.title())]);
+    FormPage::new(frame.at(who, Tab::Keys), t.rotate_title, form)
         .lead(lead)
-        .link(format!("/dashboard/keys/{}", key.id), t.keep)
+        .link(format!("/dashboard/keys/{}", key.id), t.cancel)
 }
 
 /// `POST /dashboard/keys/{id}/roll`: as with a new key, this answer alone holds the key.
@@ -182,14 +186,14 @@ pub async fn roll(
     let (id, now) = (KeyId(key.id), app.clock.millis());
     let overlap = sent.text("overlap").parse().unwrap_or(Overlap::Day);
     let text = KeyText::generate(key.kind.parse().unwrap_or(Kind::Private));
-    match store::roll(&app.db, id, &text, overlap, None, now).await? {
-        Roll::Done(new) => Ok(show_made(frame.at(&who, Tab::Keys), new, key.title(), text)),
+    match store::rotate(&app.db, id, &text, overlap, None, now).await? {
+        RotateOutcome::Rotated(new) => Ok(show_made(frame.at(&who, Tab::Keys), new, key.title(), text)),
         // A form that is sent twice finds a key that ends already.
-        Roll::NoSuchKey | Roll::NotActive(_) => {
+        RotateOutcome::NoSuchKey | RotateOutcome::NotActive(_) => {
             let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
             Ok((Flash::AlreadyDone.keep(&app.public_url), way_on).into_response())
         }
-        Roll::TooMany => {
+        RotateOutcome::TooMany => {
             let mut form = roll_form(&frame, &key).filled(&sent);
             form.refuse_all(too_many(&frame));
             Ok(roll_with(&who, frame, &key, form).refused())
@@ -210,7 +214,7 @@ pub async fn revoke_page(
     let lead = fill(t.revoke_lead, &[("name", &key.title())]);
     Ok(FormPage::new(frame.at(&who, Tab::Keys), t.revoke_title, form)
         .lead(lead)
-        .link(format!("/dashboard/keys/{}", key.id), t.keep))
+        .link(format!("/dashboard/keys/{}", key.id), t.cancel))
 }
 
 /// `POST /dashboard/keys/{id}/revoke`
@@ -242,10 +246,10 @@ async fn list(app: &App, who: &SignedIn) -> Result<Vec<KeyView>> {
 fn read_name(text: &str) -> Result<String, &'static str> {
     let name = text.trim();
     match name.chars().count() {
-        0 => Err("give it a name, such as website"),
+        0 => Err("Enter a name, such as website."),
         1..=LONGEST_NAME if !name.contains(char::is_control) => Ok(name.to_owned()),
-        1..=LONGEST_NAME => Err("leave out line breaks and other marks that cannot be seen"),
-        _ => Err("use at most 60 characters"),
+        1..=LONGEST_NAME => Err("Remove line breaks and other control characters."),
+        _ => Err("Use at most 60 characters."),
     }
 }
 
@@ -261,12 +265,12 @@ fn new_form(frame: &Frame) -> Form {
         // The id of the key to be: a form that is sent twice makes one key.
         Field::hidden("once", KeyId::new().to_string()),
     ];
-    Form::new("/dashboard/keys/new", t.make, fields)
+    Form::new("/dashboard/keys/new", t.create, fields)
 }
 
 fn new_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
     let t = &frame.t.keys;
-    FormPage::new(frame.at(who, Tab::Keys), t.make_title, form).link("/dashboard", t.back)
+    FormPage::new(frame.at(who, Tab::Keys), t.create_title, form).link("/dashboard", t.back)
 }
 
 #[cfg(test)]

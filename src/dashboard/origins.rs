@@ -8,7 +8,7 @@ use crate::web::texts::fill;
 use crate::web::{Frame, Sent};
 use access::origins::Origin;
 use access::origins::store::MAX_ORIGINS;
-use access::origins::store::{self, Added};
+use access::origins::store::{self, InsertOutcome};
 use access::sessions::SignedIn;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -22,11 +22,11 @@ pub async fn add(State(app): State<App>, who: SignedIn, frame: Frame, sent: Sent
         Ok(origin) => store::insert(&app.db, who.account, &origin, app.clock.millis()).await?,
         Err(fault) => {
             forms.origin.refuse("origin", fault.to_string());
-            Added::Known
+            InsertOutcome::AlreadyRegistered
         }
     };
-    if added == Added::TooMany {
-        let fault = fill(frame.t.partners.too_many, &[("most", &MAX_ORIGINS.to_string())]);
+    if added == InsertOutcome::TooMany {
+        let fault = fill(frame.t.partners.too_many, &[("max", &MAX_ORIGINS.to_string())]);
         forms.origin.refuse("origin", fault);
     }
     if forms.origin.is_refused() {
@@ -34,8 +34,8 @@ pub async fn add(State(app): State<App>, who: SignedIn, frame: Frame, sent: Sent
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
     }
     let flash = match added {
-        Added::New => Flash::OriginAdded,
-        Added::Known | Added::TooMany => Flash::AlreadyDone,
+        InsertOutcome::Inserted => Flash::OriginAdded,
+        InsertOutcome::AlreadyRegistered | InsertOutcome::TooMany => Flash::AlreadyDone,
     };
     Ok((flash.keep(&app.public_url), Redirect::to(ADDRESS)).into_response())
 }

@@ -13,8 +13,8 @@ use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Sent};
 use access::accounts::links::{self, Purpose};
 use access::accounts::password::NewPassword;
-use access::accounts::proof::Proof;
 use access::accounts::store;
+use access::accounts::verified_password::VerifiedPassword;
 use access::accounts::{Username, is_email};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -26,7 +26,7 @@ pub async fn ask_page(State(app): State<App>, frame: Frame) -> FormPage {
     let t = &frame.t.accounts;
     if !app.mail.is_on() {
         return FormPage::without_form(frame, t.reset_title)
-            .lead(t.reset_without_mail)
+            .lead(t.reset_without_email)
             .link("/dashboard/sign-in", t.sign_in);
     }
     let who = Field::text("who", t.username_or_email).autocomplete("username");
@@ -52,13 +52,13 @@ pub async fn ask(
 }
 
 async fn send_links(app: App, who: String, network: IpNet) {
-    if app.attempts.mail(&who, network, app.clock.instant()).is_err() {
+    if app.attempts.email(&who, network, app.clock.instant()).is_err() {
         return;
     }
     let found = match (is_email(&who), Username::parse(&who)) {
         (true, _) => store::list_by_email(&app.db, &who).await,
         (false, Ok(username)) => {
-            let found = store::find_whole(&app.db, username.as_str()).await;
+            let found = store::find(&app.db, username.as_str()).await;
             found.map(|found| found.into_iter().collect())
         }
         (false, Err(_)) => return,
@@ -103,7 +103,7 @@ pub async fn set(State(app): State<App>, frame: Frame, headers: HeaderMap, sent:
     if !store::reset_password(&app.db, token, id, &hash, now).await? {
         return Ok(stale(frame));
     }
-    let proof = Proof::of_new(id, hash);
+    let proof = VerifiedPassword::new(id, hash);
     enter(&app, &proof, &headers, Flash::PasswordChanged, "/dashboard").await
 }
 

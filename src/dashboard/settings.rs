@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::dashboard::settings_page::{ADDRESS, Forms, show};
-use crate::dashboard::sign_in::{enter, told};
+use crate::dashboard::sign_in::{enter, retry_message};
 use crate::http::client::Client;
 use crate::http::error::Result;
 use crate::http::session;
@@ -12,8 +12,8 @@ use crate::web::frame::Tab;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Sent};
 use access::accounts::password::NewPassword;
-use access::accounts::proof::Proof;
 use access::accounts::store;
+use access::accounts::verified_password::VerifiedPassword;
 use access::sessions::{self, SignedIn};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -45,10 +45,10 @@ pub async fn change_password(
     if let Some((old, password)) = proof.zip(password) {
         let hash = app.hashing.hash(password).await;
         if store::set_password(&app.db, &old, &hash).await? {
-            let new = Proof::of_new(who.account, hash);
+            let new = VerifiedPassword::new(who.account, hash);
             return enter(&app, &new, &headers, Flash::PasswordChanged, ADDRESS).await;
         }
-        form.refuse("current", frame.t.accounts.wrong_current);
+        form.refuse("current", frame.t.accounts.wrong_current_password);
     }
     let page = show(&app, who, frame, forms).await?;
     Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
@@ -91,7 +91,7 @@ pub async fn delete(
 ) -> Result<Response> {
     let removed = match prove(&app, &who, network, &frame, sent.text("current")).await? {
         Ok(proof) if store::remove(&app.db, &proof, app.clock.millis()).await? => Ok(()),
-        Ok(_) => Err(frame.t.accounts.wrong_current.to_owned()),
+        Ok(_) => Err(frame.t.accounts.wrong_current_password.to_owned()),
         Err(fault) => Err(fault),
     };
     if let Err(fault) = removed {
@@ -111,23 +111,23 @@ async fn prove(
     network: IpNet,
     frame: &Frame,
     password: &str,
-) -> Result<Result<Proof, String>> {
+) -> Result<Result<VerifiedPassword, String>> {
     let now = app.clock.instant();
     if let Err(wait) = app.attempts.sign_in(&who.username, network, now) {
-        return Ok(Err(told(frame, wait)));
+        return Ok(Err(retry_message(frame, wait)));
     }
-    let account = store::find_whole(&app.db, &who.username).await?;
-    let Some(proof) = Proof::find(&app.hashing, account.as_ref(), password).await else {
-        return Ok(Err(frame.t.accounts.wrong_current.to_owned()));
+    let account = store::find(&app.db, &who.username).await?;
+    let Some(proof) = VerifiedPassword::verify(&app.hashing, account.as_ref(), password).await else {
+        return Ok(Err(frame.t.accounts.wrong_current_password.to_owned()));
     };
-    app.attempts.signed_in(&who.username, network, now);
+    app.attempts.record_success(&who.username, network, now);
     Ok(Ok(proof))
 }
 
 fn delete_form(frame: &Frame) -> Form {
     let t = &frame.t.accounts;
     let fields = vec![Field::password("current", t.password, "current-password")];
-    Form::new("/dashboard/settings/delete", t.delete_for_ever, fields).dangerous()
+    Form::new("/dashboard/settings/delete", t.delete_permanently, fields).dangerous()
 }
 
 fn delete_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
@@ -135,7 +135,7 @@ fn delete_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
     let lead = fill(t.delete_lead, &[("username", &who.username)]);
     FormPage::new(frame.at(who, Tab::Settings), t.delete_title, form)
         .lead(lead)
-        .link(ADDRESS, t.delete_back)
+        .link(ADDRESS, t.delete_cancel)
 }
 
 fn hash_of(text: &str) -> Option<Vec<u8>> {

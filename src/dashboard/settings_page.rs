@@ -17,7 +17,7 @@ use platform::text::hex;
 pub const ADDRESS: &str = "/dashboard/settings";
 
 #[derive(Template)]
-#[template(path = "accounts/settings.html")]
+#[template(path = "dashboard/settings.html")]
 struct Settings {
     frame: Frame,
     who: SignedIn,

@@ -10,11 +10,11 @@ use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, Frame, Sent};
-use access::accounts::attempts::Wait;
+use access::accounts::attempts::RetryAfter;
 use access::accounts::links::Purpose;
 use access::accounts::password::NewPassword;
-use access::accounts::proof::Proof;
 use access::accounts::store::{self, NewAccount};
+use access::accounts::verified_password::VerifiedPassword;
 use access::accounts::{SignUp, Username, is_email};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -46,10 +46,10 @@ pub async fn sign_up(
         return Ok(sign_up_with(&app, frame, form).refused());
     };
     if let Err(wait) = app.attempts.sign_up(network, app.clock.instant()) {
-        form.refuse_all(told(&frame, wait));
+        form.refuse_all(retry_message(&frame, wait));
         return Ok(sign_up_with(&app, frame, form).too_often(wait.0));
     }
-    let waits = app.config.accounts.asks_for_confirmation();
+    let waits = app.config.accounts.requires_confirmation();
     let hash = app.hashing.hash(password).await;
     let account = NewAccount {
         username: &username,
@@ -58,19 +58,19 @@ pub async fn sign_up(
         password: Some(&hash),
         is_confirmed: !waits,
     };
-    if let Some(id) = store::insert_whole(&app.db, &account, app.clock.millis()).await? {
+    if let Some(id) = store::insert(&app.db, &account, app.clock.millis()).await? {
         if waits {
             return ask_to_confirm(&app, frame, username.as_str(), network).await;
         }
-        let proof = Proof::of_new(id, hash);
+        let proof = VerifiedPassword::new(id, hash);
         return enter(&app, &proof, &headers, Flash::Welcome, "/dashboard").await;
     }
     // The button was pressed twice: the account is there since a moment, with this very password. An older one is
     // signed in to where guesses are counted.
     let now = app.clock.millis();
-    let taken = store::find_whole(&app.db, username.as_str()).await?;
-    let taken = taken.filter(|account| account.is_fresh(now));
-    let proof = Proof::find(&app.hashing, taken.as_ref(), sent.text("password")).await;
+    let taken = store::find(&app.db, username.as_str()).await?;
+    let taken = taken.filter(|account| account.is_new(now));
+    let proof = VerifiedPassword::verify(&app.hashing, taken.as_ref(), sent.text("password")).await;
     match taken.zip(proof) {
         Some((account, _)) if account.confirmed_at.is_none() => {
             ask_to_confirm(&app, frame, &account.username, network).await
@@ -102,19 +102,20 @@ pub async fn sign_in(
     let mut form = sign_in_form(&frame, sent.text("next")).filled(&sent);
     let username = sent.trimmed("username").to_lowercase();
     if let Err(wait) = app.attempts.sign_in(&username, network, app.clock.instant()) {
-        form.refuse_all(told(&frame, wait));
+        form.refuse_all(retry_message(&frame, wait));
         return Ok(sign_in_with(&app, frame, form).too_often(wait.0));
     }
     let account = match Username::parse(&username) {
-        Ok(username) => store::find_whole(&app.db, username.as_str()).await?,
+        Ok(username) => store::find(&app.db, username.as_str()).await?,
         Err(_) => None,
     };
-    let proof = Proof::find(&app.hashing, account.as_ref(), sent.text("password")).await;
+    let proof = VerifiedPassword::verify(&app.hashing, account.as_ref(), sent.text("password")).await;
     let Some((account, proof)) = account.zip(proof) else {
-        form.refuse_all(frame.t.accounts.wrong);
+        form.refuse_all(frame.t.accounts.wrong_credentials);
         return Ok(sign_in_with(&app, frame, form).refused());
     };
-    app.attempts.signed_in(&username, network, app.clock.instant());
+    app.attempts
+        .record_success(&username, network, app.clock.instant());
     if account.confirmed_at.is_none() {
         return ask_to_confirm(&app, frame, &account.username, network).await;
     }
@@ -148,7 +149,7 @@ pub async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Resp
 /// Begins a session and goes on; whose password was changed in that moment goes to the sign-in.
 pub async fn enter(
     app: &App,
-    proof: &Proof,
+    proof: &VerifiedPassword,
     headers: &HeaderMap,
     flash: Flash,
     next: &str,
@@ -159,17 +160,20 @@ pub async fn enter(
     })
 }
 
-/// How long somebody has to wait, in words.
-pub fn told(frame: &Frame, wait: Wait) -> String {
-    let minutes = wait.0.as_millis().div_ceil(60_000).max(1).to_string();
-    fill(frame.t.accounts.wait, &[("minutes", &minutes)])
+/// Says how long to wait before the next attempt, rounded up to whole minutes.
+pub fn retry_message(frame: &Frame, wait: RetryAfter) -> String {
+    let t = &frame.t.accounts;
+    match wait.0.as_millis().div_ceil(60_000) {
+        0 | 1 => t.wait_one_minute.to_owned(),
+        minutes => fill(t.wait, &[("minutes", &minutes.to_string())]),
+    }
 }
 
 /// The answer is the same where no further mail is sent, since there were many.
 async fn ask_to_confirm(app: &App, frame: Frame, username: &str, network: IpNet) -> Result<Response> {
-    if let Some(account) = store::find_whole(&app.db, username).await? {
+    if let Some(account) = store::find(&app.db, username).await? {
         let to = account.email.as_deref().unwrap_or(username);
-        if app.attempts.mail(to, network, app.clock.instant()).is_ok() {
+        if app.attempts.email(to, network, app.clock.instant()).is_ok() {
             send_link(app, &account, Purpose::Confirm).await?;
         }
     }
@@ -206,7 +210,7 @@ fn sign_up_with(app: &App, frame: Frame, form: Form) -> FormPage {
     let t = &frame.t.accounts;
     let lead = match app.mail.is_on() {
         true => t.sign_up_lead,
-        false => t.sign_up_lead_without_mail,
+        false => t.sign_up_lead_without_email,
     };
     FormPage::new(frame, t.sign_up_title, form)
         .lead(lead)
@@ -225,12 +229,12 @@ fn read_sign_up(
         .ok();
     let email = sent.trimmed("email").to_lowercase();
     if !is_email(&email) {
-        form.refuse("email", frame.t.accounts.no_email);
+        form.refuse("email", frame.t.accounts.invalid_email);
     } else if !app.config.accounts.admits(&email) {
         let domains = app.config.accounts.mail_domains.join(", ");
         form.refuse(
             "email",
-            fill(frame.t.accounts.other_domain, &[("domains", &domains)]),
+            fill(frame.t.accounts.wrong_domain, &[("domains", &domains)]),
         );
     }
     let known_as = username.as_ref().map_or("", Username::as_str);

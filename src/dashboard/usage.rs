@@ -30,7 +30,7 @@ pub struct UsageView {
 }
 
 #[derive(Template)]
-#[template(path = "usage/page.html")]
+#[template(path = "dashboard/usage/page.html")]
 struct UsagePage {
     frame: Frame,
     usage: UsageView,

@@ -1,7 +1,7 @@
 //! A JSON body, read so that a bad one is told in our own words.
 
 use crate::app::App;
-use crate::app::body_budget::{Held, Owner, STEP};
+use crate::app::body_budget::{Owner, Reservation, STEP};
 use crate::http::client::Client;
 use crate::http::error::Error;
 use axum::body::Body;
@@ -24,7 +24,7 @@ pub struct JsonBody {
     /// SHA-256 of the body as it was sent.
     pub hash: [u8; 32],
     /// Given back with the body.
-    pub room: Option<Held>,
+    pub room: Option<Reservation>,
 }
 
 impl FromRequest<App> for JsonBody {
@@ -36,7 +36,7 @@ impl FromRequest<App> for JsonBody {
         }
         let most = app.config.max_body;
         let longest = declared_length(request.headers()).unwrap_or(most).min(most);
-        let room = app.body_room.enter(owner(&request), longest);
+        let room = app.body_budget.enter(owner(&request), longest);
         let bytes = read(request.into_body(), longest, most, &room).await?;
         room.finish();
         let body = JsonBody::parse(&bytes)?;
@@ -60,7 +60,7 @@ fn declared_length(headers: &HeaderMap) -> Option<usize> {
 }
 
 /// All bytes of a body that is `longest` by its own word and may have `most`.
-async fn read(body: Body, longest: usize, most: usize, room: &Held) -> Result<Vec<u8>, Error> {
+async fn read(body: Body, longest: usize, most: usize, room: &Reservation) -> Result<Vec<u8>, Error> {
     let mut parts = body.into_data_stream();
     let mut bytes = Vec::new();
     while let Some(part) = parts.next().await {

@@ -14,21 +14,21 @@ const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// The tags of answers that the caller has already: `If-None-Match`.
 #[derive(Debug, Default)]
-pub struct Known(Vec<HeaderValue>);
+pub struct IfNoneMatch(Vec<HeaderValue>);
 
-impl<S: Send + Sync> FromRequestParts<S> for Known {
+impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Known, Infallible> {
-        Ok(Known(
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<IfNoneMatch, Infallible> {
+        Ok(IfNoneMatch(
             parts.headers.get_all(IF_NONE_MATCH).iter().cloned().collect(),
         ))
     }
 }
 
-impl Known {
+impl IfNoneMatch {
     /// Is the tag among them? Compared weakly, as RFC 9110 asks for.
-    pub fn has(&self, tag: &HeaderValue) -> bool {
+    pub fn matches(&self, tag: &HeaderValue) -> bool {
         let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
         self.0.iter().any(|field| {
             field
@@ -41,10 +41,14 @@ impl Known {
 }
 
 /// JSON that stands as long as `tag` does; 304 where the caller has it already.
-pub fn json<B: IntoResponse>(known: &Known, tag: Option<&str>, body: impl FnOnce() -> B) -> Response {
+pub fn json<B: IntoResponse>(
+    if_none_match: &IfNoneMatch,
+    tag: Option<&str>,
+    body: impl FnOnce() -> B,
+) -> Response {
     let tag = tag.and_then(|tag| HeaderValue::from_str(tag).ok());
     let mut response = match &tag {
-        Some(tag) if known.has(tag) => StatusCode::NOT_MODIFIED.into_response(),
+        Some(tag) if if_none_match.matches(tag) => StatusCode::NOT_MODIFIED.into_response(),
         _ => ([(CONTENT_TYPE, JSON)], body()).into_response(),
     };
     if let Some(tag) = tag {
@@ -68,8 +72,8 @@ mod tests {
             ("*", true),
             ("\"7-2\"", false),
         ] {
-            let fields = Known(vec![HeaderValue::from_static(field)]);
-            assert_eq!(fields.has(&tag), known, "{field}");
+            let fields = IfNoneMatch(vec![HeaderValue::from_static(field)]);
+            assert_eq!(fields.matches(&tag), known, "{field}");
         }
     }
 }

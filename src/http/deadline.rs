@@ -18,14 +18,15 @@ use tokio::time::Sleep;
 use tower::{Layer, Service};
 
 /// The answer for a request that ran over.
-pub type Overdue = fn(Awaited) -> Response;
+pub type Overdue = fn(TimeoutCause) -> Response;
 
-/// Who was waited for when the time was over.
+/// What a request was waiting for when its time ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Awaited {
-    /// The rest of the body.
-    Client,
-    Us,
+pub enum TimeoutCause {
+    /// The rest of the request body.
+    RequestBody,
+    /// The response of the handler.
+    Handler,
 }
 
 /// Gives every request of the routes below it the same time.
@@ -168,8 +169,8 @@ where
             Some(Poll::Ready(())) => {
                 let body_awaited = this.body_awaited.as_ref();
                 let awaited = match body_awaited.is_some_and(|awaited| awaited.load(Ordering::Relaxed)) {
-                    true => Awaited::Client,
-                    false => Awaited::Us,
+                    true => TimeoutCause::RequestBody,
+                    false => TimeoutCause::Handler,
                 };
                 Poll::Ready(Ok((this.overdue)(awaited)))
             }
@@ -187,10 +188,10 @@ mod tests {
     use futures_util::{StreamExt, stream};
     use tower::ServiceExt;
 
-    fn overdue(awaited: Awaited) -> Response {
+    fn overdue(awaited: TimeoutCause) -> Response {
         let status = match awaited {
-            Awaited::Client => StatusCode::BAD_REQUEST,
-            Awaited::Us => StatusCode::SERVICE_UNAVAILABLE,
+            TimeoutCause::RequestBody => StatusCode::BAD_REQUEST,
+            TimeoutCause::Handler => StatusCode::SERVICE_UNAVAILABLE,
         };
         status.into_response()
     }

@@ -47,29 +47,29 @@ pub enum Error {
     #[error("{0}")]
     InvalidParameter(Cow<'static, str>),
     #[error("there is no nonprofit {0:?}; send its slug, its EIN as nine digits, or its ID")]
-    NoSuchNonprofit(String),
+    NonprofitNotFound(String),
     #[error("an EIN is sent as nine digits, with no dash and no prefix: {0}")]
-    DressedEin(Ein),
+    FormattedEin(Ein),
     #[error("there is no cause {0:?}; /v0.2/causes lists them")]
     UnknownCause(String),
     #[error("there is nothing at this address; /v0.2/openapi.json lists what there is")]
     NotFound,
     #[error("this nonprofit has no fundraiser {0:?}; send its slug or its ID, and the nonprofit it is for")]
-    NoSuchFundraiser(String),
+    FundraiserNotFound(String),
     #[error("this account has no fundraiser {0:?}; send its ID: a UUID, as `id` in /v0.2/fundraisers")]
-    NoOwnFundraiser(String),
+    OwnFundraiserNotFound(String),
     #[error("this address does not take this method; the header Allow names those it takes")]
     MethodNotAllowed,
     #[error("this was sent from a page that is not ours; open the form here and send it again")]
-    ForeignForm,
+    CrossSiteForm,
     #[error("this page is for operators; sign in with an operator's account")]
     NotOperator,
     #[error("this is no form; open the page and send the form from there")]
-    NoForm,
+    NotAForm,
     #[error("the body is no JSON: {0}; send one JSON object")]
     InvalidJson(String),
     #[error("the body did not come in full within the time for a request; send all of it, or less")]
-    SlowBody,
+    BodyTimeout,
     #[error("send the body as JSON, with Content-Type: application/json")]
     UnsupportedMediaType,
     #[error("{}", join_errors(.0))]
@@ -87,7 +87,7 @@ pub enum Error {
         verdict: Verdict,
     },
     #[error("the request took too long; try again")]
-    Overdue,
+    Timeout,
     #[error("the store cannot be reached right now; try again")]
     Unavailable,
     #[error("something went wrong on our side; the request id names it in the log")]
@@ -163,27 +163,27 @@ impl Error {
             Error::InvalidCredentials => (StatusCode::UNAUTHORIZED, "invalid_credentials"),
             Error::BlockedKey => (StatusCode::FORBIDDEN, "blocked_key"),
             Error::InvalidParameter(_) => (StatusCode::BAD_REQUEST, "invalid_parameter"),
-            Error::NoSuchNonprofit(_) | Error::DressedEin(_) => {
+            Error::NonprofitNotFound(_) | Error::FormattedEin(_) => {
                 (StatusCode::NOT_FOUND, "nonprofit_not_found")
             }
             Error::UnknownCause(_) => (StatusCode::NOT_FOUND, "unknown_cause"),
             Error::NotFound => (StatusCode::NOT_FOUND, "not_found"),
-            Error::NoSuchFundraiser(_) | Error::NoOwnFundraiser(_) => {
+            Error::FundraiserNotFound(_) | Error::OwnFundraiserNotFound(_) => {
                 (StatusCode::NOT_FOUND, "fundraiser_not_found")
             }
-            Error::InvalidJson(_) | Error::SlowBody => (StatusCode::BAD_REQUEST, "invalid_json"),
+            Error::InvalidJson(_) | Error::BodyTimeout => (StatusCode::BAD_REQUEST, "invalid_json"),
             Error::InvalidBody(_) => (StatusCode::BAD_REQUEST, "invalid_body"),
             Error::IdempotencyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_mismatch"),
             Error::IdempotencyInProgress => (StatusCode::CONFLICT, "idempotency_in_progress"),
             Error::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
-            Error::ForeignForm => (StatusCode::FORBIDDEN, "foreign_form"),
+            Error::CrossSiteForm => (StatusCode::FORBIDDEN, "foreign_form"),
             Error::NotOperator => (StatusCode::FORBIDDEN, "not_operator"),
-            Error::UnsupportedMediaType | Error::NoForm => {
+            Error::UnsupportedMediaType | Error::NotAForm => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
             }
             Error::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             Error::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
-            Error::Overdue | Error::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            Error::Timeout | Error::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             Error::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
     }
@@ -191,33 +191,33 @@ impl Error {
     fn retry_after(&self) -> Option<u32> {
         match self {
             Error::RateLimited { verdict, .. } => Some(verdict.retry_after),
-            Error::Overdue | Error::Unavailable | Error::IdempotencyInProgress => Some(1),
+            Error::Timeout | Error::Unavailable | Error::IdempotencyInProgress => Some(1),
             _ => None,
         }
     }
 
     /// That no nonprofit has this identifier; a long one is not repeated in full.
-    pub fn no_such_nonprofit(identifier: &str) -> Error {
-        Error::NoSuchNonprofit(platform::text::cut(identifier, 100).to_owned())
+    pub fn nonprofit_not_found(identifier: &str) -> Error {
+        Error::NonprofitNotFound(platform::text::cut(identifier, 100).to_owned())
     }
 
     /// The error for a text that names no nonprofit.
-    pub fn unresolved(error: ResolveError, identifier: &str) -> Error {
+    pub fn from_resolve(error: ResolveError, identifier: &str) -> Error {
         match error {
-            ResolveError::FormattedEin(ein) => Error::DressedEin(ein),
-            ResolveError::NotFound => Error::no_such_nonprofit(identifier),
+            ResolveError::FormattedEin(ein) => Error::FormattedEin(ein),
+            ResolveError::NotFound => Error::nonprofit_not_found(identifier),
             ResolveError::Store(error) => error.into(),
         }
     }
 
     /// That a nonprofit has no such fundraiser; a long name is not repeated in full.
-    pub fn no_such_fundraiser(name: &str) -> Error {
-        Error::NoSuchFundraiser(platform::text::cut(name, 100).to_owned())
+    pub fn fundraiser_not_found(name: &str) -> Error {
+        Error::FundraiserNotFound(platform::text::cut(name, 100).to_owned())
     }
 
     /// That an account has no such fundraiser; a long name is not repeated in full.
-    pub fn no_own_fundraiser(id: &str) -> Error {
-        Error::NoOwnFundraiser(platform::text::cut(id, 100).to_owned())
+    pub fn own_fundraiser_not_found(id: &str) -> Error {
+        Error::OwnFundraiserNotFound(platform::text::cut(id, 100).to_owned())
     }
 
     /// That no cause has this name; a long one is not repeated in full.

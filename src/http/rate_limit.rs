@@ -10,7 +10,7 @@ const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const STATE: HeaderName = HeaderName::from_static("ratelimit");
 
 /// Writes the fields for one call of `class`, whose limit was `per_minute` when the verdict fell.
-pub fn tell_limit(headers: &mut HeaderMap, class: &str, per_minute: u32, verdict: &Verdict) {
+pub fn write_rate_limit_headers(headers: &mut HeaderMap, class: &str, per_minute: u32, verdict: &Verdict) {
     let Verdict {
         admitted,
         remaining,
@@ -45,7 +45,7 @@ mod tests {
 
     fn fields(verdict: &Verdict, per_minute: u32) -> [Option<String>; 3] {
         let mut headers = HeaderMap::new();
-        tell_limit(&mut headers, "search", per_minute, verdict);
+        write_rate_limit_headers(&mut headers, "search", per_minute, verdict);
         ["ratelimit-policy", "ratelimit", "retry-after"]
             .map(|name| headers.get(name).map(|value| value.to_str().unwrap().to_owned()))
     }

@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::http::error::Error;
-use access::accounts::proof::Proof;
 use access::accounts::token::Token;
+use access::accounts::verified_password::VerifiedPassword;
 use access::sessions::{IDLE_LIMIT, SignedIn, store};
 use axum::extract::FromRequestParts;
 use axum::http::header::USER_AGENT;
@@ -24,7 +24,11 @@ const MAX_AGENT_LENGTH: usize = 200;
 pub struct Operator(pub SignedIn);
 
 /// Begins a session and gives its cookie. Nothing where the password was changed since it was proven.
-pub async fn begin(app: &App, proof: &Proof, headers: &HeaderMap) -> Result<Option<CookieJar>, Error> {
+pub async fn begin(
+    app: &App,
+    proof: &VerifiedPassword,
+    headers: &HeaderMap,
+) -> Result<Option<CookieJar>, Error> {
     let token = Token::generate();
     let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok());
     let agent = cut(agent.unwrap_or_default(), MAX_AGENT_LENGTH);

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use access::keys::warnings::warn_owners;
-use access::usage::saving;
+use access::usage::saver;
 use giving::ledger::outbox;
 use platform::mail;
 use std::time::Duration;
@@ -69,7 +69,7 @@ async fn refresh_fundraisers(app: &App) {
 }
 
 async fn save_counts(app: &App) {
-    let mut ticks = every(saving::EVERY);
+    let mut ticks = every(saver::SAVE_INTERVAL);
     let mut health = JobHealth::new("counts of calls");
     loop {
         ticks.tick().await;
@@ -102,10 +102,10 @@ async fn sweep_pictures(app: &App) {
 
 /// Retries emails that the mail server did not accept at once. A failure is logged when an email is sent.
 async fn deliver_emails(app: &App) {
-    let mut ticks = every(mail::AGAIN);
+    let mut ticks = every(mail::RETRY_INTERVAL);
     loop {
         ticks.tick().await;
-        if let Ok(emails @ 1..) = app.mail.deliver_waiting().await {
+        if let Ok(emails @ 1..) = app.mail.deliver_queued().await {
             tracing::info!(emails, "delivered emails that had to wait");
         }
     }

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::app::recent_errors::FailedRequest;
 use crate::config::LoggedRequests;
 use crate::http::error::{Error, Problem};
-use crate::http::rate_limit::tell_limit;
+use crate::http::rate_limit::write_rate_limit_headers;
 use crate::http::request_id::RequestId;
 use crate::http::request_record::RequestRecord;
 use crate::web::error_page::{self, is_page};
@@ -37,35 +37,35 @@ const SLOW: Duration = Duration::from_secs(1);
 /// The outermost layer of all routes but the health checks. One layer for all that every request passes: each layer of
 /// a router costs every request two boxes.
 #[derive(Clone, Debug)]
-pub struct TrailLayer {
+pub struct RequestLogLayer {
     pub app: App,
 }
 
-impl<S> Layer<S> for TrailLayer {
-    type Service = Followed<S>;
+impl<S> Layer<S> for RequestLogLayer {
+    type Service = RequestLogService<S>;
 
-    fn layer(&self, inner: S) -> Followed<S> {
-        Followed {
+    fn layer(&self, inner: S) -> RequestLogService<S> {
+        RequestLogService {
             inner,
             app: self.app.clone(),
         }
     }
 }
 
-/// What [`TrailLayer`] makes of a service.
+/// What [`RequestLogLayer`] makes of a service.
 #[derive(Clone, Debug)]
-pub struct Followed<S> {
+pub struct RequestLogService<S> {
     inner: S,
     app: App,
 }
 
-impl<S> Service<Request> for Followed<S>
+impl<S> Service<Request> for RequestLogService<S>
 where
     S: Service<Request, Response = Response, Error = Infallible>,
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = Following<S::Future>;
+    type Future = RequestLogFuture<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         self.inner.poll_ready(cx)
@@ -73,7 +73,7 @@ where
 
     fn call(&mut self, mut request: Request) -> Self::Future {
         let log = &self.app.config.log;
-        let steps = Steps {
+        let log = RequestLog {
             id: RequestId::next(),
             begun: self.app.clock.instant(),
             method: request.method().clone(),
@@ -85,26 +85,26 @@ where
             record: Arc::default(),
             app: self.app.clone(),
         };
-        let answer = if let Some(response) = steps.answer_at_once(request.headers()) {
+        let answer = if let Some(response) = log.answer_at_once(request.headers()) {
             Answer::AtOnce {
                 response: Some(response),
             }
         } else {
-            request.extensions_mut().insert(Arc::clone(&steps.record));
+            request.extensions_mut().insert(Arc::clone(&log.record));
             Answer::Pending {
                 future: self.inner.call(request),
             }
         };
-        Following { answer, steps }
+        RequestLogFuture { answer, log }
     }
 }
 
 pin_project! {
     /// An answer under way.
-    pub struct Following<F> {
+    pub struct RequestLogFuture<F> {
         #[pin]
         answer: Answer<F>,
-        steps: Steps,
+        log: RequestLog,
     }
 }
 
@@ -116,7 +116,7 @@ pin_project! {
     }
 }
 
-impl<F: Future<Output = Result<Response, Infallible>>> Future for Following<F> {
+impl<F: Future<Output = Result<Response, Infallible>>> Future for RequestLogFuture<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -131,14 +131,14 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Following<F> {
                 }
             }
         };
-        this.steps.finish(&mut response);
+        this.log.finish(&mut response);
         Poll::Ready(Ok(response))
     }
 }
 
 /// What is known of a request when its answer comes.
 #[derive(Debug)]
-struct Steps {
+struct RequestLog {
     id: RequestId,
     begun: Instant,
     method: Method,
@@ -155,7 +155,7 @@ struct Steps {
     app: App,
 }
 
-impl Steps {
+impl RequestLog {
     /// Preflights, and bodies that say themselves that they are too large, before anything of them is read.
     fn answer_at_once(&self, headers: &HeaderMap) -> Option<Response> {
         if self.is_open && self.method == Method::OPTIONS {
@@ -187,7 +187,7 @@ impl Steps {
             guard::add_headers(headers);
         }
         if let Some((class, per_minute, verdict)) = self.record.limit.get() {
-            tell_limit(headers, class.name(), *per_minute, verdict);
+            write_rate_limit_headers(headers, class.name(), *per_minute, verdict);
         }
         let took = self.app.clock.instant() - self.begun;
         let status = response.status();
@@ -275,7 +275,7 @@ mod tests {
         let router = Router::new()
             .route("/v0.2/panic", get(panic))
             .route("/v0.2/fine", get(async || "fine"))
-            .layer(TrailLayer { app: app.clone() });
+            .layer(RequestLogLayer { app: app.clone() });
         for (path, status) in [("/v0.2/panic", 500), ("/v0.2/fine", 200), ("/v0.2/panic", 500)] {
             let request = Request::get(path).body(Body::empty()).unwrap();
             let response = router.clone().oneshot(request).await.unwrap();

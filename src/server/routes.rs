@@ -3,9 +3,9 @@
 use super::{health, pages};
 use crate::api::openapi;
 use crate::app::App;
-use crate::http::deadline::{Awaited, DeadlineLayer};
+use crate::http::deadline::{DeadlineLayer, TimeoutCause};
 use crate::http::error::Error;
-use crate::server::request_log::TrailLayer;
+use crate::server::request_log::RequestLogLayer;
 use crate::site::{embed, media, share};
 use crate::web::assets;
 use axum::Router;
@@ -17,8 +17,8 @@ use axum::routing::get;
 pub fn router(app: App) -> Router {
     let (interface, description) = openapi::described();
     let deadline = DeadlineLayer::new(app.config.serve.request_timeout, |awaited| match awaited {
-        Awaited::Client => Error::SlowBody.into_response(),
-        Awaited::Us => Error::Overdue.into_response(),
+        TimeoutCause::RequestBody => Error::BodyTimeout.into_response(),
+        TimeoutCause::Handler => Error::Timeout.into_response(),
     });
     let followed = interface
         .route("/v0.2/openapi.json", get(openapi::openapi))
@@ -31,7 +31,7 @@ pub fn router(app: App) -> Router {
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer((
-            TrailLayer { app: app.clone() },
+            RequestLogLayer { app: app.clone() },
             DefaultBodyLimit::max(app.config.max_body),
             deadline,
         ));

@@ -28,13 +28,13 @@ impl<'a> Card<'a> {
     /// `words` are those that were searched for.
     pub fn new(nonprofit: &Nonprofit<'a>, words: &[String], causes: &'a Causes) -> Card<'a> {
         let location = nonprofit.location();
-        let description = nonprofit.description_beside_chapter(&location).into_owned();
+        let description = nonprofit.description_without_chapter(&location).into_owned();
         let short = cut(&description, LONGEST);
         let is_cut = short.len() < description.len();
         Card {
             slug: nonprofit.slug,
             name: mark(nonprofit.name, words),
-            chapter: nonprofit.telling_chapter(),
+            chapter: nonprofit.distinguishing_chapter(),
             logo: Urls::logo_here(nonprofit),
             location,
             description: if is_cut {

@@ -23,7 +23,7 @@ pub fn popular(view: &View, causes: &'static Causes, take: usize) -> Vec<CauseLi
 
 /// Returns the link to a cause.
 pub fn link(view: &View, cause: &'static Cause) -> CauseLink {
-    let nonprofits = view.count_of_cause(&cause.name);
+    let nonprofits = view.count_by_cause(&cause.name);
     CauseLink {
         name: &cause.name,
         title: &cause.title,

@@ -19,7 +19,7 @@ use directory::nonprofits::causes::Category;
 const PAGE_SIZE: u64 = 24;
 
 #[derive(Template)]
-#[template(path = "browse/causes.html")]
+#[template(path = "site/causes.html")]
 struct AllCauses {
     frame: Frame,
     meta: Meta,
@@ -27,7 +27,7 @@ struct AllCauses {
 }
 
 #[derive(Template)]
-#[template(path = "browse/cause.html")]
+#[template(path = "site/cause.html")]
 struct OneCause<'a> {
     frame: Frame,
     meta: Meta,
@@ -73,8 +73,8 @@ pub async fn cause(
     }
     let view = app.directory.view();
     let page = positive(&query, "page").ok().flatten().unwrap_or(1) as u64;
-    let pagination = Pagination::new(page, PAGE_SIZE, view.count_of_cause(&cause.name));
-    let found = view.list_of_cause(&cause.name, pagination.skipped(), PAGE_SIZE as usize);
+    let pagination = Pagination::new(page, PAGE_SIZE, view.count_by_cause(&cause.name));
+    let found = view.list_by_cause(&cause.name, pagination.skipped(), PAGE_SIZE as usize);
     let frame = Frame::new(Place::Causes);
     let count = thousands(pagination.total_results);
     let title = cause.title.as_str();

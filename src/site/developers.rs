@@ -33,7 +33,7 @@ struct Parameter {
 }
 
 #[derive(Template)]
-#[template(path = "web/developers.html")]
+#[template(path = "site/developers.html")]
 struct Developers {
     frame: Frame,
     meta: Meta,

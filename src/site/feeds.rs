@@ -1,7 +1,7 @@
 //! Feeds of the newest fundraisers, as Atom (RFC 4287): of all, and of one nonprofit.
 
 use crate::app::App;
-use crate::http::cache::Known;
+use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::crawlers::escaped;
@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use directory::Found;
+use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers::store::{self, News};
 use giving::fundraisers::{SPECIAL, SPECIAL_SLUG};
@@ -28,18 +28,18 @@ const NEWEST: i64 = 50;
 const SUMMARY: usize = 500;
 
 /// `GET /feeds/fundraisers.xml`
-pub async fn all(State(app): State<App>, known: Known) -> Result<Response> {
+pub async fn all(State(app): State<App>, if_none_match: IfNoneMatch) -> Result<Response> {
     let frame = Frame::new(Place::Elsewhere);
     let news = store::list_newest(&app.db, NEWEST).await?;
     let title = frame.p.fundraiser.feed;
-    answer(&app, title, "/", ADDRESS, &news, &known).await
+    answer(&app, title, "/", ADDRESS, &news, &if_none_match).await
 }
 
 /// `GET /{nonprofit}/fundraisers.xml`
 pub async fn of_nonprofit(
     State(app): State<App>,
     PathText(text): PathText,
-    known: Known,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let found = find(&app.directory, &text).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
@@ -54,7 +54,7 @@ pub async fn of_nonprofit(
     let texts = &Frame::new(Place::Elsewhere).p.fundraiser;
     let title = fill(texts.feed_of, &[("name", nonprofit.name)]);
     let page = format!("/{}", nonprofit.slug);
-    answer(&app, &title, &page, &address, &news, &known).await
+    answer(&app, &title, &page, &address, &news, &if_none_match).await
 }
 
 /// The path of the feed of a nonprofit.
@@ -68,7 +68,7 @@ async fn answer(
     page: &str,
     address: &str,
     news: &[News],
-    known: &Known,
+    if_none_match: &IfNoneMatch,
 ) -> Result<Response> {
     let mut entries = String::new();
     for one in news {
@@ -90,7 +90,7 @@ async fn answer(
     );
     let tag = format!("\"{:08x}-{:x}\"", crc32fast::hash(feed.as_bytes()), feed.len());
     let tag = HeaderValue::try_from(tag).map_err(|_| Error::Internal)?;
-    let mut response = match known.has(&tag) {
+    let mut response = match if_none_match.matches(&tag) {
         true => StatusCode::NOT_MODIFIED.into_response(),
         false => ([(CONTENT_TYPE, "application/atom+xml; charset=utf-8")], feed).into_response(),
     };
@@ -105,7 +105,7 @@ async fn entry(app: &App, news: &News, out: &mut String) -> Result<()> {
         true => None,
         false => app.directory.find(&Identifier::Id(news.nonprofit)).await?,
     };
-    let nonprofit = found.as_ref().and_then(Found::nonprofit);
+    let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
     let slug = match nonprofit {
         Some(nonprofit) => nonprofit.slug.to_owned(),
         None if news.nonprofit == SPECIAL => SPECIAL_SLUG.to_owned(),

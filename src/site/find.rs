@@ -4,10 +4,10 @@ use crate::http::error::{Error, Result};
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
-use directory::{Directory, Found, ResolveError};
+use directory::{Directory, NonprofitRef, ResolveError};
 
 /// Finds the nonprofit that a URL names by its slug, its ID or its EIN, with or without a dash.
-pub async fn find(directory: &Directory, text: &str) -> Result<Found> {
+pub async fn find(directory: &Directory, text: &str) -> Result<NonprofitRef> {
     let found = directory.resolve_lenient(text).await;
     found.map_err(|error| match error {
         ResolveError::Store(error) => error.into(),

@@ -17,7 +17,7 @@ use access::accounts::store as accounts;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use directory::Found;
+use directory::NonprofitRef;
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::Shown;
 use giving::fundraisers::goal::Goal;
@@ -28,7 +28,7 @@ use jiff::Timestamp;
 const MOST_NAMED: i64 = 20;
 
 #[derive(Template)]
-#[template(path = "fundraisers/fundraiser.html")]
+#[template(path = "site/fundraiser.html")]
 struct FundraiserPage<'a> {
     frame: Frame,
     meta: Meta,
@@ -99,7 +99,7 @@ impl<'a> FundraiserPage<'a> {
     fn new(
         app: &App,
         shown: &'a Shown,
-        found: &'a [(Found, f64)],
+        found: &'a [(NonprofitRef, f64)],
         (address, by): (String, Option<String>),
         supporters: Vec<Supporter>,
         seal: Option<Seal>,
@@ -139,7 +139,7 @@ impl<'a> FundraiserPage<'a> {
     }
 }
 
-fn shares(found: &[(Found, f64)]) -> Vec<Supported<'_>> {
+fn shares(found: &[(NonprofitRef, f64)]) -> Vec<Supported<'_>> {
     let all: f64 = found.iter().map(|(_, weight)| weight).sum();
     found
         .iter()
@@ -149,7 +149,7 @@ fn shares(found: &[(Found, f64)]) -> Vec<Supported<'_>> {
                 slug: nonprofit.slug,
                 name: nonprofit.name,
                 logo: Urls::logo_here(&nonprofit),
-                share: format!("{:.1} %", weight / all * 100.0).replace(".0 %", " %"),
+                share: format!("{:.1}%", weight / all * 100.0).replace(".0%", "%"),
             })
         })
         .collect()
@@ -175,7 +175,7 @@ impl Standing {
     fn text(self, fundraiser: &Fundraiser, t: &FundraiserTexts) -> String {
         let on = |text: &str, at: Option<i64>| {
             let day = Timestamp::from_millisecond(at.unwrap_or_default()).unwrap_or_default();
-            fill(text, &[("day", &day.strftime("%-d %B %Y").to_string())])
+            fill(text, &[("day", &day.strftime("%B %-d, %Y").to_string())])
         };
         match (self, fundraiser.ends_at) {
             (Standing::Closed, _) => on(t.closed, fundraiser.closed_at),

@@ -33,7 +33,7 @@ pub async fn find(
             let found = find_nonprofit(directory, nonprofit).await?;
             found.nonprofit().ok_or(Error::Internal)?.id
         }
-        id => id.map_err(|error| Error::unresolved(error, nonprofit))?,
+        id => id.map_err(|error| Error::from_resolve(error, nonprofit))?,
     };
     let name = FundraiserName::parse(name).ok_or(Error::NotFound)?;
     fundraisers.find(id, name).await?.ok_or(Error::NotFound)

@@ -1,7 +1,7 @@
 //! `GET /media/{hosted id}`: the pictures that people sent, and those that we draw for nonprofits and causes.
 
 use crate::app::App;
-use crate::http::cache::Known;
+use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery, values};
 use axum::extract::State;
@@ -24,12 +24,12 @@ pub async fn picture(
     State(app): State<App>,
     PathText(hosted_id): PathText,
     RawQuery(query): RawQuery,
-    known: Known,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let width = width(&query)?;
     let mut response = match app.pictures.find(&hosted_id).await? {
-        Some(picture) => hosted(&app, &picture, width, &known).await?,
-        None => drawn(&app, &hosted_id, &known).await?,
+        Some(picture) => hosted(&app, &picture, width, &if_none_match).await?,
+        None => drawn(&app, &hosted_id, &if_none_match).await?,
     };
     let fields = response.headers_mut();
     fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -49,7 +49,12 @@ fn width(query: &str) -> Result<Option<Width>> {
 }
 
 /// A picture that somebody sent. Its id is made from its bytes, so it stays as it is for ever.
-async fn hosted(app: &App, picture: &StoredPicture, width: Option<Width>, known: &Known) -> Result<Response> {
+async fn hosted(
+    app: &App,
+    picture: &StoredPicture,
+    width: Option<Width>,
+    if_none_match: &IfNoneMatch,
+) -> Result<Response> {
     let width = width.filter(|width| width.narrows(picture));
     let mut tag = String::from("\"");
     for byte in &picture.sha256[..16.min(picture.sha256.len())] {
@@ -59,7 +64,7 @@ async fn hosted(app: &App, picture: &StoredPicture, width: Option<Width>, known:
         write!(tag, "-{width}").expect("a text takes all");
     }
     let tag = header(&(tag + "\""));
-    let mut response = if known.has(&tag) {
+    let mut response = if if_none_match.matches(&tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         let bytes = app.pictures.read(picture, width).await;
@@ -88,7 +93,7 @@ async fn hosted(app: &App, picture: &StoredPicture, width: Option<Width>, known:
 }
 
 /// A picture that we draw.
-async fn drawn(app: &App, hosted_id: &str, known: &Known) -> Result<Response> {
+async fn drawn(app: &App, hosted_id: &str, if_none_match: &IfNoneMatch) -> Result<Response> {
     let svg = draw(app, hosted_id).await?.ok_or(Error::NotFound)?;
     // The picture is drawn from a name that may change, so its tag is made from what is drawn.
     let tag = header(&format!(
@@ -96,7 +101,7 @@ async fn drawn(app: &App, hosted_id: &str, known: &Known) -> Result<Response> {
         crc32fast::hash(svg.as_bytes()),
         svg.len()
     ));
-    let mut response = match known.has(&tag) {
+    let mut response = match if_none_match.matches(&tag) {
         true => StatusCode::NOT_MODIFIED.into_response(),
         false => ([(CONTENT_TYPE, "image/svg+xml")], svg).into_response(),
     };
@@ -131,7 +136,7 @@ async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
     let found = app.directory.find(&Identifier::Id(NonprofitId(id))).await?;
     Ok(found
         .as_ref()
-        .and_then(directory::view::Found::nonprofit)
+        .and_then(directory::view::NonprofitRef::nonprofit)
         .map(|nonprofit| draw(nonprofit.name, id.as_u128())))
 }
 

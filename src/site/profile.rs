@@ -20,12 +20,12 @@ use askama::Template;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Response};
-use directory::import::store::Source;
+use directory::import::store::IrsImport;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Cause;
 
 #[derive(Template)]
-#[template(path = "nonprofits/profile.html")]
+#[template(path = "site/profile.html")]
 struct Profile<'a> {
     frame: Frame,
     meta: Meta,
@@ -86,7 +86,7 @@ impl<'a> Profile<'a> {
     fn new(
         app: &App,
         nonprofit: &Nonprofit<'a>,
-        source: Option<&Source>,
+        source: Option<&IrsImport>,
         fundraisers: Vec<Line>,
         give: GiveBox,
     ) -> Profile<'a> {

@@ -3,7 +3,7 @@
 use super::marked::meant;
 use crate::app::App;
 use crate::app::search_answers::Filter;
-use crate::http::cache::{self, Known};
+use crate::http::cache::{self, IfNoneMatch};
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, positive, values};
@@ -21,8 +21,8 @@ use directory::View;
 use directory::documents::{cause_label, state_label};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::{Cause, Causes};
+use directory::nonprofits::location::STATES;
 use directory::nonprofits::ntee::Ntee;
-use directory::nonprofits::place::STATES;
 use directory::search::Match;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::{cut, fold};
@@ -41,7 +41,7 @@ const FEATURED: usize = 6;
 const FEATURED_AMONG: u32 = 300;
 
 #[derive(Template)]
-#[template(path = "search/home.html")]
+#[template(path = "site/home.html")]
 struct Home<'a> {
     frame: Frame,
     meta: Meta,
@@ -51,7 +51,7 @@ struct Home<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "search/results.html")]
+#[template(path = "site/results.html")]
 struct Results<'a> {
     frame: Frame,
     meta: Meta,
@@ -121,15 +121,15 @@ pub async fn live(
     State(app): State<App>,
     client: Client,
     RawQuery(query): RawQuery,
-    known: Known,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     admit(&app, client)?;
     let typed = typed(&query);
     let view = app.directory.view();
-    Ok(cache::json(&known, view.tag.as_deref(), || {
+    Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
         let filter = Filter::default();
         app.search_answers
-            .answer(&app.wire, &view, &typed, LIVE_HITS, &filter)
+            .answer(&app.nonprofit_json, &view, &typed, LIVE_HITS, &filter)
     }))
 }
 

@@ -1,7 +1,7 @@
 //! Pictures for those who share a page: drawn by us from what the page says, kept for as long as it says so.
 
 use crate::app::App;
-use crate::http::cache::Known;
+use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathPair, PathText, RawQuery, values};
 use crate::site::find::find as find_nonprofit;
@@ -19,13 +19,13 @@ pub async fn of_nonprofit(
     State(app): State<App>,
     PathText(file): PathText,
     RawQuery(query): RawQuery,
-    known: Known,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let slug = file.strip_suffix(".png").ok_or(Error::NotFound)?;
     let found = find_nonprofit(&app.directory, slug).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
     let card = share_cards::of_nonprofit(app.directory.causes(), &nonprofit);
-    answer(&app, card, &query, &known).await
+    answer(&app, card, &query, &if_none_match).await
 }
 
 /// `GET /share/{slug}/f/{fundraiser}.png`
@@ -33,19 +33,19 @@ pub async fn of_fundraiser(
     State(app): State<App>,
     PathPair(nonprofit, file): PathPair,
     RawQuery(query): RawQuery,
-    known: Known,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let name = file.strip_suffix(".png").ok_or(Error::NotFound)?;
     let shown = fundraiser_links::find(&app.directory, &app.fundraisers, &nonprofit, name).await?;
     let card = share_cards::of_fundraiser(&app.directory, &shown).await?;
-    answer(&app, card, &query, &known).await
+    answer(&app, card, &query, &if_none_match).await
 }
 
-async fn answer(app: &App, card: ShareCard, query: &str, known: &Known) -> Result<Response> {
+async fn answer(app: &App, card: ShareCard, query: &str, if_none_match: &IfNoneMatch) -> Result<Response> {
     let tag = card.tag();
     let is_current = values(query, "v").next().is_some_and(|asked| asked == tag);
     let field = HeaderValue::try_from(format!("\"{tag}\"")).map_err(|_| Error::Internal)?;
-    let mut response = if known.has(&field) {
+    let mut response = if if_none_match.matches(&field) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         let picture = app.share_cards.draw(card, &tag).await;

@@ -6,11 +6,11 @@ use crate::web::{Frame, Place};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Causes;
 use directory::nonprofits::identifier::Identifier;
-use directory::{Directory, Found};
+use directory::{Directory, NonprofitRef};
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::Shown;
 use giving::fundraisers::goal::Goal;
-use pictures::drawn::card::{Gauge, ShareCard};
+use pictures::drawn::card::{Progress, ShareCard};
 
 /// Returns the card of a nonprofit's profile.
 pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
@@ -18,11 +18,11 @@ pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
     let (place, cause) = (nonprofit.location(), cause.map(|cause| cause.title.clone()));
     let above = [Some(place).filter(|place| !place.is_empty()), cause];
     ShareCard {
-        above: above.into_iter().flatten().collect::<Vec<_>>().join(" · "),
+        subtitle: above.into_iter().flatten().collect::<Vec<_>>().join(" · "),
         title: nonprofit.name.to_owned(),
-        instead: nonprofit.slug.to_owned(),
-        site: Frame::new(Place::Elsewhere).t.site.name,
-        gauge: None,
+        fallback_title: nonprofit.slug.to_owned(),
+        site_name: Frame::new(Place::Elsewhere).t.site.name,
+        progress: None,
         seed: nonprofit.id.0.as_u128(),
     }
 }
@@ -33,7 +33,7 @@ pub async fn of_fundraiser(directory: &Directory, shown: &Shown) -> Result<Share
 }
 
 /// The nonprofits that a fundraiser supports, with their weights; those no longer known are left out.
-pub async fn supported(directory: &Directory, fundraiser: &Fundraiser) -> Result<Vec<(Found, f64)>> {
+pub async fn supported(directory: &Directory, fundraiser: &Fundraiser) -> Result<Vec<(NonprofitRef, f64)>> {
     let mut found = Vec::with_capacity(fundraiser.supported.len());
     for (id, weight) in &fundraiser.supported {
         if let Some(nonprofit) = directory.find(&Identifier::Id(*id)).await? {
@@ -44,30 +44,30 @@ pub async fn supported(directory: &Directory, fundraiser: &Fundraiser) -> Result
 }
 
 /// The nonprofit of a fundraiser for one.
-pub fn one<'a>(fundraiser: &Fundraiser, found: &'a [(Found, f64)]) -> Option<Nonprofit<'a>> {
+pub fn one<'a>(fundraiser: &Fundraiser, found: &'a [(NonprofitRef, f64)]) -> Option<Nonprofit<'a>> {
     let (found, _) = found.first().filter(|_| !fundraiser.is_multiple())?;
     found.nonprofit()
 }
 
 /// What the picture of a shared fundraiser says.
-pub fn card(shown: &Shown, found: &[(Found, f64)]) -> ShareCard {
+pub fn card(shown: &Shown, found: &[(NonprofitRef, f64)]) -> ShareCard {
     let frame = Frame::new(Place::Elsewhere);
     let (fundraiser, t) = (&shown.fundraiser, &frame.p.fundraiser);
     let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();
     let of_goal = fill(t.of_goal, &[("goal", &goal.to_string())]);
     ShareCard {
-        above: match one(fundraiser, found) {
+        subtitle: match one(fundraiser, found) {
             Some(nonprofit) => fill(t.card, &[("name", nonprofit.name)]),
             None => fill(t.card_several, &[("count", &found.len().to_string())]),
         },
         title: fundraiser.title.clone(),
-        instead: one(fundraiser, found)
+        fallback_title: one(fundraiser, found)
             .map_or(&*fundraiser.slug, |nonprofit| nonprofit.name)
             .to_owned(),
-        site: frame.t.site.name,
-        gauge: Some(Gauge {
-            raised: shown.totals.raised.to_string(),
-            beside: format!("{of_goal} · {}", supporters_line(shown.totals.supporters, t)),
+        site_name: frame.t.site.name,
+        progress: Some(Progress {
+            amount: shown.totals.raised.to_string(),
+            caption: format!("{of_goal} · {}", supporters_line(shown.totals.supporters, t)),
             percent: percent(shown.totals.raised.get(), goal.get()),
         }),
         seed: fundraiser.id.0.as_u128(),

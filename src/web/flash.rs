@@ -48,7 +48,7 @@ flashes! {
     SessionsEnded = sessions_ended,
     AccountDeleted = account_deleted,
     EmailConfirmed = email_confirmed,
-    FundraiserMade = fundraiser_made,
+    FundraiserCreated = fundraiser_created,
     FundraiserChanged = fundraiser_changed,
     FundraiserClosed = fundraiser_closed,
     FundraiserReopened = fundraiser_reopened,

@@ -60,7 +60,7 @@ pub fn forms_of_our_own(public_url: &str) -> CsrfLayer<Refusal> {
         .clone()
         .add_trusted_origin(origin(public_url))
         .unwrap_or(layer);
-    layer.with_rejection_response(|_| Error::ForeignForm.into_response())
+    layer.with_rejection_response(|_| Error::CrossSiteForm.into_response())
 }
 
 /// The address without its path.

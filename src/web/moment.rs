@@ -38,12 +38,12 @@ fn words(at: Timestamp, seconds_ago: i64) -> String {
         _ => format!("{number} {unit}s ago"),
     };
     match seconds_ago {
-        ..0 => at.strftime("%-d %b %Y, %H:%M UTC").to_string(),
+        ..0 => at.strftime("%B %-d, %Y, %H:%M UTC").to_string(),
         0..MINUTE => "just now".to_owned(),
         MINUTE..HOUR => count(seconds_ago / MINUTE, "minute"),
         HOUR..DAY => count(seconds_ago / HOUR, "hour"),
         _ if seconds_ago < 14 * DAY => count(seconds_ago / DAY, "day"),
-        _ => at.strftime("%-d %b %Y").to_string(),
+        _ => at.strftime("%B %-d, %Y").to_string(),
     }
 }
 
@@ -59,8 +59,8 @@ mod tests {
             (60, "1 minute ago"),
             (2 * HOUR, "2 hours ago"),
             (DAY, "1 day ago"),
-            (30 * DAY, "15 Jan 2027"),
-            (-60, "15 Jan 2027, 08:00 UTC"),
+            (30 * DAY, "January 15, 2027"),
+            (-60, "January 15, 2027, 08:00 UTC"),
         ] {
             assert_eq!(Moment::new(at, at + later * 1000).words, words);
         }

@@ -1,22 +1,26 @@
-//! axe-core, which finds what keeps people out. `tests/with-services.sh` fetches it and says where it is.
+//! The accessibility checker axe-core, which `tests/with-services.sh` downloads.
 
 use crate::browser::Browser;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 static AXE: LazyLock<String> = LazyLock::new(|| {
-    let place = std::env::var_os("CAUSEWAY_TEST_AXE").map(PathBuf::from);
-    let place = place.unwrap_or_else(|| {
+    let path = std::env::var_os("CAUSEWAY_TEST_AXE").map(PathBuf::from);
+    let path = path.unwrap_or_else(|| {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("target/axe/node_modules/axe-core/axe.min.js")
     });
-    std::fs::read_to_string(place).expect("axe-core is not there: run make test")
+    std::fs::read_to_string(path).expect("axe-core is missing: use make test")
 });
 
-/// Everything that is wrong with the page that is open, a line each.
-pub async fn findings(browser: &Browser) -> String {
+const RUN: &str = "const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+    const { violations } = await axe.run(document, { runOnly: tags });
+    return violations
+        .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
+        .join('\\n');";
+
+/// Checks the current page and returns the violations, one per line.
+pub async fn violations(browser: &Browser) -> String {
     browser.driver.execute(AXE.clone(), vec![]).await.unwrap();
-    let script = "const { violations } = await axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] });
-        return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`)).join('\\n');";
-    let found = browser.run(script).await;
-    found.as_str().unwrap_or_default().to_owned()
+    let found = browser.run(RUN).await;
+    found.as_str().expect("a text").to_owned()
 }

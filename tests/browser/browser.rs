@@ -1,13 +1,20 @@
-//! Chromium, driven through a chromedriver of its own.
+//! Chromium, controlled through its own chromedriver.
 
 use crate::site::Site;
 use serde_json::{Value, json};
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use thirtyfour::common::types::TimeoutConfiguration;
 use thirtyfour::error::WebDriverErrorInner;
+use thirtyfour::extensions::query::ElementPollerWithTimeout;
 use thirtyfour::prelude::*;
+
+/// Ends a wait that would otherwise last forever. No machine is so slow that it needs this long.
+pub const TIMEOUT: Duration = Duration::from_mins(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 const ARGUMENTS: [&str; 9] = [
     "--headless=new",
@@ -21,19 +28,52 @@ const ARGUMENTS: [&str; 9] = [
     "--window-size=1280,900",
 ];
 
-/// Ends with the test, also with one that fails.
-struct Chromedriver(Child);
+/// A chromedriver process that ends with the test, even if the test fails.
+struct Chromedriver {
+    process: Child,
+    port: u16,
+    /// Keeps the pipe open that chromedriver writes to.
+    _stdout: BufReader<ChildStdout>,
+}
+
+impl Chromedriver {
+    /// Starts chromedriver on a free port.
+    fn start() -> Chromedriver {
+        let mut process = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver is not installed: use make test");
+        let mut stdout = BufReader::new(process.stdout.take().unwrap());
+        let mut line = String::new();
+        let port = loop {
+            line.clear();
+            assert!(stdout.read_line(&mut line).unwrap() > 0, "chromedriver exited");
+            // "ChromeDriver was started successfully on port 12345."
+            let port = line.trim_end().trim_end_matches('.').rsplit(' ').next();
+            if let Some(port) = port.and_then(|port| port.parse().ok()) {
+                break port;
+            }
+        };
+        Chromedriver {
+            process,
+            port,
+            _stdout: stdout,
+        }
+    }
+}
 
 impl Drop for Chromedriver {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
 pub struct Browser {
     pub driver: WebDriver,
-    server: Chromedriver,
+    chromedriver: Chromedriver,
     _profile: TempDir,
 }
 
@@ -42,24 +82,13 @@ impl Browser {
         Browser::start_with(&["browser"]).await
     }
 
-    /// One that also keeps a log of its requests, which takes time.
-    pub async fn start_with_requests() -> Browser {
+    /// Starts a browser that also logs its requests, which makes it slower.
+    pub async fn start_with_request_log() -> Browser {
         Browser::start_with(&["browser", "performance"]).await
     }
 
     async fn start_with(logs: &[&str]) -> Browser {
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
-        let server = Command::new("chromedriver")
-            .arg(format!("--port={port}"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map(Chromedriver)
-            .expect("no chromedriver: run make test");
+        let chromedriver = Chromedriver::start();
         let profile = tempfile::tempdir().unwrap();
         let mut capabilities = DesiredCapabilities::chrome();
         let folder = format!("--user-data-dir={}", profile.path().display());
@@ -71,23 +100,32 @@ impl Browser {
                 .set_logging_prefs(*log, thirtyfour::LoggingPrefsLogLevel::All)
                 .unwrap();
         }
-        let address = format!("http://127.0.0.1:{port}");
-        for _ in 0..200 {
-            if let Ok(driver) = WebDriver::new(&address, capabilities.clone()).await {
-                return Browser {
-                    driver,
-                    server,
-                    _profile: profile,
-                };
+        let url = format!("http://127.0.0.1:{}", chromedriver.port);
+        let start = Instant::now();
+        let driver = loop {
+            let session = WebDriver::builder(&url, capabilities.clone())
+                .poller(Arc::new(ElementPollerWithTimeout::new(TIMEOUT, POLL_INTERVAL)))
+                .request_timeout(2 * TIMEOUT)
+                .await;
+            match session {
+                Ok(driver) => break driver,
+                // chromedriver gives up after a minute, which a slow machine may need to start Chromium.
+                Err(error) => assert!(start.elapsed() < TIMEOUT, "Chromium did not start: {error}"),
             }
-            tokio::time::sleep(Duration::from_millis(100)).await;
+        };
+        // Elements are waited for by the poller.
+        let timeouts = TimeoutConfiguration::new(Some(TIMEOUT), Some(TIMEOUT), Some(Duration::ZERO));
+        driver.update_timeouts(timeouts).await.unwrap();
+        Browser {
+            driver,
+            chromedriver,
+            _profile: profile,
         }
-        panic!("Chromium did not start");
     }
 
     pub async fn stop(self) {
         self.driver.quit().await.unwrap();
-        drop(self.server);
+        drop(self.chromedriver);
     }
 
     pub async fn goto(&self, site: &Site, path: &str) {
@@ -96,7 +134,7 @@ impl Browser {
 
     pub async fn find(&self, css: &str) -> WebElement {
         let found = self.driver.query(By::Css(css)).first().await;
-        found.unwrap_or_else(|fault| panic!("no {css}: {fault}"))
+        found.unwrap_or_else(|error| panic!("no {css}: {error}"))
     }
 
     pub async fn click(&self, css: &str) {
@@ -107,34 +145,40 @@ impl Browser {
         self.find(css).await.send_keys(text).await.unwrap();
     }
 
-    /// The text of an element. One that goes with its page while it is read is looked for again on the next.
+    /// The text of an element. If the page changes meanwhile, the element of the next page is read.
     pub async fn text(&self, css: &str) -> String {
         loop {
             match self.find(css).await.text().await {
-                Err(fault) if matches!(*fault, WebDriverErrorInner::StaleElementReference(_)) => {}
+                Err(error) if matches!(*error, WebDriverErrorInner::StaleElementReference(_)) => {}
                 text => return text.unwrap(),
             }
         }
     }
 
-    /// Runs a script that returns a value or a promise of one.
+    /// Runs a script that returns a value or a promise.
     pub async fn run(&self, script: &str) -> Value {
-        let script = format!(
-            "const done = arguments[arguments.length - 1]; (async () => {{ {script} }})().then(done, (fault) => done(String(fault)))"
-        );
-        let answer = self.driver.execute_async(script, vec![]).await.unwrap();
-        answer.json().clone()
+        self.try_run(script).await.unwrap()
     }
 
-    /// The status of a call of the interface by a page.
+    /// Runs a script, which fails if the page changes meanwhile.
+    async fn try_run(&self, script: &str) -> WebDriverResult<Value> {
+        let script = format!(
+            "const done = arguments[arguments.length - 1];
+            (async () => {{ {script} }})().then(done, (error) => done(String(error)))"
+        );
+        let result = self.driver.execute_async(script, vec![]).await?;
+        Ok(result.json().clone())
+    }
+
+    /// Calls the API from the page and returns the status.
     pub async fn call(&self, path: &str) -> u64 {
         let script = format!("return (await fetch({path:?})).status;");
         self.run(&script).await.as_u64().unwrap()
     }
 
-    /// The status of a call that only an account may make, with a public and a private key. Without credentials of its
-    /// own, so that the browser does not ask for a password when the keys are refused.
-    pub async fn call_with(&self, path: &str, public: &str, private: &str) -> u64 {
+    /// Calls the API with a public and a private key and returns the status. The browser's own credentials are omitted,
+    /// so that it does not ask for a password when the keys are refused.
+    pub async fn call_with_keys(&self, path: &str, public: &str, private: &str) -> u64 {
         let script = format!(
             "const authorization = 'Basic ' + btoa({public:?} + ':' + {private:?});
             return (await fetch({path:?}, {{ headers: {{ authorization }}, credentials: 'omit' }})).status;"
@@ -142,7 +186,13 @@ impl Browser {
         self.run(&script).await.as_u64().unwrap()
     }
 
-    /// Presses keys as a person does, wherever the focus is.
+    /// Calls the API until it returns this status. The server learns of changed keys a moment later.
+    pub async fn wait_for_status(&self, path: &str, status: u64) {
+        let script = format!("return (await fetch({path:?})).status;");
+        self.wait_for(&script, status).await;
+    }
+
+    /// Types keys into the focused element.
     pub async fn press(&self, keys: &str) {
         let chain = self.driver.action_chain().send_keys(keys);
         chain.perform().await.unwrap();
@@ -152,57 +202,92 @@ impl Browser {
         self.press(&key.value().to_string()).await;
     }
 
-    /// Waits until a script tells this; most things on a page happen a moment later.
+    /// Waits until a script returns this value.
     pub async fn wait_for(&self, script: &str, expected: impl Into<Value>) {
-        let (mut found, expected) = (Value::Null, expected.into());
-        for _ in 0..100 {
-            found = self.run(script).await;
+        let (start, expected) = (Instant::now(), expected.into());
+        loop {
+            let found = self.try_run(script).await;
+            if found.as_ref().is_ok_and(|found| *found == expected) {
+                return;
+            }
+            assert!(
+                start.elapsed() < TIMEOUT,
+                "{script} returned {found:?}, not {expected}"
+            );
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    /// Reloads the page until a script returns this value.
+    pub async fn reload_until(&self, script: &str, expected: impl Into<Value>) {
+        let (start, expected) = (Instant::now(), expected.into());
+        loop {
+            let found = self.run(script).await;
             if found == expected {
                 return;
             }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            assert!(
+                start.elapsed() < TIMEOUT,
+                "{script} returned {found}, not {expected}"
+            );
+            tokio::time::sleep(10 * POLL_INTERVAL).await;
+            self.driver.refresh().await.unwrap();
         }
-        panic!("{script} is {found} and not {expected}");
     }
 
-    /// The path of the page that is open.
+    /// Reloads the page until an element has this text.
+    pub async fn reload_until_text(&self, css: &str, text: &str) {
+        let script = format!("return document.querySelector({css:?})?.textContent ?? null;");
+        self.reload_until(&script, text).await;
+    }
+
+    /// Waits for the page that an action opens. Unlike a click, keys and scripts do not wait for it.
+    pub async fn wait_for_page(&self, open: impl Future<Output = ()>) {
+        self.run("window.isOldPage = true;").await;
+        open.await;
+        let script = "return !window.isOldPage && document.readyState === 'complete';";
+        self.wait_for(script, true).await;
+    }
+
+    /// The path of the current page.
     pub async fn path(&self) -> String {
         self.driver.current_url().await.unwrap().path().to_owned()
     }
 
-    /// The addresses of all requests since this was asked last.
+    /// The URLs of all requests since the last call.
     pub async fn requests(&self) -> Vec<String> {
         let log = self.driver.get_log("performance").await.unwrap();
-        let address = |entry: thirtyfour::BrowserLogEntry| {
+        let url = |entry: thirtyfour::BrowserLogEntry| {
             let event: Value = serde_json::from_str(&entry.message).ok()?;
             let message = &event["message"];
             let is_request = message["method"] == "Network.requestWillBeSent";
-            let address = message["params"]["request"]["url"].as_str()?;
-            // The page of a new tab is the browser's own.
-            let is_own = address.starts_with("chrome");
-            (is_request && !is_own).then(|| address.to_owned())
+            let url = message["params"]["request"]["url"].as_str()?;
+            // A new tab opens a page of the browser itself.
+            let is_internal = url.starts_with("chrome");
+            (is_request && !is_internal).then(|| url.to_owned())
         };
-        log.into_iter().filter_map(address).collect()
+        log.into_iter().filter_map(url).collect()
     }
 
-    /// What the browser complained of since this was asked last.
-    pub async fn complaints(&self) -> Vec<String> {
+    /// The messages in the browser's console since the last call.
+    pub async fn console(&self) -> Vec<String> {
         let log = self.driver.get_log("browser").await.unwrap();
         log.into_iter().map(|entry| entry.message).collect()
     }
 
-    /// Pages that are opened from now on run none of their scripts.
-    pub async fn turn_scripts_off(&self) {
+    /// Disables scripts on pages that are opened from now on.
+    pub async fn disable_scripts(&self) {
         self.emulate("Emulation.setScriptExecutionDisabled", json!({"value": true}))
             .await;
     }
 
+    /// Sends a command of the Chrome DevTools Protocol.
     pub async fn emulate(&self, command: &str, parameters: Value) -> Value {
         self.driver.cdp().send_raw(command, parameters).await.unwrap()
     }
 
-    pub async fn prefer(&self, scheme: &str) {
-        // Without motion, colours are what they are at once.
+    pub async fn set_color_scheme(&self, scheme: &str) {
+        // Without transitions, colors change immediately.
         let features = json!([
             {"name": "prefers-color-scheme", "value": scheme},
             {"name": "prefers-reduced-motion", "value": "reduce"},

@@ -1,116 +1,137 @@
-//! The search field while somebody types: what the keys do, what is said, and that old answers stay old.
+//! The search field while a visitor types: keys, screen reader messages, and late responses.
 
 use crate::browser::Browser;
 use crate::site::Site;
 use thirtyfour::Key;
 
 const EXPANDED: &str = "return document.querySelector('#q').ariaExpanded;";
-const NAMES: &str = "return [...document.querySelectorAll('[role=option] strong')].map((name) => name.textContent).join('|');";
-const CHOSEN: &str = "const at = document.querySelector('#q').getAttribute('aria-activedescendant');
-    return at && document.getElementById(at).matches('[aria-selected=true]') ? at : null;";
-const SAID: &str = "return document.querySelector('[role=status]').textContent;";
+const NAMES: &str = "return [...document.querySelectorAll('[role=option] strong')]
+    .map((name) => name.textContent).join('|');";
+const SELECTED: &str = "const id = document.querySelector('#q').getAttribute('aria-activedescendant');
+    return id && document.getElementById(id).matches('[aria-selected=true]') ? id : null;";
+const MESSAGE: &str = "return document.querySelector('[role=status]').textContent;";
 
-/// Keeps the answers to the first letter until `release` is called.
-const HOLD_BACK: &str = "const ask = window.fetch;
-    window.fetch = async (address) => {
-        const answer = await ask(address);
-        if (address.endsWith('q=r')) await new Promise((done) => { window.release = done; });
-        return answer;
+/// Counts the search requests whose results are not shown yet in `pending`. With `holdBack`, a response to the first
+/// letter waits until `release` is called.
+const WATCH_REQUESTS: &str = "const send = window.fetch;
+    window.pending = 0;
+    window.fetch = async (url) => {
+        window.pending += 1;
+        const response = await send(url);
+        if (window.holdBack && url.endsWith('q=r')) await new Promise((resolve) => { window.release = resolve; });
+        const read = response.json.bind(response);
+        response.json = async () => {
+            const body = await read();
+            // The page shows the results before the next task.
+            setTimeout(() => { window.pending -= 1; });
+            return body;
+        };
+        return response;
     };";
 
-#[tokio::test(flavor = "multi_thread")]
-async fn keys_move_through_the_answers_and_leave_them() {
-    let (site, browser) = (Site::start().await, Browser::start().await);
-    browser.goto(&site, "/").await;
+/// Opens the home page and focuses its search field.
+pub async fn focus_search(browser: &Browser, site: &Site) {
+    browser.goto(site, "/").await;
+    browser.run(WATCH_REQUESTS).await;
     browser.click("#q").await;
+}
+
+/// Types into the search field and waits until all results are shown, so that no late result moves the selection.
+pub async fn type_and_wait(browser: &Browser, text: &str) {
+    browser.press(text).await;
+    browser.wait_for("return window.pending;", 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn arrow_keys_move_through_the_results_and_escape_closes_them() {
+    let (site, browser) = (Site::start().await, Browser::start().await);
+    focus_search(&browser, &site).await;
     assert_eq!(browser.run(EXPANDED).await, "false");
-    browser.press("univ").await;
-    browser.wait_for(EXPANDED, "true").await;
+    type_and_wait(&browser, "univ").await;
+    assert_eq!(browser.run(EXPANDED).await, "true");
     let count = "return String(document.querySelectorAll('[role=option]').length);";
-    browser.wait_for(SAID, said(&browser.run(count).await)).await;
+    let count = browser.run(count).await;
+    let count = count.as_str().unwrap();
+    assert_ne!(count, "1");
+    let message = format!("{count} nonprofits found. Press the down arrow to select one.");
+    browser.wait_for(MESSAGE, message).await;
 
     browser.key(Key::Down).await;
-    assert_eq!(browser.run(CHOSEN).await, "hit-0");
+    assert_eq!(browser.run(SELECTED).await, "hit-0");
     browser.key(Key::Down).await;
-    assert_eq!(browser.run(CHOSEN).await, "hit-1");
+    assert_eq!(browser.run(SELECTED).await, "hit-1");
     browser.key(Key::Up).await;
     browser.key(Key::Up).await;
     let last = browser
         .run("return document.querySelector('[role=option]:last-child').id;")
         .await;
-    assert_eq!(browser.run(CHOSEN).await, last);
+    assert_eq!(browser.run(SELECTED).await, last);
 
     browser.key(Key::Escape).await;
     assert_eq!(browser.run(EXPANDED).await, "false");
-    assert!(browser.run(CHOSEN).await.is_null());
+    assert!(browser.run(SELECTED).await.is_null());
     let typed = "return document.querySelector('#q').value;";
-    assert_eq!(browser.run(typed).await, "univ", "what was typed stays");
+    assert_eq!(browser.run(typed).await, "univ", "the typed text stays");
     browser.key(Key::Down).await;
     assert_eq!(browser.run(EXPANDED).await, "true");
 
-    // Nothing is chosen: Enter searches for what was typed.
+    // Without a selection, Enter searches for the typed text.
     browser.key(Key::Escape).await;
-    browser.key(Key::Enter).await;
-    browser
-        .wait_for("return location.pathname + location.search;", "/search?q=univ")
-        .await;
+    browser.wait_for_page(browser.key(Key::Enter)).await;
+    let url = "return location.pathname + location.search;";
+    assert_eq!(browser.run(url).await, "/search?q=univ");
     browser.click("#q").await;
-    // Two words that nobody has: a single one would be left out.
+    // A single unknown word would be ignored.
     browser.press(" zzqqxxjj qqxxjjzz").await;
-    browser.wait_for(SAID, "No nonprofit found").await;
+    browser.wait_for(MESSAGE, "No nonprofits found").await;
     assert_eq!(browser.run(EXPANDED).await, "false");
     browser.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_old_answer_never_takes_the_place_of_a_newer_one() {
+async fn a_late_response_never_replaces_a_newer_one() {
     let (site, browser) = (Site::start().await, Browser::start().await);
-    browser.goto(&site, "/").await;
-    browser.run(HOLD_BACK).await;
-    browser.click("#q").await;
-    browser.press("r").await;
-    browser
-        .wait_for("return typeof window.release;", "function")
-        .await;
+    type_with_late_response(&browser, &site).await;
     browser.press("ed cro").await;
-    let first = "return document.querySelector('[role=option] strong')?.textContent;";
+    let first = "return document.querySelector('[role=option] strong')?.textContent ?? null;";
     browser.wait_for(first, "American Red Cross").await;
-    let newest = "return (await (await fetch('/search.json?q=red%20cro')).json()).nonprofits.map(({ name }) => name).join('|');";
-    let newest = browser.run(newest).await;
-    browser.wait_for(NAMES, newest.clone()).await;
+    // Only the first letter is still pending.
+    browser.wait_for("return window.pending;", 1).await;
+    let newest = browser.run(NAMES).await;
 
-    browser
-        .run("window.release(); await new Promise((done) => setTimeout(done, 300));")
-        .await;
+    release(&browser).await;
     assert_eq!(browser.run(NAMES).await, newest);
-    let oldest = "release = null; const asked = fetch('/search.json?q=r'); while (!release) await new Promise(requestAnimationFrame);
-        release(); return (await (await asked).json()).nonprofits.map(({ name }) => name).join('|');";
+    let late = "window.holdBack = false;
+        const response = await fetch('/search.json?q=r');
+        return (await response.json()).nonprofits.map(({ name }) => name).join('|');";
     assert_ne!(
-        browser.run(oldest).await,
+        browser.run(late).await,
         newest,
-        "the old answer was another one"
+        "the late response has other results"
     );
 
-    // Nor does an answer open the list for somebody who has left the field.
+    // A late response does not open the list after the visitor has left the field.
     for leave in [Key::Tab, Key::Escape] {
-        browser.goto(&site, "/").await;
-        browser.run(HOLD_BACK).await;
-        browser.click("#q").await;
-        browser.press("r").await;
-        browser
-            .wait_for("return typeof window.release;", "function")
-            .await;
+        type_with_late_response(&browser, &site).await;
         browser.key(leave).await;
-        browser
-            .run("window.release(); await new Promise((done) => setTimeout(done, 300));")
-            .await;
+        release(&browser).await;
         assert_eq!(browser.run(EXPANDED).await, "false");
     }
     browser.stop().await;
 }
 
-fn said(count: &serde_json::Value) -> String {
-    let count = count.as_str().unwrap();
-    assert_ne!(count, "1");
-    format!("{count} nonprofits found; arrow down to reach them")
+/// Types a letter whose response is held back.
+async fn type_with_late_response(browser: &Browser, site: &Site) {
+    focus_search(browser, site).await;
+    browser.run("window.holdBack = true;").await;
+    browser.press("r").await;
+    browser
+        .wait_for("return typeof window.release;", "function")
+        .await;
+}
+
+/// Lets the late response arrive.
+async fn release(browser: &Browser) {
+    browser.run("window.release();").await;
+    browser.wait_for("return window.pending;", 0).await;
 }

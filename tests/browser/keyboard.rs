@@ -1,41 +1,44 @@
-//! The same without a mouse: Tab to move, Space to choose, Enter to send.
+//! Key management with the keyboard only: Tab to move, arrow keys to choose, Enter to send.
 
 use crate::browser::Browser;
 use crate::site::{PASSWORD, Site};
-use crate::story::wait_until;
-use std::time::Duration;
 use thirtyfour::Key;
+
+/// More than any page has focusable elements.
+const MAX_TABS: usize = 60;
 
 struct Keyboard(Browser);
 
 impl Keyboard {
-    /// Moves on until the focus is there, which must show itself.
-    async fn to(&self, css: &str) {
-        for _ in 0..60 {
+    /// Presses Tab until an element has the focus, and asserts that the focus is visible.
+    async fn tab_to(&self, css: &str) {
+        for _ in 0..MAX_TABS {
             self.0.key(Key::Tab).await;
-            let there = format!(
-                "const at = document.activeElement; return at.matches({css:?}) ? getComputedStyle(at).outlineStyle : '';"
+            let script = format!(
+                "const focused = document.activeElement;
+                return focused.matches({css:?}) ? getComputedStyle(focused).outlineStyle : '';"
             );
-            let outline = self.0.run(&there).await;
+            let outline = self.0.run(&script).await;
             if outline != "" {
-                assert_ne!(outline, "none", "{css} does not show that it has the focus");
+                assert_ne!(outline, "none", "the focus of {css} is not visible");
                 return;
             }
         }
         panic!("{css} cannot be reached with the keyboard");
     }
 
+    /// Opens a page with Enter on a link or button.
     async fn enter(&self, css: &str) {
-        self.to(css).await;
-        self.0.key(Key::Enter).await;
+        self.tab_to(css).await;
+        self.0.wait_for_page(self.0.key(Key::Enter)).await;
     }
 
-    async fn make_key(&self, name: &str, is_private: bool) -> String {
+    async fn create_key(&self, name: &str, is_private: bool) -> String {
         self.enter(".part-nav a[href='/dashboard']").await;
         self.enter("main a[href='/dashboard/keys/new']").await;
-        self.to("#name").await;
+        self.tab_to("#name").await;
         self.0.press(name).await;
-        self.to("input[type=radio]").await;
+        self.tab_to("input[type=radio]").await;
         if is_private {
             self.0.key(Key::Down).await;
         }
@@ -45,42 +48,47 @@ impl Keyboard {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_developer_without_a_mouse_gets_as_far() {
+async fn a_developer_manages_keys_with_the_keyboard_only() {
     let site = Site::start().await;
     let keyboard = Keyboard(Browser::start().await);
     keyboard.0.goto(&site, "/dashboard/sign-up").await;
-    keyboard.to(".skip").await;
-    keyboard.to("#username").await;
+    keyboard.tab_to(".skip").await;
+    keyboard.tab_to("#username").await;
     for text in ["grace", "grace@example.org", PASSWORD] {
         keyboard.0.press(text).await;
         keyboard.0.key(Key::Tab).await;
     }
-    keyboard.0.key(Key::Enter).await;
+    keyboard.0.wait_for_page(keyboard.0.key(Key::Enter)).await;
     assert!(keyboard.0.text(".alert-good").await.contains("Welcome"));
 
-    let public = keyboard.make_key("website", false).await;
-    let private = keyboard.make_key("server", true).await;
+    let public = keyboard.create_key("website", false).await;
+    let private = keyboard.create_key("server", true).await;
     assert!(public.starts_with("cwpk_") && private.starts_with("cwsk_"));
     let search = |key: &str| format!("/v0.2/search/red%20cross?apiKey={key}");
     assert_eq!(keyboard.0.call(&search(&public)).await, 200);
-    let own = "/v0.2/fundraisers";
-    assert_eq!(keyboard.0.call_with(own, &public, &private).await, 200);
+    let fundraisers = "/v0.2/fundraisers";
+    assert_eq!(
+        keyboard.0.call_with_keys(fundraisers, &public, &private).await,
+        200
+    );
 
     keyboard.enter(".part-nav a[href='/dashboard/usage']").await;
-    wait_until(&keyboard.0, "#served", "2").await;
+    keyboard.0.reload_until_text("#served", "2").await;
     keyboard.enter("main ul a[href^='/dashboard/keys/']").await;
     keyboard.enter("a[href$='/roll']").await;
-    keyboard.to("input[type=radio]").await;
+    keyboard.tab_to("input[type=radio]").await;
     keyboard.enter("form.form button").await;
-    let rolled = keyboard.0.text("#key").await;
-    assert_eq!(keyboard.0.call(&search(&rolled)).await, 200);
+    let rotated = keyboard.0.text("#key").await;
+    assert_eq!(keyboard.0.call(&search(&rotated)).await, 200);
     keyboard.enter(".actions a[href^='/dashboard/keys/']").await;
     keyboard.enter("a[href$='/revoke']").await;
     keyboard.enter("form.form button").await;
     assert!(keyboard.0.text(".alert-good").await.contains("revoked"));
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(keyboard.0.call(&search(&rolled)).await, 401);
-    assert_eq!(keyboard.0.call_with(own, &rolled, &private).await, 401);
+    keyboard.0.wait_for_status(&search(&rotated), 401).await;
+    assert_eq!(
+        keyboard.0.call_with_keys(fundraisers, &rotated, &private).await,
+        401
+    );
     keyboard.enter(".part-nav button").await;
     keyboard.0.find("input[type=password]").await;
     assert!(keyboard.0.text("h1").await.contains("Sign in"));

@@ -1,5 +1,6 @@
-//! A running server on a port of its own, with the demo directory.
+//! A server on its own port with the demo directory.
 
+use crate::browser::TIMEOUT;
 use access::accounts::Username;
 use access::accounts::password::NewPassword;
 use access::accounts::store::{self, NewAccount};
@@ -12,8 +13,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use causeway::app::App;
 use causeway::config::Config;
-use causeway::http::refusal::refusal;
 use causeway::server::routes::router;
+use directory::import::nonprofits::import_demo;
 use http_body_util::BodyExt;
 use listener::{listen, serve};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -21,15 +22,16 @@ use platform::ids::AccountId;
 use serde_json::Value;
 use std::future::pending;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
 pub const PASSWORD: &str = "river stone lantern";
 
-/// What a program needs to call the interface.
+/// The keys of an API user.
 pub struct Keys {
     pub public: String,
-    /// Both keys, as they stand in the header.
+    /// Both keys, encoded for the `Authorization` header.
     basic: String,
 }
 
@@ -55,8 +57,8 @@ impl Site {
         Site { app, url, folder }
     }
 
-    /// Makes an operator, as the command does.
-    pub async fn make_operator(&self, name: &str) -> AccountId {
+    /// Creates an operator account.
+    pub async fn create_operator(&self, name: &str) -> AccountId {
         let username = Username::parse(name).unwrap();
         let password = NewPassword::parse(PASSWORD, name).unwrap();
         let hash = self.app.hashing.hash(password).await;
@@ -67,21 +69,23 @@ impl Site {
             password: Some(&hash),
             is_confirmed: true,
         };
-        let made = store::insert_whole(&self.app.db, &account, self.app.clock.millis()).await;
-        made.unwrap().unwrap()
+        let created = store::insert(&self.app.db, &account, self.app.clock.millis()).await;
+        created.unwrap().unwrap()
     }
 
-    /// A public and a private key of an account of its own.
-    pub async fn make_keys(&self) -> Keys {
+    /// Creates an account with a public and a private key.
+    pub async fn create_keys(&self) -> Keys {
         let (app, now) = (&self.app, self.app.clock.millis());
         let username = Username::parse("organizer").unwrap();
-        let account = store::insert(&app.db, &username, None, false, now).await.unwrap();
+        let account = store::insert_without_password(&app.db, &username, None, false, now)
+            .await
+            .unwrap();
         let mut texts = Vec::new();
         for kind in [Kind::Public, Kind::Private] {
             let text = KeyText::generate(kind);
-            let made = key_store::insert(&app.db, account.unwrap(), "site", &text, now).await;
+            let created = key_store::insert(&app.db, account.unwrap(), "site", &text, now).await;
             let limits = [(Class::Create, 100_000)];
-            let set = key_store::set_limits(&app.db, made.unwrap(), &limits, Actor::Command, now).await;
+            let set = key_store::set_limits(&app.db, created.unwrap(), &limits, Actor::Command, now).await;
             set.unwrap();
             texts.push(text.expose().to_owned());
         }
@@ -90,22 +94,22 @@ impl Site {
         Keys { public, basic }
     }
 
-    /// Makes a fundraiser through the interface; its fields as they come back.
-    pub async fn make_fundraiser(&self, keys: &Keys, body: &Value) -> Value {
+    /// Creates a fundraiser through the API and returns it.
+    pub async fn create_fundraiser(&self, keys: &Keys, body: &Value) -> Value {
         let request = Request::post("/v0.2/fundraiser")
             .header(AUTHORIZATION, format!("Basic {}", keys.basic))
             .header(CONTENT_TYPE, "application/json");
-        let answer = self.call(request.body(body.to_string().into()).unwrap()).await;
-        answer["data"]["fundraiser"].clone()
+        let response = self.call(request.body(body.to_string().into()).unwrap()).await;
+        response["data"]["fundraiser"].clone()
     }
 
-    /// What the interface answers.
+    /// Sends a GET request to the API and returns the body.
     pub async fn get(&self, keys: &Keys, path: &str) -> Value {
         let request = Request::get(format!("{path}?apiKey={}", keys.public));
         self.call(request.body(Body::empty()).unwrap()).await
     }
 
-    /// Sends a form as a page of ours does; where it leads to.
+    /// Sends a form and returns the URL that it redirects to.
     pub async fn send_form(&self, path: &str, fields: &[(&str, &str)]) -> String {
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let fields = fields
@@ -113,16 +117,16 @@ impl Site {
             .map(|(name, value)| format!("{name}={}", encode(value)));
         let body = fields.collect::<Vec<_>>().join("&");
         let request = Request::post(path).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
-        let answer = router(self.app.clone())
+        let response = router(self.app.clone())
             .oneshot(request.body(Body::from(body)).unwrap())
             .await;
-        let answer = answer.unwrap();
-        let there = answer.headers().get(LOCATION);
-        let there = there.unwrap_or_else(|| panic!("{path} was answered with {}", answer.status()));
-        there.to_str().unwrap().to_owned()
+        let response = response.unwrap();
+        let location = response.headers().get(LOCATION);
+        let location = location.unwrap_or_else(|| panic!("{path}: {}", response.status()));
+        location.to_str().unwrap().to_owned()
     }
 
-    /// A file for an import.
+    /// Writes a file for an import.
     pub fn file(&self, name: &str, content: &str) -> PathBuf {
         let path = self.folder.path().join(name);
         std::fs::write(&path, content).unwrap();
@@ -130,26 +134,27 @@ impl Site {
     }
 
     async fn call(&self, request: Request<Body>) -> Value {
-        let answer = router(self.app.clone()).oneshot(request).await.unwrap();
-        let (parts, body) = answer.into_parts();
+        let response = router(self.app.clone()).oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         let text = String::from_utf8_lossy(&body);
         assert!(parts.status.is_success(), "{}: {text}", parts.status);
         serde_json::from_str(&text).unwrap()
     }
 
-    /// The mails that were sent, once there is one.
-    pub async fn mail(&self) -> String {
+    /// The first email, once it is sent.
+    pub async fn email(&self) -> String {
         let folder = self.folder.path().join("mail");
-        for _ in 0..100 {
+        let start = Instant::now();
+        loop {
             let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-            let mut mails = files.map(|file| file.path());
-            let mail = mails.find(|path| path.extension().is_some_and(|ending| ending == "eml"));
-            if let Some(mail) = mail {
-                return std::fs::read_to_string(mail).unwrap();
+            let mut paths = files.map(|file| file.path());
+            let email = paths.find(|path| path.extension().is_some_and(|extension| extension == "eml"));
+            if let Some(email) = email {
+                return std::fs::read_to_string(email).unwrap();
             }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            assert!(start.elapsed() < TIMEOUT, "no email was sent");
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("no mail came");
     }
 }

@@ -1,21 +1,19 @@
-//! The smallest client that can tell a whole answer from a broken one.
+//! A minimal HTTP client that detects incomplete responses.
 
+use crate::instance::TIMEOUT;
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A whole answer.
+/// A complete response.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
@@ -28,22 +26,22 @@ impl Answer {
     }
 }
 
-/// Connects, without sending anything yet.
+/// Connects without sending anything.
 pub fn connect(server: SocketAddr) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&server, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    let stream = TcpStream::connect_timeout(&server, TIMEOUT)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_nodelay(true)?;
     Ok(stream)
 }
 
-/// Sends a request that is the last one on its connection.
+/// Sends a request that asks for the connection to be closed afterwards.
 pub fn send(stream: &mut TcpStream, path: &str) -> io::Result<()> {
     let head = format!("GET {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\n\r\n");
     stream.write_all(head.as_bytes())
 }
 
-/// Reads an answer to its last byte.
-pub fn receive(stream: TcpStream) -> io::Result<Answer> {
+/// Reads a complete response.
+pub fn receive(stream: TcpStream) -> io::Result<Response> {
     let mut from = BufReader::new(stream);
     let status = line(&mut from)?;
     let status = status.split(' ').nth(1).and_then(|number| number.parse().ok());
@@ -59,38 +57,38 @@ pub fn receive(stream: TcpStream) -> io::Result<Answer> {
             .ok_or_else(|| io::Error::other("no header"))?;
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let mut answer = Answer {
+    let mut response = Response {
         status,
         headers,
         body: Vec::new(),
     };
-    let length: usize = answer
+    let length: usize = response
         .header("content-length")
         .and_then(|length| length.parse().ok())
         .ok_or_else(|| io::Error::other("no length"))?;
-    answer.body.resize(length, 0);
-    from.read_exact(&mut answer.body)?;
-    Ok(answer)
+    response.body.resize(length, 0);
+    from.read_exact(&mut response.body)?;
+    Ok(response)
 }
 
-/// One request on a connection of its own.
-pub fn get(server: SocketAddr, path: &str) -> io::Result<Answer> {
+/// Sends a GET request on its own connection.
+pub fn get(server: SocketAddr, path: &str) -> io::Result<Response> {
     let mut stream = connect(server)?;
     send(&mut stream, path)?;
     receive(stream)
 }
 
-/// A request with a body of JSON, on a connection of its own.
-pub fn post(server: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<Answer> {
+/// Sends a POST request with a JSON body on its own connection.
+pub fn post(server: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<Response> {
     post_as("application/json", server, path, headers, body)
 }
 
-/// A form as a browser sends it, with its fields written for the wire.
-pub fn post_form(server: SocketAddr, path: &str, fields: &str) -> io::Result<Answer> {
+/// Sends a form with URL-encoded fields.
+pub fn post_form(server: SocketAddr, path: &str, fields: &str) -> io::Result<Response> {
     post_as("application/x-www-form-urlencoded", server, path, "", fields)
 }
 
-fn post_as(media: &str, server: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<Answer> {
+fn post_as(media: &str, server: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<Response> {
     let mut stream = connect(server)?;
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\nContent-Type: {media}\r\n\
@@ -101,8 +99,8 @@ fn post_as(media: &str, server: SocketAddr, path: &str, headers: &str, body: &st
     receive(stream)
 }
 
-/// GET with further headers, each with its end of line.
-pub fn get_with(server: SocketAddr, path: &str, headers: &str) -> io::Result<Answer> {
+/// Sends a GET request with more headers, each with its line ending.
+pub fn get_with(server: SocketAddr, path: &str, headers: &str) -> io::Result<Response> {
     let mut stream = connect(server)?;
     let head = format!("GET {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\n{headers}\r\n");
     stream.write_all(head.as_bytes())?;

@@ -1,16 +1,16 @@
-//! Two files of the IRS that share most of their EINs and disagree about them.
+//! Two IRS files with mostly the same EINs and different data.
 
-use crate::place::BINARY;
+use crate::instance::BINARY;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One row in so many is the same in both files.
-const SAME: usize = 3;
-/// One row in so many is in one of the files alone.
-const LONE: usize = 33;
+/// One in this many rows is the same in both files.
+const SAME_ROW_INTERVAL: usize = 3;
+/// One in this many rows is in only one of the files.
+const UNIQUE_ROW_INTERVAL: usize = 33;
 
-/// Both files, and EINs whose rows differ.
+/// Both files, and the EINs whose rows differ.
 pub struct Files {
     pub a: PathBuf,
     pub b: PathBuf,
@@ -24,12 +24,12 @@ impl Files {
         let (header, first) = first.split_first().expect("a header");
         let mut b = vec![header.clone()];
         let mut differing = Vec::new();
-        for (place, (row, other)) in first.iter().zip(&second[1..]).enumerate() {
+        for (index, (row, other)) in first.iter().zip(&second[1..]).enumerate() {
             let (ein, rest) = row.split_once(',').expect("an EIN");
             let (_, other) = other.split_once(',').expect("an EIN");
-            if place % LONE == 0 {
+            if index % UNIQUE_ROW_INTERVAL == 0 {
                 differing.push(ein.to_owned());
-            } else if place % SAME == 0 {
+            } else if index % SAME_ROW_INTERVAL == 0 {
                 b.push(row.clone());
             } else {
                 b.push(format!("{ein},{other}"));
@@ -38,10 +38,10 @@ impl Files {
                 }
             }
         }
-        for (place, row) in generated(rows / LONE, 3)[1..].iter().enumerate() {
+        for (index, row) in generated(rows / UNIQUE_ROW_INTERVAL, 3)[1..].iter().enumerate() {
             let (_, rest) = row.split_once(',').expect("an EIN");
-            // Generated EINs begin at 01; those that begin with 00 are free.
-            let ein = format!("{:09}", 1_000 + place);
+            // Generated EINs start with 01 or more, so those that start with 00 are free.
+            let ein = format!("{:09}", 1_000 + index);
             b.push(format!("{ein},{rest}"));
             differing.push(ein);
         }
@@ -55,14 +55,14 @@ impl Files {
         files
     }
 
-    /// Some of the EINs whose rows differ, from all over the files.
+    /// Evenly spaced EINs whose rows differ.
     pub fn sample(&self, count: usize) -> Vec<String> {
         let step = (self.differing.len() / count).max(1);
         self.differing.iter().step_by(step).cloned().collect()
     }
 }
 
-/// The lines of a generated file, header first.
+/// The lines of a generated file, starting with the header.
 pub fn generated(rows: usize, seed: u64) -> Vec<String> {
     let output = Command::new(BINARY)
         .args([
@@ -91,5 +91,5 @@ fn write(path: &Path, header: &str, rows: &[String]) {
         text.push_str(line);
         text.push_str("\r\n");
     }
-    fs::write(path, text).expect("room for a test file");
+    fs::write(path, text).expect("a writable test file");
 }

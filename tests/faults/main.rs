@@ -1,28 +1,32 @@
-//! What happens when things break: the real binary, real processes, both databases.
+//! Failures: killed processes, full and failing disks, lost connections. The tests run the real binary on both databases.
 //!
-//! Every test that draws prints its seed and takes it back from `CAUSEWAY_FAULT_SEED`. `CAUSEWAY_FAULT_ROUNDS`
-//! sets how often an import is killed, `CAUSEWAY_JOURNAL_ROUNDS` how often a server that writes the journal is;
-//! `make faults` and `make fault-journal` do it many times.
+//! Every test that makes random choices prints its seed and accepts it again as `CAUSEWAY_FAULT_SEED`.
+//! `CAUSEWAY_FAULT_ROUNDS` sets how often an import is killed, and `CAUSEWAY_LEDGER_ROUNDS` how often a server that
+//! writes to the ledger is killed; targets of the Makefile run many rounds.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests measure real time and are set up by the environment"
+)]
 
 mod client;
-mod damage;
-mod device;
-mod dice;
-mod disk;
+mod concurrent;
+mod damaged_ledger;
+mod damaged_snapshot;
+mod database;
+mod donations;
+mod failing_disk;
 mod files;
-mod giving;
-mod journal;
-mod journal_damage;
-mod journal_disk;
-mod kill;
-mod live;
+mod full_disk;
+mod full_disk_writes;
+mod instance;
+mod killed_import;
+mod killed_picture_import;
+mod ledger;
+mod lost_commit;
 mod outage;
-mod pictures;
-mod place;
-mod power;
+mod power_loss;
 mod proxy;
+mod random;
+mod running_server;
 mod server;
-mod silence;
 mod stop;
-mod store;
-mod together;

@@ -1,138 +1,145 @@
-//! A stretch of wire between server and database that can be cut, or fall silent.
+//! A proxy between server and database that can disconnect or stop forwarding.
 
-use crate::store::Store;
+use crate::database::TestDatabase;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// It stands in the question and in the answer.
+/// Part of both the commit and the response to it.
 const COMMIT: &[u8] = b"COMMIT";
 
-/// What the wire does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    Whole,
-    /// Connections break, new ones too.
-    Cut,
-    /// Nothing arrives any more, and nobody is told.
+    Forwarding,
+    /// All connections are closed, including new ones.
+    Disconnected,
+    /// Connections stay open, but nothing is forwarded.
     Silent,
 }
 
-/// Which way a block goes.
+/// The direction in which data is sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     ToDatabase,
     ToServer,
 }
 
 pub struct Proxy {
     address: SocketAddr,
-    wire: Arc<Mutex<Wire>>,
+    link: Arc<Mutex<Link>>,
 }
 
-struct Wire {
+/// The state that all connections share.
+struct Link {
     state: State,
-    /// The way on which the next word of a commit is the first that is lost.
-    trap: Option<Way>,
+    /// The direction in which the next commit makes the link silent.
+    trap: Option<Direction>,
     open: Vec<TcpStream>,
-    /// Connections made before this many were are silent for ever.
-    mended_after: usize,
-    made: usize,
+    /// Connections with a lower number stay silent forever.
+    first_working: usize,
+    connections: usize,
 }
 
 impl Proxy {
-    /// A proxy for the database of a place, and the address of the database behind it.
-    pub fn before(store: &Store) -> (Proxy, String) {
-        let url = store.url().expect("an address");
+    /// Starts a proxy in front of a database, and returns the URL of the database through it.
+    pub fn new(database: &TestDatabase) -> (Proxy, String) {
+        let url = database.url().expect("a URL");
         let (user, rest) = url.split_once('@').expect("a user");
         let (target, name) = rest.split_once('/').expect("a database");
-        let proxy = Proxy::new(target.parse().expect("an address"));
-        let address = format!("{user}@{}/{name}", proxy.address);
-        (proxy, address)
+        let proxy = Proxy::start(target.parse().expect("an address"));
+        let url = format!("{user}@{}/{name}", proxy.address);
+        (proxy, url)
     }
 
-    /// A proxy for a database at `target`.
-    fn new(target: SocketAddr) -> Proxy {
+    fn start(target: SocketAddr) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let wire = Arc::new(Mutex::new(Wire {
-            state: State::Whole,
+        let link = Arc::new(Mutex::new(Link {
+            state: State::Forwarding,
             trap: None,
             open: Vec::new(),
-            mended_after: 0,
-            made: 0,
+            first_working: 0,
+            connections: 0,
         }));
-        let shared = Arc::clone(&wire);
+        let shared = Arc::clone(&link);
         std::thread::spawn(move || {
-            for near in listener.incoming().map_while(Result::ok) {
-                let mut wire = shared.lock().expect("a lock");
-                if wire.state == State::Cut {
-                    let _ = near.shutdown(Shutdown::Both);
+            for server in listener.incoming().map_while(Result::ok) {
+                let mut link = shared.lock().expect("a lock");
+                if link.state == State::Disconnected {
+                    let _ = server.shutdown(Shutdown::Both);
                     continue;
                 }
-                let Ok(far) = TcpStream::connect(target) else {
+                let Ok(database) = TcpStream::connect(target) else {
                     continue;
                 };
-                let number = wire.made;
-                wire.made += 1;
-                for (from, to, way) in [(&near, &far, Way::ToDatabase), (&far, &near, Way::ToServer)] {
+                let number = link.connections;
+                link.connections += 1;
+                for (from, to, direction) in [
+                    (&server, &database, Direction::ToDatabase),
+                    (&database, &server, Direction::ToServer),
+                ] {
                     let ends = (
                         from.try_clone().expect("a socket"),
                         to.try_clone().expect("a socket"),
                     );
-                    wire.open.push(ends.0.try_clone().expect("a socket"));
+                    link.open.push(ends.0.try_clone().expect("a socket"));
                     let shared = Arc::clone(&shared);
-                    std::thread::spawn(move || carry(ends, way, number, &shared));
+                    std::thread::spawn(move || forward(ends, direction, number, &shared));
                 }
             }
         });
-        Proxy { address, wire }
+        Proxy { address, link }
     }
 
-    /// Breaks every connection and refuses new ones.
-    pub fn cut(&self) {
-        let mut wire = self.wire.lock().expect("a lock");
-        wire.state = State::Cut;
-        for stream in wire.open.drain(..) {
+    /// Closes every connection and refuses new ones.
+    pub fn disconnect(&self) {
+        let mut link = self.link.lock().expect("a lock");
+        link.state = State::Disconnected;
+        for stream in link.open.drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 
-    /// Swallows everything.
-    pub fn fall_silent(&self) {
-        self.wire.lock().expect("a lock").state = State::Silent;
+    /// Stops forwarding.
+    pub fn silence(&self) {
+        self.link.lock().expect("a lock").state = State::Silent;
     }
 
-    /// Swallows everything from the next commit on: the commit itself, or the answer to it.
-    pub fn fall_silent_at_commit(&self, way: Way) {
-        self.wire.lock().expect("a lock").trap = Some(way);
+    /// Stops forwarding at the next commit: neither the commit nor anything after it arrives, or the response to it.
+    pub fn silence_at_commit(&self, direction: Direction) {
+        self.link.lock().expect("a lock").trap = Some(direction);
     }
 
-    /// Lets new connections through. Those that fell silent stay so, as after a change in the net.
-    pub fn mend(&self) {
-        let mut wire = self.wire.lock().expect("a lock");
-        if wire.state == State::Silent {
-            wire.mended_after = wire.made;
+    /// Forwards new connections. Silent connections stay silent, as after a network change.
+    pub fn restore(&self) {
+        let mut link = self.link.lock().expect("a lock");
+        if link.state == State::Silent {
+            link.first_working = link.connections;
         }
-        wire.state = State::Whole;
+        link.state = State::Forwarding;
     }
 }
 
-fn carry((mut from, mut to): (TcpStream, TcpStream), way: Way, number: usize, wire: &Mutex<Wire>) {
+fn forward(
+    (mut from, mut to): (TcpStream, TcpStream),
+    direction: Direction,
+    number: usize,
+    link: &Mutex<Link>,
+) {
     let mut block = [0; 16 * 1024];
     while let Ok(length @ 1..) = from.read(&mut block) {
         let is_commit = block[..length].windows(COMMIT.len()).any(|part| part == COMMIT);
         if is_commit {
-            let mut wire = wire.lock().expect("a lock");
-            if wire.trap.take_if(|trap| *trap == way).is_some() {
-                wire.state = State::Silent;
+            let mut link = link.lock().expect("a lock");
+            if link.trap.take_if(|trap| *trap == direction).is_some() {
+                link.state = State::Silent;
             }
         }
         loop {
             let (state, is_dead) = {
-                let wire = wire.lock().expect("a lock");
-                (wire.state, number < wire.mended_after)
+                let link = link.lock().expect("a lock");
+                (link.state, number < link.first_working)
             };
             if state != State::Silent && !is_dead {
                 break;

@@ -7,7 +7,7 @@ use crate::view::View;
 
 impl View {
     /// How many nonprofits a cause has.
-    pub fn count_of_cause(&self, name: &str) -> u64 {
+    pub fn count_by_cause(&self, name: &str) -> u64 {
         let Some(snapshot) = &self.snapshot else {
             return 0;
         };
@@ -20,7 +20,7 @@ impl View {
     }
 
     /// `take` nonprofits of a cause after the first `skip`, in order of prominence, name and id.
-    pub fn list_of_cause(&self, name: &str, skip: u64, take: usize) -> Vec<Nonprofit<'_>> {
+    pub fn list_by_cause(&self, name: &str, skip: u64, take: usize) -> Vec<Nonprofit<'_>> {
         let Some(snapshot) = &self.snapshot else {
             return Vec::new();
         };

@@ -1,6 +1,6 @@
 //! Building a snapshot from the store: one pass over the rows, a sort by prominence, one pass that writes.
 
-use super::file::{Edition, SnapshotWriter};
+use super::file::{SnapshotMeta, SnapshotWriter};
 use super::record;
 use super::snapshot::{SECTIONS, Section};
 use super::table::{self, spread, text_key};
@@ -12,11 +12,12 @@ use crate::nonprofits::store;
 use crate::rules::{file_name, rules};
 use ::search::{BuildError, IndexBuilder};
 use anyhow::Context;
+use platform::clock::Stopwatch;
 use platform::db::{Db, Topic, run};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -26,17 +27,22 @@ const BATCHES_UNDER_WAY: usize = 16;
 
 /// What was built.
 #[derive(Debug)]
-pub struct Built {
+pub struct BuildReport {
     pub path: PathBuf,
-    pub edition: Edition,
-    pub took: Duration,
+    pub meta: SnapshotMeta,
+    pub duration: Duration,
     /// The part of it that the search index took.
-    pub index_took: Duration,
+    pub index_duration: Duration,
 }
 
 /// Builds the snapshot of the store as it is now into `folder`.
-pub async fn build(db: &Db, store: Uuid, causes: &'static Causes, folder: &Path) -> anyhow::Result<Built> {
-    let begun = Instant::now();
+pub async fn build(
+    db: &Db,
+    store: Uuid,
+    causes: &'static Causes,
+    folder: &Path,
+) -> anyhow::Result<BuildReport> {
+    let begun = Stopwatch::start();
     let mut tx = db.view().await?;
     let revision = tx.revision(Topic::Directory).await?;
     let profiles = store::list_profiles(&mut tx).await?;
@@ -46,7 +52,7 @@ pub async fn build(db: &Db, store: Uuid, causes: &'static Causes, folder: &Path)
     send_rows(&mut tx, sender).await?;
     drop(tx);
     let gathered = gathering.await?;
-    let edition = Edition {
+    let meta = SnapshotMeta {
         store,
         revision,
         rules: rules(),
@@ -55,14 +61,14 @@ pub async fn build(db: &Db, store: Uuid, causes: &'static Causes, folder: &Path)
     let path = folder.join(file_name(revision));
     let target = path.clone();
     let index_took =
-        tokio::task::spawn_blocking(move || gathered.write(&target, edition, &former_slugs, causes))
+        tokio::task::spawn_blocking(move || gathered.write(&target, meta, &former_slugs, causes))
             .await?
             .with_context(|| format!("the directory snapshot {} cannot be written", path.display()))?;
-    Ok(Built {
+    Ok(BuildReport {
         path,
-        edition,
-        took: begun.elapsed(),
-        index_took,
+        meta,
+        duration: begun.elapsed(),
+        index_duration: index_took,
     })
 }
 
@@ -166,14 +172,14 @@ impl Gathered {
     fn write(
         self,
         path: &Path,
-        edition: Edition,
+        meta: SnapshotMeta,
         former_slugs: &[(String, Uuid)],
         causes: &Causes,
     ) -> io::Result<Duration> {
-        let mut out = SnapshotWriter::create(path, edition, SECTIONS)?;
+        let mut out = SnapshotWriter::create(path, meta, SECTIONS)?;
         let (builder, told) = std::thread::scope(|scope| {
             let telling = scope.spawn(|| {
-                let begun = Instant::now();
+                let begun = Stopwatch::start();
                 self.tell_index(causes).map(|builder| (builder, begun.elapsed()))
             });
             self.write_records(former_slugs, &mut out)?;
@@ -183,7 +189,7 @@ impl Gathered {
         })?;
         // The records are in the file, and the index has its own: the next step needs the room.
         drop(self);
-        let begun = Instant::now();
+        let begun = Stopwatch::start();
         begin(&mut out, Section::Search)?;
         builder.write(&mut out).map_err(io::Error::other)?;
         let took = told + begun.elapsed();

@@ -2,11 +2,11 @@
 
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::ein::Ein;
-use crate::nonprofits::identifier::{Identifier, NoIdentifier};
+use crate::nonprofits::identifier::{Identifier, IdentifierError};
 use crate::nonprofits::store;
 use crate::record;
 use crate::rules::rules;
-use crate::view::{Found, View};
+use crate::view::{NonprofitRef, View};
 use arc_swap::ArcSwap;
 use platform::db::{Db, Topic};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 /// The directory of a running server.
 ///
-/// Requests read its current [`View`]; see [`keeper`](crate::keeper) for how that stays up to date.
+/// Requests read its current [`View`]; see [`refresh`](crate::refresh) for how that stays up to date.
 #[derive(Debug)]
 pub struct Directory {
     pub(super) db: Db,
@@ -85,33 +85,33 @@ impl Directory {
     }
 
     /// Finds a nonprofit. Queries the store only when there is no snapshot.
-    pub async fn find(&self, identifier: &Identifier) -> sqlx::Result<Option<Found>> {
+    pub async fn find(&self, identifier: &Identifier) -> sqlx::Result<Option<NonprofitRef>> {
         let view = self.view.load_full();
         if view.overlay.find(identifier).is_some() {
-            return Ok(Some(Found::Overlay(view, identifier.clone())));
+            return Ok(Some(NonprofitRef::Overlay(view, identifier.clone())));
         }
         if let Some(snapshot) = &view.snapshot {
             let place = snapshot.place(identifier);
-            return Ok(place.map(|place| Found::Snapshot(view, place)));
+            return Ok(place.map(|place| NonprofitRef::Snapshot(view, place)));
         }
         let found = store::find(&self.db, identifier, self.causes, record::to_vec).await?;
-        Ok(found.map(Found::Store))
+        Ok(found.map(NonprofitRef::Store))
     }
 
     /// Finds the nonprofit that a text names: by its ID, its EIN as nine digits, or its current or a former slug, with
     /// any letter case and surrounding whitespace.
     ///
     /// Callers that redirect to the canonical URL compare the text with the slug of the nonprofit.
-    pub async fn resolve(&self, text: &str) -> Result<Found, ResolveError> {
+    pub async fn resolve(&self, text: &str) -> Result<NonprofitRef, ResolveError> {
         let identifier = Identifier::parse(text).map_err(|error| match error {
-            NoIdentifier::DressedEin(ein) => ResolveError::FormattedEin(ein),
-            NoIdentifier::Nonsense => ResolveError::NotFound,
+            IdentifierError::FormattedEin(ein) => ResolveError::FormattedEin(ein),
+            IdentifierError::Invalid => ResolveError::NotFound,
         })?;
         self.find(&identifier).await?.ok_or(ResolveError::NotFound)
     }
 
     /// Does the same as [`resolve`](Directory::resolve), and accepts an EIN as people write it: with a dash or a prefix.
-    pub async fn resolve_lenient(&self, text: &str) -> Result<Found, ResolveError> {
+    pub async fn resolve_lenient(&self, text: &str) -> Result<NonprofitRef, ResolveError> {
         match self.resolve(text).await {
             Err(ResolveError::FormattedEin(ein)) => {
                 let found = self.find(&Identifier::Ein(ein)).await?;

@@ -1,7 +1,7 @@
 //! The documents of the search index: a nonprofit as the index sees it, with the labels that filters use.
 
 use crate::nonprofits::causes::Causes;
-use crate::nonprofits::{Nonprofit, place};
+use crate::nonprofits::{Nonprofit, location};
 use ::search::{BuildError, Document, IndexBuilder};
 use platform::text::fold;
 
@@ -58,11 +58,11 @@ pub fn add(
     builder.add(&Document {
         name: nonprofit.name,
         aliases: &aliases,
-        secondary_names: &[nonprofit.chapter, nonprofit.filed_name],
+        secondary_names: &[nonprofit.chapter, nonprofit.legal_name],
         location: &[
             nonprofit.city,
             nonprofit.state,
-            place::state_name(nonprofit.state).unwrap_or_default(),
+            location::state_name(nonprofit.state).unwrap_or_default(),
         ],
         registration_number: number.as_deref(),
         domain: nonprofit.website_url,

@@ -5,7 +5,7 @@ use ::search::{MergeFilter, Query};
 
 /// A nonprofit of an answer, with the account of the index.
 #[derive(Debug)]
-pub struct Account {
+pub struct ExplainedHit {
     pub name: String,
     pub location: String,
     pub ein: Option<String>,
@@ -16,7 +16,7 @@ pub struct Account {
 
 impl View {
     /// The best `take` nonprofits for a text, each with the reason why it stands there.
-    pub fn explain(&self, text: &str, take: usize) -> Vec<Account> {
+    pub fn explain(&self, text: &str, take: usize) -> Vec<ExplainedHit> {
         let Some(snapshot) = &self.snapshot else {
             return Vec::new();
         };
@@ -40,12 +40,12 @@ impl View {
         let recent = recent
             .into_iter()
             .map(|why| (self.overlay.nonprofit(why.hit.document), why));
-        let mut accounts: Vec<Account> = settled
+        let mut accounts: Vec<ExplainedHit> = settled
             .chain(recent)
             .filter(|(_, why)| merge_filter.accepts(&why.hit))
             .filter_map(|(nonprofit, why)| {
                 let nonprofit = nonprofit?;
-                Some(Account {
+                Some(ExplainedHit {
                     name: nonprofit.name.to_owned(),
                     location: nonprofit.location(),
                     ein: nonprofit.ein.map(|ein| ein.to_string()),

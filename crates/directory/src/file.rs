@@ -27,7 +27,7 @@ const BLOCK: usize = 1 << 20;
 
 /// What a snapshot is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edition {
+pub struct SnapshotMeta {
     /// The store that it was built from.
     pub store: Uuid,
     /// The state of that store.
@@ -40,31 +40,31 @@ pub struct Edition {
 
 /// Why a snapshot file cannot be used.
 #[derive(Debug, Error)]
-pub enum Unusable {
+pub enum SnapshotError {
     #[error("it cannot be read: {0}")]
-    Unreadable(#[from] io::Error),
+    Io(#[from] io::Error),
     #[error("it is damaged: {0}")]
     Damaged(&'static str),
     #[error("it has another format")]
-    OtherFormat,
+    UnsupportedFormat,
 }
 
 /// An open file: mapped, checked, immutable.
 #[derive(Debug)]
 pub struct SnapshotFile {
     map: Mmap,
-    pub edition: Edition,
+    pub meta: SnapshotMeta,
     sections: Vec<Range<usize>>,
 }
 
 impl SnapshotFile {
     /// Opens a file and checks all of it.
-    pub fn open(path: &Path) -> Result<SnapshotFile, Unusable> {
+    pub fn open(path: &Path) -> Result<SnapshotFile, SnapshotError> {
         let file = File::open(path)?;
         let length = file.metadata()?.len() as usize;
         // Read, not mapped: checking every byte must not make the whole file resident.
         let mut reader = BufReader::with_capacity(BLOCK, &file);
-        let (edition, sizes) = read_header(&mut reader)?;
+        let (meta, sizes) = read_header(&mut reader)?;
         let mut at = header_length(sizes.len());
         let mut sections = Vec::with_capacity(sizes.len());
         let mut block = vec![0; BLOCK];
@@ -72,27 +72,23 @@ impl SnapshotFile {
             let end = at
                 .checked_add(size)
                 .filter(|end| *end <= length)
-                .ok_or(Unusable::Damaged("it is cut off"))?;
+                .ok_or(SnapshotError::Damaged("it is cut off"))?;
             if checksum_of(&mut reader, size, &mut block)? != checksum {
-                return Err(Unusable::Damaged("a checksum does not match"));
+                return Err(SnapshotError::Damaged("a checksum does not match"));
             }
             skip(&mut reader, padding(size))?;
             sections.push(at..end);
             at = end + padding(size);
         }
         if at != length {
-            return Err(Unusable::Damaged("its length does not match"));
+            return Err(SnapshotError::Damaged("its length does not match"));
         }
         #[expect(
             unsafe_code,
             reason = "a snapshot file is never written again once it has its name"
         )]
         let map = unsafe { Mmap::map(&file)? };
-        Ok(SnapshotFile {
-            map,
-            edition,
-            sections,
-        })
+        Ok(SnapshotFile { map, meta, sections })
     }
 
     /// The bytes of a section; none where the file has no such section.
@@ -107,7 +103,7 @@ impl SnapshotFile {
 pub struct SnapshotWriter {
     out: BufWriter<tempfile::NamedTempFile>,
     path: PathBuf,
-    edition: Edition,
+    meta: SnapshotMeta,
     expected: usize,
     sizes: Vec<(u64, u32)>,
     current: Option<(u64, crc32fast::Hasher)>,
@@ -115,7 +111,7 @@ pub struct SnapshotWriter {
 
 impl SnapshotWriter {
     /// Begins a file of `sections` sections that will be called `path`.
-    pub fn create(path: &Path, edition: Edition, sections: usize) -> io::Result<SnapshotWriter> {
+    pub fn create(path: &Path, meta: SnapshotMeta, sections: usize) -> io::Result<SnapshotWriter> {
         let folder = path.parent().unwrap_or(Path::new("."));
         let temporary = tempfile::Builder::new().prefix("building-").tempfile_in(folder)?;
         let mut out = BufWriter::with_capacity(BLOCK, temporary);
@@ -123,7 +119,7 @@ impl SnapshotWriter {
         Ok(SnapshotWriter {
             out,
             path: path.to_owned(),
-            edition,
+            meta,
             expected: sections,
             sizes: Vec::with_capacity(sections),
             current: None,
@@ -151,7 +147,7 @@ impl SnapshotWriter {
         use std::io::Seek;
         self.end_section()?;
         assert_eq!(self.sizes.len(), self.expected, "every section was written");
-        let header = header(&self.edition, &self.sizes);
+        let header = header(&self.meta, &self.sizes);
         let mut temporary = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         temporary.rewind()?;
         temporary.write_all(&header)?;
@@ -191,14 +187,14 @@ fn padding(length: usize) -> usize {
     length.next_multiple_of(8) - length
 }
 
-fn header(edition: &Edition, sizes: &[(u64, u32)]) -> Vec<u8> {
+fn header(meta: &SnapshotMeta, sizes: &[(u64, u32)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(header_length(sizes.len()));
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&FORMAT.to_le_bytes());
-    bytes.extend_from_slice(&edition.rules.to_le_bytes());
-    bytes.extend_from_slice(edition.store.as_bytes());
-    bytes.extend_from_slice(&edition.revision.to_le_bytes());
-    bytes.extend_from_slice(&edition.count.to_le_bytes());
+    bytes.extend_from_slice(&meta.rules.to_le_bytes());
+    bytes.extend_from_slice(meta.store.as_bytes());
+    bytes.extend_from_slice(&meta.revision.to_le_bytes());
+    bytes.extend_from_slice(&meta.count.to_le_bytes());
     bytes.extend_from_slice(&(sizes.len() as u32).to_le_bytes());
     for (length, checksum) in sizes {
         bytes.extend_from_slice(&length.to_le_bytes());
@@ -209,28 +205,30 @@ fn header(edition: &Edition, sizes: &[(u64, u32)]) -> Vec<u8> {
     bytes
 }
 
-fn read_header(reader: &mut impl Read) -> Result<(Edition, Vec<(usize, u32)>), Unusable> {
-    let cut_off = |_| Unusable::Damaged("its header is cut off");
+fn read_header(reader: &mut impl Read) -> Result<(SnapshotMeta, Vec<(usize, u32)>), SnapshotError> {
+    let cut_off = |_| SnapshotError::Damaged("its header is cut off");
     let mut bytes = vec![0; FIXED];
     reader.read_exact(&mut bytes).map_err(cut_off)?;
     if &bytes[..8] != MAGIC {
-        return Err(Unusable::Damaged("it does not begin as a snapshot"));
+        return Err(SnapshotError::Damaged("it does not begin as a snapshot"));
     }
     if u32_at(&bytes, 8) != FORMAT {
-        return Err(Unusable::OtherFormat);
+        return Err(SnapshotError::UnsupportedFormat);
     }
     let sections = u32_at(&bytes, FIXED - 4) as usize;
     if sections > MOST_SECTIONS {
-        return Err(Unusable::Damaged("its header makes no sense"));
+        return Err(SnapshotError::Damaged("its header makes no sense"));
     }
     bytes.resize(header_length(sections), 0);
     reader.read_exact(&mut bytes[FIXED..]).map_err(cut_off)?;
     let end = FIXED + sections * PER_SECTION;
     if crc32fast::hash(&bytes[..end]) != u32_at(&bytes, end) || bytes[end + 4..].iter().any(|byte| *byte != 0)
     {
-        return Err(Unusable::Damaged("the checksum of its header does not match"));
+        return Err(SnapshotError::Damaged(
+            "the checksum of its header does not match",
+        ));
     }
-    let edition = Edition {
+    let meta = SnapshotMeta {
         rules: u32_at(&bytes, 12),
         store: Uuid::from_slice(&bytes[16..32]).expect("sixteen bytes"),
         revision: u64_at(&bytes, 32) as i64,
@@ -240,30 +238,30 @@ fn read_header(reader: &mut impl Read) -> Result<(Edition, Vec<(usize, u32)>), U
         let at = FIXED + place * PER_SECTION;
         (u64_at(&bytes, at) as usize, u32_at(&bytes, at + 8))
     };
-    Ok((edition, (0..sections).map(size).collect()))
+    Ok((meta, (0..sections).map(size).collect()))
 }
 
-fn checksum_of(reader: &mut impl Read, mut length: usize, block: &mut [u8]) -> Result<u32, Unusable> {
+fn checksum_of(reader: &mut impl Read, mut length: usize, block: &mut [u8]) -> Result<u32, SnapshotError> {
     let mut checksum = crc32fast::Hasher::new();
     while length > 0 {
         let part = length.min(block.len());
         reader
             .read_exact(&mut block[..part])
-            .map_err(|_| Unusable::Damaged("it is cut off"))?;
+            .map_err(|_| SnapshotError::Damaged("it is cut off"))?;
         checksum.update(&block[..part]);
         length -= part;
     }
     Ok(checksum.finalize())
 }
 
-fn skip(reader: &mut impl Read, length: usize) -> Result<(), Unusable> {
+fn skip(reader: &mut impl Read, length: usize) -> Result<(), SnapshotError> {
     let mut padding = [0; 8];
     reader
         .read_exact(&mut padding[..length])
-        .map_err(|_| Unusable::Damaged("it is cut off"))?;
+        .map_err(|_| SnapshotError::Damaged("it is cut off"))?;
     match padding == [0; 8] {
         true => Ok(()),
-        false => Err(Unusable::Damaged("its padding is not empty")),
+        false => Err(SnapshotError::Damaged("its padding is not empty")),
     }
 }
 
@@ -279,7 +277,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 mod tests {
     use super::*;
 
-    const EDITION: Edition = Edition {
+    const META: SnapshotMeta = SnapshotMeta {
         store: Uuid::from_u128(7),
         revision: 3,
         rules: 9,
@@ -288,7 +286,7 @@ mod tests {
 
     fn written(folder: &Path) -> PathBuf {
         let path = folder.join("snapshot");
-        let mut writer = SnapshotWriter::create(&path, EDITION, 2).unwrap();
+        let mut writer = SnapshotWriter::create(&path, META, 2).unwrap();
         writer.begin(0).unwrap();
         writer.write_all(b"one nonprofit").unwrap();
         writer.begin(1).unwrap();
@@ -301,7 +299,7 @@ mod tests {
     fn sections_come_back_as_they_were_written() {
         let folder = tempfile::tempdir().unwrap();
         let file = SnapshotFile::open(&written(folder.path())).unwrap();
-        assert_eq!(file.edition, EDITION);
+        assert_eq!(file.meta, META);
         assert_eq!(file.section(0), b"one nonprofit");
         assert_eq!(file.section(1), b"and another");
         assert_eq!(file.section(2), b"");

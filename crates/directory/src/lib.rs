@@ -13,10 +13,10 @@ pub mod explain;
 pub mod file;
 pub mod generate;
 pub mod import;
-pub mod keeper;
 pub mod nonprofits;
 pub mod overlay;
 pub mod record;
+pub mod refresh;
 pub mod rules;
 pub mod search;
 pub mod settings;
@@ -26,4 +26,4 @@ pub mod view;
 
 pub use directory::{Directory, ResolveError};
 pub use settings::DirectorySettings;
-pub use view::{Found, View};
+pub use view::{NonprofitRef, View};

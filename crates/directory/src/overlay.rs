@@ -150,7 +150,7 @@ impl Overlay {
     }
 
     /// How many of its nonprofits the snapshot does not have.
-    pub fn new_bodies(&self, snapshot: &Snapshot) -> usize {
+    pub fn count_new(&self, snapshot: &Snapshot) -> usize {
         let is_new = |id: &&Uuid| snapshot.place(&Identifier::Id(NonprofitId(**id))).is_none();
         self.by_id.keys().filter(is_new).count()
     }

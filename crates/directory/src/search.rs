@@ -1,42 +1,43 @@
-//! Searching a view.
+//! Searches a view of the directory.
 
 use crate::nonprofits::Nonprofit;
 use crate::view::View;
 use ::search::{Hit, MergeFilter, Query, SearchResults};
 use std::sync::Arc;
 
-/// A nonprofit that was found, with the typed words that found it.
+/// A nonprofit that matched a search, with the words of the query that matched it.
 #[derive(Debug)]
 pub struct Match<'v> {
     pub nonprofit: Nonprofit<'v>,
-    /// As typed, in lower case, in the order typed.
+    /// In lowercase, in the order typed.
     pub words: Arc<[String]>,
 }
 
-/// The same, before it is read.
+/// A reference to a nonprofit that matched a search; [`View::nonprofit`] reads the nonprofit.
 #[derive(Clone, Debug)]
-pub struct Spot {
-    pub at: At,
+pub struct HitRef {
+    pub location: HitLocation,
+    /// In lowercase, in the order typed.
     pub words: Arc<[String]>,
 }
 
-/// Where a nonprofit of a view is kept.
+/// The index of a nonprofit in the snapshot or in the overlay of a view.
 #[derive(Clone, Copy, Debug)]
-pub enum At {
+pub enum HitLocation {
     Snapshot(u32),
     Overlay(u32),
 }
 
-/// Gives the hits of an answer their words; hits in a row mostly share them.
-fn words_of<'a>(answer: &'a SearchResults<'_>) -> impl FnMut(&Hit) -> Arc<[String]> + 'a {
+/// Returns a function that maps each hit to its matched words. Consecutive hits mostly share them.
+fn words_of<'a>(results: &'a SearchResults<'_>) -> impl FnMut(&Hit) -> Arc<[String]> + 'a {
     let mut last: Option<(u64, Arc<[String]>)> = None;
     move |hit| {
-        let number = answer.matched_mask(hit);
+        let mask = results.matched_mask(hit);
         match &last {
-            Some((same, words)) if *same == number => Arc::clone(words),
+            Some((last_mask, words)) if *last_mask == mask => Arc::clone(words),
             _ => {
-                let words: Arc<[String]> = answer.matched_words(hit).collect();
-                last = Some((number, Arc::clone(&words)));
+                let words: Arc<[String]> = results.matched_words(hit).collect();
+                last = Some((mask, Arc::clone(&words)));
                 words
             }
         }
@@ -44,42 +45,46 @@ fn words_of<'a>(answer: &'a SearchResults<'_>) -> impl FnMut(&Hit) -> Arc<[Strin
 }
 
 impl View {
-    /// The best `take` nonprofits for a text, each of which carries a label of every group of `filter`.
+    /// Returns the best `take` nonprofits for a text. Each has a label of every group of `filter`.
     pub fn search(&self, text: &str, take: usize, filter: &[&[&str]]) -> Vec<Match<'_>> {
-        let read = |spot: &Spot| {
-            let words = Arc::clone(&spot.words);
-            self.nonprofit(spot.at)
+        let read = |hit: &HitRef| {
+            let words = Arc::clone(&hit.words);
+            self.nonprofit(hit.location)
                 .map(|nonprofit| Match { nonprofit, words })
         };
-        self.spots(text, take, filter).iter().filter_map(read).collect()
+        self.find_hits(text, take, filter)
+            .iter()
+            .filter_map(read)
+            .collect()
     }
 
-    /// Reads the nonprofit at a place.
+    /// Reads the nonprofit at a location.
     #[inline]
-    pub fn nonprofit(&self, at: At) -> Option<Nonprofit<'_>> {
-        match at {
-            At::Snapshot(place) => self.snapshot.as_ref()?.nonprofit(place),
-            At::Overlay(place) => self.overlay.nonprofit(place),
+    pub fn nonprofit(&self, location: HitLocation) -> Option<Nonprofit<'_>> {
+        match location {
+            HitLocation::Snapshot(index) => self.snapshot.as_ref()?.nonprofit(index),
+            HitLocation::Overlay(index) => self.overlay.nonprofit(index),
         }
     }
 
-    /// Where the best `take` nonprofits are for a text.
-    pub fn spots(&self, text: &str, take: usize, filter: &[&[&str]]) -> Arc<[Spot]> {
+    /// Does the same as [`search`](View::search) without reading the nonprofits.
+    pub fn find_hits(&self, text: &str, take: usize, filter: &[&[&str]]) -> Arc<[HitRef]> {
         let Some(snapshot) = &self.snapshot else {
             return Arc::default();
         };
-        let is_replaced = |place: u32| self.overlay.replaces(place);
-        let hidden: Option<&dyn Fn(u32) -> bool> = match self.overlay.is_empty() {
-            true => None,
-            false => Some(&is_replaced),
+        let is_replaced = |index: u32| self.overlay.replaces(index);
+        let exclude: Option<&dyn Fn(u32) -> bool> = if self.overlay.is_empty() {
+            None
+        } else {
+            Some(&is_replaced)
         };
-        let mut settled = snapshot.index().search(&Query {
+        let mut from_snapshot = snapshot.index().search(&Query {
             text,
             limit: take,
             filter,
-            exclude: hidden,
+            exclude,
         });
-        let recent = self.overlay.index().map(|index| {
+        let from_overlay = self.overlay.index().map(|index| {
             index.search(&Query {
                 text,
                 limit: take,
@@ -87,35 +92,42 @@ impl View {
                 exclude: None,
             })
         });
-        let Some(mut recent) = recent.filter(|recent| !recent.hits.is_empty()) else {
-            return spots(&settled, At::Snapshot).map(|(_, spot)| spot).collect();
+        let Some(mut from_overlay) = from_overlay.filter(|results| !results.hits.is_empty()) else {
+            return hit_refs(&from_snapshot, HitLocation::Snapshot)
+                .map(|(_, hit)| hit)
+                .collect();
         };
-        let merge_filter = MergeFilter::new(settled.hits.iter().chain(&recent.hits), take);
-        settled.hits.retain(|hit| merge_filter.accepts(hit));
-        recent.hits.retain(|hit| merge_filter.accepts(hit));
-        let all = spots(&settled, At::Snapshot).chain(spots(&recent, At::Overlay));
+        let merge_filter = MergeFilter::new(from_snapshot.hits.iter().chain(&from_overlay.hits), take);
+        from_snapshot.hits.retain(|hit| merge_filter.accepts(hit));
+        from_overlay.hits.retain(|hit| merge_filter.accepts(hit));
+        let all = hit_refs(&from_snapshot, HitLocation::Snapshot)
+            .chain(hit_refs(&from_overlay, HitLocation::Overlay));
         let mut all: Vec<_> = all
-            .filter_map(|(score, spot)| Some((score, self.nonprofit(spot.at)?, spot)))
+            .filter_map(|(score, hit)| Some((score, self.nonprofit(hit.location)?, hit)))
             .collect();
-        all.sort_by(|(a, found, _), (b, other, _)| {
-            b.total_cmp(a)
-                .then_with(|| other.prominence.cmp(&found.prominence))
-                .then_with(|| found.name.cmp(other.name))
-                .then_with(|| found.id.cmp(&other.id))
+        all.sort_by(|(left_score, left, _), (right_score, right, _)| {
+            right_score
+                .total_cmp(left_score)
+                .then_with(|| right.prominence.cmp(&left.prominence))
+                .then_with(|| left.name.cmp(right.name))
+                .then_with(|| left.id.cmp(&right.id))
         });
         all.truncate(take);
-        all.into_iter().map(|(_, _, spot)| spot).collect()
+        all.into_iter().map(|(_, _, hit)| hit).collect()
     }
 }
 
-/// Score and place of every hit, with its words.
-fn spots<'a>(answer: &'a SearchResults<'_>, at: fn(u32) -> At) -> impl Iterator<Item = (f32, Spot)> + 'a {
-    let mut words = words_of(answer);
-    answer.hits.iter().map(move |hit| {
-        let spot = Spot {
-            at: at(hit.document),
+/// Returns each hit as a reference, with its score.
+fn hit_refs<'a>(
+    results: &'a SearchResults<'_>,
+    location: fn(u32) -> HitLocation,
+) -> impl Iterator<Item = (f32, HitRef)> + 'a {
+    let mut words = words_of(results);
+    results.hits.iter().map(move |hit| {
+        let hit_ref = HitRef {
+            location: location(hit.document),
             words: words(hit),
         };
-        (hit.score, spot)
+        (hit.score, hit_ref)
     })
 }

@@ -1,7 +1,7 @@
 //! The directory as one immutable, memory-mapped file: every nonprofit in order of prominence, found by its
 //! identifiers without a question to the store.
 
-use super::file::{Edition, SnapshotFile, Unusable};
+use super::file::{SnapshotError, SnapshotFile, SnapshotMeta};
 use super::record;
 use super::table::{Table, spread, text_key};
 use crate::nonprofits::Nonprofit;
@@ -53,10 +53,10 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Opens and checks a file.
-    pub fn open(path: &Path) -> Result<Snapshot, Unusable> {
+    pub fn open(path: &Path) -> Result<Snapshot, SnapshotError> {
         let file = Arc::new(SnapshotFile::open(path)?);
         let lines = std::str::from_utf8(file.section(Section::FormerSlugs as usize))
-            .map_err(|_| Unusable::Damaged("its former slugs are no text"))?;
+            .map_err(|_| SnapshotError::Damaged("its former slugs are no text"))?;
         let former_slugs = lines
             .lines()
             .map(|line| {
@@ -64,19 +64,19 @@ impl Snapshot {
                 Some((slug.to_owned(), place.parse().ok()?))
             })
             .collect::<Option<_>>()
-            .ok_or(Unusable::Damaged("its former slugs make no sense"))?;
+            .ok_or(SnapshotError::Damaged("its former slugs make no sense"))?;
         // The checksum of the section has been checked with those of the others.
         let index = Index::open_trusted(SearchSection(Arc::clone(&file)))
-            .map_err(|_| Unusable::Damaged("its search index makes no sense"))?;
+            .map_err(|_| SnapshotError::Damaged("its search index makes no sense"))?;
         let snapshot = Snapshot {
             file,
             index,
             former_slugs,
         };
-        let expected = (snapshot.file.edition.count as usize + 1) * 8;
+        let expected = (snapshot.file.meta.count as usize + 1) * 8;
         match snapshot.section(Section::Offsets).len() == expected {
             true => Ok(snapshot),
-            false => Err(Unusable::Damaged(
+            false => Err(SnapshotError::Damaged(
                 "it holds another number of records than it says",
             )),
         }
@@ -89,14 +89,14 @@ impl Snapshot {
 
     /// What it is a snapshot of.
     #[inline]
-    pub fn edition(&self) -> &Edition {
-        &self.file.edition
+    pub fn meta(&self) -> &SnapshotMeta {
+        &self.file.meta
     }
 
     /// How many nonprofits it holds.
     #[inline]
     pub fn len(&self) -> u32 {
-        self.file.edition.count as u32
+        self.file.meta.count as u32
     }
 
     /// Does it hold none?

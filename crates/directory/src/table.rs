@@ -1,4 +1,4 @@
-//! Look-up tables inside the snapshot: from a number of 64 bits to the places of the nonprofits that have it.
+//! RefreshOutcome-up tables inside the snapshot: from a number of 64 bits to the places of the nonprofits that have it.
 //!
 //! Keys stand sorted, places beside them. The keys of ids and slugs are spread evenly, so the first guess by
 //! proportion lands close and the search from there touches one or two pages.

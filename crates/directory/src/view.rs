@@ -23,7 +23,7 @@ pub struct View {
 
 /// A nonprofit that was found, wherever its record is.
 #[derive(Debug)]
-pub enum Found {
+pub enum NonprofitRef {
     Overlay(Arc<View>, Identifier),
     Snapshot(Arc<View>, u32),
     Store(Vec<u8>),
@@ -39,21 +39,21 @@ impl View {
     }
 }
 
-impl Found {
+impl NonprofitRef {
     /// The nonprofit itself.
     pub fn nonprofit(&self) -> Option<Nonprofit<'_>> {
         match self {
-            Found::Overlay(view, identifier) => view.overlay.find(identifier),
-            Found::Snapshot(view, place) => view.snapshot.as_ref()?.nonprofit(*place),
-            Found::Store(bytes) => record::read(bytes),
+            NonprofitRef::Overlay(view, identifier) => view.overlay.find(identifier),
+            NonprofitRef::Snapshot(view, place) => view.snapshot.as_ref()?.nonprofit(*place),
+            NonprofitRef::Store(bytes) => record::read(bytes),
         }
     }
 
     /// The entity tag of the state in which it was found.
     pub fn tag(&self) -> Option<&str> {
         match self {
-            Found::Overlay(view, _) | Found::Snapshot(view, _) => view.tag.as_deref(),
-            Found::Store(_) => None,
+            NonprofitRef::Overlay(view, _) | NonprofitRef::Snapshot(view, _) => view.tag.as_deref(),
+            NonprofitRef::Store(_) => None,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::ledger::store;
 use crate::payments::store::{self as gifts, Told};
 use platform::clock::rfc3339;
 use platform::db::Db;
-use platform::text::no_formula;
+use platform::text::escape_formula;
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -79,7 +79,7 @@ pub async fn export(db: &Db, format: Format, out: &mut impl Write) -> anyhow::Re
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => no_formula(text).into_owned(),
+        Value::String(text) => escape_formula(text).into_owned(),
         other => other.to_string(),
     }
 }

@@ -1,84 +1,78 @@
-//! From the bytes of a picture that was judged to its pixels, eight bits a channel and already in a smaller size.
+//! Decodes pictures whose header was accepted, directly into a smaller size with eight bits per channel.
 //!
-//! PNGs and JPEGs are averaged as their rows come, so that the largest takes little more memory than a small one. WebP
-//! pictures, and PNGs that bring their rows in seven passes, are decoded as a whole.
+//! PNGs and JPEGs are averaged row by row while they are decoded, so that a large one takes little more memory than a small
+//! one. WebP pictures and interlaced PNGs are decoded as a whole first.
 
-use super::error::PictureFault;
-use super::header::{Format, Header, MOST_MEMORY};
-use super::jpeg;
-use super::shrink::{Channels, Shrinking, shrink, shrink_pixels};
-use image::codecs::webp::WebPDecoder;
-use image::{DynamicImage, ImageDecoder, ImageResult, Limits};
+use crate::bitmap::{Bitmap, Channels};
+use crate::downscale::{Downscaler, Layout, downscale};
+use crate::error::PictureError;
+use crate::header::{Format, Header};
+use crate::jpeg;
+use image_webp::WebPDecoder;
 use png::ColorType;
 use std::io::Cursor;
 
-/// What the PNG decoder may hold beside the pixels.
-const MOST_BESIDE: usize = 8 << 20;
+/// Bytes that the PNG decoder may allocate in addition to the pixels.
+const MAX_PNG_OVERHEAD: usize = 8 << 20;
 
-/// The picture in a size that is not larger than its own.
-pub fn decode(bytes: &[u8], header: &Header, to: (u32, u32)) -> Result<DynamicImage, PictureFault> {
+/// Decodes a picture into a `(width, height)` that is not larger than its own.
+pub(crate) fn decode(bytes: &[u8], header: &Header, target: (u32, u32)) -> Result<Bitmap, PictureError> {
     match header.format {
-        Format::Png => decode_png(bytes, header, to),
-        Format::Jpeg => jpeg::decode(bytes, to),
-        Format::WebP => decode_webp(bytes, header, to),
+        Format::Png => decode_png(bytes, header, target),
+        Format::Jpeg => jpeg::decode(bytes, target),
+        Format::WebP => decode_webp(bytes, header, target),
     }
 }
 
-fn decode_webp(bytes: &[u8], header: &Header, to: (u32, u32)) -> Result<DynamicImage, PictureFault> {
-    let decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(broken)?;
-    let picture = whole(decoder, header).map_err(broken)?;
-    if (picture.width(), picture.height()) != (header.width, header.height) {
-        return Err(PictureFault::Broken);
+fn decode_webp(bytes: &[u8], header: &Header, target: (u32, u32)) -> Result<Bitmap, PictureError> {
+    let mut decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(damaged)?;
+    let size = (header.width, header.height);
+    if decoder.dimensions() != size {
+        return Err(PictureError::Damaged);
     }
-    match (header.disguise, picture) {
-        (Some(_), DynamicImage::ImageRgba8(image)) => {
-            let size = (header.width, header.height);
-            Ok(shrink_pixels(image.as_raw(), Channels::Rgbx, size, to))
-        }
-        (_, picture) => Ok(shrink(picture, to.0, to.1)),
-    }
+    let layout = match (decoder.has_alpha(), header.alpha_flag) {
+        (true, Some(_)) => Layout::Rgbx,
+        (true, None) => Layout::Packed(Channels::Rgba),
+        (false, _) => Layout::Packed(Channels::Rgb),
+    };
+    let mut pixels = vec![0; decoder.output_buffer_size().ok_or(PictureError::Damaged)?];
+    decoder.read_image(&mut pixels).map_err(damaged)?;
+    Ok(downscale(pixels, layout, size, target))
 }
 
-fn whole(mut decoder: impl ImageDecoder, header: &Header) -> ImageResult<DynamicImage> {
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(header.width);
-    limits.max_image_height = Some(header.height);
-    limits.max_alloc = Some(MOST_MEMORY);
-    decoder.set_limits(limits)?;
-    DynamicImage::from_decoder(decoder)
-}
-
-fn decode_png(bytes: &[u8], header: &Header, to: (u32, u32)) -> Result<DynamicImage, PictureFault> {
-    let limits = png::Limits { bytes: MOST_BESIDE };
+fn decode_png(bytes: &[u8], header: &Header, target: (u32, u32)) -> Result<Bitmap, PictureError> {
+    let limits = png::Limits {
+        bytes: MAX_PNG_OVERHEAD,
+    };
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
-    // The header was read with an eye on the checksums.
+    // The checksums were verified when the header was read.
     decoder.ignore_checksums(true);
-    let mut reader = decoder.read_info().map_err(broken)?;
-    let channels = match reader.output_color_type().0 {
-        ColorType::Grayscale => Channels::Grey,
-        ColorType::GrayscaleAlpha => Channels::GreyAlpha,
+    let mut reader = decoder.read_info().map_err(damaged)?;
+    let layout = Layout::Packed(match reader.output_color_type().0 {
+        ColorType::Grayscale => Channels::Gray,
+        ColorType::GrayscaleAlpha => Channels::GrayAlpha,
         ColorType::Rgb => Channels::Rgb,
         ColorType::Rgba => Channels::Rgba,
-        ColorType::Indexed => return Err(PictureFault::Broken),
-    };
+        ColorType::Indexed => return Err(PictureError::Damaged),
+    });
     let size = (header.width, header.height);
     if reader.info().interlaced {
-        let mut pixels = vec![0; reader.output_buffer_size().ok_or(PictureFault::Broken)?];
-        reader.next_frame(&mut pixels).map_err(broken)?;
-        return Ok(shrink(channels.picture(size, pixels), to.0, to.1));
+        let mut pixels = vec![0; reader.output_buffer_size().ok_or(PictureError::Damaged)?];
+        reader.next_frame(&mut pixels).map_err(damaged)?;
+        return Ok(downscale(pixels, layout, size, target));
     }
-    let mut rows = Shrinking::new(size, to, channels);
-    // What follows the last row is not unpacked: it may be a gigabyte.
+    let mut downscaler = Downscaler::new(size, target, layout);
+    // Data after the last row are not decompressed: there may be a gigabyte of them.
     for _ in 0..header.height {
-        let row = reader.next_row().map_err(broken)?;
-        rows.push(row.ok_or(PictureFault::Broken)?.data());
+        let row = reader.next_row().map_err(damaged)?;
+        downscaler.push_row(row.ok_or(PictureError::Damaged)?.data());
     }
-    Ok(rows.finish())
+    Ok(downscaler.finish())
 }
 
-fn broken<E>(_: E) -> PictureFault {
-    PictureFault::Broken
+fn damaged<E>(_: E) -> PictureError {
+    PictureError::Damaged
 }

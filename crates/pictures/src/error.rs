@@ -1,35 +1,39 @@
-//! Why a picture was not taken.
+//! The reasons for which a picture is refused.
 
 use thiserror::Error;
 
-/// What is wrong with a picture, each a sentence that says what to send instead.
+/// The reason for which a picture was refused. Each message says what to send instead.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-pub enum PictureFault {
-    #[error("the picture is not base64; send its bytes in base64, alone or as a data URL")]
-    NotBase64,
+pub enum PictureError {
+    #[error("the picture is not valid base64; send base64 text or a data URL")]
+    InvalidBase64,
     #[error("the picture is empty; send a PNG, JPEG or WebP picture")]
     Empty,
-    #[error("the picture has more than 10 MiB; send a smaller one")]
+    #[error("the picture is larger than 10 MiB; send a smaller one")]
     TooManyBytes,
-    #[error("this is no PNG, JPEG or WebP picture; send one of these")]
-    NotAPicture,
-    #[error("the picture is {0} × {1} pixels; send at most 8,192 a side and 24 megapixels in all")]
-    TooManyPixels(u32, u32),
+    #[error("this is not a PNG, JPEG or WebP picture; send one of these formats")]
+    UnsupportedFormat,
     #[error(
-        "a picture of this kind may have {0} megapixels; send a smaller one, or a baseline JPEG of at most 24"
+        "the picture is {0} × {1} pixels; send one with at most 8,192 pixels per side and 24 megapixels in total"
     )]
-    TooHeavy(u32),
-    #[error("the picture moves; send a still one")]
+    TooManyPixels(u32, u32),
+    /// Decoding would take too long or too much memory. Holds the number of megapixels that would be accepted.
+    #[error(
+        "a picture of this kind may have at most {0} megapixels; send a smaller one, or a baseline JPEG of at most 24 megapixels"
+    )]
+    TooExpensive(u32),
+    #[error("the picture is animated; send a still picture")]
     Animated,
-    #[error("the picture is cut off or damaged; save it anew and send it whole")]
-    Broken,
-    #[error("pictures cannot be stored right now; try again")]
+    #[error("the picture is truncated or damaged; save it again and send the whole file")]
+    Damaged,
+    /// Never returned by this crate. It lets callers that store pictures report a failed store with the same type.
+    #[error("pictures cannot be stored right now; try again later")]
     Unavailable,
 }
 
-impl PictureFault {
-    /// Is it our store that failed, and not the picture?
-    pub fn is_ours(self) -> bool {
-        self == PictureFault::Unavailable
+impl PictureError {
+    /// Returns whether the store failed, rather than the picture being unacceptable.
+    pub fn is_unavailable(self) -> bool {
+        self == PictureError::Unavailable
     }
 }

@@ -1,78 +1,73 @@
-//! Cleaning a picture: bytes of anybody in, bytes of our own out.
+//! Cleans pictures: takes bytes from anyone and returns bytes that this crate encoded itself.
 //!
-//! Nothing of what was sent is kept but its pixels. They are always encoded anew, so that metadata, comments and
-//! whatever was hidden behind or between them are gone, and the size is bounded.
+//! Only the pixels survive. They are always encoded again, so that metadata, comments and anything hidden in or after the
+//! file are gone, and the size is bounded.
 
-use super::decode::decode;
-use super::error::PictureFault;
-use super::header::Header;
-use super::shrink::fitting;
-use image::DynamicImage;
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use jpeg_encoder::{ChromaSubsamplingMethod, ColorType, Encoder, SamplingFactor};
+use crate::bitmap::Bitmap;
+use crate::decode::decode;
+use crate::downscale::fit_within;
+use crate::encode::{encode_jpeg, encode_png};
+use crate::error::PictureError;
+use crate::header::{Header, MAX_STORED_SIDE};
+use png::{Compression, Filter};
 
-/// The longer side of a picture that is kept. Larger ones are made smaller.
-pub const LONGEST_KEPT: u32 = 2_048;
-const JPEG_QUALITY: u8 = 85;
-/// Pixels of a picture whose colors are kept as sharp as its light. Small ones are often logos, where that is seen.
-const MOST_IN_FULL_COLOR: u32 = 1_000_000;
-
-/// A picture of our own making.
+/// A picture encoded by this crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clean {
+pub struct CleanPicture {
     pub bytes: Vec<u8>,
     pub kind: Kind,
     pub width: u32,
     pub height: u32,
 }
 
-/// How pictures are kept: JPEG, or PNG where something shines through.
+/// The format of a clean picture: PNG if it is transparent, otherwise JPEG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Jpeg,
     Png,
 }
 
-/// Judges a picture by its header, decodes it, turns it upright and encodes it anew.
+/// Checks the header of a picture, decodes it, turns it upright and encodes it again.
 ///
 /// ```
-/// use pictures::error::PictureFault;
+/// use pictures::error::PictureError;
 /// use pictures::picture::clean;
 ///
-/// assert_eq!(clean(b"GIF89a"), Err(PictureFault::NotAPicture));
+/// assert_eq!(clean(b"GIF89a"), Err(PictureError::UnsupportedFormat));
 /// ```
-pub fn clean(bytes: &[u8]) -> Result<Clean, PictureFault> {
+pub fn clean(bytes: &[u8]) -> Result<CleanPicture, PictureError> {
     let header = Header::read(bytes)?;
-    clean_read(bytes.to_vec(), &header)
+    clean_with_header(bytes.to_vec(), &header)
 }
 
-/// The same, where the header was read already. The bytes are gone once they are decoded, before more memory is taken.
-pub fn clean_read(mut bytes: Vec<u8>, header: &Header) -> Result<Clean, PictureFault> {
-    if let Some((place, bit)) = header.disguise {
-        bytes[place] |= bit;
+/// Does the same as [`clean`] for a picture whose header was read before.
+///
+/// Takes the bytes by value to free them as soon as they are decoded, before the encoder allocates.
+pub fn clean_with_header(mut bytes: Vec<u8>, header: &Header) -> Result<CleanPicture, PictureError> {
+    if let Some((position, bit)) = header.alpha_flag {
+        bytes[position] |= bit;
     }
-    let to = fitting(header.width, header.height, LONGEST_KEPT);
-    let mut picture = decode(&bytes[..header.length], header, to)?;
+    let target = fit_within(header.width, header.height, MAX_STORED_SIDE);
+    let bitmap = decode(&bytes[..header.length], header, target)?;
     drop(bytes);
-    picture.apply_orientation(header.orientation);
-    encode(&picture)
+    encode(&bitmap.oriented(header.orientation))
 }
 
-/// A picture of ours, made narrower; `None` where it is not wider than that.
-pub fn narrowed(bytes: &[u8], width: u32) -> Result<Option<Clean>, PictureFault> {
+/// Shrinks a clean picture to a width; returns `None` if it is not wider than that.
+pub fn shrink_to_width(bytes: &[u8], width: u32) -> Result<Option<CleanPicture>, PictureError> {
     let header = Header::read(bytes)?;
     if header.width <= width {
         return Ok(None);
     }
     let height = (u64::from(header.height) * u64::from(width) / u64::from(header.width)).max(1);
-    let picture = decode(bytes, &header, (width, height as u32))?;
-    encode(&picture).map(Some)
+    let bitmap = decode(bytes, &header, (width, height as u32))?;
+    encode(&bitmap).map(Some)
 }
 
 impl Kind {
     pub const ALL: [Kind; 2] = [Kind::Jpeg, Kind::Png];
 
-    /// Its name in the store.
+    /// Returns the name under which the kind is stored.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Jpeg => "jpeg",
@@ -80,12 +75,12 @@ impl Kind {
         }
     }
 
-    /// The kind with this name.
+    /// Returns the kind with a stored name.
     pub fn parse(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The media type.
+    /// Returns the media type.
     pub fn content_type(self) -> &'static str {
         match self {
             Kind::Jpeg => "image/jpeg",
@@ -93,7 +88,7 @@ impl Kind {
         }
     }
 
-    /// How names of files of this kind end.
+    /// Returns the file name extension.
     pub fn extension(self) -> &'static str {
         match self {
             Kind::Jpeg => "jpg",
@@ -102,59 +97,19 @@ impl Kind {
     }
 }
 
-fn encode(picture: &DynamicImage) -> Result<Clean, PictureFault> {
-    let (kind, bytes) = match is_opaque(picture) {
-        true => (Kind::Jpeg, encode_jpeg(picture)?),
-        false => (Kind::Png, encode_png(picture)?),
+fn encode(bitmap: &Bitmap) -> Result<CleanPicture, PictureError> {
+    let (kind, bytes) = if bitmap.is_opaque() {
+        (Kind::Jpeg, encode_jpeg(bitmap).ok())
+    } else {
+        let png = encode_png(bitmap, Compression::Fast, Filter::Adaptive);
+        (Kind::Png, png.ok())
     };
-    Ok(Clean {
-        bytes,
+    Ok(CleanPicture {
+        bytes: bytes.ok_or(PictureError::Damaged)?,
         kind,
-        width: picture.width(),
-        height: picture.height(),
+        width: bitmap.width,
+        height: bitmap.height,
     })
-}
-
-fn encode_jpeg(picture: &DynamicImage) -> Result<Vec<u8>, PictureFault> {
-    let grey;
-    let (pixels, colors) = match picture {
-        DynamicImage::ImageRgb8(image) => (image.as_raw(), ColorType::Rgb),
-        DynamicImage::ImageRgba8(image) => (image.as_raw(), ColorType::Rgba),
-        other => {
-            grey = other.to_luma8();
-            (grey.as_raw(), ColorType::Luma)
-        }
-    };
-    let (width, height) = (picture.width() as u16, picture.height() as u16);
-    let is_small = u32::from(width) * u32::from(height) <= MOST_IN_FULL_COLOR;
-    let mut bytes = Vec::new();
-    let mut encoder = Encoder::new(&mut bytes, JPEG_QUALITY);
-    encoder.set_sampling_factor(match is_small {
-        true => SamplingFactor::F_1_1,
-        false => SamplingFactor::F_2_2,
-    });
-    encoder.set_chroma_subsampling_method(ChromaSubsamplingMethod::Average);
-    encoder
-        .encode(pixels, width, height, colors)
-        .map_err(|_| PictureFault::Broken)?;
-    Ok(bytes)
-}
-
-fn encode_png(picture: &DynamicImage) -> Result<Vec<u8>, PictureFault> {
-    let mut bytes = Vec::new();
-    let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Fast, FilterType::Adaptive);
-    picture
-        .write_with_encoder(encoder)
-        .map_err(|_| PictureFault::Broken)?;
-    Ok(bytes)
-}
-
-fn is_opaque(picture: &DynamicImage) -> bool {
-    match picture {
-        DynamicImage::ImageLumaA8(image) => image.pixels().all(|pixel| pixel[1] == u8::MAX),
-        DynamicImage::ImageRgba8(image) => image.pixels().all(|pixel| pixel[3] == u8::MAX),
-        picture => !picture.color().has_alpha(),
-    }
 }
 
 #[cfg(test)]

@@ -211,7 +211,7 @@ pub async fn fundraisers(
 }
 
 async fn find_own(app: &App, account: AccountId, id: &str) -> Result<Fundraiser> {
-    let unknown = || Error::no_own_fundraiser(id);
+    let unknown = || Error::own_fundraiser_not_found(id);
     let id = Uuid::try_parse(id.trim()).map_err(|_| unknown())?;
     let found = store::find(&app.db, FundraiserId(id)).await?;
     found.filter(|found| found.account == account).ok_or_else(unknown)
@@ -229,7 +229,7 @@ async fn apply(
     } else {
         let changed = app.recorder.change(account, known.id, wanted).await;
         changed.map_err(|error| match error {
-            giving::Error::NotFound => Error::no_own_fundraiser(&known.id.to_string()),
+            giving::Error::NotFound => Error::own_fundraiser_not_found(&known.id.to_string()),
             error => error.into(),
         })?
     };

@@ -4,14 +4,14 @@ use crate::api::fundraisers::wire::{FundraiserBody, FundraiserDetailsBody, Raise
 use crate::api::problems::{FundraiserNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
 use crate::app::json;
-use crate::http::cache::{self, Known};
+use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathPair;
 use crate::http::public_key::{Fundraisers, PublicKey};
 use access::accounts::store as accounts;
 use axum::extract::State;
 use axum::response::Response;
-use directory::Found;
+use directory::NonprofitRef;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::cause_set::CauseSet;
 use directory::nonprofits::identifier::Identifier;
@@ -43,7 +43,7 @@ pub async fn fundraiser(
     State(app): State<App>,
     _key: PublicKey<Fundraisers>,
     PathPair(nonprofit, name): PathPair,
-    known: Known,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let shown = find(&app, &nonprofit, &name).await?;
     let creator = accounts::find_username(&app.db, shown.fundraiser.account).await?;
@@ -52,7 +52,7 @@ pub async fn fundraiser(
     for (id, _) in &shown.fundraiser.supported {
         supported.extend(app.directory.find(&Identifier::Id(*id)).await?);
     }
-    let nonprofits: Vec<Nonprofit<'_>> = supported.iter().filter_map(Found::nonprofit).collect();
+    let nonprofits: Vec<Nonprofit<'_>> = supported.iter().filter_map(NonprofitRef::nonprofit).collect();
     let users: Vec<UserBody> = creator
         .map(|username| UserBody {
             id: shown.fundraiser.account.0,
@@ -61,7 +61,10 @@ pub async fn fundraiser(
         .into_iter()
         .collect();
     let fundraiser = FundraiserBody::new(&shown.fundraiser, &slug, &app.urls, app.clock.millis());
-    Ok(tagged(&known, details(&app, &fundraiser, &users, &nonprofits)))
+    Ok(tagged(
+        &if_none_match,
+        details(&app, &fundraiser, &users, &nonprofits),
+    ))
 }
 
 /// The answer in the form of [`FundraiserDetailsBody`]; nonprofits are written as everywhere.
@@ -77,12 +80,14 @@ fn details(
     out.extend_from_slice(br#","users":"#);
     serde_json::to_writer(&mut out, users).expect("users are plain data");
     out.extend_from_slice(br#","nonprofits":"#);
-    json::list(&mut out, nonprofits, |out, each| app.wire.nonprofit(out, each));
+    json::list(&mut out, nonprofits, |out, each| {
+        app.nonprofit_json.nonprofit(out, each)
+    });
     out.extend_from_slice(br#","tags":"#);
     let causes = nonprofits
         .iter()
         .fold(CauseSet::default(), |all, each| all.union(each.causes));
-    app.wire.tags(&mut out, causes);
+    app.nonprofit_json.tags(&mut out, causes);
     out.extend_from_slice(b"}}");
     out
 }
@@ -109,25 +114,25 @@ pub async fn raised(
     State(app): State<App>,
     _key: PublicKey<Fundraisers>,
     PathPair(nonprofit, name): PathPair,
-    known: Known,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let shown = find(&app, &nonprofit, &name).await?;
     let raised = RaisedBody::new(&shown);
-    Ok(cache::json(&known, Some(&raised.tag()), || {
+    Ok(cache::json(&if_none_match, Some(&raised.tag()), || {
         serde_json::to_vec(&raised).expect("numbers are plain data")
     }))
 }
 
 async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
     let found = find_nonprofit(&app.directory, nonprofit).await;
-    let nonprofit = found.map_err(|error| Error::unresolved(error, nonprofit))?;
-    let unknown = || Error::no_such_fundraiser(name);
+    let nonprofit = found.map_err(|error| Error::from_resolve(error, nonprofit))?;
+    let unknown = || Error::fundraiser_not_found(name);
     let parsed = FundraiserName::parse(name).ok_or_else(unknown)?;
     app.fundraisers.find(nonprofit, parsed).await?.ok_or_else(unknown)
 }
 
 /// An answer with a tag made from what it says.
-fn tagged(known: &Known, body: Vec<u8>) -> Response {
+fn tagged(if_none_match: &IfNoneMatch, body: Vec<u8>) -> Response {
     let digest = Sha256::digest(&body);
     let mut tag = String::with_capacity(34);
     tag.push('"');
@@ -136,5 +141,5 @@ fn tagged(known: &Known, body: Vec<u8>) -> Response {
         tag.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
     }
     tag.push('"');
-    cache::json(known, Some(&tag), || body)
+    cache::json(if_none_match, Some(&tag), || body)
 }

@@ -142,11 +142,14 @@ pub fn read(form: &mut Form, sent: &Sent, known: Option<&Fundraiser>, t: &Texts)
             Some("") => _ = body.insert(name.to_owned(), Value::Null),
             Some(typed) => match typed.parse::<Date>() {
                 Ok(date) => _ = body.insert(name.to_owned(), json!(format!("{date}T{moment}"))),
-                Err(_) => form.refuse(name, t.no_date),
+                Err(_) => form.refuse(name, t.invalid_date),
             },
         }
     }
-    for (name, least, too_small) in [("goal", 1, t.no_goal), ("raisedOffline", 0, t.no_amount)] {
+    for (name, least, too_small) in [
+        ("goal", 1, t.invalid_goal),
+        ("raisedOffline", 0, t.invalid_amount),
+    ] {
         match typed.find(name).map(str::trim) {
             None => {}
             Some("") => _ = body.insert(name.to_owned(), Value::Null),
@@ -155,7 +158,7 @@ pub fn read(form: &mut Form, sent: &Sent, known: Option<&Fundraiser>, t: &Texts)
                     _ = body.insert(name.to_owned(), json!(amount.get()))
                 }
                 Some(_) => form.refuse(name, too_small),
-                None => form.refuse(name, t.no_amount),
+                None => form.refuse(name, t.invalid_amount),
             },
         }
     }

@@ -18,7 +18,7 @@ use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use directory::{Found, ResolveError};
+use directory::{NonprofitRef, ResolveError};
 use giving;
 use giving::fundraisers::validate::validate;
 use giving::fundraisers::write::{Order, Wanted};
@@ -35,7 +35,7 @@ const LIST: &str = "/dashboard/fundraisers";
 const TAKE: u64 = 20;
 
 #[derive(Template)]
-#[template(path = "fundraisers/list.html")]
+#[template(path = "dashboard/fundraisers/list.html")]
 struct List {
     frame: Frame,
     fundraisers: Vec<FundraiserView>,
@@ -43,7 +43,7 @@ struct List {
 }
 
 #[derive(Template)]
-#[template(path = "fundraisers/one.html")]
+#[template(path = "dashboard/fundraisers/fundraiser.html")]
 struct One {
     frame: Frame,
     fundraiser: FundraiserView,
@@ -105,7 +105,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     let t = &frame.t.fundraisers;
     let mut form = form::new_form(t).filled(&sent);
     let id = Uuid::try_parse(sent.text("once")).map(FundraiserId);
-    let id = id.map_err(|_| Error::NoForm)?;
+    let id = id.map_err(|_| Error::NotAForm)?;
     if store::find(&app.db, id).await?.is_some() {
         return Ok(go_to(&app, id, Flash::AlreadyDone));
     }
@@ -140,7 +140,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     // The page that follows is the same for every request with this key, so the response needs no content.
     let created = app.recorder.create(order, |_, _| StoredResponse::default());
     match created.await {
-        Ok(_) => Ok(go_to(&app, id, Flash::FundraiserMade)),
+        Ok(_) => Ok(go_to(&app, id, Flash::FundraiserCreated)),
         Err(giving::Error::Invalid(faults)) => {
             form::refuse(&mut form, faults);
             Ok(new_with(&who, frame, form).refused())
@@ -173,7 +173,7 @@ async fn find_nonprofit(app: &App, typed: &str, t: &Texts) -> Result<Result<Nonp
         Err(ResolveError::Store(error)) => return Err(error.into()),
         found => found.ok(),
     };
-    Ok(match found.as_ref().and_then(Found::nonprofit) {
+    Ok(match found.as_ref().and_then(NonprofitRef::nonprofit) {
         None => Err(t.unknown_nonprofit),
         Some(nonprofit) if !nonprofit.is_disbursable() => Err(t.not_disbursable),
         Some(nonprofit) => Ok(nonprofit.id),
@@ -182,7 +182,7 @@ async fn find_nonprofit(app: &App, typed: &str, t: &Texts) -> Result<Result<Nonp
 
 fn new_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
     let t = &frame.t.fundraisers;
-    FormPage::new(frame.at(who, Tab::Fundraisers), t.create, form)
+    FormPage::new(frame.at(who, Tab::Fundraisers), t.create_title, form)
         .lead(t.create_lead)
         .link(LIST, t.back)
 }
@@ -242,7 +242,7 @@ async fn edit_with(
     let lead = fill(t.edit_lead, &[("nonprofit", &names)]);
     Ok(FormPage::new(frame.at(who, Tab::Fundraisers), t.edit_title, form)
         .lead(lead)
-        .link(back, t.back_to_one))
+        .link(back, t.back_to_fundraiser))
 }
 
 /// `GET /dashboard/fundraisers/{id}/close`
@@ -257,7 +257,7 @@ pub async fn close_page(
     let form = Form::new(format!("{}/close", address(known.id)), t.close, Vec::new()).dangerous();
     let lead = fill(t.close_lead, &[("title", &known.title)]);
     let page = FormPage::new(frame.at(&who, Tab::Fundraisers), t.close_title, form);
-    Ok(page.lead(lead).link(address(known.id), t.keep))
+    Ok(page.lead(lead).link(address(known.id), t.cancel))
 }
 
 /// `POST /dashboard/fundraisers/{id}/close`: one that is closed stays closed.
@@ -279,7 +279,7 @@ pub async fn reopen_page(
     let form = Form::new(format!("{}/reopen", address(known.id)), t.reopen, Vec::new());
     let lead = fill(t.reopen_lead, &[("title", &known.title)]);
     let page = FormPage::new(frame.at(&who, Tab::Fundraisers), t.reopen_title, form);
-    Ok(page.lead(lead).link(address(known.id), t.keep))
+    Ok(page.lead(lead).link(address(known.id), t.cancel))
 }
 
 /// `POST /dashboard/fundraisers/{id}/reopen`

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::http::error::Result;
 use crate::web::texts::Fundraisers as Texts;
-use directory::Found;
+use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers::goal::Goal;
 use giving::fundraisers::names::slug_of;
@@ -124,7 +124,7 @@ async fn supported(app: &App, fundraiser: &Fundraiser) -> Result<Vec<(String, St
     let mut supported = Vec::with_capacity(fundraiser.supported.len());
     for (id, _) in &fundraiser.supported {
         let found = app.directory.find(&Identifier::Id(*id)).await?;
-        let known = found.as_ref().and_then(Found::nonprofit);
+        let known = found.as_ref().and_then(NonprofitRef::nonprofit);
         supported.push(match known {
             Some(nonprofit) => (nonprofit.name.to_owned(), app.urls.profile(nonprofit.slug)),
             None => (id.to_string(), app.urls.profile(&id.to_string())),
@@ -136,5 +136,5 @@ async fn supported(app: &App, fundraiser: &Fundraiser) -> Result<Vec<(String, St
 /// The day of a moment in UTC, for people.
 fn day(millis: i64) -> String {
     let moment = Timestamp::from_millisecond(millis).unwrap_or_default();
-    moment.strftime("%-d %b %Y").to_string()
+    moment.strftime("%B %-d, %Y").to_string()
 }

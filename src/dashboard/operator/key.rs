@@ -24,7 +24,7 @@ const LONGEST_REASON: usize = 500;
 const HIGHEST_LIMIT: u32 = 1_000_000;
 
 #[derive(Template)]
-#[template(path = "operator/key.html")]
+#[template(path = "dashboard/operator/key.html")]
 struct OneKey {
     frame: Frame,
     key: KeyView,
@@ -58,7 +58,7 @@ pub async fn block(
     let reason = sent.trimmed("reason");
     if !(1..=LONGEST_REASON).contains(&reason.chars().count()) || reason.contains('\0') {
         let mut form = block_form(&frame, id).filled(&sent);
-        form.refuse("reason", frame.t.operator.no_reason);
+        form.refuse("reason", frame.t.operator.invalid_reason);
         let limits = limits_form(&app, &frame, &key).await?;
         let page = show(&app, &who, frame, key, form, limits).await?;
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
@@ -96,7 +96,7 @@ pub async fn set_limits(
         match sent.trimmed(class.name()).parse() {
             Ok(per_minute) if per_minute == before => {}
             Ok(per_minute @ ..=HIGHEST_LIMIT) => limits.push((class, per_minute)),
-            _ => form.refuse(class.name(), frame.t.operator.no_number),
+            _ => form.refuse(class.name(), frame.t.operator.invalid_number),
         }
     }
     if form.is_refused() {

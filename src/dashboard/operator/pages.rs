@@ -10,8 +10,8 @@ use crate::web::frame::Tab;
 use crate::web::moment::Moment;
 use crate::web::pager::Pager;
 use crate::web::{Frame, Page};
-use access::accounts::operators::{self, Listed};
-use access::audit::{self, Entry};
+use access::accounts::operators::{self, AccountSummary};
+use access::audit::{self, AuditEntry};
 use access::keys::operators as keys;
 use askama::Template;
 use axum::extract::{RawQuery, State};
@@ -24,16 +24,16 @@ use uuid::Uuid;
 const ROWS: i64 = 50;
 
 #[derive(Template)]
-#[template(path = "operator/accounts.html")]
+#[template(path = "dashboard/operator/accounts.html")]
 struct AccountsPage {
     frame: Frame,
     asked: String,
     pager: Pager,
-    accounts: Vec<(Listed, Moment)>,
+    accounts: Vec<(AccountSummary, Moment)>,
 }
 
 #[derive(Template)]
-#[template(path = "operator/keys.html")]
+#[template(path = "dashboard/operator/keys.html")]
 struct KeysPage {
     frame: Frame,
     asked: String,
@@ -42,7 +42,7 @@ struct KeysPage {
 }
 
 #[derive(Template)]
-#[template(path = "operator/imports.html")]
+#[template(path = "dashboard/operator/imports.html")]
 struct ImportsPage {
     frame: Frame,
     pager: Pager,
@@ -50,7 +50,7 @@ struct ImportsPage {
 }
 
 #[derive(Template)]
-#[template(path = "operator/errors.html")]
+#[template(path = "dashboard/operator/errors.html")]
 struct ErrorsPage {
     frame: Frame,
     pager: Pager,
@@ -58,10 +58,10 @@ struct ErrorsPage {
 }
 
 #[derive(Template)]
-#[template(path = "operator/audit.html")]
+#[template(path = "dashboard/operator/audit.html")]
 struct Audit {
     frame: Frame,
-    entries: Vec<(Entry, Moment)>,
+    entries: Vec<(AuditEntry, Moment)>,
     older: Option<Uuid>,
 }
 

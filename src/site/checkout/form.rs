@@ -22,7 +22,7 @@ const LONGEST_NAME: usize = 100;
 const LONGEST_MESSAGE: usize = 500;
 
 #[derive(Template)]
-#[template(path = "gifts/give.html")]
+#[template(path = "site/checkout/form.html")]
 struct Give {
     frame: Frame,
     name: String,
@@ -130,7 +130,7 @@ fn form(target: &Target, link: &DonateLink, once: Uuid) -> Form {
         Field::hidden("once", once.to_string()),
     ];
     let action = link.action(&format!("{}/give", target.address));
-    Form::new(action, t.go_on, fields)
+    Form::new(action, t.continue_to_payment, fields)
 }
 
 async fn start(app: &App, target: Target, query: &str, sent: &Sent) -> Result<Response> {
@@ -177,7 +177,7 @@ fn read(target: &Target, link: &DonateLink, sent: &Sent, form: &mut Form) -> Opt
     match (given, link.least) {
         (None, _) => form.refuse("amount", t.bad_amount),
         (Some(given), Some(least)) if given < least => {
-            form.refuse("amount", fill(t.too_little, &[("least", &least.to_string())]));
+            form.refuse("amount", fill(t.too_little, &[("min", &least.to_string())]));
         }
         _ => {}
     }
@@ -185,7 +185,7 @@ fn read(target: &Target, link: &DonateLink, sent: &Sent, form: &mut Form) -> Opt
     let has_control = |name: &str| sent.trimmed(name).contains(char::is_control);
     for (name, most) in [("name", LONGEST_NAME), ("message", LONGEST_MESSAGE)] {
         if is_too_long(name, most) || has_control(name) {
-            form.refuse(name, fill(t.too_long, &[("most", &most.to_string())]));
+            form.refuse(name, fill(t.too_long, &[("max", &most.to_string())]));
         }
     }
     let email = sent.trimmed("email");

@@ -20,7 +20,7 @@ use giving::payments::{GiftRecord, State as GiftState, store};
 use uuid::Uuid;
 
 #[derive(Template)]
-#[template(path = "gifts/gift.html")]
+#[template(path = "site/checkout/payment.html")]
 struct GiftPage {
     frame: Frame,
     title: &'static str,

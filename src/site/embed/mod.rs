@@ -2,7 +2,7 @@
 
 pub mod pages;
 
-use crate::http::cache::Known;
+use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::web::texts::PUBLIC_EN;
@@ -58,7 +58,7 @@ static SCRIPTS: LazyLock<[Script; 2]> = LazyLock::new(|| {
 });
 
 /// `GET /embed/{script}`: its address stays the same for ever, so it is asked for again each hour.
-pub async fn script(PathText(name): PathText, known: Known) -> Result<Response> {
+pub async fn script(PathText(name): PathText, if_none_match: IfNoneMatch) -> Result<Response> {
     let script = SCRIPTS.iter().find(|script| script.name == name);
     let script = script.ok_or(Error::NotFound)?;
     let headers = [
@@ -71,7 +71,7 @@ pub async fn script(PathText(name): PathText, known: Known) -> Result<Response> 
             "cross-origin",
         ),
     ];
-    let mut response = match known.has(&script.tag) {
+    let mut response = match if_none_match.matches(&script.tag) {
         true => (StatusCode::NOT_MODIFIED, headers).into_response(),
         false => (headers, script.content.as_str()).into_response(),
     };

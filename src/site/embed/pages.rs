@@ -21,7 +21,7 @@ const OFFERED: usize = 6;
 const SCHEMES: [&str; 3] = ["auto", "light", "dark"];
 
 #[derive(Template)]
-#[template(path = "embed/page.html")]
+#[template(path = "site/embed/page.html")]
 struct EmbedPage {
     frame: Frame,
     meta: Meta,
@@ -46,7 +46,7 @@ struct Asked {
 
 /// What is pasted. Drawn into our own page it is its preview.
 #[derive(Clone, Debug, Template)]
-#[template(path = "embed/snippet.html")]
+#[template(path = "site/embed/snippet.html")]
 struct Snippet {
     /// Before the paths: our public address in what is pasted, nothing in the preview.
     base: String,
@@ -160,7 +160,7 @@ async fn button_snippet(
         Err(Error::NotFound) => None,
         found => Some(found?),
     };
-    if let Some(nonprofit) = found.as_ref().and_then(directory::Found::nonprofit) {
+    if let Some(nonprofit) = found.as_ref().and_then(directory::NonprofitRef::nonprofit) {
         if !nonprofit.is_disbursable() {
             return Ok(Err(t.not_possible));
         }

@@ -63,7 +63,7 @@ impl<S: Send + Sync> FromRequest<S> for Sent {
                 .starts_with(b"application/x-www-form-urlencoded")
         });
         if !is_form {
-            return Err(Error::NoForm);
+            return Err(Error::NotAForm);
         }
         let body = to_bytes(request.into_body(), LARGEST)
             .await

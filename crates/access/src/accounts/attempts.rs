@@ -63,11 +63,11 @@ struct Counts {
 
 /// Until when somebody has to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wait(pub Duration);
+pub struct RetryAfter(pub Duration);
 
 impl Attempts {
     /// Counts an attempt to sign in, or says how long to wait.
-    pub fn sign_in(&self, username: &str, network: IpNet, now: Instant) -> Result<(), Wait> {
+    pub fn sign_in(&self, username: &str, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
         let name = name(username);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut asked = vec![(Subject::Pair(name, network), PAIR)];
@@ -80,7 +80,7 @@ impl Attempts {
 
     /// Takes the counted attempt back, since the password was right, and remembers the address. From a known address
     /// only the pair was counted, so that alone is taken back: signing in to an account of one's own pays for no guess.
-    pub fn signed_in(&self, username: &str, network: IpNet, now: Instant) {
+    pub fn record_success(&self, username: &str, network: IpNet, now: Instant) {
         let name = name(username);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.tried.remove(&Subject::Pair(name, network));
@@ -96,14 +96,14 @@ impl Attempts {
     }
 
     /// Counts a sign-up.
-    pub fn sign_up(&self, network: IpNet, now: Instant) -> Result<(), Wait> {
+    pub fn sign_up(&self, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
         let subject = Subject::SignUps(network);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.admit(&[(subject, SIGN_UPS)], now)
     }
 
     /// Counts a mail to somebody, asked for by a client.
-    pub fn mail(&self, to: &str, network: IpNet, now: Instant) -> Result<(), Wait> {
+    pub fn email(&self, to: &str, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
         let by_client = Subject::MailsByClient(network);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.admit(
@@ -120,7 +120,7 @@ impl Counts {
     }
 
     /// All of the subjects, or none, are counted.
-    fn admit(&mut self, asked: &[(Subject, Allowance)], now: Instant) -> Result<(), Wait> {
+    fn admit(&mut self, asked: &[(Subject, Allowance)], now: Instant) -> Result<(), RetryAfter> {
         if self.tried.len() >= MOST {
             self.sweep(now);
         }
@@ -135,7 +135,7 @@ impl Counts {
             if tried.len() >= allowance.attempts {
                 let first = tried.front().copied().unwrap_or(now);
                 let waited = now.saturating_duration_since(first);
-                return Err(Wait(allowance.within.saturating_sub(waited)));
+                return Err(RetryAfter(allowance.within.saturating_sub(waited)));
             }
         }
         for (subject, _) in asked {
@@ -165,6 +165,7 @@ fn name(text: &str) -> Name {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use platform::clock::Clock;
     use std::net::{IpAddr, Ipv4Addr};
 
     fn address(last: u32) -> IpNet {
@@ -173,13 +174,13 @@ mod tests {
 
     #[test]
     fn guessing_from_one_address_ends_and_begins_again_later() {
-        let (attempts, now) = (Attempts::default(), Instant::now());
+        let (attempts, now) = (Attempts::default(), Clock::default().instant());
         for _ in 0..PAIR.attempts {
             assert!(attempts.sign_in("ada", address(1), now).is_ok());
         }
         assert_eq!(
             attempts.sign_in("Ada ", address(1), now),
-            Err(Wait(PAIR.within)),
+            Err(RetryAfter(PAIR.within)),
             "the same name"
         );
         assert!(attempts.sign_in("ada", address(2), now).is_ok());
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn one_address_cannot_try_the_names_one_after_the_other() {
-        let (attempts, now) = (Attempts::default(), Instant::now());
+        let (attempts, now) = (Attempts::default(), Clock::default().instant());
         for name in 0..ADDRESS.attempts {
             assert!(attempts.sign_in(&name.to_string(), address(1), now).is_ok());
         }
@@ -198,11 +199,11 @@ mod tests {
 
     #[test]
     fn signing_in_to_an_account_of_ones_own_between_guesses_buys_no_more_of_them() {
-        let (attempts, now) = (Attempts::default(), Instant::now());
+        let (attempts, now) = (Attempts::default(), Clock::default().instant());
         let mut guesses = 0;
         for name in 0..10 * ADDRESS.attempts {
             attempts.sign_in("mallory", address(1), now).unwrap();
-            attempts.signed_in("mallory", address(1), now);
+            attempts.record_success("mallory", address(1), now);
             guesses += usize::from(attempts.sign_in(&name.to_string(), address(1), now).is_ok());
         }
         assert_eq!(guesses, ADDRESS.attempts);
@@ -210,9 +211,9 @@ mod tests {
 
     #[test]
     fn the_owner_gets_in_from_a_known_address_while_the_whole_net_guesses() {
-        let (attempts, now) = (Attempts::default(), Instant::now());
+        let (attempts, now) = (Attempts::default(), Clock::default().instant());
         attempts.sign_in("ada", address(0), now).unwrap();
-        attempts.signed_in("ada", address(0), now);
+        attempts.record_success("ada", address(0), now);
         for stranger in 1..=ACCOUNT.attempts {
             assert!(attempts.sign_in("ada", address(stranger as u32), now).is_ok());
         }
@@ -222,20 +223,20 @@ mod tests {
 
     #[test]
     fn right_passwords_are_not_counted() {
-        let (attempts, now) = (Attempts::default(), Instant::now());
+        let (attempts, now) = (Attempts::default(), Clock::default().instant());
         for _ in 0..1_000 {
             attempts.sign_in("ada", address(1), now).unwrap();
-            attempts.signed_in("ada", address(1), now);
+            attempts.record_success("ada", address(1), now);
         }
     }
 
     #[test]
     fn mails_to_one_account_are_few() {
-        let (attempts, now) = (Attempts::default(), Instant::now());
+        let (attempts, now) = (Attempts::default(), Clock::default().instant());
         for client in 0..MAILS.attempts {
-            attempts.mail("ada", address(client as u32), now).unwrap();
+            attempts.email("ada", address(client as u32), now).unwrap();
         }
-        assert!(attempts.mail("ada", address(100), now).is_err());
-        assert!(attempts.mail("ada", address(100), now + MAILS.within).is_ok());
+        assert!(attempts.email("ada", address(100), now).is_err());
+        assert!(attempts.email("ada", address(100), now + MAILS.within).is_ok());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::password::{NewPassword, is_impossible};
 use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
 use metrics::Counter;
 use secrecy::{ExposeSecret, SecretString};
@@ -19,16 +19,16 @@ static NOBODY: LazyLock<String> = LazyLock::new(|| hash_now(b"a password that no
 
 /// Hashes and compares passwords.
 #[derive(Clone, Debug)]
-pub struct Hashing {
+pub struct PasswordHasher {
     places: Arc<Semaphore>,
     /// Counts the hashes, one for each password that is stored or compared.
     hashes: Counter,
 }
 
-impl Hashing {
-    pub fn new(hashes: Counter) -> Hashing {
+impl PasswordHasher {
+    pub fn new(hashes: Counter) -> PasswordHasher {
         let places = available_parallelism().map_or(2, |cores| cores.get().clamp(1, 4));
-        Hashing {
+        PasswordHasher {
             places: Arc::new(Semaphore::new(places)),
             hashes,
         }
@@ -100,7 +100,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_password_is_told_from_another_and_from_nothing() {
-        let hashing = Hashing::new(Counter::noop());
+        let hashing = PasswordHasher::new(Counter::noop());
         let password = NewPassword::parse("river stone lantern", "ada").unwrap();
         let stored = hashing.hash(password.clone()).await;
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");

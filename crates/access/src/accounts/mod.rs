@@ -5,9 +5,9 @@ pub mod hashing;
 pub mod links;
 pub mod operators;
 pub mod password;
-pub mod proof;
 pub mod store;
 pub mod token;
+pub mod verified_password;
 
 use platform::ids::AccountId;
 use secrecy::SecretString;
@@ -64,7 +64,7 @@ pub struct Account {
 
 impl Account {
     /// Was it made within the last minute?
-    pub fn is_fresh(&self, now: i64) -> bool {
+    pub fn is_new(&self, now: i64) -> bool {
         now - self.created_at < 60_000
     }
 }
@@ -97,7 +97,7 @@ impl AccountSettings {
     }
 
     /// Does an account wait until its owner has shown to read mail at the address?
-    pub fn asks_for_confirmation(&self) -> bool {
+    pub fn requires_confirmation(&self) -> bool {
         !self.mail_domains.is_empty()
     }
 }

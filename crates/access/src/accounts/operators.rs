@@ -1,7 +1,7 @@
 //! Who may block keys and set limits, and the accounts as an operator lists them.
 
 use super::Username;
-use crate::audit::{self, Act, Actor};
+use crate::audit::{self, Action, Actor};
 use platform::db::{Db, read, run};
 use platform::ids::AccountId;
 use uuid::Uuid;
@@ -15,7 +15,7 @@ const SET_OPERATOR: &str = "update accounts set operator = $2 where username = $
 
 /// An account as it is listed.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct AccountSummary {
     pub id: AccountId,
     pub username: String,
     pub email: Option<String>,
@@ -25,9 +25,9 @@ pub struct Listed {
 
 type Row = (Uuid, String, Option<String>, bool, i64);
 
-impl From<Row> for Listed {
-    fn from((id, username, email, operator, created_at): Row) -> Listed {
-        Listed {
+impl From<Row> for AccountSummary {
+    fn from((id, username, email, operator, created_at): Row) -> AccountSummary {
+        AccountSummary {
             id: AccountId(id),
             username,
             email,
@@ -38,20 +38,20 @@ impl From<Row> for Listed {
 }
 
 /// All accounts.
-pub async fn list(db: &Db) -> sqlx::Result<Vec<Listed>> {
+pub async fn list(db: &Db) -> sqlx::Result<Vec<AccountSummary>> {
     let rows: Vec<Row> = read!(db, c => sqlx::query_as(LIST).fetch_all(c).await)?;
-    Ok(rows.into_iter().map(Listed::from).collect())
+    Ok(rows.into_iter().map(AccountSummary::from).collect())
 }
 
 /// Some of the accounts whose names begin like this.
-pub async fn list_page(db: &Db, begins: &str, take: i64, skip: i64) -> sqlx::Result<Vec<Listed>> {
+pub async fn list_page(db: &Db, begins: &str, take: i64, skip: i64) -> sqlx::Result<Vec<AccountSummary>> {
     let rows: Vec<Row> = read!(db, c => sqlx::query_as(PAGE)
         .bind(begins)
         .bind(take)
         .bind(skip)
         .fetch_all(c)
         .await)?;
-    Ok(rows.into_iter().map(Listed::from).collect())
+    Ok(rows.into_iter().map(AccountSummary::from).collect())
 }
 
 /// How many accounts have names that begin like this.
@@ -72,7 +72,7 @@ pub async fn set(db: &Db, username: &Username, operator: bool, actor: Actor, now
         return Ok(false);
     }
     let detail = if operator { "on" } else { "off" };
-    let act = Act::new(actor, "account operator", username.as_str(), detail);
+    let act = Action::new(actor, "account operator", username.as_str(), detail);
     audit::store::record(&mut tx, &act, now).await?;
     tx.commit().await?;
     Ok(true)

@@ -1,9 +1,9 @@
 //! The SQL of accounts.
 
 use super::links::{self, Purpose};
-use super::proof::Proof;
+use super::verified_password::VerifiedPassword;
 use super::{Account, NOBODY, Username};
-use crate::audit::{self, Act, Actor};
+use crate::audit::{self, Action, Actor};
 use platform::db::{Db, Topic, Tx, read, run};
 use platform::ids::AccountId;
 use secrecy::ExposeSecret;
@@ -19,18 +19,18 @@ macro_rules! accounts {
 }
 
 const USERNAME: &str = "select username from accounts where id = $1";
-const FIND: &str = "select id from accounts where username = $1 and deleted_at is null";
-const FIND_WHOLE: &str = accounts!("where username = $1 and deleted_at is null");
+const FIND_ID: &str = "select id from accounts where username = $1 and deleted_at is null";
+const FIND: &str = accounts!("where username = $1 and deleted_at is null");
 const LIST_BY_EMAIL: &str = accounts!("where email = $1 and deleted_at is null order by username");
 const INSERT: &str = "insert into accounts (id, username, email, operator, created_at, password, confirmed_at) \
      values ($1, $2, $3, $4, $5, $6, $7)";
 const SET_PASSWORD: &str = "update accounts set password = $2, confirmed_at = coalesce(confirmed_at, $3) \
      where id = $1 and deleted_at is null";
 /// Nothing changes, but the row is held: a change of the password comes wholly before or wholly after.
-const HOLD: &str =
+const LOCK: &str =
     "update accounts set password = password where id = $1 and password = $2 and deleted_at is null";
 const CONFIRM: &str = "update accounts set confirmed_at = coalesce(confirmed_at, $2) where id = $1";
-const ANONYMISE: &str = "update accounts set username = $2, email = null, password = null, confirmed_at = null, \
+const ANONYMIZE: &str = "update accounts set username = $2, email = null, password = null, confirmed_at = null, \
      operator = $4, deleted_at = $3 where id = $1 and deleted_at is null";
 const REVOKE_KEYS: &str = "update keys set revoked_at = coalesce(revoked_at, $2), revision = $3, name = '' \
      where account_id = $1";
@@ -69,15 +69,15 @@ pub struct NewAccount<'a> {
     pub username: &'a Username,
     pub email: Option<&'a str>,
     pub operator: bool,
-    /// As [`super::hashing::Hashing`] makes it.
+    /// As [`super::hashing::PasswordHasher`] makes it.
     pub password: Option<&'a str>,
     pub is_confirmed: bool,
 }
 
 /// Finds an account by its name.
-pub async fn find(db: &Db, username: &Username) -> sqlx::Result<Option<AccountId>> {
+pub async fn find_id(db: &Db, username: &Username) -> sqlx::Result<Option<AccountId>> {
     let id: Option<Uuid> =
-        read!(db, c => sqlx::query_scalar(FIND).bind(username.as_str()).fetch_optional(c).await)?;
+        read!(db, c => sqlx::query_scalar(FIND_ID).bind(username.as_str()).fetch_optional(c).await)?;
     Ok(id.map(AccountId))
 }
 
@@ -87,9 +87,9 @@ pub async fn find_username(db: &Db, id: AccountId) -> sqlx::Result<Option<String
 }
 
 /// Finds an account by its name, with all that is known of it.
-pub async fn find_whole(db: &Db, username: &str) -> sqlx::Result<Option<Account>> {
+pub async fn find(db: &Db, username: &str) -> sqlx::Result<Option<Account>> {
     let row: Option<AccountRow> =
-        read!(db, c => sqlx::query_as(FIND_WHOLE).bind(username).fetch_optional(c).await)?;
+        read!(db, c => sqlx::query_as(FIND).bind(username).fetch_optional(c).await)?;
     Ok(row.map(Account::from))
 }
 
@@ -100,7 +100,7 @@ pub async fn list_by_email(db: &Db, email: &str) -> sqlx::Result<Vec<Account>> {
 }
 
 /// Makes an account that has no password yet. Nothing where the name is taken.
-pub async fn insert(
+pub async fn insert_without_password(
     db: &Db,
     username: &Username,
     email: Option<&str>,
@@ -114,11 +114,11 @@ pub async fn insert(
         password: None,
         is_confirmed: true,
     };
-    insert_whole(db, &account, now).await
+    insert(db, &account, now).await
 }
 
 /// Makes an account. Nothing where the name is taken.
-pub async fn insert_whole(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::Result<Option<AccountId>> {
+pub async fn insert(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::Result<Option<AccountId>> {
     let mut tx = db.write().await?;
     let Some(id) = insert_in(&mut tx, account, now).await? else {
         return Ok(None);
@@ -128,17 +128,13 @@ pub async fn insert_whole(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::
 }
 
 /// Makes an account on the command line, which is written down with it. Nothing where the name is taken.
-pub async fn insert_by_command(
-    db: &Db,
-    account: &NewAccount<'_>,
-    now: i64,
-) -> sqlx::Result<Option<AccountId>> {
+pub async fn insert_from_cli(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::Result<Option<AccountId>> {
     let mut tx = db.write().await?;
     let Some(id) = insert_in(&mut tx, account, now).await? else {
         return Ok(None);
     };
     let detail = if account.operator { "operator" } else { "" };
-    let act = Act::new(
+    let act = Action::new(
         Actor::Command,
         "account create",
         account.username.as_str(),
@@ -170,8 +166,8 @@ async fn insert_in(tx: &mut Tx, account: &NewAccount<'_>, now: i64) -> sqlx::Res
 }
 
 /// Holds the account until the transaction ends. False where what was proven is its password no more.
-pub async fn hold(tx: &mut Tx, proof: &Proof) -> sqlx::Result<bool> {
-    let held = run!(tx, c => sqlx::query(HOLD)
+pub async fn lock(tx: &mut Tx, proof: &VerifiedPassword) -> sqlx::Result<bool> {
+    let held = run!(tx, c => sqlx::query(LOCK)
         .bind(proof.account.0)
         .bind(proof.stored.expose_secret())
         .execute(c)
@@ -181,9 +177,9 @@ pub async fn hold(tx: &mut Tx, proof: &Proof) -> sqlx::Result<bool> {
 }
 
 /// Sets a password and ends every session and link. False where the old one is the password no more.
-pub async fn set_password(db: &Db, old: &Proof, password: &str) -> sqlx::Result<bool> {
+pub async fn set_password(db: &Db, old: &VerifiedPassword, password: &str) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    if !hold(&mut tx, old).await? {
+    if !lock(&mut tx, old).await? {
         return Ok(false);
     }
     set_password_in(&mut tx, old.account, password, None).await?;
@@ -240,15 +236,15 @@ pub async fn confirm(db: &Db, token: &str, id: AccountId, now: i64) -> sqlx::Res
 
 /// Deletes an account: what it made stays, its keys end, and nothing that is personal is left. False where what was
 /// proven is its password no more.
-pub async fn remove(db: &Db, proof: &Proof, now: i64) -> sqlx::Result<bool> {
+pub async fn remove(db: &Db, proof: &VerifiedPassword, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    if !hold(&mut tx, proof).await? {
+    if !lock(&mut tx, proof).await? {
         return Ok(false);
     }
     let id = proof.account;
-    let revision = tx.raise_revision(Topic::Keys).await?;
+    let revision = tx.increment_revision(Topic::Keys).await?;
     let nobody = format!("{NOBODY}{}", id.0.simple());
-    run!(&mut tx, c => sqlx::query(ANONYMISE).bind(id.0).bind(&nobody).bind(now).bind(false).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(ANONYMIZE).bind(id.0).bind(&nobody).bind(now).bind(false).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
     end_all(&mut tx, id).await?;
     run!(&mut tx, c => sqlx::query(END_ORIGINS).bind(id.0).execute(c).await.map(|_| ()))?;

@@ -16,7 +16,7 @@ pub enum Actor {
 
 /// What was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Act {
+pub struct Action {
     pub actor: Actor,
     /// As in `key block`.
     pub name: &'static str,
@@ -26,9 +26,9 @@ pub struct Act {
     pub detail: String,
 }
 
-impl Act {
-    pub fn new(actor: Actor, name: &'static str, subject: &str, detail: impl Into<String>) -> Act {
-        Act {
+impl Action {
+    pub fn new(actor: Actor, name: &'static str, subject: &str, detail: impl Into<String>) -> Action {
+        Action {
             actor,
             name,
             subject: subject.to_owned(),
@@ -39,7 +39,7 @@ impl Act {
 
 /// An act as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AuditEntry {
     pub id: Uuid,
     pub at: i64,
     pub actor: Actor,

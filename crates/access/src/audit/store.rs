@@ -1,6 +1,6 @@
 //! The SQL of the audit list. Nothing changes or removes an entry.
 
-use super::{Act, Actor, Entry};
+use super::{Action, Actor, AuditEntry};
 use platform::db::{Db, Tx, read, run};
 use platform::ids::AccountId;
 use uuid::Uuid;
@@ -15,7 +15,7 @@ const BEFORE: &str = "select e.id, e.at, e.actor_id, a.username, e.act, e.subjec
 type Row = (Uuid, i64, Option<Uuid>, Option<String>, String, String, String);
 
 /// Writes an act down, in the transaction that does it.
-pub async fn record(tx: &mut Tx, act: &Act, now: i64) -> sqlx::Result<()> {
+pub async fn record(tx: &mut Tx, act: &Action, now: i64) -> sqlx::Result<()> {
     let actor = match act.actor {
         Actor::Command => None,
         Actor::Account(account) => Some(account.0),
@@ -33,13 +33,13 @@ pub async fn record(tx: &mut Tx, act: &Act, now: i64) -> sqlx::Result<()> {
 }
 
 /// The newest acts, or those before an entry; the newest first.
-pub async fn list(db: &Db, before: Option<Uuid>, take: u32) -> sqlx::Result<Vec<Entry>> {
+pub async fn list(db: &Db, before: Option<Uuid>, take: u32) -> sqlx::Result<Vec<AuditEntry>> {
     let take = i64::from(take);
     let rows: Vec<Row> = match before {
         None => read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await),
         Some(id) => read!(db, c => sqlx::query_as(BEFORE).bind(take).bind(id).fetch_all(c).await),
     }?;
-    let entry = |(id, at, actor, username, name, subject, detail)| Entry {
+    let entry = |(id, at, actor, username, name, subject, detail)| AuditEntry {
         id,
         at,
         actor: match actor {

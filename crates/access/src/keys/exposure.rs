@@ -60,7 +60,7 @@ impl Exposures {
 impl Inner {
     async fn flag(&self, hash: [u8; 32]) {
         let guard = self.write_lock.lock().await;
-        if self.keys.known_private(&hash).is_some_and(|key| key.exposed) {
+        if self.keys.cached_private(&hash).is_some_and(|key| key.exposed) {
             return;
         }
         match store::expose(&self.db, hash, self.clock.millis()).await {

@@ -102,7 +102,7 @@ impl KeyRing {
     }
 
     /// Finds a private key by its hash among those that this server has seen.
-    pub fn known_private(&self, hash: &[u8; 32]) -> Option<Arc<Key>> {
+    pub fn cached_private(&self, hash: &[u8; 32]) -> Option<Arc<Key>> {
         self.keys.load().private.get(hash).cloned()
     }
 }

@@ -7,7 +7,7 @@ pub use super::stored::StoredKey;
 
 use super::stored::{KeyRow, keys};
 use super::{Class, Key, KeyText, Kind, Overlap, State};
-use crate::audit::{self, Act, Actor};
+use crate::audit::{self, Action, Actor};
 use platform::db::{Db, Topic, Tx, read, run};
 use platform::ids::{AccountId, KeyId};
 use uuid::Uuid;
@@ -101,14 +101,14 @@ pub async fn list_limits(db: &Db) -> sqlx::Result<Vec<(KeyId, Class, u32)>> {
 }
 
 /// How many keys that are not over an account may make for itself. Rolled ones may overlap: twice as many with those.
-pub const MOST: i64 = 100;
+pub const MAX_KEYS: i64 = 100;
 
 /// What became of a key that an account makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Make {
-    Done,
+pub enum InsertOutcome {
+    Inserted,
     /// There is one with this id.
-    Already,
+    Duplicate,
     /// The account has as many as it may have.
     TooMany,
 }
@@ -123,7 +123,7 @@ pub async fn insert(
 ) -> sqlx::Result<KeyId> {
     let id = KeyId::new();
     let mut tx = db.write().await?;
-    let revision = tx.raise_revision(Topic::Keys).await?;
+    let revision = tx.increment_revision(Topic::Keys).await?;
     insert_in(&mut tx, id, account, name, text, now, revision).await?;
     tx.commit().await?;
     Ok(id)
@@ -139,7 +139,7 @@ pub async fn insert_for(
     now: i64,
 ) -> sqlx::Result<KeyId> {
     let id = KeyId::new();
-    let act = Act::new(actor, "key create", &id.to_string(), text.kind().as_str());
+    let act = Action::new(actor, "key create", &id.to_string(), text.kind().as_str());
     change(db, now, Some(act), async |tx, revision| {
         insert_in(tx, id, account, name, text, now, revision).await?;
         Ok(1)
@@ -156,19 +156,21 @@ pub async fn insert_as(
     name: &str,
     text: &KeyText,
     now: i64,
-) -> sqlx::Result<Make> {
+) -> sqlx::Result<InsertOutcome> {
     let mut tx = db.write().await?;
-    let revision = tx.raise_revision(Topic::Keys).await?;
+    let revision = tx.increment_revision(Topic::Keys).await?;
     match insert_in(&mut tx, id, account, name, text, now, revision).await {
         Ok(()) => {}
-        Err(sqlx::Error::Database(fault)) if fault.is_unique_violation() => return Ok(Make::Already),
+        Err(sqlx::Error::Database(fault)) if fault.is_unique_violation() => {
+            return Ok(InsertOutcome::Duplicate);
+        }
         Err(fault) => return Err(fault),
     }
-    if count(&mut tx, account, now).await? > MOST {
-        return Ok(Make::TooMany);
+    if count(&mut tx, account, now).await? > MAX_KEYS {
+        return Ok(InsertOutcome::TooMany);
     }
     tx.commit().await?;
-    Ok(Make::Done)
+    Ok(InsertOutcome::Inserted)
 }
 
 /// The keys of an account that are not over.
@@ -210,7 +212,7 @@ pub async fn revoke(db: &Db, id: KeyId, now: i64) -> sqlx::Result<bool> {
 
 /// Ends the key of somebody for ever, as an operator. False where there is none.
 pub async fn revoke_for(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Result<bool> {
-    let act = Act::new(actor, "key revoke", &id.to_string(), "");
+    let act = Action::new(actor, "key revoke", &id.to_string(), "");
     change(db, now, Some(act), async |tx, revision| {
         run!(tx, c => sqlx::query(REVOKE).bind(id.0).bind(now).bind(revision).execute(c).await.map(|done| done.rows_affected()))
     })
@@ -219,9 +221,9 @@ pub async fn revoke_for(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Res
 
 /// What became of a roll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Roll {
+pub enum RotateOutcome {
     /// The new key.
-    Done(KeyId),
+    Rotated(KeyId),
     NoSuchKey,
     /// A key that is blocked, revoked or at its end gets no successor, nor a second one from its owner.
     NotActive(State),
@@ -231,31 +233,31 @@ pub enum Roll {
 
 /// Stores the new text of a key as a key of its own, with the name and the limits of the old one, which ends after
 /// the overlap. With an actor it is the act of an operator.
-pub async fn roll(
+pub async fn rotate(
     db: &Db,
     id: KeyId,
     text: &KeyText,
     overlap: Overlap,
     actor: Option<Actor>,
     now: i64,
-) -> sqlx::Result<Roll> {
+) -> sqlx::Result<RotateOutcome> {
     let mut tx = db.write().await?;
     // Raised first, since on PostgreSQL that makes two rolls of one key queue.
-    let revision = tx.raise_revision(Topic::Keys).await?;
+    let revision = tx.increment_revision(Topic::Keys).await?;
     let row: Option<KeyRow> = run!(&mut tx, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
     let Some(old) = row
         .map(StoredKey::from)
         .filter(|old| old.kind == text.kind().as_str())
     else {
-        return Ok(Roll::NoSuchKey);
+        return Ok(RotateOutcome::NoSuchKey);
     };
     match old.state_at(now) {
         State::Active => {}
-        state => return Ok(Roll::NotActive(state)),
+        state => return Ok(RotateOutcome::NotActive(state)),
     }
     // A form that was sent twice at the same time.
     if actor.is_none() && old.ends_at.is_some() {
-        return Ok(Roll::NotActive(State::Active));
+        return Ok(RotateOutcome::NotActive(State::Active));
     }
     let new = KeyId::new();
     let account = AccountId(old.account_id);
@@ -265,25 +267,25 @@ pub async fn roll(
     let end = now + overlap.millis();
     let end = old.ends_at.map_or(end, |before| before.min(end));
     run!(&mut tx, c => sqlx::query(END).bind(id.0).bind(end).bind(revision).execute(c).await.map(|_| ()))?;
-    if actor.is_none() && count(&mut tx, account, now).await? > 2 * MOST {
-        return Ok(Roll::TooMany);
+    if actor.is_none() && count(&mut tx, account, now).await? > 2 * MAX_KEYS {
+        return Ok(RotateOutcome::TooMany);
     }
     if let Some(actor) = actor {
         let detail = format!("to {new}, overlap {}", overlap.as_str());
         audit::store::record(
             &mut tx,
-            &Act::new(actor, "key roll", &id.to_string(), detail),
+            &Action::new(actor, "key roll", &id.to_string(), detail),
             now,
         )
         .await?;
     }
     tx.commit().await?;
-    Ok(Roll::Done(new))
+    Ok(RotateOutcome::Rotated(new))
 }
 
 /// Stops a key until it is unblocked; its owner is shown the reason. False where there is none.
 pub async fn block(db: &Db, id: KeyId, reason: &str, actor: Actor, now: i64) -> sqlx::Result<bool> {
-    let act = Act::new(actor, "key block", &id.to_string(), reason);
+    let act = Action::new(actor, "key block", &id.to_string(), reason);
     change(db, now, Some(act), async |tx, revision| {
         run!(tx, c => sqlx::query(BLOCK)
             .bind(id.0)
@@ -299,7 +301,7 @@ pub async fn block(db: &Db, id: KeyId, reason: &str, actor: Actor, now: i64) -> 
 
 /// Lets a blocked key work again. False where there is none.
 pub async fn unblock(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Result<bool> {
-    let act = Act::new(actor, "key unblock", &id.to_string(), "");
+    let act = Action::new(actor, "key unblock", &id.to_string(), "");
     change(db, now, Some(act), async |tx, revision| {
         run!(tx, c => sqlx::query(UNBLOCK).bind(id.0).bind(revision).execute(c).await.map(|done| done.rows_affected()))
     })
@@ -335,7 +337,7 @@ pub async fn set_limits(
         .iter()
         .map(|(class, per_minute)| format!("{}={per_minute}", class.name()))
         .collect();
-    let act = Act::new(actor, "limit set", &id.to_string(), detail.join(" "));
+    let act = Action::new(actor, "limit set", &id.to_string(), detail.join(" "));
     change(db, now, Some(act), async |tx, revision| {
         let known = run!(&mut *tx, c => sqlx::query(TOUCH).bind(id.0).bind(revision).execute(c).await.map(|done| done.rows_affected()))?;
         if known == 0 {
@@ -359,11 +361,11 @@ pub async fn set_limits(
 async fn change(
     db: &Db,
     now: i64,
-    act: Option<Act>,
+    act: Option<Action>,
     apply: impl AsyncFnOnce(&mut Tx, i64) -> sqlx::Result<u64>,
 ) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let revision = tx.raise_revision(Topic::Keys).await?;
+    let revision = tx.increment_revision(Topic::Keys).await?;
     let touched = apply(&mut tx, revision).await?;
     if touched == 0 {
         return Ok(false);

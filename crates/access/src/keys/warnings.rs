@@ -5,7 +5,7 @@ use crate::accounts;
 use platform::clock::Clock;
 use platform::db::Db;
 use platform::ids::KeyId;
-use platform::mail::{Mail, Mailer};
+use platform::mail::{Email, Mailer};
 use platform::public_url::PublicUrl;
 use platform::text::fill;
 
@@ -29,7 +29,7 @@ async fn try_warn(db: &Db, clock: &Clock, mailer: &Mailer, public_url: &PublicUr
         if !store::mark_mailed(db, KeyId(key.id), clock.millis()).await? {
             continue;
         }
-        let account = accounts::store::find_whole(db, &key.username).await?;
+        let account = accounts::store::find(db, &key.username).await?;
         let Some(email) = account.and_then(|account| account.email) else {
             continue;
         };
@@ -39,7 +39,7 @@ async fn try_warn(db: &Db, clock: &Clock, mailer: &Mailer, public_url: &PublicUr
             ("name", &key.name),
             ("link", &link),
         ];
-        mailer.send(&Mail {
+        mailer.send(&Email {
             to: email,
             subject: SUBJECT.to_owned(),
             text: fill(TEXT, &values),

@@ -4,9 +4,9 @@
 //! second for the store ([`recent`](super::recent)), and taken back in when a server starts, so that starting anew
 //! is no way to a second quota.
 
-use super::shards::Shards;
+use super::sharded_map::ShardedMap;
 use super::shares::Visitor;
-use crate::limits::WINDOW;
+use crate::limits::WINDOW_MICROS;
 use crate::limits::window::{Verdict, Window};
 use std::collections::BTreeMap;
 use std::hash::{Hash, RandomState};
@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 
 /// Calls let through, by the number of the key's or account's id, the class, and the second since 1970 that had
 /// begun when they were over: a call counts as a little younger than it is, so it is never freed early.
-pub type Seconds = BTreeMap<(u128, u32, i64), u32>;
+pub type CallsPerSecond = BTreeMap<(u128, u32, i64), u32>;
 
 /// The windows of one server process.
 #[derive(Debug)]
 pub struct Limiter {
     epoch: Instant,
-    windows: Shards<(u128, u32), Mutex<Window>>,
+    windows: ShardedMap<(u128, u32), Mutex<Window>>,
     secret: RandomState,
 }
 
@@ -30,7 +30,7 @@ impl Limiter {
     pub fn new(epoch: Instant) -> Self {
         Self {
             epoch,
-            windows: Shards::default(),
+            windows: ShardedMap::default(),
             secret: RandomState::new(),
         }
     }
@@ -53,7 +53,7 @@ impl Limiter {
     }
 
     /// Adds what was let through since this was last asked; `millis` is the wall time at `now`.
-    pub fn take_unsaved(&self, now: Instant, millis: i64, seconds: &mut Seconds) {
+    pub fn take_unsaved(&self, now: Instant, millis: i64, seconds: &mut CallsPerSecond) {
         let now = self.micros(now);
         self.windows.each(|(key, class), window| {
             for moment in lock(window).take_unsaved() {
@@ -67,11 +67,11 @@ impl Limiter {
     /// Counts what was let through before this process began, at `millis` of wall time.
     ///
     /// A second that is still to come, as after the clock was set back, counts as now.
-    pub fn restore(&self, seconds: &Seconds, now: Instant, millis: i64) {
+    pub fn restore(&self, seconds: &CallsPerSecond, now: Instant, millis: i64) {
         let now = self.micros(now);
         for ((key, class, second), calls) in seconds {
             let age = u64::try_from(millis - second * 1_000).unwrap_or(0) * 1_000;
-            if age < WINDOW {
+            if age < WINDOW_MICROS {
                 lock(&self.windows.get((*key, *class))).restore(now - age, *calls as usize);
             }
         }
@@ -89,7 +89,7 @@ impl Limiter {
     /// Moments begin one window before the epoch, so that calls of the minute before it have one.
     fn micros(&self, now: Instant) -> u64 {
         let since = now.saturating_duration_since(self.epoch);
-        (since + Duration::from_micros(WINDOW)).as_micros() as u64
+        (since + Duration::from_micros(WINDOW_MICROS)).as_micros() as u64
     }
 }
 
@@ -101,6 +101,7 @@ fn lock(window: &Mutex<Window>) -> MutexGuard<'_, Window> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use platform::clock::Clock;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     const ANN: Visitor = Visitor(1);
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn keys_and_classes_have_windows_of_their_own() {
-        let epoch = Instant::now();
+        let epoch = Clock::default().instant();
         let limiter = Limiter::new(epoch);
         assert!(limiter.admit(1, 0, epoch, 1, ANN).admitted);
         assert!(!limiter.admit(1, 0, epoch, 1, ANN).admitted);
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_sweep_drops_what_is_idle_and_frees_nobody_early() {
-        let epoch = Instant::now();
+        let epoch = Clock::default().instant();
         let limiter = Limiter::new(epoch);
         let later = epoch + Duration::from_secs(30);
         limiter.admit(1, 0, epoch, 1, ANN);
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn calls_at_once_from_many_threads_pass_exactly_to_the_limit() {
-        let epoch = Instant::now();
+        let epoch = Clock::default().instant();
         let limiter = Limiter::new(epoch);
         let passed = AtomicU32::new(0);
         std::thread::scope(|scope| {
@@ -155,14 +156,14 @@ mod tests {
 
     #[test]
     fn what_was_let_through_is_handed_out_once_and_counts_in_the_next_process() {
-        let epoch = Instant::now();
+        let epoch = Clock::default().instant();
         let limiter = Limiter::new(epoch);
         for second in 0..3 {
             limiter.admit(7, 1, epoch + Duration::from_secs(second), 3, ANN);
         }
         let stop = epoch + Duration::from_secs(3);
         let unsaved = |limiter: &Limiter| {
-            let mut seconds = Seconds::new();
+            let mut seconds = CallsPerSecond::new();
             limiter.take_unsaved(stop, MILLIS + 3_000, &mut seconds);
             seconds
         };
@@ -187,9 +188,9 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_set_back_locks_nobody_out_for_longer_than_a_minute() {
-        let epoch = Instant::now();
+        let epoch = Clock::default().instant();
         let limiter = Limiter::new(epoch);
-        limiter.restore(&Seconds::from([((7, 1, 1_800_003_600), 3)]), epoch, MILLIS);
+        limiter.restore(&CallsPerSecond::from([((7, 1, 1_800_003_600), 3)]), epoch, MILLIS);
         assert!(
             !limiter
                 .admit(7, 1, epoch + Duration::from_secs(59), 3, ANN)

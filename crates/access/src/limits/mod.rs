@@ -2,7 +2,7 @@
 
 pub mod limiter;
 pub mod recent;
-pub mod shards;
+pub mod sharded_map;
 pub mod shares;
 pub mod window;
 
@@ -11,8 +11,8 @@ use serde::Deserialize;
 /// Length of the window in seconds.
 pub const WINDOW_SECONDS: u32 = 60;
 
-pub const SECOND: u64 = 1_000_000;
-pub const WINDOW: u64 = WINDOW_SECONDS as u64 * SECOND;
+pub const SECOND_MICROS: u64 = 1_000_000;
+pub const WINDOW_MICROS: u64 = WINDOW_SECONDS as u64 * SECOND_MICROS;
 
 /// The classes of calls that are counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@
 //! server counts its own calls alone.
 
 use super::Class;
-use super::limiter::Seconds;
+use super::limiter::CallsPerSecond;
 use platform::db::{Db, Tx, read, run};
 use uuid::Uuid;
 
@@ -15,11 +15,11 @@ const ADD: &str = "insert into recent_calls (counted_id, class, second, calls) v
 const SINCE: &str = "select counted_id, class, second, calls from recent_calls where second > $1";
 const PRUNE: &str = "delete from recent_calls where second <= $1";
 
-/// Seconds after which a call is of no interest any more; one more than the window, for those rounded up.
+/// CallsPerSecond after which a call is of no interest any more; one more than the window, for those rounded up.
 const KEPT: i64 = super::WINDOW_SECONDS as i64 + 1;
 
 /// Adds calls and forgets old ones. The calls come sorted, so that two servers lock rows in the same order.
-pub async fn add(tx: &mut Tx, seconds: &Seconds, now: i64) -> sqlx::Result<()> {
+pub async fn add(tx: &mut Tx, seconds: &CallsPerSecond, now: i64) -> sqlx::Result<()> {
     for ((counted, class, second), calls) in seconds {
         run!(&mut *tx, c => sqlx::query(ADD)
             .bind(Uuid::from_u128(*counted))
@@ -34,12 +34,12 @@ pub async fn add(tx: &mut Tx, seconds: &Seconds, now: i64) -> sqlx::Result<()> {
 }
 
 /// Drops the calls that are of no interest any more.
-pub fn forget_old(seconds: &mut Seconds, now: i64) {
+pub fn forget_old(seconds: &mut CallsPerSecond, now: i64) {
     seconds.retain(|(_, _, second), _| *second > now / 1_000 - KEPT);
 }
 
 /// The calls of the last minute.
-pub async fn list(db: &Db, now: i64) -> sqlx::Result<Seconds> {
+pub async fn list(db: &Db, now: i64) -> sqlx::Result<CallsPerSecond> {
     let since = now / 1_000 - KEPT;
     let rows: Vec<(Uuid, String, i64, i64)> =
         read!(db, c => sqlx::query_as(SINCE).bind(since).fetch_all(c).await)?;

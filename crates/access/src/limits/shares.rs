@@ -10,7 +10,7 @@
 //!
 //! Addresses are told apart by 255 slots under a secret of the process, so the memory for a key is bounded.
 
-use crate::limits::WINDOW;
+use crate::limits::WINDOW_MICROS;
 use std::hash::{BuildHasher, Hash};
 
 const SLOTS: usize = 256;
@@ -74,8 +74,8 @@ impl Shares {
             slots: [Slot::default(); SLOTS],
             active: Vec::new(),
             refused: 0,
-            turn_at: now + WINDOW,
-            over_at: now + 2 * WINDOW,
+            turn_at: now + WINDOW_MICROS,
+            over_at: now + 2 * WINDOW_MICROS,
         };
         callers.for_each(|visitor| shares.enter(visitor));
         shares
@@ -116,7 +116,7 @@ impl Shares {
         slot.refused = slot.refused.saturating_add(1);
         self.refused += 1;
         if counted as u64 + self.refused >= limit as u64 {
-            self.over_at = now + 2 * WINDOW;
+            self.over_at = now + 2 * WINDOW_MICROS;
         }
     }
 
@@ -144,7 +144,7 @@ impl Shares {
 
     /// Begins a new minute of refusals; those of the minute before still count.
     fn turn(&mut self, now: u64) {
-        let is_recent = now < self.turn_at + WINDOW;
+        let is_recent = now < self.turn_at + WINDOW_MICROS;
         for slot in &mut self.slots {
             slot.refused_before = if is_recent { slot.refused } else { 0 };
             slot.refused = 0;
@@ -152,7 +152,7 @@ impl Shares {
         self.refused = self.slots.iter().map(|slot| u64::from(slot.refused_before)).sum();
         self.active
             .retain(|place| self.slots[usize::from(*place)].asked() > 0);
-        self.turn_at = now + WINDOW;
+        self.turn_at = now + WINDOW_MICROS;
     }
 
     /// The calls of each visitor, this one among them. Where there are more visitors than calls, it is one.

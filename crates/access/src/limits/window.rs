@@ -6,7 +6,7 @@
 //! the limit with each call, so that a new limit holds from the next call on.
 
 use super::shares::{Shares, Visitor};
-use super::{SECOND, WINDOW, WINDOW_SECONDS};
+use super::{SECOND_MICROS, WINDOW_MICROS, WINDOW_SECONDS};
 use std::collections::VecDeque;
 
 /// The calls of one key and class that were let through within the last 60 seconds.
@@ -39,7 +39,7 @@ impl Call {
     }
 
     fn has_left(self, now: u64) -> bool {
-        self.moment() + WINDOW <= now
+        self.moment() + WINDOW_MICROS <= now
     }
 }
 
@@ -155,7 +155,9 @@ impl Window {
 
     fn seconds_until_gone(&self, index: usize, now: u64) -> u32 {
         self.admitted.get(index).map_or(WINDOW_SECONDS, |call| {
-            (call.moment() + WINDOW).saturating_sub(now).div_ceil(SECOND) as u32
+            (call.moment() + WINDOW_MICROS)
+                .saturating_sub(now)
+                .div_ceil(SECOND_MICROS) as u32
         })
     }
 }
@@ -169,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_first_call_leaves_the_rest_of_the_limit_and_resets_in_a_minute() {
-        let verdict = Window::default().admit(5 * SECOND, 500, ANN);
+        let verdict = Window::default().admit(5 * SECOND_MICROS, 500, ANN);
         assert_eq!(
             verdict,
             Verdict {
@@ -185,9 +187,9 @@ mod tests {
     fn the_call_after_the_last_one_allowed_is_refused_until_the_first_has_left() {
         let mut window = Window::default();
         for second in 0..3 {
-            assert!(window.admit(second * SECOND, 3, ANN).admitted);
+            assert!(window.admit(second * SECOND_MICROS, 3, ANN).admitted);
         }
-        let refused = window.admit(59 * SECOND + 1, 3, ANN);
+        let refused = window.admit(59 * SECOND_MICROS + 1, 3, ANN);
         assert_eq!(
             refused,
             Verdict {
@@ -197,17 +199,17 @@ mod tests {
                 retry_after: 1
             }
         );
-        assert!(!window.admit(60 * SECOND - 1, 3, ANN).admitted);
-        assert!(window.admit(60 * SECOND, 3, ANN).admitted);
+        assert!(!window.admit(60 * SECOND_MICROS - 1, 3, ANN).admitted);
+        assert!(window.admit(60 * SECOND_MICROS, 3, ANN).admitted);
     }
 
     #[test]
     fn a_lowered_limit_waits_for_the_call_that_blocks_and_not_for_the_oldest() {
         let mut window = Window::default();
         for second in 0..10 {
-            assert!(window.admit(second * SECOND, 10, ANN).admitted);
+            assert!(window.admit(second * SECOND_MICROS, 10, ANN).admitted);
         }
-        let refused = window.admit(10 * SECOND, 2, ANN);
+        let refused = window.admit(10 * SECOND_MICROS, 2, ANN);
         assert_eq!(
             refused,
             Verdict {
@@ -217,7 +219,7 @@ mod tests {
                 retry_after: 58
             }
         );
-        assert!(window.admit(68 * SECOND, 2, ANN).admitted);
+        assert!(window.admit(68 * SECOND_MICROS, 2, ANN).admitted);
     }
 
     #[test]
@@ -245,10 +247,10 @@ mod tests {
     #[test]
     fn a_clock_read_out_of_order_frees_nothing_early() {
         let mut window = Window::default();
-        assert!(window.admit(10 * SECOND, 2, ANN).admitted);
-        assert!(window.admit(9 * SECOND, 2, ANN).admitted);
-        assert!(!window.admit(69 * SECOND, 2, ANN).admitted);
-        assert!(window.admit(70 * SECOND, 2, ANN).admitted);
+        assert!(window.admit(10 * SECOND_MICROS, 2, ANN).admitted);
+        assert!(window.admit(9 * SECOND_MICROS, 2, ANN).admitted);
+        assert!(!window.admit(69 * SECOND_MICROS, 2, ANN).admitted);
+        assert!(window.admit(70 * SECOND_MICROS, 2, ANN).admitted);
     }
 
     #[test]
@@ -256,18 +258,18 @@ mod tests {
         let mut window = Window::default();
         assert!(window.is_idle(0));
         window.admit(0, 5, ANN);
-        assert!(!window.is_idle(WINDOW - 1));
-        assert!(window.is_idle(WINDOW));
+        assert!(!window.is_idle(WINDOW_MICROS - 1));
+        assert!(window.is_idle(WINDOW_MICROS));
     }
 
     /// Pauses that fall on and around the edges of the window as well as anywhere inside it.
     fn pause() -> impl Strategy<Value = u64> {
         prop_oneof![
             3 => Just(0),
-            4 => 1..3 * SECOND,
-            2 => 0..20 * SECOND,
-            1 => WINDOW - 2..WINDOW + 2,
-            1 => (0..70_u64).prop_map(|seconds| seconds * SECOND),
+            4 => 1..3 * SECOND_MICROS,
+            2 => 0..20 * SECOND_MICROS,
+            1 => WINDOW_MICROS - 2..WINDOW_MICROS + 2,
+            1 => (0..70_u64).prop_map(|seconds| seconds * SECOND_MICROS),
         ]
     }
 
@@ -288,15 +290,15 @@ mod tests {
             let mut now = 0;
             for (pause, limit) in calls {
                 now += pause;
-                let counted = |log: &[u64]| log.iter().filter(|&&moment| moment + WINDOW > now).count();
+                let counted = |log: &[u64]| log.iter().filter(|&&moment| moment + WINDOW_MICROS > now).count();
                 let verdict = window.admit(now, limit, ANN);
                 prop_assert_eq!(verdict.admitted, counted(&log) < limit as usize);
                 if verdict.admitted {
                     log.push(now);
                 }
                 prop_assert_eq!(verdict.remaining as usize, (limit as usize).saturating_sub(counted(&log)));
-                let oldest = log.iter().find(|&&moment| moment + WINDOW > now);
-                let expected = oldest.map_or(60, |moment| (moment + WINDOW - now).div_ceil(SECOND));
+                let oldest = log.iter().find(|&&moment| moment + WINDOW_MICROS > now);
+                let expected = oldest.map_or(60, |moment| (moment + WINDOW_MICROS - now).div_ceil(SECOND_MICROS));
                 prop_assert_eq!(u64::from(verdict.resets_in), expected);
             }
         }
@@ -313,7 +315,7 @@ mod tests {
                 }
             }
             for (index, start) in log.iter().enumerate() {
-                let within = log[index..].iter().filter(|&&moment| moment < start + WINDOW).count();
+                let within = log[index..].iter().filter(|&&moment| moment < start + WINDOW_MICROS).count();
                 prop_assert!(within <= limit as usize);
             }
         }
@@ -329,7 +331,7 @@ mod tests {
                     prop_assert_eq!(verdict.retry_after, 0);
                 } else if limit > 0 {
                     prop_assert!((1..=60).contains(&verdict.retry_after));
-                    now += u64::from(verdict.retry_after) * SECOND;
+                    now += u64::from(verdict.retry_after) * SECOND_MICROS;
                     prop_assert!(window.admit(now, limit, ANN).admitted);
                 }
             }

@@ -6,4 +6,4 @@ pub mod origin;
 pub mod store;
 
 pub use admit::admit;
-pub use origin::{Origin, ReturnAddress};
+pub use origin::{Origin, ReturnUrl};

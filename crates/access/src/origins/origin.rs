@@ -21,14 +21,14 @@ pub struct Origin(String);
 /// Why a text is no origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("write https:// and a host, as in https://shop.example.org; http:// only for localhost")]
-pub struct NoOrigin;
+pub struct InvalidOrigin;
 
 impl Origin {
     /// Reads an origin as people type it: a slash may stand at its end, but no path.
-    pub fn parse(text: &str) -> Result<Origin, NoOrigin> {
+    pub fn parse(text: &str) -> Result<Origin, InvalidOrigin> {
         let text = text.trim();
         let text = text.strip_suffix('/').unwrap_or(text);
-        Origin::read(text).ok_or(NoOrigin)
+        Origin::read(text).ok_or(InvalidOrigin)
     }
 
     fn read(text: &str) -> Option<Origin> {
@@ -90,16 +90,16 @@ fn is_host(host: &str) -> bool {
 
 /// An address under an origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReturnAddress {
+pub struct ReturnUrl {
     origin: Origin,
     /// Path, query and fragment.
     rest: String,
 }
 
-impl ReturnAddress {
+impl ReturnUrl {
     /// Reads a whole address. Only plain ASCII without quotes, brackets and backslashes: all else comes
     /// percent-encoded from whoever means well.
-    pub fn parse(text: &str) -> Option<ReturnAddress> {
+    pub fn parse(text: &str) -> Option<ReturnUrl> {
         let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&byte);
         if text.len() > LONGEST || !text.bytes().all(is_plain) {
             return None;
@@ -108,7 +108,7 @@ impl ReturnAddress {
         let end = text[host..]
             .find(['/', '?', '#'])
             .map_or(text.len(), |at| host + at);
-        Some(ReturnAddress {
+        Some(ReturnUrl {
             origin: Origin::read(&text[..end])?,
             rest: text[end..].to_owned(),
         })
@@ -184,7 +184,7 @@ mod tests {
             "javascript://shop.example.org",
             "https:shop.example.org",
         ] {
-            assert_eq!(Origin::parse(typed), Err(NoOrigin), "{typed}");
+            assert_eq!(Origin::parse(typed), Err(InvalidOrigin), "{typed}");
         }
     }
 
@@ -213,10 +213,10 @@ mod tests {
             "https://shop.example.org:https@evil.example",
             "",
         ] {
-            assert_eq!(ReturnAddress::parse(hostile), None, "{hostile}");
+            assert_eq!(ReturnUrl::parse(hostile), None, "{hostile}");
         }
         let far = format!("https://shop.example.org/{}", "x".repeat(LONGEST));
-        assert_eq!(ReturnAddress::parse(&far), None);
+        assert_eq!(ReturnUrl::parse(&far), None);
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
             ("https://a.example/x?y=1&#z?", "https://a.example/x?y=1&", "#z?"),
             ("https://a.example#z", "https://a.example/?", "#z"),
         ] {
-            let address = ReturnAddress::parse(address).unwrap();
+            let address = ReturnUrl::parse(address).unwrap();
             assert_eq!(address.with(&parameters), format!("{before}{added}{after}"));
         }
     }
@@ -242,7 +242,7 @@ mod tests {
             text in "https?:[/\\\\]{0,3}[a-z@:.0-9%\\\\]{0,20}[/?#]?[ -~]{0,20}",
             value in any::<String>(),
         ) {
-            if let Some(address) = ReturnAddress::parse(&text) {
+            if let Some(address) = ReturnUrl::parse(&text) {
                 let whole = address.with(&[("gift_id", &value)]);
                 let rest = whole.strip_prefix(address.origin().as_str());
                 prop_assert!(rest.is_some_and(|rest| rest.starts_with('/')), "{}", whole);

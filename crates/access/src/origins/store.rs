@@ -16,9 +16,9 @@ pub const MAX_ORIGINS: i64 = 20;
 
 /// What became of an origin that was to be registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Added {
-    New,
-    Known,
+pub enum InsertOutcome {
+    Inserted,
+    AlreadyRegistered,
     /// The account has as many as it may.
     TooMany,
 }
@@ -35,7 +35,7 @@ pub async fn has(db: &Db, origin: &Origin) -> sqlx::Result<bool> {
 }
 
 /// Registers an origin for an account.
-pub async fn insert(db: &Db, account: AccountId, origin: &Origin, now: i64) -> sqlx::Result<Added> {
+pub async fn insert(db: &Db, account: AccountId, origin: &Origin, now: i64) -> sqlx::Result<InsertOutcome> {
     let mut tx = db.write().await?;
     let touched = run!(&mut tx, c => sqlx::query(INSERT)
         .bind(account.0)
@@ -46,9 +46,9 @@ pub async fn insert(db: &Db, account: AccountId, origin: &Origin, now: i64) -> s
         .map(|done| done.rows_affected()))?;
     let count: i64 = run!(&mut tx, c => sqlx::query_scalar(COUNT).bind(account.0).fetch_one(c).await)?;
     match (touched, count > MAX_ORIGINS) {
-        (0, _) => Ok(Added::Known),
-        (_, true) => Ok(Added::TooMany),
-        (_, false) => tx.commit().await.map(|()| Added::New),
+        (0, _) => Ok(InsertOutcome::AlreadyRegistered),
+        (_, true) => Ok(InsertOutcome::TooMany),
+        (_, false) => tx.commit().await.map(|()| InsertOutcome::Inserted),
     }
 }
 

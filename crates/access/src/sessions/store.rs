@@ -1,8 +1,8 @@
 //! The SQL of sessions.
 
 use super::{IDLE_LIMIT, SignedIn};
-use crate::accounts::proof::Proof;
-use crate::accounts::store::hold;
+use crate::accounts::store::lock;
+use crate::accounts::verified_password::VerifiedPassword;
 use platform::db::{Db, read, run};
 use platform::ids::AccountId;
 use uuid::Uuid;
@@ -61,9 +61,15 @@ pub async fn list(db: &Db, account: AccountId) -> sqlx::Result<Vec<StoredSession
 }
 
 /// Begins a session, and forgets those that ended by themselves. False where what was proven is the password no more.
-pub async fn insert(db: &Db, hash: [u8; 32], proof: &Proof, agent: &str, now: i64) -> sqlx::Result<bool> {
+pub async fn insert(
+    db: &Db,
+    hash: [u8; 32],
+    proof: &VerifiedPassword,
+    agent: &str,
+    now: i64,
+) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    if !hold(&mut tx, proof).await? {
+    if !lock(&mut tx, proof).await? {
         return Ok(false);
     }
     let oldest = now - IDLE_LIMIT.as_millis() as i64;

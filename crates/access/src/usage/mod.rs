@@ -5,21 +5,21 @@
 //! them that it turned away (429); `errors` those that ended in any other status from 400 on, the caller's mistakes and
 //! ours alike.
 
-pub mod saving;
+pub mod saver;
 pub mod store;
 
 use crate::limits::Class;
-use crate::limits::shards::Shards;
+use crate::limits::sharded_map::ShardedMap;
 use platform::ids::KeyId;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use uuid::Uuid;
 
 /// An hour in milliseconds.
-pub const HOUR: i64 = 3_600_000;
+pub const HOUR_MILLIS: i64 = 3_600_000;
 
 /// How long hours are kept: 90 days.
-pub const KEPT: i64 = 90 * 24 * HOUR;
+pub const RETENTION_MILLIS: i64 = 90 * 24 * HOUR_MILLIS;
 
 /// A number of calls, and what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,12 +42,12 @@ type Slot = (KeyId, i64, Class);
 
 /// What was counted since the last look, with the moment of the last call; sorted, so that two servers lock rows in
 /// the same order.
-pub type Unsaved = BTreeMap<(KeyId, i64, &'static str), (Counts, i64)>;
+pub type UnsavedCounts = BTreeMap<(KeyId, i64, &'static str), (Counts, i64)>;
 
 /// The counts that the store has not heard of yet.
 #[derive(Debug, Default)]
 pub struct Usage {
-    slots: Shards<Slot, Counter>,
+    slots: ShardedMap<Slot, Counter>,
 }
 
 #[derive(Debug, Default)]
@@ -120,7 +120,7 @@ impl Usage {
     }
 
     /// Adds what was counted since this was last asked; hours that are over are let go of.
-    pub fn take_unsaved(&self, now: i64, unsaved: &mut Unsaved) {
+    pub fn take_unsaved(&self, now: i64, unsaved: &mut UnsavedCounts) {
         self.slots.each(|(key, hour, class), counter| {
             let counts = counter.take();
             if counts != Counts::default() {
@@ -137,7 +137,7 @@ impl Usage {
 
 /// The start of the hour of a moment.
 pub fn hour_of(millis: i64) -> i64 {
-    millis - millis.rem_euclid(HOUR)
+    millis - millis.rem_euclid(HOUR_MILLIS)
 }
 
 /// One hour of one key and class.
@@ -157,8 +157,8 @@ mod tests {
     const KEY: KeyId = KeyId(Uuid::from_u128(7));
     const NOW: i64 = 1_800_000_000_000;
 
-    fn unsaved(usage: &Usage, now: i64) -> Unsaved {
-        let mut unsaved = Unsaved::new();
+    fn unsaved(usage: &Usage, now: i64) -> UnsavedCounts {
+        let mut unsaved = UnsavedCounts::new();
         usage.take_unsaved(now, &mut unsaved);
         unsaved
     }
@@ -184,18 +184,18 @@ mod tests {
         for (class, at) in [
             (Class::Search, NOW),
             (Class::Details, NOW),
-            (Class::Search, NOW + HOUR),
+            (Class::Search, NOW + HOUR_MILLIS),
         ] {
             usage.count(KEY, class, Outcome::Success, at);
         }
-        assert_eq!(unsaved(&usage, NOW + HOUR).len(), 3);
+        assert_eq!(unsaved(&usage, NOW + HOUR_MILLIS).len(), 3);
         assert_eq!(usage.slots.len(), 1);
     }
 
     #[test]
     fn what_waits_to_be_saved_adds_up() {
         let usage = Usage::default();
-        let mut waiting = Unsaved::new();
+        let mut waiting = UnsavedCounts::new();
         for (status, at) in [(200, NOW + 9), (404, NOW + 3)] {
             usage.count(KEY, Class::Browse, Outcome::of_status(status), at);
             usage.take_unsaved(NOW, &mut waiting);

@@ -1,6 +1,6 @@
 //! The SQL of usage.
 
-use super::{Counts, Hour, KEPT, Unsaved, hour_of};
+use super::{Counts, Hour, RETENTION_MILLIS, UnsavedCounts, hour_of};
 use platform::db::{Db, Tx, read, run};
 use platform::ids::{AccountId, KeyId};
 use uuid::Uuid;
@@ -30,7 +30,7 @@ type HourRow = (Uuid, i64, String, i64, i64, i64);
 type TotalRow = (Uuid, i64, i64, i64);
 
 /// Adds what a server counted.
-pub async fn add(tx: &mut Tx, unsaved: &Unsaved) -> sqlx::Result<()> {
+pub async fn add(tx: &mut Tx, unsaved: &UnsavedCounts) -> sqlx::Result<()> {
     for ((key, hour, class), (counts, last_at)) in unsaved {
         run!(&mut *tx, c => sqlx::query(ADD)
             .bind(key.0)
@@ -49,7 +49,7 @@ pub async fn add(tx: &mut Tx, unsaved: &Unsaved) -> sqlx::Result<()> {
 
 /// Removes the hours that are older than 90 days.
 pub async fn prune(tx: &mut Tx, now: i64) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(PRUNE).bind(hour_of(now - KEPT)).execute(c).await.map(|_| ()))
+    run!(tx, c => sqlx::query(PRUNE).bind(hour_of(now - RETENTION_MILLIS)).execute(c).await.map(|_| ()))
 }
 
 /// The hours of one key that began at `since` or later, the oldest first. Hours without a call have no row.

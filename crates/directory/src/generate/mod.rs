@@ -4,35 +4,35 @@
 //! its EIN on how many rows there are, because EINs rise through the whole range in any file. The quirks of the
 //! real files are there: many bodies of one name, blanks, broken codes, second name lines that say nothing.
 
-mod dice;
 mod names;
 mod places;
+mod rng;
 mod row;
 mod words;
 
 use std::io::{self, Write};
 
-use self::dice::Dice;
+use self::rng::Rng;
 use self::row::Rows;
 use crate::import::bmf::HEADER;
 
 /// More rows would not find an EIN of their own.
-pub const MOST_ROWS: u64 = 900_000_000;
+pub const MAX_ROWS: u64 = 900_000_000;
 
 const BLOCK: usize = 256 * 1024;
 
 /// Writes a file of `count` rows.
 pub fn generate(count: u64, seed: u64, mut out: impl Write) -> io::Result<()> {
-    if count > MOST_ROWS {
-        let fault = format!("there are EINs for at most {MOST_ROWS} rows; ask for fewer");
+    if count > MAX_ROWS {
+        let fault = format!("there are EINs for at most {MAX_ROWS} rows; ask for fewer");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, fault));
     }
     let mut rows = Rows::new();
     let mut block = HEADER.join(",") + "\r\n";
     for row in 0..count {
-        let mut dice = Dice::for_row(seed, row);
-        let ein = ein(row, count, &mut dice);
-        rows.write(ein, &mut dice, &mut block);
+        let mut rng = Rng::for_row(seed, row);
+        let ein = ein(row, count, &mut rng);
+        rows.write(ein, &mut rng, &mut block);
         if block.len() >= BLOCK {
             out.write_all(block.as_bytes())?;
             block.clear();
@@ -43,14 +43,14 @@ pub fn generate(count: u64, seed: u64, mut out: impl Write) -> io::Result<()> {
 }
 
 /// Each row draws from a stretch of its own, so that EINs rise and never meet. One in twenty starts with 0.
-fn ein(row: u64, count: u64, dice: &mut Dice) -> u64 {
+fn ein(row: u64, count: u64, rng: &mut Rng) -> u64 {
     let low = count / 20;
     let (first, range, place, places) = match row.checked_sub(low) {
         None => (10_000_000, 90_000_000, row, low),
         Some(place) => (100_000_000, 900_000_000, place, count - low),
     };
     let stretch = range / places;
-    first + place * stretch + dice.below(stretch)
+    first + place * stretch + rng.below(stretch)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Names out of patterns: `{town} HISTORICAL SOCIETY`, `{given} {family} FOUNDATION`.
 
-use super::dice::{Dice, Weighted};
 use super::places::{Place, Places};
+use super::rng::{Rng, Weighted};
 use super::words::{Composed, Entry, Lists, lines, number, table};
 
 const FAMILIES: u64 = 1 << 18;
@@ -141,7 +141,7 @@ impl Names {
     /// Draws a name and a second name line, and says what kind of body bears them.
     pub fn draw(
         &self,
-        dice: &mut Dice,
+        rng: &mut Rng,
         at: &Place,
         places: &Places,
         name: &mut String,
@@ -153,20 +153,20 @@ impl Names {
             names: self,
             places,
             at,
-            dice,
+            rng,
             ntee: None,
         };
-        let kind = if writer.dice.chance(CHAPTERS) {
-            let (kind, pattern, second_pattern) = self.orders.draw(writer.dice);
+        let kind = if writer.rng.chance(CHAPTERS) {
+            let (kind, pattern, second_pattern) = self.orders.draw(writer.rng);
             writer.write(pattern, name);
-            if writer.dice.chance(9_700) {
+            if writer.rng.chance(9_700) {
                 writer.write(second_pattern, second);
             }
             *kind
         } else {
-            let (kind, inc, pattern) = self.patterns.draw(writer.dice);
+            let (kind, inc, pattern) = self.patterns.draw(writer.rng);
             writer.write_named(pattern, *inc, name);
-            if writer.dice.chance(SECOND_NAMES) {
+            if writer.rng.chance(SECOND_NAMES) {
                 writer.write_second_name(second);
             }
             *kind
@@ -178,10 +178,10 @@ impl Names {
     }
 
     /// Writes the name of a person whom nobody has met.
-    pub fn write_person(&self, dice: &mut Dice, out: &mut String) {
-        out.push_str(dice.front_of::<&str>(&self.given));
+    pub fn write_person(&self, rng: &mut Rng, out: &mut String) {
+        out.push_str(rng.choose_skewed::<&str>(&self.given));
         out.push(' ');
-        self.families.write(dice.rank(FAMILIES, 64), out);
+        self.families.write(rng.rank(FAMILIES, 64), out);
     }
 }
 
@@ -190,17 +190,17 @@ struct Writer<'a> {
     names: &'a Names,
     places: &'a Places,
     at: &'a Place,
-    dice: &'a mut Dice,
+    rng: &'a mut Rng,
     ntee: Option<&'static str>,
 }
 
 impl Writer<'_> {
     fn write_named(&mut self, pattern: &[Piece], inc: u64, out: &mut String) {
-        if self.dice.chance(150) && !matches!(pattern[0], Piece::Text(text) if text.starts_with("THE ")) {
+        if self.rng.chance(150) && !matches!(pattern[0], Piece::Text(text) if text.starts_with("THE ")) {
             out.push_str("THE ");
         }
         self.write(pattern, out);
-        match self.dice.below(10_000) {
+        match self.rng.below(10_000) {
             thrown if thrown < inc * 100 => out.push_str(" INC"),
             9_600..9_730 => out.push_str(" INCORPORATED"),
             9_730..9_860 => out.push_str(" CORPORATION"),
@@ -211,12 +211,12 @@ impl Writer<'_> {
     }
 
     fn write_second_name(&mut self, out: &mut String) {
-        if self.dice.chance(300) {
-            out.push_str(self.dice.one_of::<&str>(&NOISE));
+        if self.rng.chance(300) {
+            out.push_str(self.rng.choose::<&str>(&NOISE));
         } else {
             let patterns = &self.names.seconds;
             let ntee = self.ntee;
-            let pattern = self.dice.one_of(patterns);
+            let pattern = self.rng.choose(patterns);
             self.write(pattern, out);
             self.ntee = ntee;
         }
@@ -233,33 +233,33 @@ impl Writer<'_> {
             Piece::Text(text) => out.push_str(text),
             Piece::List(list) => self.write_entry(list, out),
             Piece::City => out.push_str(&self.at.city),
-            Piece::Town if self.dice.chance(4_000) => out.push_str(&self.at.city),
-            Piece::Town => self.places.write_town(self.dice, out),
+            Piece::Town if self.rng.chance(4_000) => out.push_str(&self.at.city),
+            Piece::Town => self.places.write_town(self.rng, out),
             Piece::State if self.at.state.is_empty() => out.push_str(&self.at.city),
             Piece::State => out.push_str(self.at.state_name),
             Piece::Region => self.write_region(out),
             Piece::School => self.write_school(out),
             Piece::County => {
-                self.names.families.write(self.dice.rank(COUNTIES, 64), out);
+                self.names.families.write(self.rng.rank(COUNTIES, 64), out);
                 out.push_str(" COUNTY");
             }
-            Piece::Family => self.names.families.write(self.dice.rank(FAMILIES, 64), out),
-            Piece::Given => out.push_str(self.dice.front_of::<&str>(&self.names.given)),
-            Piece::Coined => self.names.coined.write(self.dice.rank(COINED, 256), out),
+            Piece::Family => self.names.families.write(self.rng.rank(FAMILIES, 64), out),
+            Piece::Given => out.push_str(self.rng.choose_skewed::<&str>(&self.names.given)),
+            Piece::Coined => self.names.coined.write(self.rng.rank(COINED, 256), out),
             Piece::Letter => self.write_letters(1, out),
             Piece::Acronym => {
-                let letters = 3 + self.dice.below(3);
+                let letters = 3 + self.rng.below(3);
                 self.write_letters(letters, out);
             }
-            Piece::Number => out.push_str(&(1 + self.dice.rank(1 << 14, 64)).to_string()),
-            Piece::LongNumber => out.push_str(&(10_000 + self.dice.below(4_990_000)).to_string()),
+            Piece::Number => out.push_str(&(1 + self.rng.rank(1 << 14, 64)).to_string()),
+            Piece::LongNumber => out.push_str(&(10_000 + self.rng.below(4_990_000)).to_string()),
         }
     }
 
     fn write_entry(&mut self, list: usize, out: &mut String) {
         let names = self.names;
         let list = &names.lists[list];
-        let (pattern, ntee) = self.dice.front_of(list);
+        let (pattern, ntee) = self.rng.choose_skewed(list);
         self.ntee = ntee.or(self.ntee);
         self.write(pattern, out);
     }
@@ -275,29 +275,29 @@ impl Writer<'_> {
             "NORTHERN ",
             "SOUTHERN ",
         ];
-        match self.dice.below(10) {
+        match self.rng.below(10) {
             0..4 => out.push_str(&self.at.city),
             4..6 => self.write_piece(Piece::County, out),
             6..8 => self.write_piece(Piece::State, out),
             _ => {
-                out.push_str(self.dice.front_of::<&str>(&SIDES));
+                out.push_str(self.rng.choose_skewed::<&str>(&SIDES));
                 out.push_str(&self.at.city);
             }
         }
     }
 
     fn write_school(&mut self, out: &mut String) {
-        match self.dice.below(10) {
+        match self.rng.below(10) {
             0..6 => self.write_piece(Piece::Town, out),
             6..8 => self.write_piece(Piece::Family, out),
-            _ => self.names.write_person(self.dice, out),
+            _ => self.names.write_person(self.rng, out),
         }
         out.push(' ');
         self.write_entry(self.names.grades, out);
     }
 
     fn write_letters(&mut self, count: u64, out: &mut String) {
-        out.extend((0..count).map(|_| char::from(b'A' + self.dice.below(26) as u8)));
+        out.extend((0..count).map(|_| char::from(b'A' + self.rng.below(26) as u8)));
     }
 }
 

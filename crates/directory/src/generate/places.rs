@@ -1,6 +1,6 @@
 //! Where made-up bodies sit: real cities by their weight, made-up towns of every state, and a few abroad.
 
-use super::dice::{Dice, Weighted};
+use super::rng::{Rng, Weighted};
 use super::words::{Composed, Entry, number, table};
 
 /// Towns that are made up; a town has the same name, state and ZIP code in every row.
@@ -81,23 +81,23 @@ impl Places {
     }
 
     /// Draws a place into `place`, whose buffer is used again.
-    pub fn draw(&self, dice: &mut Dice, place: &mut Place) {
+    pub fn draw(&self, rng: &mut Rng, place: &mut Place) {
         place.city.clear();
-        match dice.below(1000) {
+        match rng.below(1000) {
             0..3 => {
-                place.city.push_str(dice.front_of(&self.abroad).text);
+                place.city.push_str(rng.choose_skewed(&self.abroad).text);
                 (place.state, place.state_name, place.zip) = ("", "", 0);
             }
             3..520 => {
-                let city = self.cities.draw(dice);
+                let city = self.cities.draw(rng);
                 let state = self.states.find(|state| state.code == city.state);
                 place.city.push_str(city.name);
                 (place.state, place.state_name) = (city.state, state.map_or(city.name, |state| state.name));
-                place.zip = city.zip * 100 + 1 + dice.rank(60, 8);
+                place.zip = city.zip * 100 + 1 + rng.rank(60, 8);
             }
             _ => {
-                let town = dice.rank(TOWNS, 256);
-                let mut fixed = Dice::for_row(TOWN_SALT, town);
+                let town = rng.rank(TOWNS, 256);
+                let mut fixed = Rng::for_row(TOWN_SALT, town);
                 let state = self.states.draw(&mut fixed);
                 self.towns.write(town, &mut place.city);
                 (place.state, place.state_name) = (state.code, state.name);
@@ -108,8 +108,8 @@ impl Places {
     }
 
     /// Writes the name of some town.
-    pub fn write_town(&self, dice: &mut Dice, out: &mut String) {
-        self.towns.write(dice.rank(NAMED_AFTER_TOWNS, 512), out);
+    pub fn write_town(&self, rng: &mut Rng, out: &mut String) {
+        self.towns.write(rng.rank(NAMED_AFTER_TOWNS, 512), out);
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
         let mut abroad = 0;
         let mut three_digits: HashMap<(String, &str), Vec<u64>> = HashMap::new();
         for row in 0..20_000 {
-            places.draw(&mut Dice::for_row(5, row), &mut place);
+            places.draw(&mut Rng::for_row(5, row), &mut place);
             if place.state.is_empty() {
                 assert_eq!(place.zip, 0);
                 abroad += 1;

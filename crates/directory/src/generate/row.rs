@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::dice::Dice;
 use super::names::{Kind, Names};
 use super::places::{Place, Places};
+use super::rng::Rng;
 use super::words::{Entry, Lists};
 
 /// NTEE codes that are in no table, as one row in 250 has one.
@@ -53,10 +53,10 @@ impl Rows {
     }
 
     /// Appends one line.
-    pub fn write(&mut self, ein: u64, dice: &mut Dice, out: &mut String) {
-        self.places.draw(dice, &mut self.place);
+    pub fn write(&mut self, ein: u64, rng: &mut Rng, out: &mut String) {
+        self.places.draw(rng, &mut self.place);
         let kind = self.names.draw(
-            dice,
+            rng,
             &self.place,
             &self.places,
             &mut self.name,
@@ -65,44 +65,44 @@ impl Rows {
         let _ = write!(out, "{ein:09},");
         push_field(&self.name, out);
         out.push(',');
-        if dice.chance(6_000) {
+        if rng.chance(6_000) {
             out.push_str("% ");
-            self.names.write_person(dice, out);
+            self.names.write_person(rng, out);
         }
         out.push(',');
-        self.write_street(dice, out);
+        self.write_street(rng, out);
         let Place { city, state, zip, .. } = &self.place;
-        let four = if state.is_empty() || dice.chance(200) {
+        let four = if state.is_empty() || rng.chance(200) {
             0
         } else {
-            1 + dice.below(9_999)
+            1 + rng.below(9_999)
         };
         let _ = write!(out, ",{city},{state},{zip:05}-{four:04}");
-        write_facts(&kind, state.is_empty(), dice, out);
-        write_ntee(&kind, dice, out);
+        write_facts(&kind, state.is_empty(), rng, out);
+        write_ntee(&kind, rng, out);
         out.push(',');
         push_field(&self.second_name, out);
         out.push_str("\r\n");
     }
 
-    fn write_street(&self, dice: &mut Dice, out: &mut String) {
-        if dice.chance(2_800) {
-            let _ = write!(out, "PO BOX {}", 1 + dice.rank(1 << 14, 64));
+    fn write_street(&self, rng: &mut Rng, out: &mut String) {
+        if rng.chance(2_800) {
+            let _ = write!(out, "PO BOX {}", 1 + rng.rank(1 << 14, 64));
             return;
         }
-        let street = dice.front_of(&self.streets).text;
-        let way = dice.front_of(&self.ways).text;
-        let _ = write!(out, "{} {street} {way}", 1 + dice.rank(1 << 14, 64));
-        if dice.chance(1_200) {
-            let _ = write!(out, " STE {}", 1 + dice.below(900));
+        let street = rng.choose_skewed(&self.streets).text;
+        let way = rng.choose_skewed(&self.ways).text;
+        let _ = write!(out, "{} {street} {way}", 1 + rng.rank(1 << 14, 64));
+        if rng.chance(1_200) {
+            let _ = write!(out, " STE {}", 1 + rng.below(900));
         }
     }
 }
 
-fn write_facts(kind: &Kind, abroad: bool, dice: &mut Dice, out: &mut String) {
+fn write_facts(kind: &Kind, abroad: bool, rng: &mut Rng, out: &mut String) {
     let chapter = kind.group != "0000";
     let private = matches!(kind.foundation, "02" | "03" | "04");
-    let affiliation = match dice.below(100) {
+    let affiliation = match rng.below(100) {
         0 => 0,
         1 if chapter => 6,
         _ if chapter => 9,
@@ -111,28 +111,28 @@ fn write_facts(kind: &Kind, abroad: bool, dice: &mut Dice, out: &mut String) {
     let classification = match (kind.subsection, kind.foundation) {
         (3, "10") => 7000,
         (3, "11") => 2000,
-        (3, _) => *dice.front_of(&[1000, 2000, 1200, 1700]),
-        _ => *dice.front_of(&[1000, 2000, 3000]),
+        (3, _) => *rng.choose_skewed(&[1000, 2000, 1200, 1700]),
+        _ => *rng.choose_skewed(&[1000, 2000, 3000]),
     };
     let deductibility = match kind.subsection {
         3 | 13 | 19 if abroad => 4,
         3 | 13 | 19 => 1,
-        8 | 10 if dice.chance(5_000) => 1,
+        8 | 10 if rng.chance(5_000) => 1,
         2 => 0,
         _ => 2,
     };
-    let organization = if private && dice.chance(3_000) {
+    let organization = if private && rng.chance(3_000) {
         2
     } else {
-        [1, 5][usize::from(dice.chance(2_200))]
+        [1, 5][usize::from(rng.chance(2_200))]
     };
-    let status = match dice.below(1000) {
+    let status = match rng.below(1000) {
         0 => "02",
         1..4 => "12",
         4 => "25",
         _ => "01",
     };
-    let closes = *dice.front_of(&[12, 6, 12, 9, 8, 3, 5, 7, 4, 10, 1, 11, 2]);
+    let closes = *rng.choose_skewed(&[12, 6, 12, 9, 8, 3, 5, 7, 4, 10, 1, 11, 2]);
     let Kind {
         subsection,
         foundation,
@@ -140,20 +140,20 @@ fn write_facts(kind: &Kind, abroad: bool, dice: &mut Dice, out: &mut String) {
         ..
     } = kind;
     let _ = write!(out, ",{group},{subsection:02},{affiliation},{classification},");
-    write_ruling(dice, out);
-    let activity = if dice.chance(6_200) {
+    write_ruling(rng, out);
+    let activity = if rng.chance(6_200) {
         0
     } else {
-        dice.below(999) * 1_000_000
+        rng.below(999) * 1_000_000
     };
     let _ = write!(
         out,
         ",{deductibility},{foundation},{activity:09},{organization},{status},"
     );
-    if !dice.chance(2_100) {
-        let _ = write!(out, "{}{closes:02}", 2024 - dice.rank(9, 1) + dice.below(2));
+    if !rng.chance(2_100) {
+        let _ = write!(out, "{}{closes:02}", 2024 - rng.rank(9, 1) + rng.below(2));
     }
-    let money = money(kind, dice);
+    let money = money(kind, rng);
     let filing = match (kind.foundation, money.income) {
         ("10", _) => "06",
         (_, Some(50_001..)) => "01",
@@ -177,19 +177,19 @@ fn write_facts(kind: &Kind, abroad: bool, dice: &mut Dice, out: &mut String) {
 }
 
 /// Young bodies are many, old ones few; the oldest rulings date from before the war.
-fn write_ruling(dice: &mut Dice, out: &mut String) {
-    if dice.chance(70) {
+fn write_ruling(rng: &mut Rng, out: &mut String) {
+    if rng.chance(70) {
         out.push_str("000000");
     } else {
-        let _ = write!(out, "{}{:02}", 2025 - dice.rank(95, 8), 1 + dice.below(12));
+        let _ = write!(out, "{}{:02}", 2025 - rng.rank(95, 8), 1 + rng.below(12));
     }
 }
 
-fn money(kind: &Kind, dice: &mut Dice) -> Money {
+fn money(kind: &Kind, rng: &mut Rng) -> Money {
     let church = kind.foundation == "10";
     let private = matches!(kind.foundation, "02" | "03" | "04");
     let silent = if church { 9_300 } else { 850 };
-    if dice.chance(silent) {
+    if rng.chance(silent) {
         return Money::default();
     }
     let idle = match kind {
@@ -197,23 +197,23 @@ fn money(kind: &Kind, dice: &mut Dice) -> Money {
         Kind { group: "0000", .. } => 4_500,
         _ => 8_000,
     };
-    let (assets, revenue) = if dice.chance(idle) {
+    let (assets, revenue) = if rng.chance(idle) {
         (0, 0)
     } else {
         let size = kind.size.max(14);
         (
-            dice.amount(size),
-            if dice.chance(20) {
-                -(dice.below(90_000) as i64)
+            rng.amount(size),
+            if rng.chance(20) {
+                -(rng.below(90_000) as i64)
             } else {
-                dice.amount(size)
+                rng.amount(size)
             },
         )
     };
     let income = if revenue < 0 {
-        dice.amount(12)
+        rng.amount(12)
     } else {
-        revenue + revenue / 100 * dice.below(30) as i64
+        revenue + revenue / 100 * rng.below(30) as i64
     };
     Money {
         assets: Some(assets),
@@ -229,20 +229,20 @@ fn class(amount: Option<i64>) -> usize {
     }
 }
 
-fn write_ntee(kind: &Kind, dice: &mut Dice, out: &mut String) {
+fn write_ntee(kind: &Kind, rng: &mut Rng, out: &mut String) {
     let blank = match kind.foundation {
         "10" => 4_500,
         _ => 1_350,
     };
-    if kind.ntee.is_empty() || dice.chance(blank) {
+    if kind.ntee.is_empty() || rng.chance(blank) {
         return;
     }
-    if dice.chance(60) {
-        out.push_str(dice.one_of::<&str>(&BROKEN_NTEE));
+    if rng.chance(60) {
+        out.push_str(rng.choose::<&str>(&BROKEN_NTEE));
         return;
     }
     out.push_str(kind.ntee);
-    match dice.below(100) {
+    match rng.below(100) {
         0..6 => out.push('Z'),
         6..9 => out.push('0'),
         _ => {}

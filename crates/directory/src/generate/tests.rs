@@ -64,7 +64,7 @@ fn eins_rise_and_one_in_twenty_starts_with_0() {
 
 #[test]
 fn eins_neither_meet_nor_run_out_at_any_count() {
-    for count in [1, 2, 19, 20, 1_000, 100_000_000, MOST_ROWS] {
+    for count in [1, 2, 19, 20, 1_000, 100_000_000, MAX_ROWS] {
         let mut last = 0;
         let edges = [0, 1, count / 20, count / 20 + 1, count / 2, count - 1];
         for row in edges
@@ -72,12 +72,12 @@ fn eins_neither_meet_nor_run_out_at_any_count() {
             .filter(|row| *row < count)
             .collect::<std::collections::BTreeSet<_>>()
         {
-            let ein = ein(row, count, &mut Dice::for_row(1, row));
+            let ein = ein(row, count, &mut Rng::for_row(1, row));
             assert!(last < ein && ein <= 999_999_999, "row {row} of {count}");
             last = ein;
         }
     }
-    assert!(generate(MOST_ROWS + 1, 1, io::sink()).is_err());
+    assert!(generate(MAX_ROWS + 1, 1, io::sink()).is_err());
 }
 
 #[test]

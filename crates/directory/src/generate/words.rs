@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::dice::{Dice, Weighted, scatter};
+use super::rng::{Rng, Weighted, mix};
 
 /// Places on the curve beyond which words of two parts get a third.
 const SHORT_WORDS: u64 = 4096;
@@ -54,9 +54,9 @@ impl Composed {
             out.push_str(word);
             return;
         }
-        let mut dice = Dice::for_row(self.salt, scatter(place));
-        let mut pick = |parts: &[&'static str]| *dice.one_of(parts);
-        let turn = scatter(place ^ self.salt);
+        let mut rng = Rng::for_row(self.salt, mix(place));
+        let mut pick = |parts: &[&'static str]| *rng.choose(parts);
+        let turn = mix(place ^ self.salt);
         if !self.before.is_empty() && turn.is_multiple_of(7) {
             out.push_str(pick(&self.before));
             out.push(' ');

@@ -9,7 +9,7 @@ use std::io::{self, BufRead};
 
 use thiserror::Error;
 
-use super::lines::{Line, Lines, Refused, Text};
+use super::lines::{Line, Lines, RejectedLine, Text};
 use super::record::Record;
 use super::values;
 use crate::nonprofits::ein::Ein;
@@ -155,7 +155,7 @@ impl<R: BufRead> BmfReader<R> {
     }
 
     /// The next row, or its refusal; nothing at the end of the file.
-    pub fn next_row(&mut self) -> Result<Option<Result<IrsRow<'_>, Refused>>, BmfError> {
+    pub fn next_row(&mut self) -> Result<Option<Result<IrsRow<'_>, RejectedLine>>, BmfError> {
         let line = loop {
             match self.lines.next_line()? {
                 None => return Ok(None),
@@ -176,12 +176,12 @@ impl<R: BufRead> BmfReader<R> {
                                 line: number,
                             });
                         }
-                        Err(reason) => return Ok(Some(Err(Refused { line: number, reason }))),
+                        Err(reason) => return Ok(Some(Err(RejectedLine { line: number, reason }))),
                     }
                 }
             }
         };
-        Ok(Some(self.row().map_err(|reason| Refused { line, reason })))
+        Ok(Some(self.row().map_err(|reason| RejectedLine { line, reason })))
     }
 
     /// The EIN of the row read last, where that much of it could be read: a refused row still names its body.

@@ -11,15 +11,15 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use self::fields::Fields;
-use super::lines::{Lines, Refused, Text};
+use super::lines::{Lines, RejectedLine, Text};
 use crate::nonprofits::ein::Ein;
 
-mod address;
 mod change;
 mod fields;
+mod url;
 
-pub use address::is_inline;
 pub use change::Change;
+pub use url::is_inline;
 
 /// Room for a logo and a cover, each as a data URL of ten megabytes.
 const LONGEST_LINE: usize = 32 << 20;
@@ -127,7 +127,7 @@ impl<R: BufRead> EnrichmentReader<R> {
     }
 
     /// The next line as read, or its refusal; nothing at the end of the file.
-    pub fn next_entry(&mut self) -> Result<Option<Result<Enrichment, Refused>>, EnrichmentError> {
+    pub fn next_entry(&mut self) -> Result<Option<Result<Enrichment, RejectedLine>>, EnrichmentError> {
         loop {
             let Some(line) = self.lines.next_line()? else {
                 return Ok(None);
@@ -138,7 +138,7 @@ impl<R: BufRead> EnrichmentReader<R> {
                 Text::Whole(text) => text,
                 Text::TooLong => {
                     let reason = format!("the line is longer than {} MiB", LONGEST_LINE >> 20);
-                    return Ok(Some(Err(Refused { line: number, reason })));
+                    return Ok(Some(Err(RejectedLine { line: number, reason })));
                 }
             };
             match text.trim_ascii() {
@@ -156,7 +156,9 @@ impl<R: BufRead> EnrichmentReader<R> {
                 }
                 text => {
                     let entry = Enrichment::parse(text);
-                    return Ok(Some(entry.map_err(|reason| Refused { line: number, reason })));
+                    return Ok(Some(
+                        entry.map_err(|reason| RejectedLine { line: number, reason }),
+                    ));
                 }
             }
         }

@@ -22,17 +22,17 @@ impl Importer<'_> {
     /// Imports EO BMF files.
     pub async fn import_irs(&self, files: &[PathBuf], force: bool) -> anyhow::Result<Summary> {
         let started_at = self.clock.millis();
-        let holdings = store::holdings(self.db).await?;
+        let contents = store::load_contents(self.db).await?;
         let names = store::list_profile_names(self.db).await?;
-        let revision = holdings.revision;
+        let revision = contents.revision;
         let (paths, data) = (files.to_owned(), self.data.to_owned());
-        let read = tokio::task::spawn_blocking(move || read_files(&paths, &data, holdings)).await??;
+        let read = tokio::task::spawn_blocking(move || read_files(&paths, &data, contents)).await??;
         let mut summary = read.summary.clone();
         summary.report = read
-            .refusals
+            .rejected_lines
             .write(self.data, "irs", started_at)
             .context("the report file cannot be written; make room on the disk and import again")?;
-        summary.admit(&read.refusals)?;
+        summary.admit(&read.rejected_lines)?;
         let gone = read.gone();
         summary.gone = gone.len() as u64;
         if summary.gone * 100 > read.listed * MOST_GONE_IN_HUNDRED && !force {

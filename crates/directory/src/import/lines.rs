@@ -33,7 +33,7 @@ pub enum Text<'a> {
 /// A line that was not taken, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
-pub struct Refused {
+pub struct RejectedLine {
     pub line: u64,
     pub reason: String,
 }

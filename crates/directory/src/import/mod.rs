@@ -5,6 +5,7 @@
 
 pub mod bmf;
 pub mod enrichment;
+mod hashing_reader;
 mod importer;
 mod irs;
 pub mod lines;
@@ -13,13 +14,12 @@ pub mod progress;
 pub mod provenance;
 mod record;
 pub mod report;
+mod row_file;
 mod slugs;
 pub mod source;
-mod spool;
 pub mod store;
 mod summary;
-mod tally;
 mod values;
 
 pub use importer::Importer;
-pub use summary::{FileRead, Summary};
+pub use summary::{ImportedFile, Summary};

@@ -5,20 +5,20 @@
 
 use super::enrichment::{Change, Enrichment, EnrichmentReader, is_inline};
 use super::importer::Importer;
-use super::lines::Refused;
+use super::lines::RejectedLine;
 use super::progress::{Progress, Unit};
-use super::report::Refusals;
+use super::report::RejectedLines;
 use super::slugs;
 use super::source::{Format, Source};
-use super::store::{self, Written};
-use super::summary::{FileRead, Summary};
+use super::store::{self, NonprofitWrite};
+use super::summary::{ImportedFile, Summary};
 use crate::nonprofits::causes::Causes;
-use crate::nonprofits::filed::Filed;
+use crate::nonprofits::filing::Filing;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::irs::IrsFacts;
 use crate::nonprofits::rows::{Profile, StoredNonprofit};
 use crate::nonprofits::slug::Slug;
-use crate::nonprofits::store::{find_profile, find_stored, put_profile};
+use crate::nonprofits::store::{find_profile, find_stored, upsert_profile};
 use anyhow::{Context, bail};
 use platform::db::{Tx, run};
 use platform::hosted::Pictures;
@@ -32,11 +32,11 @@ impl Importer<'_> {
     pub async fn import_nonprofits(&self, files: &[PathBuf]) -> anyhow::Result<Summary> {
         let mut lines = Vec::new();
         let mut summary = Summary::default();
-        let mut refusals = Refusals::default();
+        let mut rejected_lines = RejectedLines::default();
         for path in files {
-            read_file(self, path, &mut lines, &mut summary, &mut refusals).await?;
+            read_file(self, path, &mut lines, &mut summary, &mut rejected_lines).await?;
         }
-        write(self, lines, summary, refusals).await
+        write(self, lines, summary, rejected_lines).await
     }
 
     /// Loads the demo directory that comes with the program.
@@ -44,7 +44,7 @@ impl Importer<'_> {
         const DEMO: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo.jsonl"));
         let mut lines = Vec::new();
         let mut summary = Summary::default();
-        let mut refusals = Refusals::default();
+        let mut rejected_lines = RejectedLines::default();
         let reader = EnrichmentReader::new(Cursor::new(DEMO), "the demo directory");
         read_lines(
             self,
@@ -52,15 +52,15 @@ impl Importer<'_> {
             reader,
             &mut lines,
             &mut summary,
-            &mut refusals,
+            &mut rejected_lines,
         )
         .await?;
-        summary.files.push(FileRead {
+        summary.files.push(ImportedFile {
             name: "the demo directory".to_owned(),
             sha256: String::new(),
             lines: summary.lines,
         });
-        write(self, lines, summary, refusals).await
+        write(self, lines, summary, rejected_lines).await
     }
 }
 
@@ -76,17 +76,17 @@ async fn read_file(
     path: &Path,
     lines: &mut Vec<Line>,
     summary: &mut Summary,
-    refusals: &mut Refusals,
+    rejected_lines: &mut RejectedLines,
 ) -> anyhow::Result<()> {
     let mut source = Source::open(path, Format::JsonLines)?;
     let before = summary.lines;
     while let Some(part) = source.next_part()? {
         let name = part.name.clone();
         let reader = EnrichmentReader::new(part, name.clone());
-        read_lines(importer, &name, reader, lines, summary, refusals).await?;
+        read_lines(importer, &name, reader, lines, summary, rejected_lines).await?;
     }
     let (name, sha256) = (path.display().to_string(), source.finish()?);
-    summary.files.push(FileRead {
+    summary.files.push(ImportedFile {
         name,
         sha256,
         lines: summary.lines - before,
@@ -100,7 +100,7 @@ async fn read_lines(
     mut reader: EnrichmentReader<impl std::io::BufRead>,
     lines: &mut Vec<Line>,
     summary: &mut Summary,
-    refusals: &mut Refusals,
+    rejected_lines: &mut RejectedLines,
 ) -> anyhow::Result<()> {
     while let Some(entry) = reader.next_entry()? {
         summary.lines += 1;
@@ -108,7 +108,7 @@ async fn read_lines(
         let hosted = match entry {
             Ok(entry) => host_pictures(importer.pictures, entry)
                 .await?
-                .map_err(|reason| Refused { line, reason }),
+                .map_err(|reason| RejectedLine { line, reason }),
             Err(refused) => Err(refused),
         };
         match hosted {
@@ -117,7 +117,7 @@ async fn read_lines(
                 number: line,
                 entry,
             }),
-            Err(refused) => refusals.add(name, refused),
+            Err(refused) => rejected_lines.add(name, refused),
         }
     }
     Ok(())
@@ -135,9 +135,9 @@ async fn host_pictures(
         if !is_inline(text) {
             continue;
         }
-        match pictures.take_base64(text).await {
+        match pictures.add_base64(text).await {
             Ok(hosted) => *text = hosted.id,
-            Err(fault) if fault.is_ours() => {
+            Err(fault) if fault.is_unavailable() => {
                 bail!("a picture could not be stored; make room on the disk and import again")
             }
             Err(fault) => faults.push(format!("{field}: {fault}")),
@@ -161,12 +161,12 @@ async fn write(
     importer: &Importer<'_>,
     lines: Vec<Line>,
     mut summary: Summary,
-    mut refusals: Refusals,
+    mut rejected_lines: RejectedLines,
 ) -> anyhow::Result<Summary> {
     let started_at = importer.clock.millis();
     let (mut tx, revision) = store::begin(importer.db).await?;
     summary.revision = revision;
-    let mut progress = Progress::begin("writing", lines.len() as u64, Unit::Rows);
+    let mut progress = Progress::start("writing", lines.len() as u64, Unit::Rows);
     let mut touched = Vec::new();
     for (done, line) in (1..).zip(lines) {
         match apply(&mut tx, line.entry, importer.causes).await? {
@@ -179,22 +179,22 @@ async fn write(
                 touched.push(id);
             }
             Outcome::Unchanged => summary.unchanged += 1,
-            Outcome::Refused(reason) => refusals.add(
+            Outcome::Refused(reason) => rejected_lines.add(
                 &line.file,
-                Refused {
+                RejectedLine {
                     line: line.number,
                     reason,
                 },
             ),
         }
-        progress.reach(done);
+        progress.set_position(done);
     }
-    progress.end();
-    summary.refused = refusals.count();
-    summary.report = refusals
+    progress.finish();
+    summary.refused = rejected_lines.count();
+    summary.report = rejected_lines
         .write(importer.data, "nonprofits", started_at)
         .context("the report file cannot be written; make room on the disk and import again")?;
-    summary.admit(&refusals)?;
+    summary.admit(&rejected_lines)?;
     match touched.len() > importer.overlay_limit {
         true => store::forget_changes(&mut tx, revision).await?,
         false => store::note_changes(&mut tx, revision, &touched).await?,
@@ -242,7 +242,7 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
         true => stored.clone(),
         false => row_after(stored.clone(), &entry),
     };
-    let shown = profile.name.as_deref().unwrap_or(row.filed().name).to_owned();
+    let shown = profile.name.as_deref().unwrap_or(row.filing().name).to_owned();
     if !slugs::fits(&row.slug, &shown)
         && let Some(slug) = free_slug(tx, &shown, &row).await?
     {
@@ -262,14 +262,14 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
         };
         store::update_rows(
             tx,
-            vec![Written {
+            vec![NonprofitWrite {
                 nonprofit: row,
                 digest,
             }],
         )
         .await?;
     }
-    put_profile(tx, &profile).await?;
+    upsert_profile(tx, &profile).await?;
     Ok(Outcome::Changed(id))
 }
 
@@ -284,9 +284,9 @@ async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) 
         return Ok(Outcome::Refused(reason));
     };
     let mut filed = String::new();
-    Filed {
+    Filing {
         name: &name,
-        ..Filed::default()
+        ..Filing::default()
     }
     .write(&mut filed);
     let ein = entry.ein.map(|ein| i64::from(ein.value()));
@@ -302,10 +302,10 @@ async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) 
     row.slug = free_slug(tx, &name, &row)
         .await?
         .context("no slug is free for a new nonprofit")?;
-    put_profile(tx, &profile_after(id, before, &entry)).await?;
+    upsert_profile(tx, &profile_after(id, before, &entry)).await?;
     store::insert_rows(
         tx,
-        vec![Written {
+        vec![NonprofitWrite {
             nonprofit: row,
             digest: 0,
         }],
@@ -315,7 +315,7 @@ async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) 
 }
 
 async fn free_slug(tx: &mut Tx, name: &str, row: &StoredNonprofit) -> sqlx::Result<Option<String>> {
-    let filed = row.filed();
+    let filed = row.filing();
     for slug in Slug::candidates(name, filed.city, filed.state, row.ein(), row.id) {
         let is_free = !store::is_slug_taken(tx, slug.as_str()).await?;
         if is_free || store::is_former_slug_of(tx, slug.as_str(), row.id).await? {
@@ -368,9 +368,9 @@ fn row_after(row: StoredNonprofit, entry: &Enrichment) -> StoredNonprofit {
             Change::Set(text) => text,
         }
     }
-    let before = row.filed();
+    let before = row.filing();
     let mut filed = String::new();
-    Filed {
+    Filing {
         name: match &entry.legal_name {
             Change::Set(name) => name,
             Change::Keep | Change::Clear => before.name,

@@ -1,8 +1,9 @@
 //! How far long work is: a bar on a terminal, a line every ten seconds elsewhere.
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use platform::clock::Stopwatch;
 use std::io::{IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
@@ -13,8 +14,8 @@ pub struct Progress {
     label: &'static str,
     unit: Unit,
     on_terminal: bool,
-    begun: Instant,
-    last_line: Instant,
+    begun: Stopwatch,
+    last_line: Stopwatch,
 }
 
 /// What is counted.
@@ -26,7 +27,7 @@ pub enum Unit {
 
 impl Progress {
     /// Begins; `total` is 0 where the end is not known.
-    pub fn begin(label: &'static str, total: u64, unit: Unit) -> Progress {
+    pub fn start(label: &'static str, total: u64, unit: Unit) -> Progress {
         let on_terminal = std::io::stderr().is_terminal();
         let target = if on_terminal {
             ProgressDrawTarget::stderr()
@@ -44,28 +45,28 @@ impl Progress {
         };
         bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
         bar.set_message(label);
-        let now = Instant::now();
+        let stopwatch = Stopwatch::start();
         Progress {
             bar,
             label,
             unit,
             on_terminal,
-            begun: now,
-            last_line: now,
+            begun: stopwatch,
+            last_line: stopwatch,
         }
     }
 
     /// Says how far the work is.
-    pub fn reach(&mut self, position: u64) {
+    pub fn set_position(&mut self, position: u64) {
         self.bar.set_position(position);
         if !self.on_terminal && self.last_line.elapsed() >= LINE_EVERY {
-            self.last_line = Instant::now();
+            self.last_line = Stopwatch::start();
             tell(&self.line());
         }
     }
 
     /// Ends; the bar goes.
-    pub fn end(self) {
+    pub fn finish(self) {
         self.bar.finish_and_clear();
     }
 
@@ -101,14 +102,14 @@ impl Progress {
 }
 
 /// Waits for work of which nobody knows how far it is, and says how long it has taken.
-pub async fn waiting<T>(label: &'static str, work: impl Future<Output = T>) -> T {
+pub async fn wait_with_spinner<T>(label: &'static str, work: impl Future<Output = T>) -> T {
     let on_terminal = std::io::stderr().is_terminal();
     let bar = match on_terminal {
         true => ProgressBar::new_spinner().with_message(label),
         false => ProgressBar::hidden(),
     };
     bar.enable_steady_tick(Duration::from_millis(100));
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     let mut work = std::pin::pin!(work);
     let outcome = loop {
         match tokio::time::timeout(LINE_EVERY, &mut work).await {
@@ -126,6 +127,6 @@ fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-fn rate_of(position: u64, begun: Instant) -> u64 {
+fn rate_of(position: u64, begun: Stopwatch) -> u64 {
     (position as f64 / begun.elapsed().as_secs_f64().max(0.001)) as u64
 }

@@ -1,6 +1,6 @@
 //! The report file: which lines an import refused, and why.
 
-use super::lines::Refused;
+use super::lines::RejectedLine;
 use jiff::Timestamp;
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 /// The lines that were refused, with the file of each. Very many are counted but not listed.
 #[derive(Debug, Default)]
-pub struct Refusals {
-    list: Vec<(String, Refused)>,
+pub struct RejectedLines {
+    list: Vec<(String, RejectedLine)>,
     count: u64,
 }
 
-impl Refusals {
+impl RejectedLines {
     const MAX_LISTED: usize = 100_000;
 
-    pub fn add(&mut self, file: &str, refused: Refused) {
+    pub fn add(&mut self, file: &str, refused: RejectedLine) {
         self.count += 1;
         if self.list.len() < Self::MAX_LISTED {
             self.list.push((file.to_owned(), refused));
@@ -29,7 +29,7 @@ impl Refusals {
     }
 
     /// The first refused line, with its file.
-    pub fn first(&self) -> Option<&(String, Refused)> {
+    pub fn first(&self) -> Option<&(String, RejectedLine)> {
         self.list.first()
     }
 

@@ -7,15 +7,15 @@ use uuid::Uuid;
 
 /// The slugs that were ever given out, by their keys. Two that share a key only cost one of them its first choice.
 #[derive(Debug, Default)]
-pub struct Taken(HashSet<u64>);
+pub struct UsedSlugs(HashSet<u64>);
 
-impl Taken {
-    pub fn with_capacity(slugs: usize) -> Taken {
-        Taken(HashSet::with_capacity(slugs))
+impl UsedSlugs {
+    pub fn with_capacity(slugs: usize) -> UsedSlugs {
+        UsedSlugs(HashSet::with_capacity(slugs))
     }
 
     /// Takes a slug; false where it was taken before.
-    pub fn take(&mut self, slug: &str) -> bool {
+    pub fn claim(&mut self, slug: &str) -> bool {
         self.0.insert(crate::table::text_key(slug))
     }
 }
@@ -49,8 +49,8 @@ mod tests {
 
     #[test]
     fn a_slug_is_taken_once() {
-        let mut taken = Taken::default();
-        assert!(taken.take("food-bank"));
-        assert!(!taken.take("food-bank"));
+        let mut used_slugs = UsedSlugs::default();
+        assert!(used_slugs.claim("food-bank"));
+        assert!(!used_slugs.claim("food-bank"));
     }
 }

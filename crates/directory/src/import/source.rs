@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-pub use self::fault::SourceError;
-use self::fault::{check_opening, damaged_zip, unreadable};
-use super::tally::Tally;
+pub use self::error::SourceError;
+use self::error::{check_opening, damaged_zip, unreadable};
+use super::hashing_reader::HashingReader;
 
-mod fault;
+mod error;
 
 const BLOCK: usize = 128 * 1024;
 /// No directory of nonprofits comes near this size.
@@ -74,15 +74,15 @@ pub struct Source {
 
 enum Packed {
     Plain {
-        file: Box<BufReader<Tally<File>>>,
+        file: Box<BufReader<HashingReader<File>>>,
         read: bool,
     },
     Gzip {
-        stream: Box<MultiGzDecoder<BufReader<Tally<File>>>>,
+        stream: Box<MultiGzDecoder<BufReader<HashingReader<File>>>>,
         read: bool,
     },
     Zip {
-        archive: Box<ZipArchive<BufReader<Tally<File>>>>,
+        archive: Box<ZipArchive<BufReader<HashingReader<File>>>>,
         members: std::vec::IntoIter<usize>,
         sha256: String,
     },
@@ -124,7 +124,7 @@ impl Source {
         }
         let length = about.is_file().then_some(about.len());
         let consumed = Arc::new(AtomicU64::new(0));
-        let mut file = BufReader::with_capacity(BLOCK, Tally::new(file, Arc::clone(&consumed)));
+        let mut file = BufReader::with_capacity(BLOCK, HashingReader::new(file, Arc::clone(&consumed)));
         let packed = match file.fill_buf().map_err(unreadable)? {
             [] => return Err(SourceError::Empty { name }),
             [0x1F, 0x8B, ..] => Packed::Gzip {
@@ -279,7 +279,7 @@ fn is_bomb(unpacked: u64, packed: u64) -> bool {
     unpacked > MOST_UNPACKED || unpacked > FREE_OF_RATIO && unpacked / LARGEST_RATIO > packed
 }
 
-fn open_zip(name: &str, format: Format, file: BufReader<Tally<File>>) -> Result<Packed, SourceError> {
+fn open_zip(name: &str, format: Format, file: BufReader<HashingReader<File>>) -> Result<Packed, SourceError> {
     let mut hashed = file.into_inner();
     let failed = |fault: io::Error| unreadable(name, fault);
     io::copy(&mut hashed, &mut io::sink()).map_err(failed)?;

@@ -84,14 +84,14 @@ from_row!(KnownRow {
 
 /// A row to be written, with what decides whether it has to be.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct NonprofitWrite {
     pub nonprofit: StoredNonprofit,
     pub digest: i64,
 }
 
 /// What the store holds when an import begins.
 #[derive(Debug)]
-pub struct Holdings {
+pub struct StoreContents {
     pub revision: i64,
     /// By EIN.
     pub known: HashMap<u32, Known>,
@@ -100,7 +100,7 @@ pub struct Holdings {
 }
 
 /// Reads what is there.
-pub async fn holdings(db: &Db) -> sqlx::Result<Holdings> {
+pub async fn load_contents(db: &Db) -> sqlx::Result<StoreContents> {
     use futures_util::TryStreamExt;
     let mut tx = db.view().await?;
     let revision = tx.revision(Topic::Directory).await?;
@@ -112,7 +112,7 @@ pub async fn holdings(db: &Db) -> sqlx::Result<Holdings> {
         }
     });
     let other_slugs = run!(&mut tx, c => sqlx::query_scalar(SLUGS_WITHOUT_EIN).fetch_all(c).await)?;
-    Ok(Holdings {
+    Ok(StoreContents {
         revision,
         known,
         other_slugs,
@@ -169,7 +169,7 @@ pub async fn make_indexes(tx: &mut Tx) -> sqlx::Result<()> {
 }
 
 /// Adds rows that the store does not have.
-pub async fn insert_rows(tx: &mut Tx, rows: Vec<Written>) -> sqlx::Result<()> {
+pub async fn insert_rows(tx: &mut Tx, rows: Vec<NonprofitWrite>) -> sqlx::Result<()> {
     // A copy asks and waits three times, each time for an acknowledgement that the other side holds back.
     if rows.len() < FEW {
         return write_rows(tx, rows, "").await;
@@ -185,11 +185,11 @@ pub async fn insert_rows(tx: &mut Tx, rows: Vec<Written>) -> sqlx::Result<()> {
 }
 
 /// Writes rows over those with the same id.
-pub async fn update_rows(tx: &mut Tx, rows: Vec<Written>) -> sqlx::Result<()> {
+pub async fn update_rows(tx: &mut Tx, rows: Vec<NonprofitWrite>) -> sqlx::Result<()> {
     write_rows(tx, rows, OR_UPDATE).await
 }
 
-async fn write_rows(tx: &mut Tx, rows: Vec<Written>, ending: &str) -> sqlx::Result<()> {
+async fn write_rows(tx: &mut Tx, rows: Vec<NonprofitWrite>, ending: &str) -> sqlx::Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -197,7 +197,7 @@ async fn write_rows(tx: &mut Tx, rows: Vec<Written>, ending: &str) -> sqlx::Resu
     run!(tx, c => {
         let mut query = sqlx::query(sql);
         for row in rows {
-            let Written { nonprofit, digest } = row;
+            let NonprofitWrite { nonprofit, digest } = row;
             query = query
                 .bind(nonprofit.id)
                 .bind(nonprofit.ein)
@@ -231,9 +231,9 @@ fn statement(rows: usize, ending: &str, numbered: bool) -> String {
 }
 
 /// The text form of PostgreSQL's `copy`: tabs between columns, `\N` for null.
-fn copy_text(rows: &[Written]) -> String {
+fn copy_text(rows: &[NonprofitWrite]) -> String {
     let mut text = String::with_capacity(rows.len() * 256);
-    for Written { nonprofit, digest } in rows {
+    for NonprofitWrite { nonprofit, digest } in rows {
         let number = |value: Option<i64>| value.map_or_else(|| "\\N".to_owned(), |value| value.to_string());
         let _ = write!(text, "{}\t{}", nonprofit.id, number(nonprofit.ein));
         for column in [&nonprofit.slug, &nonprofit.filed] {
@@ -309,7 +309,7 @@ pub async fn insert_import(
 /// Raises the revision of the directory, which makes imports queue.
 pub async fn begin(db: &Db) -> sqlx::Result<(Tx, i64)> {
     let mut tx = db.write().await?;
-    let revision = tx.raise_revision(Topic::Directory).await?;
+    let revision = tx.increment_revision(Topic::Directory).await?;
     Ok((tx, revision))
 }
 
@@ -345,35 +345,35 @@ pub async fn list_newest(db: &Db, take: i64, skip: i64) -> sqlx::Result<Vec<Reco
     read!(db, c => sqlx::query_as(NEWEST).bind(take).bind(skip).fetch_all(c).await)
 }
 
-const SOURCE: &str = "select f.name, i.finished_at from import_files f \
+const LAST_IRS_IMPORT: &str = "select f.name, i.finished_at from import_files f \
      join imports i on i.revision = f.revision \
      where i.revision = (select max(revision) from imports where kind = 'irs') order by f.position";
 
 /// An import of files of the IRS.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct IrsImport {
     /// The day on which they were read.
     pub day: String,
     /// The names of the files, without folders.
     pub files: String,
 }
 
-impl Source {
+impl IrsImport {
     /// Files that were read at a time in milliseconds.
-    pub fn new(read_at: i64, files: &[&str]) -> Source {
+    pub fn new(read_at: i64, files: &[&str]) -> IrsImport {
         let day = Timestamp::from_millisecond(read_at).unwrap_or_default();
-        Source {
-            day: day.strftime("%-d %B %Y").to_string(),
+        IrsImport {
+            day: day.strftime("%B %-d, %Y").to_string(),
             files: files.join(", "),
         }
     }
 }
 
 /// The last import of files of the IRS.
-pub async fn find_source(db: &Db) -> sqlx::Result<Option<Source>> {
-    let rows: Vec<(String, i64)> = read!(db, c => sqlx::query_as(SOURCE).fetch_all(c).await)?;
+pub async fn find_last_irs_import(db: &Db) -> sqlx::Result<Option<IrsImport>> {
+    let rows: Vec<(String, i64)> = read!(db, c => sqlx::query_as(LAST_IRS_IMPORT).fetch_all(c).await)?;
     let files: Vec<&str> = rows.iter().map(|(name, _)| file_name(name)).collect();
-    Ok(rows.first().map(|(_, read_at)| Source::new(*read_at, &files)))
+    Ok(rows.first().map(|(_, read_at)| IrsImport::new(*read_at, &files)))
 }
 
 /// Where a file lay is nobody's business.

@@ -1,6 +1,6 @@
 //! What an import reports when it ends.
 
-use super::report::Refusals;
+use super::report::RejectedLines;
 use anyhow::bail;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const MAX_REFUSED_PER_THOUSAND: u64 = 5;
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
     pub revision: i64,
-    pub files: Vec<FileRead>,
+    pub files: Vec<ImportedFile>,
     /// Lines that held a row, refused ones included.
     pub lines: u64,
     pub new: u64,
@@ -27,7 +27,7 @@ pub struct Summary {
 
 /// One file that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FileRead {
+pub struct ImportedFile {
     pub name: String,
     pub sha256: String,
     pub lines: u64,
@@ -35,17 +35,17 @@ pub struct FileRead {
 
 impl Summary {
     /// How many nonprofits look different after it.
-    pub fn touched(&self) -> u64 {
+    pub fn total_changes(&self) -> u64 {
         self.new + self.changed + self.gone
     }
 
     /// Refuses to go on where too many lines were bad; called before anything is written.
-    pub fn admit(&self, refusals: &Refusals) -> anyhow::Result<()> {
+    pub fn admit(&self, rejected_lines: &RejectedLines) -> anyhow::Result<()> {
         if self.lines == 0 {
             bail!("no rows were found; check that the right file was given");
         }
         if self.refused * 1_000 > self.lines * MAX_REFUSED_PER_THOUSAND {
-            let (file, first) = refusals.first().expect("one was refused");
+            let (file, first) = rejected_lines.first().expect("one was refused");
             let report = self.report.as_deref().unwrap_or(Path::new("the report"));
             bail!(
                 "{} of {} lines are bad, more than 0.5 %; nothing was imported. The first is {file}, {first}. \

@@ -39,12 +39,12 @@ static BY_EIN: LazyLock<HashMap<Ein, WellKnown>> = LazyLock::new(|| {
 });
 
 /// The everyday names of a body, one a line; empty where none are known.
-pub fn everyday_names(ein: Ein) -> &'static str {
+pub fn common_names(ein: Ein) -> &'static str {
     BY_EIN.get(&ein).map_or("", |body| body.names.as_str())
 }
 
 /// About what a well-known body takes in a year, in dollars.
-pub fn usual_revenue(ein: Ein) -> Option<i64> {
+pub fn typical_revenue(ein: Ein) -> Option<i64> {
     BY_EIN.get(&ein)?.revenue
 }
 
@@ -56,12 +56,12 @@ mod tests {
     fn well_known_bodies_have_everyday_names_and_a_size() {
         let red_cross = Ein::parse("530196605").unwrap();
         assert!(
-            everyday_names(red_cross)
+            common_names(red_cross)
                 .lines()
                 .any(|name| name == "American Red Cross")
         );
-        assert!(usual_revenue(red_cross).is_some_and(|dollars| dollars > 1_000_000_000));
+        assert!(typical_revenue(red_cross).is_some_and(|dollars| dollars > 1_000_000_000));
         let unknown = Ein::parse("000000001").unwrap();
-        assert_eq!((everyday_names(unknown), usual_revenue(unknown)), ("", None));
+        assert_eq!((common_names(unknown), typical_revenue(unknown)), ("", None));
     }
 }

@@ -1,12 +1,12 @@
 //! From what is stored to what is shown: the filed facts and the profile that people told us, made one.
 
-use super::aliases::{everyday_names, usual_revenue};
+use super::aliases::{common_names, typical_revenue};
 use super::cause_set::CauseSet;
 use super::causes::Causes;
 use super::ntee::Ntee;
 use super::prominence::{Known, prominence};
 use super::rows::{Profile, StoredNonprofit};
-use super::{Nonprofit, name, place};
+use super::{Nonprofit, location, name};
 use platform::ids::NonprofitId;
 
 /// Calls `then` with the nonprofit that a stored row and its profile make.
@@ -16,32 +16,32 @@ pub fn assemble<T>(
     causes: &Causes,
     then: impl FnOnce(&Nonprofit<'_>) -> T,
 ) -> T {
-    let filed = stored.filed();
-    let filed_name = name::readable(filed.name);
+    let filed = stored.filing();
+    let legal_name = name::readable(filed.name);
     let told = |field: fn(&Profile) -> &Option<String>| {
         profile
             .and_then(|profile| field(profile).as_deref())
             .filter(|text| !text.is_empty())
     };
-    let name = told(|profile| &profile.name).unwrap_or(&filed_name);
+    let name = told(|profile| &profile.name).unwrap_or(&legal_name);
     let chapter = name::readable(filed.chapter);
-    let city = place::city(filed.city);
+    let city = location::city(filed.city);
     let ntee = Ntee::parse(filed.ntee);
     let website_url = told(|profile| &profile.website_url);
     let own_description = told(|profile| &profile.description);
     let (logo, cover) = (told(|profile| &profile.logo), told(|profile| &profile.cover));
     let amounts = filed.facts.unwrap_or_default();
     let has_no_return = stored.listed && amounts.tax_period == 0;
-    let usual_revenue = stored.ein().filter(|_| has_no_return).and_then(usual_revenue);
+    let typical_revenue = stored.ein().filter(|_| has_no_return).and_then(typical_revenue);
     let nonprofit = Nonprofit {
         id: NonprofitId(stored.id),
         ein: stored.ein(),
         slug: &stored.slug,
         name,
-        filed_name: if name == filed_name { "" } else { &filed_name },
+        legal_name: if name == legal_name { "" } else { &legal_name },
         chapter: &chapter,
         aliases: told(|profile| &profile.aliases)
-            .or_else(|| stored.ein().map(everyday_names))
+            .or_else(|| stored.ein().map(common_names))
             .unwrap_or_default(),
         city: &city,
         state: filed.state,
@@ -60,14 +60,14 @@ pub fn assemble<T>(
         cover,
         gone_at: stored.gone_at,
         prominence: prominence(&Known {
-            revenue: usual_revenue.or(amounts.revenue),
+            revenue: typical_revenue.or(amounts.revenue),
             income: amounts.income,
             assets: amounts.assets,
             is_deductible: amounts.is_deductible(),
             is_subordinate: amounts.is_subordinate(),
             is_gone: stored.gone_at.is_some(),
             files_returns: amounts.tax_period != 0,
-            has_bare_amounts: has_no_return && usual_revenue.is_none(),
+            has_bare_amounts: has_no_return && typical_revenue.is_none(),
             has_ruling: amounts.ruling != 0,
             has_website: website_url.is_some(),
             has_description: own_description.is_some(),

@@ -41,7 +41,7 @@ impl CauseSet {
 
     /// Do the sets share a cause?
     #[inline]
-    pub const fn meets(self, other: CauseSet) -> bool {
+    pub const fn intersects(self, other: CauseSet) -> bool {
         self.0 & other.0 != 0
     }
 
@@ -53,7 +53,7 @@ impl CauseSet {
 
     /// The places of its causes, in the order of the list.
     #[inline]
-    pub fn places(self) -> impl Iterator<Item = usize> {
+    pub fn positions(self) -> impl Iterator<Item = usize> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
             let place = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
@@ -75,7 +75,7 @@ mod tests {
             for &place in &places {
                 set.insert(place);
             }
-            prop_assert_eq!(set.places().collect::<Vec<_>>(), places.into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(set.positions().collect::<Vec<_>>(), places.into_iter().collect::<Vec<_>>());
             prop_assert_eq!(CauseSet::from_bits(set.bits()), set);
         }
     }

@@ -178,7 +178,7 @@ impl Causes {
     /// The causes of a set, in the order of the list.
     #[inline]
     pub fn of_set(&self, set: CauseSet) -> impl Iterator<Item = &Cause> {
-        set.places().filter_map(|place| self.list.get(place))
+        set.positions().filter_map(|place| self.list.get(place))
     }
 
     /// The causes of a body by its code and its name.

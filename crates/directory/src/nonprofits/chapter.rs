@@ -93,7 +93,7 @@ const NOT_NAMES: [&str; 26] = [
 /// The second name line, where it is a name and says more than the first line and the city do.
 ///
 /// `in_group`: the body is one of a group exemption, all of which may share their first line.
-pub fn telling<'a>(chapter: &'a str, name: &str, city: &str, in_group: bool) -> Option<&'a str> {
+pub fn distinguishing<'a>(chapter: &'a str, name: &str, city: &str, in_group: bool) -> Option<&'a str> {
     if chapter.is_empty() || chapter.len() > LONGEST || chapter.starts_with('%') {
         return None;
     }
@@ -129,7 +129,7 @@ mod tests {
             ("12057 Chapter", "Modern Woodmen of America"),
             ("Portland Chapter", "Society of Women Engineers"),
         ] {
-            assert_eq!(telling(chapter, name, "Portland", false), Some(chapter));
+            assert_eq!(distinguishing(chapter, name, "Portland", false), Some(chapter));
         }
     }
 
@@ -150,7 +150,7 @@ mod tests {
             "The Treasurer of the Club",
         ] {
             assert_eq!(
-                telling(chapter, "Modern Woodmen of America", "Sumner", true),
+                distinguishing(chapter, "Modern Woodmen of America", "Sumner", true),
                 None
             );
         }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_bare_name_is_a_chapter_only_within_a_group() {
         let newton = |in_group| {
-            telling(
+            distinguishing(
                 "Newton",
                 "American Association of University Women",
                 "Hillsboro",
@@ -173,11 +173,14 @@ mod tests {
     #[test]
     fn what_the_name_and_the_city_say_is_not_said_again() {
         let name = "Rotary Club of Salem";
-        assert_eq!(telling("Rotary Club", name, "Salem", true), None);
-        assert_eq!(telling("Salem Rotary Club", name, "Salem", true), None);
-        assert_eq!(telling("Salem", "Rotary International", "Salem", true), None);
+        assert_eq!(distinguishing("Rotary Club", name, "Salem", true), None);
+        assert_eq!(distinguishing("Salem Rotary Club", name, "Salem", true), None);
         assert_eq!(
-            telling("Keizer Rotary Club", name, "Salem", true),
+            distinguishing("Salem", "Rotary International", "Salem", true),
+            None
+        );
+        assert_eq!(
+            distinguishing("Keizer Rotary Club", name, "Salem", true),
             Some("Keizer Rotary Club")
         );
     }

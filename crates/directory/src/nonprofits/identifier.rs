@@ -15,16 +15,16 @@ pub enum Identifier {
 
 /// A text that can name no nonprofit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoIdentifier {
+pub enum IdentifierError {
     /// It is an EIN with a dash or a prefix.
-    DressedEin(Ein),
+    FormattedEin(Ein),
     /// It is not even a slug.
-    Nonsense,
+    Invalid,
 }
 
 impl Identifier {
     /// Reads an identifier as typed; blanks at its ends fall, and letters are small or large.
-    pub fn parse(text: &str) -> Result<Identifier, NoIdentifier> {
+    pub fn parse(text: &str) -> Result<Identifier, IdentifierError> {
         let text = text.trim();
         if let Some(ein) = Ein::parse(text) {
             return Ok(Identifier::Ein(ein));
@@ -37,9 +37,9 @@ impl Identifier {
         if let Some(slug) = Slug::parse(text) {
             return Ok(Identifier::Slug(slug));
         }
-        match Ein::from_written(text) {
-            Some(ein) => Err(NoIdentifier::DressedEin(ein)),
-            None => Err(NoIdentifier::Nonsense),
+        match Ein::parse_lenient(text) {
+            Some(ein) => Err(IdentifierError::FormattedEin(ein)),
+            None => Err(IdentifierError::Invalid),
         }
     }
 }
@@ -65,12 +65,12 @@ mod tests {
         let ein = Ein::parse("530196605").unwrap();
         assert_eq!(
             Identifier::parse("53-0196605"),
-            Err(NoIdentifier::DressedEin(ein))
+            Err(IdentifierError::FormattedEin(ein))
         );
         for nonsense in ["", " ", "..", "a/b", "\0", "é", "media"] {
             assert_eq!(
                 Identifier::parse(nonsense),
-                Err(NoIdentifier::Nonsense),
+                Err(IdentifierError::Invalid),
                 "{nonsense:?}"
             );
         }

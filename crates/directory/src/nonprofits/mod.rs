@@ -2,19 +2,19 @@
 
 pub mod aliases;
 pub mod assemble;
-pub mod casing;
+pub mod capitalization;
 mod cause_rules;
 pub mod cause_set;
 pub mod causes;
 mod chapter;
 pub mod describe;
 pub mod ein;
-pub mod filed;
+pub mod filing;
 pub mod identifier;
 pub mod irs;
+pub mod location;
 pub mod name;
 pub mod ntee;
-pub mod place;
 pub mod prominence;
 pub mod rows;
 pub mod slug;
@@ -38,7 +38,7 @@ pub struct Nonprofit<'a> {
     pub slug: &'a str,
     pub name: &'a str,
     /// The name on file, readable, where it differs from `name`; else empty.
-    pub filed_name: &'a str,
+    pub legal_name: &'a str,
     /// The second name line on file: a chapter, a lodge, a trade name; or empty.
     pub chapter: &'a str,
     /// Other names, one a line.
@@ -75,14 +75,14 @@ impl<'a> Nonprofit<'a> {
     pub fn location(&self) -> String {
         match (self.city, self.state, self.country) {
             (city, state, "") if !state.is_empty() && !city.is_empty() => [city, ", ", state].concat(),
-            (city, state, country) => place::location(city, state, country),
+            (city, state, country) => location::location_line(city, state, country),
         }
     }
 
     /// The chapter, where it tells this one apart from others of its name.
-    pub fn telling_chapter(&self) -> Option<&'a str> {
+    pub fn distinguishing_chapter(&self) -> Option<&'a str> {
         let in_group = self.facts.is_some_and(|facts| facts.group != 0);
-        chapter::telling(self.chapter, self.name, self.city, in_group)
+        chapter::distinguishing(self.chapter, self.name, self.city, in_group)
     }
 
     /// The short description: its own, or a sentence from the facts, with the chapter before it. `location` is
@@ -90,12 +90,12 @@ impl<'a> Nonprofit<'a> {
     pub fn description(&self, location: &str) -> Cow<'a, str> {
         match self.own_description {
             Some(own) => Cow::Borrowed(own),
-            None => Cow::Owned(self.describe(self.telling_chapter(), location)),
+            None => Cow::Owned(self.describe(self.distinguishing_chapter(), location)),
         }
     }
 
     /// The same where the chapter has a line of its own.
-    pub fn description_beside_chapter(&self, location: &str) -> Cow<'a, str> {
+    pub fn description_without_chapter(&self, location: &str) -> Cow<'a, str> {
         match self.own_description {
             Some(own) => Cow::Borrowed(own),
             None => Cow::Owned(self.describe(None, location)),

@@ -1,7 +1,7 @@
 //! The readable name of a body that was filed in capitals: `AMERICAN NATIONAL RED CROSS` is American National Red
 //! Cross. A name that already has small letters was written by a person and stays as it is, blanks aside.
 
-use super::casing;
+use super::capitalization;
 use std::borrow::Cow;
 
 /// The name as people write it.
@@ -79,12 +79,12 @@ fn write_token(out: &mut String, token: &str, previous: &str, next: Option<&str>
     if let Some(written) = beside(token, previous, next, is_last) {
         out.push_str(written);
     } else if !is_first && is_small_here(token, previous, is_last) {
-        casing::write_small(out, token);
-    } else if is_last && !is_first && casing::is_plain_state_code(token) {
+        capitalization::write_lowercase(out, token);
+    } else if is_last && !is_first && capitalization::is_plain_state_code(token) {
         out.push_str(token);
     } else if token.bytes().all(|b| b.is_ascii_alphanumeric()) {
-        casing::write_word(out, token);
-    } else if let Some(written) = casing::known(token) {
+        capitalization::write_word(out, token);
+    } else if let Some(written) = capitalization::lookup(token) {
         out.push_str(written);
     } else {
         write_pieces(out, token, is_first);
@@ -97,7 +97,7 @@ fn is_small_here(token: &str, previous: &str, is_last: bool) -> bool {
     match token {
         "A" => !is_last && BEFORE_ARTICLE.contains(&previous),
         "OF" | "AND" | "THE" => true,
-        _ => !is_last && casing::is_small(token),
+        _ => !is_last && capitalization::is_minor_word(token),
     }
 }
 
@@ -123,7 +123,9 @@ fn beside(token: &str, previous: &str, next: Option<&str>, is_last: bool) -> Opt
         {
             Some("Us")
         }
-        _ if matches!(previous, "ST" | "SAINT" | "SAINTS" | "STS") => casing::known_after_saint(token),
+        _ if matches!(previous, "ST" | "SAINT" | "SAINTS" | "STS") => {
+            capitalization::lookup_after_saint(token)
+        }
         _ => None,
     }
 }
@@ -136,10 +138,10 @@ fn write_pieces(out: &mut String, token: &str, is_first: bool) {
     while !rest.is_empty() {
         let end = rest.find(|c: char| !is_word_char(c)).unwrap_or(rest.len());
         let (piece, tail) = rest.split_at(end);
-        if !opens_name && !only_piece && casing::is_small(piece) && !tail.is_empty() {
-            casing::write_small(out, piece);
+        if !opens_name && !only_piece && capitalization::is_minor_word(piece) && !tail.is_empty() {
+            capitalization::write_lowercase(out, piece);
         } else if !piece.is_empty() {
-            casing::write_word(out, piece);
+            capitalization::write_word(out, piece);
         }
         let mark = tail.chars().next().map_or(0, char::len_utf8);
         out.push_str(&tail[..mark]);

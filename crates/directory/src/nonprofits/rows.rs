@@ -1,7 +1,7 @@
 //! The rows of nonprofits and of their profiles.
 
 use super::ein::Ein;
-use super::filed::Filed;
+use super::filing::Filing;
 use platform::db::from_row;
 use uuid::Uuid;
 
@@ -11,7 +11,7 @@ pub struct StoredNonprofit {
     pub id: Uuid,
     pub ein: Option<i64>,
     pub slug: String,
-    /// See [`Filed`].
+    /// See [`Filing`].
     pub filed: String,
     /// Did it come out of a file of the IRS?
     pub listed: bool,
@@ -29,8 +29,8 @@ from_row!(StoredNonprofit {
 
 impl StoredNonprofit {
     /// What was filed of it.
-    pub fn filed(&self) -> Filed<'_> {
-        Filed::read(&self.filed)
+    pub fn filing(&self) -> Filing<'_> {
+        Filing::read(&self.filed)
     }
 
     /// The EIN, where there is one.

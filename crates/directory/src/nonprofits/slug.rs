@@ -28,7 +28,7 @@ impl Slug {
 
     fn from_folded(folded: String) -> Option<Slug> {
         let is_valid = has_slug_shape(&folded)
-            && Ein::from_written(&folded).is_none()
+            && Ein::parse_lenient(&folded).is_none()
             && !is_uuid(&folded)
             && !is_route(&folded);
         is_valid.then(|| Slug(folded.into_boxed_str()))

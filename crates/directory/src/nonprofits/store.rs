@@ -45,7 +45,7 @@ const PROFILES_CHANGED_SINCE: &str =
 const DONATE_URL: &str = "select donate_url from profiles where nonprofit_id = $1";
 const FORMER_SLUGS: &str = "select slug, nonprofit_id from former_slugs order by slug";
 const COUNT: &str = "select count(*) from nonprofits";
-const PUT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases, description, description_long, \
+const UPSERT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases, description, description_long, \
      website_url, donate_url, causes, country, logo, cover) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
      on conflict (nonprofit_id) do update set name = excluded.name, aliases = excluded.aliases, \
      description = excluded.description, description_long = excluded.description_long, \
@@ -151,8 +151,8 @@ pub async fn count(db: &Db) -> sqlx::Result<i64> {
 }
 
 /// Writes a profile, new or changed.
-pub async fn put_profile(tx: &mut Tx, profile: &Profile) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(PUT_PROFILE)
+pub async fn upsert_profile(tx: &mut Tx, profile: &Profile) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(UPSERT_PROFILE)
         .bind(profile.nonprofit_id)
         .bind(&profile.name)
         .bind(&profile.aliases)

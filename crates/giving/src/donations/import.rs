@@ -15,6 +15,7 @@ use directory::Directory;
 use directory::import::progress::{Progress, Unit};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use platform::clock::Stopwatch;
 use platform::db::Db;
 use platform::money::Cents;
 use serde::Serialize;
@@ -24,7 +25,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 use tempfile::NamedTempFile;
 
 /// The most faults that are kept.
@@ -86,8 +86,8 @@ async fn record_all(
     mut imported: Imported,
     mut recipients: Recipients,
 ) -> anyhow::Result<Imported> {
-    let begun = Instant::now();
-    let mut progress = Progress::begin("recording", imported.lines, Unit::Rows);
+    let begun = Stopwatch::start();
+    let mut progress = Progress::start("recording", imported.lines, Unit::Rows);
     let mut under_way = FuturesUnordered::new();
     let numbered = async |number, gift| (number, recorder.record(gift).await);
     for (number, line) in lines(&path)? {
@@ -99,13 +99,13 @@ async fn record_all(
         }
         if under_way.len() >= at_once {
             imported.count(under_way.next().await)?;
-            progress.reach(imported.new + imported.known);
+            progress.set_position(imported.new + imported.known);
         }
     }
     while !under_way.is_empty() {
         imported.count(under_way.next().await)?;
     }
-    progress.end();
+    progress.finish();
     imported.seconds = begun.elapsed().as_secs_f64();
     if imported.new + imported.known + imported.refused != imported.lines {
         bail!(
@@ -174,7 +174,7 @@ async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<Gift, LineErro
     let fundraiser = fields
         .optional(&["fundraiser", "fundraiserId"])
         .map(str::to_owned);
-    let amount = value["amount"].as_i64().and_then(Cents::given);
+    let amount = value["amount"].as_i64().and_then(Cents::positive);
     if amount.is_none() {
         fields
             .faults

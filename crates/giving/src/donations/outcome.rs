@@ -2,7 +2,7 @@
 
 use crate::ledger::entry::{Entry, Kind, Totals};
 use crate::ledger::writer::WriteError;
-use platform::money::{Cents, TooMuch};
+use platform::money::{AmountOverflow, Cents};
 use thiserror::Error;
 
 /// What became of a fact.
@@ -44,7 +44,7 @@ pub enum Refused {
     #[error("only {left} of this gift are left; refund no more than that")]
     MoreThanLeft { left: Cents },
     #[error("{0}; check the amount")]
-    TooMuch(#[from] TooMuch),
+    TooMuch(#[from] AmountOverflow),
     #[error("there is no nonprofit {0}; give its slug, its EIN as nine digits, or its ID")]
     NoSuchNonprofit(String),
     #[error("the nonprofit has no fundraiser {0}; give its slug or its ID, and the nonprofit that it is for")]

@@ -4,7 +4,7 @@ use crate::error::Error;
 use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
 use platform::field_error::FieldError;
-use platform::money::{Cents, HEAVIEST};
+use platform::money::{Cents, MAX_WEIGHT};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -127,13 +127,13 @@ impl<'a> Fields<'a> {
         }
         let amount = value
             .as_i64()
-            .filter(|cents| (least..=Cents::MOST.get()).contains(cents));
+            .filter(|cents| (least..=Cents::MAX.get()).contains(cents));
         if amount.is_none() {
             self.fault(
                 name,
                 format!(
                     "send a whole number of cents from {least} to {}, or null",
-                    Cents::MOST.get()
+                    Cents::MAX.get()
                 ),
             );
         }
@@ -175,7 +175,7 @@ impl<'a> Fields<'a> {
     pub fn weight(&mut self, place: usize, value: &Value) -> Option<f64> {
         let weight = value
             .as_f64()
-            .filter(|weight| *weight > 0.0 && *weight <= HEAVIEST);
+            .filter(|weight| *weight > 0.0 && *weight <= MAX_WEIGHT);
         if weight.is_none() {
             self.fault(
                 format!("forNonprofitWeights[{place}]"),

@@ -3,7 +3,7 @@
 use super::SPECIAL;
 use super::fields::Fields;
 use platform::ids::NonprofitId;
-use platform::money::{Cents, MOST_SHARES};
+use platform::money::{Cents, MAX_SHARES};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -117,7 +117,7 @@ fn read_supported(
 
 fn read_several(fields: &mut Fields<'_>, is_needed: bool) -> Vec<Supported> {
     let listed: &[Value] = match fields.get("forNonprofits") {
-        Value::Array(listed) if (1..=MOST_SHARES).contains(&listed.len()) => listed,
+        Value::Array(listed) if (1..=MAX_SHARES).contains(&listed.len()) => listed,
         Value::Null if !is_needed => &[],
         _ => {
             fields.fault("forNonprofits", "send the IDs of 1 to 100 nonprofits");
@@ -153,7 +153,7 @@ fn read_weights(fields: &mut Fields<'_>, count: usize) -> Vec<f64> {
         Value::Null => {}
         Value::Array(listed) => {
             is_whole = listed.len() == count || count == 0;
-            for (place, value) in listed.iter().take(MOST_SHARES).enumerate() {
+            for (place, value) in listed.iter().take(MAX_SHARES).enumerate() {
                 weights.push(fields.weight(place, value).unwrap_or(1.0));
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{Fundraiser, SPECIAL, SPECIAL_SLUG};
 use directory::nonprofits::identifier::Identifier;
-use directory::{Directory, Found, ResolveError};
+use directory::{Directory, NonprofitRef, ResolveError};
 use platform::ids::NonprofitId;
 use uuid::Uuid;
 
@@ -29,7 +29,7 @@ pub async fn slug_of(directory: &Directory, fundraiser: &Fundraiser) -> sqlx::Re
     let found = directory.find(&Identifier::Id(fundraiser.nonprofit)).await?;
     let slug = found
         .as_ref()
-        .and_then(Found::nonprofit)
+        .and_then(NonprofitRef::nonprofit)
         .map(|nonprofit| nonprofit.slug.to_owned());
     Ok(slug.unwrap_or_else(|| fundraiser.nonprofit.to_string()))
 }

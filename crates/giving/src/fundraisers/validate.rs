@@ -5,7 +5,7 @@ use super::input::NewFundraiser;
 use super::{Fundraiser, SPECIAL, SPECIAL_SLUG};
 use crate::error::Error;
 use directory::nonprofits::identifier::Identifier;
-use directory::{Directory, Found};
+use directory::{Directory, NonprofitRef};
 use platform::hosted::Pictures;
 use platform::ids::{AccountId, FundraiserId};
 use serde_json::{Map, Value};
@@ -25,7 +25,7 @@ pub async fn validate(
     let mut slug = SPECIAL_SLUG.to_owned();
     for supported in &new.supported {
         let found = directory.find(&Identifier::Id(supported.id)).await?;
-        match found.as_ref().and_then(Found::nonprofit) {
+        match found.as_ref().and_then(NonprofitRef::nonprofit) {
             None => fields.fault(&supported.field, "there is no nonprofit with this ID"),
             Some(nonprofit) if !nonprofit.is_disbursable() => fields.fault(
                 &supported.field,
@@ -80,13 +80,13 @@ pub async fn take_picture(
         return Ok(Some(None));
     };
     let taken = if fields.faults.is_empty() && !dry_run {
-        pictures.take_base64(text).await.map(|picture| picture.id)
+        pictures.add_base64(text).await.map(|picture| picture.id)
     } else {
-        pictures.judge_base64(text).await
+        pictures.check_base64(text).await
     };
     match taken {
         Ok(id) => Ok(Some(Some(id))),
-        Err(error) if error.is_ours() => Err(Error::PictureUnavailable),
+        Err(error) if error.is_unavailable() => Err(Error::PictureUnavailable),
         Err(error) => {
             fields.fault("imageBase64", error.to_string());
             Ok(None)

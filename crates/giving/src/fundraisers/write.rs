@@ -10,7 +10,7 @@ use crate::ledger::entry::{Draft, Kind, Leg, OFFLINE, Party};
 use platform::db::StoreError;
 use platform::field_error::FieldError;
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
-use platform::money::{Cents, TooMuch};
+use platform::money::{AmountOverflow, Cents};
 use serde_json::{Map, Value, json};
 
 /// A fundraiser that is to be made.
@@ -109,8 +109,9 @@ async fn add_offline(
         recorded_at: now,
     };
     let appended = batch.append(draft).await;
-    let refuse =
-        |too_much: TooMuch| Error::Invalid(vec![FieldError::new("raisedOffline", too_much.to_string())]);
+    let refuse = |too_much: AmountOverflow| {
+        Error::Invalid(vec![FieldError::new("raisedOffline", too_much.to_string())])
+    };
     appended.map(|_| ()).map_err(|error| error.map_refused(refuse))
 }
 

@@ -6,7 +6,7 @@ use super::state::Known;
 use super::store;
 use platform::db::{StoreError, Tx};
 use platform::ids::FundraiserId;
-use platform::money::{Cents, TooMuch};
+use platform::money::{AmountOverflow, Cents};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Batch {
     }
 
     /// Adds an entry at the end of the journal, and the fact to the outbox. Refuses before it adds.
-    pub async fn append(&mut self, draft: Draft) -> Result<Arc<Entry>, StoreError<TooMuch>> {
+    pub async fn append(&mut self, draft: Draft) -> Result<Arc<Entry>, StoreError<AmountOverflow>> {
         let totals = match draft.fundraiser {
             None => None,
             Some(id) => {

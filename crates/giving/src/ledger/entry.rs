@@ -5,7 +5,7 @@
 //! empty. Names of people are not in it: they can be erased without breaking the chain.
 
 use platform::ids::{FundraiserId, NonprofitId};
-use platform::money::{Cents, TooMuch, Weights, split};
+use platform::money::{AmountOverflow, Cents, Weights, split};
 use sha2::{Digest, Sha256};
 
 /// What comes before the first entry.
@@ -169,7 +169,7 @@ pub struct Entry {
 
 impl Totals {
     /// After a further amount of a donor who stood at `net` before it.
-    pub fn after(self, amount: Cents, net: Option<Cents>) -> Result<Totals, TooMuch> {
+    pub fn after(self, amount: Cents, net: Option<Cents>) -> Result<Totals, AmountOverflow> {
         let supporters = match net {
             None => self.supporters,
             Some(before) => {

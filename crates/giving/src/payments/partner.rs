@@ -1,7 +1,7 @@
 //! What a partner's link asks for beyond the gift itself: a name of its own for it, words that it gets back, and
 //! where the giver is led afterwards.
 
-use access::origins::{ReturnAddress, admit};
+use access::origins::{ReturnUrl, admit};
 use platform::db::Db;
 use std::borrow::Cow;
 use thiserror::Error;
@@ -23,8 +23,8 @@ pub struct Partner {
 /// Where a giver may be led back to.
 #[derive(Clone, Debug, Default)]
 pub struct WayBack {
-    pub success: Option<ReturnAddress>,
-    pub exit: Option<ReturnAddress>,
+    pub success: Option<ReturnUrl>,
+    pub exit: Option<ReturnUrl>,
     /// An address was asked for that nobody has registered, or that is none.
     pub is_refused: bool,
 }
@@ -68,7 +68,7 @@ impl Partner {
     }
 
     /// An address of the partner, with what it needs to know the gift again.
-    pub fn tell(&self, address: &ReturnAddress, gift: Option<Uuid>) -> String {
+    pub fn tell(&self, address: &ReturnUrl, gift: Option<Uuid>) -> String {
         let gift = gift.map(|id| id.to_string());
         let told = [
             ("gift_id", &gift),
@@ -79,7 +79,7 @@ impl Partner {
     }
 }
 
-async fn admitted(db: &Db, asked: Option<&str>) -> sqlx::Result<Option<ReturnAddress>> {
+async fn admitted(db: &Db, asked: Option<&str>) -> sqlx::Result<Option<ReturnUrl>> {
     match asked {
         Some(asked) => admit(db, asked).await,
         None => Ok(None),

@@ -1,6 +1,7 @@
+//! Cleans arbitrary bytes.
 #![no_main]
 
-#[path = "../../tests/pictures/fuzzed.rs"]
-mod fuzzed;
+#[path = "../../tests/pictures/properties.rs"]
+mod properties;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzzed::picture(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| properties::check_any_bytes(bytes));

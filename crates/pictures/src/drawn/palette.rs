@@ -1,36 +1,35 @@
-//! Calm colours for generated pictures, each ground dark enough for its ink.
+//! The color schemes of drawn pictures. Each background is dark enough for white text.
 
-/// A colour in sRGB.
+/// A color in sRGB, as `0xRRGGBB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Colour(pub u32);
+pub(super) struct Color(pub u32);
 
-/// A ground, a deeper and a lighter neighbour of it for shapes, and the ink for text on the ground.
+/// Colors that go together.
 #[derive(Clone, Copy, Debug)]
-pub struct Scheme {
-    /// What the picture is filled with.
-    pub ground: Colour,
-    /// Darker than the ground.
-    pub deep: Colour,
-    /// Lighter than the ground.
-    pub light: Colour,
-    /// A warm or cool accent, used sparingly.
-    pub accent: Colour,
-    /// Text on the ground; contrast is at least 4.5:1.
-    pub ink: Colour,
+pub(super) struct ColorScheme {
+    pub background: Color,
+    /// Shapes that are darker than the background.
+    pub dark: Color,
+    /// Shapes that are lighter than the background.
+    pub light: Color,
+    /// A contrasting color, used sparingly.
+    pub accent: Color,
+    /// Text on the background, with a contrast of at least 4.5:1.
+    pub text: Color,
 }
 
-const fn scheme(ground: u32, deep: u32, light: u32, accent: u32) -> Scheme {
-    Scheme {
-        ground: Colour(ground),
-        deep: Colour(deep),
-        light: Colour(light),
-        accent: Colour(accent),
-        ink: Colour(0xff_ff_ff),
+const fn scheme(background: u32, dark: u32, light: u32, accent: u32) -> ColorScheme {
+    ColorScheme {
+        background: Color(background),
+        dark: Color(dark),
+        light: Color(light),
+        accent: Color(accent),
+        text: Color(0xff_ff_ff),
     }
 }
 
-/// The schemes: quiet blues, greens, earths and plums, all dark enough for white ink.
-pub const SCHEMES: [Scheme; 12] = [
+/// Muted blues, greens, browns and plums.
+const SCHEMES: [ColorScheme; 12] = [
     scheme(0x2f_5d_7c, 0x23_48_62, 0x4a_7d_9e, 0xe0_b0_6a),
     scheme(0x3a_6b_5c, 0x2b_52_46, 0x58_8c_7b, 0xe6_c2_7a),
     scheme(0x5a_4e_7c, 0x46_3c_63, 0x7a_6d_a0, 0xd9_a5_8f),
@@ -45,20 +44,20 @@ pub const SCHEMES: [Scheme; 12] = [
     scheme(0x44_5c_68, 0x34_48_52, 0x64_7f_8d, 0xe3_a7_81),
 ];
 
-/// The scheme of a seed.
-pub const fn scheme_of(seed: u128) -> Scheme {
-    SCHEMES[(mixed(seed) % SCHEMES.len() as u64) as usize]
+/// Returns the color scheme for a seed.
+pub(super) const fn scheme_for(seed: u128) -> ColorScheme {
+    SCHEMES[(mix_seed(seed) % SCHEMES.len() as u64) as usize]
 }
 
-/// Spreads a seed over 64 bits, so that ids that differ in one digit look different.
-pub const fn mixed(seed: u128) -> u64 {
+/// Spreads a seed over 64 bits, so that IDs that differ in one digit look different.
+pub(super) const fn mix_seed(seed: u128) -> u64 {
     let mut bits = (seed >> 64) as u64 ^ seed as u64;
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)
 }
 
-impl std::fmt::Display for Colour {
+impl std::fmt::Display for Color {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "#{:06x}", self.0)
     }
@@ -67,44 +66,45 @@ impl std::fmt::Display for Colour {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
 
-    /// Contrast of two colours as in WCAG 2, from 1 to 21.
-    fn contrast(one: Colour, other: Colour) -> f64 {
+    /// Returns the contrast of two colors by WCAG 2, from 1 to 21.
+    fn contrast(one: Color, other: Color) -> f64 {
         let (one, other) = (luminance(one), luminance(other));
         (one.max(other) + 0.05) / (one.min(other) + 0.05)
     }
 
-    fn luminance(Colour(rgb): Colour) -> f64 {
+    fn luminance(Color(rgb): Color) -> f64 {
         let linear = |shift: u32| {
-            let part = f64::from(rgb >> shift & 0xff) / 255.0;
-            if part <= 0.040_45 {
-                part / 12.92
+            let value = f64::from(rgb >> shift & 0xff) / 255.0;
+            if value <= 0.040_45 {
+                value / 12.92
             } else {
-                ((part + 0.055) / 1.055).powf(2.4)
+                ((value + 0.055) / 1.055).powf(2.4)
             }
         };
         0.2126 * linear(16) + 0.7152 * linear(8) + 0.0722 * linear(0)
     }
 
     #[test]
-    fn ink_can_be_read_on_every_ground() {
+    fn text_is_readable_on_every_background() {
         for scheme in SCHEMES {
-            for ground in [scheme.ground, scheme.deep] {
-                let ratio = contrast(ground, scheme.ink);
-                assert!(ratio >= 4.5, "{ground} has {ratio:.2}");
+            for background in [scheme.background, scheme.dark] {
+                let ratio = contrast(background, scheme.text);
+                assert!(ratio >= 4.5, "{background} has {ratio:.2}");
             }
         }
     }
 
     #[test]
-    fn black_on_white_has_the_largest_contrast() {
-        assert!((contrast(Colour(0), Colour(0xff_ff_ff)) - 21.0).abs() < 1e-9);
-        assert!((contrast(Colour(0x77_77_77), Colour(0x77_77_77)) - 1.0).abs() < 1e-9);
+    fn black_on_white_has_the_highest_contrast() {
+        assert!((contrast(Color(0), Color(0xff_ff_ff)) - 21.0).abs() < 1e-9);
+        assert!((contrast(Color(0x77_77_77), Color(0x77_77_77)) - 1.0).abs() < 1e-9);
     }
 
     #[test]
-    fn neighbouring_seeds_spread_over_all_schemes() {
-        let seen: std::collections::HashSet<u32> = (0..200).map(|seed| scheme_of(seed).ground.0).collect();
-        assert_eq!(seen.len(), SCHEMES.len());
+    fn consecutive_seeds_spread_over_all_schemes() {
+        let backgrounds: HashSet<u32> = (0..200).map(|seed| scheme_for(seed).background.0).collect();
+        assert_eq!(backgrounds.len(), SCHEMES.len());
     }
 }

@@ -1,85 +1,87 @@
-//! WebP: chunks of a RIFF file (RFC 9649).
+//! Reads the chunks of a WebP file (RFC 9649).
 
-use super::{Found, Work, admit_size, le32, orientation};
-use crate::error::PictureFault;
-use image::metadata::Orientation;
+use super::parts::{Cost, Properties, check_size, le32};
+use crate::error::PictureError;
+use crate::orientation::Orientation;
 
-const RIFF_HEADER: usize = 12;
-const CHUNK_HEADER: usize = 8;
-const ANIMATION: u8 = 0x02;
-const ALPHA: u8 = 0x10;
-/// In the fifth byte of a lossless picture: behind its mark stand two sides of 14 bits, then this.
-const LOSSLESS_ALPHA: u8 = 0x10;
-/// What a pixel costs, and what a byte does.
-const LOSSLESS_WORK: (u64, u64) = (8, 30);
-const LOSSY_WORK: (u64, u64) = (12, 100);
+const RIFF_HEADER_LENGTH: usize = 12;
+const CHUNK_HEADER_LENGTH: usize = 8;
+/// Flags in the first byte of a VP8X chunk.
+const ANIMATION_FLAG: u8 = 0x02;
+const ALPHA_FLAG: u8 = 0x10;
+/// The flag in the fifth byte of a VP8L chunk, after the signature and two sides of 14 bits each.
+const LOSSLESS_ALPHA_FLAG: u8 = 0x10;
+/// The cost of each pixel and of each byte of the file.
+const LOSSLESS_COST: (u64, u64) = (8, 30);
+const LOSSY_COST: (u64, u64) = (12, 100);
 
-pub fn read(bytes: &[u8]) -> Result<Found, PictureFault> {
-    let length = le32(bytes, 4).ok_or(PictureFault::Broken)? as usize + CHUNK_HEADER;
-    let bytes = bytes.get(..length).ok_or(PictureFault::Broken)?;
-    let mut at = RIFF_HEADER;
+pub(super) fn read(bytes: &[u8]) -> Result<Properties, PictureError> {
+    let length = le32(bytes, 4).ok_or(PictureError::Damaged)? as usize + CHUNK_HEADER_LENGTH;
+    let bytes = bytes.get(..length).ok_or(PictureError::Damaged)?;
+    let mut position = RIFF_HEADER_LENGTH;
     let mut canvas: Option<(u32, u32)> = None;
     let mut image: Option<(usize, Image)> = None;
-    let mut has_alpha = false;
-    let mut turned = Orientation::NoTransforms;
-    while at < bytes.len() {
-        let (kind, data) = chunk(bytes, at).ok_or(PictureFault::Broken)?;
+    let mut canvas_has_alpha = false;
+    let mut orientation = Orientation::default();
+    while position < bytes.len() {
+        let (kind, data) = chunk(bytes, position).ok_or(PictureError::Damaged)?;
         match kind {
-            b"VP8X" if at == RIFF_HEADER => {
-                let flags = *data.first().ok_or(PictureFault::Broken)?;
-                if flags & ANIMATION != 0 {
-                    return Err(PictureFault::Animated);
+            b"VP8X" if position == RIFF_HEADER_LENGTH => {
+                let flags = *data.first().ok_or(PictureError::Damaged)?;
+                if flags & ANIMATION_FLAG != 0 {
+                    return Err(PictureError::Animated);
                 }
-                has_alpha = flags & ALPHA != 0;
-                let size = le24(data, 4).zip(le24(data, 7)).ok_or(PictureFault::Broken)?;
-                canvas = Some((size.0 + 1, size.1 + 1));
+                canvas_has_alpha = flags & ALPHA_FLAG != 0;
+                let size = le24(data, 4).zip(le24(data, 7));
+                let (width, height) = size.ok_or(PictureError::Damaged)?;
+                canvas = Some((width + 1, height + 1));
             }
-            b"ANIM" | b"ANMF" => return Err(PictureFault::Animated),
+            b"ANIM" | b"ANMF" => return Err(PictureError::Animated),
             b"VP8 " if image.is_none() => {
-                image = Some((at, Image::lossy(data).ok_or(PictureFault::Broken)?));
+                image = Some((position, Image::read_lossy(data).ok_or(PictureError::Damaged)?));
             }
             b"VP8L" if image.is_none() => {
-                image = Some((at, Image::lossless(data).ok_or(PictureFault::Broken)?));
+                image = Some((position, Image::read_lossless(data).ok_or(PictureError::Damaged)?));
             }
-            b"EXIF" => turned = orientation(data),
+            b"EXIF" => orientation = Orientation::from_exif(data),
             _ => {}
         }
-        at += CHUNK_HEADER + data.len().next_multiple_of(2);
+        position += CHUNK_HEADER_LENGTH + data.len().next_multiple_of(2);
     }
-    let (place, image) = image.ok_or(PictureFault::Broken)?;
-    // The decoder makes room for the size of the inner picture before it compares the two.
-    admit_size(image.width, image.height)?;
+    let (image_position, image) = image.ok_or(PictureError::Damaged)?;
+    // The decoder allocates for the size of the image before it compares it with the canvas.
+    check_size(image.width, image.height)?;
     if canvas.is_some_and(|canvas| canvas != (image.width, image.height)) {
-        return Err(PictureFault::Broken);
+        return Err(PictureError::Damaged);
     }
-    let has_alpha = if canvas.is_some() {
-        has_alpha
+    let (has_alpha, alpha_flag) = if canvas.is_some() {
+        (
+            canvas_has_alpha,
+            (RIFF_HEADER_LENGTH + CHUNK_HEADER_LENGTH, ALPHA_FLAG),
+        )
     } else {
-        image.has_alpha
+        let flag_position = image_position + CHUNK_HEADER_LENGTH + 4;
+        (image.has_alpha, (flag_position, LOSSLESS_ALPHA_FLAG))
     };
-    let mark = match canvas {
-        Some(_) => (RIFF_HEADER + CHUNK_HEADER, ALPHA),
-        None => (place + CHUNK_HEADER + 4, LOSSLESS_ALPHA),
-    };
-    Ok(Found {
+    Ok(Properties {
         width: image.width,
         height: image.height,
-        orientation: turned,
+        orientation,
         length,
-        memory: image.memory(has_alpha),
-        work: image.work(has_alpha, length as u64),
-        disguise: (!image.is_lossy && !has_alpha).then_some(mark),
+        decode_memory: image.decode_memory(has_alpha),
+        cost: image.cost(has_alpha, length as u64),
+        alpha_flag: (!image.is_lossy && !has_alpha).then_some(alpha_flag),
     })
 }
 
-fn chunk(bytes: &[u8], at: usize) -> Option<(&[u8; 4], &[u8])> {
-    let kind = bytes.get(at..at + 4)?.try_into().ok()?;
-    let start = at + CHUNK_HEADER;
-    let data = bytes.get(start..start + le32(bytes, at + 4)? as usize)?;
+fn chunk(bytes: &[u8], position: usize) -> Option<(&[u8; 4], &[u8])> {
+    let kind = bytes.get(position..position + 4)?.try_into().ok()?;
+    let start = position + CHUNK_HEADER_LENGTH;
+    let data = bytes.get(start..start + le32(bytes, position + 4)? as usize)?;
     Some((kind, data))
 }
 
-/// The picture inside.
+/// A VP8 or VP8L chunk.
 struct Image {
     width: u32,
     height: u32,
@@ -88,23 +90,22 @@ struct Image {
 }
 
 impl Image {
-    /// A key frame of VP8 (RFC 6386, section 9.1).
-    fn lossy(data: &[u8]) -> Option<Image> {
+    /// Reads a VP8 key frame (RFC 6386, section 9.1).
+    fn read_lossy(data: &[u8]) -> Option<Image> {
         let is_key_frame = data.first()? & 1 == 0 && data.get(3..6)? == [0x9D, 0x01, 0x2A];
-        let side = |at: usize| {
-            Some(u32::from(
-                u16::from_le_bytes([*data.get(at)?, *data.get(at + 1)?]) & 0x3FFF,
-            ))
+        let side_at = |at: usize| {
+            let bytes = data.get(at..)?.first_chunk::<2>()?;
+            Some(u32::from(u16::from_le_bytes(*bytes) & 0x3FFF))
         };
         Some(Image {
-            width: side(6).filter(|_| is_key_frame)?,
-            height: side(8)?,
+            width: side_at(6).filter(|_| is_key_frame)?,
+            height: side_at(8)?,
             is_lossy: true,
             has_alpha: false,
         })
     }
 
-    fn lossless(data: &[u8]) -> Option<Image> {
+    fn read_lossless(data: &[u8]) -> Option<Image> {
         let bits = le32(data, 1).filter(|_| data[0] == 0x2F)?;
         Some(Image {
             width: (bits & 0x3FFF) + 1,
@@ -114,30 +115,32 @@ impl Image {
         })
     }
 
-    /// The decoder holds three planes beside the pixels of a lossy picture, and decodes its transparency as a picture of
-    /// its own. A lossless one has four bytes a pixel, with transparency or without.
-    fn memory(&self, has_alpha: bool) -> u64 {
-        let halves = match (self.is_lossy, has_alpha) {
+    /// Returns the memory that decoding takes.
+    ///
+    /// For a lossy picture the decoder allocates three planes in addition to the pixels, and decodes the transparency as a
+    /// lossless picture of its own. A lossless picture has four bytes per pixel, with or without transparency.
+    fn decode_memory(&self, has_alpha: bool) -> u64 {
+        let half_bytes_per_pixel = match (self.is_lossy, has_alpha) {
             (true, false) => 6 + 3,
             (true, true) => 8 + 3 + 10,
             (false, _) => 8,
         };
-        self.pixels() * halves / 2
+        self.pixel_count() * half_bytes_per_pixel / 2
     }
 
-    fn work(&self, has_alpha: bool, length: u64) -> Work {
-        let (pixel, byte) = match (self.is_lossy, has_alpha) {
-            (true, false) => LOSSY_WORK,
-            (true, true) => (LOSSY_WORK.0 + LOSSLESS_WORK.0, LOSSY_WORK.1),
-            (false, _) => LOSSLESS_WORK,
+    fn cost(&self, has_alpha: bool, length: u64) -> Cost {
+        let (pixel_cost, byte_cost) = match (self.is_lossy, has_alpha) {
+            (true, false) => LOSSY_COST,
+            (true, true) => (LOSSY_COST.0 + LOSSLESS_COST.0, LOSSY_COST.1),
+            (false, _) => LOSSLESS_COST,
         };
-        Work {
-            shape: self.pixels() * pixel,
-            bytes: length * byte,
+        Cost {
+            pixels: self.pixel_count() * pixel_cost,
+            bytes: length * byte_cost,
         }
     }
 
-    fn pixels(&self) -> u64 {
+    fn pixel_count(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
 }

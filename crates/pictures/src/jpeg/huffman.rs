@@ -1,99 +1,103 @@
-//! Huffman codes (ITU-T T.81, annexes C and F.2.2).
+//! Decodes Huffman codes (ITU-T T.81, annexes C and F.2.2).
 
-use super::bits::{Bits, signed};
+use super::bit_reader::{BitReader, extend};
 
-/// Codes up to this length are found at one glance.
-const GLANCE: u32 = 10;
+/// Codes up to this length are decoded by one table lookup.
+const LOOKUP_BITS: u32 = 10;
+const LOOKUP_SIZE: usize = 1 << LOOKUP_BITS;
 
-pub struct Huffman {
-    /// For the bits that are seen at a glance: the symbol in the upper byte, the length of its code in the lower.
-    short: Box<[u16; 1 << GLANCE]>,
-    /// The same, for a coefficient that is there as a whole.
-    whole: Box<[Coefficient; 1 << GLANCE]>,
-    /// For each length: what the next 16 bits are below, and what leads from the code to its symbol.
-    longer: [(u32, u32); 17],
+pub(super) struct HuffmanTable {
+    /// For the next bits, the symbol in the upper byte and the length of its code in the lower; 0 if the code is longer.
+    lookup: Box<[u16; LOOKUP_SIZE]>,
+    /// For the next bits, the coefficient that they hold in full.
+    coefficient_lookup: Box<[CodedCoefficient; LOOKUP_SIZE]>,
+    /// For each length, an upper bound of its codes, left-aligned in 16 bits, and the offset from a code to its symbol.
+    lengths: [(u32, u32); 17],
     symbols: Vec<u8>,
 }
 
-/// A coefficient, the zeros before it, and how many bits both take; no bits where it is not whole.
+/// A coefficient, the number of zero coefficients before it, and the number of bits that both take.
+///
+/// The number of bits is 0 if the lookup did not find a whole coefficient.
 #[derive(Clone, Copy, Default)]
-pub struct Coefficient {
+pub(super) struct CodedCoefficient {
     pub value: i16,
-    pub zeros: u8,
+    pub zero_run: u8,
     pub bits: u8,
 }
 
-impl Huffman {
-    /// The codes of a DHT segment: how many there are of each length, and what they stand for.
-    pub fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<Huffman> {
-        let mut made = Huffman {
-            short: Box::new([0; 1 << GLANCE]),
-            whole: Box::new([Coefficient::default(); 1 << GLANCE]),
-            longer: [(0, 0); 17],
+impl HuffmanTable {
+    /// Builds a table from the number of codes of each length and the symbols that they stand for.
+    pub(super) fn new(counts: &[u8; 16], symbols: &[u8]) -> Option<HuffmanTable> {
+        let mut table = HuffmanTable {
+            lookup: Box::new([0; LOOKUP_SIZE]),
+            coefficient_lookup: Box::new([CodedCoefficient::default(); LOOKUP_SIZE]),
+            lengths: [(0, 0); 17],
             symbols: symbols.to_vec(),
         };
-        let (mut code, mut first) = (0_u32, 0_usize);
+        let (mut code, mut first_symbol) = (0_u32, 0_usize);
         for (length, count) in (1_u32..).zip(counts) {
             let end = code + u32::from(*count);
             if end > 1 << length {
                 return None;
             }
-            let named = symbols.get(first..first + usize::from(*count))?;
-            made.longer[length as usize] = (end << (16 - length), (first as u32).wrapping_sub(code));
-            if length <= GLANCE {
-                for (code, symbol) in (code..).zip(named) {
-                    let seen = (code << (GLANCE - length)) as usize;
+            let symbols = symbols.get(first_symbol..first_symbol + usize::from(*count))?;
+            table.lengths[length as usize] = (end << (16 - length), (first_symbol as u32).wrapping_sub(code));
+            if length <= LOOKUP_BITS {
+                for (code, symbol) in (code..).zip(symbols) {
+                    let first = (code << (LOOKUP_BITS - length)) as usize;
                     let entry = u16::from(*symbol) << 8 | length as u16;
-                    made.short[seen..seen + (1 << (GLANCE - length))].fill(entry);
+                    table.lookup[first..first + (1 << (LOOKUP_BITS - length))].fill(entry);
                 }
             }
-            first += named.len();
+            first_symbol += symbols.len();
             code = end << 1;
         }
-        made.see_coefficients();
-        Some(made)
+        table.fill_coefficient_lookup();
+        Some(table)
     }
 
-    fn see_coefficients(&mut self) {
-        for (seen, (whole, short)) in self.whole.iter_mut().zip(self.short.iter()).enumerate() {
-            let [length, symbol] = short.to_le_bytes().map(u32::from);
-            let (zeros, size) = (symbol >> 4, symbol & 15);
-            if length == 0 || size == 0 || length + size > GLANCE {
+    fn fill_coefficient_lookup(&mut self) {
+        let entries = self.coefficient_lookup.iter_mut().zip(self.lookup.iter());
+        for (bits, (coefficient, entry)) in entries.enumerate() {
+            let [length, symbol] = entry.to_le_bytes().map(u32::from);
+            let (zero_run, size) = (symbol >> 4, symbol & 15);
+            if length == 0 || size == 0 || length + size > LOOKUP_BITS {
                 continue;
             }
-            let number = (seen >> (GLANCE - length - size)) as u32 & ((1 << size) - 1);
-            *whole = Coefficient {
-                value: signed(number, size) as i16,
-                zeros: zeros as u8,
+            let magnitude = (bits >> (LOOKUP_BITS - length - size)) as u32 & ((1 << size) - 1);
+            *coefficient = CodedCoefficient {
+                value: extend(magnitude, size) as i16,
+                zero_run: zero_run as u8,
                 bits: (length + size) as u8,
             };
         }
     }
 
-    /// The next symbol. The bits are filled up before.
+    /// Reads the next symbol. The caller refills the reader before.
     #[inline]
-    pub fn symbol(&self, bits: &mut Bits) -> Option<u32> {
-        let [mut length, mut symbol] = self.short[bits.peek(GLANCE)].to_le_bytes().map(u32::from);
+    pub(super) fn read_symbol(&self, reader: &mut BitReader) -> Option<u32> {
+        let [mut length, mut symbol] = self.lookup[reader.peek(LOOKUP_BITS)].to_le_bytes().map(u32::from);
         if length == 0 {
-            (length, symbol) = self.long_symbol(bits.peek(16) as u32)?;
+            (length, symbol) = self.find_long_code(reader.peek(16) as u32)?;
         }
-        bits.skip(length);
+        reader.skip(length);
         Some(symbol)
     }
 
-    /// The length of a code and its symbol.
+    /// Returns the length and the symbol of the code at the beginning of 16 bits.
     #[cold]
-    fn long_symbol(&self, seen: u32) -> Option<(u32, u32)> {
-        let is_code = |length: &u32| seen < self.longer[*length as usize].0;
-        let length = (GLANCE + 1..=16).find(is_code)?;
-        let (_, offset) = self.longer[length as usize];
-        let place = (seen >> (16 - length)).wrapping_add(offset) as usize;
-        Some((length, u32::from(*self.symbols.get(place)?)))
+    fn find_long_code(&self, bits: u32) -> Option<(u32, u32)> {
+        let is_length = |length: &u32| bits < self.lengths[*length as usize].0;
+        let length = (LOOKUP_BITS + 1..=16).find(is_length)?;
+        let (_, offset) = self.lengths[length as usize];
+        let index = (bits >> (16 - length)).wrapping_add(offset) as usize;
+        Some((length, u32::from(*self.symbols.get(index)?)))
     }
 
-    /// What a glance at the next bits says of a coefficient.
+    /// Returns the coefficient at the reader's position without consuming it.
     #[inline]
-    pub fn glance(&self, bits: &Bits) -> Coefficient {
-        self.whole[bits.peek(GLANCE)]
+    pub(super) fn peek_coefficient(&self, reader: &BitReader) -> CodedCoefficient {
+        self.coefficient_lookup[reader.peek(LOOKUP_BITS)]
     }
 }

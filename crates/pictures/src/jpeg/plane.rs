@@ -1,91 +1,99 @@
-//! One color of the picture on its way from blocks to the wanted size.
+//! Renders the blocks of one component into a plane of the target size.
 
 use super::frame::{Component, Frame};
-use super::transform::{Scale, Transform};
-use crate::shrink::{Channels, Shrinking};
+use super::inverse_dct::{BlockScale, InverseDct};
+use super::tables::QuantizationTable;
+use crate::bitmap::Channels;
+use crate::downscale::{Downscaler, Layout};
 
-/// Takes blocks, row by row, and shrinks what they show.
-pub struct Plane {
-    transform: Transform,
-    scale: Scale,
-    /// A row of groups of blocks, as pixels.
+/// Takes blocks row by row and downscales the pixels that they become.
+pub(super) struct PlaneDecoder {
+    transform: InverseDct,
+    scale: BlockScale,
+    /// The pixels of one row of MCUs.
     strip: Vec<u8>,
-    width: usize,
-    /// What of it is picture, and not there to fill up blocks.
+    strip_width: usize,
+    /// The rendered width and height without the padding of blocks.
+    rendered_size: (u32, u32),
+    rendered_rows: u32,
+    downscaler: Downscaler,
     size: (u32, u32),
-    rows: u32,
-    shrinking: Shrinking,
-    to: (u32, u32),
     extent: (u32, u32),
 }
 
-/// The pixels of one color.
-pub struct Color {
+/// The pixels of one component.
+pub(super) struct Plane {
     pub size: (u32, u32),
-    /// How much of it the picture covers, in 256ths of a pixel.
+    /// The width and height that the picture covers, in 256ths of a pixel.
     pub extent: (u32, u32),
     pub pixels: Vec<u8>,
 }
 
-impl Plane {
-    pub fn new(frame: &Frame, component: &Component, factors: &[u16; 64], to: (u32, u32)) -> Plane {
-        let scale = Scale::of(component.size, to);
-        let size = scale.scaled(component.size);
-        let width = frame.blocks(component).0 * scale.across;
-        let to = (to.0.min(size.0), to.1.min(size.1));
-        // What is to be stretched has all its samples; what is shrunk covers all.
-        let whole = frame.extent(component);
+impl PlaneDecoder {
+    pub(super) fn new(
+        frame: &Frame,
+        component: &Component,
+        quantization: &QuantizationTable,
+        target: (u32, u32),
+    ) -> PlaneDecoder {
+        let scale = BlockScale::for_target(component.size, target);
+        let rendered_size = scale.apply(component.size);
+        let strip_width = frame.padded_block_count(component).0 * scale.width;
+        let size = (target.0.min(rendered_size.0), target.1.min(rendered_size.1));
+        // The picture covers all of a downscaled plane. A plane that will be upsampled ends with a whole sample, of which the
+        // picture may cover a fraction.
+        let full_extent = frame.extent(component);
         let extent = (
-            if to.0 < size.0 {
-                to.0 * 256
+            if size.0 < rendered_size.0 {
+                size.0 * 256
             } else {
-                whole.0 * scale.across as u32 / 8
+                full_extent.0 * scale.width as u32 / 8
             },
-            if to.1 < size.1 {
-                to.1 * 256
+            if size.1 < rendered_size.1 {
+                size.1 * 256
             } else {
-                whole.1 * scale.down as u32 / 8
+                full_extent.1 * scale.height as u32 / 8
             },
         );
-        Plane {
-            transform: Transform::new(scale, factors),
+        PlaneDecoder {
+            transform: InverseDct::new(scale, quantization),
             scale,
-            strip: vec![0; width * scale.down * component.down as usize],
-            width,
+            strip: vec![0; strip_width * scale.height * component.vertical_sampling as usize],
+            strip_width,
+            rendered_size,
+            rendered_rows: 0,
+            downscaler: Downscaler::new(rendered_size, size, Layout::Packed(Channels::Gray)),
             size,
-            rows: 0,
-            shrinking: Shrinking::new(size, to, Channels::Grey),
-            to,
             extent,
         }
     }
 
-    pub fn transform(&mut self) -> &mut Transform {
+    pub(super) fn transform(&mut self) -> &mut InverseDct {
         &mut self.transform
     }
 
-    /// Writes the block that the transform holds into the strip.
+    /// Renders the coefficients in the transform as a block of the strip.
     #[inline]
-    pub fn draw(&mut self, across: usize, down: usize) {
-        let at = down * self.scale.down * self.width + across * self.scale.across;
-        self.transform.finish(&mut self.strip[at..], self.width);
+    pub(super) fn render_block(&mut self, column: usize, row: usize) {
+        let start = row * self.scale.height * self.strip_width + column * self.scale.width;
+        self.transform.finish(&mut self.strip[start..], self.strip_width);
     }
 
-    /// Takes what was drawn in so many rows of blocks.
-    pub fn end_rows(&mut self, blocks: usize) {
-        let left = (self.size.1 - self.rows) as usize;
-        let rows = (blocks * self.scale.down).min(left);
-        for row in self.strip.chunks_exact(self.width).take(rows) {
-            self.shrinking.push(&row[..self.size.0 as usize]);
+    /// Downscales the first rows of blocks in the strip.
+    pub(super) fn finish_block_rows(&mut self, count: usize) {
+        let remaining = (self.rendered_size.1 - self.rendered_rows) as usize;
+        let rows = (count * self.scale.height).min(remaining);
+        for row in self.strip.chunks_exact(self.strip_width).take(rows) {
+            self.downscaler.push_row(&row[..self.rendered_size.0 as usize]);
         }
-        self.rows += rows as u32;
+        self.rendered_rows += rows as u32;
     }
 
-    pub fn finish(self) -> Color {
-        Color {
-            size: self.to,
+    pub(super) fn finish(self) -> Plane {
+        Plane {
+            size: self.size,
             extent: self.extent,
-            pixels: self.shrinking.into_pixels(),
+            pixels: self.downscaler.finish().pixels,
         }
     }
 }

@@ -1,319 +1,345 @@
-//! Walking over the blocks of a scan, and what stands in each (ITU-T T.81, annexes F.2 and G.2).
+//! Decodes the blocks of a scan (ITU-T T.81, annexes F.2 and G.2).
 
-use super::bits::Bits;
-use super::frame::{Frame, Part, Scan};
-use super::gathered::Gathered;
-use super::huffman::Huffman;
+use super::bit_reader::BitReader;
+use super::coefficients::{Block, CoefficientBuffer};
+use super::frame::{Frame, Scan, ScanComponent};
+use super::huffman::HuffmanTable;
 use super::tables::Tables;
 
-/// The way through a scan.
-pub struct Walk<'a> {
+/// Visits the blocks of a scan.
+pub(super) struct ScanDecoder<'a> {
     frame: &'a Frame,
     scan: &'a Scan,
-    codes: Vec<Codes<'a>>,
-    bits: Bits<'a>,
-    restart: u32,
-    left: u32,
-    state: State,
+    tables: Vec<ComponentTables<'a>>,
+    reader: BitReader<'a>,
+    /// MCUs between restart markers, or 0 if there are none, and MCUs until the next marker.
+    restart_interval: u32,
+    until_restart: u32,
+    state: EntropyState,
 }
 
 #[derive(Clone, Copy)]
-struct Codes<'a> {
-    means: Option<&'a Huffman>,
-    others: Option<&'a Huffman>,
+struct ComponentTables<'a> {
+    dc: Option<&'a HuffmanTable>,
+    ac: Option<&'a HuffmanTable>,
 }
 
-/// What blocks leave to those behind them.
+/// The state that is carried from block to block and reset at restart markers.
 #[derive(Default)]
-struct State {
-    /// The last mean of each part.
-    means: [i32; 4],
-    /// Blocks that bring nothing.
-    empty: u32,
+struct EntropyState {
+    /// The last DC coefficient of each component of the scan.
+    dc_predictions: [i32; 4],
+    /// The number of upcoming blocks without new coefficients.
+    end_of_band_run: u32,
 }
 
-/// A block of a scan: which part it belongs to and where it stands among the blocks of its component.
-#[derive(Clone, Copy)]
-pub struct Block {
-    pub part: usize,
-    pub across: usize,
-    pub down: usize,
-}
-
-impl<'a> Walk<'a> {
-    pub fn new(frame: &'a Frame, scan: &'a Scan, tables: &'a Tables, bytes: &'a [u8], at: usize) -> Walk<'a> {
-        let codes = |part: &Part| Codes {
-            means: tables.means.get(part.mean_table).and_then(Option::as_ref),
-            others: tables.codes.get(part.table).and_then(Option::as_ref),
+impl<'a> ScanDecoder<'a> {
+    pub(super) fn new(
+        frame: &'a Frame,
+        scan: &'a Scan,
+        tables: &'a Tables,
+        bytes: &'a [u8],
+        position: usize,
+    ) -> ScanDecoder<'a> {
+        let component_tables = |component: &ScanComponent| ComponentTables {
+            dc: tables.dc.get(component.dc_table).and_then(Option::as_ref),
+            ac: tables.ac.get(component.ac_table).and_then(Option::as_ref),
         };
-        Walk {
+        ScanDecoder {
             frame,
             scan,
-            codes: scan.parts.iter().map(codes).collect(),
-            bits: Bits::new(bytes, at),
-            restart: tables.restart,
-            left: tables.restart,
-            state: State::default(),
+            tables: scan.components.iter().map(component_tables).collect(),
+            reader: BitReader::new(bytes, position),
+            restart_interval: tables.restart_interval,
+            until_restart: tables.restart_interval,
+            state: EntropyState::default(),
         }
     }
 
-    /// Where the marker behind the scan is to be looked for.
-    pub fn at(&self) -> usize {
-        self.bits.at()
+    /// Returns the position from which to search for the marker after the scan.
+    pub(super) fn position(&self) -> usize {
+        self.reader.position()
     }
 
-    /// Rows of groups; a part that is alone comes in its own blocks.
-    pub fn rows(&self) -> usize {
-        match &self.scan.parts[..] {
-            [alone] => self.frame.components[alone.component].blocks().1 as usize,
-            _ => self.frame.groups.1 as usize,
+    /// Returns the number of MCU rows. In a scan of a single component each block is an MCU.
+    pub(super) fn mcu_rows(&self) -> usize {
+        match &self.scan.components[..] {
+            [single] => self.frame.components[single.index].block_count().1 as usize,
+            _ => self.frame.mcu_count.1 as usize,
         }
     }
 
-    /// Decodes the next row, block by block.
-    pub fn row(
+    /// Visits the blocks of the next MCU row.
+    pub(super) fn decode_mcu_row(
         &mut self,
         row: usize,
-        mut decode: impl FnMut(&mut Reading, Block) -> Option<()>,
+        mut decode: impl FnMut(&mut BlockDecoder, Block) -> Option<()>,
     ) -> Option<()> {
-        if let [alone] = self.scan.parts[..] {
-            let blocks = self.frame.components[alone.component].blocks().0 as usize;
-            for across in 0..blocks {
-                self.begin_group()?;
+        if let [single] = self.scan.components[..] {
+            let columns = self.frame.components[single.index].block_count().0 as usize;
+            for column in 0..columns {
+                self.begin_mcu()?;
                 let block = Block {
-                    part: 0,
-                    across,
-                    down: row,
+                    scan_component: 0,
+                    column,
+                    row,
                 };
-                decode(&mut self.reading(0), block)?;
+                decode(&mut self.block_decoder(0), block)?;
             }
         } else {
-            for group in 0..self.frame.groups.0 as usize {
-                self.begin_group()?;
-                self.group(group, row, &mut decode)?;
+            for mcu in 0..self.frame.mcu_count.0 as usize {
+                self.begin_mcu()?;
+                self.decode_mcu(mcu, row, &mut decode)?;
             }
         }
-        (!self.bits.is_overdrawn()).then_some(())
+        (!self.reader.is_past_end()).then_some(())
     }
 
-    fn group(
+    fn decode_mcu(
         &mut self,
-        group: usize,
-        row: usize,
-        decode: &mut impl FnMut(&mut Reading, Block) -> Option<()>,
+        mcu_column: usize,
+        mcu_row: usize,
+        decode: &mut impl FnMut(&mut BlockDecoder, Block) -> Option<()>,
     ) -> Option<()> {
-        for part in 0..self.scan.parts.len() {
-            let component = &self.frame.components[self.scan.parts[part].component];
-            let (blocks, rows) = (component.across as usize, component.down as usize);
-            for down in row * rows..(row + 1) * rows {
-                for across in group * blocks..(group + 1) * blocks {
-                    let block = Block { part, across, down };
-                    decode(&mut self.reading(part), block)?;
+        for scan_component in 0..self.scan.components.len() {
+            let component = &self.frame.components[self.scan.components[scan_component].index];
+            let columns = component.horizontal_sampling as usize;
+            let rows = component.vertical_sampling as usize;
+            for row in mcu_row * rows..(mcu_row + 1) * rows {
+                for column in mcu_column * columns..(mcu_column + 1) * columns {
+                    let block = Block {
+                        scan_component,
+                        column,
+                        row,
+                    };
+                    decode(&mut self.block_decoder(scan_component), block)?;
                 }
             }
         }
         Some(())
     }
 
-    fn begin_group(&mut self) -> Option<()> {
-        if self.restart == 0 {
+    fn begin_mcu(&mut self) -> Option<()> {
+        if self.restart_interval == 0 {
             return Some(());
         }
-        if self.left == 0 {
-            self.bits.restart()?;
-            self.state = State::default();
-            self.left = self.restart;
+        if self.until_restart == 0 {
+            self.reader.skip_restart_marker()?;
+            self.state = EntropyState::default();
+            self.until_restart = self.restart_interval;
         }
-        self.left -= 1;
+        self.until_restart -= 1;
         Some(())
     }
 
-    fn reading(&mut self, part: usize) -> Reading<'_, 'a> {
-        Reading {
-            bits: &mut self.bits,
-            codes: self.codes[part],
-            mean: &mut self.state.means[part],
-            empty: &mut self.state.empty,
+    fn block_decoder(&mut self, scan_component: usize) -> BlockDecoder<'_, 'a> {
+        BlockDecoder {
+            reader: &mut self.reader,
+            tables: self.tables[scan_component],
+            dc_prediction: &mut self.state.dc_predictions[scan_component],
+            end_of_band_run: &mut self.state.end_of_band_run,
             scan: self.scan,
         }
     }
 }
 
-/// The bits of a scan at the beginning of a block.
-pub struct Reading<'r, 'a> {
-    bits: &'r mut Bits<'a>,
-    codes: Codes<'a>,
-    mean: &'r mut i32,
-    empty: &'r mut u32,
+/// Decodes the block at the reader's position.
+pub(super) struct BlockDecoder<'r, 'a> {
+    reader: &'r mut BitReader<'a>,
+    tables: ComponentTables<'a>,
+    dc_prediction: &'r mut i32,
+    end_of_band_run: &'r mut u32,
     scan: &'a Scan,
 }
 
-impl Reading<'_, '_> {
-    /// The frequencies of a block up to one, each with its place in the order of sending; the others are passed over.
+impl BlockDecoder<'_, '_> {
+    /// Decodes a whole block and passes on the zigzag index and the value of each coefficient up to index `last`.
     #[inline]
-    pub fn all(&mut self, last: usize, mut put: impl FnMut(usize, i32)) -> Option<()> {
-        put(0, self.next_mean()?);
-        let codes = self.codes.others?;
-        let mut bits = *self.bits;
-        let mut place = 1;
-        while place < 64 {
-            bits.fill();
-            let seen = codes.glance(&bits);
-            if seen.bits > 0 {
-                place += usize::from(seen.zeros);
-                bits.skip(u32::from(seen.bits));
-                if place <= last {
-                    put(place, i32::from(seen.value));
+    pub(super) fn decode_sequential(&mut self, last: usize, mut set: impl FnMut(usize, i32)) -> Option<()> {
+        set(0, self.decode_dc()?);
+        let table = self.tables.ac?;
+        let mut reader = *self.reader;
+        let mut index = 1;
+        while index < 64 {
+            reader.refill();
+            let coefficient = table.peek_coefficient(&reader);
+            if coefficient.bits > 0 {
+                index += usize::from(coefficient.zero_run);
+                reader.skip(u32::from(coefficient.bits));
+                if index <= last {
+                    set(index, i32::from(coefficient.value));
                 }
-                place += 1;
+                index += 1;
                 continue;
             }
-            let symbol = codes.symbol(&mut bits)?;
+            let symbol = table.read_symbol(&mut reader)?;
             match (symbol >> 4, symbol & 15) {
-                (15, 0) => place += 16,
+                (15, 0) => index += 16,
                 (_, 0) => break,
-                (zeros, size) => {
-                    place += zeros as usize;
-                    let value = bits.signed(size);
-                    if place <= last {
-                        put(place, value);
+                (zero_run, size) => {
+                    index += zero_run as usize;
+                    let value = reader.read_signed(size);
+                    if index <= last {
+                        set(index, value);
                     }
-                    place += 1;
+                    index += 1;
                 }
             }
         }
-        *self.bits = bits;
-        (place <= 64).then_some(())
+        *self.reader = reader;
+        (index <= 64).then_some(())
     }
 
     #[inline]
-    fn next_mean(&mut self) -> Option<i32> {
-        self.bits.fill();
-        let size = self.codes.means?.symbol(self.bits)?;
+    fn decode_dc(&mut self) -> Option<i32> {
+        self.reader.refill();
+        let size = self.tables.dc?.read_symbol(self.reader)?;
         if size > 15 {
             return None;
         }
-        *self.mean = self.mean.wrapping_add(self.bits.signed(size));
-        Some(*self.mean)
+        *self.dc_prediction = self.dc_prediction.wrapping_add(self.reader.read_signed(size));
+        Some(*self.dc_prediction)
     }
 
-    /// What a scan of a progressive picture adds to a block.
+    /// Decodes the contribution of a progressive scan to a block.
     #[inline]
-    pub fn some(&mut self, gathered: &mut Gathered, block: usize) -> Option<()> {
-        match (self.scan.first, self.scan.is_refining) {
+    pub(super) fn decode_progressive(
+        &mut self,
+        coefficients: &mut CoefficientBuffer,
+        block: usize,
+    ) -> Option<()> {
+        match (self.scan.spectral_start, self.scan.is_refinement) {
             (0, false) => {
-                let mean = self.next_mean()? << self.scan.low;
-                gathered.put(block, 0, mean);
+                let value = self.decode_dc()? << self.scan.low_bits;
+                coefficients.set(block, 0, value);
             }
             (0, true) => {
-                self.bits.fill();
-                if self.bits.take(1) == 1 {
-                    gathered.add_to_mean(block, 1 << self.scan.low);
+                self.reader.refill();
+                if self.reader.read(1) == 1 {
+                    coefficients.refine_dc(block, 1 << self.scan.low_bits);
                 }
             }
-            (_, false) => self.first_band(gathered, block)?,
-            (_, true) => self.finer_band(gathered, block)?,
+            (_, false) => self.decode_ac_first(coefficients, block)?,
+            (_, true) => self.decode_ac_refinement(coefficients, block)?,
         }
         Some(())
     }
 
-    fn first_band(&mut self, gathered: &mut Gathered, block: usize) -> Option<()> {
-        if *self.empty > 0 {
-            *self.empty -= 1;
+    fn decode_ac_first(&mut self, coefficients: &mut CoefficientBuffer, block: usize) -> Option<()> {
+        if *self.end_of_band_run > 0 {
+            *self.end_of_band_run -= 1;
             return Some(());
         }
-        let codes = self.codes.others?;
-        let mut bits = *self.bits;
-        let mut place = self.scan.first;
-        while place <= self.scan.last {
-            bits.fill();
-            let seen = codes.glance(&bits);
-            if seen.bits > 0 {
-                bits.skip(u32::from(seen.bits));
-                place += u32::from(seen.zeros);
-                if place <= self.scan.last {
-                    gathered.put(block, place as usize, i32::from(seen.value) << self.scan.low);
+        let table = self.tables.ac?;
+        let low_bits = self.scan.low_bits;
+        let mut reader = *self.reader;
+        let mut index = self.scan.spectral_start;
+        while index <= self.scan.spectral_end {
+            reader.refill();
+            let coefficient = table.peek_coefficient(&reader);
+            if coefficient.bits > 0 {
+                reader.skip(u32::from(coefficient.bits));
+                index += u32::from(coefficient.zero_run);
+                if index <= self.scan.spectral_end {
+                    coefficients.set(block, index as usize, i32::from(coefficient.value) << low_bits);
                 }
-                place += 1;
+                index += 1;
                 continue;
             }
-            let symbol = codes.symbol(&mut bits)?;
+            let symbol = table.read_symbol(&mut reader)?;
             match (symbol >> 4, symbol & 15) {
-                (15, 0) => place += 16,
-                (run, 0) => {
-                    *self.empty = (1 << run) - 1 + bits.take(run);
+                (15, 0) => index += 16,
+                (run_bits, 0) => {
+                    *self.end_of_band_run = (1 << run_bits) - 1 + reader.read(run_bits);
                     break;
                 }
-                (zeros, size) => {
-                    place += zeros;
-                    let value = bits.signed(size);
-                    if place <= self.scan.last {
-                        gathered.put(block, place as usize, value << self.scan.low);
+                (zero_run, size) => {
+                    index += zero_run;
+                    let value = reader.read_signed(size);
+                    if index <= self.scan.spectral_end {
+                        coefficients.set(block, index as usize, value << low_bits);
                     }
-                    place += 1;
+                    index += 1;
                 }
             }
         }
-        *self.bits = bits;
-        (place <= 64).then_some(())
+        *self.reader = reader;
+        (index <= 64).then_some(())
     }
 
-    /// ITU-T T.81, G.1.2.3: frequencies that are known get a bit each, in passing, on the way to new ones.
-    fn finer_band(&mut self, gathered: &mut Gathered, block: usize) -> Option<()> {
-        let bit = 1 << self.scan.low;
-        let known = gathered.known(block);
-        // Those from the place on that belong to the band.
-        let mut ahead = (u64::MAX >> (63 - self.scan.last)) & (u64::MAX << self.scan.first);
-        let mut bits = *self.bits;
-        if *self.empty == 0 {
-            let codes = self.codes.others?;
-            while ahead != 0 {
-                bits.fill();
-                let symbol = codes.symbol(&mut bits)?;
-                let (zeros, size) = (symbol >> 4, symbol & 15);
-                if size == 0 && zeros < 15 {
-                    *self.empty = (1 << zeros) + bits.take(zeros);
+    /// Decodes a refinement (ITU-T T.81, G.1.2.3).
+    ///
+    /// A correction bit for each nonzero coefficient is interleaved with the codes of the new ones.
+    fn decode_ac_refinement(&mut self, coefficients: &mut CoefficientBuffer, block: usize) -> Option<()> {
+        let bit = 1 << self.scan.low_bits;
+        let nonzero = coefficients.nonzero(block);
+        // The rest of the band, one bit for each zigzag index.
+        let mut remaining =
+            (u64::MAX >> (63 - self.scan.spectral_end)) & (u64::MAX << self.scan.spectral_start);
+        let mut reader = *self.reader;
+        if *self.end_of_band_run == 0 {
+            let table = self.tables.ac?;
+            while remaining != 0 {
+                reader.refill();
+                let symbol = table.read_symbol(&mut reader)?;
+                let (zero_run, size) = (symbol >> 4, symbol & 15);
+                if size == 0 && zero_run < 15 {
+                    *self.end_of_band_run = (1 << zero_run) + reader.read(zero_run);
                     break;
                 }
-                let is_positive = size > 0 && bits.take(1) == 1;
-                let mut free = ahead & !known;
-                for _ in 0..zeros {
-                    free &= free.wrapping_sub(1);
+                let is_positive = size > 0 && reader.read(1) == 1;
+                let mut zeros = remaining & !nonzero;
+                for _ in 0..zero_run {
+                    zeros &= zeros.wrapping_sub(1);
                 }
-                let place = free.trailing_zeros();
-                let behind = u64::MAX.checked_shl(place + 1).unwrap_or(0);
-                refine(&mut bits, gathered, block, ahead & known & !behind, bit);
-                ahead &= behind;
-                match (size, place) {
+                let index = zeros.trailing_zeros();
+                let after = u64::MAX.checked_shl(index + 1).unwrap_or(0);
+                refine_nonzero(
+                    &mut reader,
+                    coefficients,
+                    block,
+                    remaining & nonzero & !after,
+                    bit,
+                );
+                remaining &= after;
+                match (size, index) {
                     (0, _) => {}
-                    (1, ..64) => gathered.put(block, place as usize, if is_positive { bit } else { -bit }),
+                    (1, ..64) => {
+                        coefficients.set(block, index as usize, if is_positive { bit } else { -bit });
+                    }
                     _ => return None,
                 }
             }
         }
-        if *self.empty > 0 {
-            refine(&mut bits, gathered, block, ahead & known, bit);
-            *self.empty -= 1;
+        if *self.end_of_band_run > 0 {
+            refine_nonzero(&mut reader, coefficients, block, remaining & nonzero, bit);
+            *self.end_of_band_run -= 1;
         }
-        *self.bits = bits;
+        *self.reader = reader;
         Some(())
     }
 }
 
-/// Takes a bit for each of the places. Behind the last that is kept they are passed over.
+/// Reads a correction bit for each of the given coefficients; those after the last retained one are skipped.
 #[inline]
-fn refine(bits: &mut Bits, gathered: &mut Gathered, block: usize, places: u64, bit: i32) {
-    let mut wanted = places & gathered.up_to_last();
-    let mut others = places ^ wanted;
-    while wanted != 0 {
-        bits.fill();
-        let place = wanted.trailing_zeros() as usize;
-        gathered.enlarge(block, place, bits.take(1) as i32 * bit);
-        wanted &= wanted - 1;
+fn refine_nonzero(
+    reader: &mut BitReader,
+    coefficients: &mut CoefficientBuffer,
+    block: usize,
+    indices: u64,
+    bit: i32,
+) {
+    let mut retained = indices & coefficients.through_last_retained();
+    let mut skipped = indices ^ retained;
+    while retained != 0 {
+        reader.refill();
+        let index = retained.trailing_zeros() as usize;
+        coefficients.increase_magnitude(block, index, reader.read(1) as i32 * bit);
+        retained &= retained - 1;
     }
-    while others != 0 {
-        bits.fill();
-        bits.skip((others & 0xFFFF_FFFF).count_ones());
-        others >>= 32;
+    while skipped != 0 {
+        reader.refill();
+        reader.skip((skipped & 0xFFFF_FFFF).count_ones());
+        skipped >>= 32;
     }
 }

@@ -1,25 +1,26 @@
-//! The tables that stand before scans (ITU-T T.81, B.2.4).
+//! Reads the tables that scans refer to (ITU-T T.81, B.2.4).
 
-use super::huffman::Huffman;
+use super::huffman::HuffmanTable;
 
-/// The tables as they are at a place of the file. Later ones take the place of earlier ones.
+/// The quantization factor of each coefficient, by zigzag index.
+pub(super) type QuantizationTable = [u16; 64];
+
+/// The tables in effect at a position of the file. Later ones replace earlier ones.
 #[derive(Default)]
-pub struct Tables {
-    /// Factors of the frequencies, in the order of sending.
-    pub factors: [Option<[u16; 64]>; 4],
-    /// Codes of the means of blocks, and of the other frequencies.
-    pub means: [Option<Huffman>; 4],
-    pub codes: [Option<Huffman>; 4],
-    /// Groups after which decoding begins anew, or 0.
-    pub restart: u32,
+pub(super) struct Tables {
+    pub quantization: [Option<QuantizationTable>; 4],
+    pub dc: [Option<HuffmanTable>; 4],
+    pub ac: [Option<HuffmanTable>; 4],
+    /// MCUs between restart markers, or 0 if there are none.
+    pub restart_interval: u32,
 }
 
 impl Tables {
-    /// Takes the factors of a DQT segment.
-    pub fn take_factors(&mut self, mut segment: &[u8]) -> Option<()> {
-        while let Some((kind, rest)) = segment.split_first() {
+    /// Reads a DQT segment.
+    pub(super) fn read_quantization_tables(&mut self, mut segment: &[u8]) -> Option<()> {
+        while let Some((precision_and_index, rest)) = segment.split_first() {
             let mut table = [0; 64];
-            if kind >> 4 == 0 {
+            if precision_and_index >> 4 == 0 {
                 let (values, rest) = rest.split_first_chunk::<64>()?;
                 table = values.map(u16::from);
                 segment = rest;
@@ -30,31 +31,32 @@ impl Tables {
                 }
                 segment = rest;
             }
-            *self.factors.get_mut(usize::from(kind & 15))? = Some(table);
+            *self.quantization.get_mut(usize::from(precision_and_index & 15))? = Some(table);
         }
         Some(())
     }
 
-    /// Takes the codes of a DHT segment.
-    pub fn take_codes(&mut self, mut segment: &[u8]) -> Option<()> {
-        while let Some((kind, rest)) = segment.split_first() {
+    /// Reads a DHT segment.
+    pub(super) fn read_huffman_tables(&mut self, mut segment: &[u8]) -> Option<()> {
+        while let Some((class_and_index, rest)) = segment.split_first() {
             let (counts, rest) = rest.split_first_chunk::<16>()?;
-            let count = counts.iter().map(|count| usize::from(*count)).sum();
-            let (symbols, rest) = rest.split_at_checked(count)?;
-            let tables = match kind >> 4 {
-                0 => &mut self.means,
-                1 => &mut self.codes,
+            let symbol_count = counts.iter().map(|count| usize::from(*count)).sum();
+            let (symbols, rest) = rest.split_at_checked(symbol_count)?;
+            let tables = match class_and_index >> 4 {
+                0 => &mut self.dc,
+                1 => &mut self.ac,
                 _ => return None,
             };
-            *tables.get_mut(usize::from(kind & 15))? = Some(Huffman::new(counts, symbols)?);
+            let table = HuffmanTable::new(counts, symbols)?;
+            *tables.get_mut(usize::from(class_and_index & 15))? = Some(table);
             segment = rest;
         }
         Some(())
     }
 
-    /// Takes the interval of a DRI segment.
-    pub fn take_restart(&mut self, segment: &[u8]) -> Option<()> {
-        self.restart = u32::from(u16::from_be_bytes(*segment.first_chunk::<2>()?));
+    /// Reads a DRI segment.
+    pub(super) fn read_restart_interval(&mut self, segment: &[u8]) -> Option<()> {
+        self.restart_interval = u32::from(u16::from_be_bytes(*segment.first_chunk::<2>()?));
         Some(())
     }
 }

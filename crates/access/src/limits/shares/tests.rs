@@ -1,9 +1,9 @@
 use super::Visitor;
-use crate::limits::WINDOW;
+use crate::limits::WINDOW_MICROS;
 use crate::limits::window::Window;
 use proptest::prelude::*;
 
-const SECOND: u64 = 1_000_000;
+const SECOND_MICROS: u64 = 1_000_000;
 const MODEST: Visitor = Visitor(200);
 
 /// A crowd that asks without pause, and one visitor who asks `pace` times a minute.
@@ -21,8 +21,8 @@ impl Crowd {
     fn play(&self, minutes: u64) -> (Vec<u64>, Vec<u64>) {
         let mut window = Window::default();
         let (mut refused, mut passed) = (Vec::new(), Vec::new());
-        let end = minutes * WINDOW;
-        let (mut next_burst, mut next_modest) = (0, SECOND / 2);
+        let end = minutes * WINDOW_MICROS;
+        let (mut next_burst, mut next_modest) = (0, SECOND_MICROS / 2);
         while next_burst.min(next_modest) < end {
             if next_burst <= next_modest {
                 for _ in 0..self.burst {
@@ -37,7 +37,7 @@ impl Crowd {
                     true => passed.push(next_modest),
                     false => refused.push(next_modest),
                 }
-                next_modest += WINDOW / self.pace;
+                next_modest += WINDOW_MICROS / self.pace;
             }
         }
         (refused, passed)
@@ -48,7 +48,7 @@ fn most_in_a_window(passed: &[u64]) -> usize {
     let mut first = 0;
     let mut most = 0;
     for (place, moment) in passed.iter().enumerate() {
-        while passed[first] + WINDOW <= *moment {
+        while passed[first] + WINDOW_MICROS <= *moment {
             first += 1;
         }
         most = most.max(place + 1 - first);
@@ -62,17 +62,23 @@ fn without_shares_a_crowd_would_leave_nothing_to_a_modest_visitor() {
     let mut served = 0;
     for tick in 0..600 {
         for _ in 0..5 {
-            window.admit(tick * SECOND / 2, 60, Visitor(1));
+            window.admit(tick * SECOND_MICROS / 2, 60, Visitor(1));
         }
         // The same visitor, as far as the window can tell.
-        served += u32::from(tick % 20 == 19 && window.admit(tick * SECOND / 2, 60, Visitor(1)).admitted);
+        served +=
+            u32::from(tick % 20 == 19 && window.admit(tick * SECOND_MICROS / 2, 60, Visitor(1)).admitted);
     }
     assert_eq!(served, 0);
 }
 
 #[test]
 fn bursts_in_time_with_the_window_do_not_shut_a_modest_visitor_out() {
-    for every in [WINDOW - SECOND, WINDOW, WINDOW + SECOND / 2, WINDOW + 7 * SECOND] {
+    for every in [
+        WINDOW_MICROS - SECOND_MICROS,
+        WINDOW_MICROS,
+        WINDOW_MICROS + SECOND_MICROS / 2,
+        WINDOW_MICROS + 7 * SECOND_MICROS,
+    ] {
         let crowd = Crowd {
             limit: 500,
             greedy: 1,
@@ -81,7 +87,10 @@ fn bursts_in_time_with_the_window_do_not_shut_a_modest_visitor_out() {
             every,
         };
         let (refused, _) = crowd.play(20);
-        let late: Vec<_> = refused.iter().filter(|moment| **moment > 2 * WINDOW).collect();
+        let late: Vec<_> = refused
+            .iter()
+            .filter(|moment| **moment > 2 * WINDOW_MICROS)
+            .collect();
         assert!(late.is_empty(), "{every}: {late:?}");
     }
 }
@@ -90,16 +99,16 @@ fn bursts_in_time_with_the_window_do_not_shut_a_modest_visitor_out() {
 fn a_visitor_who_has_his_share_is_told_when_he_is_below_it_again() {
     let mut window = Window::default();
     for second in 0..10 {
-        assert!(window.admit(second * SECOND, 10, Visitor(1)).admitted);
+        assert!(window.admit(second * SECOND_MICROS, 10, Visitor(1)).admitted);
     }
-    assert!(!window.admit(10 * SECOND, 10, MODEST).admitted);
-    assert!(window.admit(60 * SECOND, 10, MODEST).admitted);
+    assert!(!window.admit(10 * SECOND_MICROS, 10, MODEST).admitted);
+    assert!(window.admit(60 * SECOND_MICROS, 10, MODEST).admitted);
     // Nine calls of his are left; five are his share, so five have to leave before he gets another.
-    let refused = window.admit(61 * SECOND, 10, Visitor(1));
+    let refused = window.admit(61 * SECOND_MICROS, 10, Visitor(1));
     assert!(!refused.admitted && refused.remaining == 0);
     assert_eq!(refused.retry_after, 4);
-    assert!(!window.admit(64 * SECOND, 10, Visitor(1)).admitted);
-    assert!(window.admit(65 * SECOND, 10, Visitor(1)).admitted);
+    assert!(!window.admit(64 * SECOND_MICROS, 10, Visitor(1)).admitted);
+    assert!(window.admit(65 * SECOND_MICROS, 10, Visitor(1)).admitted);
 }
 
 #[test]
@@ -108,12 +117,12 @@ fn what_the_others_are_not_expected_to_use_is_for_everybody() {
     for _ in 0..500 {
         window.admit(0, 500, Visitor(1));
     }
-    assert!(!window.admit(SECOND, 500, MODEST).admitted);
+    assert!(!window.admit(SECOND_MICROS, 500, MODEST).admitted);
     let passed = (0..600)
-        .filter(|_| window.admit(WINDOW, 500, Visitor(1)).admitted)
+        .filter(|_| window.admit(WINDOW_MICROS, 500, Visitor(1)).admitted)
         .count();
     assert_eq!(passed, 497, "three calls are kept for one who asked once");
-    assert!(window.admit(WINDOW, 500, MODEST).admitted);
+    assert!(window.admit(WINDOW_MICROS, 500, MODEST).admitted);
 }
 
 #[test]
@@ -122,9 +131,9 @@ fn two_quiet_minutes_end_the_shares() {
     for visitor in [Visitor(1), Visitor(1), MODEST] {
         window.admit(0, 2, visitor);
     }
-    assert!(window.is_idle(2 * WINDOW));
+    assert!(window.is_idle(2 * WINDOW_MICROS));
     for _ in 0..2 {
-        assert!(window.admit(2 * WINDOW, 2, Visitor(1)).admitted);
+        assert!(window.admit(2 * WINDOW_MICROS, 2, Visitor(1)).admitted);
     }
 }
 
@@ -139,18 +148,18 @@ proptest! {
         limit in 24..200_u32,
         part in 1..100_u64,
         burst in 1..40_u32,
-        every in SECOND / 10..20 * SECOND,
+        every in SECOND_MICROS / 10..20 * SECOND_MICROS,
     ) {
         let share = u64::from(limit) / (u64::from(greedy) + 1);
         let pace = (share / 2 * part / 100).max(1);
         let (refused, passed) = Crowd { limit, greedy, pace, burst, every }.play(6);
-        prop_assert!(refused.iter().all(|moment| *moment <= 2 * WINDOW), "{refused:?}");
+        prop_assert!(refused.iter().all(|moment| *moment <= 2 * WINDOW_MICROS), "{refused:?}");
         prop_assert!(most_in_a_window(&passed) <= limit as usize);
     }
 
     #[test]
     fn an_address_alone_has_the_whole_limit_whatever_was_before(
-        before in prop::collection::vec((1..=255_u8, 0..20 * SECOND), 0..60),
+        before in prop::collection::vec((1..=255_u8, 0..20 * SECOND_MICROS), 0..60),
         limit in 1..30_u32,
     ) {
         let mut window = Window::default();
@@ -159,7 +168,7 @@ proptest! {
             now += pause;
             window.admit(now, limit, Visitor(visitor));
         }
-        now += 4 * WINDOW;
+        now += 4 * WINDOW_MICROS;
         for left in (0..limit).rev() {
             let verdict = window.admit(now, limit, Visitor(7));
             prop_assert!(verdict.admitted && verdict.remaining == left);
@@ -169,7 +178,7 @@ proptest! {
 
     #[test]
     fn until_the_first_refusal_at_the_limit_nobody_is_refused(
-        calls in prop::collection::vec((1..=255_u8, 0..9 * SECOND), 1..200),
+        calls in prop::collection::vec((1..=255_u8, 0..9 * SECOND_MICROS), 1..200),
         limit in 1..30_u32,
     ) {
         let mut window = Window::default();
@@ -177,7 +186,7 @@ proptest! {
         let mut now = 0;
         for (visitor, pause) in calls {
             now += pause;
-            let counted = log.iter().filter(|moment| **moment + WINDOW > now).count();
+            let counted = log.iter().filter(|moment| **moment + WINDOW_MICROS > now).count();
             let verdict = window.admit(now, limit, Visitor(visitor));
             if !verdict.admitted {
                 prop_assert_eq!(counted, limit as usize);
@@ -192,7 +201,7 @@ proptest! {
     /// he is told, while nobody else calls, is let through.
     #[test]
     fn every_verdict_is_true(
-        calls in prop::collection::vec((1..8_u8, 0..6 * SECOND), 1..150),
+        calls in prop::collection::vec((1..8_u8, 0..6 * SECOND_MICROS), 1..150),
         limit in 1..20_u32,
         asks_on in 1..8_u8,
     ) {
@@ -215,7 +224,7 @@ proptest! {
         }
         prop_assert!(most_in_a_window(&passed) <= limit as usize);
         if let Some((visitor, verdict)) = last && !verdict.admitted {
-            let later = now + u64::from(verdict.retry_after) * SECOND;
+            let later = now + u64::from(verdict.retry_after) * SECOND_MICROS;
             prop_assert!(window.admit(later, limit, Visitor(visitor)).admitted);
         }
     }

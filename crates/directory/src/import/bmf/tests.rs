@@ -44,7 +44,7 @@ fn row(changes: &[(usize, &str)]) -> String {
 }
 
 /// What a file yields: for each row its EIN, name and more as text, or the refusal.
-fn read(bytes: &[u8]) -> Result<Vec<Result<String, Refused>>, BmfError> {
+fn read(bytes: &[u8]) -> Result<Vec<Result<String, RejectedLine>>, BmfError> {
     let mut reader = BmfReader::open(bytes, "eo.csv")?;
     let mut rows = Vec::new();
     while let Some(row) = reader.next_row()? {
@@ -297,7 +297,7 @@ fn one_endless_line_costs_one_row() {
     let rows = read(file.as_bytes()).unwrap();
     assert_eq!(
         rows[0],
-        Err(Refused {
+        Err(RejectedLine {
             line: 2,
             reason: "the line is longer than 65536 bytes".to_owned()
         })

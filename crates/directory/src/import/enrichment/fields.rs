@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::address::{is_inline, is_web_address};
 use super::change::Change;
+use super::url::{is_inline, is_web_address};
 use crate::import::values;
 use crate::nonprofits::ein::Ein;
 

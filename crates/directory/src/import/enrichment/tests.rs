@@ -5,7 +5,7 @@ fn parse(line: &str) -> Result<Enrichment, String> {
     Enrichment::parse(line.as_bytes())
 }
 
-fn read(bytes: &[u8]) -> Result<Vec<Result<u64, Refused>>, EnrichmentError> {
+fn read(bytes: &[u8]) -> Result<Vec<Result<u64, RejectedLine>>, EnrichmentError> {
     let mut reader = EnrichmentReader::new(bytes, "more.jsonl");
     let mut entries = Vec::new();
     while let Some(entry) = reader.next_entry()? {

@@ -1,16 +1,16 @@
 //! Reading EO BMF files: each row is compared with what the store holds, and what is new or changed is spooled.
 
 use crate::import::bmf::{BmfReader, IrsRow};
-use crate::import::lines::Refused;
+use crate::import::lines::RejectedLine;
 use crate::import::progress::{Progress, Unit};
-use crate::import::report::Refusals;
-use crate::import::slugs::{self, Taken};
+use crate::import::report::RejectedLines;
+use crate::import::row_file::{RowFile, RowFileWriter};
+use crate::import::slugs::{self, UsedSlugs};
 use crate::import::source::{Format, Source};
-use crate::import::spool::{Spool, SpoolWriter};
-use crate::import::store::{Holdings, Known};
-use crate::import::summary::{FileRead, Summary};
+use crate::import::store::{Known, StoreContents};
+use crate::import::summary::{ImportedFile, Summary};
 use crate::nonprofits::ein::Ein;
-use crate::nonprofits::filed::Filed;
+use crate::nonprofits::filing::Filing;
 use crate::nonprofits::prominence::{Known as Amounts, prominence};
 use anyhow::Context;
 use sha2::{Digest, Sha256};
@@ -24,15 +24,15 @@ const ROWS_PER_UPDATE: u64 = 4_096;
 /// What reading the files led to.
 pub struct ReadFiles {
     pub summary: Summary,
-    pub refusals: Refusals,
+    pub rejected_lines: RejectedLines,
     pub known: HashMap<u32, Known>,
-    pub taken: Taken,
+    pub used_slugs: UsedSlugs,
     pub seen: HashMap<u32, (u16, u32)>,
     pub spoiled: HashSet<u32>,
     /// Bodies that the files of the IRS named until now.
     pub listed: u64,
-    pub new: Spool,
-    pub changed: Spool,
+    pub new: RowFile,
+    pub changed: RowFile,
     pub choosing: Vec<Choosing>,
 }
 
@@ -56,29 +56,29 @@ impl ReadFiles {
 }
 
 /// Reads all files and compares them with what the store holds.
-pub fn read_files(paths: &[PathBuf], folder: &Path, holdings: Holdings) -> anyhow::Result<ReadFiles> {
-    let Holdings {
+pub fn read_files(paths: &[PathBuf], folder: &Path, contents: StoreContents) -> anyhow::Result<ReadFiles> {
+    let StoreContents {
         known, other_slugs, ..
-    } = holdings;
-    let mut taken = Taken::with_capacity(known.len() + other_slugs.len());
+    } = contents;
+    let mut used_slugs = UsedSlugs::with_capacity(known.len() + other_slugs.len());
     for slug in known
         .values()
         .map(|known| &*known.slug)
         .chain(other_slugs.iter().map(String::as_str))
     {
-        taken.take(slug);
+        used_slugs.claim(slug);
     }
     let no_spool = "the data folder cannot hold a temporary file; make room on the disk and import again";
     let mut reading = Reading {
         summary: Summary::default(),
-        refusals: Refusals::default(),
+        rejected_lines: RejectedLines::default(),
         listed: known.values().filter(|known| known.listed && !known.gone).count() as u64,
         known,
         seen: HashMap::new(),
         spoiled: HashSet::new(),
         names: Vec::new(),
-        new: SpoolWriter::new(folder).context(no_spool)?,
-        changed: SpoolWriter::new(folder).context(no_spool)?,
+        new: RowFileWriter::new(folder).context(no_spool)?,
+        changed: RowFileWriter::new(folder).context(no_spool)?,
         choosing: Vec::new(),
         filed: String::new(),
     };
@@ -86,12 +86,12 @@ pub fn read_files(paths: &[PathBuf], folder: &Path, holdings: Holdings) -> anyho
         reading.file(path)?;
     }
     let mut summary = reading.summary;
-    summary.refused = reading.refusals.count();
+    summary.refused = reading.rejected_lines.count();
     Ok(ReadFiles {
         summary,
-        refusals: reading.refusals,
+        rejected_lines: reading.rejected_lines,
         known: reading.known,
-        taken,
+        used_slugs,
         seen: reading.seen,
         spoiled: reading.spoiled,
         listed: reading.listed,
@@ -103,7 +103,7 @@ pub fn read_files(paths: &[PathBuf], folder: &Path, holdings: Holdings) -> anyho
 
 struct Reading {
     summary: Summary,
-    refusals: Refusals,
+    rejected_lines: RejectedLines,
     known: HashMap<u32, Known>,
     listed: u64,
     /// Where each EIN was seen: the number of the file, and the line.
@@ -111,8 +111,8 @@ struct Reading {
     /// EINs of rows that were refused.
     spoiled: HashSet<u32>,
     names: Vec<String>,
-    new: SpoolWriter,
-    changed: SpoolWriter,
+    new: RowFileWriter,
+    changed: RowFileWriter,
     choosing: Vec<Choosing>,
     /// The row at hand, as it is stored.
     filed: String,
@@ -122,7 +122,7 @@ impl Reading {
     fn file(&mut self, path: &Path) -> anyhow::Result<()> {
         let mut source = Source::open(path, Format::Csv)?;
         let consumed = source.consumed();
-        let mut progress = Progress::begin("reading", source.length().unwrap_or_default(), Unit::Bytes);
+        let mut progress = Progress::start("reading", source.length().unwrap_or_default(), Unit::Bytes);
         let before = self.summary.lines;
         while let Some(part) = source.next_part()? {
             let name = part.name.clone();
@@ -138,16 +138,16 @@ impl Reading {
                     }
                 };
                 if let Some(refused) = refused {
-                    self.refusals.add(&name, refused);
+                    self.rejected_lines.add(&name, refused);
                 }
                 if self.summary.lines.is_multiple_of(ROWS_PER_UPDATE) {
-                    progress.reach(consumed.load(Ordering::Relaxed));
+                    progress.set_position(consumed.load(Ordering::Relaxed));
                 }
             }
         }
-        progress.end();
+        progress.finish();
         let lines = self.summary.lines - before;
-        self.summary.files.push(FileRead {
+        self.summary.files.push(ImportedFile {
             name: path.display().to_string(),
             sha256: source.finish()?,
             lines,
@@ -155,7 +155,7 @@ impl Reading {
         Ok(())
     }
 
-    fn row(&mut self, row: &IrsRow<'_>) -> anyhow::Result<Option<Refused>> {
+    fn row(&mut self, row: &IrsRow<'_>) -> anyhow::Result<Option<RejectedLine>> {
         let here = (self.names.len() as u16, row.line as u32);
         if let Some((file, line)) = self.seen.insert(row.ein.value(), here) {
             self.seen.insert(row.ein.value(), (file, line));
@@ -164,13 +164,13 @@ impl Reading {
                 "EIN {} stands on line {line} of {name} already; keep one of the two",
                 row.ein
             );
-            return Ok(Some(Refused {
+            return Ok(Some(RejectedLine {
                 line: row.line,
                 reason,
             }));
         }
         self.filed.clear();
-        Filed {
+        Filing {
             name: row.name,
             chapter: row.sort_name,
             city: row.city,

@@ -2,13 +2,13 @@
 
 use super::read::{Choosing, ReadFiles};
 use crate::import::importer::Importer;
-use crate::import::progress::{Progress, Unit, waiting};
-use crate::import::slugs::{self, Taken};
-use crate::import::spool::{Row, Spool};
-use crate::import::store::{self, CHUNK, Known, Written};
+use crate::import::progress::{Progress, Unit, wait_with_spinner};
+use crate::import::row_file::{Row, RowFile};
+use crate::import::slugs::{self, UsedSlugs};
+use crate::import::store::{self, CHUNK, Known, NonprofitWrite};
 use crate::import::summary::Summary;
 use crate::nonprofits::ein::Ein;
-use crate::nonprofits::filed::Filed;
+use crate::nonprofits::filing::Filing;
 use crate::nonprofits::rows::StoredNonprofit;
 use crate::nonprofits::slug::Slug;
 use anyhow::{Context, bail};
@@ -29,21 +29,22 @@ pub async fn write(
 ) -> anyhow::Result<()> {
     let ReadFiles {
         known,
-        taken,
+        used_slugs,
         new,
         changed,
         choosing,
         ..
     } = read;
-    let is_large = summary.touched() > importer.overlay_limit as u64;
+    let is_large = summary.total_changes() > importer.overlay_limit as u64;
     let is_bulk = summary.new > known.len() as u64;
-    let mut new_slugs = tokio::task::spawn_blocking(move || choose_slugs(new, choosing, taken)).await??;
+    let mut new_slugs =
+        tokio::task::spawn_blocking(move || choose_slugs(new, choosing, used_slugs)).await??;
     let (mut tx, raised) = store::begin(importer.db).await?;
     if raised != revision + 1 {
         bail!("another import ended while this one was reading; nothing was imported: run it again");
     }
     summary.revision = raised;
-    let mut progress = Progress::begin("writing", summary.new + summary.changed, Unit::Rows);
+    let mut progress = Progress::start("writing", summary.new + summary.changed, Unit::Rows);
     let mut done = 0;
     let mut touched = Vec::new();
     let mut note = |id: Uuid| {
@@ -59,7 +60,7 @@ pub async fn write(
             let known = &known[&row.ein.value()];
             let id = row.ein.nonprofit_id().0;
             note(id);
-            let slug = slug_after(&mut tx, &mut new_slugs.taken, &row, known, names.get(&id)).await?;
+            let slug = slug_after(&mut tx, &mut new_slugs.used_slugs, &row, known, names.get(&id)).await?;
             chunk.push(written(row, slug));
         }
         if chunk.is_empty() {
@@ -67,7 +68,7 @@ pub async fn write(
         }
         done += chunk.len() as u64;
         store::update_rows(&mut tx, chunk).await?;
-        progress.reach(done);
+        progress.set_position(done);
     }
     store::mark_gone(&mut tx, gone, started_at).await?;
     for ein in gone {
@@ -89,12 +90,12 @@ pub async fn write(
             note(row.nonprofit.id);
         }
         store::insert_rows(&mut tx, chunk).await?;
-        progress.reach(done);
+        progress.set_position(done);
     }
     if is_bulk {
-        waiting("making indexes", store::make_indexes(&mut tx)).await?;
+        wait_with_spinner("making indexes", store::make_indexes(&mut tx)).await?;
     }
-    progress.end();
+    progress.finish();
     match is_large {
         true => store::forget_changes(&mut tx, raised).await?,
         false => store::note_changes(&mut tx, raised, &touched).await?,
@@ -107,23 +108,27 @@ pub async fn write(
 
 /// New rows in the order in which they were read, each with the slug that it got.
 struct NewRows {
-    spool: Option<Spool>,
+    spool: Option<RowFile>,
     slugs: Vec<Box<str>>,
-    taken: Taken,
+    used_slugs: UsedSlugs,
 }
 
-fn choose_slugs(mut spool: Spool, mut choosing: Vec<Choosing>, mut taken: Taken) -> anyhow::Result<NewRows> {
+fn choose_slugs(
+    mut spool: RowFile,
+    mut choosing: Vec<Choosing>,
+    mut used_slugs: UsedSlugs,
+) -> anyhow::Result<NewRows> {
     choosing.sort_unstable_by_key(|body| (std::cmp::Reverse(body.prominence), body.place));
     let mut slugs = vec![Box::default(); choosing.len()];
     for body in choosing {
-        let slug = if taken.take(&body.first_choice) {
+        let slug = if used_slugs.claim(&body.first_choice) {
             body.first_choice
         } else {
             let row = spool.row_at(body.begins)?;
             let id = row.ein.nonprofit_id().0;
-            let filed = Filed::read(&row.filed);
+            let filed = Filing::read(&row.filed);
             let mut others = Slug::candidates(filed.name, filed.city, filed.state, Some(row.ein), id);
-            let free = others.find(|slug| taken.take(slug.as_str()));
+            let free = others.find(|slug| used_slugs.claim(slug.as_str()));
             free.context("no slug is free for a new nonprofit")?
                 .as_str()
                 .into()
@@ -133,13 +138,13 @@ fn choose_slugs(mut spool: Spool, mut choosing: Vec<Choosing>, mut taken: Taken)
     Ok(NewRows {
         spool: Some(spool),
         slugs,
-        taken,
+        used_slugs,
     })
 }
 
 impl NewRows {
     /// The rows in chunks, made ready on a thread of their own while the store writes the chunk before.
-    fn chunks(&mut self) -> mpsc::Receiver<anyhow::Result<Vec<Written>>> {
+    fn chunks(&mut self) -> mpsc::Receiver<anyhow::Result<Vec<NonprofitWrite>>> {
         let (sender, receiver) = mpsc::channel(4);
         let spool = self.spool.take();
         let slugs = std::mem::take(&mut self.slugs);
@@ -154,9 +159,9 @@ impl NewRows {
 }
 
 fn send_chunks(
-    spool: Spool,
+    spool: RowFile,
     slugs: Vec<Box<str>>,
-    sender: &mpsc::Sender<anyhow::Result<Vec<Written>>>,
+    sender: &mpsc::Sender<anyhow::Result<Vec<NonprofitWrite>>>,
 ) -> std::io::Result<()> {
     let mut rows = spool.rows()?.zip(slugs);
     loop {
@@ -164,7 +169,7 @@ fn send_chunks(
             .by_ref()
             .take(CHUNK)
             .map(|(row, slug)| Ok(written(row?, slug.into_string())));
-        let chunk = chunk.collect::<std::io::Result<Vec<Written>>>()?;
+        let chunk = chunk.collect::<std::io::Result<Vec<NonprofitWrite>>>()?;
         if chunk.is_empty() || sender.blocking_send(Ok(chunk)).is_err() {
             return Ok(());
         }
@@ -174,12 +179,12 @@ fn send_chunks(
 /// The slug of a body whose row changed: the one it has, or a new one after a rename.
 async fn slug_after(
     tx: &mut Tx,
-    taken: &mut Taken,
+    used_slugs: &mut UsedSlugs,
     row: &Row,
     known: &Known,
     shown: Option<&String>,
 ) -> anyhow::Result<String> {
-    let filed = Filed::read(&row.filed);
+    let filed = Filing::read(&row.filed);
     let name = shown.map_or(filed.name, String::as_str);
     if slugs::fits(&known.slug, name) {
         return Ok(known.slug.to_string());
@@ -187,7 +192,7 @@ async fn slug_after(
     let id = row.ein.nonprofit_id().0;
     for slug in Slug::candidates(name, filed.city, filed.state, Some(row.ein), id) {
         // A body that takes an old name again gets the slug again that was kept for it.
-        if taken.take(slug.as_str()) || store::is_former_slug_of(tx, slug.as_str(), id).await? {
+        if used_slugs.claim(slug.as_str()) || store::is_former_slug_of(tx, slug.as_str(), id).await? {
             store::keep_former_slug(tx, &known.slug, slug.as_str(), id).await?;
             return Ok(slug.as_str().to_owned());
         }
@@ -195,8 +200,8 @@ async fn slug_after(
     Ok(known.slug.to_string())
 }
 
-fn written(row: Row, slug: String) -> Written {
-    Written {
+fn written(row: Row, slug: String) -> NonprofitWrite {
+    NonprofitWrite {
         nonprofit: StoredNonprofit {
             id: row.ein.nonprofit_id().0,
             ein: Some(i64::from(row.ein.value())),

@@ -67,7 +67,7 @@ fn the_packing_is_told_by_the_first_bytes_and_the_hash_is_that_of_the_file() {
     for packed in [gzip(TABLE), archive(&[("eo1.csv", TABLE)])] {
         let (parts, sha256) = read(&packed).unwrap();
         assert_eq!(parts, [TABLE]);
-        let mut tally = Tally::new(&packed[..], Arc::default());
+        let mut tally = HashingReader::new(&packed[..], Arc::default());
         io::copy(&mut tally, &mut io::sink()).unwrap();
         assert_eq!(sha256, tally.sha256());
     }

@@ -99,8 +99,8 @@ fn who_leads_a_body_is_never_guessed() {
     for cause in led {
         led_set.insert(causes.place(&cause.name).unwrap());
     }
-    assert_eq!(led_set.places().count(), 5);
-    assert!(causes.rules().all().all(|told| !told.meets(led_set)));
+    assert_eq!(led_set.positions().count(), 5);
+    assert!(causes.rules().all().all(|told| !told.intersects(led_set)));
 }
 
 proptest! {

@@ -1,6 +1,6 @@
-//! JPEG files, marker by marker. Every block says "no change", which takes a bit, so large pictures are short.
+//! Builds JPEG files segment by segment. Each block takes one or two bits, so that large pictures are short.
 
-pub struct Jpeg {
+pub(crate) struct Jpeg {
     bytes: Vec<u8>,
     components: u8,
     blocks: usize,
@@ -8,46 +8,47 @@ pub struct Jpeg {
 }
 
 impl Jpeg {
-    /// Three colors, baseline.
-    pub fn new(width: u16, height: u16) -> Jpeg {
-        Jpeg::of(width, height, 3, false)
+    /// Starts a baseline picture with three components.
+    pub(crate) fn new(width: u16, height: u16) -> Jpeg {
+        Jpeg::with_components(width, height, 3, false)
     }
 
-    pub fn progressive(width: u16, height: u16) -> Jpeg {
-        Jpeg::of(width, height, 3, true)
+    /// Starts a progressive picture with three components.
+    pub(crate) fn progressive(width: u16, height: u16) -> Jpeg {
+        Jpeg::with_components(width, height, 3, true)
     }
 
-    pub fn of(width: u16, height: u16, components: u8, is_progressive: bool) -> Jpeg {
-        let mut jpeg = Jpeg::empty();
+    pub(crate) fn with_components(width: u16, height: u16, components: u8, is_progressive: bool) -> Jpeg {
+        let mut jpeg = Jpeg::tables_only();
         jpeg.components = components;
         jpeg.is_progressive = is_progressive;
         jpeg.blocks = usize::from(width).div_ceil(8) * usize::from(height).div_ceil(8);
         jpeg.frame(width, height)
     }
 
-    /// Tables alone. One code of one bit in each: nothing changes, the block ends.
-    pub fn empty() -> Jpeg {
+    /// Starts a file with tables but without a frame. The only code has one bit and means "no change" or "end of block".
+    pub(crate) fn tables_only() -> Jpeg {
         let jpeg = Jpeg {
             bytes: vec![0xFF, 0xD8],
             components: 3,
             blocks: 0,
             is_progressive: false,
         };
-        let steps = [&[0][..], &[1; 64]].concat();
+        let quantization = [&[0][..], &[1; 64]].concat();
         let codes = |class: u8| [&[class, 1][..], &[0; 15], &[0]].concat();
-        jpeg.segment(0xDB, &steps)
+        jpeg.segment(0xDB, &quantization)
             .segment(0xC4, &codes(0x00))
             .segment(0xC4, &codes(0x10))
     }
 
-    pub fn segment(mut self, marker: u8, data: &[u8]) -> Jpeg {
+    pub(crate) fn segment(mut self, marker: u8, data: &[u8]) -> Jpeg {
         self.bytes.extend([0xFF, marker]);
         self.bytes.extend((data.len() as u16 + 2).to_be_bytes());
         self.bytes.extend(data);
         self
     }
 
-    pub fn frame(self, width: u16, height: u16) -> Jpeg {
+    pub(crate) fn frame(self, width: u16, height: u16) -> Jpeg {
         let mut data = vec![8];
         data.extend(height.to_be_bytes());
         data.extend(width.to_be_bytes());
@@ -59,35 +60,35 @@ impl Jpeg {
         self.segment(marker, &data)
     }
 
-    pub fn comments(mut self, count: usize) -> Jpeg {
+    pub(crate) fn comments(mut self, count: usize) -> Jpeg {
         for _ in 0..count {
             self = self.segment(0xFE, &vec![b'x'; 65_533]);
         }
         self
     }
 
-    /// The scan that the frame promises.
-    pub fn scan(self) -> Jpeg {
+    /// Adds a scan of all blocks of the frame.
+    pub(crate) fn scan(self) -> Jpeg {
         let bits = if self.is_progressive { 1 } else { 2 };
         let length = (self.blocks * usize::from(self.components) * bits).div_ceil(8);
-        self.scan_of(length)
+        self.scan_with_length(length)
     }
 
-    /// A scan of all components with so many bytes.
-    pub fn scan_of(self, length: usize) -> Jpeg {
-        let mut head = vec![self.components];
+    /// Adds a scan of all components with this many bytes.
+    pub(crate) fn scan_with_length(self, length: usize) -> Jpeg {
+        let mut header = vec![self.components];
         for component in 1..=self.components {
-            head.extend([component, 0x00]);
+            header.extend([component, 0x00]);
         }
         let last = if self.is_progressive { 0 } else { 63 };
-        head.extend([0, last, 0]);
-        let mut jpeg = self.segment(0xDA, &head);
+        header.extend([0, last, 0]);
+        let mut jpeg = self.segment(0xDA, &header);
         jpeg.bytes.resize(jpeg.bytes.len() + length, 0);
         jpeg
     }
 
-    /// Scans that bring nothing new to the first component.
-    pub fn refinements(mut self, count: usize) -> Jpeg {
+    /// Adds scans of the first component that change nothing.
+    pub(crate) fn empty_scans(mut self, count: usize) -> Jpeg {
         let length = self.blocks.div_ceil(8).min((9 << 20) / count);
         for _ in 0..count {
             self = self.segment(0xDA, &[1, 1, 0x00, 1, 63, 0]);
@@ -97,7 +98,7 @@ impl Jpeg {
         self
     }
 
-    pub fn end(mut self) -> Vec<u8> {
+    pub(crate) fn finish(mut self) -> Vec<u8> {
         self.bytes.extend([0xFF, 0xD9]);
         self.bytes
     }

@@ -1,38 +1,38 @@
-//! Pictures that nobody means well with, made byte by byte; the tests and the measuring program share them.
+//! Hostile pictures, built byte by byte. The tests and the benchmark share them.
 
 mod bombs;
-pub mod jpeg;
-pub mod png;
-pub mod webp;
+pub(crate) mod jpeg;
+pub(crate) mod png;
+pub(crate) mod webp;
 
 use jpeg::Jpeg;
 use png::Png;
 
-/// What must become of a picture.
+/// The expected result of cleaning a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Outcome {
     Refused,
     Cleaned,
 }
 
-/// A picture with a name that says what is wrong with it.
-pub struct Hostile {
+/// A picture and a name that says what is special about it.
+pub(crate) struct HostilePicture {
     pub name: String,
     pub bytes: Vec<u8>,
-    pub fate: Fate,
+    pub outcome: Outcome,
 }
 
-/// What may follow a picture, and what a cleaned one must not hold.
-pub const RIDERS: [(&str, &[u8]); 5] = [
-    ("a zip", b"PK\x03\x04\x14\x00\x00\x00hidden.exePK\x05\x06"),
+/// Content that is appended to pictures or hidden in them.
+pub(crate) const PAYLOADS: [(&str, &[u8]); 5] = [
+    ("a ZIP", b"PK\x03\x04\x14\x00\x00\x00hidden.exePK\x05\x06"),
     ("HTML", b"<html><script>alert(document.domain)</script></html>"),
     ("PHP", b"<?php system($_GET['c']); ?>"),
     ("a PDF", b"%PDF-1.7\n1 0 obj<</OpenAction 2 0 R>>endobj"),
     ("another picture", b"\x89PNG\r\n\x1a\nGPSLatitude"),
 ];
 
-/// EXIF data with an orientation and a place on earth.
-pub fn exif(orientation: u8) -> Vec<u8> {
+/// Returns EXIF data with an orientation and a GPS position.
+pub(crate) fn exif(orientation: u8) -> Vec<u8> {
     let mut exif = b"MM\0*\0\0\0\x08\0\x02".to_vec();
     exif.extend([0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0]);
     exif.extend([0x88, 0x25, 0, 4, 0, 0, 0, 1, 0, 0, 0, 38, 0, 0, 0, 0]);
@@ -41,28 +41,28 @@ pub fn exif(orientation: u8) -> Vec<u8> {
     exif
 }
 
-/// All of them.
-pub fn all() -> Vec<Hostile> {
+/// Returns all hostile pictures.
+pub(crate) fn all() -> Vec<HostilePicture> {
     let mut all = bombs::all();
-    all.extend(other_types());
-    all.extend(riders());
+    all.extend(other_formats());
+    all.extend(payloads());
     all.extend(metadata());
-    all.extend(odd_pixels());
+    all.extend(unusual_pixels());
     all.extend(damaged());
     all
 }
 
-fn hostile(fate: Fate, name: impl Into<String>, bytes: Vec<u8>) -> Hostile {
-    Hostile {
+fn hostile(outcome: Outcome, name: impl Into<String>, bytes: Vec<u8>) -> HostilePicture {
+    HostilePicture {
         name: name.into(),
         bytes,
-        fate,
+        outcome,
     }
 }
 
-fn other_types() -> Vec<Hostile> {
+fn other_formats() -> Vec<HostilePicture> {
     let svg = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>";
-    let types: [(&str, &[u8]); 14] = [
+    let formats: [(&str, &[u8]); 14] = [
         (
             "a GIF",
             b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xFF\xFF\xFF,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;",
@@ -80,132 +80,147 @@ fn other_types() -> Vec<Hostile> {
         ("an SVG", svg),
         ("a PDF", b"%PDF-1.7\n%%EOF"),
         ("an HTML page", b"<!doctype html><script>alert(1)</script>"),
-        ("a zip", b"PK\x03\x04\x14\0\0\0\0\0"),
+        ("a ZIP", b"PK\x03\x04\x14\0\0\0\0\0"),
         ("a WAV in RIFF", b"RIFF\x24\0\0\0WAVEfmt "),
-        ("nothing but zeros", &[0; 4_096]),
+        ("only zeros", &[0; 4_096]),
     ];
-    types
-        .map(|(name, bytes)| hostile(Fate::Refused, name, bytes.to_vec()))
+    formats
+        .map(|(name, bytes)| hostile(Outcome::Refused, name, bytes.to_vec()))
         .into()
 }
 
-fn riders() -> Vec<Hostile> {
-    let mut found = Vec::new();
-    for (name, rider) in RIDERS {
+fn payloads() -> Vec<HostilePicture> {
+    let mut pictures = Vec::new();
+    for (name, payload) in PAYLOADS {
         for (kind, picture) in [
-            ("PNG", Png::new(8, 8).pixels().end()),
-            ("JPEG", Jpeg::new(8, 8).scan().end()),
-            ("WebP", webp::flat(8, 8, true)),
+            ("PNG", Png::new(8, 8).pixels().finish()),
+            ("JPEG", Jpeg::new(8, 8).scan().finish()),
+            ("WebP", webp::single_color(8, 8, true)),
         ] {
-            let bytes = [&picture, rider].concat();
-            found.push(hostile(Fate::Cleaned, format!("{name} behind a {kind}"), bytes));
+            let bytes = [&picture, payload].concat();
+            pictures.push(hostile(Outcome::Cleaned, format!("{name} after a {kind}"), bytes));
         }
-        let bytes = Jpeg::new(8, 8).segment(0xFE, rider).scan().end();
-        found.push(hostile(Fate::Cleaned, format!("{name} in a comment"), bytes));
+        let bytes = Jpeg::new(8, 8).segment(0xFE, payload).scan().finish();
+        pictures.push(hostile(Outcome::Cleaned, format!("{name} in a comment"), bytes));
     }
-    found
+    pictures
 }
 
-fn metadata() -> Vec<Hostile> {
+fn metadata() -> Vec<HostilePicture> {
     let xmp = b"<x:xmpmeta><exif:GPSLatitude>40,42.7N</exif:GPSLatitude></x:xmpmeta>";
-    let mut found = Vec::new();
+    let mut pictures = Vec::new();
     for orientation in 0..=9 {
         let exif = exif(orientation);
         let app1 = [b"Exif\0\0", &exif[..]].concat();
         let name = |kind: &str| format!("a {kind} with GPS and orientation {orientation}");
-        found.push(hostile(
-            Fate::Cleaned,
+        pictures.push(hostile(
+            Outcome::Cleaned,
             name("JPEG"),
-            Jpeg::new(16, 8).segment(0xE1, &app1).scan().end(),
+            Jpeg::new(16, 8).segment(0xE1, &app1).scan().finish(),
         ));
-        found.push(hostile(
-            Fate::Cleaned,
+        pictures.push(hostile(
+            Outcome::Cleaned,
             name("PNG"),
-            Png::new(16, 8).chunk(b"eXIf", &exif).pixels().end(),
+            Png::new(16, 8).chunk(b"eXIf", &exif).pixels().finish(),
         ));
-        let chunks = [webp::flat_chunk(16, 8, true), webp::chunk(b"EXIF", &exif)].concat();
-        found.push(hostile(
-            Fate::Cleaned,
+        let chunks = [webp::single_color_chunk(16, 8, true), webp::chunk(b"EXIF", &exif)].concat();
+        pictures.push(hostile(
+            Outcome::Cleaned,
             name("WebP"),
-            webp::in_canvas_with(16, 8, 0x18, &chunks),
+            webp::with_canvas_flags(16, 8, 0x18, &chunks),
         ));
     }
     let app1 = [&b"http://ns.adobe.com/xap/1.0/\0"[..], xmp].concat();
-    found.push(hostile(
-        Fate::Cleaned,
+    pictures.push(hostile(
+        Outcome::Cleaned,
         "a JPEG with XMP",
-        Jpeg::new(8, 8).segment(0xE1, &app1).scan().end(),
+        Jpeg::new(8, 8).segment(0xE1, &app1).scan().finish(),
     ));
     let icc = [&b"ICC_PROFILE\0\x01\x01"[..], &[0x41; 600]].concat();
-    found.push(hostile(
-        Fate::Cleaned,
+    pictures.push(hostile(
+        Outcome::Cleaned,
         "a JPEG with ICC",
-        Jpeg::new(8, 8).segment(0xE2, &icc).scan().end(),
+        Jpeg::new(8, 8).segment(0xE2, &icc).scan().finish(),
     ));
-    let loops = b"MM\0*\0\0\0\x08\xFF\xFF".to_vec();
-    let app1 = [b"Exif\0\0", &loops[..]].concat();
-    found.push(hostile(
-        Fate::Cleaned,
+    let damaged = b"MM\0*\0\0\0\x08\xFF\xFF".to_vec();
+    let app1 = [b"Exif\0\0", &damaged[..]].concat();
+    pictures.push(hostile(
+        Outcome::Cleaned,
         "EXIF that claims 65535 entries",
-        Jpeg::new(8, 8).segment(0xE1, &app1).scan().end(),
+        Jpeg::new(8, 8).segment(0xE1, &app1).scan().finish(),
     ));
-    found
+    pictures
 }
 
-fn odd_pixels() -> Vec<Hostile> {
-    use Fate::{Cleaned, Refused};
+fn unusual_pixels() -> Vec<HostilePicture> {
+    use Outcome::{Cleaned, Refused};
     vec![
-        hostile(Cleaned, "a PNG with 16 bits", Png::of(8, 8, 16, 2).pixels().end()),
         hostile(
             Cleaned,
-            "a PNG of grey and alpha",
-            Png::of(8, 8, 8, 4).pixels().end(),
+            "a PNG with 16 bits",
+            Png::with_color(8, 8, 16, 2).pixels().finish(),
         ),
-        hostile(Cleaned, "a PNG of one bit", Png::of(8, 8, 1, 0).pixels().end()),
+        hostile(
+            Cleaned,
+            "a grayscale PNG with alpha",
+            Png::with_color(8, 8, 8, 4).pixels().finish(),
+        ),
+        hostile(
+            Cleaned,
+            "a PNG with 1 bit",
+            Png::with_color(8, 8, 1, 0).pixels().finish(),
+        ),
         hostile(
             Cleaned,
             "a PNG with a palette",
-            Png::of(8, 8, 8, 3).chunk(b"PLTE", &[9, 8, 7]).pixels().end(),
+            Png::with_color(8, 8, 8, 3)
+                .chunk(b"PLTE", &[9, 8, 7])
+                .pixels()
+                .finish(),
         ),
         hostile(
             Refused,
-            "a PNG whose palette is missing",
-            Png::of(8, 8, 8, 3).pixels().end(),
+            "a PNG without its palette",
+            Png::with_color(8, 8, 8, 3).pixels().finish(),
         ),
         hostile(
             Refused,
-            "a PNG of an unknown color",
-            Png::of(8, 8, 8, 5).pixels().end(),
+            "a PNG with an unknown color type",
+            Png::with_color(8, 8, 8, 5).pixels().finish(),
         ),
-        hostile(Refused, "a PNG of 7 bits", Png::of(8, 8, 7, 0).pixels().end()),
+        hostile(
+            Refused,
+            "a PNG with 7 bits",
+            Png::with_color(8, 8, 7, 0).pixels().finish(),
+        ),
         hostile(
             Cleaned,
-            "a JPEG of one color",
-            Jpeg::of(16, 16, 1, false).scan().end(),
+            "a grayscale JPEG",
+            Jpeg::with_components(16, 16, 1, false).scan().finish(),
         ),
         hostile(
             Cleaned,
             "a CMYK JPEG",
-            Jpeg::of(16, 16, 4, false)
+            Jpeg::with_components(16, 16, 4, false)
                 .segment(0xEE, b"Adobe\0\x64\0\0\0\0\0")
                 .scan()
-                .end(),
+                .finish(),
         ),
         hostile(
             Refused,
-            "a JPEG of five colors",
-            Jpeg::of(16, 16, 5, false).scan().end(),
+            "a JPEG with five components",
+            Jpeg::with_components(16, 16, 5, false).scan().finish(),
         ),
         hostile(
             Refused,
             "an arithmetic JPEG",
             Jpeg::new(8, 8)
                 .scan()
-                .end()
+                .finish()
                 .iter()
-                .scan(0_u8, |before, byte| {
-                    let is_frame = *before == 0xFF && *byte == 0xC0;
-                    *before = *byte;
+                .scan(0_u8, |previous, byte| {
+                    let is_frame = *previous == 0xFF && *byte == 0xC0;
+                    *previous = *byte;
                     Some(if is_frame { 0xC9 } else { *byte })
                 })
                 .collect(),
@@ -213,33 +228,33 @@ fn odd_pixels() -> Vec<Hostile> {
     ]
 }
 
-fn damaged() -> Vec<Hostile> {
-    use Fate::Refused;
+fn damaged() -> Vec<HostilePicture> {
+    use Outcome::Refused;
     vec![
-        hostile(Refused, "nothing", Vec::new()),
-        hostile(Refused, "a PNG signature alone", b"\x89PNG\r\n\x1a\n".to_vec()),
-        hostile(Refused, "a JPEG start alone", b"\xFF\xD8\xFF".to_vec()),
-        hostile(Refused, "a RIFF header alone", b"RIFF\0\0\0\0WEBP".to_vec()),
-        hostile(Refused, "a PNG without pixels", Png::new(8, 8).end()),
+        hostile(Refused, "an empty file", Vec::new()),
+        hostile(Refused, "only a PNG signature", b"\x89PNG\r\n\x1a\n".to_vec()),
+        hostile(Refused, "only a JPEG start marker", b"\xFF\xD8\xFF".to_vec()),
+        hostile(Refused, "only a RIFF header", b"RIFF\0\0\0\0WEBP".to_vec()),
+        hostile(Refused, "a PNG without pixels", Png::new(8, 8).finish()),
         hostile(
             Refused,
             "a PNG with half its pixels",
-            Png::new(64, 64).idat(&png::deflated(&[0; 100], 0)).end(),
+            Png::new(64, 64).idat(&png::compress(&[0; 100], 0)).finish(),
         ),
         hostile(Refused, "a PNG with a wrong checksum", {
-            let mut bytes = Png::new(8, 8).pixels().end();
+            let mut bytes = Png::new(8, 8).pixels().finish();
             bytes[30] ^= 1;
             bytes
         }),
-        hostile(Refused, "a JPEG without scans", Jpeg::new(8, 8).end()),
+        hostile(Refused, "a JPEG without scans", Jpeg::new(8, 8).finish()),
         hostile(
             Refused,
-            "a JPEG whose scan comes first",
-            Jpeg::empty().scan_of(4).end(),
+            "a JPEG with a scan before its frame",
+            Jpeg::tables_only().scan_with_length(4).finish(),
         ),
         hostile(
             Refused,
-            "a WebP with a chunk beyond its end",
+            "a WebP with a chunk past its end",
             webp::file(&[b"VP8L".as_slice(), &[0xFF; 4]].concat()),
         ),
         hostile(

@@ -1,0 +1,93 @@
+//! The check reports inconsistent rows by name.
+
+use super::create::PIXEL;
+use super::{Organizer, donate};
+use crate::world::World;
+use causeway::media;
+use giving::check::prove;
+use serde_json::json;
+
+on_both_databases!(
+    entries_of_a_missing_fundraiser_are_reported,
+    legs_and_entries_outside_the_ledger_are_reported,
+    a_cover_without_a_stored_picture_is_reported,
+);
+
+async fn check_ledger(world: &World) -> Vec<String> {
+    prove(&world.app).await.unwrap().faults
+}
+
+async fn entries_of_a_missing_fundraiser_are_reported(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let created = organizer.create_fundraiser(json!({"raisedOffline": 500})).await;
+    donate(world, &created, "p-1", "ana", 700).await.unwrap();
+    let remaining = organizer
+        .create_fundraiser(json!({"title": "Another", "raisedOffline": 5}))
+        .await;
+    donate(world, &remaining, "p-2", "ana", 7).await.unwrap();
+    assert!(check_ledger(world).await.is_empty());
+    world.execute("delete from fundraiser_nonprofits where fundraiser_id in (select id from fundraisers where title <> 'Another')").await;
+    world
+        .execute("delete from fundraisers where title <> 'Another'")
+        .await;
+    let errors = check_ledger(world).await;
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    let gone = format!(
+        "is of the fundraiser {}, which does not exist",
+        created["id"].as_str().unwrap()
+    );
+    for (error, entry) in errors.iter().zip(["entry 1 (offline", "entry 2 (gift p-1"]) {
+        assert!(error.starts_with(entry) && error.ends_with(&gone), "{error}");
+    }
+}
+
+async fn legs_and_entries_outside_the_ledger_are_reported(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let created = organizer.create_fundraiser(json!({})).await;
+    donate(world, &created, "p-1", "ana", 700).await.unwrap();
+    world.execute("insert into journal_legs (sequence, position, party, party_id, amount) values (9, 0, 'donor', 'ana', 5)").await;
+    world.execute("insert into journal_legs (sequence, position, party, party_id, amount) values (-9, 0, 'donor', 'ana', 5)").await;
+    assert_eq!(
+        check_ledger(world).await,
+        [
+            "entry -9 has legs and is not in the journal",
+            "entry 9 has legs and is not in the journal"
+        ]
+    );
+    world
+        .execute("delete from journal_legs where sequence <> 1")
+        .await;
+    assert!(check_ledger(world).await.is_empty());
+    world.execute("insert into journal (sequence, kind, source, external_id, nonprofit_id, amount, recorded_at, hash) \
+        select -3, kind, source, 'forged', nonprofit_id, amount, recorded_at, hash from journal").await;
+    assert_eq!(
+        check_ledger(world).await,
+        ["entry -3 stands before the first one"]
+    );
+}
+
+async fn a_cover_without_a_stored_picture_is_reported(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let created = organizer.create_fundraiser(json!({"imageBase64": PIXEL})).await;
+    assert!(
+        media::proof::prove(&world.app.pictures)
+            .await
+            .unwrap()
+            .differences
+            .is_empty()
+    );
+    world.execute("delete from pictures").await;
+    let differences = media::proof::prove(&world.app.pictures)
+        .await
+        .unwrap()
+        .differences;
+    let [difference] = differences.as_slice() else {
+        panic!("{differences:?}")
+    };
+    for field in ["id", "coverImageHostedId"] {
+        assert!(
+            difference.contains(created[field].as_str().unwrap()),
+            "{difference}"
+        );
+    }
+}

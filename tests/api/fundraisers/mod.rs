@@ -1,0 +1,176 @@
+//! Fundraisers: created, read, updated and donated to.
+
+mod check;
+mod create;
+mod details;
+mod idempotency;
+mod invalid_bodies;
+mod manage;
+mod outbox;
+mod raised;
+
+use crate::client::{Client, Response};
+use crate::world::World;
+use access::audit::Actor;
+use access::keys::{Class, Kind, store};
+use axum::http::Method;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use directory::nonprofits::ein::Ein;
+use giving::donations::{Gift, Label, Recorded, Refused, find_recipient, record};
+use platform::ids::NonprofitId;
+use platform::money::Cents;
+use serde_json::{Value, json};
+
+/// The nonprofit ID of fundraisers for several nonprofits.
+pub const SPECIAL: &str = "ddacc399-20c5-462e-80e1-97fa958071ea";
+/// Three nonprofits of the demo directory that can receive donations, and one that cannot.
+pub const RED_CROSS: &str = "530196605";
+pub const NYU: &str = "135562308";
+pub const PENN: &str = "231352685";
+pub const AARP: &str = "951985500";
+
+/// The ID of the nonprofit with this EIN.
+pub fn id_of(ein: &str) -> String {
+    Ein::parse(ein).unwrap().nonprofit_id().to_string()
+}
+
+/// An API user with a public and a private key.
+pub struct Organizer {
+    pub client: Client,
+    pub basic: String,
+}
+
+impl Organizer {
+    /// Loads the demo directory and creates a private key with a high create limit.
+    pub async fn new(world: &World) -> Organizer {
+        world.load_demo().await;
+        let (id, private) = world.create_key(Kind::Private).await;
+        store::set_limits(&world.app.db, id, &[(Class::Create, 100_000)], Actor::Command, 0)
+            .await
+            .unwrap();
+        Organizer {
+            client: world.client.clone(),
+            basic: basic(&world.client.key, &private),
+        }
+    }
+
+    /// The same keys used with another server.
+    pub fn at(&self, client: &Client) -> Organizer {
+        Organizer {
+            client: client.clone(),
+            basic: self.basic.clone(),
+        }
+    }
+
+    pub async fn create(&self, expected: u16, body: &Value) -> Response {
+        self.create_with(expected, body, &[]).await
+    }
+
+    pub async fn create_with(&self, expected: u16, body: &Value, headers: &[(&str, &str)]) -> Response {
+        self.write(
+            expected,
+            &Method::POST,
+            "/v0.2/fundraiser",
+            body.to_string(),
+            headers,
+        )
+        .await
+    }
+
+    pub async fn write(
+        &self,
+        expected: u16,
+        method: &Method,
+        path: &str,
+        body: impl Into<axum::body::Body>,
+        headers: &[(&str, &str)],
+    ) -> Response {
+        let own = [
+            ("authorization", self.basic.as_str()),
+            ("content-type", "application/json"),
+        ];
+        self.client
+            .send_body(expected, method, path, &[&own, headers].concat(), body)
+            .await
+    }
+
+    /// Creates a fundraiser for the Red Cross with these fields in addition to the required ones.
+    pub async fn create_fundraiser(&self, fields: Value) -> Value {
+        let mut body = json!({"nonprofitId": id_of(RED_CROSS), "title": "Spring run"});
+        let fields = fields.as_object().unwrap().clone();
+        body.as_object_mut().unwrap().extend(fields);
+        let response = self.create(200, &body).await;
+        response.json["data"]["fundraiser"].clone()
+    }
+
+    pub async fn read(&self, expected: u16, path: &str) -> Response {
+        self.client
+            .get(expected, &format!("/v0.2/nonprofit/{path}"))
+            .await
+    }
+
+    /// The total of a fundraiser for the Red Cross or for several nonprofits.
+    pub async fn raised(&self, fundraiser: &Value) -> Value {
+        let nonprofit = if fundraiser["nonprofitId"] == SPECIAL {
+            "special-fundraiser"
+        } else {
+            RED_CROSS
+        };
+        let path = format!(
+            "{nonprofit}/fundraiser/{}/raised",
+            fundraiser["slug"].as_str().unwrap()
+        );
+        self.read(200, &path).await.json
+    }
+}
+
+pub fn basic(public: &str, private: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{public}:{private}")))
+}
+
+/// The fields named by an `invalid_body` error, in order.
+pub fn fields(response: &Response) -> Vec<String> {
+    assert_eq!(response.code(), "invalid_body", "{}", response.text());
+    let errors = response.json["errors"].as_array().unwrap();
+    errors
+        .iter()
+        .map(|error| {
+            assert!(error["detail"].as_str().is_some_and(|detail| !detail.is_empty()));
+            error["field"].as_str().unwrap().to_owned()
+        })
+        .collect()
+}
+
+/// Records a donation to a fundraiser.
+pub async fn donate(
+    world: &World,
+    fundraiser: &Value,
+    external_id: &str,
+    donor: &str,
+    cents: i64,
+) -> Result<Recorded, Refused> {
+    let to = find_recipient(
+        &world.app,
+        fundraiser["nonprofitId"].as_str().unwrap(),
+        fundraiser["id"].as_str(),
+    )
+    .await?;
+    let label = |text: &str| Label::parse(text).unwrap();
+    let donation = Gift {
+        source: label("test"),
+        external_id: label(external_id),
+        to,
+        amount: Cents(cents),
+        donor: label(donor),
+        name: None,
+        is_public: false,
+    };
+    record(&world.app, donation).await
+}
+
+/// Asserts that the ledger passes its check and has this many entries.
+pub async fn assert_ledger(world: &World, entries: i64) {
+    let check = giving::check::prove(&world.app).await.unwrap();
+    assert_eq!((check.entries, check.faults), (entries, vec![]));
+}

@@ -1,0 +1,14 @@
+//! The API under `/v0.2`, one module per resource.
+
+mod browse;
+mod credentials;
+mod errors;
+pub mod fundraisers;
+mod hostile_paths;
+mod keys;
+mod limits;
+mod nonprofits;
+mod openapi;
+mod relevance;
+mod search;
+mod usage;

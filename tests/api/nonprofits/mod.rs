@@ -1,0 +1,6 @@
+//! `GET /v0.2/nonprofit/{identifier}`
+
+mod caching;
+mod fields;
+mod identifiers;
+mod missing_fields;

@@ -1,0 +1,136 @@
+//! Usage of keys: counted by hour, summed over servers, kept for 90 days.
+
+use crate::world::World;
+use access::audit::Actor;
+use access::keys::{Class, Kind, store};
+use access::usage::store::{list_last_used, list_of_account, list_of_key, list_totals};
+use access::usage::{Counts, HOUR_MILLIS, hour_of};
+use causeway::dashboard::csv;
+use platform::ids::KeyId;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+on_both_databases!(
+    calls_refusals_and_errors_are_counted_by_class_and_hour,
+    counts_of_two_servers_are_summed_and_saved_once,
+    usage_is_kept_for_90_days,
+    exported_usage_contains_no_formulas,
+);
+
+const PATH: &str = "/v0.2/nonprofit/530196605";
+
+fn counts(calls: u64, refused: u64, errors: u64) -> Counts {
+    Counts {
+        calls,
+        refused,
+        errors,
+    }
+}
+
+async fn calls_refusals_and_errors_are_counted_by_class_and_hour(world: &World) {
+    world.load_demo().await;
+    let limits = [(Class::Details, 3)];
+    store::set_limits(&world.app.db, world.key_id, &limits, Actor::Command, 0)
+        .await
+        .unwrap();
+    world.app.keys.refresh().await.unwrap();
+    // The story must not cross the end of an hour by itself.
+    let now = world.app.clock.millis();
+    let next_hour = u64::try_from(hour_of(now) + HOUR_MILLIS - now).unwrap();
+    world.app.clock.advance(Duration::from_millis(next_hour));
+    let first = hour_of(world.app.clock.millis());
+    world.client.get(200, PATH).await;
+    world.client.get(404, "/v0.2/nonprofit/nobody").await;
+    world.client.get(200, PATH).await;
+    world.client.get(429, PATH).await;
+    world.client.get(200, "/v0.2/causes").await;
+    world.client.with_key("cwpk_x").get(401, PATH).await;
+    world.app.clock.advance(Duration::from_hours(1));
+    world.client.get(200, PATH).await;
+    world.app.save_counts().await.unwrap();
+    let hours = list_of_key(&world.app.db, world.key_id, first).await.unwrap();
+    let found: Vec<_> = hours
+        .iter()
+        .map(|hour| {
+            (
+                (hour.hour - first) / HOUR_MILLIS,
+                hour.class.as_str(),
+                hour.counts,
+            )
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (0, "causes", counts(1, 0, 0)),
+            (0, "details", counts(4, 1, 1)),
+            (1, "details", counts(1, 0, 0)),
+        ]
+    );
+    assert_eq!(
+        list_of_key(&world.app.db, world.key_id, first + HOUR_MILLIS)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(
+        list_of_account(&world.app.db, world.account, first)
+            .await
+            .unwrap(),
+        hours
+    );
+    assert_eq!(list_of_key(&world.app.db, KeyId::new(), 0).await.unwrap(), []);
+}
+
+async fn counts_of_two_servers_are_summed_and_saved_once(world: &World) {
+    let start = world.app.clock.millis();
+    world.load_demo().await;
+    let (app, other) = world.restart().await;
+    for _ in 0..3 {
+        world.client.get(200, PATH).await;
+        other.get(404, "/v0.2/nonprofit/nobody").await;
+        world.app.save_counts().await.unwrap();
+        app.save_counts().await.unwrap();
+    }
+    let (idle, key) = world.create_key(Kind::Public).await;
+    assert!(key.starts_with("cwpk_"));
+    for account in [Some(world.account), None] {
+        let totals = list_totals(&world.app.db, account, 0).await.unwrap();
+        assert_eq!(totals, [(world.key_id, counts(6, 0, 3))]);
+        let used = list_last_used(&world.app.db, account).await.unwrap();
+        assert_eq!(used.len(), 1);
+        assert!(used[0].0 != idle && (start..=world.app.clock.millis()).contains(&used[0].1));
+    }
+    app.db.close().await;
+}
+
+async fn usage_is_kept_for_90_days(world: &World) {
+    world.load_demo().await;
+    world.client.get(200, PATH).await;
+    world.app.save_counts().await.unwrap();
+    world.app.clock.advance(Duration::from_hours(90 * 24 - 1));
+    world.app.save_counts().await.unwrap();
+    assert_eq!(
+        list_of_key(&world.app.db, world.key_id, 0).await.unwrap().len(),
+        1
+    );
+    world.app.clock.advance(Duration::from_hours(2));
+    world.app.save_counts().await.unwrap();
+    assert_eq!(list_of_key(&world.app.db, world.key_id, 0).await.unwrap(), []);
+}
+
+async fn exported_usage_contains_no_formulas(world: &World) {
+    world.load_demo().await;
+    world.client.get(200, PATH).await;
+    world.app.save_counts().await.unwrap();
+    let hours = list_of_account(&world.app.db, world.account, 0).await.unwrap();
+    let names = BTreeMap::from([(world.key_id.0, "=1+1".to_owned())]);
+    let text = csv::export(&hours, &names);
+    let [header, line] = text.lines().collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!(header, "hour,key_id,key_name,class,calls,refused,errors");
+    assert!(
+        line.ends_with(&format!(",{},\"'=1+1\",\"details\",1,0,0", world.key_id)),
+        "{line}"
+    );
+}

@@ -1,0 +1,213 @@
+//! A visitor finds a nonprofit and donates: on a desktop, on a phone, and without scripts.
+
+use crate::browser::Browser;
+use crate::combobox::{focus_search, type_and_wait};
+use crate::site::{Keys, Site};
+use serde_json::json;
+use thirtyfour::prelude::*;
+
+const CARD: &str = "4242 4242 4242 4242";
+const RED_CROSS: &str = "/american-red-cross";
+
+#[derive(Clone, Copy, PartialEq)]
+enum Device {
+    Desktop,
+    Phone,
+    WithoutScripts,
+}
+
+struct Visit {
+    device: Device,
+    site: Site,
+    browser: Browser,
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_visitor_on_a_desktop_finds_a_nonprofit_by_keyboard_and_donates() {
+    Visit::run(Device::Desktop).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_visitor_on_a_phone_finds_a_nonprofit_and_donates() {
+    Visit::run(Device::Phone).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_visitor_without_scripts_finds_a_nonprofit_and_donates() {
+    Visit::run(Device::WithoutScripts).await;
+}
+
+impl Visit {
+    async fn run(device: Device) {
+        let (site, browser) = (Site::start().await, Browser::start_with_request_log().await);
+        if device == Device::Phone {
+            browser.resize(375).await;
+        }
+        if device == Device::WithoutScripts {
+            browser.disable_scripts().await;
+        }
+        let visit = Visit {
+            device,
+            site,
+            browser,
+        };
+        visit.donate_to_nonprofit().await;
+        let keys = visit.site.create_keys().await;
+        visit.donate_to_fundraiser(&keys).await;
+        visit.check_requests().await;
+        visit.browser.stop().await;
+    }
+
+    async fn donate_to_nonprofit(&self) {
+        let browser = &self.browser;
+        if self.device == Device::WithoutScripts {
+            self.find_with_form().await;
+        } else {
+            self.find_while_typing().await;
+        }
+        assert_eq!(browser.path().await, RED_CROSS);
+        assert_eq!(browser.text("h1").await, "American Red Cross");
+        assert_eq!(browser.text("#ein").await, "53-0196605");
+        assert!(browser.text("main").await.contains("501(c)(3)"));
+        self.donate("12.34").await;
+        assert!(browser.text("main").await.contains("$12.34"));
+    }
+
+    /// Types letter by letter and selects the first result.
+    async fn find_while_typing(&self) {
+        let browser = &self.browser;
+        focus_search(browser, &self.site).await;
+        self.check_page().await;
+        for letter in "red cro".chars() {
+            type_and_wait(browser, &letter.to_string()).await;
+            let expanded = "return document.querySelector('#q').ariaExpanded;";
+            assert_eq!(browser.run(expanded).await, "true");
+        }
+        let first = "return document.querySelector('[role=option] strong').textContent;";
+        assert_eq!(browser.run(first).await, "American Red Cross");
+        self.check_page().await;
+        browser.key(Key::Down).await;
+        browser.wait_for_page(browser.key(Key::Enter)).await;
+        self.check_page().await;
+    }
+
+    async fn find_with_form(&self) {
+        let browser = &self.browser;
+        browser.goto(&self.site, "/").await;
+        self.check_page().await;
+        let combobox = browser.driver.find(By::Css("#q[role=combobox]")).await;
+        assert!(combobox.is_err(), "a script of the page has run");
+        browser.fill("#q", "red cro").await;
+        browser.click(".search-box button").await;
+        assert_eq!(browser.path().await, "/search");
+        assert_eq!(browser.text(".hit:first-child mark").await, "Red");
+        self.check_page().await;
+        browser.click(".hit:first-child a").await;
+        self.check_page().await;
+    }
+
+    /// Donates from a page with a donation box, up to the receipt.
+    async fn donate(&self, amount: &str) {
+        let browser = &self.browser;
+        let field = browser.find(".give #amount").await;
+        field.clear().await.unwrap();
+        field.send_keys(amount).await.unwrap();
+        browser.click(".give button").await;
+        self.check_page().await;
+        self.check_sandbox_notice().await;
+        let typed = browser.find("#amount").await.prop("value").await.unwrap();
+        assert_eq!(typed.as_deref(), Some(amount));
+        browser.fill("#name", "Ada Lovelace").await;
+        browser.click("input[value=yes]").await;
+        browser.fill("#message", "Run well!").await;
+        browser.click("form.form button").await;
+        self.check_page().await;
+        self.check_sandbox_notice().await;
+
+        browser.fill("#card", "4000 0000 0000 0002").await;
+        browser.click("form.form button").await;
+        self.check_page().await;
+        assert!(browser.text("#form-errors").await.contains("declined"));
+        let card = browser.find("#card").await;
+        card.clear().await.unwrap();
+        card.send_keys(CARD).await.unwrap();
+        browser.click("form.form button").await;
+        self.check_page().await;
+        self.check_sandbox_notice().await;
+        assert_eq!(browser.text("h1").await, "Thank you for your donation");
+        assert!(browser.path().await.starts_with("/gifts/"));
+    }
+
+    async fn donate_to_fundraiser(&self, keys: &Keys) {
+        let nonprofit = self.site.get(keys, "/v0.2/nonprofit/american-red-cross").await;
+        let body = json!({
+            "nonprofitId": nonprofit["data"]["nonprofit"]["id"], "title": "Spring run", "goal": 10_000,
+            "raisedOffline": 1_000, "description": "We run along the river.\n\nCome along.",
+        });
+        let fundraiser = self.site.create_fundraiser(keys, &body).await;
+        let slug = fundraiser["slug"].as_str().unwrap();
+        let page = format!("{RED_CROSS}/f/{slug}");
+        let raised = format!("/v0.2/nonprofit{RED_CROSS}/fundraiser/{slug}/raised");
+        let before = self.site.get(keys, &raised).await;
+        assert_eq!(
+            (&before["raised"], &before["supporters"]),
+            (&json!(1_000), &json!(0))
+        );
+
+        let browser = &self.browser;
+        browser.goto(&self.site, RED_CROSS).await;
+        browser.click(&format!("a[href='{page}']")).await;
+        self.check_page().await;
+        assert_eq!(self.thermometer().await, ("$10.00".to_owned(), "10".to_owned()));
+        self.donate("12.34").await;
+        let after = self.site.get(keys, &raised).await;
+        assert_eq!(
+            (&after["raised"], &after["supporters"]),
+            (&json!(2_234), &json!(1))
+        );
+        browser.click(&format!("main a[href='{page}']")).await;
+        self.check_page().await;
+        assert_eq!(self.thermometer().await, ("$22.34".to_owned(), "22".to_owned()));
+        let supporters = browser.text("[aria-labelledby=supporters]").await;
+        for expected in ["Ada Lovelace", "$12.34", "Run well!"] {
+            assert!(supporters.contains(expected), "{supporters}");
+        }
+    }
+
+    async fn thermometer(&self) -> (String, String) {
+        let raised = self.browser.text("#raised-amount").await;
+        let percent = self.browser.find("progress").await.attr("value").await;
+        (raised, percent.unwrap().unwrap())
+    }
+
+    /// Asserts that the page does not scroll sideways.
+    async fn check_page(&self) {
+        let width = if self.device == Device::Phone { 375 } else { 1280 };
+        let script = "return document.scrollingElement.scrollWidth;";
+        let used = self.browser.driver.execute(script, vec![]).await.unwrap();
+        let used = used.json().as_u64().unwrap();
+        assert!(
+            used <= width,
+            "{} is {used} pixels wide",
+            self.browser.path().await
+        );
+    }
+
+    async fn check_sandbox_notice(&self) {
+        let notice = self.browser.text(".alert-warn").await;
+        assert!(notice.contains("No money moves"), "{notice}");
+    }
+
+    /// Asserts that all requests go to the site, and that the console contains only refused forms.
+    async fn check_requests(&self) {
+        let requests = self.browser.requests().await;
+        assert!(requests.len() > 20, "{requests:?}");
+        let own = [format!("{}/", self.site.url), "data:".to_owned()];
+        for url in requests {
+            assert!(own.iter().any(|prefix| url.starts_with(prefix)), "{url}");
+        }
+        let console = self.browser.console().await;
+        let is_expected = console.iter().all(|message| message.contains("status of 422"));
+        assert!(is_expected, "{console:?}");
+    }
+}

@@ -1,0 +1,144 @@
+//! Every page of the dashboard, checked by the inspector.
+
+use crate::browser::Browser;
+use crate::inspector::Inspector;
+use crate::site::{PASSWORD, Site};
+
+/// Pages before sign-in.
+const PUBLIC: [(&str, &str); 6] = [
+    ("sign-in", "/dashboard/sign-in"),
+    ("sign-up", "/dashboard/sign-up"),
+    ("sign-out", "/dashboard/sign-out"),
+    ("reset", "/dashboard/reset"),
+    ("stale-link", "/dashboard/reset/set?token=x"),
+    ("not-found-in-dashboard", "/dashboard/keys/x"),
+];
+/// Pages after sign-in.
+const SIGNED_IN: [(&str, &str); 15] = [
+    ("keys", "/dashboard"),
+    ("key-new", "/dashboard/keys/new"),
+    ("fundraisers", "/dashboard/fundraisers"),
+    ("fundraiser-new", "/dashboard/fundraisers/new"),
+    ("usage", "/dashboard/usage"),
+    ("usage-week", "/dashboard/usage?span=7d"),
+    ("usage-quarter", "/dashboard/usage?span=90d"),
+    ("first-steps", "/dashboard/first-steps"),
+    ("settings", "/dashboard/settings"),
+    ("delete", "/dashboard/settings/delete"),
+    ("operator-accounts", "/dashboard/operator"),
+    ("operator-keys", "/dashboard/operator/keys"),
+    ("operator-imports", "/dashboard/operator/imports"),
+    ("operator-errors", "/dashboard/operator/errors"),
+    ("operator-audit", "/dashboard/operator/audit"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_dashboard_page_is_accessible_on_phone_and_desktop() {
+    let (site, inspector) = (Site::start().await, Inspector::start().await);
+    let browser = &inspector.browser;
+    site.create_operator("operator").await;
+    for (name, path) in PUBLIC {
+        browser.goto(&site, path).await;
+        inspector.inspect(name).await;
+    }
+    browser.goto(&site, "/dashboard/sign-up").await;
+    browser.fill("#username", "Ada <b>").await;
+    browser.click("form.form button").await;
+    inspector.inspect("sign-up-refused").await;
+
+    browser.goto(&site, "/dashboard/sign-in").await;
+    browser.fill("#username", "operator").await;
+    browser.fill("#password", PASSWORD).await;
+    browser.click("form.form button").await;
+    inspector.inspect("keys-none").await;
+    browser.goto(&site, "/dashboard/usage").await;
+    inspector.inspect("usage-none").await;
+    browser.goto(&site, "/dashboard/first-steps").await;
+    inspector.inspect("first-steps-none").await;
+
+    inspect_fundraisers(&inspector, &site).await;
+    let public = create_key(browser, &site, "Website of the river friends", "public").await;
+    let private = create_key(browser, &site, "خادم الليل", "private").await;
+    inspector.inspect("key-created").await;
+    for count in 0..40 {
+        let path = if count % 8 == 0 {
+            "/v0.2/nonprofit/nobody-at-all"
+        } else {
+            "/v0.2/search/river"
+        };
+        browser.call(&format!("{path}?apiKey={public}")).await;
+    }
+    browser
+        .call(&format!("/v0.2/search/river?apiKey={private}"))
+        .await;
+    site.app.save_counts().await.unwrap();
+
+    let key = public_key_id(browser, &site).await;
+    for path in ["", "/roll", "/revoke"] {
+        browser.goto(&site, &format!("/dashboard/keys/{key}{path}")).await;
+        inspector.inspect(&format!("key{}", path.replace('/', "-"))).await;
+    }
+    let operator_page = format!("/dashboard/operator/keys/{key}");
+    browser.goto(&site, &operator_page).await;
+    inspector.inspect("operator-key").await;
+    browser.click("form[action$='/block'] button").await;
+    inspector.inspect("operator-key-refused").await;
+    browser
+        .fill("#reason", "Too many calls from one page; write to us.")
+        .await;
+    browser.click("form[action$='/block'] button").await;
+    inspector.inspect("operator-key-blocked").await;
+    browser.goto(&site, "/dashboard").await;
+    inspector.inspect("keys-blocked").await;
+    browser.goto(&site, &operator_page).await;
+    browser.click("form[action$='/unblock'] button").await;
+    for (name, path) in SIGNED_IN {
+        browser.goto(&site, path).await;
+        inspector.inspect(name).await;
+    }
+    inspector.stop().await;
+}
+
+/// Inspects the empty list, the refused form, and every page of a fundraiser.
+async fn inspect_fundraisers(inspector: &Inspector, site: &Site) {
+    let browser = &inspector.browser;
+    browser.goto(site, "/dashboard/fundraisers").await;
+    inspector.inspect("fundraisers-none").await;
+    browser.goto(site, "/dashboard/fundraisers/new").await;
+    browser
+        .fill("#title", "A spring run along the river, for everybody who cares")
+        .await;
+    browser.fill("#description", "Come and run.").await;
+    browser.fill("#goal", "5,000").await;
+    browser.fill("#raisedOffline", "$1,234.50").await;
+    browser.click("form.form button").await;
+    inspector.inspect("fundraiser-new-refused").await;
+    browser.fill("#nonprofit", "53-0196605").await;
+    browser.click("form.form button").await;
+    inspector.inspect("fundraiser").await;
+    let path = browser
+        .run("return location.pathname;")
+        .await
+        .as_str()
+        .unwrap()
+        .to_owned();
+    for part in ["edit", "close", "reopen"] {
+        browser.goto(site, &format!("{path}/{part}")).await;
+        inspector.inspect(&format!("fundraiser-{part}")).await;
+    }
+}
+
+async fn create_key(browser: &Browser, site: &Site, name: &str, kind: &str) -> String {
+    browser.goto(site, "/dashboard/keys/new").await;
+    browser.fill("#name", name).await;
+    browser.click(&format!("input[value='{kind}']")).await;
+    browser.click("form.form button").await;
+    browser.text("#key").await
+}
+
+/// The ID of the public key.
+async fn public_key_id(browser: &Browser, site: &Site) -> String {
+    browser.goto(site, "/dashboard").await;
+    let id = browser.find("code[id^='key-']").await.attr("id").await.unwrap();
+    id.unwrap().trim_start_matches("key-").to_owned()
+}

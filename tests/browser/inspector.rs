@@ -1,0 +1,76 @@
+//! Inspects pages on a phone and a desktop, in light and dark mode: axe finds nothing, no page scrolls sideways, no page
+//! is too large. Screenshots are saved in `target/screenshots`.
+
+use crate::axe;
+use crate::browser::Browser;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+use std::cell::RefCell;
+use std::path::Path;
+
+/// The maximum size of a page with its styles and scripts, uncompressed and without pictures.
+const MAX_PAGE_BYTES: u64 = 100_000;
+const PAGE_BYTES: &str = "const loaded = performance.getEntriesByType('resource')
+        .filter(({ name }) => !new URL(name).pathname.startsWith('/media/'));
+    const all = [...performance.getEntriesByType('navigation'), ...loaded];
+    return all.reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0);";
+const PAGE_WIDTH: &str = "return document.scrollingElement.scrollWidth;";
+
+pub struct Inspector {
+    pub browser: Browser,
+    problems: RefCell<Vec<String>>,
+}
+
+impl Inspector {
+    pub async fn start() -> Inspector {
+        Inspector {
+            browser: Browser::start().await,
+            problems: RefCell::default(),
+        }
+    }
+
+    /// Fails if any page had a problem.
+    pub async fn stop(self) {
+        self.browser.stop().await;
+        let problems = self.problems.take();
+        assert!(problems.is_empty(), "{}", problems.join("\n"));
+    }
+
+    /// Inspects the current page.
+    pub async fn inspect(&self, name: &str) {
+        let bytes = self.browser.run(PAGE_BYTES).await.as_u64().unwrap();
+        if bytes >= MAX_PAGE_BYTES {
+            self.report(format!("{name} has {bytes} bytes"));
+        }
+        for width in [375, 1280] {
+            self.browser.resize(width).await;
+            let used = self.browser.run(PAGE_WIDTH).await;
+            if used.as_u64() > Some(width.into()) {
+                self.report(format!("{name} is {used} pixels wide at {width}"));
+            }
+            for scheme in ["light", "dark"] {
+                self.browser.set_color_scheme(scheme).await;
+                let violations = axe::violations(&self.browser).await;
+                if !violations.is_empty() {
+                    self.report(format!("{name} at {width}, {scheme}:\n{violations}"));
+                }
+                self.take_screenshot(&format!("{name}-{width}-{scheme}.png"))
+                    .await;
+            }
+        }
+    }
+
+    fn report(&self, problem: String) {
+        self.problems.borrow_mut().push(problem);
+    }
+
+    async fn take_screenshot(&self, file: &str) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/screenshots");
+        std::fs::create_dir_all(&folder).unwrap();
+        let parameters = json!({"captureBeyondViewport": true});
+        let screenshot = self.browser.emulate("Page.captureScreenshot", parameters).await;
+        let screenshot = STANDARD.decode(screenshot["data"].as_str().unwrap()).unwrap();
+        std::fs::write(folder.join(file), screenshot).unwrap();
+    }
+}

@@ -1,0 +1,236 @@
+//! `causeway donation`
+
+use super::Cli;
+use crate::files::{bmf, nonprofit_rows};
+use serde_json::Value;
+
+const NONPROFIT: &str = "100000001";
+
+/// A data folder with a directory of three nonprofits.
+fn cli_with_directory() -> Cli {
+    let cli = Cli::new();
+    cli.write("eo.csv", bmf(&nonprofit_rows(3)));
+    cli.run(0, &["import", "irs", "eo.csv"]);
+    cli
+}
+
+fn record<'a>(external_id: &'a str, amount: &'a str) -> Vec<&'a str> {
+    vec![
+        "donation",
+        "record",
+        "--nonprofit",
+        NONPROFIT,
+        "--amount",
+        amount,
+        "--donor",
+        "d-1",
+        "--external-id",
+        external_id,
+    ]
+}
+
+fn exported_entries(cli: &Cli) -> Vec<Value> {
+    let stdout = cli.run(0, &["donation", "export"]).stdout;
+    stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_donation_is_recorded_once_and_refunded_once() {
+    let cli = cli_with_directory();
+    let first = cli.json(&record("p-1", "2500"));
+    assert_eq!(
+        (&first["entry"], &first["new"], &first["amount"]),
+        (&1.into(), &true.into(), &2_500.into())
+    );
+    assert_eq!(cli.json(&record("p-1", "2500"))["new"], false);
+    let conflict = cli.fail(&record("p-1", "2501"));
+    assert!(conflict.contains("entry 1, a gift of $25.00"), "{conflict}");
+    let refund = ["donation", "refund", "--external-id", "p-1"];
+    let part = [&refund[..], &["--amount", "500"]].concat();
+    assert_eq!(cli.json(&part)["amount"], -500);
+    assert_eq!(cli.json(&part)["new"], false);
+    let another = cli.fail(&[&refund[..], &["--amount", "600"]].concat());
+    assert!(another.contains("entry 2, a refund of $5.00"), "{another}");
+    let unnamed = cli.fail(&refund);
+    assert!(
+        unnamed.contains("$20.00 are left") && unnamed.contains("--refund-id"),
+        "{unnamed}"
+    );
+    let rest = [&refund[..], &["--refund-id", "r-2"]].concat();
+    assert_eq!(cli.json(&rest)["amount"], -2_000);
+    assert_eq!(cli.json(&rest)["new"], false);
+    assert!(
+        cli.fail(&[&refund[..], &["--refund-id", "r-3"]].concat())
+            .contains("$0.00")
+    );
+    let sum: i64 = exported_entries(&cli)
+        .iter()
+        .map(|entry| entry["amount"].as_i64().unwrap())
+        .sum();
+    assert_eq!(sum, 0);
+    assert_eq!(cli.json(&["check"])["entries"], 3);
+}
+
+#[test]
+fn a_donor_name_is_private_unless_the_donor_agreed() {
+    let cli = cli_with_directory();
+    cli.run(0, &[&record("p-1", "5")[..], &["--name", "Ana"]].concat());
+    cli.run(
+        0,
+        &[&record("p-2", "5")[..], &["--name", "Ben", "--public"]].concat(),
+    );
+    cli.run(0, &record("p-3", "5"));
+    cli.run(2, &[&record("p-4", "5")[..], &["--public"]].concat());
+    let names: Vec<_> = exported_entries(&cli)
+        .iter()
+        .map(|entry| (entry["name"].clone(), entry["nameIsPublic"].clone()))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("Ana".into(), false.into()),
+            ("Ben".into(), true.into()),
+            (Value::Null, Value::Null)
+        ]
+    );
+}
+
+#[test]
+fn a_file_is_imported_completely_or_not_at_all_and_only_once() {
+    let cli = cli_with_directory();
+    let line = |id: u32, cents: i64| {
+        format!(
+            r#"{{"nonprofit":"{NONPROFIT}","amount":{cents},"donor":"d-{}","externalId":"p-{id}"}}"#,
+            id % 7
+        )
+    };
+    let good: Vec<String> = (0..600).map(|id| line(id, i64::from(id) + 1)).collect();
+    cli.write("donations.jsonl", good.join("\n\n"));
+    let mut bad = good.clone();
+    bad[1] = r#"{"nonprofit":"nobody-at-all","amount":0,"donor":"","public":"yes"}"#.to_owned();
+    bad[4] = "{".to_owned();
+    bad[6] = "[]".to_owned();
+    let latin1 = [bad.join("\n").as_bytes(), b"\n{\"donor\":\"Ren\xe9\"}\n"].concat();
+    cli.write("bad.jsonl", latin1);
+    let output = cli.run(1, &["donation", "import", "bad.jsonl"]);
+    for expected in [
+        "line 2: ",
+        "amount is a whole number",
+        "donor cannot be used",
+        "externalId is missing",
+        "public is true or false",
+        "there is no nonprofit nobody-at-all",
+        "line 5: it is no JSON",
+        "line 7: it is no JSON object",
+        "line 601: it is not written in UTF-8",
+        "4 lines are wrong and nothing was recorded",
+    ] {
+        assert!(
+            output.stderr.contains(expected),
+            "{expected} is missing from {}",
+            output.stderr
+        );
+    }
+    assert_eq!(exported_entries(&cli).len(), 0);
+    let output = cli.json(&["donation", "import", "donations.jsonl"]);
+    assert_eq!((&output["new"], &output["known"]), (&600.into(), &0.into()));
+    let output = cli.json(&["donation", "import", "donations.jsonl"]);
+    assert_eq!((&output["new"], &output["known"]), (&0.into(), &600.into()));
+    let mut other = good;
+    other[10] = line(10, 999);
+    other.push(line(700, 5));
+    cli.write("other.jsonl", other.join("\n"));
+    let output = cli.run(1, &["donation", "import", "other.jsonl"]);
+    assert!(
+        output
+            .stderr
+            .contains("line 11: operator p-10 is recorded already"),
+        "{}",
+        output.stderr
+    );
+    let entries = exported_entries(&cli);
+    assert_eq!(entries.len(), 601);
+    let sum: i64 = entries
+        .iter()
+        .map(|entry| entry["amount"].as_i64().unwrap())
+        .sum();
+    assert_eq!(sum, 600 * 601 / 2 + 5);
+    assert_eq!(cli.json(&["check"])["entries"], 601);
+}
+
+#[test]
+fn the_csv_export_has_a_row_for_each_entry() {
+    let cli = cli_with_directory();
+    cli.run(0, &record("p-1", "5"));
+    cli.run(0, &record("p,\"2\"", "7"));
+    cli.run(0, &record("=1+1", "9"));
+    let stdout = cli.run(0, &["donation", "export", "--csv"]).stdout;
+    let mut csv = csv::Reader::from_reader(stdout.as_bytes());
+    let rows: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+    assert_eq!((&rows[0][3], &rows[1][3]), ("p-1", "p,\"2\""));
+    assert_eq!((&rows[0][9], &rows[1][9]), ("5", "7"));
+    assert_eq!(&rows[2][3], "'=1+1");
+}
+
+#[test]
+fn an_invalid_donation_is_refused_with_a_clear_message() {
+    let cli = cli_with_directory();
+    for amount in ["0", "-5", "1.5", "x", "1000000000001"] {
+        let amount = format!("--amount={amount}");
+        let arguments = [
+            "donation",
+            "record",
+            "--nonprofit",
+            NONPROFIT,
+            "--donor",
+            "d",
+            "--external-id",
+            "p",
+            &amount,
+        ];
+        assert!(
+            cli.run(2, &arguments).stderr.contains("whole number of cents"),
+            "{amount}"
+        );
+    }
+    let mut elsewhere = record("p-1", "5");
+    elsewhere[3] = "nobody-at-all";
+    assert!(cli.fail(&elsewhere).contains("no nonprofit nobody-at-all"));
+    for nonprofit in [NONPROFIT, "special-fundraiser", "SPECIAL-FUNDRAISER"] {
+        let mut fundraiser = [&record("p-1", "5")[..], &["--fundraiser", "none"]].concat();
+        fundraiser[3] = nonprofit;
+        assert!(
+            cli.fail(&fundraiser).contains("no fundraiser none"),
+            "{nonprofit}"
+        );
+    }
+    let offline = [&record("p-1", "5")[..], &["--source", "offline"]].concat();
+    assert!(cli.fail(&offline).contains("another source"));
+    assert!(
+        cli.fail(&["donation", "refund", "--external-id", "p-1"])
+            .contains("no gift p-1")
+    );
+    assert!(
+        cli.fail(&["donation", "import", "missing.jsonl"])
+            .contains("missing.jsonl")
+    );
+}
+
+#[test]
+fn a_pipe_is_imported_like_a_file() {
+    let cli = cli_with_directory();
+    let pipe = cli.path().join("pipe");
+    let created = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(created.success());
+    let line = format!(r#"{{"nonprofit":"{NONPROFIT}","amount":5,"donor":"d","externalId":"p-1"}}"#);
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::write(pipe, line).unwrap()
+    });
+    cli.run(0, &["donation", "import", "pipe"]);
+    writer.join().unwrap();
+    assert_eq!(exported_entries(&cli).len(), 1);
+}

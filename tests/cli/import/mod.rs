@@ -1,0 +1,5 @@
+//! `causeway import`
+
+mod command;
+mod irs;
+mod nonprofits;

@@ -1,0 +1,80 @@
+//! Commands next to a running server, and restarts of it.
+
+use super::server::{Server, run};
+use crate::wait::{eventually, wait_until};
+use crate::world::World;
+use platform::db::Db;
+use std::time::{Duration, Instant};
+
+on_both_databases!(
+    a_server_on_postgres_suggests_a_shared_folder_for_pictures,
+    blocks_limits_and_revocations_reach_a_running_server,
+    recent_calls_survive_a_crash_and_a_restart,
+);
+
+/// Calls count for a minute. Part of it is left for rounding to seconds.
+const CALL_LIFETIME: Duration = Duration::from_secs(55);
+const SAVED_CALLS: &str = "select cast(coalesce(sum(calls), 0) as text) from recent_calls";
+
+fn path(world: &World) -> String {
+    format!("/v0.2/nonprofit/nobody?apiKey={}", world.client.key)
+}
+
+async fn a_server_on_postgres_suggests_a_shared_folder_for_pictures(world: &World) {
+    let server = Server::start(world, "server");
+    let is_suggested = server.log().contains("blobs_url");
+    assert_eq!(is_suggested, matches!(world.app.db, Db::Postgres(_)));
+}
+
+async fn blocks_limits_and_revocations_reach_a_running_server(world: &World) {
+    let server = Server::start(world, "server");
+    let (path, id) = (path(world), world.key_id.to_string());
+    let wait_for = |status: u16| {
+        wait_until(&format!("the status is {status}"), || {
+            server.status(&path) == status
+        });
+    };
+    wait_for(404);
+    run(world, &["key", "block", &id, "--reason", "too much"]);
+    wait_for(403);
+    run(world, &["key", "unblock", &id]);
+    wait_for(404);
+    run(world, &["limit", "set", &id, "details=1"]);
+    wait_for(429);
+    run(world, &["limit", "set", &id, "details=1000000"]);
+    wait_for(404);
+    run(world, &["key", "revoke", &id]);
+    wait_for(401);
+}
+
+async fn recent_calls_survive_a_crash_and_a_restart(world: &World) {
+    let path = path(world);
+    let id = world.key_id.to_string();
+    run(world, &["limit", "set", &id, "details=5"]);
+    // A slow machine may not get this done before the first calls expire; then it tries again.
+    loop {
+        world.execute("delete from recent_calls").await;
+        let start = Instant::now();
+        let first = Server::start(world, "first");
+        for _ in 0..3 {
+            assert_eq!(first.status(&path), 404);
+        }
+        // Calls are saved about once per second, and saved calls survive a crash.
+        let is_saved = eventually("the calls are saved", async || {
+            let is_saved = world.texts(SAVED_CALLS).await == ["3"];
+            (is_saved || start.elapsed() > CALL_LIFETIME).then_some(is_saved)
+        })
+        .await;
+        first.kill();
+        let second = Server::start(world, "second");
+        let after_crash = [(); 3].map(|()| second.status(&path));
+        second.stop();
+        let third = Server::start(world, "third");
+        let after_stop = third.status(&path);
+        if start.elapsed() < CALL_LIFETIME {
+            assert!(is_saved);
+            assert_eq!((after_crash, after_stop), ([404, 404, 429], 429));
+            return;
+        }
+    }
+}

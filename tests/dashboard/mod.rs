@@ -1,0 +1,14 @@
+//! The dashboard, used like a browser without scripts.
+
+pub mod visitor;
+
+mod accounts;
+mod bad_input;
+mod fundraisers;
+mod keys;
+mod operator;
+mod paging;
+mod reset;
+mod sign_in;
+mod smtp;
+mod usage;

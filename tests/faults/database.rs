@@ -1,0 +1,123 @@
+//! The database under test, inspected from outside.
+
+use sqlx::postgres::PgConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use tokio::runtime::Runtime;
+
+const REVISION: &str = "select revision from revisions where topic = 'directory'";
+const IDENTITIES: &str = "select count(*) from store";
+const ADMIN_URL: &str = "CAUSEWAY_TEST_POSTGRES_URL";
+
+/// The kind of database that a test runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Database {
+    Sqlite,
+    Postgres,
+}
+
+impl Database {
+    /// Whether the database can be used here. Prints the reason if not.
+    pub fn is_available(self) -> bool {
+        let is_available = self == Database::Sqlite || std::env::var_os(ADMIN_URL).is_some();
+        if !is_available {
+            println!("skipped: {ADMIN_URL} is not set; tests/with-services.sh starts PostgreSQL and sets it");
+        }
+        is_available
+    }
+}
+
+/// The database of one test. A PostgreSQL database is dropped with it.
+pub enum TestDatabase {
+    Sqlite(PathBuf),
+    Postgres { name: String, url: String },
+}
+
+impl TestDatabase {
+    pub fn new(database: Database, data: &Path) -> TestDatabase {
+        static CREATED: AtomicU32 = AtomicU32::new(0);
+        match database {
+            Database::Sqlite => TestDatabase::Sqlite(data.join("causeway.db")),
+            Database::Postgres => {
+                let number = CREATED.fetch_add(1, Ordering::Relaxed);
+                let name = format!("faults_{}_{number}", std::process::id());
+                administer(&format!("create database {name}"));
+                let admin = admin_url();
+                let (server, _) = admin.rsplit_once('/').expect("a URL");
+                TestDatabase::Postgres {
+                    url: format!("{server}/{name}"),
+                    name,
+                }
+            }
+        }
+    }
+
+    /// The URL of the database, unless it is in the data folder.
+    pub fn url(&self) -> Option<&str> {
+        match self {
+            TestDatabase::Sqlite(_) => None,
+            TestDatabase::Postgres { url, .. } => Some(url),
+        }
+    }
+
+    /// The number of imports so far.
+    pub fn revision(&self) -> i64 {
+        self.number(REVISION)
+    }
+
+    /// The number of IDs that the database has, which should be one.
+    pub fn identities(&self) -> i64 {
+        self.number(IDENTITIES)
+    }
+
+    fn number(&self, sql: &'static str) -> i64 {
+        block_on(async {
+            match self {
+                TestDatabase::Sqlite(path) => {
+                    let options = SqliteConnectOptions::new().filename(path).read_only(true);
+                    let mut connection = options.connect().await?;
+                    let number = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
+                    SqliteConnection::close(connection).await?;
+                    Ok(number)
+                }
+                TestDatabase::Postgres { url, .. } => {
+                    let mut connection = PgConnection::connect(url).await?;
+                    let number = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
+                    connection.close().await?;
+                    Ok(number)
+                }
+            }
+        })
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        if let TestDatabase::Postgres { name, .. } = self {
+            administer(&format!("drop database {name} with (force)"));
+        }
+    }
+}
+
+/// Runs a statement as the administrator of PostgreSQL.
+fn administer(sql: &str) {
+    let sql = AssertSqlSafe(sql.to_owned());
+    block_on(async {
+        let mut connection = PgConnection::connect(&admin_url()).await?;
+        connection.execute(sql).await?;
+        connection.close().await
+    });
+}
+
+fn admin_url() -> String {
+    std::env::var(ADMIN_URL).expect("PostgreSQL is available")
+}
+
+fn block_on<T>(work: impl Future<Output = sqlx::Result<T>>) -> T {
+    Runtime::new()
+        .expect("a runtime")
+        .block_on(work)
+        .expect("the database responds")
+}

@@ -1,0 +1,81 @@
+//! An import with pictures, killed at any moment, leaves no picture without its bytes.
+
+use crate::database::Database;
+use crate::instance::{Instance, rounds, stderr_of};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use image::codecs::png::PngEncoder;
+use image::{DynamicImage, Rgb, RgbImage};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const LINES: u32 = 40;
+/// Rounds for each database, unless `CAUSEWAY_FAULT_ROUNDS` is set.
+const ROUNDS: u32 = 12;
+
+#[test]
+fn a_killed_import_leaves_no_picture_without_its_bytes_on_sqlite() {
+    kill_imports(Database::Sqlite);
+}
+
+#[test]
+fn a_killed_import_leaves_no_picture_without_its_bytes_on_postgres() {
+    kill_imports(Database::Postgres);
+}
+
+fn kill_imports(database: Database) {
+    if !database.is_available() {
+        return;
+    }
+    let rounds = rounds("CAUSEWAY_FAULT_ROUNDS", ROUNDS);
+    let mut instance = Instance::new(database, 5_000);
+    let file = instance.folder.path().join("pictures.jsonl");
+    write_lines(&file, 0);
+    let start = Instant::now();
+    instance.run(&["import", "nonprofits", &file.display().to_string()]);
+    let usual_duration = start.elapsed();
+    let mut killed = 0;
+    let mut pictures = 0;
+    for round in 1..=rounds {
+        write_lines(&file, round);
+        let mut command = instance.command(&["import", "nonprofits"]);
+        command.arg(&file).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut process = command.spawn().expect("the binary runs");
+        let moment = instance.random.below(usual_duration.as_micros() as u64);
+        std::thread::sleep(Duration::from_micros(moment));
+        process.kill().expect("a process that can be killed");
+        let output = process.wait_with_output().expect("a process");
+        match output.status.code() {
+            None => killed += 1,
+            Some(code) => assert_eq!(code, 0, "{}", stderr_of(&output)),
+        }
+        // The check reads every picture and compares its hash.
+        let check = instance.run(&["check"]);
+        let now = check["pictures"].as_u64().expect("a number");
+        assert!(now >= pictures, "a stored picture is gone");
+        pictures = now;
+    }
+    // The last killed import succeeds when it is repeated.
+    instance.run(&["import", "nonprofits", &file.display().to_string()]);
+    let check = instance.run(&["check"]);
+    assert!(check["pictures"].as_u64().expect("a number") >= u64::from(2 * LINES));
+    println!("{database:?}: killed {killed} of {rounds} imports with {pictures} pictures");
+}
+
+/// Writes lines with pictures that no other round has.
+fn write_lines(file: &Path, round: u32) {
+    let mut lines = String::new();
+    for line in 0..LINES {
+        let shade = Rgb([round as u8, line as u8, (round >> 8) as u8]);
+        let mut bytes = Vec::new();
+        DynamicImage::from(RgbImage::from_pixel(48, 48, shade))
+            .write_with_encoder(PngEncoder::new(&mut bytes))
+            .expect("memory takes all bytes");
+        let (ein, logo) = (20_000_000 + line, BASE64_STANDARD.encode(&bytes));
+        lines.extend([format!(
+            "{{\"ein\":\"{ein:09}\",\"name\":\"Nonprofit {line}\",\"logo\":\"data:image/png;base64,{logo}\"}}\n"
+        )]);
+    }
+    std::fs::write(file, lines).expect("a writable file");
+}

@@ -1,4 +1,0 @@
-//! `causeway import`
-
-mod irs;
-mod nonprofits;

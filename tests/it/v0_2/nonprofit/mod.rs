@@ -1,6 +1,0 @@
-//! `GET /v0.2/nonprofit/{identifier}`
-
-mod caching;
-mod fields;
-mod identifiers;
-mod sparse;

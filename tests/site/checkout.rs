@@ -1,0 +1,228 @@
+//! Checkout with the sandbox provider, from the form to the receipt.
+
+use crate::dashboard::visitor::{Visitor, hidden};
+use crate::world::World;
+use axum::http::Method;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as STANDARD;
+use giving::payments::settle::settle_pending;
+use serde_json::json;
+
+on_both_databases!(
+    a_donation_is_paid_once_however_often_the_forms_are_sent,
+    an_invalid_amount_keeps_the_input_and_starts_no_donation,
+    a_failed_card_is_reported_and_can_be_retried,
+    a_paid_donation_left_pending_is_recorded_when_its_page_is_opened,
+    a_paid_donation_that_cannot_be_recorded_does_not_block_others,
+    a_nonprofit_that_cannot_receive_donations_has_no_checkout,
+    a_donation_counts_toward_its_fundraiser_until_it_is_closed,
+);
+
+const PROFILE: &str = "/american-red-cross";
+const VALID_CARD: &str = "4242 4242 4242 4242";
+
+/// Starts a donation and returns the path of its payment page.
+async fn start(visitor: &Visitor, page: &str, amount: &str) -> String {
+    let form = visitor.get(200, &format!("{page}/give")).await.text();
+    let fields = [
+        ("amount", amount),
+        ("name", "Ada L"),
+        ("public", "yes"),
+        ("once", &hidden(&form, "once")),
+    ];
+    let response = visitor.post(303, &format!("{page}/give"), &fields).await;
+    response.header("location").to_owned()
+}
+
+async fn a_donation_is_paid_once_however_often_the_forms_are_sent(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    let form = visitor
+        .get(200, &format!("{PROFILE}/give?amount=20"))
+        .await
+        .text();
+    assert!(
+        form.contains("value=\"20\"") && form.contains("No money moves"),
+        "{form}"
+    );
+    let once = hidden(&form, "once");
+    let fields = [("amount", "20"), ("once", once.as_str())];
+    for _ in 0..2 {
+        let response = visitor.post(303, &format!("{PROFILE}/give"), &fields).await;
+        assert_eq!(response.header("location"), format!("/gifts/{once}"));
+    }
+    let pay = format!("/gifts/{once}");
+    for _ in 0..3 {
+        visitor.post(303, &pay, &[("card", VALID_CARD)]).await;
+    }
+    let receipt = visitor.get(200, &pay).await.text();
+    assert!(
+        receipt.contains("Thank you") && receipt.contains("$20.00") && receipt.contains("No money moves")
+    );
+    let entries = world
+        .texts("select source || ' ' || external_id || ' ' || cast(amount as text) from journal")
+        .await;
+    assert_eq!(entries, [format!("site {once} 2000")]);
+    assert_eq!(world.texts("select state from gifts").await, ["completed"]);
+}
+
+async fn an_invalid_amount_keeps_the_input_and_starts_no_donation(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    for amount in ["0", "-5", "five", "1000000000000000", "", "<b>"] {
+        let form = visitor.get(200, &format!("{PROFILE}/give")).await.text();
+        let once = hidden(&form, "once");
+        let fields = [("amount", amount), ("name", "Ada & Co"), ("once", once.as_str())];
+        let page = visitor
+            .post(422, &format!("{PROFILE}/give"), &fields)
+            .await
+            .text();
+        assert!(
+            page.contains("value=\"Ada &#38; Co\"") && page.contains("aria-invalid"),
+            "{page}"
+        );
+    }
+    let fields = [("amount", "5"), ("once", "0190f5a0-0000-7000-8000-000000000001")];
+    visitor
+        .post(422, &format!("{PROFILE}/give?min_value=10"), &fields)
+        .await;
+    assert!(world.texts("select state from gifts").await.is_empty());
+}
+
+async fn a_failed_card_is_reported_and_can_be_retried(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    let pay = start(&visitor, PROFILE, "12.50").await;
+    for (card, status) in [
+        ("1234", 422),
+        ("4000 0000 0000 0002", 422),
+        ("4000000000009995", 422),
+        ("4000000000000119", 503),
+    ] {
+        let page = visitor.post(status, &pay, &[("card", card)]).await.text();
+        assert!(page.contains(&format!("value=\"{card}\"")), "{page}");
+    }
+    assert_eq!(world.texts("select state from gifts").await, ["failed"]);
+    assert!(world.texts("select source from journal").await.is_empty());
+    visitor.post(303, &pay, &[("card", VALID_CARD)]).await;
+    assert_eq!(world.texts("select state from gifts").await, ["completed"]);
+}
+
+async fn a_paid_donation_left_pending_is_recorded_when_its_page_is_opened(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    let pay = start(&visitor, PROFILE, "3").await;
+    world.execute("update gifts set state = 'pending'").await;
+    for _ in 0..2 {
+        assert!(visitor.get(200, &pay).await.text().contains("Thank you"));
+    }
+    assert_eq!(world.texts("select source from journal").await, ["site"]);
+}
+
+async fn a_paid_donation_that_cannot_be_recorded_does_not_block_others(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    start(&visitor, PROFILE, "3").await;
+    // No nonprofit has this ID.
+    world
+        .execute("update gifts set state = 'pending', changed_at = 0, nonprofit_id = id")
+        .await;
+    start(&visitor, PROFILE, "4").await;
+    world.execute("update gifts set state = 'pending'").await;
+    assert!(settle_pending(&world.app).await.is_err());
+    assert_eq!(
+        world.texts("select cast(amount as text) from journal").await,
+        ["400"]
+    );
+    assert_eq!(
+        world.texts("select state from gifts order by amount").await,
+        ["pending", "completed"]
+    );
+}
+
+async fn a_nonprofit_that_cannot_receive_donations_has_no_checkout(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    let page = visitor.get(200, "/aarp/give").await.text();
+    assert!(page.contains("cannot receive donations"), "{page}");
+    let fields = [("amount", "5"), ("once", "0190f5a0-0000-7000-8000-000000000002")];
+    visitor.post(422, "/aarp/give", &fields).await;
+    visitor
+        .get(404, "/gifts/0190f5a0-0000-7000-8000-000000000002")
+        .await;
+    visitor.get(404, "/gifts/nonsense").await;
+}
+
+async fn a_donation_counts_toward_its_fundraiser_until_it_is_closed(world: &World) {
+    world.load_demo().await;
+    let nonprofit = world.client.details(200, "american-red-cross").await.nonprofit()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let (_, private) = world.create_key(access::keys::Kind::Private).await;
+    world.app.keys.refresh().await.unwrap();
+    let basic = format!(
+        "Basic {}",
+        STANDARD.encode(format!("{}:{private}", world.client.key))
+    );
+    let headers = [
+        ("authorization", basic.as_str()),
+        ("content-type", "application/json"),
+    ];
+    let body = json!({ "nonprofitId": nonprofit, "title": "Spring <i>run</i>", "description": "Why <b>we</b> run", "goal": 10_000 });
+    let created = world
+        .client
+        .send_body(200, &Method::POST, "/v0.2/fundraiser", &headers, body.to_string())
+        .await;
+    let fundraiser = &created.json["data"]["fundraiser"];
+    let page = format!("{PROFILE}/f/{}", fundraiser["slug"].as_str().unwrap());
+    let visitor = Visitor::new(world);
+    let before = visitor.get(200, &page).await.text();
+    assert!(
+        before.contains("Spring &#60;i&#62;run&#60;/i&#62;") && before.contains("No donations yet"),
+        "{before}"
+    );
+    assert!(visitor.get(200, PROFILE).await.text().contains(&page));
+    let pay = start(&visitor, &page, "20").await;
+    visitor.post(303, &pay, &[("card", VALID_CARD)]).await;
+    let after = visitor.get(200, &page).await.text();
+    for expected in [
+        "$20.00",
+        "Ada L",
+        "value=\"20\"",
+        "1 supporter",
+        "in the ledger: entry 1,",
+    ] {
+        assert!(after.contains(expected), "{expected}: {after}");
+    }
+    let raised = world
+        .client
+        .get(
+            200,
+            &format!(
+                "/v0.2/nonprofit/american-red-cross/fundraiser/{}/raised",
+                fundraiser["slug"].as_str().unwrap()
+            ),
+        )
+        .await;
+    assert_eq!(
+        (raised.json["raised"].as_i64(), raised.json["supporters"].as_i64()),
+        (Some(2_000), Some(1))
+    );
+    let late = start(&visitor, &page, "5").await;
+    let close = format!("/v0.2/fundraiser/{}/close", fundraiser["id"].as_str().unwrap());
+    world
+        .client
+        .send_body(200, &Method::POST, &close, &headers, String::new())
+        .await;
+    let refused = visitor.post(422, &late, &[("card", VALID_CARD)]).await.text();
+    assert!(refused.contains("is not open"), "{refused}");
+    assert!(
+        visitor
+            .get(200, &format!("{page}/give"))
+            .await
+            .text()
+            .contains("is not open")
+    );
+    assert_eq!(world.texts("select source from journal").await, ["site"]);
+}

@@ -1,0 +1,11 @@
+//! The public site.
+
+mod checkout;
+mod discovery;
+mod embed;
+mod feeds;
+mod media;
+mod pages;
+mod partner_links;
+mod payment_links;
+mod share_pictures;

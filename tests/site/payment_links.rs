@@ -1,0 +1,120 @@
+//! Donations that are paid on another site: the operator's link or the nonprofit's own.
+
+use crate::client::Client;
+use crate::dashboard::visitor::{Visitor, hidden};
+use crate::world::World;
+use causeway::app::App;
+use giving::payments::provider::Provider;
+
+on_both_databases!(
+    donors_are_redirected_to_the_configured_link_and_nothing_is_charged,
+    the_link_of_a_nonprofit_takes_precedence,
+    an_unreachable_provider_loses_nothing_and_charges_nothing_twice,
+);
+
+/// A visitor of a server with the same database that redirects donors to a link.
+async fn sending(world: &World) -> Visitor {
+    let mut config = world.app.config.clone();
+    config.giving = Provider::Link("https://pay.example.org/{ein}?a={amount}&g={gift}&s={slug}".to_owned());
+    let app = App::build(config).await.unwrap();
+    Visitor::with_client(&Client::new(&app, &world.client.key))
+}
+
+async fn start(visitor: &Visitor, slug: &str) -> String {
+    let form = visitor.get(200, &format!("/{slug}/give")).await.text();
+    let fields = [("amount", "12.50"), ("once", &hidden(&form, "once"))];
+    let response = visitor.post(303, &format!("/{slug}/give"), &fields).await;
+    response.header("location").to_owned()
+}
+
+async fn donors_are_redirected_to_the_configured_link_and_nothing_is_charged(world: &World) {
+    world.load_demo().await;
+    let visitor = sending(world).await;
+    let donation = start(&visitor, "american-red-cross").await;
+    let id = donation.strip_prefix("/gifts/").unwrap();
+    let page = visitor.get(200, &donation).await.text();
+    let url = format!("https://pay.example.org/530196605?a=12%2E50&#38;g={id}&#38;s=american%2Dred%2Dcross");
+    assert!(page.contains(&url) && !page.contains("No money moves"), "{page}");
+    visitor
+        .post(303, &donation, &[("card", "4242424242424242")])
+        .await;
+    assert_eq!(
+        world.texts("select state || ' ' || provider from gifts").await,
+        ["started link"]
+    );
+    assert!(world.texts("select source from journal").await.is_empty());
+}
+
+async fn the_link_of_a_nonprofit_takes_precedence(world: &World) {
+    world.load_demo().await;
+    let line = r#"{"ein":"530196605","donateUrl":"https://give.redcross.example/?amount={amount}"}"#;
+    world.import_nonprofits(line).await.unwrap();
+    let visitor = sending(world).await;
+    let donation = start(&visitor, "american-red-cross").await;
+    let page = visitor.get(200, &donation).await.text();
+    assert!(
+        page.contains("https://give.redcross.example/?amount=12%2E50"),
+        "{page}"
+    );
+    let details = world.client.details(200, "530196605").await;
+    assert!(
+        !String::from_utf8_lossy(&details.body).contains("redcross.example"),
+        "only the pages of giving tell it"
+    );
+    world
+        .import_nonprofits(r#"{"ein":"530196605","donateUrl":null}"#)
+        .await
+        .unwrap();
+    assert!(
+        visitor
+            .get(200, &donation)
+            .await
+            .text()
+            .contains("https://pay.example.org/530196605")
+    );
+    for bad in [
+        "javascript:alert(1)",
+        "//evil",
+        "https://user@evil.example",
+        "https://x",
+    ] {
+        let line = serde_json::json!({"ein": "530196605", "donateUrl": bad});
+        let summary = world
+            .import_nonprofits(&format!("{line}\n{{\"ein\":\"530196605\"}}\n"))
+            .await;
+        assert!(summary.is_err() || summary.unwrap().refused == 1, "{bad}");
+    }
+}
+
+async fn an_unreachable_provider_loses_nothing_and_charges_nothing_twice(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    let donation = start(&visitor, "american-red-cross").await;
+    for _ in 0..3 {
+        let page = visitor
+            .post(503, &donation, &[("card", "4000 0000 0000 0119")])
+            .await
+            .text();
+        for expected in [
+            "cannot reach the payment provider",
+            "You were not charged",
+            "value=\"4000 0000 0000 0119\"",
+            "$12.50",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+    }
+    assert_eq!(world.texts("select state from gifts").await, ["started"]);
+    for _ in 0..2 {
+        visitor
+            .post(303, &donation, &[("card", "4242424242424242")])
+            .await;
+    }
+    visitor
+        .post(303, &donation, &[("card", "4000 0000 0000 0119")])
+        .await;
+    assert_eq!(
+        world.texts("select cast(amount as text) from journal").await,
+        ["1250"]
+    );
+}
