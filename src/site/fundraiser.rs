@@ -148,7 +148,7 @@ fn shares(found: &[(NonprofitRef, f64)]) -> Vec<Supported<'_>> {
             Some(Supported {
                 slug: nonprofit.slug,
                 name: nonprofit.name,
-                logo: Urls::logo_here(&nonprofit),
+                logo: Urls::logo_path(&nonprofit),
                 share: format!("{:.1}%", weight / all * 100.0).replace(".0%", "%"),
             })
         })

@@ -117,7 +117,7 @@ pub async fn create(
     }
     let urls = app.urls.clone();
     let respond = move |new: &Fundraiser, now: i64| StoredResponse {
-        location: urls.fundraiser_read(&nonprofit, &new.slug),
+        location: urls.fundraiser_api(&nonprofit, &new.slug),
         body: written(new, &nonprofit, &urls, now, false),
     };
     let created = app.recorder.create(Order { fundraiser, request }, respond);
