@@ -5,6 +5,7 @@ use crate::wait::TIMEOUT;
 use crate::world::World;
 use axum::http::Method;
 use causeway::app::App;
+use causeway::http::refusal::refusal;
 use causeway::server::routes::router;
 use listener::{listen, serve};
 use serde_json::Value;
