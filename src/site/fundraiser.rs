@@ -72,8 +72,8 @@ pub async fn fundraiser(
     PathPair(nonprofit, name): PathPair,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let shown = find(&app, &nonprofit, &name).await?;
-    let address = address(&app, &shown.fundraiser).await?;
+    let shown = find(&app.directory, &app.fundraisers, &nonprofit, &name).await?;
+    let address = address(&app.directory, &shown.fundraiser).await?;
     if address != format!("/{nonprofit}/f/{name}") {
         return Ok(moved(&address, query.as_deref()));
     }
@@ -148,7 +148,7 @@ fn shares(found: &[(NonprofitRef, f64)]) -> Vec<Supported<'_>> {
             Some(Supported {
                 slug: nonprofit.slug,
                 name: nonprofit.name,
-                logo: Urls::logo_here(&nonprofit),
+                logo: Urls::logo_path(&nonprofit),
                 share: format!("{:.1}%", weight / all * 100.0).replace(".0%", "%"),
             })
         })

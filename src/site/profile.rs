@@ -111,8 +111,8 @@ impl<'a> Profile<'a> {
         let facts = nonprofit.facts.as_ref();
         Profile {
             meta,
-            logo: Urls::logo_here(nonprofit),
-            cover: Urls::cover_here(nonprofit),
+            logo: Urls::logo_path(nonprofit),
+            cover: Urls::cover_path(nonprofit),
             location,
             description,
             website: nonprofit.website_url.and_then(Website::new),

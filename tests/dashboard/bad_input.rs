@@ -170,7 +170,7 @@ async fn a_form_from_another_origin_is_refused(world: &World) {
                 body.clone(),
             )
             .await;
-        assert!(page.text().contains("not ours"), "{}", page.text());
+        assert!(page.text().contains("another website"), "{}", page.text());
     }
     visitor.get(200, "/dashboard").await;
     let own = [FORM, ("origin", "http://causeway.test"), ("host", "inner.local")];

@@ -4,8 +4,8 @@ use super::visitor::{PASSWORD, Visitor, emails, hidden, link};
 use crate::world::World;
 use access::accounts::store;
 use access::accounts::verified_password::VerifiedPassword;
-use access::sessions;
 use axum::http::HeaderMap;
+use causeway::http::session;
 use futures_util::future::join_all;
 
 on_both_databases!(
@@ -25,7 +25,7 @@ async fn verify_password(world: &World, username: &str) -> VerifiedPassword {
 }
 
 async fn can_begin_session(world: &World, proof: &VerifiedPassword) -> bool {
-    let session = sessions::begin(&world.app, proof, &HeaderMap::new()).await;
+    let session = session::begin(&world.app, proof, &HeaderMap::new()).await;
     session.unwrap().is_some()
 }
 
@@ -109,7 +109,7 @@ async fn a_password_change_ends_sign_ins_that_race_with_it(world: &World) {
     owner.sign_up("grace").await;
     let proof = verify_password(world, "grace").await;
     let headers = HeaderMap::new();
-    let sign_ins = join_all((0..40).map(|_| sessions::begin(&world.app, &proof, &headers)));
+    let sign_ins = join_all((0..40).map(|_| session::begin(&world.app, &proof, &headers)));
     let fields = [("current", PASSWORD), ("password", NEW_PASSWORD)];
     let change = owner.post(303, "/dashboard/settings/password", &fields);
     let (begun, _) = tokio::join!(sign_ins, change);

@@ -87,7 +87,7 @@ impl FundraiserView {
             first_day: fundraiser.starts_at.map(day),
             last_day: fundraiser.ends_at.map(day),
             page: app.urls.fundraiser(&nonprofit, &fundraiser.slug),
-            read: app.urls.fundraiser_read(&nonprofit, &fundraiser.slug),
+            read: app.urls.fundraiser_api(&nonprofit, &fundraiser.slug),
             title: fundraiser.title,
             description: fundraiser.description,
         })

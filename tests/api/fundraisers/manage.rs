@@ -281,7 +281,7 @@ async fn another_account_cannot_change_a_fundraiser(world: &World) {
         slug.json["detail"].as_str().unwrap(),
     ] {
         assert!(
-            detail.contains("send its ID: a UUID") && !detail.contains("slug"),
+            detail.contains("Send its ID, a UUID") && !detail.contains("slug"),
             "{detail}"
         );
     }

@@ -7,7 +7,6 @@ use access::audit::Actor;
 use access::keys::{KeyText, Kind, store};
 use directory::import::bmf::HEADER;
 use directory::import::enrichment::Enrichment;
-use directory::import::{irs, nonprofits};
 use directory::nonprofits::ein::Ein;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::ids::{AccountId, KeyId, NonprofitId};
