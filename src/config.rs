@@ -441,8 +441,12 @@ fn accounts(raw: &RawAccounts, mail: &MailSettings) -> anyhow::Result<AccountSet
 
 fn networks(raw: &[String]) -> anyhow::Result<Vec<IpNet>> {
     let parse = |text: &String| {
-        parse_network(text)
-            .map_err(|_| anyhow::anyhow!("serve.trusted_proxies contains {text:?}; use addresses or networks, such as ::1 or 10.0.0.0/8"))
+        let invalid = || {
+            format!(
+                "serve.trusted_proxies contains {text:?}; use addresses or networks, such as ::1 or 10.0.0.0/8"
+            )
+        };
+        parse_network(text).map_err(|_| anyhow::anyhow!(invalid()))
     };
     raw.iter()
         .filter(|text| !text.trim().is_empty())
