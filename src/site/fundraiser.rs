@@ -72,8 +72,8 @@ pub async fn fundraiser(
     PathPair(nonprofit, name): PathPair,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let shown = find(&app, &nonprofit, &name).await?;
-    let address = address(&app, &shown.fundraiser).await?;
+    let shown = find(&app.directory, &app.fundraisers, &nonprofit, &name).await?;
+    let address = address(&app.directory, &shown.fundraiser).await?;
     if address != format!("/{nonprofit}/f/{name}") {
         return Ok(moved(&address, query.as_deref()));
     }

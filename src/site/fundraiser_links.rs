@@ -1,10 +1,9 @@
 //! Links to fundraisers, and the fundraiser that a link names.
 
-use crate::app::App;
 use crate::http::error::{Error, Result};
 use crate::site::find::find as find_nonprofit;
-use directory::ResolveError;
 use directory::nonprofits::Nonprofit;
+use directory::{Directory, ResolveError};
 use giving::fundraisers::cache::{Shelf, Shown};
 use giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, names, store};
 use platform::db::Db;
@@ -22,22 +21,27 @@ pub struct Line {
     pub cover: String,
 }
 
-/// The fundraiser that an address names.
-pub async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
-    let id = match names::find_nonprofit(&app.directory, nonprofit).await {
+/// Finds the fundraiser that a URL names by the two parts of its path.
+pub async fn find(
+    directory: &Directory,
+    fundraisers: &Shelf,
+    nonprofit: &str,
+    name: &str,
+) -> Result<Arc<Shown>> {
+    let id = match names::find_nonprofit(directory, nonprofit).await {
         Err(ResolveError::FormattedEin(_)) => {
-            let found = find_nonprofit(&app.directory, nonprofit).await?;
+            let found = find_nonprofit(directory, nonprofit).await?;
             found.nonprofit().ok_or(Error::Internal)?.id
         }
         id => id.map_err(|error| Error::from_resolve(error, nonprofit))?,
     };
     let name = FundraiserName::parse(name).ok_or(Error::NotFound)?;
-    app.fundraisers.find(id, name).await?.ok_or(Error::NotFound)
+    fundraisers.find(id, name).await?.ok_or(Error::NotFound)
 }
 
-/// The path of its page.
-pub async fn address(app: &App, fundraiser: &Fundraiser) -> Result<String> {
-    let nonprofit = names::slug_of(&app.directory, fundraiser).await?;
+/// Returns the path of a fundraiser's page.
+pub async fn address(directory: &Directory, fundraiser: &Fundraiser) -> Result<String> {
+    let nonprofit = names::slug_of(directory, fundraiser).await?;
     Ok(format!("/{nonprofit}/f/{}", fundraiser.slug))
 }
 

@@ -36,14 +36,14 @@ impl Target {
     }
 
     pub async fn fundraiser(app: &App, nonprofit: &str, name: &str) -> Result<Target> {
-        let shown = fundraiser_links::find(app, nonprofit, name).await?;
+        let shown = fundraiser_links::find(&app.directory, &app.fundraisers, nonprofit, name).await?;
         let fundraiser = &shown.fundraiser;
         let texts = &Frame::new(Place::Elsewhere).p.give;
         Ok(Target {
             nonprofit: fundraiser.nonprofit,
             fundraiser: Some(fundraiser.id),
             name: fundraiser.title.clone(),
-            address: fundraiser_links::address(app, fundraiser).await?,
+            address: fundraiser_links::address(&app.directory, fundraiser).await?,
             refusal: (!fundraiser.is_active(app.clock.millis())).then_some(texts.not_open),
         })
     }

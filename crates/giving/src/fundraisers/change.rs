@@ -106,10 +106,7 @@ fn shown(fundraiser: &Fundraiser) -> [(&'static str, Value); 8] {
         ("startDate", time(fundraiser.starts_at)),
         ("endDate", time(fundraiser.ends_at)),
         ("goal", json!(fundraiser.goal.map(Cents::get))),
-        (
-            "raisedOffline",
-            json!(fundraiser.offline.map(Cents::get)),
-        ),
+        ("raisedOffline", json!(fundraiser.offline.map(Cents::get))),
         ("coverImageHostedId", json!(fundraiser.cover)),
         ("closedAt", time(fundraiser.closed_at)),
     ]
