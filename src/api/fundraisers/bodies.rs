@@ -5,6 +5,7 @@ use crate::app::urls::Urls;
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::Shown;
 use giving::fundraisers::goal::Goal;
+use platform::money::Cents;
 use platform::clock::rfc3339;
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -414,6 +414,9 @@ async fn a_canceled_write_is_not_run(world: &World) {
     );
     gate.notify_one();
     blocked.await.unwrap().unwrap();
-    writer.run(|_| Box::pin(async { Ok(()) })).await.unwrap();
+    writer
+        .run::<_, WriteError>(|_| Box::pin(async { Ok(()) }))
+        .await
+        .unwrap();
     assert!(!has_run.load(Ordering::SeqCst));
 }
