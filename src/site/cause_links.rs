@@ -4,7 +4,7 @@ use crate::web::numbers::thousands;
 use directory::View;
 use directory::nonprofits::causes::{Cause, Causes};
 
-/// A cause with how many nonprofits it has.
+/// A link to a cause, with the number of its nonprofits.
 #[derive(Debug)]
 pub struct CauseLink {
     pub name: &'static str,
