@@ -19,9 +19,9 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use giving::fundraisers::Fundraiser;
-use giving::fundraisers::cache::Shown;
+use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
-use giving::ledger::store::{self as journal, Seal, Supporter};
+use giving::ledger::store::{self as journal, LastEntry, Supporter};
 use jiff::Timestamp;
 
 /// Supporters that are named.
@@ -44,7 +44,7 @@ struct FundraiserPage<'a> {
     state_text: String,
     supporters: Vec<(Supporter, Moment)>,
     supported: Vec<Supported<'a>>,
-    seal: Option<Seal>,
+    seal: Option<LastEntry>,
     share: ShareLinks,
     give: GiveBox,
 }
@@ -81,7 +81,7 @@ pub async fn fundraiser(
     let card = card(&shown, &found);
     let by = accounts::find_username(&app.db, shown.fundraiser.account).await?;
     let supporters = journal::list_supporters(&app.db, shown.fundraiser.id, MOST_NAMED).await?;
-    let seal = journal::find_seal(&app.db, shown.fundraiser.id).await?;
+    let seal = journal::find_last_entry(&app.db, shown.fundraiser.id).await?;
     let mut page = FundraiserPage::new(&app, &shown, &found, (address, by), supporters, seal);
     page.give = GiveBox::read(query.as_deref());
     page.meta = page.meta.picture(app.urls.share_card(&page.address, &card));
@@ -98,11 +98,11 @@ pub async fn fundraiser(
 impl<'a> FundraiserPage<'a> {
     fn new(
         app: &App,
-        shown: &'a Shown,
+        shown: &'a FundraiserWithTotals,
         found: &'a [(NonprofitRef, f64)],
         (address, by): (String, Option<String>),
         supporters: Vec<Supporter>,
-        seal: Option<Seal>,
+        seal: Option<LastEntry>,
     ) -> FundraiserPage<'a> {
         let (frame, now) = (Frame::new(Place::Elsewhere), app.clock.millis());
         let (fundraiser, texts) = (&shown.fundraiser, &frame.p.fundraiser);

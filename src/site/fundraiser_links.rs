@@ -4,7 +4,7 @@ use crate::http::error::{Error, Result};
 use crate::site::find::find as find_nonprofit;
 use directory::nonprofits::Nonprofit;
 use directory::{Directory, ResolveError};
-use giving::fundraisers::cache::{Shelf, Shown};
+use giving::fundraisers::cache::{FundraiserCache, FundraiserWithTotals};
 use giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, names, store};
 use platform::db::Db;
 use platform::ids::NonprofitId;
@@ -24,10 +24,10 @@ pub struct Line {
 /// Finds the fundraiser that a URL names by the two parts of its path.
 pub async fn find(
     directory: &Directory,
-    fundraisers: &Shelf,
+    fundraisers: &FundraiserCache,
     nonprofit: &str,
     name: &str,
-) -> Result<Arc<Shown>> {
+) -> Result<Arc<FundraiserWithTotals>> {
     let id = match names::find_nonprofit(directory, nonprofit).await {
         Err(ResolveError::FormattedEin(_)) => {
             let found = find_nonprofit(directory, nonprofit).await?;
@@ -46,7 +46,7 @@ pub async fn address(directory: &Directory, fundraiser: &Fundraiser) -> Result<S
 }
 
 /// The newest open fundraisers of a nonprofit; nothing is asked where it has none.
-pub async fn lines(db: &Db, fundraisers: &Shelf, nonprofit: &Nonprofit<'_>) -> Result<Vec<Line>> {
+pub async fn lines(db: &Db, fundraisers: &FundraiserCache, nonprofit: &Nonprofit<'_>) -> Result<Vec<Line>> {
     if !fundraisers.supports(nonprofit.id).await? {
         return Ok(Vec::new());
     }
@@ -58,7 +58,7 @@ pub async fn lines(db: &Db, fundraisers: &Shelf, nonprofit: &Nonprofit<'_>) -> R
             nonprofit.slug
         }
     };
-    let line = |listed: store::Listed| Line {
+    let line = |listed: store::FundraiserSummary| Line {
         address: format!("/{}/f/{}", slug(listed.nonprofit), listed.slug),
         cover: cover(&listed.id.to_string(), listed.cover.as_deref()),
         title: listed.title,

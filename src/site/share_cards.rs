@@ -8,7 +8,7 @@ use directory::nonprofits::causes::Causes;
 use directory::nonprofits::identifier::Identifier;
 use directory::{Directory, NonprofitRef};
 use giving::fundraisers::Fundraiser;
-use giving::fundraisers::cache::Shown;
+use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
 use pictures::drawn::card::{Progress, ShareCard};
 
@@ -28,7 +28,7 @@ pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
 }
 
 /// Returns the card of a fundraiser's page.
-pub async fn of_fundraiser(directory: &Directory, shown: &Shown) -> Result<ShareCard> {
+pub async fn of_fundraiser(directory: &Directory, shown: &FundraiserWithTotals) -> Result<ShareCard> {
     Ok(card(shown, &supported(directory, &shown.fundraiser).await?))
 }
 
@@ -50,7 +50,7 @@ pub fn one<'a>(fundraiser: &Fundraiser, found: &'a [(NonprofitRef, f64)]) -> Opt
 }
 
 /// What the picture of a shared fundraiser says.
-pub fn card(shown: &Shown, found: &[(NonprofitRef, f64)]) -> ShareCard {
+pub fn card(shown: &FundraiserWithTotals, found: &[(NonprofitRef, f64)]) -> ShareCard {
     let frame = Frame::new(Place::Elsewhere);
     let (fundraiser, t) = (&shown.fundraiser, &frame.p.fundraiser);
     let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();

@@ -19,7 +19,7 @@ use giving::fundraisers::change::Change;
 use giving::fundraisers::fields::Fields;
 use giving::fundraisers::names::slug_of;
 use giving::fundraisers::validate::take_picture;
-use giving::fundraisers::write::Wanted;
+use giving::fundraisers::write::UpdateFundraiser;
 use giving::fundraisers::{Fundraiser, store};
 use platform::ids::{AccountId, FundraiserId};
 use serde::Serialize;
@@ -99,8 +99,8 @@ pub async fn change(
     let mut fields = Fields::new(&body.fields);
     Change::read(&mut fields, &known);
     let cover = take_picture(&app.pictures, &mut fields, dry_run).await?;
-    fields.done()?;
-    let wanted = Wanted::Fields(body.fields, cover);
+    fields.finish()?;
+    let wanted = UpdateFundraiser::Fields(body.fields, cover);
     apply(&app, credentials.account, known, wanted, dry_run).await
 }
 
@@ -131,7 +131,7 @@ pub async fn close(
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
     let known = find_own(&app, credentials.account, &id).await?;
-    apply(&app, credentials.account, known, Wanted::Close, dry_run).await
+    apply(&app, credentials.account, known, UpdateFundraiser::Close, dry_run).await
 }
 
 /// Opens a closed fundraiser of the account again.
@@ -161,7 +161,14 @@ pub async fn reopen(
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
     let known = find_own(&app, credentials.account, &id).await?;
-    apply(&app, credentials.account, known, Wanted::Reopen, dry_run).await
+    apply(
+        &app,
+        credentials.account,
+        known,
+        UpdateFundraiser::Reopen,
+        dry_run,
+    )
+    .await
 }
 
 /// The fundraisers of the account, newest first, one page at a time.
@@ -221,7 +228,7 @@ async fn apply(
     app: &App,
     account: AccountId,
     known: Fundraiser,
-    wanted: Wanted,
+    wanted: UpdateFundraiser,
     dry_run: bool,
 ) -> Result<Response> {
     let changed = if dry_run {

@@ -3,7 +3,7 @@
 use crate::api::bodies::{NonprofitBody, TagBody};
 use crate::app::urls::Urls;
 use giving::fundraisers::Fundraiser;
-use giving::fundraisers::cache::Shown;
+use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
 use platform::clock::rfc3339;
 use serde::Serialize;
@@ -174,7 +174,7 @@ pub struct RaisedBody {
 }
 
 impl RaisedBody {
-    pub fn new(shown: &Shown) -> RaisedBody {
+    pub fn new(shown: &FundraiserWithTotals) -> RaisedBody {
         let raised = shown.totals.raised;
         let goal = Goal::after(raised, shown.fundraiser.goal);
         RaisedBody {

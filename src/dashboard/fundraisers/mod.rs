@@ -21,7 +21,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use directory::{NonprofitRef, ResolveError};
 use giving;
 use giving::fundraisers::validate::validate;
-use giving::fundraisers::write::{Order, Wanted};
+use giving::fundraisers::write::{CreateFundraiser, UpdateFundraiser};
 use giving::fundraisers::{Fundraiser, store};
 use giving::idempotency::{IdempotentRequest, StoredResponse};
 use platform::ids::{FundraiserId, NonprofitId};
@@ -128,7 +128,7 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
         form.refuse_all(fill(t.too_often, &[("seconds", &seconds.to_string())]));
         return Ok(new_with(&who, frame, form).too_often(Duration::from_secs(seconds)));
     }
-    let order = Order {
+    let order = CreateFundraiser {
         fundraiser: Fundraiser { id, ..fundraiser },
         // Two that come at once find each other here.
         request: Some(IdempotentRequest {
@@ -211,7 +211,7 @@ pub async fn edit(
     let t = &frame.t.fundraisers;
     let mut form = form::edit_form(t, &known).filled(&sent);
     let body = form::read(&mut form, &sent, Some(&known), t);
-    let wanted = Wanted::Fields(body, None);
+    let wanted = UpdateFundraiser::Fields(body, None);
     // Judged before it is written, so that all faults are told at once.
     let changed = match wanted.change(&known, app.clock.millis()) {
         Ok(_) if form.is_refused() => None,
@@ -263,7 +263,9 @@ pub async fn close_page(
 /// `POST /dashboard/fundraisers/{id}/close`: one that is closed stays closed.
 pub async fn close(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
     let known = own(&app, &who, &id).await?;
-    app.recorder.change(who.account, known.id, Wanted::Close).await?;
+    app.recorder
+        .change(who.account, known.id, UpdateFundraiser::Close)
+        .await?;
     Ok(go_to(&app, known.id, Flash::FundraiserClosed))
 }
 
@@ -285,7 +287,9 @@ pub async fn reopen_page(
 /// `POST /dashboard/fundraisers/{id}/reopen`
 pub async fn reopen(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
     let known = own(&app, &who, &id).await?;
-    app.recorder.change(who.account, known.id, Wanted::Reopen).await?;
+    app.recorder
+        .change(who.account, known.id, UpdateFundraiser::Reopen)
+        .await?;
     Ok(go_to(&app, known.id, Flash::FundraiserReopened))
 }
 

@@ -12,9 +12,9 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use giving::payments::partner::WayBack;
+use giving::payments::partner::ReturnUrls;
 use giving::payments::provider::Provider;
-use giving::payments::{GiftRecord, State as GiftState, amount, store};
+use giving::payments::{Donation, State as GiftState, amount, store};
 use platform::money::Cents;
 use uuid::Uuid;
 
@@ -32,7 +32,7 @@ struct Give {
     is_sandbox: bool,
     offered: Vec<(String, String)>,
     form: Form,
-    way_back: WayBack,
+    return_urls: ReturnUrls,
     /// Address and host of where to go instead of giving.
     exit: Option<(String, String)>,
 }
@@ -91,9 +91,14 @@ async fn give(app: &App, target: Target, link: DonateLink, form: Form) -> Result
         let written = amount::written(*offered);
         (link.with_amount(&there, *offered), format!("${written}"))
     };
-    let way_back = link.partner.way_back(&app.db).await?;
-    let exit = way_back.exit.as_ref();
-    let exit = exit.map(|exit| (link.partner.tell(exit, None), exit.origin().host().to_owned()));
+    let return_urls = link.partner.return_urls(&app.db).await?;
+    let exit = return_urls.exit.as_ref();
+    let exit = exit.map(|exit| {
+        (
+            link.partner.append_to(exit, None),
+            exit.origin().host().to_owned(),
+        )
+    });
     Ok(Give {
         frame: Frame::new(Place::Elsewhere),
         offered: link.offered.iter().map(offer).collect(),
@@ -103,7 +108,7 @@ async fn give(app: &App, target: Target, link: DonateLink, form: Form) -> Result
         refusal: target.refusal,
         link,
         form,
-        way_back,
+        return_urls,
         exit,
     })
 }
@@ -148,7 +153,7 @@ async fn start(app: &App, target: Target, query: &str, sent: &Sent) -> Result<Re
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
     };
     let text = |name: &str| Some(sent.trimmed(name).to_owned()).filter(|text| !text.is_empty());
-    let new = GiftRecord {
+    let new = Donation {
         id,
         state: GiftState::Started,
         nonprofit: target.nonprofit,

@@ -14,9 +14,9 @@ use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
 use directory::nonprofits::identifier::Identifier;
 use directory::nonprofits::store as nonprofit_store;
-use giving::payments::partner::WayBack;
-use giving::payments::provider::{Answer, Provider, try_card};
-use giving::payments::{GiftRecord, State as GiftState, store};
+use giving::payments::partner::ReturnUrls;
+use giving::payments::provider::{CardResult, Provider, try_card};
+use giving::payments::{Donation, State as GiftState, store};
 use uuid::Uuid;
 
 #[derive(Template)]
@@ -26,13 +26,13 @@ struct GiftPage {
     title: &'static str,
     name: String,
     address: String,
-    gift: GiftRecord,
+    gift: Donation,
     is_sandbox: bool,
     pay: Option<Form>,
     elsewhere: Option<String>,
     /// Why it cannot be paid elsewhere now.
     refusal: Option<&'static str>,
-    way_back: WayBack,
+    return_urls: ReturnUrls,
     /// Address and host of the partner's page that this leads to.
     back: Option<(String, String)>,
 }
@@ -65,10 +65,10 @@ pub async fn pay(State(app): State<App>, PathText(id): PathText, sent: Sent) -> 
         return done(&app, &app.settlement().settle(gift).await?).await;
     };
     let status = match answer {
-        Answer::Down => StatusCode::SERVICE_UNAVAILABLE,
+        CardResult::Down => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     };
-    if matches!(answer, Answer::Declined | Answer::NoFunds) {
+    if matches!(answer, CardResult::Declined | CardResult::NoFunds) {
         store::fail(&app.db, gift.id, fault, now).await?;
     }
     form.refuse("card", fault);
@@ -76,54 +76,48 @@ pub async fn pay(State(app): State<App>, PathText(id): PathText, sent: Sent) -> 
 }
 
 /// What the donor reads if a card was not charged.
-fn refusal(answer: Answer, t: &GiveTexts) -> Option<&'static str> {
+fn refusal(answer: CardResult, t: &GiveTexts) -> Option<&'static str> {
     match answer {
-        Answer::Paid => None,
-        Answer::Declined => Some(t.declined),
-        Answer::NoFunds => Some(t.no_funds),
-        Answer::Down => Some(t.down),
-        Answer::NoCard => Some(t.no_card),
+        CardResult::Paid => None,
+        CardResult::Declined => Some(t.declined),
+        CardResult::NoFunds => Some(t.no_funds),
+        CardResult::Down => Some(t.down),
+        CardResult::NoCard => Some(t.no_card),
     }
 }
 
-async fn find(app: &App, text: &str) -> Result<GiftRecord> {
+async fn find(app: &App, text: &str) -> Result<Donation> {
     let id = Uuid::try_parse(text).map_err(|_| Error::NotFound)?;
     store::find(&app.db, id).await?.ok_or(Error::NotFound)
 }
 
 /// Where somebody goes who has paid: to the partner, or to the receipt.
-async fn done(app: &App, gift: &GiftRecord) -> Result<Response> {
-    let way_back = gift.partner.way_back(&app.db).await?;
-    Ok(match way_back.success {
+async fn done(app: &App, gift: &Donation) -> Result<Response> {
+    let return_urls = gift.partner.return_urls(&app.db).await?;
+    Ok(match return_urls.success {
         Some(address) if gift.state == GiftState::Completed => {
-            Redirect::to(&gift.partner.tell(&address, Some(gift.id))).into_response()
+            Redirect::to(&gift.partner.append_to(&address, Some(gift.id))).into_response()
         }
         _ => to_gift(gift.id),
     })
 }
 
-fn pay_form(gift: &GiftRecord) -> Form {
+fn pay_form(gift: &Donation) -> Form {
     let t = &Frame::new(Place::Elsewhere).p.give;
     let card = Field::text("card", t.card).hint(t.card_hint);
     Form::new(format!("/gifts/{}", gift.id), t.pay, vec![card])
 }
 
-async fn show(
-    app: &App,
-    status: StatusCode,
-    gift: GiftRecord,
-    target: Target,
-    form: Form,
-) -> Result<Response> {
+async fn show(app: &App, status: StatusCode, gift: Donation, target: Target, form: Form) -> Result<Response> {
     let frame = Frame::new(Place::Elsewhere);
     let t = &frame.p.give;
     let is_sandbox = app.config.giving == Provider::Sandbox;
-    let way_back = gift.partner.way_back(&app.db).await?;
+    let return_urls = gift.partner.return_urls(&app.db).await?;
     let back = match gift.state {
-        GiftState::Completed => &way_back.success,
-        _ => &way_back.exit,
+        GiftState::Completed => &return_urls.success,
+        _ => &return_urls.exit,
     };
-    let policy = way_back.success.as_ref().filter(|_| gift.is_open());
+    let policy = return_urls.success.as_ref().filter(|_| gift.is_open());
     let policy = policy.map(|address| guard::policy_that_leads_to(address.origin()));
     let page = GiftPage {
         title: match gift.state {
@@ -136,12 +130,12 @@ async fn show(
         refusal: target.refusal.filter(|_| gift.is_open() && !is_sandbox),
         elsewhere: elsewhere(app, &gift, &target).await?,
         back: back.as_ref().map(|address| {
-            let there = gift.partner.tell(address, Some(gift.id));
+            let there = gift.partner.append_to(address, Some(gift.id));
             (there, address.origin().host().to_owned())
         }),
         name: target.name,
         address: target.address,
-        way_back,
+        return_urls,
         gift,
         is_sandbox,
         frame,
@@ -154,7 +148,7 @@ async fn show(
 }
 
 /// Where the gift is paid, if not here.
-async fn elsewhere(app: &App, gift: &GiftRecord, target: &Target) -> Result<Option<String>> {
+async fn elsewhere(app: &App, gift: &Donation, target: &Target) -> Result<Option<String>> {
     if !gift.is_open() || target.refusal.is_some() || app.config.giving == Provider::Sandbox {
         return Ok(None);
     }
@@ -164,5 +158,5 @@ async fn elsewhere(app: &App, gift: &GiftRecord, target: &Target) -> Result<Opti
     let ein = nonprofit.and_then(|nonprofit| nonprofit.ein);
     let ein = ein.map(|ein| ein.to_string()).unwrap_or_default();
     let slug = nonprofit.map(|nonprofit| nonprofit.slug).unwrap_or_default();
-    Ok(app.config.giving.address(own.as_deref(), gift, &ein, slug))
+    Ok(app.config.giving.payment_url(own.as_deref(), gift, &ein, slug))
 }

@@ -6,7 +6,7 @@ use crate::site::find::find as find_nonprofit;
 use crate::site::fundraiser_links;
 use crate::web::{Frame, Place};
 use giving::fundraisers::store as fundraiser_store;
-use giving::payments::GiftRecord;
+use giving::payments::Donation;
 use platform::ids::{FundraiserId, NonprofitId};
 
 /// A nonprofit or a fundraiser.
@@ -49,7 +49,7 @@ impl Target {
     }
 
     /// Whom a gift that was started is for.
-    pub async fn of(app: &App, gift: &GiftRecord) -> Result<Target> {
+    pub async fn of(app: &App, gift: &Donation) -> Result<Target> {
         match gift.fundraiser {
             None => Target::nonprofit(app, &gift.nonprofit.to_string()).await,
             Some(id) => {
