@@ -78,7 +78,7 @@ pub async fn profile(
     // Then it says what the directory does, and nothing else.
     let kept = app
         .pages
-        .get_or_make(nonprofit.slug, tag.as_ref(), || draw(&page()).map(Bytes::from))?;
+        .get_or_insert_with(nonprofit.slug, tag.as_ref(), || draw(&page()).map(Bytes::from))?;
     Ok(public(Html(kept)))
 }
 

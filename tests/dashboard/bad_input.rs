@@ -86,7 +86,7 @@ async fn an_invalid_email_and_a_weak_password_are_reported_together(world: &Worl
     let long = "lantern ".repeat(512);
     for (password, expected) in [
         ("short", "Use at least 10"),
-        ("password1234", "tried first"),
+        ("password1234", "harder to guess"),
         ("gracehopper", "your username as"),
         (&long, "Use at most 1024 bytes"),
     ] {

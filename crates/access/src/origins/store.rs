@@ -43,7 +43,7 @@ pub async fn insert(db: &Db, account: AccountId, origin: &Origin, now: i64) -> s
         .bind(now)
         .execute(c)
         .await
-        .map(|done| done.rows_affected()))?;
+        .map(|result| result.rows_affected()))?;
     let count: i64 = run!(&mut tx, c => sqlx::query_scalar(COUNT).bind(account.0).fetch_one(c).await)?;
     match (touched, count > MAX_ORIGINS) {
         (0, _) => Ok(InsertOutcome::AlreadyRegistered),
@@ -60,7 +60,7 @@ pub async fn remove(db: &Db, account: AccountId, origin: &str) -> sqlx::Result<b
         .bind(origin)
         .execute(c)
         .await
-        .map(|done| done.rows_affected()))?;
+        .map(|result| result.rows_affected()))?;
     tx.commit().await?;
     Ok(touched > 0)
 }

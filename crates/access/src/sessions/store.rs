@@ -102,7 +102,7 @@ pub async fn remove(db: &Db, hash: [u8; 32]) -> sqlx::Result<()> {
 /// Ends a session of this account. False where there is none.
 pub async fn remove_of(db: &Db, account: AccountId, hash: &[u8]) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let ended = run!(&mut tx, c => sqlx::query(REMOVE_OF_ACCOUNT).bind(account.0).bind(hash).execute(c).await.map(|done| done.rows_affected()))?;
+    let ended = run!(&mut tx, c => sqlx::query(REMOVE_OF_ACCOUNT).bind(account.0).bind(hash).execute(c).await.map(|result| result.rows_affected()))?;
     tx.commit().await?;
     Ok(ended > 0)
 }
