@@ -34,7 +34,7 @@ impl<'a> Card<'a> {
             slug: nonprofit.slug,
             name: highlight(nonprofit.name, words),
             chapter: nonprofit.distinguishing_chapter(),
-            logo: Urls::logo_here(nonprofit),
+            logo: Urls::logo_path(nonprofit),
             location,
             description: if is_cut {
                 format!("{short}…")

@@ -14,7 +14,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
-use giving::fundraisers::store::{self, News};
+use giving::fundraisers::store::{self, FeedItem};
 use giving::fundraisers::{SPECIAL, SPECIAL_SLUG};
 use platform::clock::rfc3339;
 use platform::text::cut;
@@ -69,7 +69,7 @@ async fn respond(
     title: &str,
     page: &str,
     path: &str,
-    news: &[News],
+    news: &[FeedItem],
     if_none_match: &IfNoneMatch,
 ) -> Result<Response> {
     let mut entries = String::new();
@@ -103,7 +103,7 @@ async fn respond(
     Ok(response)
 }
 
-async fn entry(app: &App, news: &News, out: &mut String) -> Result<()> {
+async fn entry(app: &App, news: &FeedItem, out: &mut String) -> Result<()> {
     let found = if news.nonprofit == SPECIAL {
         None
     } else {

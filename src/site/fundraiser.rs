@@ -19,9 +19,9 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use giving::fundraisers::Fundraiser;
-use giving::fundraisers::cache::Shown;
+use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
-use giving::ledger::store::{self as ledger, Seal, Supporter};
+use giving::ledger::store::{self as ledger, LastEntry, Supporter};
 use jiff::Timestamp;
 
 /// The number of supporters that the page lists.
@@ -44,7 +44,7 @@ struct FundraiserPage<'a> {
     status_text: String,
     supporters: Vec<(Supporter, RelativeTime)>,
     beneficiaries: Vec<Beneficiary<'a>>,
-    seal: Option<Seal>,
+    seal: Option<LastEntry>,
     share: ShareLinks,
     give: GiveBox,
 }
@@ -72,8 +72,8 @@ pub async fn fundraiser(
     PathPair(nonprofit, name): PathPair,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let shown = find(&app, &nonprofit, &name).await?;
-    let path = path_of(&app, &shown.fundraiser).await?;
+    let shown = find(&app.directory, &app.fundraisers, &nonprofit, &name).await?;
+    let path = path_of(&app.directory, &shown.fundraiser).await?;
     if path != format!("/{nonprofit}/f/{name}") {
         return Ok(redirect_permanently(&path, query.as_deref()));
     }
@@ -81,7 +81,7 @@ pub async fn fundraiser(
     let card = card(&shown, &found);
     let by = accounts::find_username(&app.db, shown.fundraiser.account).await?;
     let supporters = ledger::list_supporters(&app.db, shown.fundraiser.id, MAX_SUPPORTERS).await?;
-    let seal = ledger::find_seal(&app.db, shown.fundraiser.id).await?;
+    let seal = ledger::find_last_entry(&app.db, shown.fundraiser.id).await?;
     let mut page = FundraiserPage::new(&app, &shown, &found, (path, by), supporters, seal);
     page.give = GiveBox::parse(query.as_deref());
     page.meta = page.meta.image(app.urls.share_card(&page.path, &card));
@@ -98,11 +98,11 @@ pub async fn fundraiser(
 impl<'a> FundraiserPage<'a> {
     fn new(
         app: &App,
-        shown: &'a Shown,
+        shown: &'a FundraiserWithTotals,
         found: &'a [(NonprofitRef, f64)],
         (path, by): (String, Option<String>),
         supporters: Vec<Supporter>,
-        seal: Option<Seal>,
+        seal: Option<LastEntry>,
     ) -> FundraiserPage<'a> {
         let (layout, now) = (Layout::new(Section::Other), app.clock.millis());
         let (fundraiser, texts) = (&shown.fundraiser, &layout.p.fundraiser);
@@ -148,7 +148,7 @@ fn beneficiaries(found: &[(NonprofitRef, f64)]) -> Vec<Beneficiary<'_>> {
             Some(Beneficiary {
                 slug: nonprofit.slug,
                 name: nonprofit.name,
-                logo: Urls::logo_here(&nonprofit),
+                logo: Urls::logo_path(&nonprofit),
                 share: format!("{:.1}%", weight / total * 100.0).replace(".0%", "%"),
             })
         })

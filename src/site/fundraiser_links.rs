@@ -1,11 +1,10 @@
 //! Links to fundraisers, and the lookup of a fundraiser by its URL.
 
-use crate::app::App;
 use crate::http::error::{Error, Result};
 use crate::site::find::find as find_nonprofit;
-use directory::ResolveError;
 use directory::nonprofits::Nonprofit;
-use giving::fundraisers::cache::{Shelf, Shown};
+use directory::{Directory, ResolveError};
+use giving::fundraisers::cache::{FundraiserCache, FundraiserWithTotals};
 use giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, names, store};
 use platform::db::Db;
 use platform::ids::NonprofitId;
@@ -23,26 +22,35 @@ pub struct FundraiserLink {
 }
 
 /// Finds the fundraiser that a URL names.
-pub async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
-    let id = match names::find_nonprofit(&app.directory, nonprofit).await {
+pub async fn find(
+    directory: &Directory,
+    fundraisers: &FundraiserCache,
+    nonprofit: &str,
+    name: &str,
+) -> Result<Arc<FundraiserWithTotals>> {
+    let id = match names::find_nonprofit(directory, nonprofit).await {
         Err(ResolveError::FormattedEin(_)) => {
-            let found = find_nonprofit(&app.directory, nonprofit).await?;
+            let found = find_nonprofit(directory, nonprofit).await?;
             found.nonprofit().ok_or(Error::Internal)?.id
         }
         id => id.map_err(|error| Error::from_resolve(error, nonprofit))?,
     };
     let name = FundraiserName::parse(name).ok_or(Error::NotFound)?;
-    app.fundraisers.find(id, name).await?.ok_or(Error::NotFound)
+    fundraisers.find(id, name).await?.ok_or(Error::NotFound)
 }
 
 /// Returns the path of a fundraiser's page.
-pub async fn path_of(app: &App, fundraiser: &Fundraiser) -> Result<String> {
-    let nonprofit = names::slug_of(&app.directory, fundraiser).await?;
+pub async fn path_of(directory: &Directory, fundraiser: &Fundraiser) -> Result<String> {
+    let nonprofit = names::slug_of(directory, fundraiser).await?;
     Ok(format!("/{nonprofit}/f/{}", fundraiser.slug))
 }
 
 /// Lists the newest open fundraisers of a nonprofit. A nonprofit without any costs no query.
-pub async fn list(db: &Db, fundraisers: &Shelf, nonprofit: &Nonprofit<'_>) -> Result<Vec<FundraiserLink>> {
+pub async fn list(
+    db: &Db,
+    fundraisers: &FundraiserCache,
+    nonprofit: &Nonprofit<'_>,
+) -> Result<Vec<FundraiserLink>> {
     if !fundraisers.supports(nonprofit.id).await? {
         return Ok(Vec::new());
     }
@@ -54,7 +62,7 @@ pub async fn list(db: &Db, fundraisers: &Shelf, nonprofit: &Nonprofit<'_>) -> Re
             nonprofit.slug
         }
     };
-    let link = |listed: store::Listed| FundraiserLink {
+    let link = |listed: store::FundraiserSummary| FundraiserLink {
         path: format!("/{}/f/{}", slug(listed.nonprofit), listed.slug),
         cover: cover(&listed.id.to_string(), listed.cover.as_deref()),
         title: listed.title,

@@ -81,7 +81,7 @@ pub async fn profile(
     // The page now depends only on the directory.
     let html = app
         .pages
-        .get_or_make(nonprofit.slug, tag.as_ref(), || render(&page()).map(Bytes::from))?;
+        .get_or_insert_with(nonprofit.slug, tag.as_ref(), || render(&page()).map(Bytes::from))?;
     Ok(public_response(Html(html)))
 }
 
@@ -115,8 +115,8 @@ impl<'a> Profile<'a> {
         let facts = nonprofit.facts.as_ref();
         Profile {
             meta,
-            logo: Urls::logo_here(nonprofit),
-            cover: Urls::cover_here(nonprofit),
+            logo: Urls::logo_path(nonprofit),
+            cover: Urls::cover_path(nonprofit),
             location,
             description,
             website: nonprofit.website_url.and_then(Website::new),

@@ -36,7 +36,7 @@ pub async fn of_fundraiser(
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let name = file.strip_suffix(".png").ok_or(Error::NotFound)?;
-    let shown = fundraiser_links::find(&app, &nonprofit, name).await?;
+    let shown = fundraiser_links::find(&app.directory, &app.fundraisers, &nonprofit, name).await?;
     let card = share_cards::of_fundraiser(&app.directory, &shown).await?;
     respond(&app, card, &query, &if_none_match).await
 }

@@ -8,7 +8,7 @@ use directory::nonprofits::causes::Causes;
 use directory::nonprofits::identifier::Identifier;
 use directory::{Directory, NonprofitRef};
 use giving::fundraisers::Fundraiser;
-use giving::fundraisers::cache::Shown;
+use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
 use pictures::drawn::card::{Progress, ShareCard};
 
@@ -28,7 +28,7 @@ pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
 }
 
 /// Returns the card of a fundraiser's page.
-pub async fn of_fundraiser(directory: &Directory, shown: &Shown) -> Result<ShareCard> {
+pub async fn of_fundraiser(directory: &Directory, shown: &FundraiserWithTotals) -> Result<ShareCard> {
     Ok(card(
         shown,
         &find_beneficiaries(directory, &shown.fundraiser).await?,
@@ -59,7 +59,7 @@ pub fn single_nonprofit<'a>(
 }
 
 /// Returns the card of a fundraiser whose beneficiaries are already known.
-pub fn card(shown: &Shown, found: &[(NonprofitRef, f64)]) -> ShareCard {
+pub fn card(shown: &FundraiserWithTotals, found: &[(NonprofitRef, f64)]) -> ShareCard {
     let layout = Layout::new(Section::Other);
     let (fundraiser, t) = (&shown.fundraiser, &layout.p.fundraiser);
     let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();

@@ -21,7 +21,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use directory::{NonprofitRef, ResolveError};
 use giving;
 use giving::fundraisers::validate::validate;
-use giving::fundraisers::write::{Order, Wanted};
+use giving::fundraisers::write::{CreateFundraiser, UpdateFundraiser};
 use giving::fundraisers::{Fundraiser, store};
 use giving::idempotency::{IdempotentRequest, StoredResponse};
 use platform::ids::{FundraiserId, NonprofitId};
@@ -133,7 +133,7 @@ pub async fn create(
         form.add_form_error(fill(t.too_often, &[("seconds", &seconds.to_string())]));
         return Ok(new_with(&user, layout, form).too_many_requests(Duration::from_secs(seconds)));
     }
-    let order = Order {
+    let order = CreateFundraiser {
         fundraiser: Fundraiser { id, ..fundraiser },
         // Detects a second request that arrives at the same time.
         request: Some(IdempotentRequest {
@@ -217,7 +217,7 @@ pub async fn edit(
     let t = &layout.t.fundraisers;
     let mut form = form::edit_form(t, &fundraiser).with_values(&data);
     let body = form::to_body(&mut form, &data, Some(&fundraiser), t);
-    let wanted = Wanted::Fields(body, None);
+    let wanted = UpdateFundraiser::Fields(body, None);
     // Validated before it is written, so that all errors are shown at once.
     let changed = match wanted.change(&fundraiser, app.clock.millis()) {
         Ok(_) if form.has_errors() => None,
@@ -272,7 +272,7 @@ pub async fn close_page(
 pub async fn close(State(app): State<App>, user: SignedIn, PathText(id): PathText) -> Result<Response> {
     let fundraiser = find_own(&app, &user, &id).await?;
     app.recorder
-        .change(user.account, fundraiser.id, Wanted::Close)
+        .change(user.account, fundraiser.id, UpdateFundraiser::Close)
         .await?;
     Ok(redirect(&app, fundraiser.id, Flash::FundraiserClosed))
 }
@@ -296,7 +296,7 @@ pub async fn reopen_page(
 pub async fn reopen(State(app): State<App>, user: SignedIn, PathText(id): PathText) -> Result<Response> {
     let fundraiser = find_own(&app, &user, &id).await?;
     app.recorder
-        .change(user.account, fundraiser.id, Wanted::Reopen)
+        .change(user.account, fundraiser.id, UpdateFundraiser::Reopen)
         .await?;
     Ok(redirect(&app, fundraiser.id, Flash::FundraiserReopened))
 }

@@ -87,7 +87,7 @@ impl FundraiserView {
             start_date: fundraiser.starts_at.map(format_date),
             end_date: fundraiser.ends_at.map(format_date),
             page: app.urls.fundraiser(&nonprofit, &fundraiser.slug),
-            api_url: app.urls.fundraiser_read(&nonprofit, &fundraiser.slug),
+            api_url: app.urls.fundraiser_api(&nonprofit, &fundraiser.slug),
             title: fundraiser.title,
             description: fundraiser.description,
         })

@@ -12,9 +12,9 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use giving::payments::partner::WayBack;
+use giving::payments::partner::ReturnUrls;
 use giving::payments::provider::Provider;
-use giving::payments::{GiftRecord, State as DonationState, amount, store};
+use giving::payments::{Donation, State as DonationState, amount, store};
 use platform::money::Cents;
 use uuid::Uuid;
 
@@ -33,7 +33,7 @@ struct DonationForm {
     /// URLs and labels of the suggested amounts.
     suggested_amounts: Vec<(String, String)>,
     form: Form,
-    way_back: WayBack,
+    return_urls: ReturnUrls,
     /// The URL and host of the partner's page for people who leave without giving.
     exit: Option<(String, String)>,
 }
@@ -92,9 +92,14 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form) -> Result
         let label = format!("${}", amount::written(*suggested));
         (link.with_amount(&path, *suggested), label)
     };
-    let way_back = link.partner.way_back(&app.db).await?;
-    let exit = way_back.exit.as_ref();
-    let exit = exit.map(|exit| (link.partner.tell(exit, None), exit.origin().host().to_owned()));
+    let return_urls = link.partner.return_urls(&app.db).await?;
+    let exit = return_urls.exit.as_ref();
+    let exit = exit.map(|exit| {
+        (
+            link.partner.append_to(exit, None),
+            exit.origin().host().to_owned(),
+        )
+    });
     Ok(DonationForm {
         layout: Layout::new(Section::Other),
         suggested_amounts: link.suggested_amounts.iter().map(suggest).collect(),
@@ -104,7 +109,7 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form) -> Result
         refusal: target.refusal,
         link,
         form,
-        way_back,
+        return_urls,
         exit,
     })
 }
@@ -149,7 +154,7 @@ async fn start(app: &App, target: Target, query: &str, data: &FormData) -> Resul
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
     };
     let text = |name: &str| Some(data.trimmed(name).to_owned()).filter(|text| !text.is_empty());
-    let new = GiftRecord {
+    let new = Donation {
         id,
         state: DonationState::Started,
         nonprofit: target.nonprofit,

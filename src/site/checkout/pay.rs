@@ -14,9 +14,9 @@ use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
 use directory::nonprofits::identifier::Identifier;
 use directory::nonprofits::store as nonprofit_store;
-use giving::payments::partner::WayBack;
-use giving::payments::provider::{Answer, Provider, try_card};
-use giving::payments::{GiftRecord, State as DonationState, store};
+use giving::payments::partner::ReturnUrls;
+use giving::payments::provider::{CardResult, Provider, try_card};
+use giving::payments::{Donation, State as DonationState, store};
 use uuid::Uuid;
 
 #[derive(Template)]
@@ -26,13 +26,13 @@ struct DonationPage {
     title: &'static str,
     name: String,
     path: String,
-    donation: GiftRecord,
+    donation: Donation,
     is_sandbox: bool,
     pay: Option<Form>,
     elsewhere: Option<String>,
     /// Why the donation cannot be paid on another site now.
     refusal: Option<&'static str>,
-    way_back: WayBack,
+    return_urls: ReturnUrls,
     /// The URL and host of the partner's page to return to.
     back: Option<(String, String)>,
 }
@@ -65,10 +65,10 @@ pub async fn pay(State(app): State<App>, PathText(id): PathText, data: FormData)
         return redirect_after_payment(&app, &app.settlement().settle(donation).await?).await;
     };
     let status = match answer {
-        Answer::Down => StatusCode::SERVICE_UNAVAILABLE,
+        CardResult::Down => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     };
-    if matches!(answer, Answer::Declined | Answer::NoFunds) {
+    if matches!(answer, CardResult::Declined | CardResult::NoFunds) {
         store::fail(&app.db, donation.id, error, now).await?;
     }
     form.add_error("card", error);
@@ -76,33 +76,33 @@ pub async fn pay(State(app): State<App>, PathText(id): PathText, data: FormData)
 }
 
 /// Returns the message for the donor if the card was not charged.
-fn refusal(answer: Answer, t: &GiveTexts) -> Option<&'static str> {
+fn refusal(answer: CardResult, t: &GiveTexts) -> Option<&'static str> {
     match answer {
-        Answer::Paid => None,
-        Answer::Declined => Some(t.declined),
-        Answer::NoFunds => Some(t.no_funds),
-        Answer::Down => Some(t.down),
-        Answer::NoCard => Some(t.no_card),
+        CardResult::Paid => None,
+        CardResult::Declined => Some(t.declined),
+        CardResult::NoFunds => Some(t.no_funds),
+        CardResult::Down => Some(t.down),
+        CardResult::NoCard => Some(t.no_card),
     }
 }
 
-async fn find(app: &App, text: &str) -> Result<GiftRecord> {
+async fn find(app: &App, text: &str) -> Result<Donation> {
     let id = Uuid::try_parse(text).map_err(|_| Error::NotFound)?;
     store::find(&app.db, id).await?.ok_or(Error::NotFound)
 }
 
 /// Redirects after a payment: to the partner, or to the receipt.
-async fn redirect_after_payment(app: &App, donation: &GiftRecord) -> Result<Response> {
-    let way_back = donation.partner.way_back(&app.db).await?;
-    Ok(match way_back.success {
+async fn redirect_after_payment(app: &App, donation: &Donation) -> Result<Response> {
+    let return_urls = donation.partner.return_urls(&app.db).await?;
+    Ok(match return_urls.success {
         Some(url) if donation.state == DonationState::Completed => {
-            Redirect::to(&donation.partner.tell(&url, Some(donation.id))).into_response()
+            Redirect::to(&donation.partner.append_to(&url, Some(donation.id))).into_response()
         }
         _ => redirect_to_donation(donation.id),
     })
 }
 
-fn pay_form(donation: &GiftRecord) -> Form {
+fn pay_form(donation: &Donation) -> Form {
     let t = &Layout::new(Section::Other).p.give;
     let card = Field::text("card", t.card).hint(t.card_hint);
     Form::new(format!("/gifts/{}", donation.id), t.pay, vec![card])
@@ -111,19 +111,19 @@ fn pay_form(donation: &GiftRecord) -> Form {
 async fn show(
     app: &App,
     status: StatusCode,
-    donation: GiftRecord,
+    donation: Donation,
     target: Target,
     form: Form,
 ) -> Result<Response> {
     let layout = Layout::new(Section::Other);
     let t = &layout.p.give;
     let is_sandbox = app.config.giving == Provider::Sandbox;
-    let way_back = donation.partner.way_back(&app.db).await?;
+    let return_urls = donation.partner.return_urls(&app.db).await?;
     let back = match donation.state {
-        DonationState::Completed => &way_back.success,
-        _ => &way_back.exit,
+        DonationState::Completed => &return_urls.success,
+        _ => &return_urls.exit,
     };
-    let policy = way_back.success.as_ref().filter(|_| donation.is_open());
+    let policy = return_urls.success.as_ref().filter(|_| donation.is_open());
     let policy = policy.map(|url| guard::policy_with_form_action(url.origin()));
     let page = DonationPage {
         title: match donation.state {
@@ -137,11 +137,11 @@ async fn show(
         elsewhere: elsewhere(app, &donation, &target).await?,
         back: back.as_ref().map(|url| {
             let host = url.origin().host().to_owned();
-            (donation.partner.tell(url, Some(donation.id)), host)
+            (donation.partner.append_to(url, Some(donation.id)), host)
         }),
         name: target.name,
         path: target.path,
-        way_back,
+        return_urls,
         donation,
         is_sandbox,
         layout,
@@ -154,7 +154,7 @@ async fn show(
 }
 
 /// Returns the URL of the payment page, if the donation is paid on another site.
-async fn elsewhere(app: &App, donation: &GiftRecord, target: &Target) -> Result<Option<String>> {
+async fn elsewhere(app: &App, donation: &Donation, target: &Target) -> Result<Option<String>> {
     if !donation.is_open() || target.refusal.is_some() || app.config.giving == Provider::Sandbox {
         return Ok(None);
     }
@@ -164,5 +164,8 @@ async fn elsewhere(app: &App, donation: &GiftRecord, target: &Target) -> Result<
     let ein = nonprofit.and_then(|nonprofit| nonprofit.ein);
     let ein = ein.map(|ein| ein.to_string()).unwrap_or_default();
     let slug = nonprofit.map(|nonprofit| nonprofit.slug).unwrap_or_default();
-    Ok(app.config.giving.address(own.as_deref(), donation, &ein, slug))
+    Ok(app
+        .config
+        .giving
+        .payment_url(own.as_deref(), donation, &ein, slug))
 }

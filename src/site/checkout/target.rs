@@ -6,7 +6,7 @@ use crate::site::find::find as find_nonprofit;
 use crate::site::fundraiser_links;
 use crate::web::{Layout, Section};
 use giving::fundraisers::store as fundraiser_store;
-use giving::payments::GiftRecord;
+use giving::payments::Donation;
 use platform::ids::{FundraiserId, NonprofitId};
 
 /// The recipient of a donation: a nonprofit or a fundraiser.
@@ -36,20 +36,20 @@ impl Target {
     }
 
     pub async fn fundraiser(app: &App, nonprofit: &str, name: &str) -> Result<Target> {
-        let shown = fundraiser_links::find(app, nonprofit, name).await?;
+        let shown = fundraiser_links::find(&app.directory, &app.fundraisers, nonprofit, name).await?;
         let fundraiser = &shown.fundraiser;
         let texts = &Layout::new(Section::Other).p.give;
         Ok(Target {
             nonprofit: fundraiser.nonprofit,
             fundraiser: Some(fundraiser.id),
             name: fundraiser.title.clone(),
-            path: fundraiser_links::path_of(app, fundraiser).await?,
+            path: fundraiser_links::path_of(&app.directory, fundraiser).await?,
             refusal: (!fundraiser.is_active(app.clock.millis())).then_some(texts.not_open),
         })
     }
 
     /// Returns the recipient of a donation that was started.
-    pub async fn of(app: &App, donation: &GiftRecord) -> Result<Target> {
+    pub async fn of(app: &App, donation: &Donation) -> Result<Target> {
         match donation.fundraiser {
             None => Target::nonprofit(app, &donation.nonprofit.to_string()).await,
             Some(id) => {
