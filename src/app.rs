@@ -1,4 +1,4 @@
-//! The parts that handlers, extractors and commands may use, built in one place.
+//! The application state that handlers, extractors and commands share, built in one place.
 
 pub mod answer_cache;
 pub mod body_budget;
@@ -32,7 +32,7 @@ use directory::import::Importer;
 use directory::import::provenance::Provenance;
 use directory::nonprofits::causes::Causes;
 use directory::refresh::RefreshOutcome;
-use giving::fundraisers::cache::Shelf;
+use giving::fundraisers::cache::FundraiserCache;
 use giving::idempotency::InFlight;
 use giving::ledger::writer::Writer;
 use giving::payments::settle::Settlement;
@@ -48,26 +48,26 @@ use axum::body::Bytes;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The parts of one server. Cheap to clone.
+/// The state of one server. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct App(Arc<Parts>);
 
-/// What an [`App`] is made of.
+/// The fields of an [`App`].
 #[derive(Debug)]
 pub struct Parts {
     pub config: Config,
     pub clock: Clock,
     pub db: Db,
     pub directory: Arc<Directory>,
-    pub fundraisers: Arc<Shelf>,
+    pub fundraisers: Arc<FundraiserCache>,
     pub keys: Arc<KeyRing>,
     pub exposures: Exposures,
     pub limiter: Limiter,
-    /// Windows of visitors of the public pages, by address.
+    /// Rate limits of the visitors of public pages, by network.
     pub visitors: Limiter,
     pub metrics: Metrics,
     pub search_answers: SearchAnswers,
-    /// Profile pages.
+    /// Rendered profile pages.
     pub pages: AnswerCache<Bytes>,
     pub public_url: PublicUrl,
     pub urls: Urls,
@@ -96,7 +96,7 @@ impl Deref for App {
 }
 
 impl App {
-    /// Opens the store and the directory. The only constructor; tests call it too.
+    /// Opens the database and the directory, and builds the state. Tests use it too.
     pub async fn build(config: Config) -> anyhow::Result<App> {
         let clock = Clock::default();
         let db = Db::open(&config.data, &config.database).await?;
@@ -116,7 +116,7 @@ impl App {
         let limiter = Limiter::new(now);
         limiter.restore(&recent::list(&db, millis).await?, now, millis);
         let metrics = Metrics::new()?;
-        let fundraisers = Arc::new(Shelf::new(db.clone(), &config.data));
+        let fundraisers = Arc::new(FundraiserCache::new(db.clone(), &config.data));
         let mail = Mailer::new(&config.mail, &config.data)?;
         let public_url = PublicUrl::new(&config.public_url);
         let app = App(Arc::new(Parts {
@@ -129,7 +129,7 @@ impl App {
             ),
             limiter,
             visitors: Limiter::new(now),
-            // What was found takes little room, an item of an answer some, a page most.
+            // The hits of a search are small, the items of a response larger, and pages the largest.
             search_answers: SearchAnswers::new(
                 config.search.recent_answers / 8,
                 config.search.recent_answers / 8 * 3,
@@ -167,7 +167,7 @@ impl App {
         Ok(app)
     }
 
-    /// The parts that settle payments.
+    /// Returns the parts of the state that settle payments.
     pub fn settlement(&self) -> Settlement<'_> {
         Settlement {
             db: &self.db,
@@ -179,14 +179,14 @@ impl App {
         }
     }
 
-    /// Writes the calls counted since the last time to the store: for limits after a restart, and for usage.
+    /// Saves the requests counted since the last call, for the usage pages and for rate limits after a restart.
     pub async fn save_counts(&self) -> sqlx::Result<()> {
         self.count_saver
             .save(&self.db, &self.clock, &self.limiter, &self.usage)
             .await
     }
 
-    /// Brings the directory up to date with the store: applies small changes, and builds a snapshot when one is due.
+    /// Brings the directory up to date with the database: applies small changes, and builds a snapshot when one is due.
     pub async fn refresh_directory(&self) -> anyhow::Result<()> {
         if self
             .directory
@@ -202,7 +202,7 @@ impl App {
         Ok(())
     }
 
-    /// Imports files into the directory of this app.
+    /// Returns the parts of the state that import files into the directory.
     pub fn importer(&self) -> Importer<'_> {
         Importer {
             db: &self.db,

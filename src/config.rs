@@ -1,5 +1,6 @@
-//! The settings: built-in defaults, then a file, then the environment, then flags. The settings structs belong to the
-//! crates that read them; this module assembles and checks them.
+//! Loads the settings from built-in defaults, a file, the environment and flags.
+//!
+//! The settings structs belong to the crates that read them; this module assembles and checks them.
 
 pub mod security_contact;
 
@@ -24,9 +25,9 @@ use std::time::Duration;
 /// The file that documents every setting and gives its default.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
 
-/// What the names of environment variables start with.
+/// The prefix of environment variables that are settings.
 const VARIABLE_PREFIX: &str = "CAUSEWAY_";
-/// Variables of the test suite, which the servers it starts inherit.
+/// The prefix of variables of the test suite, which the servers it starts inherit.
 const TEST_PREFIX: &str = "CAUSEWAY_TEST_";
 
 /// All settings, validated.
@@ -56,7 +57,7 @@ pub struct Config {
 /// How searches are cached.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchSettings {
-    /// The bytes of responses that are cached.
+    /// The size of the cache, in bytes.
     pub recent_answers: usize,
 }
 
@@ -84,7 +85,7 @@ pub enum LoggedRequests {
     All,
 }
 
-/// What the command line sets, above file and environment.
+/// The settings from the command line, which override the file and the environment.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     pub config: Option<PathBuf>,
@@ -175,7 +176,7 @@ impl Config {
                 bail!("there is no settings file {}; check --config", path.display());
             }
             let file = File::from(path.as_path()).format(FileFormat::Toml);
-            refuse_unknown(&file, path)?;
+            reject_unknown(&file, path)?;
             sources = sources.add_source(file);
         }
         let environment = Environment::with_prefix("CAUSEWAY")
@@ -202,11 +203,11 @@ impl Config {
         let raw: RawConfig = sources
             .build()
             .and_then(config::Config::try_deserialize)
-            .context("a setting cannot be used; config.default.toml shows each with its form")?;
+            .context("a setting is invalid; config.default.toml shows the format of every setting")?;
         Config::check(raw)
     }
 
-    /// The defaults with a data folder of the caller's, on ports that the system picks: for tests.
+    /// Returns the default settings for tests, with a data folder and a port that the system picks.
     pub fn for_tests(data: &Path) -> Config {
         Config::load(&Overrides {
             data: Some(data.to_owned()),
@@ -218,7 +219,7 @@ impl Config {
         .expect("the defaults are valid")
     }
 
-    /// The settings of a server that listens on `address`: with port 0 the system has picked one.
+    /// Returns the settings with the address that the server listens on, which differs if the port was 0.
     #[must_use]
     pub fn bound_to(mut self, address: SocketAddr) -> Config {
         if self.public_url == format!("http://{}", self.listen) {
@@ -237,7 +238,7 @@ impl Config {
         let public_url = match raw.public_url.trim().trim_end_matches('/') {
             "" => format!("http://{listen}"),
             url if url.starts_with("http://") || url.starts_with("https://") => url.to_owned(),
-            url => bail!("public_url is {url:?}; it begins with http:// or https://"),
+            url => bail!("public_url is {url:?}; it must begin with http:// or https://"),
         };
         let serve = ServeSettings {
             header_timeout: seconds("serve.header_timeout", raw.serve.header_timeout)?,
@@ -253,7 +254,7 @@ impl Config {
         let url = raw.database_url.trim();
         if !url.is_empty() && !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             bail!(
-                "database_url is no PostgreSQL address; write postgres://user:password@host/database, or leave it empty for SQLite"
+                "database_url is not a PostgreSQL URL; set it to postgres://user:password@host/database, or leave it empty for SQLite"
             );
         }
         Ok(Config {
@@ -291,13 +292,13 @@ impl Config {
     }
 }
 
-/// The names of all settings, as in `limits.search`.
+/// Returns the names of all settings, such as `limits.search`.
 fn known_settings() -> Vec<String> {
     let defaults = File::from_str(DEFAULTS, FileFormat::Toml);
     setting_names(&defaults.collect().expect("the defaults are valid TOML"))
 }
 
-/// The dotted names of all values in a table.
+/// Returns the dotted names of all values in a table.
 fn setting_names(table: &Map<String, Value>) -> Vec<String> {
     let mut names = Vec::new();
     for (name, value) in table {
@@ -316,11 +317,11 @@ fn setting_names(table: &Map<String, Value>) -> Vec<String> {
     names
 }
 
-/// Fails where a file names a setting that does not exist, so that a typo is not silently ignored.
-fn refuse_unknown(file: &impl Source, path: &Path) -> anyhow::Result<()> {
+/// Fails if a file contains an unknown setting, so that typos are not silently ignored.
+fn reject_unknown(file: &impl Source, path: &Path) -> anyhow::Result<()> {
     let table = file.collect().with_context(|| {
         format!(
-            "cannot read the settings file {}; check that it is TOML",
+            "cannot read the settings file {}; check that it is valid TOML",
             path.display()
         )
     })?;
@@ -340,7 +341,7 @@ fn refuse_unknown(file: &impl Source, path: &Path) -> anyhow::Result<()> {
     );
 }
 
-/// As in `unknown setting limits.serch; did you mean limits.search?`
+/// Returns a message such as `unknown setting limits.serch; did you mean limits.search?`
 fn describe_unknown(name: &str, known: &[String]) -> String {
     match nearest(name, known) {
         Some(nearest) => format!("unknown setting {name}; did you mean {nearest}?"),
@@ -348,7 +349,7 @@ fn describe_unknown(name: &str, known: &[String]) -> String {
     }
 }
 
-/// The known name that is most similar, if any is similar enough to be meant.
+/// Returns the most similar known name, if one is similar enough.
 fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     let candidates = known
         .iter()
@@ -357,13 +358,14 @@ fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     (similarity > 0.8).then_some(nearest)
 }
 
-/// Warnings about the environment of this process.
+/// Returns warnings about the environment variables of this process.
 pub fn environment_warnings() -> Vec<String> {
     unknown_variables(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
 }
 
-/// A warning for each `CAUSEWAY_` variable that sets nothing. Unlike a file, the environment may hold variables that
-/// somebody else put there (orchestrators do), so they do not stop the server.
+/// Returns a warning for each `CAUSEWAY_` variable that is not a setting.
+///
+/// Unlike unknown settings in a file, they do not stop the server: orchestrators add variables of their own.
 fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
     let known = known_settings();
     let variables = names.filter(|name| name.starts_with(VARIABLE_PREFIX) && !name.starts_with(TEST_PREFIX));
@@ -389,14 +391,15 @@ fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 fn address(name: &str, text: &str) -> anyhow::Result<SocketAddr> {
-    text.parse()
-        .with_context(|| format!("{name} is {text:?}; write an address and a port, such as 127.0.0.1:8080"))
+    text.parse().with_context(|| {
+        format!("{name} is {text:?}; set it to an address and a port, such as 127.0.0.1:8080")
+    })
 }
 
 fn seconds(name: &str, value: f64) -> anyhow::Result<Duration> {
     match Duration::try_from_secs_f64(value) {
         Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => bail!("{name} is {value}; write a number of seconds above zero"),
+        _ => bail!("{name} is {value}; set it to a number of seconds greater than zero"),
     }
 }
 
@@ -407,11 +410,13 @@ fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
         url if url.starts_with("smtp://") || url.starts_with("smtps://") => {
             Delivery::Smtp(SecretString::from(url))
         }
-        _ => bail!("mail.smtp_url is no address of a mail server; write smtps://user:password@host, or off"),
+        _ => bail!(
+            "mail.smtp_url is not the URL of an SMTP server; set it to smtps://user:password@host, or off"
+        ),
     };
     let from = raw.from.parse().map_err(|_| {
         anyhow::anyhow!(
-            "mail.from is {:?}; write Causeway <no-reply@example.org>",
+            "mail.from is {:?}; set it to a sender such as Causeway <no-reply@example.org>",
             raw.from
         )
     })?;
@@ -419,13 +424,14 @@ fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
 }
 
 fn accounts(raw: &RawAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {
-    let named = raw.mail_domains.iter();
-    let mail_domains: Vec<String> = named
+    let mail_domains: Vec<String> = raw
+        .mail_domains
+        .iter()
         .map(|domain| domain.trim().to_lowercase())
         .filter(|domain| !domain.is_empty())
         .collect();
     if !mail_domains.is_empty() && matches!(mail.delivery, Delivery::Off) {
-        bail!("accounts.mail_domains needs mail to confirm addresses; set mail.smtp_url");
+        bail!("accounts.mail_domains requires email to confirm addresses; set mail.smtp_url");
     }
     Ok(AccountSettings {
         sign_up: raw.sign_up,
@@ -435,8 +441,12 @@ fn accounts(raw: &RawAccounts, mail: &MailSettings) -> anyhow::Result<AccountSet
 
 fn networks(raw: &[String]) -> anyhow::Result<Vec<IpNet>> {
     let parse = |text: &String| {
-        parse_network(text)
-            .map_err(|_| anyhow::anyhow!("serve.trusted_proxies holds {text:?}; write 10.0.0.0/8 or ::1"))
+        let invalid = || {
+            format!(
+                "serve.trusted_proxies contains {text:?}; use addresses or networks, such as ::1 or 10.0.0.0/8"
+            )
+        };
+        parse_network(text).map_err(|_| anyhow::anyhow!(invalid()))
     };
     raw.iter()
         .filter(|text| !text.trim().is_empty())
@@ -449,7 +459,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_defaults_are_valid_and_documented() {
+    fn the_defaults_are_valid() {
         let config = Config::load(&Overrides::default()).unwrap();
         assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
         assert_eq!(config.public_url, "http://127.0.0.1:8080");
@@ -458,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_wins_over_the_defaults_and_a_file_may_leave_out_the_rest() {
+    fn flags_override_the_file_and_the_file_overrides_the_defaults() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("own.toml");
         std::fs::write(&file, "listen = \"127.0.0.1:9000\"\n[limits]\nsearch = 7\n").unwrap();
@@ -483,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_setting_in_a_file_is_refused_with_the_nearest_known_one() {
+    fn an_unknown_setting_is_rejected_with_a_suggestion() {
         for (text, expected) in [
             (
                 "[limits]\nserch = 7\n",
@@ -518,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_variables_are_warned_about_and_known_ones_are_not() {
+    fn only_unknown_variables_cause_warnings() {
         let names = [
             "CAUSEWAY_LIMITS__SERCH",
             "CAUSEWAY_LISTEN",
@@ -534,8 +544,8 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_cannot_be_used_is_named() {
-        for (overrides, named) in [
+    fn an_invalid_setting_is_named_in_the_error() {
+        for (overrides, name) in [
             (
                 Overrides {
                     listen: Some("here".to_owned()),
@@ -565,8 +575,8 @@ mod tests {
                 "missing.toml",
             ),
         ] {
-            let fault = Config::load(&overrides).unwrap_err();
-            assert!(format!("{fault:#}").contains(named), "{fault:#}");
+            let error = Config::load(&overrides).unwrap_err();
+            assert!(format!("{error:#}").contains(name), "{error:#}");
         }
     }
 }

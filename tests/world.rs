@@ -6,7 +6,8 @@ use access::accounts::{self, Username};
 use access::keys::{self, KeyText, Kind};
 use causeway::app::App;
 use causeway::config::Config;
-use directory::import::{Summary, irs, nonprofits};
+use directory::check::{Proof, check};
+use directory::import::Summary;
 use platform::db::Db;
 use platform::ids::{AccountId, KeyId};
 use secrecy::SecretString;
@@ -253,4 +254,9 @@ impl PostgresDatabase {
             .unwrap();
         connection.close().await.unwrap();
     }
+}
+
+/// Compares the directory that an app shows with its store.
+pub async fn check_directory(app: &App) -> anyhow::Result<Proof> {
+    check(&app.directory, &app.db, app.config.directory.overlay_limit).await
 }

@@ -6,13 +6,13 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// Nonprofits, best first.
+/// The nonprofits that match a search, best match first.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct SearchBody {
     pub nonprofits: Vec<SearchItem>,
 }
 
-/// A nonprofit that was found. A field that is not known is left out.
+/// A nonprofit in search results. Unknown fields are omitted.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SearchItem {
@@ -23,24 +23,24 @@ pub struct SearchItem {
     pub slug: String,
     #[schema(example = "530196605", nullable = false)]
     pub ein: Option<String>,
-    /// The short description and the beginning of the long one.
+    /// The short description, followed by the beginning of the long one.
     pub description: String,
     #[schema(example = "Washington, DC", nullable = false)]
     pub location: Option<String>,
-    /// Names of its causes.
+    /// The names of its causes.
     pub tags: Vec<String>,
-    /// The public page, where people give.
+    /// The public profile page, where people can donate.
     pub profile_url: String,
     pub logo_hosted_id: String,
     pub logo_url: String,
     pub cover_image_url: String,
     #[schema(nullable = false)]
     pub website_url: Option<String>,
-    /// The typed words that matched, in lower case and in the order typed.
+    /// The words of the search term that matched, in lowercase, in the order typed.
     pub matched_terms: Vec<String>,
 }
 
-/// A nonprofit of a cause. A field that is not known is left out.
+/// A nonprofit of a cause. Unknown fields are omitted.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BrowseItem {
@@ -49,13 +49,13 @@ pub struct BrowseItem {
     pub slug: String,
     #[schema(nullable = false)]
     pub ein: Option<String>,
-    /// The short description and the beginning of the long one.
+    /// The short description, followed by the beginning of the long one.
     pub description: String,
     #[schema(nullable = false)]
     pub location: Option<String>,
-    /// Names of its causes.
+    /// The names of its causes.
     pub tags: Vec<String>,
-    /// The public page, where people give.
+    /// The public profile page, where people can donate.
     pub profile_url: String,
     pub logo_hosted_id: String,
     pub logo_url: String,
@@ -64,7 +64,7 @@ pub struct BrowseItem {
     pub website_url: Option<String>,
 }
 
-/// What is known of one nonprofit.
+/// One nonprofit and its causes.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DetailsBody {
@@ -75,27 +75,27 @@ pub struct DetailsBody {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DetailsData {
     pub nonprofit: NonprofitBody,
-    /// Its causes; empty where none is known.
+    /// Its causes. Empty if none is known.
     pub nonprofit_tags: Vec<TagBody>,
 }
 
-/// A nonprofit. A field that is not known is left out; `descriptionLong` is null then.
+/// A nonprofit. Unknown fields are omitted, except `descriptionLong`, which is null.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NonprofitBody {
     pub id: Uuid,
     #[schema(example = "American Red Cross")]
     pub name: String,
-    /// Its name in addresses. It may change when the nonprofit is renamed; an old one still finds it.
+    /// Its name in URLs. It can change when the nonprofit is renamed; old slugs keep working.
     #[schema(example = "american-red-cross")]
     pub primary_slug: String,
-    /// Nine digits, no dashes.
+    /// Nine digits without a dash.
     #[schema(example = "530196605", pattern = "^[0-9]{9}$", nullable = false)]
     pub ein: Option<String>,
-    /// Can gifts be passed on to it?
+    /// Whether donations can be passed on to it.
     pub is_disbursable: bool,
     pub description: String,
-    // Not left out: the interface has null here. `required` keeps it in the list of fields that are always there.
+    // Null instead of omitted, so it is among the fields that are always present.
     #[schema(required)]
     pub description_long: Option<String>,
     /// City and state.
@@ -107,10 +107,10 @@ pub struct NonprofitBody {
     pub ntee_code_meaning: Option<NteeMeaningBody>,
     pub logo_hosted_id: String,
     pub cover_image_hosted_id: String,
-    /// A picture that loads; a generated monogram where the nonprofit gave none.
+    /// Always a picture: a generated monogram if the nonprofit has no logo.
     pub logo_url: String,
     pub cover_image_url: String,
-    /// The public page, where people give.
+    /// The public profile page, where people can donate.
     pub profile_url: String,
     #[schema(nullable = false)]
     pub website_url: Option<String>,

@@ -15,11 +15,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 const DEFAULT_TAKE: usize = 10;
-const MOST_TAKE: usize = 100;
+const MAX_TAKE: usize = 100;
 
 /// One page of the nonprofits of a cause.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "it describes the answer, which is written by hand")]
+#[expect(
+    dead_code,
+    reason = "it only describes the response, which is written directly"
+)]
 pub struct BrowseBody {
     nonprofits: Vec<BrowseItem>,
     pagination: Pagination,
@@ -31,7 +34,7 @@ pub struct CausesBody<'a> {
     causes: Vec<CauseBody<'a>>,
 }
 
-/// A cause, and how many nonprofits it has.
+/// A cause with its number of nonprofits.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CauseBody<'a> {
@@ -45,7 +48,7 @@ struct CauseBody<'a> {
     nonprofits: u64,
 }
 
-/// The nonprofits of a cause, most prominent first, one page at a time.
+/// Lists the nonprofits of a cause, most prominent first.
 #[utoipa::path(
     get,
     path = "/v0.2/browse/{cause}",
@@ -53,12 +56,12 @@ struct CauseBody<'a> {
     tag = "nonprofits",
     security(("publicKey" = [])),
     params(
-        ("cause" = String, Path, description = "The name of a cause; /v0.2/causes lists them.", example = "animals"),
-        ("take" = Option<u32>, Query, description = "Nonprofits a page: 10 unless given, 100 at the most.", minimum = 1),
-        ("page" = Option<u64>, Query, description = "Counted from 1. Past the last page there are no nonprofits.", minimum = 1),
+        ("cause" = String, Path, description = "The name of a cause. See /v0.2/causes for the list.", example = "animals"),
+        ("take" = Option<u32>, Query, description = "Nonprofits per page: 10 by default, at most 100.", minimum = 1),
+        ("page" = Option<u64>, Query, description = "The page number, starting at 1. Pages after the last one are empty.", minimum = 1),
     ),
     responses(
-        (status = 200, description = "One page.", body = BrowseBody),
+        (status = 200, description = "One page of nonprofits.", body = BrowseBody),
         NotModified,
         PublicKeyProblems,
         CauseNotFound,
@@ -75,7 +78,7 @@ pub async fn browse(
     let cause = causes
         .find(name.trim())
         .ok_or_else(|| Error::unknown_cause(&name))?;
-    let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MOST_TAKE);
+    let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE);
     let page = positive(&query, "page")?.unwrap_or(1);
     let view = app.directory.view();
     if view.snapshot.is_none() {
@@ -96,7 +99,7 @@ pub async fn browse(
     }))
 }
 
-/// All causes, with how many nonprofits each has.
+/// Lists all causes with their numbers of nonprofits.
 #[utoipa::path(
     get,
     path = "/v0.2/causes",

@@ -10,21 +10,21 @@ use crate::http::public_key::{Details, PublicKey};
 use axum::extract::State;
 use axum::response::Response;
 
-/// One nonprofit, named by its slug, its EIN or its ID.
+/// Retrieves a nonprofit by its slug, EIN or ID.
 #[utoipa::path(
     get,
     path = "/v0.2/nonprofit/{identifier}",
     operation_id = "details",
     tag = "nonprofits",
     security(("publicKey" = [])),
-    params(("identifier" = String, Path, description = "The slug, the EIN as nine digits, or the ID (a UUID).", example = "530196605")),
+    params(("identifier" = String, Path, description = "The slug, the EIN as nine digits, or the ID (a UUID) of the nonprofit.", example = "530196605")),
     responses(
         (status = 200, description = "The nonprofit.", body = DetailsBody,
             headers(
-                ("ETag" = String, description = "Changes whenever the directory does; send it back as If-None-Match."),
-                ("RateLimit" = String, description = "Calls left, as in \"details\";r=99;t=60."),
-                ("RateLimit-Policy" = String, description = "The limit, as in \"details\";q=100;w=60."),
-                ("X-Request-Id" = String, description = "Names this request.")
+                ("ETag" = String, description = "Changes whenever the directory changes. Send it as If-None-Match to get 304 if nothing changed."),
+                ("RateLimit" = String, description = "The remaining requests and the seconds until the limit resets, such as \"details\";r=99;t=60."),
+                ("RateLimit-Policy" = String, description = "The limit and its window in seconds, such as \"details\";q=100;w=60."),
+                ("X-Request-Id" = String, description = "The ID of this request, which also appears in the server log.")
             )),
         NotModified,
         PublicKeyProblems,

@@ -1,4 +1,4 @@
-//! The description of the interface, generated from the handlers.
+//! The OpenAPI description of the API, generated from the handlers.
 
 use super::{browse, fundraisers, nonprofits, search};
 use crate::app::App;
@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 #[openapi(
     info(
         title = "Causeway",
-        description = "A directory of nonprofits: look one up, search on every keystroke, browse by cause, raise funds for it.",
+        description = "A directory of nonprofits: look up nonprofits, search on every keystroke, browse by cause, and run fundraisers.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     components(schemas(ProblemBody)),
@@ -29,18 +29,18 @@ struct Keys;
 impl Modify for Keys {
     fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
         let components = openapi.components.get_or_insert_default();
-        let public = ApiKeyValue::with_description("apiKey", "A public key, cwpk_ and 36 characters.");
+        let public =
+            ApiKeyValue::with_description("apiKey", "A public key: cwpk_ followed by 36 characters.");
         components.add_security_scheme("publicKey", SecurityScheme::ApiKey(ApiKey::Query(public)));
         let mut private = Http::new(HttpAuthScheme::Basic);
         private.description = Some(
-            "A public key of the account as the name, a private key of the same account as the password."
-                .to_owned(),
+            "A public key as the username and a private key of the same account as the password.".to_owned(),
         );
         components.add_security_scheme("privateKey", SecurityScheme::Http(private));
     }
 }
 
-/// The routes of the interface, with their description.
+/// Returns the routes of the API and their description.
 pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(nonprofits::details))
@@ -57,7 +57,7 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .split_for_parts()
 }
 
-/// The description of all routes, as committed in `openapi.json`.
+/// Returns the description of all routes, as committed in `openapi.json`.
 pub fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let mut text = described()

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
-/// Declares types that stand for problem responses, each status with the codes of its problems.
+/// Declares types for problem responses: each status with the codes of its problems.
 macro_rules! problems {
     ($($(#[$doc:meta])* $name:ident { $($status:literal: $codes:literal,)* })*) => {
         $(
@@ -30,14 +30,14 @@ problems! {
         "400": "invalid_parameter",
         "401": "missing_key, invalid_key or private_key_exposed",
         "403": "blocked_key",
-        "429": "rate_limited; Retry-After says when to come back",
+        "429": "rate_limited; Retry-After has the seconds to wait",
         "503": "unavailable",
     }
     /// The problems of every endpoint that takes the keys of an account.
     AccountProblems {
         "401": "missing_credentials or invalid_credentials",
         "403": "blocked_key",
-        "429": "rate_limited; Retry-After says when to come back",
+        "429": "rate_limited; Retry-After has the seconds to wait",
     }
     /// A query or path parameter is invalid.
     InvalidParameter {
@@ -45,7 +45,7 @@ problems! {
     }
     /// The problems of a JSON body.
     JsonBodyProblems {
-        "400": "invalid_json, invalid_parameter, or invalid_body with all faults in errors",
+        "400": "invalid_json, invalid_parameter, or invalid_body with the invalid fields in errors",
         "413": "too_large",
         "415": "unsupported_media_type",
     }
@@ -53,15 +53,15 @@ problems! {
     IdempotencyProblems {
         "409": "idempotency_in_progress",
         "422": "idempotency_mismatch",
-        "503": "unavailable; send it again with the same Idempotency-Key, and it is made once",
+        "503": "unavailable; retry with the same Idempotency-Key, and nothing is created twice",
     }
-    /// The store cannot be reached.
+    /// The database cannot be reached.
     Unavailable {
         "503": "unavailable",
     }
-    /// The store cannot be reached; repeating the request is safe.
+    /// The database cannot be reached; retrying the request is safe.
     UnavailableWrite {
-        "503": "unavailable; send it again, and it is written once",
+        "503": "unavailable; retrying is safe",
     }
     /// No nonprofit has this identifier.
     NonprofitNotFound {
@@ -73,7 +73,7 @@ problems! {
     }
     /// The account has no such fundraiser.
     OwnFundraiserNotFound {
-        "404": "fundraiser_not_found, also for one of another account",
+        "404": "fundraiser_not_found, also for fundraisers of other accounts",
     }
     /// No cause has this name.
     CauseNotFound {
@@ -81,7 +81,7 @@ problems! {
     }
     /// There is nothing to search for.
     BlankTerm {
-        "404": "not_found: the term is blank",
+        "404": "not_found: the search term is blank",
     }
 }
 
@@ -91,7 +91,7 @@ pub struct NotModified;
 
 impl IntoResponses for NotModified {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        let description = "Nothing changed since the answer with this ETag.";
+        let description = "The response with this ETag is still current.";
         let response = ResponseBuilder::new().description(description).build();
         [("304".to_owned(), response.into())].into()
     }

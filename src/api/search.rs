@@ -1,4 +1,4 @@
-//! `GET /v0.2/search/{searchTerm}`: nonprofits by what was typed so far.
+//! `GET /v0.2/search/{searchTerm}`: search as you type.
 
 use crate::api::bodies::SearchBody;
 use crate::api::problems::{BlankTerm, NotModified, PublicKeyProblems};
@@ -19,14 +19,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 const DEFAULT_TAKE: usize = 10;
-const MOST_TAKE: usize = 50;
-const LONGEST_TERM: usize = 256;
-/// More than there are.
-const MOST_CAUSES: usize = 200;
+const MAX_TAKE: usize = 50;
+const MAX_TERM_LENGTH: usize = 256;
+/// The maximum number of causes in a query, more than exist.
+const MAX_CAUSES: usize = 200;
 
-/// Nonprofits by what was typed so far: the last word may be unfinished, a word may have a mistake.
+/// Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
 ///
-/// Names, everyday names, acronyms, places ("habitat austin tx"), EINs from five digits on and domains are found.
+/// Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits) and domains.
 #[utoipa::path(
     get,
     path = "/v0.2/search/{searchTerm}",
@@ -34,16 +34,16 @@ const MOST_CAUSES: usize = 200;
     tag = "nonprofits",
     security(("publicKey" = [])),
     params(
-        ("searchTerm" = String, Path, description = "What was typed, at most 256 characters.", example = "red cro"),
-        ("take" = Option<u32>, Query, description = "How many are wanted: 10 unless given, 50 at the most.", minimum = 1),
-        ("causes" = Option<String>, Query, description = "Causes with commas between them; one of them is enough.", example = "animals,wildlife"),
-        ("tags" = Option<String>, Query, description = "The former name of causes; both lists count."),
-        ("state" = Option<String>, Query, description = "Two letters.", example = "OR"),
+        ("searchTerm" = String, Path, description = "The text to search for, at most 256 characters.", example = "red cro"),
+        ("take" = Option<u32>, Query, description = "Number of results: 10 by default, at most 50.", minimum = 1),
+        ("causes" = Option<String>, Query, description = "Comma-separated causes. Results have at least one of them.", example = "animals,wildlife"),
+        ("tags" = Option<String>, Query, description = "The former name of causes. If both are sent, the lists are combined."),
+        ("state" = Option<String>, Query, description = "The two-letter code of a state.", example = "OR"),
         ("city" = Option<String>, Query, description = "The name of a city.", example = "Portland"),
-        ("disbursable" = Option<u8>, Query, description = "1: only those that gifts can be passed on to."),
+        ("disbursable" = Option<u8>, Query, description = "1: only nonprofits that donations can be passed on to."),
     ),
     responses(
-        (status = 200, description = "Nonprofits, best first; none where nothing matches.", body = SearchBody),
+        (status = 200, description = "The matching nonprofits, best match first. Empty if nothing matches.", body = SearchBody),
         NotModified,
         PublicKeyProblems,
         BlankTerm,
@@ -59,9 +59,9 @@ pub async fn search(
     if term.trim().is_empty() {
         return Err(Error::NotFound);
     }
-    if term.len() > LONGEST_TERM && term.chars().count() > LONGEST_TERM {
+    if term.len() > MAX_TERM_LENGTH && term.chars().count() > MAX_TERM_LENGTH {
         return Err(Error::InvalidParameter(
-            "the search term has over 256 characters; shorten it".into(),
+            "The search term is longer than 256 characters. Shorten it.".into(),
         ));
     }
     let view = app.directory.view();
@@ -74,24 +74,25 @@ pub async fn search(
     }))
 }
 
-/// While the snapshot is being built: nonprofits whose name begins with the term, from the store.
+/// Finds nonprofits in the database whose name begins with the term, while the snapshot is being built.
 async fn fallback(app: &App, term: &str, take: usize) -> Result<Response> {
     let words: Arc<[String]> = term.split_whitespace().map(str::to_lowercase).collect();
     let causes = app.directory.causes();
-    let beginning = fold(term, '-');
-    let records = match beginning.is_empty() {
-        true => Vec::new(),
-        false => store::list_by_slug(&app.db, &beginning, take, causes, record::to_vec).await?,
+    let prefix = fold(term, '-');
+    let records = if prefix.is_empty() {
+        Vec::new()
+    } else {
+        store::list_by_slug(&app.db, &prefix, take, causes, record::to_vec).await?
     };
     Ok(cache::json(&IfNoneMatch::default(), None, || {
-        render(records.iter().map(|_| &words), |out, place| {
-            app.nonprofit_json.open_item(out, &record::read(&records[place])?);
+        render(records.iter().map(|_| &words), |out, index| {
+            app.nonprofit_json.open_item(out, &record::read(&records[index])?);
             Some(())
         })
     }))
 }
 
-/// How many are wanted, and of which kind.
+/// The query parameters of a search.
 #[derive(Debug)]
 pub struct SearchParams {
     take: usize,
@@ -107,7 +108,7 @@ impl FromRequestParts<App> for SearchParams {
 }
 
 impl SearchParams {
-    /// Reads the query once. Of a parameter that counts once the first stands.
+    /// Parses the query in one pass. The first value of a repeated parameter is used, except for lists of causes.
     fn read(query: &str) -> Result<SearchParams> {
         let mut causes = Vec::new();
         let (mut take, mut state, mut city, mut disbursable) = (None, None, None, None);
@@ -116,17 +117,17 @@ impl SearchParams {
                 "take" if take.is_none() => take = Some(count(&decode(value), "take")?),
                 "causes" | "tags" => causes.push(decode(value)),
                 "state" | "city" => {
-                    let place = if name == "state" { &mut state } else { &mut city };
+                    let target = if name == "state" { &mut state } else { &mut city };
                     let value = decode(value);
-                    if place.is_none() && !value.trim().is_empty() {
-                        *place = Some(value);
+                    if target.is_none() && !value.trim().is_empty() {
+                        *target = Some(value);
                     }
                 }
                 "disbursable" if disbursable.is_none() => disbursable = Some(decode(value)),
                 "near" => {
-                    let told =
-                        "near is not offered yet: no nonprofit has coordinates here; send state or city";
-                    return Err(Error::InvalidParameter(told.into()));
+                    return Err(Error::InvalidParameter(
+                        "near is not supported yet. Send state or city instead.".into(),
+                    ));
                 }
                 _ => {}
             }
@@ -138,10 +139,10 @@ impl SearchParams {
         match disbursable.as_deref() {
             Some("1" | "true") => filter.require_any([DISBURSABLE.to_owned()]),
             None | Some("" | "0" | "false") => {}
-            Some(_) => return Err(Error::InvalidParameter("disbursable is 1 or 0".into())),
+            Some(_) => return Err(Error::InvalidParameter("disbursable must be 1 or 0.".into())),
         }
         Ok(SearchParams {
-            take: take.unwrap_or(DEFAULT_TAKE).min(MOST_TAKE),
+            take: take.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE),
             filter,
         })
     }
@@ -153,5 +154,5 @@ fn cause_labels<'a>(lists: &'a [Cow<'_, str>]) -> impl Iterator<Item = String> +
         .iter()
         .flat_map(|list| list.split(',').map(cause_label))
         .filter(|label| label != "cause:")
-        .take(MOST_CAUSES)
+        .take(MAX_CAUSES)
 }

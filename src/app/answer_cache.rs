@@ -1,7 +1,7 @@
-//! A cache of what was recently made from the directory: search hits and profile pages.
+//! A cache of recent results of the directory: search hits and profile pages.
 //!
-//! People type the same beginnings and read the same profiles, so a few keys make up much of the traffic. Every entry
-//! belongs to the state of the directory that it was made from and is never returned for another one.
+//! People type the same prefixes and read the same profiles, so a few keys make up much of the traffic. Every entry
+//! belongs to one state of the directory and is never returned for another one.
 
 use axum::body::Bytes;
 use directory::search::HitRef;
@@ -99,7 +99,7 @@ impl<V: Weighted> AnswerCache<V> {
     /// Returns the value of `key` in the state `tag`, from the cache or else from `make`.
     ///
     /// Without a tag nothing is cached, and neither is an error.
-    pub fn get_or_make<E>(
+    pub fn get_or_insert_with<E>(
         &self,
         key: &str,
         tag: Option<&Arc<str>>,
@@ -133,7 +133,7 @@ mod tests {
 
     fn get(cache: &AnswerCache<Bytes>, key: &str, state: Option<u8>, made: &str) -> Bytes {
         let make = || Ok::<_, Infallible>(Bytes::copy_from_slice(made.as_bytes()));
-        let Ok(value) = cache.get_or_make(key, state.map(tag).as_ref(), make);
+        let Ok(value) = cache.get_or_insert_with(key, state.map(tag).as_ref(), make);
         value
     }
 
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn errors_are_not_cached() {
         let cache = AnswerCache::new(1 << 20);
-        let failed = cache.get_or_make("a", Some(&tag(1)), || Err::<Bytes, _>("failed"));
+        let failed = cache.get_or_insert_with("a", Some(&tag(1)), || Err::<Bytes, _>("failed"));
         assert_eq!(failed, Err("failed"));
         assert_eq!(get(&cache, "a", Some(1), "made"), "made");
     }

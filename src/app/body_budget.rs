@@ -1,8 +1,10 @@
-//! The memory that large bodies share. Room is taken as bytes arrive, so a body that only says that it is large holds
-//! nothing, and no account or address can take all of it.
+//! A memory budget that large request bodies share.
 //!
-//! Bodies that each wait for the room of another would wait for ever. So room is given only where all who hold some
-//! could still have all that they may ask for, one after the other.
+//! Memory is reserved as bytes arrive, so a body that only declares a large size reserves nothing, and no account or
+//! network can use up the whole budget.
+//!
+//! Bodies that wait for memory of each other would deadlock. As in the banker's algorithm, memory is only granted if all
+//! bodies that hold some could still reach their maximum size one after the other.
 
 use ipnet::IpNet;
 use platform::ids::AccountId;
@@ -11,118 +13,118 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Room is counted in these. The first is free: every body without a picture fits.
-pub const STEP: usize = 256 * 1024;
-/// Steps of all bodies together: 128 MiB.
-const ROOM: usize = 512;
+/// The bytes of one block, the unit of the budget. The first block of a body is free: bodies without a picture fit in it.
+pub const BLOCK_BYTES: usize = 256 * 1024;
+/// The blocks of all bodies together: 128 MiB.
+const TOTAL_BLOCKS: usize = 512;
 
-/// Whose body it is.
+/// The account and the network that a body is charged to.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {
     pub account: Option<AccountId>,
     pub network: IpNet,
 }
 
-/// The room of a server.
+/// The budget of a server.
 #[derive(Clone, Debug)]
 pub struct BodyBudget(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    most: Shares,
+    limits: Limits,
     holders: Mutex<Vec<Holder>>,
-    entered: AtomicU64,
-    given_back: Notify,
+    next_id: AtomicU64,
+    released: Notify,
 }
 
-/// The steps that may be held at once.
+/// The maximum numbers of blocks that are held at the same time.
 #[derive(Clone, Copy, Debug)]
-struct Shares {
-    all: usize,
+struct Limits {
+    total: usize,
     network: usize,
     account: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Holder {
-    number: u64,
+    id: u64,
     owner: Owner,
     held: usize,
-    /// All that it may ask for.
-    most: usize,
+    /// The blocks of the body at its maximum size.
+    max: usize,
 }
 
-/// The room of one body, given back when it is dropped.
+/// The memory of one body, released when this is dropped.
 #[derive(Debug)]
 pub struct Reservation {
-    room: Arc<Shared>,
-    number: u64,
+    budget: Arc<Shared>,
+    id: u64,
 }
 
 impl BodyBudget {
-    /// Room for bodies of at most `max_body` bytes, each of which fits into the share of one account.
+    /// Creates a budget for bodies of at most `max_body` bytes. The limit of one account is at least one such body.
     pub fn new(max_body: usize) -> BodyBudget {
-        let account = (ROOM / 4).max(steps(max_body));
-        let network = (ROOM / 2).max(account);
+        let account = (TOTAL_BLOCKS / 4).max(blocks(max_body));
+        let network = (TOTAL_BLOCKS / 2).max(account);
         BodyBudget(Arc::new(Shared {
-            most: Shares {
-                all: ROOM.max(network),
+            limits: Limits {
+                total: TOTAL_BLOCKS.max(network),
                 network,
                 account,
             },
             holders: Mutex::default(),
-            entered: AtomicU64::new(0),
-            given_back: Notify::new(),
+            next_id: AtomicU64::new(0),
+            released: Notify::new(),
         }))
     }
 
-    /// Begins a body of at most `longest` bytes. It holds nothing yet.
-    pub fn enter(&self, owner: Owner, longest: usize) -> Reservation {
-        let number = self.0.entered.fetch_add(1, Ordering::Relaxed);
+    /// Creates a reservation, at first empty, for a body of at most `max_length` bytes.
+    pub fn reserve(&self, owner: Owner, max_length: usize) -> Reservation {
+        let id = self.0.next_id.fetch_add(1, Ordering::Relaxed);
         self.0.holders().push(Holder {
-            number,
+            id,
             owner,
             held: 0,
-            most: steps(longest),
+            max: blocks(max_length),
         });
         Reservation {
-            room: Arc::clone(&self.0),
-            number,
+            budget: Arc::clone(&self.0),
+            id,
         }
     }
 }
 
 impl Reservation {
-    /// Takes room until there is enough for so many bytes; waits where there is none.
+    /// Grows the reservation to `length` bytes, and waits until that many are available.
     pub async fn grow_to(&self, length: usize) {
         loop {
-            // Asked for before the look, so that nothing that is given back in between is missed.
-            let given_back = self.room.given_back.notified();
-            if self.room.grow(self.number, steps(length)) {
+            // Created before the attempt, so that a release in between is not missed.
+            let released = self.budget.released.notified();
+            if self.budget.grow(self.id, blocks(length)) {
                 return;
             }
-            given_back.await;
+            released.await;
         }
     }
 
-    /// Says that no more is to come.
+    /// Declares that the body is complete and will not grow.
     pub fn finish(&self) {
         if let Some(holder) = self
-            .room
+            .budget
             .holders()
             .iter_mut()
-            .find(|holder| holder.number == self.number)
+            .find(|holder| holder.id == self.id)
         {
-            holder.most = holder.held;
+            holder.max = holder.held;
         }
-        self.room.given_back.notify_waiters();
+        self.budget.released.notify_waiters();
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.room.holders().retain(|holder| holder.number != self.number);
-        self.room.given_back.notify_waiters();
+        self.budget.holders().retain(|holder| holder.id != self.id);
+        self.budget.released.notify_waiters();
     }
 }
 
@@ -131,61 +133,62 @@ impl Shared {
         self.holders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn grow(&self, number: u64, wanted: usize) -> bool {
+    /// Grows a reservation to `blocks` if that is safe. Returns whether it has as many.
+    fn grow(&self, id: u64, blocks: usize) -> bool {
         let mut holders = self.holders();
-        let Some(place) = holders.iter().position(|holder| holder.number == number) else {
+        let Some(index) = holders.iter().position(|holder| holder.id == id) else {
             return false;
         };
-        let before = holders[place].held;
-        if wanted <= before {
+        let before = holders[index].held;
+        if blocks <= before {
             return true;
         }
-        holders[place].held = wanted;
-        let is_safe = self.most.let_all_finish(&holders);
+        holders[index].held = blocks;
+        let is_safe = self.limits.can_all_finish(&holders);
         if !is_safe {
-            holders[place].held = before;
+            holders[index].held = before;
         }
         is_safe
     }
 }
 
-impl Shares {
-    /// Could all have all that they may ask for, one after the other? Where more is held than may be, nobody could.
-    fn let_all_finish(&self, holders: &[Holder]) -> bool {
-        let mut left: Vec<&Holder> = holders.iter().filter(|holder| holder.held > 0).collect();
-        let mut all = 0;
+impl Limits {
+    /// Returns whether all holders could reach their maximum one after the other. False if a limit is exceeded.
+    fn can_all_finish(&self, holders: &[Holder]) -> bool {
+        let mut unfinished: Vec<&Holder> = holders.iter().filter(|holder| holder.held > 0).collect();
+        let mut total = 0;
         let mut networks: HashMap<IpNet, usize> = HashMap::new();
         let mut accounts: HashMap<Option<AccountId>, usize> = HashMap::new();
-        for holder in &left {
-            all += holder.held;
+        for holder in &unfinished {
+            total += holder.held;
             *networks.entry(holder.owner.network).or_default() += holder.held;
             *accounts.entry(holder.owner.account).or_default() += holder.held;
         }
         loop {
-            let before = left.len();
-            left.retain(|holder| {
+            let before = unfinished.len();
+            unfinished.retain(|holder| {
                 let Owner { account, network } = holder.owner;
-                let missing = holder.most.saturating_sub(holder.held);
-                let fits = all + missing <= self.all
+                let missing = holder.max.saturating_sub(holder.held);
+                let fits = total + missing <= self.total
                     && networks[&network] + missing <= self.network
                     && (account.is_none() || accounts[&account] + missing <= self.account);
                 if fits {
-                    all -= holder.held;
+                    total -= holder.held;
                     networks.entry(network).and_modify(|held| *held -= holder.held);
                     accounts.entry(account).and_modify(|held| *held -= holder.held);
                 }
                 !fits
             });
-            if left.is_empty() || left.len() == before {
-                return left.is_empty();
+            if unfinished.is_empty() || unfinished.len() == before {
+                return unfinished.is_empty();
             }
         }
     }
 }
 
-/// The steps for so many bytes, without the free one.
-fn steps(bytes: usize) -> usize {
-    bytes.div_ceil(STEP).saturating_sub(1)
+/// Returns the number of blocks for `bytes`, without the free one.
+fn blocks(bytes: usize) -> usize {
+    bytes.div_ceil(BLOCK_BYTES).saturating_sub(1)
 }
 
 #[cfg(test)]
@@ -196,7 +199,7 @@ mod tests {
     use proptest::prelude::*;
     use uuid::Uuid;
 
-    const LONGEST: usize = 16 << 20;
+    const MAX_BODY: usize = 16 << 20;
 
     fn owner(account: u128, address: u8) -> Owner {
         Owner {
@@ -205,50 +208,64 @@ mod tests {
         }
     }
 
-    fn has_room(held: &Reservation, length: usize) -> bool {
-        held.grow_to(length).now_or_never().is_some()
+    fn try_grow(reservation: &Reservation, length: usize) -> bool {
+        reservation.grow_to(length).now_or_never().is_some()
     }
 
-    fn total(room: &BodyBudget) -> usize {
-        room.0.holders().iter().map(|holder| holder.held).sum()
+    fn total(budget: &BodyBudget) -> usize {
+        budget.0.holders().iter().map(|holder| holder.held).sum()
     }
 
     #[test]
-    fn a_body_holds_what_came_of_it_and_not_what_it_says() {
-        let room = BodyBudget::new(LONGEST);
-        let stalled: Vec<Reservation> = (0..100).map(|_| room.enter(owner(1, 1), LONGEST)).collect();
-        assert!(stalled.iter().all(|held| has_room(held, STEP)));
-        assert_eq!(total(&room), 0);
-        assert!(stalled[..8].iter().all(|held| has_room(held, 2 * STEP)));
-        assert_eq!(total(&room), 8);
-        let honest: Vec<Reservation> = (2..8)
-            .map(|number| room.enter(owner(number, number as u8), LONGEST))
+    fn a_body_reserves_what_arrived_and_not_what_it_declares() {
+        let budget = BodyBudget::new(MAX_BODY);
+        let stalled: Vec<Reservation> = (0..100).map(|_| budget.reserve(owner(1, 1), MAX_BODY)).collect();
+        assert!(
+            stalled
+                .iter()
+                .all(|reservation| try_grow(reservation, BLOCK_BYTES))
+        );
+        assert_eq!(total(&budget), 0);
+        assert!(
+            stalled[..8]
+                .iter()
+                .all(|reservation| try_grow(reservation, 2 * BLOCK_BYTES))
+        );
+        assert_eq!(total(&budget), 8);
+        let active: Vec<Reservation> = (2..8)
+            .map(|number| budget.reserve(owner(number, number as u8), MAX_BODY))
             .collect();
-        assert!(honest.iter().all(|held| has_room(held, LONGEST)));
+        assert!(active.iter().all(|reservation| try_grow(reservation, MAX_BODY)));
     }
 
     #[test]
-    fn one_account_and_one_address_leave_room_for_others() {
-        let room = BodyBudget::new(LONGEST);
-        let of_account: Vec<Reservation> = (0..8).map(|_| room.enter(owner(1, 1), LONGEST)).collect();
-        let let_in = of_account.iter().filter(|held| has_room(held, LONGEST)).count();
-        assert_eq!(let_in, 2);
+    fn one_account_and_one_address_leave_memory_for_others() {
+        let budget = BodyBudget::new(MAX_BODY);
+        let of_account: Vec<Reservation> = (0..8).map(|_| budget.reserve(owner(1, 1), MAX_BODY)).collect();
+        let granted = of_account
+            .iter()
+            .filter(|reservation| try_grow(reservation, MAX_BODY))
+            .count();
+        assert_eq!(granted, 2);
         let of_address: Vec<Reservation> = (2..10)
-            .map(|number| room.enter(owner(number, 1), LONGEST))
+            .map(|number| budget.reserve(owner(number, 1), MAX_BODY))
             .collect();
-        let let_in = of_address.iter().filter(|held| has_room(held, LONGEST)).count();
-        assert_eq!(let_in, 2);
-        let other = room.enter(owner(20, 2), LONGEST);
-        assert!(has_room(&other, LONGEST));
+        let granted = of_address
+            .iter()
+            .filter(|reservation| try_grow(reservation, MAX_BODY))
+            .count();
+        assert_eq!(granted, 2);
+        let other = budget.reserve(owner(20, 2), MAX_BODY);
+        assert!(try_grow(&other, MAX_BODY));
     }
 
     #[tokio::test]
-    async fn who_finds_no_room_gets_it_when_it_is_given_back() {
-        let room = BodyBudget::new(LONGEST);
-        let [first, second, third] = [(); 3].map(|()| room.enter(owner(1, 1), LONGEST));
-        assert!(has_room(&first, LONGEST) && has_room(&second, LONGEST));
+    async fn a_waiting_body_gets_memory_when_it_is_released() {
+        let budget = BodyBudget::new(MAX_BODY);
+        let [first, second, third] = [(); 3].map(|()| budget.reserve(owner(1, 1), MAX_BODY));
+        assert!(try_grow(&first, MAX_BODY) && try_grow(&second, MAX_BODY));
         let waiting = tokio::spawn(async move {
-            third.grow_to(LONGEST).await;
+            third.grow_to(MAX_BODY).await;
             third
         });
         tokio::task::yield_now().await;
@@ -256,26 +273,26 @@ mod tests {
         drop(first);
         waiting.await.unwrap();
         drop(second);
-        assert_eq!(total(&room), 0);
+        assert_eq!(total(&budget), 0);
     }
 
     proptest! {
         #[test]
-        fn no_more_is_held_than_there_is_and_nobody_waits_for_ever(
-            asked in proptest::collection::vec((0..40_usize, 0..=LONGEST), 0..400),
+        fn the_budget_is_never_exceeded_and_no_body_waits_forever(
+            requests in proptest::collection::vec((0..40_usize, 0..=MAX_BODY), 0..400),
         ) {
-            let room = BodyBudget::new(LONGEST);
+            let budget = BodyBudget::new(MAX_BODY);
             let mut bodies: Vec<Reservation> = (0..40)
-                .map(|number| room.enter(owner(number % 9, (number % 4) as u8), LONGEST))
+                .map(|number| budget.reserve(owner(number % 9, (number % 4) as u8), MAX_BODY))
                 .collect();
-            for (body, length) in asked {
-                has_room(&bodies[body], length);
-                prop_assert!(total(&room) <= ROOM);
+            for (body, length) in requests {
+                try_grow(&bodies[body], length);
+                prop_assert!(total(&budget) <= TOTAL_BLOCKS);
             }
-            // All come to their end, whoever is served first.
+            // All bodies finish, whichever is served first.
             while !bodies.is_empty() {
                 let before = bodies.len();
-                bodies.retain(|body| !has_room(body, LONGEST));
+                bodies.retain(|body| !try_grow(body, MAX_BODY));
                 prop_assert!(bodies.len() < before, "{before} bodies wait for each other");
             }
         }

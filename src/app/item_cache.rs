@@ -1,14 +1,14 @@
-//! Nonprofits as they stand in answers, kept for a while: what neighbouring keystrokes find is mostly the same.
+//! A cache of nonprofits as JSON items of responses: consecutive keystrokes mostly find the same nonprofits.
 //!
-//! A table of fixed size in which every nonprofit has one slot. Others share it, and the last one written stays; since
-//! places count from the most prominent, those that are shown most do not meet.
+//! It is a direct-mapped cache of fixed size: every nonprofit has one slot, and the last one written stays. The snapshot
+//! is sorted by prominence, so the most prominent nonprofits do not share slots.
 
 use std::sync::{Mutex, PoisonError};
 
-/// An item that is longer is written anew each time.
-const LONGEST: usize = 1_024;
+/// The maximum size of a cached item; a longer one is written again each time.
+const MAX_ITEM_BYTES: usize = 1_024;
 
-/// The items that are kept.
+/// A cache of items with a limited size.
 #[derive(Debug)]
 pub struct ItemCache {
     slots: Box<[Mutex<Slot>]>,
@@ -16,43 +16,44 @@ pub struct ItemCache {
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// The snapshot, by the state of the store that it shows, and the place in it.
-    of: (i64, u32),
+    /// The revision of the snapshot and the index of the nonprofit in it.
+    key: (i64, u32),
     bytes: Vec<u8>,
 }
 
 impl ItemCache {
-    /// Keeps items of at most `bytes` in all; 0 keeps none.
+    /// Creates a cache that holds at most `bytes`; with 0 it caches nothing.
     pub fn new(bytes: usize) -> ItemCache {
         ItemCache {
-            slots: (0..bytes / LONGEST).map(|_| Mutex::default()).collect(),
+            slots: (0..bytes / MAX_ITEM_BYTES).map(|_| Mutex::default()).collect(),
         }
     }
 
-    /// Appends the item of the nonprofit at `place` of the snapshot of `revision`: the one kept, or else the one that
-    /// `make` appends. Where there is none, nothing is appended.
+    /// Appends the item of the nonprofit at `index` of the snapshot of `revision`, from the cache or else with `make`.
+    ///
+    /// Returns `None`, and appends nothing, if `make` returns `None`.
     pub fn write(
         &self,
         out: &mut Vec<u8>,
         revision: i64,
-        place: u32,
+        index: u32,
         make: impl FnOnce(&mut Vec<u8>) -> Option<()>,
     ) -> Option<()> {
         if self.slots.is_empty() {
             return make(out);
         }
-        let slot = &self.slots[place as usize % self.slots.len()];
-        // A panic elsewhere leaves the slot without an item at the worst.
+        let slot = &self.slots[index as usize % self.slots.len()];
+        // After a panic the slot is empty or holds a complete item.
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if slot.of == (revision, place) && !slot.bytes.is_empty() {
+        if slot.key == (revision, index) && !slot.bytes.is_empty() {
             out.extend_from_slice(&slot.bytes);
             return Some(());
         }
         let start = out.len();
         make(out)?;
         slot.bytes.clear();
-        if out.len() - start <= LONGEST {
-            slot.of = (revision, place);
+        if out.len() - start <= MAX_ITEM_BYTES {
+            slot.key = (revision, index);
             slot.bytes.extend_from_slice(&out[start..]);
         }
         Some(())
@@ -66,20 +67,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_item_is_its_own_and_what_is_held_stays_within_its_bytes(
-            asked in proptest::collection::vec((0i64..3, 0u32..40, 0usize..1_500), 1..300), bytes in 0usize..20_000
+        fn items_are_never_mixed_up_and_the_cache_stays_within_its_bytes(
+            writes in proptest::collection::vec((0i64..3, 0u32..40, 0usize..1_500), 1..300), bytes in 0usize..20_000
         ) {
-            let items = ItemCache::new(bytes);
-            for (revision, place, length) in asked {
+            let cache = ItemCache::new(bytes);
+            for (revision, index, length) in writes {
                 let mut out = b"[".to_vec();
-                let item = format!("{revision} {place} ");
-                items.write(&mut out, revision, place, |out| {
+                let item = format!("{revision} {index} ");
+                cache.write(&mut out, revision, index, |out| {
                     out.extend_from_slice(item.as_bytes());
                     out.resize(out.len() + length, b'x');
                     Some(())
                 });
                 prop_assert!(out[1..].starts_with(item.as_bytes()));
-                let held: usize = items.slots.iter().map(|slot| slot.lock().unwrap().bytes.len()).sum();
+                let held: usize = cache.slots.iter().map(|slot| slot.lock().unwrap().bytes.len()).sum();
                 prop_assert!(held <= bytes);
             }
         }
@@ -87,28 +88,28 @@ mod tests {
 
     #[test]
     fn an_item_is_made_once_and_again_for_another_snapshot() {
-        let items = ItemCache::new(8 * LONGEST);
-        let ask = |revision, made: &str| {
+        let cache = ItemCache::new(8 * MAX_ITEM_BYTES);
+        let write = |revision, made: &str| {
             let mut out = Vec::new();
-            items.write(&mut out, revision, 3, |out| {
+            cache.write(&mut out, revision, 3, |out| {
                 out.extend_from_slice(made.as_bytes());
                 Some(())
             });
             String::from_utf8(out).unwrap()
         };
-        assert_eq!(ask(1, "first"), "first");
-        assert_eq!(ask(1, "again"), "first");
-        assert_eq!(ask(2, "changed"), "changed");
-        assert_eq!(ask(1, "third"), "third");
+        assert_eq!(write(1, "first"), "first");
+        assert_eq!(write(1, "again"), "first");
+        assert_eq!(write(2, "changed"), "changed");
+        assert_eq!(write(1, "third"), "third");
     }
 
     #[test]
-    fn what_is_not_there_is_not_kept() {
-        let items = ItemCache::new(8 * LONGEST);
+    fn a_missing_item_is_not_cached() {
+        let cache = ItemCache::new(8 * MAX_ITEM_BYTES);
         let mut out = Vec::new();
-        assert_eq!(items.write(&mut out, 1, 3, |_| None), None);
+        assert_eq!(cache.write(&mut out, 1, 3, |_| None), None);
         assert!(out.is_empty());
-        items.write(&mut out, 1, 3, |out| {
+        cache.write(&mut out, 1, 3, |out| {
             out.push(b'a');
             Some(())
         });

@@ -1,25 +1,27 @@
-//! Writing JSON by hand, where an answer is made for every keystroke.
+//! Writes JSON directly into a buffer, for responses to every keystroke.
 
 /// Appends a string with its quotes.
 pub fn string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
-    match is_plain(text) {
-        true => out.extend_from_slice(text.as_bytes()),
-        false => escaped(out, text),
+    if is_plain(text) {
+        out.extend_from_slice(text.as_bytes());
+    } else {
+        escape(out, text);
     }
     out.push(b'"');
 }
 
-/// Does it stand for itself between quotes? Nearly every text does, and this looks at all of it without a branch.
+/// Returns whether the text needs no escaping. Hardly any text needs it, and this checks all bytes
+/// without a branch.
 fn is_plain(text: &str) -> bool {
-    !text.bytes().fold(false, |odd, byte| odd | needs_escape(byte))
+    !text.bytes().fold(false, |found, byte| found | needs_escape(byte))
 }
 
 fn needs_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-fn escaped(out: &mut Vec<u8>, text: &str) {
+fn escape(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     while let Some(at) = rest.iter().position(|byte| needs_escape(*byte)) {
         out.extend_from_slice(&rest[..at]);
@@ -33,11 +35,11 @@ fn escaped(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(rest);
 }
 
-/// Appends an array, each element written by `write`.
+/// Appends an array; `write` writes each element.
 pub fn list<T>(out: &mut Vec<u8>, items: impl IntoIterator<Item = T>, write: impl Fn(&mut Vec<u8>, T)) {
     out.push(b'[');
-    for (place, item) in items.into_iter().enumerate() {
-        if place > 0 {
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
             out.push(b',');
         }
         write(out, item);
@@ -52,7 +54,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(texts in proptest::collection::vec(any::<String>(), 0..4)) {
+        fn written_strings_are_read_back(texts in proptest::collection::vec(any::<String>(), 0..4)) {
             let mut out = Vec::new();
             list(&mut out, &texts, |out, text| string(out, text));
             prop_assert_eq!(serde_json::from_slice::<Vec<String>>(&out).unwrap(), texts);

@@ -21,7 +21,7 @@ pub struct Metrics {
     pub nonprofits: Gauge,
     pub revision: Gauge,
     pub overlay: Gauge,
-    /// Shows guessing, and that it costs the same whether there is an account or not.
+    /// Counts password checks, which shows guessing.
     pub password_hashes: Counter,
 }
 
@@ -38,7 +38,10 @@ impl Metrics {
             recorder.register_gauge(&Key::from_static_name(name), &METADATA)
         };
         let nonprofits = describe("causeway_nonprofits", "Nonprofits in the directory snapshot.");
-        let revision = describe("causeway_directory_revision", "The import whose state is shown.");
+        let revision = describe(
+            "causeway_directory_revision",
+            "Revision of the directory that is shown.",
+        );
         let overlay = describe(
             "causeway_overlay_nonprofits",
             "Nonprofits changed since the snapshot was built.",
@@ -47,7 +50,7 @@ impl Metrics {
         recorder.describe_counter(
             KeyName::from_const_str(hashes),
             None,
-            "Passwords that were hashed to be stored or compared.".into(),
+            "Passwords hashed to be stored or checked.".into(),
         );
         let password_hashes = recorder.register_counter(&Key::from_static_name(hashes), &METADATA);
         recorder.describe_counter(
@@ -58,7 +61,7 @@ impl Metrics {
         recorder.describe_histogram(
             KeyName::from_const_str("causeway_request_seconds"),
             Some(Unit::Seconds),
-            "Time to answer by route.".into(),
+            "Response time by route.".into(),
         );
         let handle = recorder.handle();
         Ok(Metrics {
@@ -104,7 +107,7 @@ impl Metrics {
         handles.insert((route.to_owned(), status), (counter, histogram));
     }
 
-    /// The text that Prometheus scrapes.
+    /// Returns the text that Prometheus scrapes.
     pub fn render(&self) -> String {
         self.handle.render()
     }

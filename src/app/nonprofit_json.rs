@@ -1,7 +1,7 @@
-//! A nonprofit on the wire: alone, and as one of many in a search answer or on a browse page.
+//! Writes nonprofits as JSON: on their own, and as items of search and browse responses.
 //!
-//! Ten of them are written for every keystroke, so they are written straight into the answer. The types of `api::bodies`
-//! say the same for the description of the interface, and a test holds the two together.
+//! Every keystroke writes ten of them, so they are written directly into the response body. The types of `api::bodies`
+//! describe the same JSON for the OpenAPI description, and a test checks that the two agree.
 
 use crate::app::json;
 use crate::app::urls::Urls;
@@ -12,31 +12,31 @@ use platform::hosted::is_hosted_id;
 use platform::text::excerpt;
 use uuid::Uuid;
 
-/// Characters of a description.
-const LONGEST_DESCRIPTION: usize = 249;
+/// The maximum length of the description of an item, in characters.
+const MAX_DESCRIPTION_LENGTH: usize = 249;
 
 /// Writes nonprofits as JSON.
 #[derive(Debug)]
 pub struct NonprofitJson {
     causes: &'static Causes,
-    /// The public address of this server, as it stands between quotes.
-    public: Vec<u8>,
-    /// Each cause as an element of `nonprofitTags`, in the order of the list.
+    /// The public URL of this server, escaped for a JSON string.
+    public_url: Vec<u8>,
+    /// Each cause as an element of `nonprofitTags`, in the order of the list of causes.
     tags: Vec<Vec<u8>>,
 }
 
 impl NonprofitJson {
     pub fn new(causes: &'static Causes, urls: &Urls) -> NonprofitJson {
-        let mut public = Vec::new();
-        json::string(&mut public, urls.public());
+        let mut public_url = Vec::new();
+        json::string(&mut public_url, urls.public());
         NonprofitJson {
             causes,
-            public: public[1..public.len() - 1].to_vec(),
+            public_url: public_url[1..public_url.len() - 1].to_vec(),
             tags: causes.list().iter().map(|cause| tag(cause, urls)).collect(),
         }
     }
 
-    /// Appends the answer of the details route.
+    /// Appends the response body of the details route.
     pub fn details(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
         out.extend_from_slice(br#"{"data":{"nonprofit":"#);
         self.nonprofit(out, nonprofit);
@@ -45,7 +45,7 @@ impl NonprofitJson {
         out.extend_from_slice(b"}}");
     }
 
-    /// Appends a nonprofit with all that is known of it.
+    /// Appends a nonprofit with all of its fields.
     pub fn nonprofit(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
         let id = &mut Uuid::encode_buffer();
         let id = nonprofit.id.0.hyphenated().encode_lower(id);
@@ -54,9 +54,10 @@ impl NonprofitJson {
         field(out, r#","name":"#, nonprofit.name);
         field(out, r#","primarySlug":"#, nonprofit.slug);
         ein(out, nonprofit);
-        out.extend_from_slice(match nonprofit.is_disbursable() {
-            true => br#","isDisbursable":true"#,
-            false => br#","isDisbursable":false"#,
+        out.extend_from_slice(if nonprofit.is_disbursable() {
+            br#","isDisbursable":true"#
+        } else {
+            br#","isDisbursable":false"#
         });
         field(out, r#","description":"#, &nonprofit.description(&location));
         match nonprofit.description_long {
@@ -79,8 +80,8 @@ impl NonprofitJson {
         let cover = Picture::new("cover-", id, nonprofit.cover);
         logo.hosted_id(out, r#","logoHostedId":""#);
         cover.hosted_id(out, r#","coverImageHostedId":""#);
-        self.address(out, r#","logoUrl":""#, &logo);
-        self.address(out, r#","coverImageUrl":""#, &cover);
+        self.picture_url(out, r#","logoUrl":""#, &logo);
+        self.picture_url(out, r#","coverImageUrl":""#, &cover);
         self.profile(out, nonprofit);
         if let Some(website) = nonprofit.website_url {
             field(out, r#","websiteUrl":"#, website);
@@ -88,26 +89,26 @@ impl NonprofitJson {
         out.push(b'}');
     }
 
-    /// Appends causes, in full.
+    /// Appends causes with all of their fields.
     pub fn tags(&self, out: &mut Vec<u8>, causes: CauseSet) {
         let tags = causes.positions().filter_map(|position| self.tags.get(position));
         json::list(out, tags, |out, tag| out.extend_from_slice(tag));
     }
 
-    /// Appends a nonprofit as one of many.
+    /// Appends a nonprofit as an item of a list.
     pub fn item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
         self.open_item(out, nonprofit);
         out.push(b'}');
     }
 
-    /// Appends what [`NonprofitJson::open_item`] leaves open: the words that matched where it was searched for.
+    /// Completes an item of [`NonprofitJson::open_item`] with the words that matched the search.
     pub fn close_item(out: &mut Vec<u8>, matched: &[String]) {
         out.extend_from_slice(br#","matchedTerms":"#);
         json::list(out, matched, |out, word| json::string(out, word));
         out.push(b'}');
     }
 
-    /// Appends a nonprofit as one of many, but for its end.
+    /// Appends a nonprofit as an item of a list, without the closing brace.
     pub fn open_item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
         let id = &mut Uuid::encode_buffer();
         let id = nonprofit.id.0.hyphenated().encode_lower(id);
@@ -117,7 +118,7 @@ impl NonprofitJson {
         field(out, r#","slug":"#, nonprofit.slug);
         ein(out, nonprofit);
         let description = nonprofit.description(&location);
-        let description = excerpt(&description, nonprofit.description_long, LONGEST_DESCRIPTION);
+        let description = excerpt(&description, nonprofit.description_long, MAX_DESCRIPTION_LENGTH);
         field(out, r#","description":"#, &description);
         if !location.is_empty() {
             field(out, r#","location":"#, &location);
@@ -128,9 +129,9 @@ impl NonprofitJson {
         self.profile(out, nonprofit);
         let logo = Picture::new("logo-", id, nonprofit.logo);
         logo.hosted_id(out, r#","logoHostedId":""#);
-        self.address(out, r#","logoUrl":""#, &logo);
+        self.picture_url(out, r#","logoUrl":""#, &logo);
         let cover = Picture::new("cover-", id, nonprofit.cover);
-        self.address(out, r#","coverImageUrl":""#, &cover);
+        self.picture_url(out, r#","coverImageUrl":""#, &cover);
         if let Some(website) = nonprofit.website_url {
             field(out, r#","websiteUrl":"#, website);
         }
@@ -138,29 +139,29 @@ impl NonprofitJson {
 
     fn profile(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
         out.extend_from_slice(br#","profileUrl":""#);
-        out.extend_from_slice(&self.public);
+        out.extend_from_slice(&self.public_url);
         out.push(b'/');
-        // A slug is letters, digits and dashes.
+        // A slug has only letters, digits and dashes, so it needs no escaping.
         out.extend_from_slice(nonprofit.slug.as_bytes());
         out.push(b'"');
     }
 
-    /// `name` ends with the first quote.
-    fn address(&self, out: &mut Vec<u8>, name: &str, picture: &Picture<'_>) {
-        if let Some(address) = picture.elsewhere {
-            return field(out, &name[..name.len() - 1], address);
+    /// Appends the URL of a picture. `name` ends with the opening quote of the value.
+    fn picture_url(&self, out: &mut Vec<u8>, name: &str, picture: &Picture<'_>) {
+        if let Some(url) = picture.external_url {
+            return field(out, &name[..name.len() - 1], url);
         }
         out.extend_from_slice(name.as_bytes());
-        out.extend_from_slice(&self.public);
+        out.extend_from_slice(&self.public_url);
         picture.hosted_id(out, "/media/");
     }
 }
 
-/// A picture of a nonprofit: its own, here or elsewhere, or the one that is drawn for it.
+/// A picture of a nonprofit: its own, hosted here or elsewhere, or a generated one.
 struct Picture<'a> {
-    /// The two halves of the hosted id.
+    /// The two halves of the hosted ID.
     hosted: [&'a str; 2],
-    elsewhere: Option<&'a str>,
+    external_url: Option<&'a str>,
 }
 
 impl<'a> Picture<'a> {
@@ -168,11 +169,11 @@ impl<'a> Picture<'a> {
         match own {
             Some(own) if is_hosted_id(own) => Picture {
                 hosted: [own, ""],
-                elsewhere: None,
+                external_url: None,
             },
-            elsewhere => Picture {
+            external_url => Picture {
                 hosted: [kind, id],
-                elsewhere,
+                external_url,
             },
         }
     }
@@ -184,7 +185,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// Appends a name with what stands before it, and a text.
+/// Appends the punctuation and name of a field as given, and its value as a string.
 fn field(out: &mut Vec<u8>, name: &str, text: &str) {
     out.extend_from_slice(name.as_bytes());
     json::string(out, text);

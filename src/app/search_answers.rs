@@ -39,7 +39,7 @@ impl SearchAnswers {
     ) -> Vec<u8> {
         let key = filter.cache_key(view, term, take);
         let find = || Ok::<_, Infallible>(filter.with_groups(|groups| view.find_hits(term, take, groups)));
-        let Ok(hits) = self.hits.get_or_make(&key, view.tag.as_ref(), find);
+        let Ok(hits) = self.hits.get_or_insert_with(&key, view.tag.as_ref(), find);
         let revision = view
             .snapshot
             .as_ref()

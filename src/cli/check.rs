@@ -10,7 +10,7 @@ use serde_json::json;
 
 pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
     let integrity = app.db.check_integrity().await;
-    let journal = match giving::check::prove(&app.db).await {
+    let journal = match giving::check::check(&app.db).await {
         Ok(journal) => journal,
         // A file that cannot be read says more of itself than the reader does.
         Err(fault) => return Err(integrity.err().unwrap_or_else(|| fault.into())),
@@ -22,7 +22,7 @@ pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
         .differences
         .extend(giving::check::list_lost_covers(&app.db).await?);
     let differences: Vec<&String> = journal
-        .faults
+        .errors
         .iter()
         .chain(&proof.differences)
         .chain(&pictures.differences)
@@ -41,11 +41,11 @@ pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
             proof.nonprofits, pictures.pictures, journal.entries, journal.fundraisers
         )
     })?;
-    if let [first, ..] = journal.faults.as_slice() {
+    if let [first, ..] = journal.errors.as_slice() {
         bail!(
             "the journal is damaged in {} places, first: {first}; \
              stop writing to it, and put it back from a backup",
-            journal.faults.len()
+            journal.errors.len()
         );
     }
     integrity?;

@@ -5,8 +5,8 @@ use crate::app::App;
 use crate::cli::stdout::Stdout;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use giving::donations::import::{Imported, import};
-use giving::donations::{Gift, Label, OPERATOR, Recorded, Refund, find_recipient};
+use giving::donations::import::{ImportReport, import};
+use giving::donations::{Label, NewDonation, OPERATOR, RecordedEntry, Refund, find_recipient};
 use giving::export::{Format, export};
 use platform::money::Cents;
 use serde_json::json;
@@ -104,7 +104,7 @@ impl Donation {
             Donation::Record(told) => {
                 let fundraiser = told.fundraiser.as_deref();
                 let to = find_recipient(&app.db, &app.directory, &told.nonprofit, fundraiser).await?;
-                let gift = Gift {
+                let gift = NewDonation {
                     source: told.source,
                     external_id: told.external_id,
                     to,
@@ -141,7 +141,7 @@ impl Donation {
     }
 }
 
-fn say(output: Output, recorded: &Recorded, what: &str) -> anyhow::Result<()> {
+fn say(output: Output, recorded: &RecordedEntry, what: &str) -> anyhow::Result<()> {
     let value = json!({
         "entry": recorded.sequence,
         "amount": recorded.amount.get(),
@@ -170,8 +170,8 @@ fn say(output: Output, recorded: &Recorded, what: &str) -> anyhow::Result<()> {
     })
 }
 
-fn say_import(output: Output, imported: &Imported) -> anyhow::Result<()> {
-    for fault in &imported.faults {
+fn say_import(output: Output, imported: &ImportReport) -> anyhow::Result<()> {
+    for fault in &imported.errors {
         let _ = writeln!(stderr(), "{fault}");
     }
     output.say(imported, || {
@@ -180,7 +180,7 @@ fn say_import(output: Output, imported: &Imported) -> anyhow::Result<()> {
             imported.lines, imported.new, imported.known, imported.seconds
         )
     })?;
-    match imported.faults.len() {
+    match imported.errors.len() {
         0 => Ok(()),
         count if imported.new + imported.known == 0 => {
             bail!("{count} lines are wrong and nothing was recorded; correct them and import the file again")

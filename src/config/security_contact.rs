@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// The URL to report a vulnerability to; empty if the operator named none.
+/// The URL for vulnerability reports; empty if the operator set none.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct SecurityContact(String);
@@ -17,8 +17,8 @@ impl SecurityContact {
 impl TryFrom<String> for SecurityContact {
     type Error = String;
 
-    fn try_from(written: String) -> Result<SecurityContact, String> {
-        let contact = written.trim();
+    fn try_from(text: String) -> Result<SecurityContact, String> {
+        let contact = text.trim();
         let is_url = ["mailto:", "https://", "tel:"]
             .iter()
             .any(|scheme| contact.starts_with(scheme));
@@ -26,7 +26,7 @@ impl TryFrom<String> for SecurityContact {
             Ok(SecurityContact(contact.to_owned()))
         } else {
             Err(format!(
-                "security_contact is {contact:?}; write an address such as mailto:security@example.org"
+                "security_contact is {contact:?}; set it to a URL such as mailto:security@example.org"
             ))
         }
     }

@@ -1,7 +1,9 @@
-//! A JSON body, read so that a bad one is told in our own words.
+//! The extractor of JSON request bodies.
+//!
+//! Invalid bodies are rejected with our own problem responses, and large ones reserve memory from the shared budget.
 
 use crate::app::App;
-use crate::app::body_budget::{Owner, Reservation, STEP};
+use crate::app::body_budget::{BLOCK_BYTES, Owner, Reservation};
 use crate::http::client::Client;
 use crate::http::error::Error;
 use axum::body::Body;
@@ -13,18 +15,19 @@ use platform::field_error::FieldError;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-/// Each value takes many times its bytes in memory, so they are counted before they are read. A description may
-/// have as many commas as characters.
-const MOST_VALUES: usize = 50_000;
+/// The maximum number of values in a body, estimated by its commas before it is parsed.
+///
+/// A parsed value takes many times its bytes in memory. A long description may contain many commas.
+const MAX_VALUES: usize = 50_000;
 
-/// The object that a body holds.
+/// A request body that is a JSON object.
 #[derive(Debug)]
 pub struct JsonBody {
     pub fields: Map<String, Value>,
-    /// SHA-256 of the body as it was sent.
+    /// The SHA-256 of the body as it was sent.
     pub hash: [u8; 32],
-    /// Given back with the body.
-    pub room: Option<Reservation>,
+    /// The memory of the body, released when the body is dropped.
+    pub reservation: Option<Reservation>,
 }
 
 impl FromRequest<App> for JsonBody {
@@ -34,20 +37,20 @@ impl FromRequest<App> for JsonBody {
         if !is_json(request.headers()) {
             return Err(Error::UnsupportedMediaType);
         }
-        let most = app.config.max_body;
-        let longest = declared_length(request.headers()).unwrap_or(most).min(most);
-        let room = app.body_budget.enter(owner(&request), longest);
-        let bytes = read(request.into_body(), longest, most, &room).await?;
-        room.finish();
+        let max = app.config.max_body;
+        let declared = declared_length(request.headers()).unwrap_or(max).min(max);
+        let reservation = app.body_budget.reserve(owner(&request), declared);
+        let bytes = read(request.into_body(), declared, max, &reservation).await?;
+        reservation.finish();
         let body = JsonBody::parse(&bytes)?;
         Ok(JsonBody {
-            room: Some(room),
+            reservation: Some(reservation),
             ..body
         })
     }
 }
 
-/// Whose body it is: of the account that the credentials before it named, and of its address.
+/// Returns the account that the credentials named, if any, and the network of the client.
 fn owner(request: &Request) -> Owner {
     Owner {
         account: request.extensions().get().copied(),
@@ -59,20 +62,21 @@ fn declared_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// All bytes of a body that is `longest` by its own word and may have `most`.
-async fn read(body: Body, longest: usize, most: usize, room: &Reservation) -> Result<Vec<u8>, Error> {
+/// Reads a body of `declared` bytes, and at most `max`.
+async fn read(body: Body, declared: usize, max: usize, reservation: &Reservation) -> Result<Vec<u8>, Error> {
     let mut parts = body.into_data_stream();
     let mut bytes = Vec::new();
     while let Some(part) = parts.next().await {
-        let part = part.map_err(|_| Error::InvalidJson("it stops half way".to_owned()))?;
+        let part = part.map_err(|_| Error::InvalidJson("it ends too early".to_owned()))?;
         let length = bytes.len() + part.len();
-        if length > most {
-            return Err(Error::TooLarge(most));
+        if length > max {
+            return Err(Error::TooLarge(max));
         }
-        room.grow_to(length).await;
-        if length > STEP {
-            // Addresses only: the system gives memory for what is written. Growing later would copy all there is.
-            bytes.reserve_exact(longest.max(length) - bytes.len());
+        reservation.grow_to(length).await;
+        if length > BLOCK_BYTES {
+            // Reserves address space once, so that the buffer is not copied as it grows. The system provides memory
+            // only for the bytes that are written.
+            bytes.reserve_exact(declared.max(length) - bytes.len());
         }
         bytes.extend_from_slice(&part);
     }
@@ -81,28 +85,28 @@ async fn read(body: Body, longest: usize, most: usize, room: &Reservation) -> Re
 
 impl JsonBody {
     fn parse(bytes: &[u8]) -> Result<JsonBody, Error> {
-        if memchr::memchr_iter(b',', bytes).count() > MOST_VALUES {
-            return Err(Error::InvalidJson("it holds too many values".to_owned()));
+        if memchr::memchr_iter(b',', bytes).count() > MAX_VALUES {
+            return Err(Error::InvalidJson("it has too many values".to_owned()));
         }
         match serde_json::from_slice(bytes) {
             Ok(Value::Object(fields)) => Ok(JsonBody {
                 fields,
                 hash: Sha256::digest(bytes).into(),
-                room: None,
+                reservation: None,
             }),
             Ok(_) => Err(Error::InvalidBody(vec![FieldError::new(
                 "body",
                 "send one JSON object",
             )])),
-            Err(fault) => Err(Error::InvalidJson(fault.to_string())),
+            Err(error) => Err(Error::InvalidJson(error.to_string())),
         }
     }
 }
 
-/// `application/json`, with parameters or without, and what is built on it (RFC 6839).
+/// Returns whether the media type is `application/json`, or ends with `+json` (RFC 6839).
 fn is_json(headers: &HeaderMap) -> bool {
-    let named = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = named.and_then(|value| value.split(';').next());
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next());
     essence.is_some_and(|essence| {
         let essence = essence.trim().to_ascii_lowercase();
         essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
@@ -115,7 +119,7 @@ mod tests {
     use axum::http::HeaderValue;
 
     #[test]
-    fn json_is_told_by_its_media_type() {
+    fn json_is_recognized_by_its_media_type() {
         for (value, json) in [
             ("application/json", true),
             ("Application/JSON; charset=utf-8", true),
@@ -132,10 +136,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_told_from_what_is_no_json() {
+    fn a_body_that_is_not_an_object_and_one_that_is_not_json_get_different_errors() {
         assert!(matches!(
             JsonBody::parse(b"[]"),
-            Err(Error::InvalidBody(faults)) if faults[0].field == "body"
+            Err(Error::InvalidBody(errors)) if errors[0].field == "body"
         ));
         let deep = [b"[".repeat(10_000), b"]".repeat(10_000)].concat();
         for bad in [&b"{"[..], b"", b"{\"a\":NaN}", b"{\"a\":1e999}", b"\xff", &deep] {
@@ -144,11 +148,11 @@ mod tests {
     }
 
     #[test]
-    fn a_million_values_are_refused_before_they_are_read() {
+    fn a_body_with_a_million_values_is_rejected() {
         let many = format!("{{\"forNonprofits\":[{}0]}}", "0,".repeat(1_000_000));
         assert!(matches!(
             JsonBody::parse(many.as_bytes()),
-            Err(Error::InvalidJson(told)) if told.contains("too many values")
+            Err(Error::InvalidJson(detail)) if detail.contains("too many values")
         ));
         let commas = format!("{{\"description\":\"{}\"}}", ",".repeat(20_000));
         assert!(JsonBody::parse(commas.as_bytes()).is_ok());

@@ -1,5 +1,6 @@
-//! Answers that may be kept: one tag for each state of the directory, since the answer to an address is made from
-//! that state alone.
+//! Conditional requests: JSON responses with an entity tag, and 304 for clients that have the current version.
+//!
+//! A response made from the directory alone has the tag of the state of the directory.
 
 use axum::extract::FromRequestParts;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
@@ -9,10 +10,10 @@ use axum::response::{IntoResponse, Response};
 use std::convert::Infallible;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
-// Private: the address holds a key. The tag makes asking again cheap.
+// Private, because the URL contains a key. With the entity tag, checking for changes is cheap.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// The tags of answers that the caller has already: `If-None-Match`.
+/// The `If-None-Match` header: the entity tags of the responses that the client has.
 #[derive(Debug, Default)]
 pub struct IfNoneMatch(Vec<HeaderValue>);
 
@@ -27,7 +28,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
 }
 
 impl IfNoneMatch {
-    /// Is the tag among them? Compared weakly, as RFC 9110 asks for.
+    /// Returns whether `tag` is one of the tags, in the weak comparison of RFC 9110.
     pub fn matches(&self, tag: &HeaderValue) -> bool {
         let opaque = |tag: &[u8]| tag.strip_prefix(b"W/").unwrap_or(tag).to_vec();
         self.0.iter().any(|field| {
@@ -35,12 +36,12 @@ impl IfNoneMatch {
                 .as_bytes()
                 .split(|byte| *byte == b',')
                 .map(<[u8]>::trim_ascii)
-                .any(|known| known == b"*" || opaque(known) == opaque(tag.as_bytes()))
+                .any(|listed| listed == b"*" || opaque(listed) == opaque(tag.as_bytes()))
         })
     }
 }
 
-/// JSON that stands as long as `tag` does; 304 where the caller has it already.
+/// Returns a JSON response with the entity tag `tag`, or 304 if the client has it.
 pub fn json<B: IntoResponse>(
     if_none_match: &IfNoneMatch,
     tag: Option<&str>,
@@ -63,17 +64,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_is_known_alone_in_a_list_weakly_or_by_a_star() {
+    fn a_tag_matches_alone_in_a_list_weakly_and_by_a_star() {
         let tag = HeaderValue::from_static("\"7-1\"");
-        for (field, known) in [
+        for (field, expected) in [
             ("\"7-1\"", true),
             ("\"6-1\", \"7-1\"", true),
             ("W/\"7-1\"", true),
             ("*", true),
             ("\"7-2\"", false),
         ] {
-            let fields = IfNoneMatch(vec![HeaderValue::from_static(field)]);
-            assert_eq!(fields.matches(&tag), known, "{field}");
+            let if_none_match = IfNoneMatch(vec![HeaderValue::from_static(field)]);
+            assert_eq!(if_none_match.matches(&tag), expected, "{field}");
         }
     }
 }

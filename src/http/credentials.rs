@@ -1,10 +1,10 @@
-//! Who asks for what only an account may do: HTTP Basic authentication (RFC 7617) with a public key as the name and
-//! a private key of the same account as the password.
+//! The extractor of account credentials: HTTP Basic authentication (RFC 7617) with a public key as the username and a
+//! private key of the same account as the password.
 //!
-//! Every other pair is refused in the same words, so an answer tells nothing about which half was wrong. Both halves
-//! are looked up in any case, and a private key by its SHA-256: no comparison ends early on a secret.
+//! All invalid pairs get the same error, so a response does not reveal which half was wrong. Both halves are always
+//! looked up, and a private key by its SHA-256, so no comparison of a secret ends early.
 
-use super::public_key::{self, Counted, admit, refuse_private};
+use super::public_key::{self, RateLimitClass, check_limit, reject_private_keys};
 use crate::app::App;
 use crate::http::error::Error;
 use crate::http::request_record::RequestRecord;
@@ -22,13 +22,14 @@ use std::sync::Arc;
 
 const SCHEME: &[u8] = b"basic";
 
-/// Two keys with a colon between them, and the length of that in base64.
-const PAIR: usize = 2 * KeyText::LENGTH + 1;
-const ENCODED: usize = PAIR.div_ceil(3) * 4;
+/// The length of two keys with a colon between them.
+const PAIR_LENGTH: usize = 2 * KeyText::LENGTH + 1;
+/// The length of a pair in base64.
+const ENCODED_LENGTH: usize = PAIR_LENGTH.div_ceil(3) * 4;
 
-/// The two keys of one account that a privileged call of a class was made with.
+/// The public and private key of one account that authenticated a request of a class.
 ///
-/// Creating is counted for the account, all else for the public key.
+/// Create requests count against the limit of the account, all others against that of the public key.
 #[derive(Debug)]
 pub struct Credentials<C> {
     pub account: AccountId,
@@ -39,24 +40,25 @@ pub struct Credentials<C> {
 }
 
 impl<C> Credentials<C> {
-    /// Counts the call as one that creates, too.
+    /// Counts the request against the create limit too.
     pub fn count_as_create(&self, app: &App) -> Result<(), Error> {
         let per_minute = self.creates_per_minute;
-        let verdict = public_key::judge(app, Class::Create, self.account.0, per_minute, Visitor::UNKNOWN);
-        public_key::admitted(Class::Create, per_minute, verdict)
+        let verdict =
+            public_key::count_call(app, Class::Create, self.account.0, per_minute, Visitor::UNKNOWN);
+        public_key::to_result(Class::Create, per_minute, verdict)
     }
 }
 
-impl<C: Counted> FromRequestParts<App> for Credentials<C> {
+impl<C: RateLimitClass> FromRequestParts<App> for Credentials<C> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        refuse_private(app, parts.uri.query().unwrap_or_default()).await?;
+        reject_private_keys(app, parts.uri.query().unwrap_or_default()).await?;
         let sent = pair(&parts.headers)?;
-        let (name, password) = sent.keys().ok_or(Error::InvalidCredentials)?;
-        let public = app.keys.find(name).await?;
+        let (username, password) = sent.keys().ok_or(Error::InvalidCredentials)?;
+        let public = app.keys.find(username).await?;
         let private = app.keys.find(password).await?;
-        let (public, private) = judge(public, private, app.clock.millis())?;
+        let (public, private) = check_pair(public, private, app.clock.millis())?;
         let record = parts.extensions.get::<Arc<RequestRecord>>();
         record.inspect(|record| {
             _ = record.key.set(public.id);
@@ -65,13 +67,14 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
         let own = private.limits[Class::Create as usize].or(public.limits[Class::Create as usize]);
         let creates_per_minute = own.unwrap_or_else(|| app.config.limits.of_class(Class::Create));
         let class = C::CLASS;
-        let (counted, per_minute) = match class {
+        let (counted_id, per_minute) = match class {
             Class::Create => (public.account.0, creates_per_minute),
             _ => (public.id.0, public.per_minute(class, &app.config.limits)),
         };
-        // Servers call, not visitors of a page: their calls are shared out among no addresses.
-        admit(app, parts, class, counted, per_minute, Visitor::UNKNOWN)?;
-        // The body behind it takes room in the name of the account.
+        // These requests come from servers rather than visitors of a page, so the limit is not shared between
+        // addresses.
+        check_limit(app, parts, class, counted_id, per_minute, Visitor::UNKNOWN)?;
+        // The body reserves memory in the name of the account.
         parts.extensions.insert(public.account);
         Ok(Credentials {
             account: public.account,
@@ -83,8 +86,8 @@ impl<C: Counted> FromRequestParts<App> for Credentials<C> {
     }
 }
 
-/// The two keys, where they belong together and both work. That one is blocked is told only to who has both.
-fn judge(
+/// Checks that the two keys belong to one account and are active. Only the owner of both learns that one is blocked.
+fn check_pair(
     public: Option<Arc<Key>>,
     private: Option<Arc<Key>>,
     now: i64,
@@ -96,21 +99,22 @@ fn judge(
     if public.account != private.account || states.contains(&State::Revoked) {
         return Err(Error::InvalidCredentials);
     }
-    match states.contains(&State::Blocked) {
-        true => Err(Error::BlockedKey),
-        false => Ok((public, private)),
+    if states.contains(&State::Blocked) {
+        Err(Error::BlockedKey)
+    } else {
+        Ok((public, private))
     }
 }
 
-/// What stood in the header, decoded. It is as long as two keys and a colon.
-struct Pair([u8; PAIR]);
+/// The decoded header: as long as two keys and a colon.
+struct Pair([u8; PAIR_LENGTH]);
 
 impl Pair {
-    /// The two keys in their places, with their form and checksums right.
+    /// Returns the public and the private key if both have a valid form and checksum.
     fn keys(&self) -> Option<(SentKey<'_>, SentKey<'_>)> {
-        let (name, password) = std::str::from_utf8(&self.0).ok()?.split_once(':')?;
-        let (name, password) = (SentKey::parse(name)?, SentKey::parse(password)?);
-        (name.kind() == Kind::Public && password.kind() == Kind::Private).then_some((name, password))
+        let (username, password) = std::str::from_utf8(&self.0).ok()?.split_once(':')?;
+        let (username, password) = (SentKey::parse(username)?, SentKey::parse(password)?);
+        (username.kind() == Kind::Public && password.kind() == Kind::Private).then_some((username, password))
     }
 }
 
@@ -127,11 +131,12 @@ fn pair(headers: &HeaderMap) -> Result<Pair, Error> {
 fn decode(header: &HeaderValue) -> Option<Pair> {
     let (scheme, rest) = header.as_bytes().split_at_checked(SCHEME.len())?;
     let encoded = rest.trim_ascii_start();
-    if !scheme.eq_ignore_ascii_case(SCHEME) || encoded.len() == rest.len() || encoded.len() != ENCODED {
+    if !scheme.eq_ignore_ascii_case(SCHEME) || encoded.len() == rest.len() || encoded.len() != ENCODED_LENGTH
+    {
         return None;
     }
-    // Room for the padding, which the decoder counts before it looks at it.
-    let mut decoded = [0; ENCODED / 4 * 3];
+    // The decoder wants space for the padding too.
+    let mut decoded = [0; ENCODED_LENGTH / 4 * 3];
     let length = STANDARD.decode_slice(encoded, &mut decoded).ok()?;
     Some(Pair(decoded[..length].try_into().ok()?))
 }
@@ -149,8 +154,8 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, HeaderValue::from_bytes(value.as_ref()).unwrap());
         let pair = pair(&headers)?;
-        let (name, password) = pair.keys().ok_or(Error::InvalidCredentials)?;
-        Ok((name.expose().to_owned(), password.expose().to_owned()))
+        let (username, password) = pair.keys().ok_or(Error::InvalidCredentials)?;
+        Ok((username.expose().to_owned(), password.expose().to_owned()))
     }
 
     fn basic(pair: &str) -> String {
@@ -158,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_is_a_public_key_and_the_password_a_private_one() {
+    fn the_username_is_a_public_key_and_the_password_a_private_one() {
         let (public, private) = keys();
         let (public, private) = (public.expose(), private.expose());
         let sent = basic(&format!("{public}:{private}"));
@@ -167,13 +172,13 @@ mod tests {
             sent.replace("Basic", "bASIC"),
             sent.replace(' ', "  "),
         ] {
-            let (name, password) = read(value).unwrap();
-            assert_eq!((name.as_str(), password.as_str()), (public, private));
+            let (username, password) = read(value).unwrap();
+            assert_eq!((username.as_str(), password.as_str()), (public, private));
         }
     }
 
     #[test]
-    fn a_header_that_is_no_such_pair_is_refused_in_the_same_words() {
+    fn all_invalid_headers_get_the_same_error() {
         let (public, private) = keys();
         let (public, private) = (public.expose(), private.expose());
         let right = basic(&format!("{public}:{private}"));
@@ -206,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn no_header_and_two_headers_are_told_apart() {
+    fn a_missing_header_and_two_headers_get_different_errors() {
         assert!(matches!(pair(&HeaderMap::new()), Err(Error::MissingCredentials)));
         let (public, private) = keys();
         let right = basic(&format!("{}:{}", public.expose(), private.expose()));
@@ -219,7 +224,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_of_any_kind_are_judged_without_a_panic(bytes in prop::collection::vec(32..=255_u8, 0..200)) {
+        fn arbitrary_bytes_are_rejected_without_a_panic(bytes in prop::collection::vec(32..=255_u8, 0..200)) {
             prop_assume!(HeaderValue::from_bytes(&bytes).is_ok());
             prop_assert!(read(&bytes).is_err());
             prop_assert!(read([b"Basic ", STANDARD.encode(&bytes).as_bytes()].concat()).is_err());

@@ -1,8 +1,8 @@
-//! The time a request may take until its answer begins.
+//! A layer that limits the time until the response to a request begins.
 //!
-//! A timer is made only for an answer that is not there at the first look, so an answer from memory pays
-//! nothing for its deadline. What runs over is dropped where it stands, and the given answer is sent instead. It
-//! depends on who was waited for: a client whose body does not come is told so, and nothing of ours has failed.
+//! The timer is created when the response is not ready at the first poll, so responses from memory cost nothing
+//! extra. A request that times out is dropped and a substitute response is sent. That response depends on the cause: if
+//! the client did not send its body in time, it is a client error and not a failure of the server.
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
@@ -17,8 +17,8 @@ use std::time::Duration;
 use tokio::time::Sleep;
 use tower::{Layer, Service};
 
-/// The answer for a request that ran over.
-pub type Overdue = fn(TimeoutCause) -> Response;
+/// Creates the response to a request that timed out.
+pub type TimeoutResponse = fn(TimeoutCause) -> Response;
 
 /// What a request was waiting for when its time ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,16 +29,16 @@ pub enum TimeoutCause {
     Handler,
 }
 
-/// Gives every request of the routes below it the same time.
+/// Applies a timeout to every request.
 #[derive(Clone, Copy, Debug)]
 pub struct DeadlineLayer {
-    after: Duration,
-    overdue: Overdue,
+    timeout: Duration,
+    respond: TimeoutResponse,
 }
 
 impl DeadlineLayer {
-    pub fn new(after: Duration, overdue: Overdue) -> Self {
-        Self { after, overdue }
+    pub fn new(timeout: Duration, respond: TimeoutResponse) -> Self {
+        Self { timeout, respond }
     }
 }
 
@@ -50,7 +50,7 @@ impl<S> Layer<S> for DeadlineLayer {
     }
 }
 
-/// What [`DeadlineLayer`] makes of a service.
+/// The service of [`DeadlineLayer`].
 #[derive(Clone, Copy, Debug)]
 pub struct DeadlineService<S> {
     inner: S,
@@ -71,38 +71,38 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let (request, body_awaited) = watched(request);
-        let answer = self.inner.call(request);
+        let (request, is_body_pending) = watch_body(request);
+        let response = self.inner.call(request);
         Deadline {
-            body_awaited,
-            ..Deadline::new(answer, self.layer.after, self.layer.overdue)
+            is_body_pending,
+            ..Deadline::new(response, self.layer.timeout, self.layer.respond)
         }
     }
 }
 
-/// The request with its body watched; one without a body is as it was.
-fn watched(request: Request) -> (Request, Option<Arc<AtomicBool>>) {
+/// Wraps the request body, if there is one, to record whether it is being waited for.
+fn watch_body(request: Request) -> (Request, Option<Arc<AtomicBool>>) {
     if http_body::Body::is_end_stream(request.body()) {
         return (request, None);
     }
-    let is_awaited = Arc::new(AtomicBool::new(false));
-    let watch = Arc::clone(&is_awaited);
+    let is_pending = Arc::new(AtomicBool::new(false));
+    let shared = Arc::clone(&is_pending);
     (
-        request.map(|body| Body::new(Watched { body, is_awaited })),
-        Some(watch),
+        request.map(|body| Body::new(WatchedBody { body, is_pending })),
+        Some(shared),
     )
 }
 
 pin_project! {
-    /// A body that tells whether it is waited for.
-    struct Watched {
+    /// A body that records whether it is being waited for.
+    struct WatchedBody {
         #[pin]
         body: Body,
-        is_awaited: Arc<AtomicBool>,
+        is_pending: Arc<AtomicBool>,
     }
 }
 
-impl http_body::Body for Watched {
+impl http_body::Body for WatchedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -112,7 +112,7 @@ impl http_body::Body for Watched {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = self.project();
         let polled = this.body.poll_frame(cx);
-        this.is_awaited.store(polled.is_pending(), Ordering::Relaxed);
+        this.is_pending.store(polled.is_pending(), Ordering::Relaxed);
         polled
     }
 
@@ -126,26 +126,26 @@ impl http_body::Body for Watched {
 }
 
 pin_project! {
-    /// An answer under way, and the moment it is given up.
+    /// A pending response with its timeout.
     pub struct Deadline<F> {
         #[pin]
-        answer: F,
+        response: F,
         #[pin]
         timer: Option<Sleep>,
-        after: Duration,
-        overdue: Overdue,
-        body_awaited: Option<Arc<AtomicBool>>,
+        timeout: Duration,
+        respond: TimeoutResponse,
+        is_body_pending: Option<Arc<AtomicBool>>,
     }
 }
 
 impl<F> Deadline<F> {
-    pub fn new(answer: F, after: Duration, overdue: Overdue) -> Self {
+    pub fn new(response: F, timeout: Duration, respond: TimeoutResponse) -> Self {
         Self {
-            answer,
+            response,
             timer: None,
-            after,
-            overdue,
-            body_awaited: None,
+            timeout,
+            respond,
+            is_body_pending: None,
         }
     }
 }
@@ -159,20 +159,21 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        if let Poll::Ready(answer) = this.answer.poll(cx) {
-            return Poll::Ready(answer.map(IntoResponse::into_response));
+        if let Poll::Ready(response) = this.response.poll(cx) {
+            return Poll::Ready(response.map(IntoResponse::into_response));
         }
         if this.timer.is_none() {
-            this.timer.set(Some(tokio::time::sleep(*this.after)));
+            this.timer.set(Some(tokio::time::sleep(*this.timeout)));
         }
         match this.timer.as_pin_mut().map(|timer| timer.poll(cx)) {
             Some(Poll::Ready(())) => {
-                let body_awaited = this.body_awaited.as_ref();
-                let awaited = match body_awaited.is_some_and(|awaited| awaited.load(Ordering::Relaxed)) {
-                    true => TimeoutCause::RequestBody,
-                    false => TimeoutCause::Handler,
+                let is_body_pending = this.is_body_pending.as_ref();
+                let cause = if is_body_pending.is_some_and(|pending| pending.load(Ordering::Relaxed)) {
+                    TimeoutCause::RequestBody
+                } else {
+                    TimeoutCause::Handler
                 };
-                Poll::Ready(Ok((this.overdue)(awaited)))
+                Poll::Ready(Ok((this.respond)(cause)))
             }
             _ => Poll::Pending,
         }
@@ -188,15 +189,15 @@ mod tests {
     use futures_util::{StreamExt, stream};
     use tower::ServiceExt;
 
-    fn overdue(awaited: TimeoutCause) -> Response {
-        let status = match awaited {
+    fn respond(cause: TimeoutCause) -> Response {
+        let status = match cause {
             TimeoutCause::RequestBody => StatusCode::BAD_REQUEST,
             TimeoutCause::Handler => StatusCode::SERVICE_UNAVAILABLE,
         };
         status.into_response()
     }
 
-    async fn answer(request: Request<Body>) -> StatusCode {
+    async fn send(request: Request<Body>) -> StatusCode {
         let slow = |_: Bytes| std::future::pending::<()>();
         let router = Router::new()
             .route("/prompt", get(|| async { "here" }))
@@ -204,27 +205,27 @@ mod tests {
             .route("/never", get(std::future::pending::<()>))
             .route("/read", post(|body: Bytes| async move { body }))
             .route("/slow", post(slow))
-            .layer(DeadlineLayer::new(Duration::from_secs(30), overdue));
+            .layer(DeadlineLayer::new(Duration::from_secs(30), respond));
         router.oneshot(request).await.unwrap().status()
     }
 
     async fn status_of(path: &str) -> StatusCode {
-        answer(Request::get(path).body(Body::empty()).unwrap()).await
+        send(Request::get(path).body(Body::empty()).unwrap()).await
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_within_its_time_is_sent_as_it_is() {
+    async fn a_response_in_time_is_unchanged() {
         assert_eq!(status_of("/prompt").await, StatusCode::OK);
         assert_eq!(status_of("/late").await, StatusCode::OK);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_that_does_not_come_is_replaced() {
+    async fn a_response_that_does_not_come_is_replaced() {
         assert_eq!(status_of("/never").await, StatusCode::SERVICE_UNAVAILABLE);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_that_does_not_come_is_told_from_an_answer_that_does_not() {
+    async fn a_stalled_body_and_a_slow_handler_have_different_responses() {
         let first = || stream::iter([Ok::<_, std::io::Error>("first")]);
         let stalled = || Body::from_stream(first().chain(stream::pending()));
         for (path, body, status) in [
@@ -238,7 +239,7 @@ mod tests {
             ("/slow", Body::from("whole"), StatusCode::SERVICE_UNAVAILABLE),
         ] {
             assert_eq!(
-                answer(Request::post(path).body(body).unwrap()).await,
+                send(Request::post(path).body(body).unwrap()).await,
                 status,
                 "{path}"
             );

@@ -1,8 +1,7 @@
-//! What goes wrong, and how it is told: one enum, one match to status and code, problem details on the wire
-//! (RFC 9457).
+//! The errors of requests and their responses: problem details as in RFC 9457.
 //!
-//! An error becomes an answer that carries a [`Problem`]; the outermost layer writes its body, since only that
-//! knows the id of the request.
+//! An error becomes a response with a [`Problem`] among its extensions. The outermost layer writes the body, because
+//! only that layer knows the request ID.
 
 use crate::http::request_id::RequestId;
 use access::keys::{Class, mask};
@@ -12,8 +11,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use directory::ResolveError;
 use directory::nonprofits::ein::Ein;
-use giving;
-use giving::donations::Refused;
+use giving::donations::DonationError;
 use platform::field_error::FieldError;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -23,78 +21,89 @@ use utoipa::ToSchema;
 /// The result of a handler.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that a request can run into.
+/// An error that ends a request. Its message says what happened and what to send instead.
 #[derive(Debug, Error)]
 pub enum Error {
-    #[error("add your public key as ?apiKey=")]
+    #[error("Send your public key in the query of the URL: ?apiKey=YOUR_KEY")]
     MissingKey,
-    #[error("this apiKey is not known; copy it again from where it was made, or make a new one")]
+    #[error(
+        "This API key does not exist or was revoked. Copy it again from the dashboard, or create a new one."
+    )]
     InvalidKey,
     #[error(
-        "a private key was sent where anybody can read it; revoke it, and send a public key (cwpk_) as apiKey"
+        "You sent a private key in the URL, where proxies and logs can read it. Revoke it, and send a public key (cwpk_) as apiKey."
     )]
     PrivateKeyExposed,
     #[error(
-        "sign in with HTTP Basic authentication: a public key as the name, a private key as the password"
+        "Use HTTP Basic authentication, with a public key as the username and a private key of the same account as the password."
     )]
     MissingCredentials,
     #[error(
-        "these credentials are not known; send a public key as the name and a private key of the same account as the password"
+        "These credentials are not valid. Send a public key as the username and a private key of the same account as the password."
     )]
     InvalidCredentials,
-    #[error("this key is blocked by the operator; write to them")]
+    #[error("This key is blocked. Contact the operator of this server.")]
     BlockedKey,
     #[error("{0}")]
     InvalidParameter(Cow<'static, str>),
-    #[error("there is no nonprofit {0:?}; send its slug, its EIN as nine digits, or its ID")]
+    #[error("There is no nonprofit {0:?}. Send its slug, its EIN as nine digits, or its ID.")]
     NonprofitNotFound(String),
-    #[error("an EIN is sent as nine digits, with no dash and no prefix: {0}")]
+    #[error("Send the EIN as nine digits, without a dash or prefix: {0}")]
     FormattedEin(Ein),
-    #[error("there is no cause {0:?}; /v0.2/causes lists them")]
+    #[error("There is no cause {0:?}. See /v0.2/causes for the list of causes.")]
     UnknownCause(String),
-    #[error("there is nothing at this address; /v0.2/openapi.json lists what there is")]
+    #[error("There is nothing at this URL. See /v0.2/openapi.json for the list of endpoints.")]
     NotFound,
-    #[error("this nonprofit has no fundraiser {0:?}; send its slug or its ID, and the nonprofit it is for")]
+    #[error(
+        "This nonprofit has no fundraiser {0:?}. Send the slug or ID of the fundraiser and of the nonprofit it supports."
+    )]
     FundraiserNotFound(String),
-    #[error("this account has no fundraiser {0:?}; send its ID: a UUID, as `id` in /v0.2/fundraisers")]
+    #[error(
+        "Your account has no fundraiser {0:?}. Send its ID, a UUID. See /v0.2/fundraisers for your fundraisers."
+    )]
     OwnFundraiserNotFound(String),
-    #[error("this address does not take this method; the header Allow names those it takes")]
+    #[error("This URL does not support this method. See the Allow header for the methods it supports.")]
     MethodNotAllowed,
-    #[error("this was sent from a page that is not ours; open the form here and send it again")]
+    #[error("This form was sent from another website. Open the page on this site and send the form again.")]
     CrossSiteForm,
-    #[error("this page is for operators; sign in with an operator's account")]
+    #[error("This page is for operators. Sign in with an operator account.")]
     NotOperator,
-    #[error("this is no form; open the page and send the form from there")]
+    #[error("This request is not a valid form. Open the page again and send its form.")]
     NotAForm,
-    #[error("the body is no JSON: {0}; send one JSON object")]
+    #[error("The body is not valid JSON: {0}. Send one JSON object.")]
     InvalidJson(String),
-    #[error("the body did not come in full within the time for a request; send all of it, or less")]
+    #[error("The body did not arrive in time. Send all of it, or send a smaller body.")]
     BodyTimeout,
-    #[error("send the body as JSON, with Content-Type: application/json")]
+    #[error("Send the body as JSON, with the header Content-Type: application/json")]
     UnsupportedMediaType,
     #[error("{}", join_errors(.0))]
     InvalidBody(Vec<FieldError>),
-    #[error("this Idempotency-Key was used with another body; send a new key for a new fundraiser")]
+    #[error("This Idempotency-Key was used with a different body. Send a new key for a new fundraiser.")]
     IdempotencyMismatch,
-    #[error("the first request with this Idempotency-Key is still under way; ask again in a moment")]
+    #[error("The first request with this Idempotency-Key is still in progress. Try again in a moment.")]
     IdempotencyInProgress,
-    #[error("the body is larger than {0} bytes; send less")]
+    #[error("The body is larger than {0} bytes. Send a smaller one.")]
     TooLarge(usize),
-    #[error("over {per_minute} {} calls a minute; wait {} seconds", class.name(), verdict.retry_after)]
+    #[error(
+        "Too many {} requests: the limit is {per_minute} per minute. Try again in {} seconds.",
+        class.name(), verdict.retry_after
+    )]
     RateLimited {
         class: Class,
         per_minute: u32,
         verdict: Verdict,
     },
-    #[error("the request took too long; try again")]
+    #[error("The request took too long. Try again.")]
     Timeout,
-    #[error("the store cannot be reached right now; try again")]
+    #[error("The service is temporarily unavailable. Try again in a moment.")]
     Unavailable,
-    #[error("something went wrong on our side; the request id names it in the log")]
+    #[error(
+        "Something went wrong on the server. Try again, and report the request ID to the operator if it happens again."
+    )]
     Internal,
 }
 
-/// What is wrong with one field of a body.
+/// An error in one field of the request body.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = FieldFault)]
 pub struct FieldErrorBody {
@@ -112,7 +121,7 @@ fn masked(error: &FieldError) -> FieldErrorBody {
     }
 }
 
-/// Joins field errors into one sentence.
+/// Joins field errors into one line.
 fn join_errors(errors: &[FieldError]) -> String {
     let each = errors
         .iter()
@@ -120,7 +129,7 @@ fn join_errors(errors: &[FieldError]) -> String {
     each.collect::<Vec<_>>().join("; ")
 }
 
-/// What is told of an error.
+/// The client-visible part of an error.
 #[derive(Clone, Debug)]
 pub struct Problem {
     status: StatusCode,
@@ -129,26 +138,26 @@ pub struct Problem {
     errors: Vec<FieldErrorBody>,
 }
 
-/// The body of an error, in the form of RFC 9457.
+/// The body of an error response (RFC 9457).
 #[derive(Serialize, ToSchema)]
 pub struct ProblemBody<'a> {
-    /// Names the kind of error; the code is its last part.
+    /// Identifies the kind of error; ends with the code.
     #[schema(example = "urn:causeway:error:nonprofit_not_found")]
     r#type: String,
     #[schema(example = "Not Found")]
     title: &'a str,
     #[schema(example = 404)]
     status: u16,
-    /// What to send instead.
+    /// What went wrong and what to send instead.
     detail: &'a str,
-    /// Stable, for programs.
+    /// Identifies the kind of error. Codes do not change; compare this field in programs.
     #[schema(example = "nonprofit_not_found")]
     code: &'a str,
     /// The same as `detail`.
     message: &'a str,
     #[serde(rename = "requestId")]
     request_id: &'a str,
-    /// What is wrong with a body, field by field; there only where a body is.
+    /// The errors of each field. Only present if the request body is invalid.
     #[serde(skip_serializing_if = "<[FieldErrorBody]>::is_empty")]
     errors: &'a [FieldErrorBody],
 }
@@ -196,12 +205,12 @@ impl Error {
         }
     }
 
-    /// That no nonprofit has this identifier; a long one is not repeated in full.
+    /// Creates the error for an identifier that no nonprofit has. A long identifier is shortened.
     pub fn nonprofit_not_found(identifier: &str) -> Error {
         Error::NonprofitNotFound(platform::text::cut(identifier, 100).to_owned())
     }
 
-    /// The error for a text that names no nonprofit.
+    /// Converts the error of looking up `identifier`.
     pub fn from_resolve(error: ResolveError, identifier: &str) -> Error {
         match error {
             ResolveError::FormattedEin(ein) => Error::FormattedEin(ein),
@@ -210,25 +219,25 @@ impl Error {
         }
     }
 
-    /// That a nonprofit has no such fundraiser; a long name is not repeated in full.
+    /// Creates the error for a nonprofit without this fundraiser. A long name is shortened.
     pub fn fundraiser_not_found(name: &str) -> Error {
         Error::FundraiserNotFound(platform::text::cut(name, 100).to_owned())
     }
 
-    /// That an account has no such fundraiser; a long name is not repeated in full.
+    /// Creates the error for an account without this fundraiser. A long ID is shortened.
     pub fn own_fundraiser_not_found(id: &str) -> Error {
         Error::OwnFundraiserNotFound(platform::text::cut(id, 100).to_owned())
     }
 
-    /// That no cause has this name; a long one is not repeated in full.
+    /// Creates the error for a cause that does not exist. A long name is shortened.
     pub fn unknown_cause(name: &str) -> Error {
         Error::UnknownCause(platform::text::cut(name, 100).to_owned())
     }
 }
 
 impl From<sqlx::Error> for Error {
-    fn from(fault: sqlx::Error) -> Error {
-        Error::of_store(&fault)
+    fn from(error: sqlx::Error) -> Error {
+        Error::of_store(&error)
     }
 }
 
@@ -245,30 +254,31 @@ impl From<giving::Error> for Error {
     }
 }
 
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Error {
+impl From<DonationError> for Error {
+    fn from(refused: DonationError) -> Error {
         match refused {
-            Refused::Store(error) => Error::of_store(&error.0),
-            Refused::NoSuchNonprofit(_) | Refused::NoSuchFundraiser(_) => Error::NotFound,
+            DonationError::Store(error) => Error::of_store(&error.0),
+            DonationError::NoSuchNonprofit(_) | DonationError::NoSuchFundraiser(_) => Error::NotFound,
             _ => Error::Internal,
         }
     }
 }
 
 impl Error {
-    fn of_store(fault: &sqlx::Error) -> Error {
-        let is_passing = match fault {
-            // The last two: a proxy whose database is gone lets us connect and then says nothing, or nonsense.
+    fn of_store(error: &sqlx::Error) -> Error {
+        let is_transient = match error {
+            // `Protocol` and `Tls`: a proxy that lost its database accepts connections and then sends nothing, or
+            // something else.
             sqlx::Error::PoolTimedOut
             | sqlx::Error::PoolClosed
             | sqlx::Error::Io(_)
             | sqlx::Error::Protocol(_)
             | sqlx::Error::Tls(_) => true,
-            sqlx::Error::Database(fault) => fault.code().is_some_and(|code| is_passing(&code)),
+            sqlx::Error::Database(error) => error.code().is_some_and(|code| is_transient(&code)),
             _ => false,
         };
-        tracing::error!(%fault, "the store did not answer as it should");
-        if is_passing {
+        tracing::error!(%error, "a database query failed");
+        if is_transient {
             Error::Unavailable
         } else {
             Error::Internal
@@ -276,11 +286,12 @@ impl Error {
     }
 }
 
-/// Does a code of a database tell of what may be over at the next try? Those of PostgreSQL have five characters
-/// (SQLSTATE), those of SQLite are numbers with fewer digits.
-fn is_passing(code: &str) -> bool {
+/// Returns whether a query that failed with this database error code may succeed when it is repeated.
+///
+/// The codes of PostgreSQL have five characters (SQLSTATE); those of SQLite are numbers with fewer digits.
+fn is_transient(code: &str) -> bool {
     if code.len() == 5 {
-        // Connection lost, rolled back for another, out of room, stopped by somebody, idle for too long, locked.
+        // Connection lost, serialization failure, out of resources, canceled by an operator, idle for too long, locked.
         return matches!(code.get(..2), Some("08" | "40" | "53" | "57")) || matches!(code, "25P03" | "55P03");
     }
     // Busy, locked, read only, I/O error, disk full.
@@ -331,7 +342,7 @@ impl Problem {
         &self.detail
     }
 
-    /// Writes the body of the answer to a request.
+    /// Writes the body of the response to a request.
     pub fn write(&self, response: &mut Response, request: &RequestId) {
         let body = ProblemBody {
             r#type: format!("urn:causeway:error:{}", self.code),
@@ -353,19 +364,19 @@ impl Problem {
 
 #[cfg(test)]
 mod tests {
-    use super::is_passing;
+    use super::is_transient;
 
     #[test]
-    fn codes_of_each_database_are_read_by_its_own_table() {
+    fn error_codes_of_both_databases_are_classified() {
         for code in [
             "5", "261", "6", "8", "10", "778", "13", "08006", "40001", "40P01", "53300", "57P01", "25P03",
             "55P03",
         ] {
-            assert!(is_passing(code), "{code}");
+            assert!(is_transient(code), "{code}");
         }
-        // Read as numbers of SQLite, the first two would be busy and disk full.
+        // As SQLite codes, the first two would be busy and disk full.
         for code in ["42501", "22021", "23505", "25P02", "1", "11", "19", "2067", ""] {
-            assert!(!is_passing(code), "{code}");
+            assert!(!is_transient(code), "{code}");
         }
     }
 }

@@ -28,7 +28,7 @@ impl FromRequestParts<App> for IdempotencyKey {
         match text {
             Some(text) if (1..=MAX_LENGTH).contains(&text.len()) => Ok(IdempotencyKey(Some(text.to_owned()))),
             _ => Err(Error::InvalidParameter(
-                "Idempotency-Key has 1 to 255 characters of ASCII, and is sent once".into(),
+                "Send one Idempotency-Key of 1 to 255 ASCII characters.".into(),
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! HTTP as all routes share it: the list of routes, who calls, what every answer carries.
+//! HTTP code that all routes share: extractors, authentication, caching, timeouts and errors.
 
 pub mod body;
 pub mod cache;

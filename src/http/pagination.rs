@@ -1,21 +1,21 @@
-//! Pages of a list.
+//! Pagination of lists.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Which part of a list a page is.
+/// One page of a list, and the size of the whole list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Pagination {
     /// Counted from 1.
     pub page: u64,
-    /// How many pages there are.
+    /// The number of pages.
     pub pages: u64,
     pub page_size: u64,
     pub total_results: u64,
 }
 
 impl Pagination {
-    /// The page `page` of a list of `total`.
+    /// Describes page `page` of a list of `total` elements.
     pub fn new(page: u64, page_size: u64, total: u64) -> Pagination {
         Pagination {
             page,
@@ -25,7 +25,7 @@ impl Pagination {
         }
     }
 
-    /// The number of elements before the page.
+    /// Returns the number of elements before the page.
     pub fn skipped(&self) -> u64 {
         (self.page - 1).saturating_mul(self.page_size)
     }

@@ -1,4 +1,4 @@
-//! Path and query parameters, read so that a bad one is told in our own words.
+//! Path and query parameters. Invalid ones are rejected with our own problem responses.
 
 use crate::http::error::Error;
 use axum::extract::rejection::PathRejection;
@@ -32,7 +32,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PathPair {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
         match Path::<(String, String)>::from_request_parts(parts, state).await {
-            Ok(Path((one, other))) => Ok(PathPair(one, other)),
+            Ok(Path((first, second))) => Ok(PathPair(first, second)),
             Err(PathRejection::FailedToDeserializePathParams(_)) => Err(not_utf8()),
             Err(_) => Err(Error::NotFound),
         }
@@ -40,10 +40,10 @@ impl<S: Send + Sync> FromRequestParts<S> for PathPair {
 }
 
 fn not_utf8() -> Error {
-    Error::InvalidParameter("the address is not UTF-8 once it is percent-decoded; encode it as UTF-8".into())
+    Error::InvalidParameter("The path is not valid UTF-8 after percent-decoding. Encode it as UTF-8.".into())
 }
 
-/// The query of an address as it was sent.
+/// The query of the URL as it was sent.
 #[derive(Debug)]
 pub struct RawQuery(pub String);
 
@@ -55,7 +55,7 @@ impl<S: Send + Sync> FromRequestParts<S> for RawQuery {
     }
 }
 
-/// A parameter that counts something: a whole number above zero. One that is too large to be read is the largest.
+/// Returns a query parameter that is a whole number greater than zero. A number that is too large becomes `usize::MAX`.
 pub fn positive(query: &str, name: &'static str) -> Result<Option<usize>, Error> {
     values(query, name)
         .next()
@@ -63,7 +63,7 @@ pub fn positive(query: &str, name: &'static str) -> Result<Option<usize>, Error>
         .transpose()
 }
 
-/// The value of a parameter that counts something.
+/// Parses the value of a parameter that is a whole number greater than zero, as in [`positive`].
 pub fn count(value: &str, name: &'static str) -> Result<usize, Error> {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     match value.parse() {
@@ -73,25 +73,25 @@ pub fn count(value: &str, name: &'static str) -> Result<usize, Error> {
         _ => {}
     }
     Err(Error::InvalidParameter(
-        format!("{name} is a whole number above zero").into(),
+        format!("{name} must be a whole number greater than zero.").into(),
     ))
 }
 
-/// A parameter that is on or off; off where it is not given.
+/// Returns a query parameter that is on or off; off by default.
 pub fn switch(query: &str, name: &'static str) -> Result<bool, Error> {
     match values(query, name).next().as_deref() {
         None | Some("0" | "false") => Ok(false),
         Some("1" | "true") => Ok(true),
-        Some(_) => Err(Error::InvalidParameter(format!("{name} is 1 or 0").into())),
+        Some(_) => Err(Error::InvalidParameter(format!("{name} must be 1 or 0.").into())),
     }
 }
 
-/// All values of a query parameter, in order, percent-decoded.
+/// Returns all values of a query parameter, in order, percent-decoded.
 pub fn values<'a>(query: &'a str, name: &'static str) -> impl Iterator<Item = Cow<'a, str>> {
     pairs(query).filter_map(move |(key, value)| (key == name).then(|| decode(value)))
 }
 
-/// All query parameters in order: the name percent-decoded, the value as it was sent.
+/// Returns all query parameters in order, with the name percent-decoded and the value as it was sent.
 pub fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
     query.split('&').map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -99,7 +99,7 @@ pub fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
     })
 }
 
-/// As a form is encoded: a plus is a blank. Bytes that are no UTF-8 become the replacement character.
+/// Decodes a form-encoded value, in which a plus is a space. Invalid UTF-8 becomes the replacement character.
 pub fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains(['+', '%']) {
         return Cow::Borrowed(text);
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_count_is_a_whole_number_above_zero() {
+    fn a_count_is_a_whole_number_greater_than_zero() {
         assert_eq!(positive("take=5", "take").unwrap(), Some(5));
         assert_eq!(positive("", "take").unwrap(), None);
         assert_eq!(
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_decoded_and_come_in_order() {
+    fn values_are_decoded_and_in_order() {
         let found: Vec<_> = values("a=1&b=x+y%2Cz&a=%C3%A9&a", "a").collect();
         assert_eq!(found, ["1", "é", ""]);
         assert_eq!(values("b=x+y%2Cz", "b").next().unwrap(), "x y,z");

@@ -1,4 +1,5 @@
-//! Who calls, and how often: a handler that takes `PublicKey<Details>` cannot run without a key that may.
+//! The extractor of public keys: a handler that takes `PublicKey<Details>` only runs for a valid key within its rate
+//! limit.
 
 use crate::app::App;
 use crate::http::error::Error;
@@ -14,33 +15,33 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// A public key that was judged for one call of a class.
+/// A valid public key, within its rate limit for requests of a class.
 #[derive(Debug)]
 pub struct PublicKey<C> {
     pub key: Arc<Key>,
     class: PhantomData<C>,
 }
 
-/// A class of calls as a type, for [`PublicKey`] and [`Credentials`](super::credentials::Credentials).
-pub trait Counted: Send {
+/// A class of requests as a type, for [`PublicKey`] and [`Credentials`](super::credentials::Credentials).
+pub trait RateLimitClass: Send {
     const CLASS: Class;
 }
 
-macro_rules! counted {
+macro_rules! classes {
     ($($(#[$doc:meta])* $class:ident,)*) => {
         $(
             $(#[$doc])*
             #[derive(Debug)]
             pub struct $class;
 
-            impl Counted for $class {
+            impl RateLimitClass for $class {
                 const CLASS: Class = Class::$class;
             }
         )*
     };
 }
 
-counted! {
+classes! {
     /// Lookups of one nonprofit.
     Details,
     /// Searches.
@@ -55,16 +56,16 @@ counted! {
     Create,
 }
 
-impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
+impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let query = parts.uri.query().unwrap_or_default();
         let text = match api_key(query) {
             Ok(text) => text,
-            Err(fault) => {
-                refuse_private(app, query).await?;
-                return Err(fault);
+            Err(error) => {
+                reject_private_keys(app, query).await?;
+                return Err(error);
             }
         };
         let text = SentKey::parse(&text).ok_or(Error::InvalidKey)?;
@@ -84,7 +85,7 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
         let per_minute = key.per_minute(class, &app.config.limits);
         let address = parts.extensions.get().map(|ClientAddress(address)| *address);
         let visitor = app.limiter.visitor(&address.map(client_network));
-        admit(app, parts, class, key.id.0, per_minute, visitor)?;
+        check_limit(app, parts, class, key.id.0, per_minute, visitor)?;
         Ok(PublicKey {
             key,
             class: PhantomData,
@@ -92,55 +93,59 @@ impl<C: Counted> FromRequestParts<App> for PublicKey<C> {
     }
 }
 
-/// Flags every private key among the values of `apiKey`, and refuses the call that sent one.
-pub async fn refuse_private(app: &App, query: &str) -> Result<(), Error> {
-    let mut seen = false;
+/// Reports every private key among the values of `apiKey` as exposed, and rejects a request with one.
+pub async fn reject_private_keys(app: &App, query: &str) -> Result<(), Error> {
+    let mut is_exposed = false;
     for value in super::params::values(query, "apiKey") {
         if let Some(text) = SentKey::parse(&value).filter(|text| text.kind() == Kind::Private) {
             app.exposures.report(text).await;
-            seen = true;
+            is_exposed = true;
         }
     }
-    match seen {
-        true => Err(Error::PrivateKeyExposed),
-        false => Ok(()),
+    if is_exposed {
+        Err(Error::PrivateKeyExposed)
+    } else {
+        Ok(())
     }
 }
 
-/// Judges a call of a key, or of an account, and notes what its limit said.
-pub fn admit(
+/// Counts a request against the limit of a key or an account and records the verdict for the response headers.
+pub fn check_limit(
     app: &App,
     parts: &Parts,
     class: Class,
-    counted: Uuid,
+    counted_id: Uuid,
     per_minute: u32,
     visitor: Visitor,
 ) -> Result<(), Error> {
-    let verdict = judge(app, class, counted, per_minute, visitor);
+    let verdict = count_call(app, class, counted_id, per_minute, visitor);
     let record = parts.extensions.get::<Arc<RequestRecord>>();
     record.inspect(|record| _ = record.limit.set((class, per_minute, verdict)));
-    admitted(class, per_minute, verdict)
+    to_result(class, per_minute, verdict)
 }
 
-/// What a limit says to one more call.
-pub fn judge(app: &App, class: Class, counted: Uuid, per_minute: u32, visitor: Visitor) -> Verdict {
+/// Counts a request against a limit and returns the verdict.
+pub fn count_call(app: &App, class: Class, counted_id: Uuid, per_minute: u32, visitor: Visitor) -> Verdict {
     let now = app.clock.instant();
     app.limiter
-        .admit(counted.as_u128(), class as u32, now, per_minute, visitor)
+        .admit(counted_id.as_u128(), class as u32, now, per_minute, visitor)
 }
 
-pub fn admitted(class: Class, per_minute: u32, verdict: Verdict) -> Result<(), Error> {
-    match verdict.admitted {
-        true => Ok(()),
-        false => Err(Error::RateLimited {
+/// Converts a verdict into an error if the request was not admitted.
+pub fn to_result(class: Class, per_minute: u32, verdict: Verdict) -> Result<(), Error> {
+    if verdict.admitted {
+        Ok(())
+    } else {
+        Err(Error::RateLimited {
             class,
             per_minute,
             verdict,
-        }),
+        })
     }
 }
 
-/// The value of `apiKey` in a query. Twice is refused: a proxy and we might read different ones.
+/// Returns the value of `apiKey` in a query. Two values are rejected, because a proxy and this server might read
+/// different ones.
 fn api_key(query: &str) -> Result<Cow<'_, str>, Error> {
     let mut values = super::params::values(query, "apiKey");
     let key = values
@@ -150,7 +155,7 @@ fn api_key(query: &str) -> Result<Cow<'_, str>, Error> {
     match values.next() {
         None => Ok(key),
         Some(_) => Err(Error::InvalidParameter(
-            "apiKey is given twice; send it once".into(),
+            "The URL has more than one apiKey. Send it once.".into(),
         )),
     }
 }
@@ -160,13 +165,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_is_found_wherever_it_stands_in_the_query() {
+    fn the_key_is_found_anywhere_in_the_query() {
         assert_eq!(api_key("apiKey=x").unwrap(), "x");
         assert_eq!(api_key("take=5&apiKey=x%79&page=1").unwrap(), "xy");
     }
 
     #[test]
-    fn a_key_that_is_missing_or_doubled_is_told_apart() {
+    fn a_missing_key_and_a_repeated_key_get_different_errors() {
         assert!(matches!(api_key(""), Err(Error::MissingKey)));
         assert!(matches!(api_key("apiKey="), Err(Error::MissingKey)));
         assert!(matches!(api_key("apikey=x"), Err(Error::MissingKey)));

@@ -1,6 +1,5 @@
-//! The header fields that tell a caller how much of a limit is left, in the form of the IETF draft
-//! (draft-ietf-httpapi-ratelimit-headers): `RateLimit-Policy: "search";q=500;w=60`,
-//! `RateLimit: "search";r=499;t=60`, and `Retry-After` for a call that was refused.
+//! The rate limit headers of the IETF draft draft-ietf-httpapi-ratelimit-headers:
+//! `RateLimit-Policy: "search";q=500;w=60`, `RateLimit: "search";r=499;t=60`, and `Retry-After` for a rejected request.
 
 use access::limits::{WINDOW_SECONDS, window::Verdict};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -9,7 +8,7 @@ use std::fmt::{self, Write};
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const STATE: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Writes the fields for one call of `class`, whose limit was `per_minute` when the verdict fell.
+/// Writes the headers for a request of `class` with a limit of `per_minute`.
 pub fn write_rate_limit_headers(headers: &mut HeaderMap, class: &str, per_minute: u32, verdict: &Verdict) {
     let Verdict {
         admitted,
@@ -30,11 +29,11 @@ pub fn write_rate_limit_headers(headers: &mut HeaderMap, class: &str, per_minute
     }
 }
 
-/// Classes are plain words of our own, so the text is always a valid value.
+/// Formats a header value. Class names are plain words, so the value is always valid.
 fn value(text: fmt::Arguments<'_>) -> HeaderValue {
     let mut line = String::with_capacity(48);
     let _ = line.write_fmt(text);
-    HeaderValue::try_from(line).expect("a class is a plain word")
+    HeaderValue::try_from(line).expect("a class name is a plain word")
 }
 
 #[cfg(test)]
@@ -51,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_call_reads_as_the_draft_shows_it() {
+    fn the_headers_have_the_form_of_the_draft() {
         let verdict = Window::default().admit(0, 500, Visitor::UNKNOWN);
         let [policy, state, retry] = fields(&verdict, 500);
         assert_eq!(policy.as_deref(), Some(r#""search";q=500;w=60"#));
@@ -60,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_call_says_when_to_come_back() {
+    fn a_rejected_request_has_a_retry_after_header() {
         let mut window = Window::default();
         window.admit(0, 1, Visitor::UNKNOWN);
         let [_, state, retry] = fields(&window.admit(10_500_000, 1, Visitor::UNKNOWN), 1);

@@ -27,20 +27,18 @@ pub fn refusal(status: StatusCode) -> Response<String> {
 
 fn problem(status: StatusCode, id: RequestId) -> String {
     let (code, detail) = match status {
-        StatusCode::URI_TOO_LONG => (
-            "uri_too_long",
-            "Send a shorter address: it may have at most 64 KiB.",
-        ),
+        StatusCode::URI_TOO_LONG => ("uri_too_long", "The URL is too long. Send at most 64 KiB."),
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => (
             "headers_too_large",
-            "Send a shorter address and fewer header fields: at most 64 KiB and 100 fields.",
+            "The headers are too large. Send at most 100 header fields and 64 KiB, including the URL.",
         ),
-        StatusCode::SERVICE_UNAVAILABLE => {
-            ("unavailable", "The answer took too long. Try again in a moment.")
-        }
+        StatusCode::SERVICE_UNAVAILABLE => (
+            "unavailable",
+            "The response took too long. Try again in a moment.",
+        ),
         _ => (
             "invalid_request",
-            "Send a well-formed HTTP request: this one could not be read.",
+            "The request could not be parsed. Send a well-formed HTTP request.",
         ),
     };
     let title = status.canonical_reason().unwrap_or("Refused");

@@ -1,4 +1,4 @@
-//! The name of one request, as it stands in `X-Request-Id`, in the log and in an error's body.
+//! The ID of a request, which appears in `X-Request-Id`, in the log and in the body of an error.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -8,12 +8,12 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 16;
 const COUNTER_BITS: u32 = 48;
 
-/// Sixteen characters: 32 bits drawn when the process starts, then 48 bits that do not repeat within it.
+/// Sixteen characters: 32 random bits of the process, then 48 bits that do not repeat within the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestId([u8; LENGTH]);
 
 impl RequestId {
-    /// The next id of this process: one addition and sixteen table look-ups.
+    /// Returns the next ID of this process. Costs one addition and sixteen table lookups.
     pub fn next() -> Self {
         static PROCESS: LazyLock<(u128, u64)> = LazyLock::new(|| {
             let mut bytes = [0; 12];
@@ -27,16 +27,16 @@ impl RequestId {
 
         let (prefix, start) = *PROCESS;
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-        // An odd factor permutes the numbers of 48 bits: neighbours look different, none comes twice.
+        // An odd factor permutes the 48-bit numbers: consecutive IDs look different, and none repeats.
         let scattered = start.wrapping_add(count).wrapping_mul(0x9E37_79B9_7F4B) & ((1 << COUNTER_BITS) - 1);
-        Self::spell(prefix | u128::from(scattered))
+        Self::encode(prefix | u128::from(scattered))
     }
 
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).expect("the alphabet is ASCII")
     }
 
-    fn spell(number: u128) -> Self {
+    fn encode(number: u128) -> Self {
         let mut text = [0; LENGTH];
         for (index, letter) in text.iter_mut().rev().enumerate() {
             *letter = ALPHABET[(number >> (5 * index)) as usize & 31];
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn no_id_comes_twice() {
+    fn ids_do_not_repeat() {
         let ids: HashSet<RequestId> = (0..100_000).map(|_| RequestId::next()).collect();
         assert_eq!(ids.len(), 100_000);
     }

@@ -1,4 +1,4 @@
-//! The session of a request: its cookie, and the extractors for signed-in people and operators.
+//! Sessions: the cookie, and the extractors of signed-in people and operators.
 
 use crate::app::App;
 use crate::http::error::Error;
@@ -23,7 +23,7 @@ const MAX_AGENT_LENGTH: usize = 200;
 #[derive(Clone, Debug)]
 pub struct Operator(pub SignedIn);
 
-/// Begins a session and gives its cookie. Nothing where the password was changed since it was proven.
+/// Starts a session and returns its cookie, or `None` if the password changed since it was checked.
 pub async fn begin(
     app: &App,
     proof: &VerifiedPassword,
@@ -33,9 +33,9 @@ pub async fn begin(
     let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok());
     let agent = cut(agent.unwrap_or_default(), MAX_AGENT_LENGTH);
     let now = app.clock.millis();
-    let is_begun = store::insert(&app.db, token.hash(), proof, agent, now).await?;
+    let is_started = store::insert(&app.db, token.hash(), proof, agent, now).await?;
     let cookie = cookie(&app.public_url, token.expose().to_owned());
-    Ok(is_begun.then(|| CookieJar::new().add(cookie)))
+    Ok(is_started.then(|| CookieJar::new().add(cookie)))
 }
 
 /// Ends the session of a request in the store.
@@ -49,12 +49,12 @@ pub async fn forget(app: &App, headers: &HeaderMap) -> Result<(), Error> {
 /// Ends the session of a request, in the store and in the browser.
 pub async fn end(app: &App, headers: &HeaderMap) -> Result<CookieJar, Error> {
     forget(app, headers).await?;
-    let mut gone = cookie(&app.public_url, String::new());
-    gone.make_removal();
-    Ok(CookieJar::new().add(gone))
+    let mut removal = cookie(&app.public_url, String::new());
+    removal.make_removal();
+    Ok(CookieJar::new().add(removal))
 }
 
-/// Finds who is signed in.
+/// Finds the signed-in account of a request.
 pub async fn find(app: &App, headers: &HeaderMap) -> Result<Option<SignedIn>, Error> {
     let Some(token) = token(&app.public_url, headers) else {
         return Ok(None);
@@ -70,7 +70,7 @@ pub async fn find(app: &App, headers: &HeaderMap) -> Result<Option<SignedIn>, Er
     Ok(Some(signed_in))
 }
 
-/// With the prefix, a browser takes the cookie only over HTTPS and from this host alone.
+/// With the `__Host-` prefix, browsers accept the cookie only over HTTPS and from this host.
 fn cookie_name(public_url: &PublicUrl) -> &'static str {
     if public_url.is_https() {
         "__Host-causeway_session"
@@ -85,7 +85,7 @@ fn cookie(public_url: &PublicUrl, value: String) -> Cookie<'static> {
         .http_only(true)
         .same_site(SameSite::Lax)
         .secure(public_url.is_https())
-        .max_age(IDLE_LIMIT.try_into().expect("a month fits"))
+        .max_age(IDLE_LIMIT.try_into().expect("the limit is in range"))
         .build()
 }
 
@@ -101,7 +101,7 @@ impl FromRequestParts<App> for SignedIn {
         match find(app, &parts.headers).await {
             Ok(Some(signed_in)) => Ok(signed_in),
             Ok(None) => Err(Redirect::to(&sign_in_url(parts)).into_response()),
-            Err(fault) => Err(fault.into_response()),
+            Err(error) => Err(error.into_response()),
         }
     }
 }
@@ -119,7 +119,7 @@ impl FromRequestParts<App> for Operator {
     }
 }
 
-/// The sign-in page, which then redirects to the requested page.
+/// Returns the URL of the sign-in page, which then redirects to the requested page.
 fn sign_in_url(parts: &Parts) -> String {
     let path = parts.uri.path();
     if parts.method == Method::GET && is_dashboard_path(path) {
@@ -129,7 +129,7 @@ fn sign_in_url(parts: &Parts) -> String {
     }
 }
 
-/// Is this the path of a dashboard page? Only those are redirected to after signing in.
+/// Returns whether this is the path of a dashboard page. Signing in only redirects to those.
 pub fn is_dashboard_path(path: &str) -> bool {
     path.starts_with("/dashboard/")
         && path
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_paths_of_the_dashboard_are_redirected_to() {
+    fn only_dashboard_paths_are_redirect_targets() {
         assert!(is_dashboard_path("/dashboard/keys/0190-abc"));
         for bad in [
             "",

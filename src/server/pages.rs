@@ -34,7 +34,7 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             "/dashboard/fundraisers/new",
             get(own_fundraisers::new_page).post(own_fundraisers::create),
         )
-        .route("/dashboard/fundraisers/{id}", get(own_fundraisers::one))
+        .route("/dashboard/fundraisers/{id}", get(own_fundraisers::fundraiser))
         .route(
             "/dashboard/fundraisers/{id}/edit",
             get(own_fundraisers::edit_page).post(own_fundraisers::edit),
@@ -67,7 +67,7 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
         )
         .route("/dashboard/operator/imports", get(operator::all_imports))
         .route("/dashboard/operator/errors", get(operator::recent_errors))
-        .route("/dashboard/operator/audit", get(operator::acts))
+        .route("/dashboard/operator/audit", get(operator::audit_log))
         .route(
             "/dashboard/keys/{id}/revoke",
             get(keys::revoke_page).post(keys::revoke),
@@ -84,7 +84,7 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             "/dashboard/sign-out",
             get(entry::sign_out_page).post(entry::sign_out),
         )
-        .route("/dashboard/reset", get(reset::ask_page).post(reset::ask))
+        .route("/dashboard/reset", get(reset::request_page).post(reset::request))
         .route("/dashboard/reset/set", get(reset::set_page).post(reset::set))
         .route(
             "/dashboard/confirm",
@@ -111,8 +111,8 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             "/dashboard/settings/delete",
             get(settings::delete_page).post(settings::delete),
         )
-        .layer(from_fn(flash::forget_shown))
-        .layer(guard::forms_of_our_own(&app.config.public_url))
+        .layer(from_fn(flash::clear_shown))
+        .layer(guard::csrf_layer(&app.config.public_url))
 }
 
 /// The pages that everybody may read.
@@ -127,7 +127,7 @@ fn public() -> Router<App> {
         .route("/sitemaps/{file}", get(crawlers::sitemap))
         .route("/opensearch.xml", get(crawlers::opensearch))
         .route("/.well-known/security.txt", get(crawlers::security))
-        .route(feeds::ADDRESS, get(feeds::all))
+        .route(feeds::PATH, get(feeds::all))
         .route("/causes", get(browse::causes))
         .route("/causes/{cause}", get(browse::cause))
         .route("/{slug}", get(nonprofits::profile))
@@ -141,5 +141,5 @@ fn public() -> Router<App> {
             "/{slug}/f/{fundraiser}/give",
             get(gifts::to_fundraiser).post(gifts::start_for_fundraiser),
         )
-        .route("/gifts/{id}", get(gift::gift).post(gift::pay))
+        .route("/gifts/{id}", get(gift::donation).post(gift::pay))
 }

@@ -1,7 +1,7 @@
-//! What every request leaves behind: an id, the headers that all answers carry, a count and a line in the log.
+//! The layer that gives every request an ID, common response headers, metrics, usage counts and a log line.
 //!
-//! Extractors note on the [`RequestRecord`] which key called and what its limit said; the layer writes it out once the
-//! answer is there. The log has the id of a key, never the key: an address is logged without its query.
+//! Extractors record the key of a request and the verdict of its rate limit in the [`RequestRecord`]; the layer reads it
+//! once the response is there. The log contains the ID of a key, never the key: paths are logged without the query.
 
 use super::cors;
 use crate::app::App;
@@ -31,11 +31,12 @@ use tower::{Layer, Service};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// An answer slower than this is logged in any case.
-const SLOW: Duration = Duration::from_secs(1);
+/// Requests that take longer are always logged.
+const SLOW_REQUEST: Duration = Duration::from_secs(1);
 
-/// The outermost layer of all routes but the health checks. One layer for all that every request passes: each layer of
-/// a router costs every request two boxes.
+/// The outermost layer of all routes except the health checks.
+///
+/// It is a single layer because each layer of a router costs every request two allocations.
 #[derive(Clone, Debug)]
 pub struct RequestLogLayer {
     pub app: App,
@@ -52,7 +53,7 @@ impl<S> Layer<S> for RequestLogLayer {
     }
 }
 
-/// What [`RequestLogLayer`] makes of a service.
+/// The service of [`RequestLogLayer`].
 #[derive(Clone, Debug)]
 pub struct RequestLogService<S> {
     inner: S,
@@ -75,7 +76,7 @@ where
         let log = &self.app.config.log;
         let log = RequestLog {
             id: RequestId::next(),
-            begun: self.app.clock.instant(),
+            started: self.app.clock.instant(),
             method: request.method().clone(),
             route: request.extensions().get::<MatchedPath>().cloned(),
             path: (log.requests == LoggedRequests::All).then(|| request.uri().path().to_owned()),
@@ -85,33 +86,33 @@ where
             record: Arc::default(),
             app: self.app.clone(),
         };
-        let answer = if let Some(response) = log.answer_at_once(request.headers()) {
-            Answer::AtOnce {
+        let state = if let Some(response) = log.early_response(request.headers()) {
+            FutureState::Ready {
                 response: Some(response),
             }
         } else {
             request.extensions_mut().insert(Arc::clone(&log.record));
-            Answer::Pending {
+            FutureState::Pending {
                 future: self.inner.call(request),
             }
         };
-        RequestLogFuture { answer, log }
+        RequestLogFuture { state, log }
     }
 }
 
 pin_project! {
-    /// An answer under way.
+    /// A pending response.
     pub struct RequestLogFuture<F> {
         #[pin]
-        answer: Answer<F>,
+        state: FutureState<F>,
         log: RequestLog,
     }
 }
 
 pin_project! {
-    #[project = AnswerProjection]
-    enum Answer<F> {
-        AtOnce { response: Option<Response> },
+    #[project = FutureStateProjection]
+    enum FutureState<F> {
+        Ready { response: Option<Response> },
         Pending { #[pin] future: F },
     }
 }
@@ -121,10 +122,10 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for RequestLogFutu
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let mut response = match this.answer.project() {
-            AnswerProjection::AtOnce { response } => response.take().expect("an answer is given once"),
-            // A handler that panics is given up as a whole; what it shared is behind locks that bear it.
-            AnswerProjection::Pending { future } => {
+        let mut response = match this.state.project() {
+            FutureStateProjection::Ready { response } => response.take().expect("polled after completion"),
+            // A handler that panics is not polled again, and the locks it shared tolerate poisoning.
+            FutureStateProjection::Pending { future } => {
                 match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
                     Ok(polled) => ready!(polled)?,
                     Err(panic) => panicked(panic.as_ref()),
@@ -136,50 +137,51 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for RequestLogFutu
     }
 }
 
-/// What is known of a request when its answer comes.
+/// The facts about a request that the response and the log need.
 #[derive(Debug)]
 struct RequestLog {
     id: RequestId,
-    begun: Instant,
+    started: Instant,
     method: Method,
     route: Option<MatchedPath>,
-    /// Only where every request is logged.
+    /// `None` if only failed requests are logged.
     path: Option<String>,
-    /// Is it of the interface?
+    /// Whether pages of other origins may read the response.
     is_open: bool,
-    /// What the address takes, where that is asked for.
+    /// The methods that the URL supports.
     methods: &'static str,
-    /// Is it for people?
+    /// Whether errors are shown as a page.
     is_page: bool,
     record: Arc<RequestRecord>,
     app: App,
 }
 
 impl RequestLog {
-    /// Preflights, and bodies that say themselves that they are too large, before anything of them is read.
-    fn answer_at_once(&self, headers: &HeaderMap) -> Option<Response> {
+    /// Returns the response to a CORS preflight, or to a request whose declared length is too large.
+    fn early_response(&self, headers: &HeaderMap) -> Option<Response> {
         if self.is_open && self.method == Method::OPTIONS {
             return Some(cors::preflight(self.methods));
         }
-        let most = self.app.config.max_body;
-        let is_large = declared_length(headers).is_some_and(|length| length > most as u64);
-        is_large.then(|| Error::TooLarge(most).into_response())
+        let max = self.app.config.max_body;
+        let is_too_large = declared_length(headers).is_some_and(|length| length > max as u64);
+        is_too_large.then(|| Error::TooLarge(max).into_response())
     }
 
     fn finish(&self, response: &mut Response) {
         if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-            match self.is_page {
-                true => write_error_page(&problem, response, &self.id),
-                false => problem.write(response, &self.id),
+            if self.is_page {
+                write_error_page(&problem, response, &self.id);
+            } else {
+                problem.write(response, &self.id);
             }
         }
-        let is_refused = response.status() == StatusCode::METHOD_NOT_ALLOWED;
+        let is_wrong_method = response.status() == StatusCode::METHOD_NOT_ALLOWED;
         let headers = response.headers_mut();
-        let id = HeaderValue::from_str(self.id.as_str()).expect("an id is plain text");
+        let id = HeaderValue::from_str(self.id.as_str()).expect("a request ID is visible ASCII");
         headers.insert(REQUEST_ID, id);
         if self.is_open {
             cors::open(headers, self.methods);
-            if is_refused {
+            if is_wrong_method {
                 headers.insert(ALLOW, HeaderValue::from_static(self.methods));
             }
         }
@@ -189,7 +191,7 @@ impl RequestLog {
         if let Some((class, per_minute, verdict)) = self.record.limit.get() {
             write_rate_limit_headers(headers, class.name(), *per_minute, verdict);
         }
-        let took = self.app.clock.instant() - self.begun;
+        let took = self.app.clock.instant() - self.started;
         let status = response.status();
         let route = self.route.as_ref().map_or("none", MatchedPath::as_str);
         self.app.metrics.request(route, status, took);
@@ -197,7 +199,7 @@ impl RequestLog {
         if status.is_server_error() {
             self.note_failure(route, status);
         }
-        if self.path.is_some() || took > SLOW || status.is_server_error() {
+        if self.path.is_some() || took > SLOW_REQUEST || status.is_server_error() {
             let path = self.path.as_deref().unwrap_or(route);
             self.log(&mask(path), status, took);
         }
@@ -241,7 +243,7 @@ impl RequestLog {
 
 /// Writes the error page that a person sees in place of a problem body.
 fn write_error_page(problem: &Problem, response: &mut Response, request: &RequestId) {
-    *response.body_mut() = error_page::draw(problem.status(), problem.detail(), request).into();
+    *response.body_mut() = error_page::render(problem.status(), problem.detail(), request).into();
     let headers = response.headers_mut();
     headers.remove(CONTENT_LENGTH);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
@@ -250,7 +252,7 @@ fn write_error_page(problem: &Problem, response: &mut Response, request: &Reques
 fn panicked(payload: &(dyn Any + Send)) -> Response {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    tracing::error!(panic = text.unwrap_or("of unknown kind"), "a handler panicked");
+    tracing::error!(panic = text.unwrap_or("unknown"), "a handler panicked");
     Error::Internal.into_response()
 }
 
@@ -268,7 +270,7 @@ mod tests {
     use tower::ServiceExt;
 
     #[tokio::test]
-    async fn a_handler_that_panics_is_a_500_with_its_headers_and_the_next_request_is_answered() {
+    async fn a_panicking_handler_is_a_500_and_the_next_request_succeeds() {
         let folder = tempfile::tempdir().unwrap();
         let app = App::build(Config::for_tests(folder.path())).await.unwrap();
         let panic = || async { assert!(std::hint::black_box(false), "on purpose") };

@@ -15,12 +15,12 @@ use axum::routing::get;
 
 /// All routes with all layers.
 pub fn router(app: App) -> Router {
-    let (interface, description) = openapi::described();
-    let deadline = DeadlineLayer::new(app.config.serve.request_timeout, |awaited| match awaited {
+    let (api, description) = openapi::described();
+    let deadline = DeadlineLayer::new(app.config.serve.request_timeout, |cause| match cause {
         TimeoutCause::RequestBody => Error::BodyTimeout.into_response(),
         TimeoutCause::Handler => Error::Timeout.into_response(),
     });
-    let followed = interface
+    let logged = api
         .route("/v0.2/openapi.json", get(openapi::openapi))
         .route("/media/{id}", get(media::picture))
         .route("/assets/{file}", get(assets::asset))
@@ -38,6 +38,6 @@ pub fn router(app: App) -> Router {
     Router::new()
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
-        .merge(followed)
+        .merge(logged)
         .with_state(app)
 }

@@ -2,7 +2,7 @@
 
 use crate::files::generated;
 use crate::world::World;
-use causeway::app::nonprofit_json::BrowseItem;
+use causeway::api::bodies::BrowseItem;
 use directory::nonprofits::causes::Causes;
 use std::collections::HashSet;
 

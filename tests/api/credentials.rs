@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use causeway::http::credentials::Credentials;
 use causeway::http::public_key::{Create, Fundraisers};
-use causeway::server::request_log::TrailLayer;
+use causeway::server::request_log::RequestLogLayer;
 use platform::ids::{AccountId, KeyId};
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ fn client(world: &World) -> Client {
     let router = Router::new()
         .route("/v0.2/create", post(create))
         .route("/v0.2/change", post(change))
-        .layer(TrailLayer {
+        .layer(RequestLogLayer {
             app: world.app.clone(),
         })
         .with_state(world.app.clone());
@@ -60,7 +60,7 @@ async fn refusal(client: &Client, authorization: &str) -> String {
 
 async fn other_account(world: &World) -> AccountId {
     let name = Username::parse("bob").unwrap();
-    let created = accounts::store::insert(&world.app.db, &name, None, false, 0).await;
+    let created = accounts::store::insert_without_password(&world.app.db, &name, None, false, 0).await;
     created.unwrap().unwrap()
 }
 
@@ -220,7 +220,7 @@ async fn a_rotated_private_key_works_until_its_overlap_ends(world: &World) {
     let (old_id, old) = world.create_key(Kind::Private).await;
     let text = KeyText::generate(Kind::Private);
     let now = world.app.clock.millis();
-    store::roll(&world.app.db, old_id, &text, Overlap::Hour, None, now)
+    store::rotate(&world.app.db, old_id, &text, Overlap::Hour, None, now)
         .await
         .unwrap();
     world.app.keys.refresh().await.unwrap();

@@ -5,6 +5,7 @@ use crate::wait::TIMEOUT;
 use crate::world::World;
 use axum::http::Method;
 use causeway::app::App;
+use causeway::http::refusal::refusal;
 use causeway::server::routes::router;
 use listener::{listen, serve};
 use serde_json::Value;
@@ -105,7 +106,7 @@ async fn a_body_that_stalls_is_a_client_error(world: &World) {
                 problem["detail"]
                     .as_str()
                     .unwrap()
-                    .contains("did not come in full"),
+                    .contains("did not arrive in time"),
                 "{problem}"
             );
             assert!(

@@ -1,6 +1,7 @@
 //! Malicious paths.
 
 use crate::world::World;
+use causeway::http::refusal::refusal;
 use causeway::server::routes::router;
 use listener::{listen, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -66,6 +67,7 @@ async fn an_identifier_of_64_kib_is_refused_by_the_listener(world: &World) {
             listener,
             router(app.clone()),
             &app.config.serve,
+            refusal,
             std::future::pending(),
         )
         .await

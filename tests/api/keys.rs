@@ -3,7 +3,7 @@
 use crate::wait::eventually;
 use crate::world::World;
 use access::audit::{self, Actor};
-use access::keys::store::Roll;
+use access::keys::store::RotateOutcome;
 use access::keys::{Class, KeyText, Kind, Overlap, State, store};
 use platform::ids::KeyId;
 use std::time::Duration;
@@ -222,10 +222,10 @@ async fn a_rotated_key_expires_without_a_refresh_from_the_database(world: &World
     .await
     .unwrap();
     let text = KeyText::generate(Kind::Public);
-    let rotation = store::roll(&world.app.db, world.key_id, &text, Overlap::Day, None, now)
+    let rotation = store::rotate(&world.app.db, world.key_id, &text, Overlap::Day, None, now)
         .await
         .unwrap();
-    let Roll::Done(new) = rotation else {
+    let RotateOutcome::Rotated(new) = rotation else {
         panic!("{rotation:?}")
     };
     world.app.keys.refresh().await.unwrap();
@@ -255,7 +255,7 @@ async fn a_key_rotated_without_overlap_stops_immediately(world: &World) {
     world.load_demo().await;
     let text = KeyText::generate(Kind::Public);
     let now = world.app.clock.millis();
-    store::roll(&world.app.db, world.key_id, &text, Overlap::None, None, now)
+    store::rotate(&world.app.db, world.key_id, &text, Overlap::None, None, now)
         .await
         .unwrap();
     world.app.keys.refresh().await.unwrap();
@@ -267,31 +267,37 @@ async fn an_inactive_key_cannot_be_rotated(world: &World) {
     let now = world.app.clock.millis();
     let text = KeyText::generate(Kind::Public);
     let rotate = async |id, text: &KeyText| {
-        store::roll(&world.app.db, id, text, Overlap::Day, None, now)
+        store::rotate(&world.app.db, id, text, Overlap::Day, None, now)
             .await
             .unwrap()
     };
-    assert_eq!(rotate(KeyId::new(), &text).await, Roll::NoSuchKey);
+    assert_eq!(rotate(KeyId::new(), &text).await, RotateOutcome::NoSuchKey);
     assert_eq!(
         rotate(world.key_id, &KeyText::generate(Kind::Private)).await,
-        Roll::NoSuchKey
+        RotateOutcome::NoSuchKey
     );
     let (id, _) = world.create_key(Kind::Public).await;
     assert!(matches!(
         rotate(id, &KeyText::generate(Kind::Public)).await,
-        Roll::Done(_)
+        RotateOutcome::Rotated(_)
     ));
     assert_eq!(
         rotate(id, &text).await,
-        Roll::NotActive(State::Active),
+        RotateOutcome::NotActive(State::Active),
         "a key is rotated once"
     );
     store::block(&world.app.db, world.key_id, "abuse", Actor::Command, now)
         .await
         .unwrap();
-    assert_eq!(rotate(world.key_id, &text).await, Roll::NotActive(State::Blocked));
+    assert_eq!(
+        rotate(world.key_id, &text).await,
+        RotateOutcome::NotActive(State::Blocked)
+    );
     store::revoke(&world.app.db, world.key_id, now).await.unwrap();
-    assert_eq!(rotate(world.key_id, &text).await, Roll::NotActive(State::Revoked));
+    assert_eq!(
+        rotate(world.key_id, &text).await,
+        RotateOutcome::NotActive(State::Revoked)
+    );
     assert_eq!(store::list(&world.app.db, None).await.unwrap().len(), 3);
 }
 

@@ -3,7 +3,7 @@
 use crate::client::Response;
 use crate::files::{bmf, generated, nonprofit_row, nonprofit_rows};
 use crate::world::World;
-use causeway::app::nonprofit_json::SearchBody;
+use causeway::api::bodies::SearchBody;
 
 on_both_databases!(
     an_item_has_every_documented_field,

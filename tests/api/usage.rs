@@ -4,7 +4,7 @@ use crate::world::World;
 use access::audit::Actor;
 use access::keys::{Class, Kind, store};
 use access::usage::store::{list_last_used, list_of_account, list_of_key, list_totals};
-use access::usage::{Counts, HOUR, hour_of};
+use access::usage::{Counts, HOUR_MILLIS, hour_of};
 use causeway::dashboard::csv;
 use platform::ids::KeyId;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ async fn calls_refusals_and_errors_are_counted_by_class_and_hour(world: &World) 
     world.app.keys.refresh().await.unwrap();
     // The story must not cross the end of an hour by itself.
     let now = world.app.clock.millis();
-    let next_hour = u64::try_from(hour_of(now) + HOUR - now).unwrap();
+    let next_hour = u64::try_from(hour_of(now) + HOUR_MILLIS - now).unwrap();
     world.app.clock.advance(Duration::from_millis(next_hour));
     let first = hour_of(world.app.clock.millis());
     world.client.get(200, PATH).await;
@@ -51,7 +51,13 @@ async fn calls_refusals_and_errors_are_counted_by_class_and_hour(world: &World) 
     let hours = list_of_key(&world.app.db, world.key_id, first).await.unwrap();
     let found: Vec<_> = hours
         .iter()
-        .map(|hour| ((hour.hour - first) / HOUR, hour.class.as_str(), hour.counts))
+        .map(|hour| {
+            (
+                (hour.hour - first) / HOUR_MILLIS,
+                hour.class.as_str(),
+                hour.counts,
+            )
+        })
         .collect();
     assert_eq!(
         found,
@@ -62,7 +68,7 @@ async fn calls_refusals_and_errors_are_counted_by_class_and_hour(world: &World) 
         ]
     );
     assert_eq!(
-        list_of_key(&world.app.db, world.key_id, first + HOUR)
+        list_of_key(&world.app.db, world.key_id, first + HOUR_MILLIS)
             .await
             .unwrap()
             .len(),

@@ -13,8 +13,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use causeway::app::App;
 use causeway::config::Config;
+use causeway::http::refusal::refusal;
 use causeway::server::routes::router;
-use directory::import::nonprofits::import_demo;
 use http_body_util::BodyExt;
 use listener::{listen, serve};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -69,7 +69,7 @@ impl Site {
             password: Some(&hash),
             is_confirmed: true,
         };
-        let created = store::insert_whole(&self.app.db, &account, self.app.clock.millis()).await;
+        let created = store::insert(&self.app.db, &account, self.app.clock.millis()).await;
         created.unwrap().unwrap()
     }
 
@@ -77,7 +77,9 @@ impl Site {
     pub async fn create_keys(&self) -> Keys {
         let (app, now) = (&self.app, self.app.clock.millis());
         let username = Username::parse("organizer").unwrap();
-        let account = store::insert(&app.db, &username, None, false, now).await.unwrap();
+        let account = store::insert_without_password(&app.db, &username, None, false, now)
+            .await
+            .unwrap();
         let mut texts = Vec::new();
         for kind in [Kind::Public, Kind::Private] {
             let text = KeyText::generate(kind);

@@ -105,11 +105,11 @@ fn a_missing_account_or_key_is_reported_with_what_to_do() {
     cli.fail(&["limit", "set", "019a8f00-0000-7000-8000-000000000000", "search=1"]);
     assert!(
         cli.fail(&["account", "create", "not a name"])
-            .contains("a username has")
+            .contains("is not a username")
     );
     assert!(
         cli.fail(&["account", "create", "eve", "--email", "eve"])
-            .contains("no e-mail address")
+            .contains("is not an email address")
     );
 }
 

@@ -5,6 +5,7 @@ use crate::client::Client;
 use crate::world::World;
 use access::accounts::{SignUp, Username, attempts, store};
 use causeway::app::App;
+use listener::client_network;
 use std::time::Duration;
 
 on_both_databases!(
@@ -144,7 +145,11 @@ async fn password_guessing_is_limited_without_locking_out_the_owner(world: &Worl
     thief.sign_in(303, "grace", PASSWORD).await;
     assert!(
         attempts::Attempts::default()
-            .sign_in("grace", [10, 0, 0, 1].into(), world.app.clock.instant())
+            .sign_in(
+                "grace",
+                client_network([10, 0, 0, 1].into()),
+                world.app.clock.instant()
+            )
             .is_ok()
     );
 }
@@ -304,5 +309,5 @@ async fn a_server_with_closed_sign_up_creates_no_accounts(world: &World) {
     ];
     visitor.post(403, "/dashboard/sign-up", &fields).await;
     let username = Username::parse("grace").unwrap();
-    assert!(store::find(&world.app.db, &username).await.unwrap().is_none());
+    assert!(store::find_id(&world.app.db, &username).await.unwrap().is_none());
 }

@@ -147,7 +147,13 @@ async fn the_owner_of_an_exposed_key_is_warned_on_the_page_and_once_by_email(wor
             .text()
             .contains("This private key was exposed")
     );
-    access::keys::warnings::warn_owners(&world.app).await;
+    access::keys::warnings::warn_owners(
+        &world.app.db,
+        &world.app.clock,
+        &world.app.mail,
+        &world.app.public_url,
+    )
+    .await;
     assert_eq!(emails(world, 1).await.len(), 1);
 }
 
@@ -200,7 +206,7 @@ async fn an_exposed_key_is_recorded_once(world: &World) {
 async fn an_account_has_at_most_100_keys(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
-    let grace = store::find(&world.app.db, &Username::parse("grace").unwrap())
+    let grace = store::find_id(&world.app.db, &Username::parse("grace").unwrap())
         .await
         .unwrap()
         .unwrap();

@@ -143,7 +143,7 @@ async fn fill_lists(world: &World) {
     let mut key = KeyId::new();
     for number in 0..ROWS {
         let username = Username::parse(&format!("many-{number:03}")).unwrap();
-        let account = accounts::store::insert(&world.app.db, &username, None, false, now)
+        let account = accounts::store::insert_without_password(&world.app.db, &username, None, false, now)
             .await
             .unwrap()
             .unwrap();

@@ -2,10 +2,10 @@
 
 use super::visitor::{PASSWORD, Visitor, emails, hidden, link};
 use crate::world::World;
-use access::accounts::proof::Proof;
 use access::accounts::store;
-use access::sessions;
+use access::accounts::verified_password::VerifiedPassword;
 use axum::http::HeaderMap;
+use causeway::http::session;
 use futures_util::future::join_all;
 
 on_both_databases!(
@@ -18,14 +18,14 @@ on_both_databases!(
 const NEW_PASSWORD: &str = "meadow cloud teapot";
 
 /// The state of a sign-in that has verified the password but not begun the session.
-async fn verify_password(world: &World, username: &str) -> Proof {
-    let account = store::find_whole(&world.app.db, username).await.unwrap();
-    let proof = Proof::find(&world.app.hashing, account.as_ref(), PASSWORD).await;
+async fn verify_password(world: &World, username: &str) -> VerifiedPassword {
+    let account = store::find(&world.app.db, username).await.unwrap();
+    let proof = VerifiedPassword::verify(&world.app.hashing, account.as_ref(), PASSWORD).await;
     proof.unwrap()
 }
 
-async fn can_begin_session(world: &World, proof: &Proof) -> bool {
-    let session = sessions::begin(&world.app, proof, &HeaderMap::new()).await;
+async fn can_begin_session(world: &World, proof: &VerifiedPassword) -> bool {
+    let session = session::begin(&world.app, proof, &HeaderMap::new()).await;
     session.unwrap().is_some()
 }
 
@@ -109,7 +109,7 @@ async fn a_password_change_ends_sign_ins_that_race_with_it(world: &World) {
     owner.sign_up("grace").await;
     let proof = verify_password(world, "grace").await;
     let headers = HeaderMap::new();
-    let sign_ins = join_all((0..40).map(|_| sessions::begin(&world.app, &proof, &headers)));
+    let sign_ins = join_all((0..40).map(|_| session::begin(&world.app, &proof, &headers)));
     let fields = [("current", PASSWORD), ("password", NEW_PASSWORD)];
     let change = owner.post(303, "/dashboard/settings/password", &fields);
     let (begun, _) = tokio::join!(sign_ins, change);

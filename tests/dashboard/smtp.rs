@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::wait::eventually;
 use crate::world::World;
 use causeway::app::App;
-use platform::mail::Way;
+use platform::mail::Delivery;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -121,7 +121,7 @@ async fn data(stream: &mut BufReader<TcpStream>) -> String {
 /// Builds an app that sends its email to this mail server.
 async fn build_app(world: &World, mail_server: SocketAddr) -> App {
     let mut config = world.app.config.clone();
-    config.mail.way = Way::Server(format!("smtp://{mail_server}").into());
+    config.mail.delivery = Delivery::Smtp(format!("smtp://{mail_server}").into());
     App::build(config).await.unwrap()
 }
 
@@ -209,15 +209,15 @@ async fn an_unreachable_mail_server_loses_no_email_and_changes_no_response(world
         assert_eq!(down, answered);
     }
     wait_for_queued(world, "json", 2).await;
-    assert!(app.mail.deliver_waiting().await.is_err());
+    assert!(app.mail.deliver_queued().await.is_err());
     assert_eq!(queued(world, "json").len(), 2);
     app.db.close().await;
 
     // Another app delivers them once the mail server is back.
     let mail_server = MailServer::start(address, None).await;
     let app = build_app(world, address).await;
-    assert_eq!(app.mail.deliver_waiting().await.unwrap(), 2);
-    assert_eq!(app.mail.deliver_waiting().await.unwrap(), 0);
+    assert_eq!(app.mail.deliver_queued().await.unwrap(), 2);
+    assert_eq!(app.mail.deliver_queued().await.unwrap(), 0);
     assert!(queued(world, "json").is_empty());
     let visitor = Visitor::with_client(&Client::new(&app, ""));
     for email in mail_server.emails(2).await {
@@ -235,14 +235,14 @@ async fn a_temporary_refusal_is_retried_and_a_permanent_one_is_set_aside(world: 
     visitor.sign_up("grace").await;
     visitor.post(200, "/dashboard/reset", &[("who", "grace")]).await;
     wait_for_queued(world, "json", 1).await;
-    assert!(app.mail.deliver_waiting().await.is_err());
+    assert!(app.mail.deliver_queued().await.is_err());
     mail_server.stop().await;
     let mail_server = MailServer::start(address, Some("550 nobody of that name")).await;
     // The first attempt only discovers that a pooled connection is closed.
-    while app.mail.deliver_waiting().await.is_err() {}
+    while app.mail.deliver_queued().await.is_err() {}
     assert!(queued(world, "json").is_empty());
     assert_eq!(queued(world, "refused").len(), 1);
-    assert_eq!(app.mail.deliver_waiting().await.unwrap(), 0);
+    assert_eq!(app.mail.deliver_queued().await.unwrap(), 0);
     assert!(mail_server.emails.lock().unwrap().is_empty());
 }
 
@@ -261,7 +261,7 @@ async fn an_unreadable_email_does_not_block_the_others(world: &World) {
     let old = std::fs::File::create(folder.join("3.json")).unwrap();
     old.set_modified(std::time::SystemTime::now() - Duration::from_hours(73))
         .unwrap();
-    assert_eq!(app.mail.deliver_waiting().await.unwrap(), 1);
+    assert_eq!(app.mail.deliver_queued().await.unwrap(), 1);
     assert_eq!(mail_server.emails(1).await[0].to, "a@example.org");
     assert_eq!(queued(world, "refused").len(), 2);
     assert!(queued(world, "json").is_empty());

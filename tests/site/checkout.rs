@@ -5,7 +5,6 @@ use crate::world::World;
 use axum::http::Method;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
-use giving::payments::settle::settle_pending;
 use serde_json::json;
 
 on_both_databases!(
@@ -129,7 +128,7 @@ async fn a_paid_donation_that_cannot_be_recorded_does_not_block_others(world: &W
         .await;
     start(&visitor, PROFILE, "4").await;
     world.execute("update gifts set state = 'pending'").await;
-    assert!(settle_pending(&world.app).await.is_err());
+    assert!(world.app.settlement().settle_pending().await.is_err());
     assert_eq!(
         world.texts("select cast(amount as text) from journal").await,
         ["400"]

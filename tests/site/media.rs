@@ -103,7 +103,7 @@ async fn an_imported_logo_is_hosted_and_linked(world: &World) {
 }
 
 async fn a_hosted_picture_has_fixed_widths_and_is_never_enlarged(world: &World) {
-    let hosted = world.app.pictures.take(picture_file(2, 300, 200)).await.unwrap();
+    let hosted = world.app.pictures.add(picture_file(2, 300, 200)).await.unwrap();
     assert_eq!((hosted.width, hosted.height), (300, 200));
     let url = format!("/media/{}", hosted.id);
     for (width, shown) in [
@@ -146,14 +146,14 @@ async fn identical_pictures_are_stored_once(world: &World) {
     let bare = BASE64_STANDARD.encode(&bytes);
     let pictures = &world.app.pictures;
     let (first, second, third) = tokio::join!(
-        pictures.take(bytes.clone()),
-        pictures.take_base64(&url),
-        pictures.take_base64(&bare)
+        pictures.add(bytes.clone()),
+        pictures.add_base64(&url),
+        pictures.add_base64(&bare)
     );
     let first = first.unwrap();
     assert_eq!((&second.unwrap(), &third.unwrap()), (&first, &first));
     assert_eq!(blobs(world).len(), 1);
-    assert_ne!(pictures.take(picture_file(4, 40, 30)).await.unwrap().id, first.id);
+    assert_ne!(pictures.add(picture_file(4, 40, 30)).await.unwrap().id, first.id);
 }
 
 async fn an_invalid_picture_rejects_its_line_and_nothing_is_imported(world: &World) {
@@ -181,7 +181,7 @@ async fn an_invalid_picture_rejects_its_line_and_nothing_is_imported(world: &Wor
 }
 
 async fn leftovers_of_failed_uploads_are_removed_after_an_hour(world: &World) {
-    let hosted = world.app.pictures.take(picture_file(6, 300, 300)).await.unwrap();
+    let hosted = world.app.pictures.add(picture_file(6, 300, 300)).await.unwrap();
     let url = format!("/media/{}?w=128", hosted.id);
     world.client.get_plain(200, &url).await;
     let stored = blobs(world);
@@ -223,12 +223,12 @@ async fn leftovers_of_failed_uploads_are_removed_after_an_hour(world: &World) {
 
 async fn the_check_names_pictures_that_are_missing_or_changed(world: &World) {
     let pictures = &world.app.pictures;
-    let lost = pictures.take(picture_file(7, 20, 20)).await.unwrap();
+    let lost = pictures.add(picture_file(7, 20, 20)).await.unwrap();
     std::fs::remove_file(&blobs(world)[0]).unwrap();
-    let changed = pictures.take(picture_file(8, 20, 20)).await.unwrap();
+    let changed = pictures.add(picture_file(8, 20, 20)).await.unwrap();
     std::fs::write(&blobs(world)[0], b"another").unwrap();
-    let intact = pictures.take(picture_file(9, 20, 20)).await.unwrap();
-    let check = platform::hosted::check::prove(pictures).await.unwrap();
+    let intact = pictures.add(picture_file(9, 20, 20)).await.unwrap();
+    let check = platform::hosted::check::check(pictures).await.unwrap();
     assert_eq!(check.pictures, 3);
     let is_named = |id: &str| {
         check
@@ -257,7 +257,7 @@ async fn an_unwritable_folder_is_a_server_error(world: &World) {
     assert!(error.is_ours(), "{error}");
     std::fs::remove_file(&folder).unwrap();
     std::fs::create_dir(&folder).unwrap();
-    world.app.pictures.take(picture_file(10, 20, 20)).await.unwrap();
+    world.app.pictures.add(picture_file(10, 20, 20)).await.unwrap();
 }
 
 async fn every_picture_url_in_a_details_response_loads(world: &World) {

@@ -96,7 +96,7 @@ async fn every_parameter_of_a_donate_link_is_honored(world: &World) {
     );
     let mut export = Vec::new();
     let format = giving::export::Format::JsonLines;
-    giving::export::export(&world.app, format, &mut export)
+    giving::export::export(&world.app.db, format, &mut export)
         .await
         .unwrap();
     let line: serde_json::Value = serde_json::from_slice(&export).unwrap();

@@ -63,18 +63,23 @@ async fn the_share_picture_of_a_fundraiser_changes_with_its_total(world: &World)
     let before = picture(world, &page).await;
     assert!(before.starts_with(&format!("/share{page}.png?v=")), "{before}");
     let empty = world.client.get_plain(200, &before).await;
-    let donation = giving::donations::Gift {
+    let donation = giving::donations::NewDonation {
         source: "test".parse().unwrap(),
         external_id: "1".parse().unwrap(),
-        to: giving::donations::find_recipient(&world.app, "american-red-cross", Some(&id))
-            .await
-            .unwrap(),
-        amount: platform::money::Cents(5_000),
+        to: giving::donations::find_recipient(
+            &world.app.db,
+            &world.app.directory,
+            "american-red-cross",
+            Some(&id),
+        )
+        .await
+        .unwrap(),
+        amount: platform::money::Cents::new(5_000),
         donor: "d".parse().unwrap(),
         name: None,
         is_public: false,
     };
-    giving::donations::record(&world.app, donation).await.unwrap();
+    world.app.recorder.record(donation).await.unwrap();
     let after = picture(world, &page).await;
     assert_ne!(before, after);
     assert_ne!(world.client.get_plain(200, &after).await.body, empty.body);

@@ -1,4 +1,4 @@
-//! Who may call, and how often: accounts, sessions, keys, limits, usage, redirect origins and the audit log.
+//! Accounts, sessions, API keys, rate limits, usage, redirect origins and the audit log.
 
 pub mod accounts;
 pub mod audit;

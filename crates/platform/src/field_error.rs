@@ -1,6 +1,6 @@
 //! An error about one field of a request body or form.
 
-/// What is wrong with one field, and what to send instead.
+/// An invalid field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     /// The name of the field, such as `goal` or `forNonprofits[2]`.

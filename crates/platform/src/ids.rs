@@ -1,4 +1,4 @@
-//! Identifiers, one type for each kind of thing, so that they cannot be mixed up.
+//! IDs, with one type for each kind of object, so that they cannot be mixed up.
 
 use std::fmt;
 use uuid::Uuid;
@@ -18,38 +18,38 @@ macro_rules! id {
 }
 
 id!(
-    /// A nonprofit.
+    /// The ID of a nonprofit.
     NonprofitId
 );
 id!(
-    /// A fundraiser.
+    /// The ID of a fundraiser.
     FundraiserId
 );
 id!(
-    /// An account that owns keys.
+    /// The ID of an account.
     AccountId
 );
 id!(
-    /// An API key. This, and never the key itself, stands in logs.
+    /// The ID of an API key. Logs contain this and never the key itself.
     KeyId
 );
 
 impl FundraiserId {
-    /// A new one.
+    /// Generates a new ID.
     pub fn new() -> FundraiserId {
         FundraiserId(Uuid::now_v7())
     }
 }
 
 impl AccountId {
-    /// A new one.
+    /// Generates a new ID.
     pub fn new() -> AccountId {
         AccountId(Uuid::now_v7())
     }
 }
 
 impl KeyId {
-    /// A new one.
+    /// Generates a new ID.
     pub fn new() -> KeyId {
         KeyId(Uuid::now_v7())
     }

@@ -1,4 +1,4 @@
-//! What every capability uses: the database, stored pictures, email, the clock, IDs, money and text.
+//! The parts that every capability uses: the database, hosted pictures, email, the clock, IDs, money and text.
 
 pub mod blobs;
 pub mod clock;

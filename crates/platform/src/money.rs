@@ -1,15 +1,15 @@
-//! Money in integer cents, and how an amount is shared.
+//! Money in integer cents, and how to split an amount.
 
 use std::fmt;
 use thiserror::Error;
 
-/// An amount in cents, below zero where money goes back. Sums are checked, never wrapped.
+/// An amount in cents, negative for refunds. Sums are checked for overflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cents(i64);
 
-/// That a sum is beyond what can be counted.
+/// The error of a sum that does not fit in 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the sum is larger than can be counted")]
+#[error("the sum is too large")]
 pub struct AmountOverflow;
 
 impl Cents {
@@ -17,25 +17,26 @@ impl Cents {
     /// The largest single amount: ten billion dollars.
     pub const MAX: Cents = Cents(1_000_000_000_000);
 
-    /// An amount of this many cents.
+    /// Creates an amount from a number of cents.
     #[inline]
     pub const fn new(cents: i64) -> Cents {
         Cents(cents)
     }
 
-    /// The number of cents.
+    /// Returns the number of cents.
     #[inline]
     pub const fn get(self) -> i64 {
         self.0
     }
 
-    /// An amount that can be given: above zero, and no more than [`Cents::MAX`].
+    /// Creates an amount that is greater than zero and at most [`Cents::MAX`].
     pub fn positive(cents: i64) -> Option<Cents> {
         (0 < cents && cents <= Cents::MAX.0).then_some(Cents(cents))
     }
 
-    /// Reads dollars as people write them: `20`, `$20`, `1,234.50`. Commas stand between thousands or not at all.
-    /// Nothing where it is no amount, below zero, or more than [`Cents::MAX`].
+    /// Parses dollars as people write them: `20`, `$20`, `1,234.50`. Commas may only separate thousands.
+    ///
+    /// Returns `None` for text that is not an amount, for negative amounts and for more than [`Cents::MAX`].
     pub fn from_dollars(text: &str) -> Option<Cents> {
         let text = text.trim();
         let text = text.strip_prefix('$').unwrap_or(text).trim_start();
@@ -58,33 +59,33 @@ impl Cents {
         (amount <= Cents::MAX.0).then_some(Cents(amount))
     }
 
-    /// The sum of two amounts.
+    /// Adds two amounts.
     #[inline]
     pub fn plus(self, other: Cents) -> Result<Cents, AmountOverflow> {
         self.0.checked_add(other.0).map(Cents).ok_or(AmountOverflow)
     }
 
-    /// The amount that goes the other way. Nothing we hold is as low as the lowest number.
+    /// Negates the amount. The lowest integer, which has no negation and never occurs, saturates.
     #[inline]
     #[must_use]
     pub fn reversed(self) -> Cents {
         Cents(self.0.saturating_neg())
     }
 
-    /// The sum of amounts.
+    /// Adds up amounts.
     pub fn sum(amounts: impl IntoIterator<Item = Cents>) -> Result<Cents, AmountOverflow> {
         amounts.into_iter().try_fold(Cents::ZERO, Cents::plus)
     }
 }
 
 impl fmt::Display for Cents {
-    /// Dollars, for people: `$1,234.50`.
+    /// Formats dollars: `$1,234.50`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cents = self.0.unsigned_abs();
         let dollars = (cents / 100).to_string();
         let mut grouped = String::with_capacity(dollars.len() * 4 / 3);
-        for (place, digit) in dollars.chars().enumerate() {
-            if place > 0 && (dollars.len() - place).is_multiple_of(3) {
+        for (index, digit) in dollars.chars().enumerate() {
+            if index > 0 && (dollars.len() - index).is_multiple_of(3) {
                 grouped.push(',');
             }
             grouped.push(digit);
@@ -94,31 +95,34 @@ impl fmt::Display for Cents {
     }
 }
 
-/// How much of an amount each of several gets, as whole numbers whose sum fits 63 bits.
+/// The relative shares of an amount, as integers whose sum fits in 63 bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights(Vec<u64>);
 
-/// Weights are taken relative to the largest, with this many bits: what a number of JSON can hold.
-const BITS: i32 = 53;
-/// The most that one amount can be shared among.
+/// The precision of a weight relative to the largest one, in bits: the precision of a JSON number.
+const PRECISION_BITS: i32 = 53;
+/// The largest number of shares.
 pub const MAX_SHARES: usize = 100;
-/// The largest weight that is accepted. Larger ones are mistakes, and their sum soon is no number.
+/// The largest weight. Larger ones are mistakes, and their sum could become infinite.
 pub const MAX_WEIGHT: f64 = 1e12;
 
 impl Weights {
-    /// The same for each of `count`.
+    /// Creates `count` equal weights.
     pub fn equal(count: usize) -> Weights {
         Weights(vec![1; count])
     }
 
-    /// From numbers as they are sent. Nothing where one is not above zero or too large, or where there are none or too many.
+    /// Creates weights from numbers in a request.
+    ///
+    /// Returns `None` if a number is not positive or exceeds [`MAX_WEIGHT`], if there are no numbers, or if there are
+    /// more than [`MAX_SHARES`].
     pub fn relative(numbers: &[f64]) -> Option<Weights> {
         let is_weight = |number: &f64| *number > 0.0 && *number <= MAX_WEIGHT;
         if !(1..=MAX_SHARES).contains(&numbers.len()) || !numbers.iter().all(is_weight) {
             return None;
         }
         let heaviest = numbers.iter().copied().fold(0.0, f64::max);
-        let unit = f64::powi(2.0, BITS);
+        let unit = f64::powi(2.0, PRECISION_BITS);
         Some(Weights(
             numbers
                 .iter()
@@ -127,7 +131,7 @@ impl Weights {
         ))
     }
 
-    /// By what each holds already, for taking some of it back. Nothing where nothing is held.
+    /// Creates weights in proportion to balances, for a refund. Returns `None` if the balances add up to zero.
     pub fn of_balances(balances: &[Cents]) -> Option<Weights> {
         let weights: Vec<u64> = balances
             .iter()
@@ -148,27 +152,27 @@ impl Weights {
     }
 }
 
-/// Shares `total` by `weights`; the shares always add up to `total`, and none is below zero.
+/// Splits `total` by `weights`. The shares always add up to `total`, and none is negative.
 ///
-/// Each share is rounded down, then the cents left over go one by one to the largest remainders, earlier
-/// nonprofits first. `total` is not below zero.
+/// Each share is rounded down. The remaining cents go one by one to the largest remainders, earlier nonprofits
+/// first. `total` must not be negative.
 pub fn split(total: Cents, weights: &Weights) -> Vec<Cents> {
     let whole: u128 = weights.0.iter().map(|weight| u128::from(*weight)).sum();
     let total = u128::from(total.0.max(0).unsigned_abs());
     let mut shares = Vec::with_capacity(weights.len());
     let mut remainders = Vec::with_capacity(weights.len());
-    for (place, weight) in weights.0.iter().enumerate() {
+    for (index, weight) in weights.0.iter().enumerate() {
         let part = total * u128::from(*weight);
         shares.push(Cents((part / whole) as i64));
-        remainders.push((part % whole, place));
+        remainders.push((part % whole, index));
     }
-    let given: u128 = shares
+    let assigned: u128 = shares
         .iter()
         .map(|share| u128::from(share.0.unsigned_abs()))
         .sum();
-    remainders.sort_by(|(one, here), (other, there)| other.cmp(one).then(here.cmp(there)));
-    for (_, place) in remainders.iter().take((total - given) as usize) {
-        shares[*place].0 += 1;
+    remainders.sort_by(|(a, a_index), (b, b_index)| b.cmp(a).then(a_index.cmp(b_index)));
+    for (_, index) in remainders.iter().take((total - assigned) as usize) {
+        shares[*index].0 += 1;
     }
     shares
 }
@@ -187,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn cents_left_over_go_to_the_largest_remainders_and_earlier_ones_first() {
+    fn remaining_cents_go_to_the_largest_remainders_earlier_ones_first() {
         assert_eq!(shares(100, &[1.0, 1.0, 1.0]), [34, 33, 33]);
         assert_eq!(shares(101, &[1.0, 1.0, 1.0]), [34, 34, 33]);
         assert_eq!(shares(100, &[1.0, 2.0]), [33, 67]);
@@ -196,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_is_a_number_above_zero_that_is_not_absurd() {
+    fn a_weight_is_positive_and_at_most_the_maximum() {
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e308] {
             assert_eq!(Weights::relative(&[1.0, bad]), None, "{bad}");
         }
@@ -205,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_shown_in_dollars() {
+    fn amounts_are_formatted_in_dollars() {
         for (cents, text) in [
             (5, "$0.05"),
             (123_450, "$1,234.50"),
@@ -216,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn dollars_are_read_to_the_cent_or_not_at_all() {
+    fn dollars_parse_exactly_or_not_at_all() {
         for (text, cents) in [
             ("20", 2_000),
             (" $20 ", 2_000),
@@ -256,7 +260,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(40_000))]
 
         #[test]
-        fn shares_add_up_and_each_is_within_a_cent_of_its_part(
+        fn shares_add_up_and_each_is_within_a_cent_of_its_exact_part(
             total in 0..=Cents::MAX.0,
             numbers in proptest::collection::vec(prop_oneof![1e-6..1e12, 0.01..100.0], 1..=12),
         ) {
@@ -271,36 +275,36 @@ mod tests {
         }
 
         #[test]
-        fn what_is_taken_back_is_never_more_than_each_holds(
+        fn a_refund_never_takes_more_than_a_balance(
             balances in proptest::collection::vec(0..=Cents::MAX.0, 1..=8),
             part in 0.0..=1.0f64,
         ) {
             let balances: Vec<Cents> = balances.into_iter().map(Cents).collect();
-            let held = Cents::sum(balances.iter().copied()).unwrap();
-            prop_assume!(held > Cents::ZERO);
-            let back = Cents((held.0 as f64 * part) as i64);
+            let total = Cents::sum(balances.iter().copied()).unwrap();
+            prop_assume!(total > Cents::ZERO);
+            let refund = Cents((total.0 as f64 * part) as i64);
             let weights = Weights::of_balances(&balances).unwrap();
-            let shares = split(back, &weights);
-            prop_assert_eq!(Cents::sum(shares.iter().copied()), Ok(back));
+            let shares = split(refund, &weights);
+            prop_assert_eq!(Cents::sum(shares.iter().copied()), Ok(refund));
             prop_assert!(shares.iter().zip(&balances).all(|(share, balance)| share <= balance));
-            prop_assert_eq!(split(held, &weights), balances);
+            prop_assert_eq!(split(total, &weights), balances);
         }
 
         #[test]
-        fn dollars_are_read_as_they_are_shown(cents in 0..=Cents::MAX.0) {
-            let shown = Cents(cents).to_string();
-            prop_assert_eq!(Cents::from_dollars(&shown), Some(Cents(cents)));
-            prop_assert_eq!(Cents::from_dollars(&shown.replace(['$', ','], "")), Some(Cents(cents)));
+        fn formatted_dollars_parse_to_the_same_amount(cents in 0..=Cents::MAX.0) {
+            let formatted = Cents(cents).to_string();
+            prop_assert_eq!(Cents::from_dollars(&formatted), Some(Cents(cents)));
+            prop_assert_eq!(Cents::from_dollars(&formatted.replace(['$', ','], "")), Some(Cents(cents)));
         }
 
         #[test]
-        fn any_text_is_an_amount_in_range_or_none(text in "[$0-9., -]{0,24}") {
+        fn any_text_parses_to_an_amount_in_range_or_none(text in "[$0-9., -]{0,24}") {
             let amount = Cents::from_dollars(&text);
             prop_assert!(amount.is_none_or(|amount| (Cents::ZERO..=Cents::MAX).contains(&amount)));
         }
 
         #[test]
-        fn sums_are_right_or_refused(amounts in proptest::collection::vec(any::<i64>(), 0..6)) {
+        fn sums_are_exact_or_an_error(amounts in proptest::collection::vec(any::<i64>(), 0..6)) {
             let exact: i128 = amounts.iter().map(|amount| i128::from(*amount)).sum();
             if let Ok(sum) = Cents::sum(amounts.into_iter().map(Cents)) {
                 prop_assert_eq!(i128::from(sum.0), exact);

@@ -1,14 +1,14 @@
-//! The URL under which people reach this server.
+//! The URL at which people reach this server.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The public URL, without a slash at its end. Cheap to clone.
+/// The public URL, without a trailing slash. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(Arc<str>);
 
 impl PublicUrl {
-    /// Takes a URL; slashes at its end are dropped.
+    /// Creates a public URL, without its trailing slashes.
     pub fn new(url: &str) -> PublicUrl {
         PublicUrl(url.trim_end_matches('/').into())
     }
@@ -17,7 +17,7 @@ impl PublicUrl {
         &self.0
     }
 
-    /// Do browsers reach this server over HTTPS?
+    /// Returns whether browsers reach this server over HTTPS.
     pub fn is_https(&self) -> bool {
         self.0.starts_with("https://")
     }

@@ -1,50 +1,52 @@
-//! Plain text rules that several parts share: folding to ASCII words, cutting at a character boundary.
+//! Text functions that several parts share: folding to ASCII words, truncation, placeholders.
 
 use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Folds text to lower-case ASCII words joined by `joint`: accents fall, `&` becomes `and`, apostrophes
-/// close up (`children's` is `childrens`), everything else that is no letter or digit parts words.
-/// Letters without an ASCII form (Greek, Cyrillic, Han) part words too.
-pub fn fold(text: &str, joint: char) -> String {
+/// Folds text to lowercase ASCII words joined by `separator`.
+///
+/// Accents are removed, `&` becomes `and`, and apostrophes disappear (`children's` becomes `childrens`). All other
+/// characters that are not letters or digits separate words, and so do letters without an ASCII form, such as Greek,
+/// Cyrillic and Han.
+pub fn fold(text: &str, separator: char) -> String {
     let folded = String::with_capacity(text.len() + 4);
     // Nearly every name is ASCII, which is its own decomposition.
     if text.is_ascii() {
-        fold_into(folded, text.chars(), joint)
+        fold_into(folded, text.chars(), separator)
     } else {
-        fold_into(folded, text.nfkd(), joint)
+        fold_into(folded, text.nfkd(), separator)
     }
 }
 
-fn fold_into(mut folded: String, decomposed: impl Iterator<Item = char>, joint: char) -> String {
-    let mut word_open = false;
+fn fold_into(mut folded: String, decomposed: impl Iterator<Item = char>, separator: char) -> String {
+    let mut in_word = false;
     for c in decomposed {
-        let plain = plain(c);
-        if plain.is_empty() {
-            word_open &= joins(c);
+        let ascii = to_ascii(c);
+        if ascii.is_empty() {
+            in_word &= is_silent(c);
             continue;
         }
-        let stands_alone = c == '&' || c == '+';
-        if (!word_open || stands_alone) && !folded.is_empty() {
-            folded.push(joint);
+        let is_whole_word = c == '&' || c == '+';
+        if (!in_word || is_whole_word) && !folded.is_empty() {
+            folded.push(separator);
         }
-        folded.push_str(plain);
-        word_open = !stands_alone;
+        folded.push_str(ascii);
+        in_word = !is_whole_word;
     }
     folded
 }
 
-/// The ASCII letters or digits that stand for a character, or nothing.
-fn plain(c: char) -> &'static str {
+/// Returns the ASCII form of a character, or an empty string if it has none.
+fn to_ascii(c: char) -> &'static str {
     const LOWER: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
     if c.is_ascii_alphanumeric() {
         let lower = c.to_ascii_lowercase();
-        let at = match lower {
+        let index = match lower {
             'a'..='z' => lower as usize - 'a' as usize,
             _ => lower as usize - '0' as usize + 26,
         };
-        return &LOWER[at..=at];
+        return &LOWER[index..=index];
     }
     match c {
         '&' | '+' => "and",
@@ -60,32 +62,32 @@ fn plain(c: char) -> &'static str {
     }
 }
 
-/// Marks inside a word that close up without leaving a gap: apostrophes, the Hawaiian okina, accents.
-fn joins(c: char) -> bool {
+/// Returns whether a mark disappears without separating words: apostrophes, the Hawaiian okina, accents.
+fn is_silent(c: char) -> bool {
     matches!(
         c,
         '\'' | '’' | '‘' | 'ʻ' | 'ʼ' | '`' | '´' | '\u{ad}' | '\u{200d}'
     ) || is_combining_mark(c)
 }
 
-/// The longest beginning of folded words that has at most `max` bytes; a first word longer than that is cut.
-pub fn cut_at_word(folded: &str, joint: char, max: usize) -> &str {
+/// Truncates folded words to at most `max` bytes, between two words if possible.
+pub fn cut_at_word(folded: &str, separator: char, max: usize) -> &str {
     if folded.len() <= max {
         return folded;
     }
     let max = folded.floor_char_boundary(max);
-    let ends_a_word = folded[max..].starts_with(joint);
-    let end = if ends_a_word {
+    let is_word_end = folded[max..].starts_with(separator);
+    let end = if is_word_end {
         max
     } else {
-        folded[..max].rfind(joint).unwrap_or(max)
+        folded[..max].rfind(separator).unwrap_or(max)
     };
-    folded[..end].trim_end_matches(joint)
+    folded[..end].trim_end_matches(separator)
 }
 
-/// The first `max_chars` characters of `text`, or all of it.
+/// Truncates text to at most `max_chars` characters.
 pub fn cut(text: &str, max_chars: usize) -> &str {
-    // No character is shorter than a byte.
+    // Every character has at least one byte.
     if text.len() <= max_chars {
         return text;
     }
@@ -95,7 +97,7 @@ pub fn cut(text: &str, max_chars: usize) -> &str {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits.
+/// Formats bytes as lowercase hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
@@ -104,8 +106,8 @@ pub fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// What search and browse show of a nonprofit: the short description and, after `. `, the long one, cut to
-/// `max_chars` characters.
+/// Returns the description of a nonprofit in search and browse: the short description and the long one, joined by
+/// `. ` and truncated to `max_chars` characters.
 pub fn excerpt<'a>(short: &'a str, long: Option<&str>, max_chars: usize) -> Cow<'a, str> {
     let Some(long) = long.filter(|long| !long.is_empty()) else {
         return Cow::Borrowed(cut(short, max_chars));
@@ -114,29 +116,30 @@ pub fn excerpt<'a>(short: &'a str, long: Option<&str>, max_chars: usize) -> Cow<
     Cow::Owned(whole.take(max_chars).collect())
 }
 
-/// Puts values in the places of a text: `fill(t.keys.made, &[("name", name)])` replaces `{name}`.
+/// Replaces the placeholders of a text: `fill(text, &[("name", name)])` replaces `{name}`. Unknown placeholders stay.
 pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(text.len() + 16);
     let mut rest = text;
     while let Some(open) = rest.find('{') {
-        let Some(close) = rest[open..].find('}').map(|at| open + at) else {
+        let Some(close) = rest[open..].find('}').map(|length| open + length) else {
             break;
         };
         filled.push_str(&rest[..open]);
         let name = &rest[open + 1..close];
-        let value = values.iter().find(|(known, _)| *known == name);
+        let value = values.iter().find(|(placeholder, _)| *placeholder == name);
         filled.push_str(value.map_or(&rest[open..=close], |(_, value)| value));
         rest = &rest[close + 1..];
     }
     filled + rest
 }
 
-/// A text that no spreadsheet reads as a formula: one that it would gets an apostrophe before it. A blank would not do,
-/// since some cut it off.
+/// Prefixes text that a spreadsheet would read as a formula with an apostrophe. A space would not do, because some
+/// spreadsheets trim it.
 pub fn escape_formula(text: &str) -> Cow<'_, str> {
-    match text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) {
-        true => Cow::Owned(format!("'{text}")),
-        false => Cow::Borrowed(text),
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 
@@ -146,7 +149,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn accents_fall_and_marks_part_words() {
+    fn folding_removes_accents_and_splits_at_punctuation() {
         assert_eq!(
             fold("Comité Español, Niños (NYC)", '-'),
             "comite-espanol-ninos-nyc"
@@ -160,19 +163,19 @@ mod tests {
     }
 
     #[test]
-    fn the_ampersand_is_a_word_of_its_own() {
+    fn an_ampersand_becomes_a_word() {
         assert_eq!(fold("Boys & Girls Club", '-'), "boys-and-girls-club");
         assert_eq!(fold("A&M", '-'), "a-and-m");
     }
 
     #[test]
-    fn text_without_any_ascii_form_folds_to_nothing() {
+    fn text_without_an_ascii_form_folds_to_an_empty_string() {
         assert_eq!(fold("慈善", '-'), "");
         assert_eq!(fold(" -- ", '-'), "");
     }
 
     #[test]
-    fn folded_words_are_cut_between_words() {
+    fn folded_text_is_truncated_between_words() {
         assert_eq!(cut_at_word("red-cross-of-ohio", '-', 12), "red-cross-of");
         assert_eq!(cut_at_word("red-cross-of-ohio", '-', 11), "red-cross");
         assert_eq!(cut_at_word("redcross", '-', 3), "red");
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_keeps_whole_characters() {
+    fn truncation_keeps_whole_characters() {
         assert_eq!(cut("Niños", 3), "Niñ");
         assert_eq!(cut("Niños", 5), "Niños");
         assert_eq!(cut("Niños", 0), "");
@@ -203,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn folded_text_holds_only_words_and_single_joints(text in "\\PC*") {
+        fn folded_text_has_only_words_and_single_separators(text in "\\PC*") {
             let folded = fold(&text, '-');
             prop_assert!(folded.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
             prop_assert!(!folded.starts_with('-') && !folded.ends_with('-') && !folded.contains("--"));
@@ -211,15 +214,15 @@ mod tests {
         }
 
         #[test]
-        fn a_cut_is_a_beginning_no_longer_than_asked(text in "\\PC*", max in 0_usize..50) {
-            let beginning = cut(&text, max);
-            prop_assert!(text.starts_with(beginning));
-            prop_assert_eq!(beginning.chars().count(), max.min(text.chars().count()));
+        fn truncated_text_is_a_prefix_of_at_most_max_chars(text in "\\PC*", max in 0_usize..50) {
+            let prefix = cut(&text, max);
+            prop_assert!(text.starts_with(prefix));
+            prop_assert_eq!(prefix.chars().count(), max.min(text.chars().count()));
         }
     }
 
     #[test]
-    fn places_are_filled_once_and_values_are_not_read_again() {
+    fn placeholders_in_values_are_not_replaced() {
         assert_eq!(fill("{a} and {b}", &[("a", "{b}"), ("b", "x")]), "{b} and x");
         assert_eq!(fill("{c} {", &[("a", "x")]), "{c} {");
     }

@@ -1,6 +1,6 @@
-//! The fundraiser routes of the interface: reads with a public key, writes with the keys of the account.
+//! The fundraiser endpoints: reads with a public key, writes with the keys of an account.
 
+pub mod bodies;
 pub mod own;
 pub mod reads;
-pub mod wire;
 pub mod writes;

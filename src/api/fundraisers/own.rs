@@ -1,6 +1,6 @@
-//! What an account does with its own fundraisers: change, close, reopen and list them.
+//! The endpoints with which an account changes, closes, reopens and lists its own fundraisers.
 
-use crate::api::fundraisers::wire::{FundraiserBody, WrittenBody, written};
+use crate::api::fundraisers::bodies::{FundraiserBody, WrittenBody, to_json};
 use crate::api::problems::{
     AccountProblems, InvalidParameter, JsonBodyProblems, OwnFundraiserNotFound, Unavailable, UnavailableWrite,
 };
@@ -14,12 +14,11 @@ use crate::http::public_key::Fundraisers;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use giving;
 use giving::fundraisers::change::Change;
 use giving::fundraisers::fields::Fields;
 use giving::fundraisers::names::slug_of;
 use giving::fundraisers::validate::take_picture;
-use giving::fundraisers::write::Wanted;
+use giving::fundraisers::write::UpdateFundraiser;
 use giving::fundraisers::{Fundraiser, store};
 use platform::ids::{AccountId, FundraiserId};
 use serde::Serialize;
@@ -27,14 +26,14 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 const DEFAULT_TAKE: usize = 10;
-const MOST_TAKE: usize = 100;
+const MAX_TAKE: usize = 100;
 
-/// The body that changes a fundraiser. What is left out stays; what is null is cleared.
+/// The changes to a fundraiser. Omitted fields stay as they are; null clears a field.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(
     dead_code,
-    reason = "it describes the body, which is read field by field to tell all faults at once"
+    reason = "it only describes the body, which is parsed field by field to report all errors at once"
 )]
 pub struct FundraiserChangeInput {
     #[schema(min_length = 1, max_length = 120, required = false)]
@@ -45,24 +44,24 @@ pub struct FundraiserChangeInput {
     start_date: Option<String>,
     #[schema(format = DateTime)]
     end_date: Option<String>,
-    /// In cents; null moves back to the automatic goal.
+    /// In cents. Null restores the automatic goal.
     #[schema(minimum = 1, maximum = 1_000_000_000_000_u64)]
     goal: Option<i64>,
-    /// All that came in elsewhere so far, in cents.
+    /// The total raised elsewhere so far, in cents.
     #[schema(minimum = 0, maximum = 1_000_000_000_000_u64)]
     raised_offline: Option<i64>,
-    /// A new cover; null takes it away.
+    /// A new cover picture. Null removes it.
     image_base64: Option<String>,
 }
 
-/// One page of an account's fundraisers.
+/// One page of the fundraisers of an account.
 #[derive(Serialize, ToSchema)]
 pub struct FundraisersBody<'a> {
     fundraisers: Vec<FundraiserBody<'a>>,
     pagination: Pagination,
 }
 
-/// Changes a fundraiser of the account. Its slug and whom it supports stay.
+/// Updates a fundraiser of the account. Its slug and the nonprofits it supports cannot be changed.
 #[utoipa::path(
     patch,
     path = "/v0.2/fundraiser/{id}",
@@ -71,11 +70,11 @@ pub struct FundraisersBody<'a> {
     security(("privateKey" = [])),
     params(
         ("id" = Uuid, Path, description = "The ID of the fundraiser."),
-        ("dryRun" = Option<u8>, Query, description = "1: judge the body and write nothing."),
+        ("dryRun" = Option<u8>, Query, description = "1: validate the request without saving anything."),
     ),
     request_body(content = FundraiserChangeInput, content_type = "application/json"),
     responses(
-        (status = 200, description = "The fundraiser as it is now.", body = WrittenBody),
+        (status = 200, description = "The updated fundraiser.", body = WrittenBody),
         JsonBodyProblems,
         AccountProblems,
         OwnFundraiserNotFound,
@@ -90,21 +89,21 @@ pub async fn change(
     body: JsonBody,
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
-    // A picture costs as much here as in a new fundraiser.
+    // Processing a picture costs as much here as in a new fundraiser.
     if body.fields.get("imageBase64").is_some_and(|sent| !sent.is_null()) {
         credentials.count_as_create(&app)?;
     }
-    let known = find_own(&app, credentials.account, &id).await?;
-    // All faults are told before the picture is kept.
+    let current = find_own(&app, credentials.account, &id).await?;
+    // All fields are checked before the picture is stored.
     let mut fields = Fields::new(&body.fields);
-    Change::read(&mut fields, &known);
+    Change::read(&mut fields, &current);
     let cover = take_picture(&app.pictures, &mut fields, dry_run).await?;
-    fields.done()?;
-    let wanted = Wanted::Fields(body.fields, cover);
-    apply(&app, credentials.account, known, wanted, dry_run).await
+    fields.finish()?;
+    let wanted = UpdateFundraiser::Fields(body.fields, cover);
+    apply(&app, credentials.account, current, wanted, dry_run).await
 }
 
-/// Closes a fundraiser of the account: it stays readable and is no longer active.
+/// Closes a fundraiser of the account. It can still be read but is no longer active.
 #[utoipa::path(
     post,
     path = "/v0.2/fundraiser/{id}/close",
@@ -113,10 +112,10 @@ pub async fn change(
     security(("privateKey" = [])),
     params(
         ("id" = Uuid, Path, description = "The ID of the fundraiser."),
-        ("dryRun" = Option<u8>, Query, description = "1: write nothing."),
+        ("dryRun" = Option<u8>, Query, description = "1: validate the request without saving anything."),
     ),
     responses(
-        (status = 200, description = "The fundraiser as it is now; the same where it was closed already.", body = WrittenBody),
+        (status = 200, description = "The closed fundraiser, also if it was closed before.", body = WrittenBody),
         InvalidParameter,
         AccountProblems,
         OwnFundraiserNotFound,
@@ -130,11 +129,18 @@ pub async fn close(
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
-    let known = find_own(&app, credentials.account, &id).await?;
-    apply(&app, credentials.account, known, Wanted::Close, dry_run).await
+    let current = find_own(&app, credentials.account, &id).await?;
+    apply(
+        &app,
+        credentials.account,
+        current,
+        UpdateFundraiser::Close,
+        dry_run,
+    )
+    .await
 }
 
-/// Opens a closed fundraiser of the account again.
+/// Reopens a closed fundraiser of the account.
 #[utoipa::path(
     post,
     path = "/v0.2/fundraiser/{id}/reopen",
@@ -143,10 +149,10 @@ pub async fn close(
     security(("privateKey" = [])),
     params(
         ("id" = Uuid, Path, description = "The ID of the fundraiser."),
-        ("dryRun" = Option<u8>, Query, description = "1: write nothing."),
+        ("dryRun" = Option<u8>, Query, description = "1: validate the request without saving anything."),
     ),
     responses(
-        (status = 200, description = "The fundraiser as it is now; the same where it was open already.", body = WrittenBody),
+        (status = 200, description = "The open fundraiser, also if it was open before.", body = WrittenBody),
         InvalidParameter,
         AccountProblems,
         OwnFundraiserNotFound,
@@ -160,11 +166,18 @@ pub async fn reopen(
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
-    let known = find_own(&app, credentials.account, &id).await?;
-    apply(&app, credentials.account, known, Wanted::Reopen, dry_run).await
+    let current = find_own(&app, credentials.account, &id).await?;
+    apply(
+        &app,
+        credentials.account,
+        current,
+        UpdateFundraiser::Reopen,
+        dry_run,
+    )
+    .await
 }
 
-/// The fundraisers of the account, newest first, one page at a time.
+/// Lists the fundraisers of the account, newest first.
 #[utoipa::path(
     get,
     path = "/v0.2/fundraisers",
@@ -172,11 +185,11 @@ pub async fn reopen(
     tag = "fundraisers",
     security(("privateKey" = [])),
     params(
-        ("take" = Option<u32>, Query, description = "Fundraisers a page: 10 unless given, 100 at the most.", minimum = 1),
-        ("page" = Option<u64>, Query, description = "Counted from 1. Past the last page there are no fundraisers.", minimum = 1),
+        ("take" = Option<u32>, Query, description = "Fundraisers per page: 10 by default, at most 100.", minimum = 1),
+        ("page" = Option<u64>, Query, description = "The page number, starting at 1. Pages after the last one are empty.", minimum = 1),
     ),
     responses(
-        (status = 200, description = "One page.", body = FundraisersBody),
+        (status = 200, description = "One page of fundraisers.", body = FundraisersBody),
         InvalidParameter,
         AccountProblems,
         Unavailable,
@@ -187,7 +200,7 @@ pub async fn fundraisers(
     credentials: Credentials<Fundraisers>,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MOST_TAKE);
+    let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE);
     let page = positive(&query, "page")?.unwrap_or(1);
     let skip = Pagination::new(page as u64, take as u64, 0).skipped();
     let skip = i64::try_from(skip).unwrap_or(i64::MAX);
@@ -205,41 +218,43 @@ pub async fn fundraisers(
             .collect(),
         pagination: Pagination::new(page as u64, take as u64, total),
     };
-    Ok(answer(
+    Ok(private_json(
         serde_json::to_string(&body).expect("fundraisers are plain data"),
     ))
 }
 
 async fn find_own(app: &App, account: AccountId, id: &str) -> Result<Fundraiser> {
-    let unknown = || Error::own_fundraiser_not_found(id);
-    let id = Uuid::try_parse(id.trim()).map_err(|_| unknown())?;
+    let not_found = || Error::own_fundraiser_not_found(id);
+    let id = Uuid::try_parse(id.trim()).map_err(|_| not_found())?;
     let found = store::find(&app.db, FundraiserId(id)).await?;
-    found.filter(|found| found.account == account).ok_or_else(unknown)
+    found
+        .filter(|found| found.account == account)
+        .ok_or_else(not_found)
 }
 
 async fn apply(
     app: &App,
     account: AccountId,
-    known: Fundraiser,
-    wanted: Wanted,
+    current: Fundraiser,
+    wanted: UpdateFundraiser,
     dry_run: bool,
 ) -> Result<Response> {
     let changed = if dry_run {
-        wanted.change(&known, app.clock.millis())?.apply(&known).0
+        wanted.change(&current, app.clock.millis())?.apply(&current).0
     } else {
-        let changed = app.recorder.change(account, known.id, wanted).await;
+        let changed = app.recorder.change(account, current.id, wanted).await;
         changed.map_err(|error| match error {
-            giving::Error::NotFound => Error::own_fundraiser_not_found(&known.id.to_string()),
+            giving::Error::NotFound => Error::own_fundraiser_not_found(&current.id.to_string()),
             error => error.into(),
         })?
     };
     let slug = slug_of(&app.directory, &changed).await?;
-    let body = written(&changed, &slug, &app.urls, app.clock.millis(), dry_run);
-    Ok(answer(body))
+    let body = to_json(&changed, &slug, &app.urls, app.clock.millis(), dry_run);
+    Ok(private_json(body))
 }
 
-/// JSON that only its account may keep.
-pub fn answer(body: String) -> Response {
+/// Returns a JSON response that shared caches must not store.
+pub fn private_json(body: String) -> Response {
     let headers = [
         (CONTENT_TYPE, "application/json; charset=utf-8"),
         (CACHE_CONTROL, "private, no-cache"),

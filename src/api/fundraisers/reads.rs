@@ -1,6 +1,6 @@
-//! `GET /v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}` and `/raised`.
+//! `GET /v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}`, and the same with `/raised`.
 
-use crate::api::fundraisers::wire::{FundraiserBody, FundraiserDetailsBody, RaisedBody, UserBody};
+use crate::api::fundraisers::bodies::{FundraiserBody, FundraiserDetailsBody, RaisedBody, UserBody};
 use crate::api::problems::{FundraiserNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
 use crate::app::json;
@@ -16,12 +16,12 @@ use directory::nonprofits::Nonprofit;
 use directory::nonprofits::cause_set::CauseSet;
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers::FundraiserName;
-use giving::fundraisers::cache::Shown;
+use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::names::{find_nonprofit, slug_of};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// One fundraiser, named by its slug or its ID under the nonprofit it is for.
+/// Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
 #[utoipa::path(
     get,
     path = "/v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}",
@@ -29,8 +29,8 @@ use std::sync::Arc;
     tag = "fundraisers",
     security(("publicKey" = [])),
     params(
-        ("nonprofit" = String, Path, description = "The slug, the EIN or the ID of the nonprofit; special-fundraiser for a fundraiser of several.", example = "american-red-cross"),
-        ("fundraiser" = String, Path, description = "The slug or the ID of the fundraiser.", example = "spring-run"),
+        ("nonprofit" = String, Path, description = "The slug, EIN or ID of the nonprofit, or special-fundraiser for a fundraiser that supports several.", example = "american-red-cross"),
+        ("fundraiser" = String, Path, description = "The slug or ID of the fundraiser.", example = "spring-run"),
     ),
     responses(
         (status = 200, description = "The fundraiser.", body = FundraiserDetailsBody),
@@ -67,7 +67,7 @@ pub async fn fundraiser(
     ))
 }
 
-/// The answer in the form of [`FundraiserDetailsBody`]; nonprofits are written as everywhere.
+/// Writes the response body that [`FundraiserDetailsBody`] describes.
 fn details(
     app: &App,
     fundraiser: &FundraiserBody<'_>,
@@ -92,7 +92,7 @@ fn details(
     out
 }
 
-/// What a fundraiser has raised so far, from how many people, and its current goal.
+/// Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
 #[utoipa::path(
     get,
     path = "/v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}/raised",
@@ -100,11 +100,11 @@ fn details(
     tag = "fundraisers",
     security(("publicKey" = [])),
     params(
-        ("nonprofit" = String, Path, description = "The slug, the EIN or the ID of the nonprofit; special-fundraiser for a fundraiser of several.", example = "american-red-cross"),
-        ("fundraiser" = String, Path, description = "The slug or the ID of the fundraiser.", example = "spring-run"),
+        ("nonprofit" = String, Path, description = "The slug, EIN or ID of the nonprofit, or special-fundraiser for a fundraiser that supports several.", example = "american-red-cross"),
+        ("fundraiser" = String, Path, description = "The slug or ID of the fundraiser.", example = "spring-run"),
     ),
     responses(
-        (status = 200, description = "What was raised.", body = RaisedBody),
+        (status = 200, description = "The amount raised.", body = RaisedBody),
         NotModified,
         PublicKeyProblems,
         FundraiserNotFound,
@@ -123,15 +123,18 @@ pub async fn raised(
     }))
 }
 
-async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
+async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<FundraiserWithTotals>> {
     let found = find_nonprofit(&app.directory, nonprofit).await;
     let nonprofit = found.map_err(|error| Error::from_resolve(error, nonprofit))?;
-    let unknown = || Error::fundraiser_not_found(name);
-    let parsed = FundraiserName::parse(name).ok_or_else(unknown)?;
-    app.fundraisers.find(nonprofit, parsed).await?.ok_or_else(unknown)
+    let not_found = || Error::fundraiser_not_found(name);
+    let parsed = FundraiserName::parse(name).ok_or_else(not_found)?;
+    app.fundraisers
+        .find(nonprofit, parsed)
+        .await?
+        .ok_or_else(not_found)
 }
 
-/// An answer with a tag made from what it says.
+/// Returns a JSON response whose entity tag is a hash of its body.
 fn tagged(if_none_match: &IfNoneMatch, body: Vec<u8>) -> Response {
     let digest = Sha256::digest(&body);
     let mut tag = String::with_capacity(34);

@@ -1,6 +1,6 @@
-//! `POST /v0.2/fundraiser`: a new fundraiser.
+//! `POST /v0.2/fundraiser`: creates a fundraiser.
 
-use crate::api::fundraisers::wire::{WrittenBody, written};
+use crate::api::fundraisers::bodies::{WrittenBody, to_json};
 use crate::api::problems::{AccountProblems, IdempotencyProblems, JsonBodyProblems};
 use crate::app::App;
 use crate::http::body::JsonBody;
@@ -13,53 +13,53 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
 use axum::response::{IntoResponse, Response};
 use giving::fundraisers::validate::validate;
-use giving::fundraisers::write::Order;
+use giving::fundraisers::write::CreateFundraiser;
 use giving::fundraisers::{Fundraiser, slug};
 use giving::idempotency::{IdempotentRequest, StoredResponse};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// The body that makes a fundraiser.
+/// A fundraiser to create.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(
     dead_code,
-    reason = "it describes the body, which is read field by field to tell all faults at once"
+    reason = "it only describes the body, which is parsed field by field to report all errors at once"
 )]
 pub struct FundraiserInput {
-    /// The nonprofit supported; ddacc399-20c5-462e-80e1-97fa958071ea for several.
+    /// The nonprofit to support, or ddacc399-20c5-462e-80e1-97fa958071ea for several.
     nonprofit_id: Uuid,
     #[schema(min_length = 1, max_length = 120)]
     title: String,
     #[schema(max_length = 20_000)]
     description: Option<String>,
-    /// A date with time and zone.
+    /// A date with a time and a time zone.
     #[schema(format = DateTime)]
     start_date: Option<String>,
-    /// After startDate.
+    /// Must be after startDate.
     #[schema(format = DateTime)]
     end_date: Option<String>,
-    /// In cents. Without one the goal follows what was raised.
+    /// In cents. By default the goal grows with the amount raised.
     #[schema(minimum = 1, maximum = 1_000_000_000_000_u64)]
     goal: Option<i64>,
-    /// In cents.
+    /// The amount raised elsewhere, in cents.
     #[schema(minimum = 0, maximum = 1_000_000_000_000_u64)]
     raised_offline: Option<i64>,
-    /// Only USD; the same where it is left out.
+    /// USD, which is also the default.
     #[schema(example = "USD", required = false)]
     currency: String,
-    /// A PNG, JPEG or WebP picture as a data URL or as bare base64.
+    /// A PNG, JPEG or WebP picture, as a data URL or plain base64.
     image_base64: Option<String>,
-    /// MULTIPLE_NONPROFITS, with forNonprofits, for several.
+    /// MULTIPLE_NONPROFITS to support several nonprofits, listed in forNonprofits.
     r#type: Option<String>,
     /// 1 to 100 different nonprofits.
     #[schema(required = false, max_items = 100)]
     for_nonprofits: Vec<Uuid>,
-    /// Above zero, one for each of forNonprofits; the same for all where it is left out.
+    /// One number greater than zero for each of forNonprofits. By default all are equal.
     for_nonprofit_weights: Option<Vec<f64>>,
 }
 
-/// Makes a fundraiser for one nonprofit or for several. Its creator is the account that owns the keys.
+/// Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys.
 #[utoipa::path(
     post,
     path = "/v0.2/fundraiser",
@@ -67,13 +67,13 @@ pub struct FundraiserInput {
     tag = "fundraisers",
     security(("privateKey" = [])),
     params(
-        ("Idempotency-Key" = Option<String>, Header, description = "1 to 255 characters. Sent again within 24 hours with the same body, the first answer comes back and nothing is made twice."),
-        ("dryRun" = Option<u8>, Query, description = "1: judge the body and write nothing."),
+        ("Idempotency-Key" = Option<String>, Header, description = "1 to 255 characters. A retry with the same key and body within 24 hours gets the first response, and nothing is created twice."),
+        ("dryRun" = Option<u8>, Query, description = "1: validate the request without saving anything."),
     ),
     request_body(content = FundraiserInput, content_type = "application/json"),
     responses(
         (status = 200, description = "The fundraiser.", body = WrittenBody,
-            headers(("Location" = String, description = "Where it is read."))),
+            headers(("Location" = String, description = "The URL of the fundraiser in the API."))),
         JsonBodyProblems,
         AccountProblems,
         IdempotencyProblems,
@@ -100,31 +100,33 @@ pub async fn create(
     if let Some(request) = &request
         && let Some(response) = request.find(&app.db, app.clock.millis()).await?
     {
-        return Ok(made(response));
+        return Ok(created_response(response));
     }
     let validated = validate(&app.directory, &app.pictures, account, &body.fields, dry_run);
     let (fundraiser, nonprofit) = validated.await?;
     if dry_run {
         let now = app.clock.millis();
-        let shown = Fundraiser {
+        let preview = Fundraiser {
             slug: slug::of_title(&fundraiser.title),
             created_at: now,
             ..fundraiser
         };
-        return Ok(super::own::answer(written(
-            &shown, &nonprofit, &app.urls, now, true,
+        return Ok(super::own::private_json(to_json(
+            &preview, &nonprofit, &app.urls, now, true,
         )));
     }
     let urls = app.urls.clone();
     let respond = move |new: &Fundraiser, now: i64| StoredResponse {
-        location: urls.fundraiser_read(&nonprofit, &new.slug),
-        body: written(new, &nonprofit, &urls, now, false),
+        location: urls.fundraiser_api(&nonprofit, &new.slug),
+        body: to_json(new, &nonprofit, &urls, now, false),
     };
-    let created = app.recorder.create(Order { fundraiser, request }, respond);
-    Ok(made(created.await?))
+    let created = app
+        .recorder
+        .create(CreateFundraiser { fundraiser, request }, respond);
+    Ok(created_response(created.await?))
 }
 
-fn made(StoredResponse { location, body }: StoredResponse) -> Response {
+fn created_response(StoredResponse { location, body }: StoredResponse) -> Response {
     let headers = [
         (CONTENT_TYPE, "application/json; charset=utf-8"),
         (CACHE_CONTROL, "private, no-cache"),

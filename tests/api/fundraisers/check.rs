@@ -3,8 +3,8 @@
 use super::create::PIXEL;
 use super::{Organizer, donate};
 use crate::world::World;
-use causeway::media;
-use giving::check::prove;
+use giving::check::check;
+use giving::check::list_lost_covers;
 use serde_json::json;
 
 on_both_databases!(
@@ -14,7 +14,7 @@ on_both_databases!(
 );
 
 async fn check_ledger(world: &World) -> Vec<String> {
-    prove(&world.app).await.unwrap().faults
+    check(&world.app.db).await.unwrap().errors
 }
 
 async fn entries_of_a_missing_fundraiser_are_reported(world: &World) {
@@ -69,18 +69,9 @@ async fn legs_and_entries_outside_the_ledger_are_reported(world: &World) {
 async fn a_cover_without_a_stored_picture_is_reported(world: &World) {
     let organizer = Organizer::new(world).await;
     let created = organizer.create_fundraiser(json!({"imageBase64": PIXEL})).await;
-    assert!(
-        media::proof::prove(&world.app.pictures)
-            .await
-            .unwrap()
-            .differences
-            .is_empty()
-    );
+    assert!(list_lost_covers(&world.app.db).await.unwrap().is_empty());
     world.execute("delete from pictures").await;
-    let differences = media::proof::prove(&world.app.pictures)
-        .await
-        .unwrap()
-        .differences;
+    let differences = list_lost_covers(&world.app.db).await.unwrap();
     let [difference] = differences.as_slice() else {
         panic!("{differences:?}")
     };

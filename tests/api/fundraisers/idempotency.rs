@@ -2,8 +2,8 @@
 
 use super::{Organizer, RED_CROSS, assert_ledger, id_of};
 use crate::world::World;
-use causeway::http::error::Error;
-use causeway::http::idempotency::Asked;
+use giving::error::Error;
+use giving::idempotency::IdempotentRequest;
 use serde_json::json;
 use std::time::Duration;
 
@@ -80,15 +80,15 @@ async fn a_rejected_body_does_not_use_the_key(world: &World) {
 
 async fn a_request_is_refused_while_another_with_its_key_is_in_progress(world: &World) {
     let organizer = Organizer::new(world).await;
-    let request = Asked {
+    let request = IdempotentRequest {
         account: world.account,
         name: "order-1".to_owned(),
         hash: [0; 32],
     };
-    let guard = world.app.under_way.begin(&request).unwrap();
+    let guard = world.app.in_flight.begin(&request).unwrap();
     assert!(matches!(
-        world.app.under_way.begin(&request),
-        Err(Error::IdempotencyInProgress)
+        world.app.in_flight.begin(&request),
+        Err(Error::InProgress)
     ));
     let key = [("idempotency-key", "order-1")];
     let refused = organizer.create_with(409, &fundraiser_body("Run"), &key).await;

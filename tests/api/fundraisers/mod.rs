@@ -17,7 +17,7 @@ use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use directory::nonprofits::ein::Ein;
-use giving::donations::{Gift, Label, Recorded, Refused, find_recipient, record};
+use giving::donations::{DonationError, Label, NewDonation, RecordedEntry, find_recipient};
 use platform::ids::NonprofitId;
 use platform::money::Cents;
 use serde_json::{Value, json};
@@ -149,28 +149,29 @@ pub async fn donate(
     external_id: &str,
     donor: &str,
     cents: i64,
-) -> Result<Recorded, Refused> {
+) -> Result<RecordedEntry, DonationError> {
     let to = find_recipient(
-        &world.app,
+        &world.app.db,
+        &world.app.directory,
         fundraiser["nonprofitId"].as_str().unwrap(),
         fundraiser["id"].as_str(),
     )
     .await?;
     let label = |text: &str| Label::parse(text).unwrap();
-    let donation = Gift {
+    let donation = NewDonation {
         source: label("test"),
         external_id: label(external_id),
         to,
-        amount: Cents(cents),
+        amount: Cents::new(cents),
         donor: label(donor),
         name: None,
         is_public: false,
     };
-    record(&world.app, donation).await
+    world.app.recorder.record(donation).await
 }
 
 /// Asserts that the ledger passes its check and has this many entries.
 pub async fn assert_ledger(world: &World, entries: i64) {
-    let check = giving::check::prove(&world.app).await.unwrap();
-    assert_eq!((check.entries, check.faults), (entries, vec![]));
+    let check = giving::check::check(&world.app.db).await.unwrap();
+    assert_eq!((check.entries, check.errors), (entries, vec![]));
 }

@@ -1,7 +1,7 @@
 //! Every documented field, by name and type.
 
 use crate::world::World;
-use causeway::app::nonprofit_json::DetailsBody;
+use causeway::api::bodies::DetailsBody;
 use serde_json::Value;
 use uuid::Uuid;
 

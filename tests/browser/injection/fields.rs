@@ -7,7 +7,6 @@ use access::audit::Actor;
 use access::keys::{KeyText, Kind, store};
 use directory::import::bmf::HEADER;
 use directory::import::enrichment::Enrichment;
-use directory::import::{irs, nonprofits};
 use directory::nonprofits::ein::Ein;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::ids::{AccountId, KeyId, NonprofitId};
@@ -124,7 +123,7 @@ pub async fn accounts(site: &Site, texts: &[String]) -> Vec<String> {
             password: None,
             is_confirmed: true,
         };
-        let created = accounts::insert_whole(&site.app.db, &account, site.app.clock.millis()).await;
+        let created = accounts::insert(&site.app.db, &account, site.app.clock.millis()).await;
         assert!(created.unwrap().is_some());
     }
     assert!(addresses.iter().any(|address| address.contains('<')));

@@ -2,7 +2,7 @@
 
 use crate::files::generated;
 use crate::world::World;
-use directory::check::prove;
+use crate::world::check_directory;
 use directory::nonprofits::identifier::Identifier;
 use directory::nonprofits::slug::Slug;
 use directory::nonprofits::store::find;
@@ -20,7 +20,7 @@ on_both_databases!(
 async fn every_record_of_the_snapshot_matches_the_database(world: &World) {
     let summary = world.import_irs(generated(3_000, 11)).await.unwrap();
     assert_eq!(summary.new, 3_000);
-    let check = prove(&world.app).await.unwrap();
+    let check = check_directory(&world.app).await.unwrap();
     assert_eq!((check.nonprofits, check.differences), (3_000, vec![]));
     let view = world.app.directory.view();
     let snapshot = view.snapshot.as_ref().unwrap();
@@ -64,10 +64,10 @@ async fn the_snapshot_with_the_overlay_matches_the_database(world: &World) {
     world.import_nonprofits(&lines.join("\n")).await.unwrap();
     let view = world.app.directory.view();
     assert!(view.overlay.len() > 50 && view.snapshot.as_ref().unwrap().len() == 400);
-    assert_eq!(prove(&world.app).await.unwrap().differences, [""; 0]);
+    assert_eq!(check_directory(&world.app).await.unwrap().differences, [""; 0]);
     world.app.directory.rebuild().await.unwrap().unwrap();
     assert!(world.app.directory.view().overlay.is_empty());
-    assert_eq!(prove(&world.app).await.unwrap().differences, [""; 0]);
+    assert_eq!(check_directory(&world.app).await.unwrap().differences, [""; 0]);
 }
 
 async fn a_change_made_outside_the_app_is_reported(world: &World) {
@@ -75,7 +75,7 @@ async fn a_change_made_outside_the_app_is_reported(world: &World) {
     world
         .execute("update nonprofits set filed = 'NOBODY' where ein = (select min(ein) from nonprofits)")
         .await;
-    let check = prove(&world.app).await.unwrap();
+    let check = check_directory(&world.app).await.unwrap();
     assert_eq!(
         check.differences.len(),
         3,
@@ -111,5 +111,5 @@ async fn a_large_import_builds_a_snapshot_and_removes_the_old_one(world: &World)
     assert_eq!(view.snapshot.as_ref().unwrap().len(), 6_100);
     let after = world.snapshots();
     assert!(after.len() <= 2 && after.last() != first.last(), "{after:?}");
-    assert_eq!(prove(&world.app).await.unwrap().differences, [""; 0]);
+    assert_eq!(check_directory(&world.app).await.unwrap().differences, [""; 0]);
 }

@@ -2,9 +2,8 @@
 
 use crate::files::{bmf, nonprofit_rows};
 use crate::world::World;
+use crate::world::check_directory;
 use causeway::app::App;
-use directory::check::prove;
-use directory::import::irs;
 
 on_both_databases!(
     a_server_serves_from_the_database_until_its_snapshot_is_built,
@@ -43,7 +42,7 @@ async fn a_server_serves_from_the_database_until_its_snapshot_is_built(world: &W
     let after = client.details(200, "100000007").await;
     assert_eq!(after.nonprofit()["locationAddress"], "Keene, NH");
     assert_ne!(after.header("etag"), before.header("etag"));
-    assert_eq!(prove(&app).await.unwrap().differences, [""; 0]);
+    assert_eq!(check_directory(&app).await.unwrap().differences, [""; 0]);
     app.db.close().await;
 }
 
@@ -57,5 +56,5 @@ async fn a_running_server_shows_a_large_import_by_another_process(world: &World)
     let response = world.client.details(200, "100000007").await;
     assert_eq!(response.nonprofit()["locationAddress"], "Keene, NH");
     assert_eq!(response.nonprofit()["description"], "Open all night.");
-    assert_eq!(prove(&world.app).await.unwrap().differences, [""; 0]);
+    assert_eq!(check_directory(&world.app).await.unwrap().differences, [""; 0]);
 }

@@ -1,8 +1,9 @@
-//! How often somebody may try: by account and address together, by address, and by account.
+//! Limits attempts to sign in, sign up and request emails: per account and network, per network, and per account.
 //!
-//! Guessing from one address ends after [`PAIR`] attempts at one account and after [`ADDRESS`] at any. Guessing from many
-//! addresses ends after [`ACCOUNT`]. The owner is not locked out: an address from which the account was signed in to
-//! stands outside the last two counts, and a link by mail is always open.
+//! Guessing from one network ends after [`PER_ACCOUNT_AND_NETWORK`] attempts at one account, and after
+//! [`PER_NETWORK`] attempts at any account. Guessing from many networks ends after [`PER_ACCOUNT`] attempts. The owner is
+//! not locked out: the last two limits do not apply to a network from which the owner has signed in before, and a
+//! password reset by email is always possible.
 
 use ipnet::IpNet;
 use sha2::{Digest, Sha256};
@@ -10,154 +11,157 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So many attempts in so much time.
+/// A number of attempts per period.
 #[derive(Clone, Copy, Debug)]
-pub struct Allowance {
+pub struct AttemptLimit {
     attempts: usize,
-    within: Duration,
+    period: Duration,
 }
 
-const fn allow(attempts: usize, minutes: u64) -> Allowance {
-    Allowance {
+const fn limit(attempts: usize, minutes: u64) -> AttemptLimit {
+    AttemptLimit {
         attempts,
-        within: Duration::from_mins(minutes),
+        period: Duration::from_mins(minutes),
     }
 }
 
-pub const PAIR: Allowance = allow(10, 15);
-pub const ADDRESS: Allowance = allow(60, 15);
-pub const ACCOUNT: Allowance = allow(100, 60);
-/// New accounts of one address.
-pub const SIGN_UPS: Allowance = allow(30, 60);
-/// Reset mails to one account or address of mail, and those asked for by one client.
-pub const MAILS: Allowance = allow(3, 60);
-pub const MAILS_BY_CLIENT: Allowance = allow(20, 60);
+pub const PER_ACCOUNT_AND_NETWORK: AttemptLimit = limit(10, 15);
+pub const PER_NETWORK: AttemptLimit = limit(60, 15);
+pub const PER_ACCOUNT: AttemptLimit = limit(100, 60);
+/// New accounts per network.
+pub const SIGN_UPS: AttemptLimit = limit(30, 60);
+/// Emails per recipient.
+pub const EMAILS: AttemptLimit = limit(3, 60);
+/// Emails requested per network.
+pub const EMAILS_PER_NETWORK: AttemptLimit = limit(20, 60);
 
-/// How long an address is known after a sign-in.
-const KNOWN: Duration = Duration::from_hours(30 * 24);
-/// Above this many, what is oldest is forgotten.
-const MOST: usize = 200_000;
+/// How long a network is trusted after a sign-in.
+const TRUST_PERIOD: Duration = Duration::from_hours(30 * 24);
+/// The number of entries above which old ones are dropped.
+const MAX_ENTRIES: usize = 200_000;
 
-type Name = [u8; 8];
+type NameHash = [u8; 8];
 
-/// What is counted.
+/// What attempts are counted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Subject {
-    Pair(Name, IpNet),
-    Address(IpNet),
-    Account(Name),
+    AccountAndNetwork(NameHash, IpNet),
+    Network(IpNet),
+    Account(NameHash),
     SignUps(IpNet),
-    Mails(Name),
-    MailsByClient(IpNet),
+    Emails(NameHash),
+    EmailsByNetwork(IpNet),
 }
 
-/// The attempts of late, in memory.
+/// The recent attempts, in memory.
 #[derive(Debug, Default)]
 pub struct Attempts(Mutex<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    tried: HashMap<Subject, VecDeque<Instant>>,
-    known: HashMap<(Name, IpNet), Instant>,
+    attempts: HashMap<Subject, VecDeque<Instant>>,
+    trusted: HashMap<(NameHash, IpNet), Instant>,
 }
 
-/// Until when somebody has to wait.
+/// The time to wait before the next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryAfter(pub Duration);
 
 impl Attempts {
-    /// Counts an attempt to sign in, or says how long to wait.
+    /// Counts an attempt to sign in, or rejects it.
     pub fn sign_in(&self, username: &str, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
-        let name = name(username);
+        let name = hash_name(username);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut asked = vec![(Subject::Pair(name, network), PAIR)];
-        if !counts.is_known(name, network, now) {
-            asked.push((Subject::Address(network), ADDRESS));
-            asked.push((Subject::Account(name), ACCOUNT));
+        let mut limits = vec![(Subject::AccountAndNetwork(name, network), PER_ACCOUNT_AND_NETWORK)];
+        if !counts.is_trusted(name, network, now) {
+            limits.push((Subject::Network(network), PER_NETWORK));
+            limits.push((Subject::Account(name), PER_ACCOUNT));
         }
-        counts.admit(&asked, now)
+        counts.admit(&limits, now)
     }
 
-    /// Takes the counted attempt back, since the password was right, and remembers the address. From a known address
-    /// only the pair was counted, so that alone is taken back: signing in to an account of one's own pays for no guess.
+    /// Reverts the count of an attempt whose password was right, and trusts the network.
+    ///
+    /// An attempt from a trusted network was counted only for account and network together, so only that is reverted:
+    /// signing in to one's own account must not buy guesses at other accounts.
     pub fn record_success(&self, username: &str, network: IpNet, now: Instant) {
-        let name = name(username);
+        let name = hash_name(username);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.tried.remove(&Subject::Pair(name, network));
-        if !counts.is_known(name, network, now) {
-            for subject in [Subject::Address(network), Subject::Account(name)] {
-                counts.tried.get_mut(&subject).and_then(VecDeque::pop_back);
+        counts.attempts.remove(&Subject::AccountAndNetwork(name, network));
+        if !counts.is_trusted(name, network, now) {
+            for subject in [Subject::Network(network), Subject::Account(name)] {
+                counts.attempts.get_mut(&subject).and_then(VecDeque::pop_back);
             }
         }
-        if counts.known.len() >= MOST {
-            counts.known.clear();
+        if counts.trusted.len() >= MAX_ENTRIES {
+            counts.trusted.clear();
         }
-        counts.known.insert((name, network), now);
+        counts.trusted.insert((name, network), now);
     }
 
-    /// Counts a sign-up.
+    /// Counts a sign-up, or rejects it.
     pub fn sign_up(&self, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
         let subject = Subject::SignUps(network);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.admit(&[(subject, SIGN_UPS)], now)
     }
 
-    /// Counts a mail to somebody, asked for by a client.
+    /// Counts an email to a recipient, requested from a network, or rejects it.
     pub fn email(&self, to: &str, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
-        let by_client = Subject::MailsByClient(network);
+        let limits = [
+            (Subject::Emails(hash_name(to)), EMAILS),
+            (Subject::EmailsByNetwork(network), EMAILS_PER_NETWORK),
+        ];
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.admit(
-            &[(Subject::Mails(name(to)), MAILS), (by_client, MAILS_BY_CLIENT)],
-            now,
-        )
+        counts.admit(&limits, now)
     }
 }
 
 impl Counts {
-    fn is_known(&self, name: Name, network: IpNet, now: Instant) -> bool {
-        let seen = self.known.get(&(name, network));
-        seen.is_some_and(|seen| now.saturating_duration_since(*seen) < KNOWN)
+    fn is_trusted(&self, name: NameHash, network: IpNet, now: Instant) -> bool {
+        let signed_in_at = self.trusted.get(&(name, network));
+        signed_in_at.is_some_and(|at| now.saturating_duration_since(*at) < TRUST_PERIOD)
     }
 
-    /// All of the subjects, or none, are counted.
-    fn admit(&mut self, asked: &[(Subject, Allowance)], now: Instant) -> Result<(), RetryAfter> {
-        if self.tried.len() >= MOST {
+    /// Counts an attempt for all subjects, or for none if one of them has reached its limit.
+    fn admit(&mut self, limits: &[(Subject, AttemptLimit)], now: Instant) -> Result<(), RetryAfter> {
+        if self.attempts.len() >= MAX_ENTRIES {
             self.sweep(now);
         }
-        for (subject, allowance) in asked {
-            let tried = self.tried.entry(*subject).or_default();
-            while tried
+        for (subject, limit) in limits {
+            let attempts = self.attempts.entry(*subject).or_default();
+            while attempts
                 .front()
-                .is_some_and(|first| now.saturating_duration_since(*first) >= allowance.within)
+                .is_some_and(|first| now.saturating_duration_since(*first) >= limit.period)
             {
-                tried.pop_front();
+                attempts.pop_front();
             }
-            if tried.len() >= allowance.attempts {
-                let first = tried.front().copied().unwrap_or(now);
-                let waited = now.saturating_duration_since(first);
-                return Err(RetryAfter(allowance.within.saturating_sub(waited)));
+            if attempts.len() >= limit.attempts {
+                let first = attempts.front().copied().unwrap_or(now);
+                let elapsed = now.saturating_duration_since(first);
+                return Err(RetryAfter(limit.period.saturating_sub(elapsed)));
             }
         }
-        for (subject, _) in asked {
-            self.tried.entry(*subject).or_default().push_back(now);
+        for (subject, _) in limits {
+            self.attempts.entry(*subject).or_default().push_back(now);
         }
         Ok(())
     }
 
     fn sweep(&mut self, now: Instant) {
-        let is_recent = |tried: &VecDeque<Instant>| {
-            let last = tried.back();
-            last.is_some_and(|last| now.saturating_duration_since(*last) < ACCOUNT.within)
+        let is_recent = |attempts: &VecDeque<Instant>| {
+            let last = attempts.back();
+            last.is_some_and(|last| now.saturating_duration_since(*last) < PER_ACCOUNT.period)
         };
-        self.tried.retain(|_, tried| is_recent(tried));
-        if self.tried.len() >= MOST {
-            self.tried.clear();
+        self.attempts.retain(|_, attempts| is_recent(attempts));
+        if self.attempts.len() >= MAX_ENTRIES {
+            self.attempts.clear();
         }
     }
 }
 
-/// Names are counted by a digest, so that a long one takes no room.
-fn name(text: &str) -> Name {
+/// Hashes a name, so that long names take no more memory than short ones.
+fn hash_name(text: &str) -> NameHash {
     let digest: [u8; 32] = Sha256::digest(text.trim().to_lowercase()).into();
     digest[..8].try_into().expect("eight bytes")
 }
@@ -168,75 +172,79 @@ mod tests {
     use platform::clock::Clock;
     use std::net::{IpAddr, Ipv4Addr};
 
-    fn address(last: u32) -> IpNet {
+    fn network(last: u32) -> IpNet {
         IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0000 + last)).into()
     }
 
     #[test]
-    fn guessing_from_one_address_ends_and_begins_again_later() {
+    fn guessing_from_one_network_is_limited_until_the_period_is_over() {
         let (attempts, now) = (Attempts::default(), Clock::default().instant());
-        for _ in 0..PAIR.attempts {
-            assert!(attempts.sign_in("ada", address(1), now).is_ok());
+        for _ in 0..PER_ACCOUNT_AND_NETWORK.attempts {
+            assert!(attempts.sign_in("ada", network(1), now).is_ok());
         }
         assert_eq!(
-            attempts.sign_in("Ada ", address(1), now),
-            Err(RetryAfter(PAIR.within)),
+            attempts.sign_in("Ada ", network(1), now),
+            Err(RetryAfter(PER_ACCOUNT_AND_NETWORK.period)),
             "the same name"
         );
-        assert!(attempts.sign_in("ada", address(2), now).is_ok());
-        assert!(attempts.sign_in("bob", address(1), now).is_ok());
-        assert!(attempts.sign_in("ada", address(1), now + PAIR.within).is_ok());
+        assert!(attempts.sign_in("ada", network(2), now).is_ok());
+        assert!(attempts.sign_in("bob", network(1), now).is_ok());
+        assert!(
+            attempts
+                .sign_in("ada", network(1), now + PER_ACCOUNT_AND_NETWORK.period)
+                .is_ok()
+        );
     }
 
     #[test]
-    fn one_address_cannot_try_the_names_one_after_the_other() {
+    fn one_network_cannot_try_many_usernames() {
         let (attempts, now) = (Attempts::default(), Clock::default().instant());
-        for name in 0..ADDRESS.attempts {
-            assert!(attempts.sign_in(&name.to_string(), address(1), now).is_ok());
+        for name in 0..PER_NETWORK.attempts {
+            assert!(attempts.sign_in(&name.to_string(), network(1), now).is_ok());
         }
-        assert!(attempts.sign_in("another", address(1), now).is_err());
+        assert!(attempts.sign_in("another", network(1), now).is_err());
     }
 
     #[test]
-    fn signing_in_to_an_account_of_ones_own_between_guesses_buys_no_more_of_them() {
+    fn signing_in_to_ones_own_account_does_not_buy_guesses() {
         let (attempts, now) = (Attempts::default(), Clock::default().instant());
         let mut guesses = 0;
-        for name in 0..10 * ADDRESS.attempts {
-            attempts.sign_in("mallory", address(1), now).unwrap();
-            attempts.record_success("mallory", address(1), now);
-            guesses += usize::from(attempts.sign_in(&name.to_string(), address(1), now).is_ok());
+        for name in 0..10 * PER_NETWORK.attempts {
+            attempts.sign_in("mallory", network(1), now).unwrap();
+            attempts.record_success("mallory", network(1), now);
+            guesses += usize::from(attempts.sign_in(&name.to_string(), network(1), now).is_ok());
         }
-        assert_eq!(guesses, ADDRESS.attempts);
+        assert_eq!(guesses, PER_NETWORK.attempts);
     }
 
     #[test]
-    fn the_owner_gets_in_from_a_known_address_while_the_whole_net_guesses() {
+    fn the_owner_can_sign_in_from_a_trusted_network_during_an_attack() {
         let (attempts, now) = (Attempts::default(), Clock::default().instant());
-        attempts.sign_in("ada", address(0), now).unwrap();
-        attempts.record_success("ada", address(0), now);
-        for stranger in 1..=ACCOUNT.attempts {
-            assert!(attempts.sign_in("ada", address(stranger as u32), now).is_ok());
+        attempts.sign_in("ada", network(0), now).unwrap();
+        attempts.record_success("ada", network(0), now);
+        for stranger in 1..=PER_ACCOUNT.attempts {
+            assert!(attempts.sign_in("ada", network(stranger as u32), now).is_ok());
         }
-        assert!(attempts.sign_in("ada", address(5_000), now).is_err());
-        assert!(attempts.sign_in("ada", address(0), now).is_ok());
+        assert!(attempts.sign_in("ada", network(5_000), now).is_err());
+        assert!(attempts.sign_in("ada", network(0), now).is_ok());
     }
 
     #[test]
-    fn right_passwords_are_not_counted() {
+    fn successful_sign_ins_are_not_counted() {
         let (attempts, now) = (Attempts::default(), Clock::default().instant());
         for _ in 0..1_000 {
-            attempts.sign_in("ada", address(1), now).unwrap();
-            attempts.record_success("ada", address(1), now);
+            attempts.sign_in("ada", network(1), now).unwrap();
+            attempts.record_success("ada", network(1), now);
         }
     }
 
     #[test]
-    fn mails_to_one_account_are_few() {
+    fn emails_to_one_recipient_are_limited() {
         let (attempts, now) = (Attempts::default(), Clock::default().instant());
-        for client in 0..MAILS.attempts {
-            attempts.email("ada", address(client as u32), now).unwrap();
+        for client in 0..EMAILS.attempts {
+            attempts.email("ada", network(client as u32), now).unwrap();
         }
-        assert!(attempts.email("ada", address(100), now).is_err());
-        assert!(attempts.email("ada", address(100), now + MAILS.within).is_ok());
+        assert!(attempts.email("ada", network(100), now).is_err());
+        assert!(attempts.email("ada", network(100), now + EMAILS.period).is_ok());
     }
 }

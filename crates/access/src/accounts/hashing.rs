@@ -1,4 +1,5 @@
-//! Argon2 off the threads that answer, a few at a time: each hash takes 19 MiB and tens of milliseconds.
+//! Hashes passwords with Argon2 on blocking threads, a few at a time, because each hash takes 19 MiB and tens of
+//! milliseconds.
 
 use super::password::{NewPassword, is_impossible};
 use argon2::password_hash::phc::PasswordHash;
@@ -14,67 +15,67 @@ const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
-/// What is compared with when there is nothing to compare with, so that both take the same time.
-static NOBODY: LazyLock<String> = LazyLock::new(|| hash_now(b"a password that nobody has"));
+/// The hash to compare with if there is no account, so that a sign-in takes the same time with and without one.
+static DUMMY_HASH: LazyLock<String> = LazyLock::new(|| hash(b"not the password of any account"));
 
-/// Hashes and compares passwords.
+/// Hashes and verifies passwords. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct PasswordHasher {
-    places: Arc<Semaphore>,
-    /// Counts the hashes, one for each password that is stored or compared.
+    permits: Arc<Semaphore>,
+    /// Counts the hashes, one for each password that is set or verified.
     hashes: Counter,
 }
 
 impl PasswordHasher {
     pub fn new(hashes: Counter) -> PasswordHasher {
-        let places = available_parallelism().map_or(2, |cores| cores.get().clamp(1, 4));
+        let permits = available_parallelism().map_or(2, |cores| cores.get().clamp(1, 4));
         PasswordHasher {
-            places: Arc::new(Semaphore::new(places)),
+            permits: Arc::new(Semaphore::new(permits)),
             hashes,
         }
     }
 
-    /// Makes what is compared with when there is no account, so that the first such comparison takes no longer.
+    /// Computes [`DUMMY_HASH`] in the background, so that the first sign-in without an account takes no longer.
     pub fn warm_up(&self) {
-        tokio::task::spawn_blocking(|| _ = LazyLock::force(&NOBODY));
+        tokio::task::spawn_blocking(|| _ = LazyLock::force(&DUMMY_HASH));
     }
 
-    /// The text that is stored of a password.
+    /// Hashes a password for storage.
     pub async fn hash(&self, password: NewPassword) -> String {
         let hashes = self.hashes.clone();
         self.run(move || {
             hashes.increment(1);
-            hash_now(password.expose().as_bytes())
+            hash(password.expose().as_bytes())
         })
         .await
     }
 
-    /// Is this the password of the account? Without an account, or one without a password, it takes as long.
+    /// Returns whether the password matches the stored hash. It takes the same time if there is no stored hash.
     pub async fn verify(&self, stored: Option<SecretString>, password: &str) -> bool {
         let password = SecretString::from(if is_impossible(password) { "" } else { password });
         let hashes = self.hashes.clone();
         self.run(move || {
             let hash = stored
                 .as_ref()
-                .map_or(NOBODY.as_str(), ExposeSecret::expose_secret);
+                .map_or(DUMMY_HASH.as_str(), ExposeSecret::expose_secret);
             let Ok(hash) = PasswordHash::new(hash) else {
                 return false;
             };
             hashes.increment(1);
-            let is_right = argon2()
+            let is_match = argon2()
                 .verify_password(password.expose_secret().as_bytes(), &hash)
                 .is_ok();
-            is_right && stored.is_some()
+            is_match && stored.is_some()
         })
         .await
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let place = Arc::clone(&self.places).acquire_owned().await;
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
         let work = move || {
-            let done = work();
-            drop(place);
-            done
+            let result = work();
+            drop(permit);
+            result
         };
         tokio::task::spawn_blocking(work)
             .await
@@ -87,7 +88,7 @@ fn argon2() -> Argon2<'static> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
 }
 
-fn hash_now(password: &[u8]) -> String {
+fn hash(password: &[u8]) -> String {
     argon2()
         .hash_password(password)
         .expect("a password can be hashed")
@@ -99,17 +100,17 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_password_is_told_from_another_and_from_nothing() {
-        let hashing = PasswordHasher::new(Counter::noop());
+    async fn only_the_right_password_of_an_account_is_accepted() {
+        let hasher = PasswordHasher::new(Counter::noop());
         let password = NewPassword::parse("river stone lantern", "ada").unwrap();
-        let stored = hashing.hash(password.clone()).await;
+        let stored = hasher.hash(password.clone()).await;
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        assert_ne!(hashing.hash(password).await, stored);
+        assert_ne!(hasher.hash(password).await, stored);
         let stored = Some(SecretString::from(stored));
-        assert!(hashing.verify(stored.clone(), "river stone lantern").await);
+        assert!(hasher.verify(stored.clone(), "river stone lantern").await);
         for wrong in ["river stone lanterN", "", &"x".repeat(10_000)] {
-            assert!(!hashing.verify(stored.clone(), wrong).await);
+            assert!(!hasher.verify(stored.clone(), wrong).await);
         }
-        assert!(!hashing.verify(None, "a password that nobody has").await);
+        assert!(!hasher.verify(None, "not the password of any account").await);
     }
 }

@@ -1,4 +1,4 @@
-//! Accounts: who owns keys, and how they prove it.
+//! Accounts, which own keys and fundraisers, and how their owners authenticate.
 
 pub mod attempts;
 pub mod hashing;
@@ -14,33 +14,34 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use thiserror::Error;
 
-/// How the names of deleted accounts begin, and no other.
-const NOBODY: &str = "deleted-";
+/// The prefix of the usernames of deleted accounts. No other username starts with it.
+const DELETED_PREFIX: &str = "deleted-";
 
-/// A name that can stand in an address: small letters, digits, `-` and `_`, 2 to 40 characters.
+/// A username that is safe in URLs: 2 to 40 lowercase letters, digits, `-` and `_`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Username(String);
 
-/// Why a text is no username.
+/// The error of an invalid username.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "a username has 2 to 40 characters, small letters, digits, - and _, and begins with a letter, but not with {NOBODY}"
+    "use 2 to 40 lowercase letters, digits, - and _, starting with a letter, but not with {DELETED_PREFIX}"
 )]
 pub struct InvalidUsername;
 
 impl Username {
-    /// Reads a username; large letters become small.
+    /// Parses a username and converts it to lowercase.
     pub fn parse(text: &str) -> Result<Username, InvalidUsername> {
         let text = text.trim().to_ascii_lowercase();
         let is_valid = (2..=40).contains(&text.len())
             && text.starts_with(|first: char| first.is_ascii_lowercase())
-            && !text.starts_with(NOBODY)
+            && !text.starts_with(DELETED_PREFIX)
             && text
                 .bytes()
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte));
-        match is_valid {
-            true => Ok(Username(text)),
-            false => Err(InvalidUsername),
+        if is_valid {
+            Ok(Username(text))
+        } else {
+            Err(InvalidUsername)
         }
     }
 
@@ -49,7 +50,7 @@ impl Username {
     }
 }
 
-/// An account as the parts that ask about it know it.
+/// An account.
 #[derive(Clone, Debug)]
 pub struct Account {
     pub id: AccountId,
@@ -57,27 +58,27 @@ pub struct Account {
     pub email: Option<String>,
     pub operator: bool,
     pub created_at: i64,
-    /// The Argon2 hash; an account without one cannot sign in until it is set by a mail.
+    /// The Argon2 hash. An account without one cannot sign in until its owner sets a password by email.
     pub password: Option<SecretString>,
     pub confirmed_at: Option<i64>,
 }
 
 impl Account {
-    /// Was it made within the last minute?
+    /// Returns whether the account was created within the last minute.
     pub fn is_new(&self, now: i64) -> bool {
         now - self.created_at < 60_000
     }
 }
 
-/// Who may make an account.
+/// Who may create an account.
 #[derive(Clone, Debug)]
 pub struct AccountSettings {
     pub sign_up: SignUp,
-    /// Where it is not empty, an e-mail address of one of these domains is asked for and has to be confirmed.
+    /// If this is not empty, sign-up requires an email address of one of these domains, which has to be confirmed.
     pub mail_domains: Vec<String>,
 }
 
-/// Is sign-up open to all who find the page?
+/// Whether anyone may sign up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SignUp {
@@ -86,23 +87,23 @@ pub enum SignUp {
 }
 
 impl AccountSettings {
-    /// May somebody with this address sign up?
+    /// Returns whether someone with this email address may sign up.
     pub fn admits(&self, email: &str) -> bool {
         let domain = email.rsplit_once('@').map_or("", |(_, domain)| domain);
         self.mail_domains.is_empty()
             || self
                 .mail_domains
                 .iter()
-                .any(|known| known.eq_ignore_ascii_case(domain))
+                .any(|allowed| allowed.eq_ignore_ascii_case(domain))
     }
 
-    /// Does an account wait until its owner has shown to read mail at the address?
+    /// Returns whether an account works only after its email address is confirmed.
     pub fn requires_confirmation(&self) -> bool {
         !self.mail_domains.is_empty()
     }
 }
 
-/// Is this an address that mail can be sent to, as far as its form tells?
+/// Returns whether this has the form of an email address.
 pub fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
         return false;
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_username_can_stand_in_an_address() {
+    fn a_username_is_safe_in_urls() {
         assert_eq!(Username::parse(" Demo_1 ").unwrap().as_str(), "demo_1");
         for bad in [
             "",
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn mail_domains_admit_their_own_alone() {
+    fn only_addresses_of_the_mail_domains_are_admitted() {
         let settings = AccountSettings {
             sign_up: SignUp::Open,
             mail_domains: vec!["example.org".to_owned()],

@@ -1,4 +1,4 @@
-//! Who may block keys and set limits, and the accounts as an operator lists them.
+//! Operators, who may block keys and set limits, and the list of accounts that they see.
 
 use super::Username;
 use crate::audit::{self, Action, Actor};
@@ -13,7 +13,7 @@ const COUNT: &str =
     "select count(*) from accounts where deleted_at is null and substr(username, 1, length($1)) = $1";
 const SET_OPERATOR: &str = "update accounts set operator = $2 where username = $1 and deleted_at is null";
 
-/// An account as it is listed.
+/// An account in a list.
 #[derive(Clone, Debug)]
 pub struct AccountSummary {
     pub id: AccountId,
@@ -37,16 +37,16 @@ impl From<Row> for AccountSummary {
     }
 }
 
-/// All accounts.
+/// Lists all accounts.
 pub async fn list(db: &Db) -> sqlx::Result<Vec<AccountSummary>> {
     let rows: Vec<Row> = read!(db, c => sqlx::query_as(LIST).fetch_all(c).await)?;
     Ok(rows.into_iter().map(AccountSummary::from).collect())
 }
 
-/// Some of the accounts whose names begin like this.
-pub async fn list_page(db: &Db, begins: &str, take: i64, skip: i64) -> sqlx::Result<Vec<AccountSummary>> {
+/// Lists a page of the accounts whose usernames start with `prefix`.
+pub async fn list_page(db: &Db, prefix: &str, take: i64, skip: i64) -> sqlx::Result<Vec<AccountSummary>> {
     let rows: Vec<Row> = read!(db, c => sqlx::query_as(PAGE)
-        .bind(begins)
+        .bind(prefix)
         .bind(take)
         .bind(skip)
         .fetch_all(c)
@@ -54,26 +54,26 @@ pub async fn list_page(db: &Db, begins: &str, take: i64, skip: i64) -> sqlx::Res
     Ok(rows.into_iter().map(AccountSummary::from).collect())
 }
 
-/// How many accounts have names that begin like this.
-pub async fn count(db: &Db, begins: &str) -> sqlx::Result<i64> {
-    read!(db, c => sqlx::query_scalar(COUNT).bind(begins).fetch_one(c).await)
+/// Counts the accounts whose usernames start with `prefix`.
+pub async fn count(db: &Db, prefix: &str) -> sqlx::Result<i64> {
+    read!(db, c => sqlx::query_scalar(COUNT).bind(prefix).fetch_one(c).await)
 }
 
-/// Makes an account an operator, or no longer one. False where there is none.
+/// Sets whether an account is an operator. Returns `false` if there is no such account.
 pub async fn set(db: &Db, username: &Username, operator: bool, actor: Actor, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let touched = run!(&mut tx, c => sqlx::query(SET_OPERATOR)
+    let updated = run!(&mut tx, c => sqlx::query(SET_OPERATOR)
         .bind(username.as_str())
         .bind(operator)
         .execute(c)
         .await
-        .map(|done| done.rows_affected()))?;
-    if touched == 0 {
+        .map(|result| result.rows_affected()))?;
+    if updated == 0 {
         return Ok(false);
     }
     let detail = if operator { "on" } else { "off" };
-    let act = Action::new(actor, "account operator", username.as_str(), detail);
-    audit::store::record(&mut tx, &act, now).await?;
+    let action = Action::new(actor, "account operator", username.as_str(), detail);
+    audit::store::record(&mut tx, &action, now).await?;
     tx.commit().await?;
     Ok(true)
 }

@@ -1,56 +1,56 @@
-//! What may be a password: long enough, not one that everybody tries first, and not the username.
+//! The password policy: long enough, not common, and not the username.
 
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::HashSet;
 use std::sync::LazyLock;
 use thiserror::Error;
 
-const SHORTEST: usize = 10;
-/// Bytes. A longer text is no password, and hashing it costs.
-const LONGEST: usize = 1024;
+const MIN_CHARS: usize = 10;
+/// The limit keeps the cost of hashing low.
+const MAX_BYTES: usize = 1024;
 
-/// Passwords that are tried first, folded to small letters.
+/// The most common passwords, in lowercase.
 static COMMON: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     include_str!("../../../../data/common-passwords.txt")
         .lines()
         .collect()
 });
 
-/// A password that may be set.
+/// A password that satisfies the policy.
 #[derive(Clone, Debug)]
 pub struct NewPassword(SecretString);
 
-/// Why a text may not be a password.
+/// The reason the policy rejects a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WeakPassword {
-    #[error("use at least {SHORTEST} characters; a few words in a row are good")]
+    #[error("use at least {MIN_CHARS} characters, such as a few words in a row")]
     Short,
-    #[error("use at most {LONGEST} bytes, which is some {LONGEST} letters")]
+    #[error("use at most {MAX_BYTES} bytes")]
     Long,
-    #[error("this is one of the passwords that are tried first; use a few words that belong to you")]
+    #[error("choose a password that is harder to guess, such as a few words that only you would think of")]
     Common,
     #[error("do not use your username as the password")]
     Username,
 }
 
 impl NewPassword {
-    /// Judges a password that somebody chose.
+    /// Checks a password against the policy.
     pub fn parse(text: &str, username: &str) -> Result<NewPassword, WeakPassword> {
-        if text.len() > LONGEST {
+        if text.len() > MAX_BYTES {
             return Err(WeakPassword::Long);
         }
-        if text.chars().count() < SHORTEST {
+        if text.chars().count() < MIN_CHARS {
             return Err(WeakPassword::Short);
         }
         let folded = text.trim().to_lowercase();
-        let bare = folded.trim_end_matches(|last: char| last.is_ascii_digit() || last.is_ascii_punctuation());
-        if !username.is_empty() && (folded == username || bare == username) {
+        let stem = folded.trim_end_matches(|last: char| last.is_ascii_digit() || last.is_ascii_punctuation());
+        if !username.is_empty() && (folded == username || stem == username) {
             return Err(WeakPassword::Username);
         }
         let mut letters: Vec<char> = folded.chars().collect();
         letters.sort_unstable();
         letters.dedup();
-        if letters.len() < 4 || COMMON.contains(&*folded) || COMMON.contains(bare) || is_run(&folded) {
+        if letters.len() < 4 || COMMON.contains(&*folded) || COMMON.contains(stem) || is_run(&folded) {
             return Err(WeakPassword::Common);
         }
         Ok(NewPassword(SecretString::from(text)))
@@ -61,16 +61,16 @@ impl NewPassword {
     }
 }
 
-/// Letters or digits in their order, as in `1234567890` or `abcdefghij`.
+/// Returns whether the text is a run of consecutive characters, such as `1234567890` or `abcdefghij`.
 fn is_run(text: &str) -> bool {
     let codes: Vec<u32> = text.chars().map(u32::from).collect();
     let steps = codes.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) <= 1);
     steps.count() + 2 >= codes.len()
 }
 
-/// A text that cannot be a password of anybody, told without hashing it.
+/// Returns whether the text cannot be the password of any account, so that it need not be hashed.
 pub fn is_impossible(text: &str) -> bool {
-    text.is_empty() || text.len() > LONGEST
+    text.is_empty() || text.len() > MAX_BYTES
 }
 
 #[cfg(test)]
@@ -78,8 +78,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_long_and_its_own() {
-        for (text, why) in [
+    fn weak_passwords_are_rejected() {
+        for (text, reason) in [
             ("short", WeakPassword::Short),
             ("ääääääää1", WeakPassword::Short),
             ("password1234", WeakPassword::Common),
@@ -92,7 +92,7 @@ mod tests {
         ] {
             assert_eq!(
                 NewPassword::parse(text, "ada-lovelace").unwrap_err(),
-                why,
+                reason,
                 "{text}"
             );
         }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_does_not_show_itself() {
+    fn debug_output_does_not_reveal_a_password() {
         let password = NewPassword::parse("river stone lantern", "ada").unwrap();
         assert!(!format!("{password:?}").contains("river"));
     }

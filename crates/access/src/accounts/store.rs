@@ -2,7 +2,7 @@
 
 use super::links::{self, Purpose};
 use super::verified_password::VerifiedPassword;
-use super::{Account, NOBODY, Username};
+use super::{Account, DELETED_PREFIX, Username};
 use crate::audit::{self, Action, Actor};
 use platform::db::{Db, Topic, Tx, read, run};
 use platform::ids::AccountId;
@@ -26,7 +26,7 @@ const INSERT: &str = "insert into accounts (id, username, email, operator, creat
      values ($1, $2, $3, $4, $5, $6, $7)";
 const SET_PASSWORD: &str = "update accounts set password = $2, confirmed_at = coalesce(confirmed_at, $3) \
      where id = $1 and deleted_at is null";
-/// Nothing changes, but the row is held: a change of the password comes wholly before or wholly after.
+/// Changes nothing, but locks the row until the transaction ends.
 const LOCK: &str =
     "update accounts set password = password where id = $1 and password = $2 and deleted_at is null";
 const CONFIRM: &str = "update accounts set confirmed_at = coalesce(confirmed_at, $2) where id = $1";
@@ -63,18 +63,18 @@ impl From<AccountRow> for Account {
     }
 }
 
-/// What a new account is made of.
+/// The fields of a new account.
 #[derive(Clone, Copy, Debug)]
 pub struct NewAccount<'a> {
     pub username: &'a Username,
     pub email: Option<&'a str>,
     pub operator: bool,
-    /// As [`super::hashing::PasswordHasher`] makes it.
+    /// The hash from [`super::hashing::PasswordHasher`].
     pub password: Option<&'a str>,
     pub is_confirmed: bool,
 }
 
-/// Finds an account by its name.
+/// Finds the ID of an account by its username.
 pub async fn find_id(db: &Db, username: &Username) -> sqlx::Result<Option<AccountId>> {
     let id: Option<Uuid> =
         read!(db, c => sqlx::query_scalar(FIND_ID).bind(username.as_str()).fetch_optional(c).await)?;
@@ -86,20 +86,20 @@ pub async fn find_username(db: &Db, id: AccountId) -> sqlx::Result<Option<String
     read!(db, c => sqlx::query_scalar(USERNAME).bind(id.0).fetch_optional(c).await)
 }
 
-/// Finds an account by its name, with all that is known of it.
+/// Finds an account by its username.
 pub async fn find(db: &Db, username: &str) -> sqlx::Result<Option<Account>> {
     let row: Option<AccountRow> =
         read!(db, c => sqlx::query_as(FIND).bind(username).fetch_optional(c).await)?;
     Ok(row.map(Account::from))
 }
 
-/// The accounts with this address; several may have the same.
+/// Lists the accounts with this email address. Several may share one.
 pub async fn list_by_email(db: &Db, email: &str) -> sqlx::Result<Vec<Account>> {
     let rows: Vec<AccountRow> = read!(db, c => sqlx::query_as(LIST_BY_EMAIL).bind(email).fetch_all(c).await)?;
     Ok(rows.into_iter().map(Account::from).collect())
 }
 
-/// Makes an account that has no password yet. Nothing where the name is taken.
+/// Inserts an account without a password. Returns `None` if the username is taken.
 pub async fn insert_without_password(
     db: &Db,
     username: &Username,
@@ -117,7 +117,7 @@ pub async fn insert_without_password(
     insert(db, &account, now).await
 }
 
-/// Makes an account. Nothing where the name is taken.
+/// Inserts an account. Returns `None` if the username is taken.
 pub async fn insert(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::Result<Option<AccountId>> {
     let mut tx = db.write().await?;
     let Some(id) = insert_in(&mut tx, account, now).await? else {
@@ -127,20 +127,20 @@ pub async fn insert(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::Result
     Ok(Some(id))
 }
 
-/// Makes an account on the command line, which is written down with it. Nothing where the name is taken.
+/// Inserts an account for the command line, with an audit entry. Returns `None` if the username is taken.
 pub async fn insert_from_cli(db: &Db, account: &NewAccount<'_>, now: i64) -> sqlx::Result<Option<AccountId>> {
     let mut tx = db.write().await?;
     let Some(id) = insert_in(&mut tx, account, now).await? else {
         return Ok(None);
     };
     let detail = if account.operator { "operator" } else { "" };
-    let act = Action::new(
+    let action = Action::new(
         Actor::Command,
         "account create",
         account.username.as_str(),
         detail,
     );
-    audit::store::record(&mut tx, &act, now).await?;
+    audit::store::record(&mut tx, &action, now).await?;
     tx.commit().await?;
     Ok(Some(id))
 }
@@ -160,23 +160,23 @@ async fn insert_in(tx: &mut Tx, account: &NewAccount<'_>, now: i64) -> sqlx::Res
         .map(|_| ()));
     match inserted {
         Ok(()) => Ok(Some(id)),
-        Err(sqlx::Error::Database(fault)) if fault.is_unique_violation() => Ok(None),
-        Err(fault) => Err(fault),
+        Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
-/// Holds the account until the transaction ends. False where what was proven is its password no more.
-pub async fn lock(tx: &mut Tx, proof: &VerifiedPassword) -> sqlx::Result<bool> {
-    let held = run!(tx, c => sqlx::query(LOCK)
-        .bind(proof.account.0)
-        .bind(proof.stored.expose_secret())
+/// Locks the account until the transaction ends. Returns `false` if the password has changed since it was verified.
+pub async fn lock(tx: &mut Tx, verified: &VerifiedPassword) -> sqlx::Result<bool> {
+    let locked = run!(tx, c => sqlx::query(LOCK)
+        .bind(verified.account.0)
+        .bind(verified.stored.expose_secret())
         .execute(c)
         .await
-        .map(|done| done.rows_affected()))?;
-    Ok(held > 0)
+        .map(|result| result.rows_affected()))?;
+    Ok(locked > 0)
 }
 
-/// Sets a password and ends every session and link. False where the old one is the password no more.
+/// Sets a password, and ends all sessions and links. Returns `false` if the old password has changed in the meantime.
 pub async fn set_password(db: &Db, old: &VerifiedPassword, password: &str) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
     if !lock(&mut tx, old).await? {
@@ -188,8 +188,8 @@ pub async fn set_password(db: &Db, old: &VerifiedPassword, password: &str) -> sq
     Ok(true)
 }
 
-/// Sets a password by a mailed link, which uses the link up and shows that the owner reads mail at the address. False
-/// where the link was used before.
+/// Sets a password through a link in an email, which consumes the link and confirms the email address. Returns
+/// `false` if the link has been used already.
 pub async fn reset_password(
     db: &Db,
     token: &str,
@@ -198,7 +198,7 @@ pub async fn reset_password(
     now: i64,
 ) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    // The account first and the link then, as everybody who changes a password, so that none waits for another in a ring.
+    // Every password change locks the account before the link, so that two of them cannot deadlock.
     set_password_in(&mut tx, id, password, Some(now)).await?;
     if !links::store::take(&mut tx, token, Purpose::Reset).await? {
         return Ok(false);
@@ -217,13 +217,13 @@ async fn set_password_in(
     run!(tx, c => sqlx::query(SET_PASSWORD).bind(id.0).bind(password).bind(confirmed_at).execute(c).await.map(|_| ()))
 }
 
-/// Ends every session and link of an account.
+/// Ends all sessions and links of an account.
 async fn end_all(tx: &mut Tx, id: AccountId) -> sqlx::Result<()> {
     run!(&mut *tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;
     run!(tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))
 }
 
-/// Notes by a mailed link, which is used up, that the owner reads mail at the address. False where it was used before.
+/// Confirms an email address through a link, which is consumed. Returns `false` if the link has been used already.
 pub async fn confirm(db: &Db, token: &str, id: AccountId, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
     if !links::store::take(&mut tx, token, Purpose::Confirm).await? {
@@ -234,17 +234,17 @@ pub async fn confirm(db: &Db, token: &str, id: AccountId, now: i64) -> sqlx::Res
     Ok(true)
 }
 
-/// Deletes an account: what it made stays, its keys end, and nothing that is personal is left. False where what was
-/// proven is its password no more.
-pub async fn remove(db: &Db, proof: &VerifiedPassword, now: i64) -> sqlx::Result<bool> {
+/// Deletes an account. Its keys are revoked and its personal data is erased, but its fundraisers stay. Returns `false`
+/// if the password has changed since it was verified.
+pub async fn remove(db: &Db, verified: &VerifiedPassword, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    if !lock(&mut tx, proof).await? {
+    if !lock(&mut tx, verified).await? {
         return Ok(false);
     }
-    let id = proof.account;
+    let id = verified.account;
     let revision = tx.increment_revision(Topic::Keys).await?;
-    let nobody = format!("{NOBODY}{}", id.0.simple());
-    run!(&mut tx, c => sqlx::query(ANONYMIZE).bind(id.0).bind(&nobody).bind(now).bind(false).execute(c).await.map(|_| ()))?;
+    let username = format!("{DELETED_PREFIX}{}", id.0.simple());
+    run!(&mut tx, c => sqlx::query(ANONYMIZE).bind(id.0).bind(&username).bind(now).bind(false).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
     end_all(&mut tx, id).await?;
     run!(&mut tx, c => sqlx::query(END_ORIGINS).bind(id.0).execute(c).await.map(|_| ()))?;

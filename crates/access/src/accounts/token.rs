@@ -1,4 +1,4 @@
-//! A secret of 256 random bits that we hand out, as a cookie or in a mail, and keep only as its SHA-256.
+//! A random secret of 256 bits for a cookie or a link. Only its SHA-256 is stored.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,19 +7,19 @@ use sha2::{Digest, Sha256};
 
 const BYTES: usize = 32;
 
-/// The secret. It does not show itself in logs.
+/// A secret. Its `Debug` output does not reveal it.
 #[derive(Clone, Debug)]
 pub struct Token(SecretString);
 
 impl Token {
-    /// A new one.
+    /// Generates a new token.
     pub fn generate() -> Token {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).expect("the system has random bytes");
         Token(URL_SAFE_NO_PAD.encode(bytes).into())
     }
 
-    /// Reads one that came back; nothing where it has not the form of ours.
+    /// Parses a token. Returns `None` if the text does not have the form of one.
     pub fn parse(text: &str) -> Option<Token> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         (bytes.len() == BYTES).then(|| Token(text.into()))
@@ -29,7 +29,7 @@ impl Token {
         self.0.expose_secret()
     }
 
-    /// Under which it is stored.
+    /// Returns the SHA-256 under which the token is stored.
     pub fn hash(&self) -> [u8; 32] {
         Sha256::digest(self.expose()).into()
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_read_back_and_nothing_else_is() {
+    fn only_tokens_parse() {
         let token = Token::generate();
         assert_eq!(Token::parse(token.expose()).unwrap().hash(), token.hash());
         assert_ne!(Token::generate().hash(), token.hash());

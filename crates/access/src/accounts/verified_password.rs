@@ -1,21 +1,23 @@
-//! That somebody knows a password, and which. What is done on the strength of it is done only while that is still the
-//! password: one that was changed in the moment between proves nothing any more.
+//! Evidence that a caller knows the password of an account.
+//!
+//! It records which password was verified. An action that relies on it checks, in its own transaction, that this is
+//! still the password, so a password that changed in between is worthless.
 
 use super::Account;
 use super::hashing::PasswordHasher;
 use platform::ids::AccountId;
 use secrecy::SecretString;
 
-/// Who knows the password of an account, or has just set it.
+/// The password of an account, after the caller has entered or set it.
 #[derive(Clone, Debug)]
 pub struct VerifiedPassword {
     pub account: AccountId,
-    /// The password as it is stored.
+    /// The hash of the password.
     pub stored: SecretString,
 }
 
 impl VerifiedPassword {
-    /// Of a password that was set a moment ago.
+    /// Creates one from the hash of a password that was just set.
     pub fn new(account: AccountId, stored: impl Into<SecretString>) -> VerifiedPassword {
         VerifiedPassword {
             account,
@@ -23,15 +25,15 @@ impl VerifiedPassword {
         }
     }
 
-    /// Compares a password with that of an account. Without an account, or one without a password, it takes as long.
+    /// Compares a password with that of an account. It takes the same time if there is no account or no password.
     pub async fn verify(
-        hashing: &PasswordHasher,
+        hasher: &PasswordHasher,
         account: Option<&Account>,
         password: &str,
     ) -> Option<VerifiedPassword> {
         let stored = account.and_then(|account| account.password.clone());
-        let is_right = hashing.verify(stored.clone(), password).await;
-        let proof = VerifiedPassword::new(account?.id, stored?);
-        is_right.then_some(proof)
+        let is_match = hasher.verify(stored.clone(), password).await;
+        let verified = VerifiedPassword::new(account?.id, stored?);
+        is_match.then_some(verified)
     }
 }

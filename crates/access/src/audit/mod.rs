@@ -1,28 +1,28 @@
-//! What operators did: every act on a key, a limit or an account of somebody, written with the act itself.
+//! The audit log: every action of an operator on a key, a limit or an account, recorded in the same transaction.
 
 pub mod store;
 
 use platform::ids::AccountId;
 use uuid::Uuid;
 
-/// Who did it.
+/// Who performed an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// Somebody with a shell on the server.
+    /// The command line.
     Command,
-    /// An operator who was signed in.
+    /// A signed-in operator.
     Account(AccountId),
 }
 
-/// What was done.
+/// An action to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
     pub actor: Actor,
-    /// As in `key block`.
+    /// Such as `key block`.
     pub name: &'static str,
-    /// The id of the key, or the name of the account.
+    /// The ID of the key or the username of the account.
     pub subject: String,
-    /// The reason of a block, the limits that were set. Nothing secret.
+    /// Such as the reason for a block or the new limits. Never a secret.
     pub detail: String,
 }
 
@@ -37,13 +37,13 @@ impl Action {
     }
 }
 
-/// An act as it is listed.
+/// An action in the audit log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
     pub id: Uuid,
     pub at: i64,
     pub actor: Actor,
-    /// The name of the account that acted, where it still exists.
+    /// The username of the operator, unless the account has been deleted.
     pub username: Option<String>,
     pub name: String,
     pub subject: String,

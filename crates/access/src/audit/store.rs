@@ -1,4 +1,4 @@
-//! The SQL of the audit list. Nothing changes or removes an entry.
+//! The SQL of the audit log. Entries are never changed or removed.
 
 use super::{Action, Actor, AuditEntry};
 use platform::db::{Db, Tx, read, run};
@@ -14,9 +14,9 @@ const BEFORE: &str = "select e.id, e.at, e.actor_id, a.username, e.act, e.subjec
 
 type Row = (Uuid, i64, Option<Uuid>, Option<String>, String, String, String);
 
-/// Writes an act down, in the transaction that does it.
-pub async fn record(tx: &mut Tx, act: &Action, now: i64) -> sqlx::Result<()> {
-    let actor = match act.actor {
+/// Records an action in the transaction that performs it.
+pub async fn record(tx: &mut Tx, action: &Action, now: i64) -> sqlx::Result<()> {
+    let actor = match action.actor {
         Actor::Command => None,
         Actor::Account(account) => Some(account.0),
     };
@@ -24,15 +24,15 @@ pub async fn record(tx: &mut Tx, act: &Action, now: i64) -> sqlx::Result<()> {
         .bind(Uuid::now_v7())
         .bind(now)
         .bind(actor)
-        .bind(act.name)
-        .bind(&act.subject)
-        .bind(&act.detail)
+        .bind(action.name)
+        .bind(&action.subject)
+        .bind(&action.detail)
         .execute(c)
         .await
         .map(|_| ()))
 }
 
-/// The newest acts, or those before an entry; the newest first.
+/// Lists the newest entries, or those before an entry, newest first.
 pub async fn list(db: &Db, before: Option<Uuid>, take: u32) -> sqlx::Result<Vec<AuditEntry>> {
     let take = i64::from(take);
     let rows: Vec<Row> = match before {

@@ -1,4 +1,4 @@
-//! Flags private keys that were sent in a URL, once each; the caller is refused either way.
+//! Flags private keys that were sent in a URL, once each. The call is refused in any case.
 
 use super::ring::KeyRing;
 use super::store;
@@ -27,7 +27,7 @@ struct Inner {
     clock: Clock,
     mailer: Mailer,
     public_url: PublicUrl,
-    /// Flags are written one at a time, so that a key that is sent over and over costs one write.
+    /// Flags are written one at a time, so that a key that is sent repeatedly costs one write.
     write_lock: Mutex<()>,
 }
 
@@ -43,7 +43,7 @@ impl Exposures {
         }))
     }
 
-    /// Flags a key that is known and not flagged yet.
+    /// Flags a key, if it exists and is not flagged yet.
     pub async fn report(&self, key: SentKey<'_>) {
         match self.0.keys.find(key).await {
             Ok(Some(found)) if !found.exposed => {

@@ -1,7 +1,7 @@
-//! API keys: what they look like, which calls they allow, and how often.
+//! API keys: their format, state and limits.
 //!
-//! A key is its kind (`cwpk_` public, `cwsk_` private), thirty random characters and a checksum of six, so one
-//! that was mistyped is refused without a look at the store.
+//! A key consists of a prefix for its kind (`cwpk_` public, `cwsk_` private), thirty random characters and a checksum of
+//! six characters. The checksum rejects mistyped keys without a database query.
 
 pub mod exposure;
 pub mod operators;
@@ -17,29 +17,29 @@ pub use text::{KeyText, Kind, SentKey, mask};
 use platform::ids::{AccountId, KeyId};
 use std::str::FromStr;
 
-/// A key as the server knows it.
+/// A key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     pub id: KeyId,
     pub account: AccountId,
     pub kind: Kind,
     pub state: State,
-    /// A private key that was seen where anybody can read it.
+    /// Whether this is a private key that was sent in a URL.
     pub exposed: bool,
-    /// When it ends by itself, in milliseconds since 1970: set on a key that was rolled.
+    /// When a rotated key expires, in milliseconds since the Unix epoch.
     pub ends_at: Option<i64>,
-    /// Calls a minute by class, where they differ from the configuration.
+    /// The calls per minute by class, where they differ from the settings.
     pub limits: [Option<u32>; Class::ALL.len()],
 }
 
 impl Key {
-    /// The calls a minute that it may make.
+    /// Returns the number of calls per minute that the key may make.
     #[inline]
     pub fn per_minute(&self, class: Class, defaults: &Limits) -> u32 {
         self.limits[class as usize].unwrap_or_else(|| defaults.of_class(class))
     }
 
-    /// Whether it works at this moment. The clock is read only for a key that ends.
+    /// Returns the state of the key at a time. `now` is called only for a key that expires.
     pub fn state_at(&self, now: impl FnOnce() -> i64) -> State {
         match self.ends_at {
             Some(end) if end <= now() => State::Revoked,
@@ -52,9 +52,9 @@ impl Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Active,
-    /// Stopped by the operator until it is unblocked.
+    /// Blocked by an operator until it is unblocked.
     Blocked,
-    /// Over for ever: revoked, or rolled and past its overlap.
+    /// Permanently ended: revoked, or rotated and past its overlap.
     Revoked,
 }
 
@@ -68,7 +68,7 @@ impl State {
     }
 }
 
-/// How long an old key works beside the new one that was rolled out for it.
+/// How long a rotated key works next to its replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlap {
     None,
@@ -80,7 +80,7 @@ pub enum Overlap {
 impl Overlap {
     pub const ALL: [Overlap; 4] = [Overlap::None, Overlap::Hour, Overlap::Day, Overlap::Week];
 
-    /// As it is written in a form or a command.
+    /// Returns the text for forms and commands.
     pub const fn as_str(self) -> &'static str {
         match self {
             Overlap::None => "0",
@@ -90,7 +90,7 @@ impl Overlap {
         }
     }
 
-    /// In milliseconds.
+    /// Returns the length in milliseconds.
     pub const fn millis(self) -> i64 {
         let hours = match self {
             Overlap::None => 0,
@@ -106,8 +106,8 @@ impl FromStr for Overlap {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Overlap, String> {
-        let known = Overlap::ALL.into_iter().find(|overlap| overlap.as_str() == text);
-        known.ok_or_else(|| "the overlap is 0, 1h, 24h or 7d".to_owned())
+        let overlap = Overlap::ALL.into_iter().find(|overlap| overlap.as_str() == text);
+        overlap.ok_or_else(|| "use 0, 1h, 24h or 7d".to_owned())
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn a_rolled_key_ends_by_the_clock_and_a_block_does_not_outlive_it() {
+    fn a_rotated_key_expires_even_if_it_is_blocked() {
         let mut key = Key {
             id: KeyId(Uuid::nil()),
             account: AccountId(Uuid::nil()),
@@ -127,7 +127,7 @@ mod tests {
             ends_at: None,
             limits: Default::default(),
         };
-        assert_eq!(key.state_at(|| panic!("no clock is needed")), State::Active);
+        assert_eq!(key.state_at(|| panic!("the clock was read")), State::Active);
         key.ends_at = Some(1_000);
         assert_eq!(key.state_at(|| 999), State::Active);
         assert_eq!(key.state_at(|| 1_000), State::Revoked);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overlap_is_one_of_four() {
+    fn only_four_overlaps_parse() {
         let millis = |text: &str| text.parse().map(Overlap::millis);
         assert_eq!(millis("0"), Ok(0));
         assert_eq!(millis("7d"), Ok(604_800_000));

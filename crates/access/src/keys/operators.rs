@@ -1,4 +1,4 @@
-//! The keys as an operator lists them, page by page.
+//! The list of keys that operators see, page by page.
 
 use super::stored::{KeyRow, StoredKey, keys};
 use platform::db::{Db, read};
@@ -9,10 +9,10 @@ const PAGE: &str = keys!(
 const COUNT: &str = "select count(*) from keys k join accounts a on a.id = k.account_id \
      where substr(a.username, 1, length($1)) = $1";
 
-/// Some of the keys of accounts whose names begin like this.
-pub async fn list_page(db: &Db, begins: &str, take: i64, skip: i64) -> sqlx::Result<Vec<StoredKey>> {
+/// Lists a page of the keys of accounts whose usernames start with `prefix`.
+pub async fn list_page(db: &Db, prefix: &str, take: i64, skip: i64) -> sqlx::Result<Vec<StoredKey>> {
     let rows: Vec<KeyRow> = read!(db, c => sqlx::query_as(PAGE)
-        .bind(begins)
+        .bind(prefix)
         .bind(take)
         .bind(skip)
         .fetch_all(c)
@@ -20,7 +20,7 @@ pub async fn list_page(db: &Db, begins: &str, take: i64, skip: i64) -> sqlx::Res
     Ok(rows.into_iter().map(StoredKey::from).collect())
 }
 
-/// How many keys have accounts whose names begin like this.
-pub async fn count(db: &Db, begins: &str) -> sqlx::Result<i64> {
-    read!(db, c => sqlx::query_scalar(COUNT).bind(begins).fetch_one(c).await)
+/// Counts the keys of accounts whose usernames start with `prefix`.
+pub async fn count(db: &Db, prefix: &str) -> sqlx::Result<i64> {
+    read!(db, c => sqlx::query_scalar(COUNT).bind(prefix).fetch_one(c).await)
 }

@@ -1,4 +1,4 @@
-//! All keys in memory: a request is judged without a question to the store.
+//! Caches all keys in memory, so that a request needs no database query.
 
 use super::{Key, Kind, SentKey, store};
 use arc_swap::ArcSwap;
@@ -10,21 +10,21 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-/// How long the store may take to name what changed: at the first look these are all keys.
-const SILENCE: Duration = Duration::from_secs(20);
+/// How long the database may take to list the changed keys. The first refresh lists all keys.
+const REFRESH_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a request waits for the store to say whether a key is new.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a request with an unknown key waits for a refresh.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The keys of a running server, kept fresh by [`KeyRing::refresh`].
+/// All keys, as of the last [`KeyRing::refresh`].
 #[derive(Debug)]
 pub struct KeyRing {
     db: Db,
     keys: ArcSwap<Keys>,
-    /// How many looks at the store have begun.
-    begun: AtomicU64,
-    /// The last look that came to its end.
-    refreshing: Mutex<u64>,
+    /// The number of refreshes that have started.
+    started: AtomicU64,
+    /// The number of the last refresh that has finished. Held during a refresh.
+    finished: Mutex<u64>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -39,35 +39,35 @@ impl KeyRing {
         KeyRing {
             db,
             keys: ArcSwap::default(),
-            begun: AtomicU64::new(0),
-            refreshing: Mutex::new(0),
+            started: AtomicU64::new(0),
+            finished: Mutex::new(0),
         }
     }
 
-    /// Takes in what changed since the last look. Those who come while one is under way share the next.
+    /// Loads the keys that have changed. Callers that arrive during a refresh share the next one.
     pub async fn refresh(&self) -> sqlx::Result<()> {
-        let before = self.begun.load(Ordering::SeqCst);
-        let mut ended = self.refreshing.lock().await;
-        if *ended > before {
+        let before = self.started.load(Ordering::SeqCst);
+        let mut finished = self.finished.lock().await;
+        if *finished > before {
             return Ok(());
         }
-        let look = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
-        self.look().await?;
-        *ended = look;
+        let number = self.started.fetch_add(1, Ordering::SeqCst) + 1;
+        self.load_changes().await?;
+        *finished = number;
         Ok(())
     }
 
-    async fn look(&self) -> sqlx::Result<()> {
-        let known = self.keys.load_full();
-        if self.db.revision(Topic::Keys).await? == known.revision {
+    async fn load_changes(&self) -> sqlx::Result<()> {
+        let current = self.keys.load_full();
+        if self.db.revision(Topic::Keys).await? == current.revision {
             return Ok(());
         }
-        // A connection that fell silent must not keep all others from looking.
-        let asked = timeout(SILENCE, store::list_changed(&self.db, known.revision));
-        let (revision, changed) = asked.await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        // Without a timeout, a dead connection would block every later refresh.
+        let query = timeout(REFRESH_TIMEOUT, store::list_changed(&self.db, current.revision));
+        let (revision, changed) = query.await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         let mut keys = Keys {
             revision,
-            ..Keys::clone(&known)
+            ..Keys::clone(&current)
         };
         for (key, text, hash) in changed {
             let key = Arc::new(key);
@@ -80,20 +80,22 @@ impl KeyRing {
         Ok(())
     }
 
-    /// Finds a key. One that this server has not seen yet may have been made a moment ago, so the store is asked
-    /// whether anything changed; its checksum has been judged before, so nonsense does not come this far.
+    /// Finds a key.
+    ///
+    /// A key that is not cached may have been created a moment ago, so it causes a refresh. Random text does not get
+    /// here, because a [`SentKey`] has a valid checksum.
     pub async fn find(&self, text: SentKey<'_>) -> sqlx::Result<Option<Arc<Key>>> {
-        if let Some(key) = self.known(text) {
+        if let Some(key) = self.cached(text) {
             return Ok(Some(key));
         }
-        // Those who look already may have to wait for the same silent store.
-        let asked = timeout(PATIENCE, self.refresh());
-        asked.await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
-        Ok(self.known(text))
+        // A refresh in progress may be waiting for a dead connection.
+        let refresh = timeout(LOOKUP_TIMEOUT, self.refresh());
+        refresh.await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        Ok(self.cached(text))
     }
 
-    /// Finds a key among those that this server has seen.
-    pub fn known(&self, text: SentKey<'_>) -> Option<Arc<Key>> {
+    /// Finds a key in the cache.
+    pub fn cached(&self, text: SentKey<'_>) -> Option<Arc<Key>> {
         let keys = self.keys.load();
         match text.kind() {
             Kind::Public => keys.public.get(text.expose()).cloned(),
@@ -101,7 +103,7 @@ impl KeyRing {
         }
     }
 
-    /// Finds a private key by its hash among those that this server has seen.
+    /// Finds a private key in the cache by its hash.
     pub fn cached_private(&self, hash: &[u8; 32]) -> Option<Arc<Key>> {
         self.keys.load().private.get(hash).cloned()
     }

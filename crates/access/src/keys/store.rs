@@ -1,7 +1,7 @@
 //! The SQL of keys.
 //!
-//! Every change raises the revision of keys, which running servers watch. What an operator does to the key of
-//! somebody is written down in the same transaction.
+//! Every change increments the revision of keys, which running servers poll. An operator's change to the key of another
+//! account is recorded in the audit log in the same transaction.
 
 pub use super::stored::StoredKey;
 
@@ -10,6 +10,7 @@ use super::{Class, Key, KeyText, Kind, Overlap, State};
 use crate::audit::{self, Action, Actor};
 use platform::db::{Db, Topic, Tx, read, run};
 use platform::ids::{AccountId, KeyId};
+use std::collections::HashMap;
 use uuid::Uuid;
 
 const ALL: &str = keys!("order by a.username, k.created_at, k.id");
@@ -38,10 +39,10 @@ const SET_LIMIT: &str = "insert into key_limits (key_id, class, per_minute) valu
 const COPY_LIMITS: &str = "insert into key_limits (key_id, class, per_minute) \
      select $2, class, per_minute from key_limits where key_id = $1";
 
-/// Keys that changed, each with its text (public keys) and its hash.
+/// Changed keys, each with its text (for public keys) and its hash.
 pub type ChangedKeys = Vec<(Key, Option<String>, Vec<u8>)>;
 
-/// The keys that changed after `revision`, and the revision that they show.
+/// Lists the keys that changed after `revision`, and returns the current revision.
 pub async fn list_changed(db: &Db, revision: i64) -> sqlx::Result<(i64, ChangedKeys)> {
     let mut tx = db.view().await?;
     let current = tx.revision(Topic::Keys).await?;
@@ -53,20 +54,20 @@ pub async fn list_changed(db: &Db, revision: i64) -> sqlx::Result<(i64, ChangedK
     let mut keys: ChangedKeys = stored
         .map(|stored| (stored.key(), stored.public_key, stored.hash))
         .collect();
-    let places: std::collections::HashMap<Uuid, usize> = keys
+    let indexes: HashMap<Uuid, usize> = keys
         .iter()
         .enumerate()
-        .map(|(place, (key, ..))| (key.id.0, place))
+        .map(|(index, (key, ..))| (key.id.0, index))
         .collect();
     for (id, class, per_minute) in limits {
-        if let (Some(place), Some(class)) = (places.get(&id), Class::find(&class)) {
-            keys[*place].0.limits[class as usize] = Some(u32::try_from(per_minute).unwrap_or(u32::MAX));
+        if let (Some(index), Some(class)) = (indexes.get(&id), Class::find(&class)) {
+            keys[*index].0.limits[class as usize] = Some(u32::try_from(per_minute).unwrap_or(u32::MAX));
         }
     }
     Ok((current, keys))
 }
 
-/// All keys, or those of one account.
+/// Lists all keys, or those of one account.
 pub async fn list(db: &Db, username: Option<&str>) -> sqlx::Result<Vec<StoredKey>> {
     let rows: Vec<KeyRow> = match username {
         None => read!(db, c => sqlx::query_as(ALL).fetch_all(c).await),
@@ -75,45 +76,45 @@ pub async fn list(db: &Db, username: Option<&str>) -> sqlx::Result<Vec<StoredKey
     Ok(rows.into_iter().map(StoredKey::from).collect())
 }
 
-/// One key.
+/// Finds a key by its ID.
 pub async fn find(db: &Db, id: KeyId) -> sqlx::Result<Option<StoredKey>> {
     let row: Option<KeyRow> = read!(db, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
     Ok(row.map(StoredKey::from))
 }
 
-/// The keys that were seen in an address and whose owners have not been told by mail.
+/// Lists the exposed keys whose owners have not been warned by email.
 pub async fn list_exposed_unmailed(db: &Db) -> sqlx::Result<Vec<StoredKey>> {
     let rows: Vec<KeyRow> = read!(db, c => sqlx::query_as(EXPOSED_UNMAILED).fetch_all(c).await)?;
     Ok(rows.into_iter().map(StoredKey::from).collect())
 }
 
-/// Limits that operators set: key, class, calls a minute.
+/// Lists the limits that operators have set: key, class, calls per minute.
 pub async fn list_limits(db: &Db) -> sqlx::Result<Vec<(KeyId, Class, u32)>> {
     let rows: Vec<(Uuid, String, i64)> = read!(db, c => sqlx::query_as(LIMITS).fetch_all(c).await)?;
-    let known = rows.into_iter().filter_map(|(key, class, per_minute)| {
+    let limits = rows.into_iter().filter_map(|(key, class, per_minute)| {
         Some((
             KeyId(key),
             Class::find(&class)?,
             u32::try_from(per_minute).unwrap_or(u32::MAX),
         ))
     });
-    Ok(known.collect())
+    Ok(limits.collect())
 }
 
-/// How many keys that are not over an account may make for itself. Rolled ones may overlap: twice as many with those.
+/// The number of working keys that an account may create. With overlapping rotated keys, it may have twice as many.
 pub const MAX_KEYS: i64 = 100;
 
-/// What became of a key that an account makes.
+/// The result of [`insert_as`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsertOutcome {
     Inserted,
-    /// There is one with this id.
+    /// A key with this ID exists.
     Duplicate,
-    /// The account has as many as it may have.
+    /// The account has reached [`MAX_KEYS`].
     TooMany,
 }
 
-/// Stores a new key.
+/// Inserts a key.
 pub async fn insert(
     db: &Db,
     account: AccountId,
@@ -129,7 +130,7 @@ pub async fn insert(
     Ok(id)
 }
 
-/// Stores a new key that somebody makes for an account, which is written down with it.
+/// Inserts a key for another account, with an audit entry.
 pub async fn insert_for(
     db: &Db,
     account: AccountId,
@@ -139,8 +140,8 @@ pub async fn insert_for(
     now: i64,
 ) -> sqlx::Result<KeyId> {
     let id = KeyId::new();
-    let act = Action::new(actor, "key create", &id.to_string(), text.kind().as_str());
-    change(db, now, Some(act), async |tx, revision| {
+    let action = Action::new(actor, "key create", &id.to_string(), text.kind().as_str());
+    change(db, now, Some(action), async |tx, revision| {
         insert_in(tx, id, account, name, text, now, revision).await?;
         Ok(1)
     })
@@ -148,7 +149,7 @@ pub async fn insert_for(
     Ok(id)
 }
 
-/// Stores a key that an account makes for itself, under an id that the caller chose.
+/// Inserts a key that an account creates for itself, with an ID that the caller chose.
 pub async fn insert_as(
     db: &Db,
     id: KeyId,
@@ -161,10 +162,10 @@ pub async fn insert_as(
     let revision = tx.increment_revision(Topic::Keys).await?;
     match insert_in(&mut tx, id, account, name, text, now, revision).await {
         Ok(()) => {}
-        Err(sqlx::Error::Database(fault)) if fault.is_unique_violation() => {
+        Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
             return Ok(InsertOutcome::Duplicate);
         }
-        Err(fault) => return Err(fault),
+        Err(error) => return Err(error),
     }
     if count(&mut tx, account, now).await? > MAX_KEYS {
         return Ok(InsertOutcome::TooMany);
@@ -173,7 +174,7 @@ pub async fn insert_as(
     Ok(InsertOutcome::Inserted)
 }
 
-/// The keys of an account that are not over.
+/// Counts the working keys of an account.
 async fn count(tx: &mut Tx, account: AccountId, now: i64) -> sqlx::Result<i64> {
     run!(tx, c => sqlx::query_scalar(COUNT).bind(account.0).bind(now).fetch_one(c).await)
 }
@@ -202,37 +203,38 @@ async fn insert_in(
         .map(|_| ()))
 }
 
-/// Ends a key for ever. False where there is none.
+/// Revokes a key. Returns `false` if there is no such key.
 pub async fn revoke(db: &Db, id: KeyId, now: i64) -> sqlx::Result<bool> {
     change(db, now, None, async |tx, revision| {
-        run!(tx, c => sqlx::query(REVOKE).bind(id.0).bind(now).bind(revision).execute(c).await.map(|done| done.rows_affected()))
+        run!(tx, c => sqlx::query(REVOKE).bind(id.0).bind(now).bind(revision).execute(c).await.map(|result| result.rows_affected()))
     })
     .await
 }
 
-/// Ends the key of somebody for ever, as an operator. False where there is none.
+/// Revokes a key of another account, with an audit entry. Returns `false` if there is no such key.
 pub async fn revoke_for(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Result<bool> {
-    let act = Action::new(actor, "key revoke", &id.to_string(), "");
-    change(db, now, Some(act), async |tx, revision| {
-        run!(tx, c => sqlx::query(REVOKE).bind(id.0).bind(now).bind(revision).execute(c).await.map(|done| done.rows_affected()))
+    let action = Action::new(actor, "key revoke", &id.to_string(), "");
+    change(db, now, Some(action), async |tx, revision| {
+        run!(tx, c => sqlx::query(REVOKE).bind(id.0).bind(now).bind(revision).execute(c).await.map(|result| result.rows_affected()))
     })
     .await
 }
 
-/// What became of a roll.
+/// The result of [`rotate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RotateOutcome {
     /// The new key.
     Rotated(KeyId),
     NoSuchKey,
-    /// A key that is blocked, revoked or at its end gets no successor, nor a second one from its owner.
+    /// The key does not work any more, or its owner has rotated it before.
     NotActive(State),
-    /// The account has as many as it may have.
+    /// The account has reached twice [`MAX_KEYS`].
     TooMany,
 }
 
-/// Stores the new text of a key as a key of its own, with the name and the limits of the old one, which ends after
-/// the overlap. With an actor it is the act of an operator.
+/// Inserts a replacement with the name and the limits of a key, which expires after the overlap.
+///
+/// With an actor, this is the action of an operator and gets an audit entry.
 pub async fn rotate(
     db: &Db,
     id: KeyId,
@@ -242,7 +244,7 @@ pub async fn rotate(
     now: i64,
 ) -> sqlx::Result<RotateOutcome> {
     let mut tx = db.write().await?;
-    // Raised first, since on PostgreSQL that makes two rolls of one key queue.
+    // First, because on PostgreSQL this serializes two rotations of one key.
     let revision = tx.increment_revision(Topic::Keys).await?;
     let row: Option<KeyRow> = run!(&mut tx, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
     let Some(old) = row
@@ -255,7 +257,7 @@ pub async fn rotate(
         State::Active => {}
         state => return Ok(RotateOutcome::NotActive(state)),
     }
-    // A form that was sent twice at the same time.
+    // The form was submitted twice.
     if actor.is_none() && old.ends_at.is_some() {
         return Ok(RotateOutcome::NotActive(State::Active));
     }
@@ -263,7 +265,7 @@ pub async fn rotate(
     let account = AccountId(old.account_id);
     insert_in(&mut tx, new, account, &old.name, text, now, revision).await?;
     run!(&mut tx, c => sqlx::query(COPY_LIMITS).bind(id.0).bind(new.0).execute(c).await.map(|_| ()))?;
-    // A key that was rolled before keeps its end where that is earlier.
+    // A key that was rotated before keeps its expiry if that is earlier.
     let end = now + overlap.millis();
     let end = old.ends_at.map_or(end, |before| before.min(end));
     run!(&mut tx, c => sqlx::query(END).bind(id.0).bind(end).bind(revision).execute(c).await.map(|_| ()))?;
@@ -272,21 +274,17 @@ pub async fn rotate(
     }
     if let Some(actor) = actor {
         let detail = format!("to {new}, overlap {}", overlap.as_str());
-        audit::store::record(
-            &mut tx,
-            &Action::new(actor, "key roll", &id.to_string(), detail),
-            now,
-        )
-        .await?;
+        let action = Action::new(actor, "key roll", &id.to_string(), detail);
+        audit::store::record(&mut tx, &action, now).await?;
     }
     tx.commit().await?;
     Ok(RotateOutcome::Rotated(new))
 }
 
-/// Stops a key until it is unblocked; its owner is shown the reason. False where there is none.
+/// Blocks a key until it is unblocked. Its owner sees the reason. Returns `false` if there is no such key.
 pub async fn block(db: &Db, id: KeyId, reason: &str, actor: Actor, now: i64) -> sqlx::Result<bool> {
-    let act = Action::new(actor, "key block", &id.to_string(), reason);
-    change(db, now, Some(act), async |tx, revision| {
+    let action = Action::new(actor, "key block", &id.to_string(), reason);
+    change(db, now, Some(action), async |tx, revision| {
         run!(tx, c => sqlx::query(BLOCK)
             .bind(id.0)
             .bind(now)
@@ -294,38 +292,38 @@ pub async fn block(db: &Db, id: KeyId, reason: &str, actor: Actor, now: i64) -> 
             .bind(revision)
             .execute(c)
             .await
-            .map(|done| done.rows_affected()))
+            .map(|result| result.rows_affected()))
     })
     .await
 }
 
-/// Lets a blocked key work again. False where there is none.
+/// Unblocks a key. Returns `false` if there is no such key.
 pub async fn unblock(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Result<bool> {
-    let act = Action::new(actor, "key unblock", &id.to_string(), "");
-    change(db, now, Some(act), async |tx, revision| {
-        run!(tx, c => sqlx::query(UNBLOCK).bind(id.0).bind(revision).execute(c).await.map(|done| done.rows_affected()))
+    let action = Action::new(actor, "key unblock", &id.to_string(), "");
+    change(db, now, Some(action), async |tx, revision| {
+        run!(tx, c => sqlx::query(UNBLOCK).bind(id.0).bind(revision).execute(c).await.map(|result| result.rows_affected()))
     })
     .await
 }
 
-/// Notes that a private key was seen where anybody can read it.
+/// Flags a private key as exposed. Returns `false` if it is flagged already or does not exist.
 pub async fn expose(db: &Db, hash: [u8; 32], now: i64) -> sqlx::Result<bool> {
     change(db, now, None, async |tx, revision| {
-        run!(tx, c => sqlx::query(EXPOSE).bind(hash.as_slice()).bind(now).bind(revision).execute(c).await.map(|done| done.rows_affected()))
+        run!(tx, c => sqlx::query(EXPOSE).bind(hash.as_slice()).bind(now).bind(revision).execute(c).await.map(|result| result.rows_affected()))
     })
     .await
 }
 
-/// Notes that the owner of an exposed key is being told. False where somebody else has noted that already: the
-/// mail is sent by the one who is told true, so it is sent once.
+/// Marks an exposed key whose owner is being warned. Returns `false` if another server has marked it already. Only the
+/// server that gets `true` sends the email, so it is sent once.
 pub async fn mark_mailed(db: &Db, id: KeyId, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let marked = run!(&mut tx, c => sqlx::query(MAILED).bind(id.0).bind(now).execute(c).await.map(|done| done.rows_affected()))?;
+    let marked = run!(&mut tx, c => sqlx::query(MAILED).bind(id.0).bind(now).execute(c).await.map(|result| result.rows_affected()))?;
     tx.commit().await?;
     Ok(marked > 0)
 }
 
-/// Sets calls a minute for one key. False where there is none.
+/// Sets the calls per minute of a key. Returns `false` if there is no such key.
 pub async fn set_limits(
     db: &Db,
     id: KeyId,
@@ -337,10 +335,10 @@ pub async fn set_limits(
         .iter()
         .map(|(class, per_minute)| format!("{}={per_minute}", class.name()))
         .collect();
-    let act = Action::new(actor, "limit set", &id.to_string(), detail.join(" "));
-    change(db, now, Some(act), async |tx, revision| {
-        let known = run!(&mut *tx, c => sqlx::query(TOUCH).bind(id.0).bind(revision).execute(c).await.map(|done| done.rows_affected()))?;
-        if known == 0 {
+    let action = Action::new(actor, "limit set", &id.to_string(), detail.join(" "));
+    change(db, now, Some(action), async |tx, revision| {
+        let updated = run!(&mut *tx, c => sqlx::query(TOUCH).bind(id.0).bind(revision).execute(c).await.map(|result| result.rows_affected()))?;
+        if updated == 0 {
             return Ok(0);
         }
         for (class, per_minute) in limits {
@@ -352,26 +350,26 @@ pub async fn set_limits(
                 .await
                 .map(|_| ()))?;
         }
-        Ok(known)
+        Ok(updated)
     })
     .await
 }
 
-/// Runs a change under a new revision, which running servers see; one that touched nothing is taken back.
+/// Applies a change with a new revision and an audit entry. Rolls back if the change affected no rows.
 async fn change(
     db: &Db,
     now: i64,
-    act: Option<Action>,
+    action: Option<Action>,
     apply: impl AsyncFnOnce(&mut Tx, i64) -> sqlx::Result<u64>,
 ) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
     let revision = tx.increment_revision(Topic::Keys).await?;
-    let touched = apply(&mut tx, revision).await?;
-    if touched == 0 {
+    let affected = apply(&mut tx, revision).await?;
+    if affected == 0 {
         return Ok(false);
     }
-    if let Some(act) = act {
-        audit::store::record(&mut tx, &act, now).await?;
+    if let Some(action) = action {
+        audit::store::record(&mut tx, &action, now).await?;
     }
     tx.commit().await?;
     Ok(true)

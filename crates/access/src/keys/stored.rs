@@ -1,10 +1,10 @@
-//! A key as the store holds it.
+//! A key in the database.
 
 use super::{Key, Kind, State};
 use platform::ids::{AccountId, KeyId};
 use uuid::Uuid;
 
-/// Selects what a row of a key is read from.
+/// Builds a query for [`KeyRow`]s.
 macro_rules! keys {
     ($rest:literal) => {
         concat!(
@@ -18,7 +18,7 @@ macro_rules! keys {
 
 pub(crate) use keys;
 
-/// A key with what its owner is shown of it. Times are milliseconds since 1970.
+/// A key in the database, with its metadata. Times are in milliseconds since the Unix epoch.
 #[derive(Clone, Debug)]
 pub struct StoredKey {
     pub id: Uuid,
@@ -26,21 +26,21 @@ pub struct StoredKey {
     pub username: String,
     pub kind: String,
     pub name: String,
-    /// The key itself, for public keys alone.
+    /// The key itself, for public keys only.
     pub public_key: Option<String>,
     pub hash: Vec<u8>,
     pub created_at: i64,
     pub revoked_at: Option<i64>,
     pub blocked_at: Option<i64>,
-    /// What the operator says to its owner.
+    /// The operator's message to the owner.
     pub block_reason: Option<String>,
     pub exposed_at: Option<i64>,
     pub exposed_mailed_at: Option<i64>,
-    /// When it ends by itself, after it was rolled.
+    /// When a rotated key expires.
     pub ends_at: Option<i64>,
 }
 
-/// The columns of a key as the store selects them.
+/// The columns of a key.
 pub type KeyRow = (
     Uuid,
     Uuid,
@@ -83,15 +83,16 @@ impl From<KeyRow> for StoredKey {
 }
 
 impl StoredKey {
-    /// What it is called on a page: its name, or its id where it has none.
+    /// Returns the name of the key, or its ID if it has no name.
     pub fn title(&self) -> String {
-        match self.name.is_empty() {
-            true => self.id.to_string(),
-            false => self.name.clone(),
+        if self.name.is_empty() {
+            self.id.to_string()
+        } else {
+            self.name.clone()
         }
     }
 
-    /// Whether it works at a moment.
+    /// Returns the state of the key at a time.
     pub fn state_at(&self, now: i64) -> State {
         self.key().state_at(|| now)
     }

@@ -1,4 +1,4 @@
-//! The text of keys: made, read and hashed.
+//! The text of a key: generation, parsing and hashing.
 
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
@@ -7,11 +7,11 @@ use std::fmt;
 use std::str::FromStr;
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const PREFIX: usize = 5;
-const RANDOM: usize = 30;
-const CHECKSUM: usize = 6;
+const PREFIX_LEN: usize = 5;
+const RANDOM_LEN: usize = 30;
+const CHECKSUM_LEN: usize = 6;
 
-/// Public keys may stand in a web page; private ones are shown once and kept secret.
+/// The kind of a key. Public keys may appear in web pages. Private keys are secret and shown only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Public,
@@ -47,12 +47,12 @@ impl FromStr for Kind {
         match text {
             "public" => Ok(Kind::Public),
             "private" => Ok(Kind::Private),
-            _ => Err("a key is public or private".to_owned()),
+            _ => Err("use public or private".to_owned()),
         }
     }
 }
 
-/// The text of a key, whose form and checksum are right. It does not show itself in logs.
+/// The text of a key, with a valid checksum. Its `Debug` output does not reveal it.
 #[derive(Clone, Debug)]
 pub struct KeyText {
     kind: Kind,
@@ -60,21 +60,22 @@ pub struct KeyText {
 }
 
 impl KeyText {
-    /// Every key is this long.
-    pub const LENGTH: usize = PREFIX + RANDOM + CHECKSUM;
+    /// The length of every key.
+    pub const LENGTH: usize = PREFIX_LEN + RANDOM_LEN + CHECKSUM_LEN;
 
-    /// A new random key.
+    /// Generates a random key.
     pub fn generate(kind: Kind) -> KeyText {
         let mut text = String::with_capacity(Self::LENGTH);
         text.push_str(kind.prefix());
-        while text.len() < PREFIX + RANDOM {
+        while text.len() < PREFIX_LEN + RANDOM_LEN {
             let mut bytes = [0; 64];
             getrandom::fill(&mut bytes).expect("the system has random bytes");
-            // Bytes from 248 on would make the first letters of the alphabet more frequent than the last.
-            let fair = bytes.iter().filter(|byte| **byte < 248);
-            let room = PREFIX + RANDOM - text.len();
+            // 248 is a multiple of 62: larger bytes would make some characters more frequent than others.
+            let unbiased = bytes.iter().filter(|byte| **byte < 248);
+            let missing = PREFIX_LEN + RANDOM_LEN - text.len();
             text.extend(
-                fair.take(room)
+                unbiased
+                    .take(missing)
                     .map(|byte| char::from(ALPHABET[*byte as usize % 62])),
             );
         }
@@ -86,7 +87,7 @@ impl KeyText {
         }
     }
 
-    /// Reads a key; nothing where its form or its checksum is wrong.
+    /// Parses a key. Returns `None` if its format or its checksum is wrong.
     pub fn parse(text: &str) -> Option<KeyText> {
         SentKey::parse(text).map(|sent| KeyText {
             kind: sent.kind,
@@ -98,18 +99,18 @@ impl KeyText {
         self.kind
     }
 
-    /// The key as it is given to its owner.
+    /// Returns the key in plain text.
     pub fn expose(&self) -> &str {
         self.text.expose_secret()
     }
 
-    /// The SHA-256 under which it is stored.
+    /// Returns the SHA-256 under which the key is stored.
     pub fn hash(&self) -> [u8; 32] {
         Sha256::digest(self.expose()).into()
     }
 }
 
-/// A key as a request carries it, whose form and checksum are right; judged where it stands, without a copy.
+/// A key in a request, with a valid checksum. It borrows from the request.
 #[derive(Clone, Copy)]
 pub struct SentKey<'a> {
     kind: Kind,
@@ -117,15 +118,15 @@ pub struct SentKey<'a> {
 }
 
 impl<'a> SentKey<'a> {
-    /// Reads a key; nothing where its form or its checksum is wrong.
+    /// Parses a key. Returns `None` if its format or its checksum is wrong.
     pub fn parse(text: &'a str) -> Option<SentKey<'a>> {
         let kind = [Kind::Public, Kind::Private]
             .into_iter()
             .find(|kind| text.starts_with(kind.prefix()))?;
         let bytes = text.as_bytes();
         let is_key = bytes.len() == KeyText::LENGTH
-            && bytes[PREFIX..].iter().all(u8::is_ascii_alphanumeric)
-            && checksum(&bytes[..PREFIX + RANDOM]) == bytes[PREFIX + RANDOM..];
+            && bytes[PREFIX_LEN..].iter().all(u8::is_ascii_alphanumeric)
+            && checksum(&bytes[..PREFIX_LEN + RANDOM_LEN]) == bytes[PREFIX_LEN + RANDOM_LEN..];
         is_key.then_some(SentKey { kind, text })
     }
 
@@ -133,12 +134,12 @@ impl<'a> SentKey<'a> {
         self.kind
     }
 
-    /// The key as it was sent.
+    /// Returns the key in plain text.
     pub fn expose(&self) -> &'a str {
         self.text
     }
 
-    /// The SHA-256 under which it is stored.
+    /// Returns the SHA-256 under which the key is stored.
     pub fn hash(&self) -> [u8; 32] {
         Sha256::digest(self.text).into()
     }
@@ -150,20 +151,20 @@ impl fmt::Debug for SentKey<'_> {
     }
 }
 
-/// The text with what looks like a key cut off after its kind, for logs and answers.
+/// Truncates everything in the text that looks like a key after its prefix, for logs and responses.
 pub fn mask(text: &str) -> Cow<'_, str> {
-    // In an address the line may be percent-encoded.
+    // In a URL the underscore may be percent-encoded.
     let starts = ["cwsk_", "cwpk_", "cwsk%5", "cwpk%5"];
     if !starts.iter().any(|start| text.contains(start)) {
         return Cow::Borrowed(text);
     }
     let (mut masked, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(at) = starts.iter().filter_map(|start| rest.find(start)).min() {
-        let (before, key) = rest.split_at(at);
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '%';
-        let end = key.find(|c| !is_part(c)).unwrap_or(key.len());
+    while let Some(position) = starts.iter().filter_map(|start| rest.find(start)).min() {
+        let (before, key) = rest.split_at(position);
+        let is_in_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '%';
+        let end = key.find(|c| !is_in_key(c)).unwrap_or(key.len());
         masked.push_str(before);
-        masked.push_str(&key[..PREFIX - 1]);
+        masked.push_str(&key[..PREFIX_LEN - 1]);
         masked.push_str("_…");
         rest = &key[end..];
     }
@@ -171,15 +172,15 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     Cow::Owned(masked)
 }
 
-/// Six characters that say whether the text before them was copied right.
-fn checksum(text: &[u8]) -> [u8; CHECKSUM] {
+/// Returns the CRC-32 of the text in base 62.
+fn checksum(text: &[u8]) -> [u8; CHECKSUM_LEN] {
     let mut rest = crc32fast::hash(text) as usize;
-    let mut letters = [0; CHECKSUM];
-    for letter in letters.iter_mut().rev() {
-        *letter = ALPHABET[rest % 62];
+    let mut digits = [0; CHECKSUM_LEN];
+    for digit in digits.iter_mut().rev() {
+        *digit = ALPHABET[rest % 62];
         rest /= 62;
     }
-    letters
+    digits
 }
 
 #[cfg(test)]
@@ -188,7 +189,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_key_has_its_kind_thirty_random_characters_and_a_checksum() {
+    fn a_key_has_a_prefix_thirty_random_characters_and_a_checksum() {
         for (kind, prefix) in [(Kind::Public, "cwpk_"), (Kind::Private, "cwsk_")] {
             let key = KeyText::generate(kind);
             assert!(key.expose().starts_with(prefix));
@@ -199,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_does_not_show_itself() {
+    fn debug_output_does_not_reveal_a_key() {
         let key = KeyText::generate(Kind::Private);
         let sent = SentKey::parse(key.expose()).unwrap();
         assert!(!format!("{key:?} {sent:?}").contains(key.expose()));
     }
 
     #[test]
-    fn a_text_for_the_log_shows_no_key() {
+    fn masked_text_contains_no_key() {
         let key = KeyText::generate(Kind::Private);
         let key = key.expose();
         assert_eq!(mask(&format!("/a/{key}/b {key}")), "/a/cwsk_…/b cwsk_…");
@@ -216,16 +217,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_key_with_one_character_changed_is_refused(at in 0usize..41, to in "[ -~é]") {
+        fn a_key_with_one_character_changed_does_not_parse(index in 0usize..41, to in "[ -~é]") {
             let key = KeyText::generate(Kind::Public);
-            let mut letters: Vec<String> = key.expose().chars().map(String::from).collect();
-            prop_assume!(letters[at] != to);
-            letters[at] = to;
-            prop_assert!(SentKey::parse(&letters.concat()).is_none());
+            let mut characters: Vec<String> = key.expose().chars().map(String::from).collect();
+            prop_assume!(characters[index] != to);
+            characters[index] = to;
+            prop_assert!(SentKey::parse(&characters.concat()).is_none());
         }
 
         #[test]
-        fn text_of_any_kind_is_judged_without_a_panic(text in ".{0,60}") {
+        fn parsing_never_panics(text in ".{0,60}") {
             let _ = SentKey::parse(&text);
         }
     }

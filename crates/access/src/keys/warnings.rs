@@ -1,4 +1,4 @@
-//! Emails the owner of a private key, once, when the key was seen where anybody can read it.
+//! Emails the owner of a private key, once, after the key was sent in a URL.
 
 use super::store;
 use crate::accounts;
@@ -11,10 +11,10 @@ use platform::text::fill;
 
 const SUBJECT: &str = "Your private key was exposed";
 const TEXT: &str = "Hello {username},\n\nYour private key \"{name}\" was sent as part of a URL, where proxies and logs can \
-     read it. We refused the call.\n\nCreate a new key now and revoke the old one:\n\n{link}\n\nPublic keys start with cwpk_ \
+     read it. We rejected the call.\n\nCreate a new key now and revoke the old one:\n\n{link}\n\nPublic keys start with cwpk_ \
      and may appear in a URL. Private keys start with cwsk_ and may not.\n";
 
-/// Emails the owners who have not been warned yet. Of several servers, the one that marks a key first sends the email.
+/// Emails the owners of exposed keys who have not been warned yet. If several servers try, only one sends the email.
 pub async fn warn_owners(db: &Db, clock: &Clock, mailer: &Mailer, public_url: &PublicUrl) {
     if let Err(error) = try_warn(db, clock, mailer, public_url).await {
         tracing::error!(%error, "could not warn the owner of an exposed key");

@@ -1,8 +1,7 @@
-//! The windows of all keys: one exact window for each key and class of calls, each with a lock of its own.
+//! The rate limiter: one window for each key and class of calls, each with its own lock.
 //!
-//! A window that counts nothing any more is dropped by `sweep`. What the windows let through is handed out second by
-//! second for the store ([`recent`](super::recent)), and taken back in when a server starts, so that starting anew
-//! is no way to a second quota.
+//! `sweep` drops idle windows. The admitted calls are saved to the database every second ([`recent`](super::recent))
+//! and restored when a server starts, so that a restart does not reset the limits.
 
 use super::sharded_map::ShardedMap;
 use super::shares::Visitor;
@@ -13,11 +12,13 @@ use std::hash::{Hash, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Calls let through, by the number of the key's or account's id, the class, and the second since 1970 that had
-/// begun when they were over: a call counts as a little younger than it is, so it is never freed early.
+/// The number of admitted calls by ID of the key or account, class, and second since the Unix epoch.
+///
+/// The second is rounded up: a restored call counts as slightly more recent than it was, so it never leaves the window
+/// early.
 pub type CallsPerSecond = BTreeMap<(u128, u32, i64), u32>;
 
-/// The windows of one server process.
+/// The rate limiter of one server process.
 #[derive(Debug)]
 pub struct Limiter {
     epoch: Instant,
@@ -26,7 +27,7 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    /// A limiter that has seen no call. No call may be judged at a moment before `epoch`.
+    /// Creates a limiter. All later times must not be before `epoch`.
     pub fn new(epoch: Instant) -> Self {
         Self {
             epoch,
@@ -35,38 +36,38 @@ impl Limiter {
         }
     }
 
-    /// Judges a call of `key` (the number of its id) in `class` at `now`; see [`Window::admit`].
+    /// Admits or refuses a call of `key` (its ID as a number) in `class` at `now`; see [`Window::admit`].
     pub fn admit(&self, key: u128, class: u32, now: Instant, per_minute: u32, visitor: Visitor) -> Verdict {
         let now = self.micros(now);
         lock(&self.windows.get((key, class))).admit(now, per_minute, visitor)
     }
 
-    /// The visitor behind an address.
+    /// Returns the visitor with an IP address.
     pub fn visitor(&self, address: &impl Hash) -> Visitor {
         Visitor::of(address, &self.secret)
     }
 
-    /// Drops the windows that count nothing any more at `now`.
+    /// Drops the windows that are idle at `now`.
     pub fn sweep(&self, now: Instant) {
         let now = self.micros(now);
         self.windows.retain(|_, window| !lock(window).is_idle(now));
     }
 
-    /// Adds what was let through since this was last asked; `millis` is the wall time at `now`.
+    /// Adds the calls admitted since the last time to `seconds`. `millis` is the wall time at `now`.
     pub fn take_unsaved(&self, now: Instant, millis: i64, seconds: &mut CallsPerSecond) {
         let now = self.micros(now);
-        self.windows.each(|(key, class), window| {
-            for moment in lock(window).take_unsaved() {
-                let at = millis - (now.saturating_sub(moment) / 1_000) as i64;
-                let second = at.div_euclid(1_000) + 1;
+        self.windows.for_each(|(key, class), window| {
+            for admitted_at in lock(window).take_unsaved() {
+                let wall_time = millis - (now.saturating_sub(admitted_at) / 1_000) as i64;
+                let second = wall_time.div_euclid(1_000) + 1;
                 *seconds.entry((key, class, second)).or_default() += 1;
             }
         });
     }
 
-    /// Counts what was let through before this process began, at `millis` of wall time.
+    /// Restores calls that were admitted before this process started. `millis` is the wall time at `now`.
     ///
-    /// A second that is still to come, as after the clock was set back, counts as now.
+    /// A second in the future counts as now. This happens after the system clock was set back.
     pub fn restore(&self, seconds: &CallsPerSecond, now: Instant, millis: i64) {
         let now = self.micros(now);
         for ((key, class, second), calls) in seconds {
@@ -77,7 +78,7 @@ impl Limiter {
         }
     }
 
-    /// How many windows are held.
+    /// Returns the number of windows.
     pub fn len(&self) -> usize {
         self.windows.len()
     }
@@ -86,14 +87,14 @@ impl Limiter {
         self.windows.is_empty()
     }
 
-    /// Moments begin one window before the epoch, so that calls of the minute before it have one.
+    /// Converts a time to microseconds since one window before the epoch, so that restored calls have a positive time.
     fn micros(&self, now: Instant) -> u64 {
         let since = now.saturating_duration_since(self.epoch);
         (since + Duration::from_micros(WINDOW_MICROS)).as_micros() as u64
     }
 }
 
-/// A panic elsewhere leaves a window whole: each call pushes at most one moment as its last step.
+/// Locks a window. A poisoned lock is safe to use, because a window is never left in an inconsistent state.
 fn lock(window: &Mutex<Window>) -> MutexGuard<'_, Window> {
     window.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -108,7 +109,7 @@ mod tests {
     const MILLIS: i64 = 1_800_000_000_500;
 
     #[test]
-    fn keys_and_classes_have_windows_of_their_own() {
+    fn keys_and_classes_are_limited_separately() {
         let epoch = Clock::default().instant();
         let limiter = Limiter::new(epoch);
         assert!(limiter.admit(1, 0, epoch, 1, ANN).admitted);
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_drops_what_is_idle_and_frees_nobody_early() {
+    fn a_sweep_drops_only_idle_windows() {
         let epoch = Clock::default().instant();
         let limiter = Limiter::new(epoch);
         let later = epoch + Duration::from_secs(30);
@@ -137,25 +138,25 @@ mod tests {
     }
 
     #[test]
-    fn calls_at_once_from_many_threads_pass_exactly_to_the_limit() {
+    fn concurrent_calls_are_admitted_exactly_up_to_the_limit() {
         let epoch = Clock::default().instant();
         let limiter = Limiter::new(epoch);
-        let passed = AtomicU32::new(0);
+        let admitted = AtomicU32::new(0);
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..200 {
                         let verdict = limiter.admit(7, 3, epoch, 500, ANN);
-                        passed.fetch_add(u32::from(verdict.admitted), Ordering::Relaxed);
+                        admitted.fetch_add(u32::from(verdict.admitted), Ordering::Relaxed);
                     }
                 });
             }
         });
-        assert_eq!(passed.into_inner(), 500);
+        assert_eq!(admitted.into_inner(), 500);
     }
 
     #[test]
-    fn what_was_let_through_is_handed_out_once_and_counts_in_the_next_process() {
+    fn admitted_calls_are_saved_once_and_count_after_a_restart() {
         let epoch = Clock::default().instant();
         let limiter = Limiter::new(epoch);
         for second in 0..3 {
@@ -182,12 +183,18 @@ mod tests {
         assert!(unsaved(&next).is_empty());
         let at = |second: f64| epoch + Duration::from_secs_f64(second);
         assert!(!next.admit(7, 1, stop, 3, ANN).admitted);
-        assert!(!next.admit(7, 1, at(60.0), 3, ANN).admitted, "freed early");
-        assert!(next.admit(7, 1, at(60.6), 3, ANN).admitted, "freed a second late");
+        assert!(
+            !next.admit(7, 1, at(60.0), 3, ANN).admitted,
+            "left the window early"
+        );
+        assert!(
+            next.admit(7, 1, at(60.6), 3, ANN).admitted,
+            "left the window a second late"
+        );
     }
 
     #[test]
-    fn a_clock_that_was_set_back_locks_nobody_out_for_longer_than_a_minute() {
+    fn after_the_clock_was_set_back_a_key_waits_at_most_a_minute() {
         let epoch = Clock::default().instant();
         let limiter = Limiter::new(epoch);
         limiter.restore(&CallsPerSecond::from([((7, 1, 1_800_003_600), 3)]), epoch, MILLIS);

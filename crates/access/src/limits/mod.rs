@@ -1,4 +1,4 @@
-//! Rate limits: the exact sliding window and the limiter that holds one for each key.
+//! Rate limits: an exact sliding window, and the limiter that has one for each key.
 
 pub mod limiter;
 pub mod recent;
@@ -8,13 +8,13 @@ pub mod window;
 
 use serde::Deserialize;
 
-/// Length of the window in seconds.
+/// The length of the window in seconds.
 pub const WINDOW_SECONDS: u32 = 60;
 
 pub const SECOND_MICROS: u64 = 1_000_000;
 pub const WINDOW_MICROS: u64 = WINDOW_SECONDS as u64 * SECOND_MICROS;
 
-/// The classes of calls that are counted apart.
+/// A class of calls that has its own limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     Details,
@@ -23,7 +23,7 @@ pub enum Class {
     Causes,
     /// Reads of fundraisers.
     Fundraisers,
-    /// Creating fundraisers, counted for the account and not for each of its keys.
+    /// Creating fundraisers, which is limited per account and not per key.
     Create,
 }
 
@@ -48,13 +48,13 @@ impl Class {
         }
     }
 
-    /// The class of a name, as in `causeway limit set KEY search=5000`.
+    /// Finds a class by its name, as in `causeway limit set KEY search=5000`.
     pub fn find(name: &str) -> Option<Class> {
         Class::ALL.into_iter().find(|class| class.name() == name)
     }
 }
 
-/// Calls a minute for a key that has no limits of its own.
+/// The calls per minute of a key that has no limits of its own.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Limits {
     pub details: u32,
@@ -66,7 +66,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The calls a minute of a key without limits of its own.
+    /// Returns the limit of a class.
     pub fn of_class(&self, class: Class) -> u32 {
         match class {
             Class::Details => self.details,

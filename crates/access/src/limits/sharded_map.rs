@@ -1,7 +1,7 @@
-//! A map that many threads use at once without standing in each other's way.
+//! A concurrent map with one lock per shard.
 //!
-//! Entries lie in many small shards. Finding one takes the lock of its shard for reading alone, and the entry is then
-//! used outside of it, so an entry that is used without pause does not slow the others.
+//! A lookup only takes the read lock of one shard, and releases it before the entry is used. So a busy entry does not
+//! slow down the others.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -11,7 +11,7 @@ const SHARDS: usize = 256;
 
 type Shard<K, V> = RwLock<HashMap<K, Arc<V>>>;
 
-/// Shared entries by key, made when they are first asked for.
+/// A concurrent map whose entries are created when they are first used.
 #[derive(Debug)]
 pub struct ShardedMap<K, V> {
     shards: Box<[Shard<K, V>]>,
@@ -28,27 +28,27 @@ impl<K: Eq + Hash + Copy, V: Default> Default for ShardedMap<K, V> {
 }
 
 impl<K: Eq + Hash + Copy, V: Default> ShardedMap<K, V> {
-    /// The entry of a key.
+    /// Returns the entry of a key, and creates it if necessary.
     pub fn get(&self, key: K) -> Arc<V> {
         let shard = &self.shards[self.hasher.hash_one(key) as usize % SHARDS];
-        let known = shard.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = known.get(&key) {
+        let entries = shard.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = entries.get(&key) {
             return Arc::clone(entry);
         }
-        drop(known);
+        drop(entries);
         let mut entries = shard.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(entries.entry(key).or_default())
     }
 
-    /// Shows every entry.
-    pub fn each(&self, mut show: impl FnMut(K, &V)) {
+    /// Calls a function for every entry.
+    pub fn for_each(&self, mut visit: impl FnMut(K, &V)) {
         for shard in &self.shards {
             let entries = shard.read().unwrap_or_else(PoisonError::into_inner);
-            entries.iter().for_each(|(key, entry)| show(*key, entry));
+            entries.iter().for_each(|(key, entry)| visit(*key, entry));
         }
     }
 
-    /// Drops the entries that are not to be kept; one that somebody holds stays, since more may be done to it.
+    /// Removes the entries for which `keep` returns `false`, except those that are in use.
     pub fn retain(&self, mut keep: impl FnMut(K, &V) -> bool) {
         for shard in &self.shards {
             let mut entries = shard.write().unwrap_or_else(PoisonError::into_inner);
@@ -59,7 +59,7 @@ impl<K: Eq + Hash + Copy, V: Default> ShardedMap<K, V> {
         }
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         let lengths = self.shards.iter();
         lengths
@@ -78,28 +78,24 @@ mod tests {
     use std::sync::Mutex;
 
     #[test]
-    fn an_entry_is_made_once_and_dropped_when_nobody_holds_it() {
-        let shards: ShardedMap<u32, Mutex<u32>> = ShardedMap::default();
-        let held = shards.get(1);
-        *held.lock().unwrap() += 1;
-        *shards.get(1).lock().unwrap() += 1;
-        assert_eq!(*held.lock().unwrap(), 2);
-        shards.retain(|_, _| false);
-        assert_eq!(shards.len(), 1);
-        drop(held);
-        shards.retain(|_, _| false);
-        assert!(shards.is_empty());
+    fn an_entry_is_created_once_and_removed_only_when_it_is_not_in_use() {
+        let map: ShardedMap<u32, Mutex<u32>> = ShardedMap::default();
+        let entry = map.get(1);
+        *entry.lock().unwrap() += 1;
+        *map.get(1).lock().unwrap() += 1;
+        assert_eq!(*entry.lock().unwrap(), 2);
+        map.retain(|_, _| false);
+        assert_eq!(map.len(), 1);
+        drop(entry);
+        map.retain(|_, _| false);
+        assert!(map.is_empty());
     }
 
     #[test]
-    fn keys_in_a_row_spread_over_the_shards() {
-        let shards: ShardedMap<u32, ()> = ShardedMap::default();
-        (0..10_000).for_each(|key| _ = shards.get(key));
-        let fullest = shards
-            .shards
-            .iter()
-            .map(|shard| shard.read().unwrap().len())
-            .max();
+    fn consecutive_keys_are_spread_over_the_shards() {
+        let map: ShardedMap<u32, ()> = ShardedMap::default();
+        (0..10_000).for_each(|key| _ = map.get(key));
+        let fullest = map.shards.iter().map(|shard| shard.read().unwrap().len()).max();
         assert!(fullest < Some(100), "{fullest:?} of 10,000 entries share a lock");
     }
 }

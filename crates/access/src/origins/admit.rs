@@ -4,11 +4,11 @@ use super::origin::ReturnUrl;
 use super::store;
 use platform::db::Db;
 
-/// The address that a link asked to be led back to, if some account has registered its origin.
-pub async fn admit(db: &Db, asked: &str) -> sqlx::Result<Option<ReturnUrl>> {
-    let Some(address) = ReturnUrl::parse(asked) else {
+/// Parses the URL that a donate link asks to redirect to. Returns `None` if no account has registered its origin.
+pub async fn admit(db: &Db, url: &str) -> sqlx::Result<Option<ReturnUrl>> {
+    let Some(url) = ReturnUrl::parse(url) else {
         return Ok(None);
     };
-    let is_known = store::has(db, address.origin()).await?;
-    Ok(is_known.then_some(address))
+    let is_registered = store::is_registered(db, url.origin()).await?;
+    Ok(is_registered.then_some(url))
 }

@@ -1,5 +1,4 @@
-//! The origins of partner sites. A donate link may redirect people back to a site only if some account has registered
-//! its origin.
+//! The origins of partner sites. A donate link may redirect to a site only if an account has registered its origin.
 
 mod admit;
 pub mod origin;

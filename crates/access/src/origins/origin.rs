@@ -1,51 +1,51 @@
-//! Origins, and addresses under them. What a browser could read in another way than we do is no address.
+//! Origins, and URLs under them. Text that a browser might parse differently is rejected.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt;
 use thiserror::Error;
 
-/// Bytes of an address that we lead back to.
-const LONGEST: usize = 2_000;
+const MAX_URL_BYTES: usize = 2_000;
 
-/// What stands for itself in a query (RFC 3986, unreserved).
-const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC
+/// Everything but the unreserved characters of RFC 3986.
+const QUERY_ENCODE_SET: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// Scheme, host and port as a browser writes them: `https://shop.example.org`, `http://localhost:3000`.
+/// Scheme, host and port as a browser serializes them: `https://shop.example.org`, `http://localhost:3000`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin(String);
 
-/// Why a text is no origin.
+/// The error of an invalid origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("write https:// and a host, as in https://shop.example.org; http:// only for localhost")]
+#[error("enter https:// and a host, such as https://shop.example.org; http:// is allowed only for localhost")]
 pub struct InvalidOrigin;
 
 impl Origin {
-    /// Reads an origin as people type it: a slash may stand at its end, but no path.
+    /// Parses an origin as people type it. It may end with a slash, but must not have a path.
     pub fn parse(text: &str) -> Result<Origin, InvalidOrigin> {
         let text = text.trim();
         let text = text.strip_suffix('/').unwrap_or(text);
-        Origin::read(text).ok_or(InvalidOrigin)
+        Origin::parse_exact(text).ok_or(InvalidOrigin)
     }
 
-    fn read(text: &str) -> Option<Origin> {
+    fn parse_exact(text: &str) -> Option<Origin> {
         let (scheme, authority) = text.split_once("://")?;
         let scheme = scheme.to_ascii_lowercase();
         let (host, port) = match authority.split_once(':') {
-            Some((host, port)) => (host, Some(read_port(port)?)),
+            Some((host, port)) => (host, Some(parse_port(port)?)),
             None => (authority, None),
         };
         let host = host.to_ascii_lowercase();
-        let (is_local, own_port) = (host == "localhost", if scheme == "https" { 443 } else { 80 });
+        let is_local = host == "localhost";
+        let default_port = if scheme == "https" { 443 } else { 80 };
         let is_allowed = match scheme.as_str() {
             "https" => is_local || is_host(&host),
             "http" => is_local,
             _ => false,
         };
-        let port = port.filter(|port| *port != own_port);
+        let port = port.filter(|port| *port != default_port);
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
         is_allowed.then(|| Origin(format!("{scheme}://{host}{port}")))
     }
@@ -54,7 +54,7 @@ impl Origin {
         &self.0
     }
 
-    /// Without the scheme, for people.
+    /// Returns the host and port without the scheme, for display.
     pub fn host(&self) -> &str {
         self.0.split_once("://").map_or(&self.0, |(_, host)| host)
     }
@@ -66,12 +66,13 @@ impl fmt::Display for Origin {
     }
 }
 
-fn read_port(text: &str) -> Option<u16> {
+fn parse_port(text: &str) -> Option<u16> {
     let is_number = (1..=5).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|port| is_number && *port > 0)
 }
 
-/// A public name in ASCII. Its last label has a letter, so that no number is read as an address of a machine.
+/// Returns whether this is a public host name in ASCII. Its last label starts with a letter, so that a browser cannot
+/// read it as an IP url.
 fn is_host(host: &str) -> bool {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -88,7 +89,7 @@ fn is_host(host: &str) -> bool {
         && last.starts_with(|first: char| first.is_ascii_alphabetic())
 }
 
-/// An address under an origin.
+/// A URL to redirect to after checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReturnUrl {
     origin: Origin,
@@ -97,19 +98,18 @@ pub struct ReturnUrl {
 }
 
 impl ReturnUrl {
-    /// Reads a whole address. Only plain ASCII without quotes, brackets and backslashes: all else comes
-    /// percent-encoded from whoever means well.
+    /// Parses an absolute URL. Other characters than ASCII, quotes, brackets and backslashes must be percent-encoded.
     pub fn parse(text: &str) -> Option<ReturnUrl> {
-        let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&byte);
-        if text.len() > LONGEST || !text.bytes().all(is_plain) {
+        let is_allowed = |byte: u8| byte.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&byte);
+        if text.len() > MAX_URL_BYTES || !text.bytes().all(is_allowed) {
             return None;
         }
         let host = text.find("://")? + 3;
         let end = text[host..]
             .find(['/', '?', '#'])
-            .map_or(text.len(), |at| host + at);
+            .map_or(text.len(), |length| host + length);
         Some(ReturnUrl {
-            origin: Origin::read(&text[..end])?,
+            origin: Origin::parse_exact(&text[..end])?,
             rest: text[end..].to_owned(),
         })
     }
@@ -118,28 +118,31 @@ impl ReturnUrl {
         &self.origin
     }
 
-    /// The address with parameters added to its query; those without a value are left out.
+    /// Returns the URL with parameters added to its query. Parameters with an empty value are omitted.
     pub fn with(&self, parameters: &[(&str, &str)]) -> String {
         let (rest, fragment) = match self.rest.split_once('#') {
             Some((rest, fragment)) => (rest, Some(fragment)),
             None => (self.rest.as_str(), None),
         };
-        let mut address = format!("{}{rest}", self.origin);
+        let mut url = format!("{}{rest}", self.origin);
         if rest.is_empty() || rest.starts_with('?') {
-            address.insert(self.origin.as_str().len(), '/');
+            url.insert(self.origin.as_str().len(), '/');
         }
         for (name, value) in parameters.iter().filter(|(_, value)| !value.is_empty()) {
-            let joint = match (address.contains('?'), address.ends_with(['?', '&'])) {
+            let separator = match (url.contains('?'), url.ends_with(['?', '&'])) {
                 (false, _) => "?",
                 (true, true) => "",
                 (true, false) => "&",
             };
-            address = format!("{address}{joint}{name}={}", utf8_percent_encode(value, IN_QUERY));
+            url = format!(
+                "{url}{separator}{name}={}",
+                utf8_percent_encode(value, QUERY_ENCODE_SET)
+            );
         }
         if let Some(fragment) = fragment {
-            address = format!("{address}#{fragment}");
+            url = format!("{url}#{fragment}");
         }
-        address
+        url
     }
 }
 
@@ -149,7 +152,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_origin_is_https_and_a_host_or_localhost() {
+    fn an_origin_is_https_or_localhost() {
         for (typed, origin) in [
             ("https://shop.example.org", "https://shop.example.org"),
             (" HTTPS://Shop.Example.org/ ", "https://shop.example.org"),
@@ -189,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_browser_could_read_in_another_way_is_no_address() {
+    fn urls_that_a_browser_might_parse_differently_are_rejected() {
         for hostile in [
             "//evil.example",
             "\\\\evil.example",
@@ -215,15 +218,15 @@ mod tests {
         ] {
             assert_eq!(ReturnUrl::parse(hostile), None, "{hostile}");
         }
-        let far = format!("https://shop.example.org/{}", "x".repeat(LONGEST));
-        assert_eq!(ReturnUrl::parse(&far), None);
+        let long = format!("https://shop.example.org/{}", "x".repeat(MAX_URL_BYTES));
+        assert_eq!(ReturnUrl::parse(&long), None);
     }
 
     #[test]
-    fn parameters_join_the_query_before_the_fragment() {
+    fn parameters_are_added_to_the_query_before_the_fragment() {
         let parameters = [("gift_id", "1"), ("none", ""), ("partner_metadata", "a&b=é#")];
         let added = "gift_id=1&partner_metadata=a%26b%3D%C3%A9%23";
-        for (address, before, after) in [
+        for (url, before, after) in [
             ("https://a.example", "https://a.example/?", ""),
             ("https://a.example/x", "https://a.example/x?", ""),
             ("https://a.example?", "https://a.example/?", ""),
@@ -231,20 +234,20 @@ mod tests {
             ("https://a.example/x?y=1&#z?", "https://a.example/x?y=1&", "#z?"),
             ("https://a.example#z", "https://a.example/?", "#z"),
         ] {
-            let address = ReturnUrl::parse(address).unwrap();
-            assert_eq!(address.with(&parameters), format!("{before}{added}{after}"));
+            let url = ReturnUrl::parse(url).unwrap();
+            assert_eq!(url.with(&parameters), format!("{before}{added}{after}"));
         }
     }
 
     proptest! {
         #[test]
-        fn an_address_leads_to_its_origin_whatever_is_added(
+        fn a_url_keeps_its_origin_whatever_is_added(
             text in "https?:[/\\\\]{0,3}[a-z@:.0-9%\\\\]{0,20}[/?#]?[ -~]{0,20}",
             value in any::<String>(),
         ) {
-            if let Some(address) = ReturnUrl::parse(&text) {
-                let whole = address.with(&[("gift_id", &value)]);
-                let rest = whole.strip_prefix(address.origin().as_str());
+            if let Some(url) = ReturnUrl::parse(&text) {
+                let whole = url.with(&[("gift_id", &value)]);
+                let rest = whole.strip_prefix(url.origin().as_str());
                 prop_assert!(rest.is_some_and(|rest| rest.starts_with('/')), "{}", whole);
                 prop_assert!(whole.is_ascii() && !whole.contains(char::is_whitespace));
             }

@@ -1,4 +1,4 @@
-//! The SQL of partners' origins.
+//! The SQL of the origins of partner sites.
 
 use super::origin::Origin;
 use platform::db::{Db, read, run};
@@ -11,25 +11,25 @@ const INSERT: &str = "insert into partner_origins (account_id, origin, created_a
      on conflict (account_id, origin) do nothing";
 const REMOVE: &str = "delete from partner_origins where account_id = $1 and origin = $2";
 
-/// The origins that one account may register.
+/// The number of origins that one account may register.
 pub const MAX_ORIGINS: i64 = 20;
 
-/// What became of an origin that was to be registered.
+/// The result of [`insert`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsertOutcome {
     Inserted,
     AlreadyRegistered,
-    /// The account has as many as it may.
+    /// The account has reached [`MAX_ORIGINS`].
     TooMany,
 }
 
-/// The origins of an account.
+/// Lists the origins of an account.
 pub async fn list(db: &Db, account: AccountId) -> sqlx::Result<Vec<String>> {
     read!(db, c => sqlx::query_scalar(LIST).bind(account.0).fetch_all(c).await)
 }
 
-/// Has any account registered it?
-pub async fn has(db: &Db, origin: &Origin) -> sqlx::Result<bool> {
+/// Returns whether any account has registered an origin.
+pub async fn is_registered(db: &Db, origin: &Origin) -> sqlx::Result<bool> {
     let count: i64 = read!(db, c => sqlx::query_scalar(HAS).bind(origin.as_str()).fetch_one(c).await)?;
     Ok(count > 0)
 }
@@ -37,30 +37,30 @@ pub async fn has(db: &Db, origin: &Origin) -> sqlx::Result<bool> {
 /// Registers an origin for an account.
 pub async fn insert(db: &Db, account: AccountId, origin: &Origin, now: i64) -> sqlx::Result<InsertOutcome> {
     let mut tx = db.write().await?;
-    let touched = run!(&mut tx, c => sqlx::query(INSERT)
+    let inserted = run!(&mut tx, c => sqlx::query(INSERT)
         .bind(account.0)
         .bind(origin.as_str())
         .bind(now)
         .execute(c)
         .await
-        .map(|done| done.rows_affected()))?;
+        .map(|result| result.rows_affected()))?;
     let count: i64 = run!(&mut tx, c => sqlx::query_scalar(COUNT).bind(account.0).fetch_one(c).await)?;
-    match (touched, count > MAX_ORIGINS) {
+    match (inserted, count > MAX_ORIGINS) {
         (0, _) => Ok(InsertOutcome::AlreadyRegistered),
         (_, true) => Ok(InsertOutcome::TooMany),
         (_, false) => tx.commit().await.map(|()| InsertOutcome::Inserted),
     }
 }
 
-/// Takes an origin from an account. False where it had none such.
+/// Removes an origin from an account. Returns `false` if the account has not registered it.
 pub async fn remove(db: &Db, account: AccountId, origin: &str) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let touched = run!(&mut tx, c => sqlx::query(REMOVE)
+    let removed = run!(&mut tx, c => sqlx::query(REMOVE)
         .bind(account.0)
         .bind(origin)
         .execute(c)
         .await
-        .map(|done| done.rows_affected()))?;
+        .map(|result| result.rows_affected()))?;
     tx.commit().await?;
-    Ok(touched > 0)
+    Ok(removed > 0)
 }

@@ -5,7 +5,7 @@ pub mod store;
 use platform::ids::AccountId;
 use std::time::Duration;
 
-/// A session that is not used for this long has ended.
+/// The time after which an unused session ends.
 pub const IDLE_LIMIT: Duration = Duration::from_hours(30 * 24);
 
 /// A signed-in account. A handler that takes this cannot run for anyone else.

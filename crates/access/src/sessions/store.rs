@@ -19,7 +19,7 @@ const REMOVE: &str = "delete from sessions where hash = $1";
 const REMOVE_OF_ACCOUNT: &str = "delete from sessions where account_id = $1 and hash = $2";
 const REMOVE_OTHERS: &str = "delete from sessions where account_id = $1 and hash <> $2";
 
-/// A session as its owner sees it.
+/// A session in the database.
 #[derive(Clone, Debug)]
 pub struct StoredSession {
     pub hash: Vec<u8>,
@@ -28,7 +28,7 @@ pub struct StoredSession {
     pub agent: String,
 }
 
-/// Who is signed in with this cookie, and when that was last noted.
+/// Finds the account that is signed in with a cookie, and when the session was last recorded as used.
 pub async fn find(db: &Db, hash: [u8; 32], oldest: i64) -> sqlx::Result<Option<(SignedIn, i64)>> {
     let row: Option<(Uuid, String, Option<String>, bool, i64)> = read!(db, c => sqlx::query_as(FIND)
         .bind(hash.as_slice())
@@ -47,7 +47,7 @@ pub async fn find(db: &Db, hash: [u8; 32], oldest: i64) -> sqlx::Result<Option<(
     }))
 }
 
-/// The sessions of an account, the last used first.
+/// Lists the sessions of an account, most recently used first.
 pub async fn list(db: &Db, account: AccountId) -> sqlx::Result<Vec<StoredSession>> {
     let rows: Vec<(Vec<u8>, i64, i64, String)> =
         read!(db, c => sqlx::query_as(LIST).bind(account.0).fetch_all(c).await)?;
@@ -60,23 +60,23 @@ pub async fn list(db: &Db, account: AccountId) -> sqlx::Result<Vec<StoredSession
     Ok(rows.into_iter().map(session).collect())
 }
 
-/// Begins a session, and forgets those that ended by themselves. False where what was proven is the password no more.
+/// Inserts a session and removes idle ones. Returns `false` if the password has changed since it was verified.
 pub async fn insert(
     db: &Db,
     hash: [u8; 32],
-    proof: &VerifiedPassword,
+    verified: &VerifiedPassword,
     agent: &str,
     now: i64,
 ) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    if !lock(&mut tx, proof).await? {
+    if !lock(&mut tx, verified).await? {
         return Ok(false);
     }
     let oldest = now - IDLE_LIMIT.as_millis() as i64;
     run!(&mut tx, c => sqlx::query(REMOVE_IDLE).bind(oldest).execute(c).await.map(|_| ()))?;
     run!(&mut tx, c => sqlx::query(INSERT)
         .bind(hash.as_slice())
-        .bind(proof.account.0)
+        .bind(verified.account.0)
         .bind(now)
         .bind(agent)
         .execute(c)
@@ -86,6 +86,7 @@ pub async fn insert(
     Ok(true)
 }
 
+/// Records that a session was used.
 pub async fn note_seen(db: &Db, hash: [u8; 32], now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     run!(&mut tx, c => sqlx::query(NOTE_SEEN).bind(hash.as_slice()).bind(now).execute(c).await.map(|_| ()))?;
@@ -99,17 +100,17 @@ pub async fn remove(db: &Db, hash: [u8; 32]) -> sqlx::Result<()> {
     tx.commit().await
 }
 
-/// Ends a session of this account. False where there is none.
+/// Ends a session of an account. Returns `false` if it does not exist.
 pub async fn remove_of(db: &Db, account: AccountId, hash: &[u8]) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let ended = run!(&mut tx, c => sqlx::query(REMOVE_OF_ACCOUNT).bind(account.0).bind(hash).execute(c).await.map(|done| done.rows_affected()))?;
+    let removed = run!(&mut tx, c => sqlx::query(REMOVE_OF_ACCOUNT).bind(account.0).bind(hash).execute(c).await.map(|result| result.rows_affected()))?;
     tx.commit().await?;
-    Ok(ended > 0)
+    Ok(removed > 0)
 }
 
-/// Ends all sessions of this account but one.
-pub async fn remove_others(db: &Db, account: AccountId, kept: [u8; 32]) -> sqlx::Result<()> {
+/// Ends all sessions of an account except one.
+pub async fn remove_others(db: &Db, account: AccountId, except: [u8; 32]) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(REMOVE_OTHERS).bind(account.0).bind(kept.as_slice()).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(REMOVE_OTHERS).bind(account.0).bind(except.as_slice()).execute(c).await.map(|_| ()))?;
     tx.commit().await
 }

@@ -1,9 +1,8 @@
-//! What each key is used for, by class and hour.
+//! Counts the calls of each key by class and hour.
 //!
-//! Calls are counted in memory when they are answered and added to the store about once a second, so that several
-//! servers add up; a crash forgets the last second. `calls` are all calls that a limit judged; `refused` those among
-//! them that it turned away (429); `errors` those that ended in any other status from 400 on, the caller's mistakes and
-//! ours alike.
+//! Calls are counted in memory when they are answered, and added to the database about once a second, so that the counts
+//! of several servers add up. A crash loses the last second. `calls` are all rate-limited calls, `refused` those that
+//! were refused with 429, and `errors` those with any other status of 400 and above.
 
 pub mod saver;
 pub mod store;
@@ -18,10 +17,10 @@ use uuid::Uuid;
 /// An hour in milliseconds.
 pub const HOUR_MILLIS: i64 = 3_600_000;
 
-/// How long hours are kept: 90 days.
+/// How long the counts are stored: 90 days.
 pub const RETENTION_MILLIS: i64 = 90 * 24 * HOUR_MILLIS;
 
-/// A number of calls, and what became of them.
+/// A number of calls, by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub calls: u64,
@@ -37,14 +36,14 @@ impl Counts {
     }
 }
 
-/// Key, start of the hour in milliseconds since 1970, class.
+/// Key, start of the hour in milliseconds since the Unix epoch, class.
 type Slot = (KeyId, i64, Class);
 
-/// What was counted since the last look, with the moment of the last call; sorted, so that two servers lock rows in
-/// the same order.
+/// Counts that are not in the database yet, with the time of the last call. They are sorted, so that two servers lock rows
+/// in the same order.
 pub type UnsavedCounts = BTreeMap<(KeyId, i64, &'static str), (Counts, i64)>;
 
-/// The counts that the store has not heard of yet.
+/// Counts calls until they are saved to the database.
 #[derive(Debug, Default)]
 pub struct Usage {
     slots: ShardedMap<Slot, Counter>,
@@ -97,7 +96,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome of a call that was answered with an HTTP status.
+    /// Returns the outcome of a call with an HTTP status.
     pub const fn of_status(status: u16) -> Outcome {
         match status {
             429 => Outcome::RateLimited,
@@ -108,7 +107,7 @@ impl Outcome {
 }
 
 impl Usage {
-    /// Counts one call of a key that was answered at `now`.
+    /// Counts a call of a key that was answered at `now`.
     #[inline]
     pub fn count(&self, key: KeyId, class: Class, outcome: Outcome, now: i64) {
         let counts = Counts {
@@ -119,9 +118,9 @@ impl Usage {
         self.slots.get((key, hour_of(now), class)).add(counts, now);
     }
 
-    /// Adds what was counted since this was last asked; hours that are over are let go of.
+    /// Moves the counts since the last time to `unsaved`, and drops past hours.
     pub fn take_unsaved(&self, now: i64, unsaved: &mut UnsavedCounts) {
-        self.slots.each(|(key, hour, class), counter| {
+        self.slots.for_each(|(key, hour, class), counter| {
             let counts = counter.take();
             if counts != Counts::default() {
                 let (sum, last_at) = unsaved.entry((key, hour, class.name())).or_default();
@@ -135,16 +134,16 @@ impl Usage {
     }
 }
 
-/// The start of the hour of a moment.
+/// Returns the start of the hour that contains a time.
 pub fn hour_of(millis: i64) -> i64 {
     millis - millis.rem_euclid(HOUR_MILLIS)
 }
 
-/// One hour of one key and class.
+/// The counts of one key and class in one hour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hour {
     pub key: Uuid,
-    /// Its start, in milliseconds since 1970.
+    /// The start of the hour, in milliseconds since the Unix epoch.
     pub hour: i64,
     pub class: String,
     pub counts: Counts,
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_refused_or_an_error_or_neither() {
+    fn calls_are_counted_by_outcome() {
         let usage = Usage::default();
         for status in [200, 304, 404, 429, 503] {
             usage.count(KEY, Class::Search, Outcome::of_status(status), NOW + 5);
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_and_classes_are_counted_apart_and_let_go_when_they_are_over() {
+    fn hours_and_classes_are_counted_separately_and_past_hours_are_dropped() {
         let usage = Usage::default();
         for (class, at) in [
             (Class::Search, NOW),
@@ -193,14 +192,14 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_to_be_saved_adds_up() {
+    fn unsaved_counts_add_up() {
         let usage = Usage::default();
-        let mut waiting = UnsavedCounts::new();
+        let mut pending = UnsavedCounts::new();
         for (status, at) in [(200, NOW + 9), (404, NOW + 3)] {
             usage.count(KEY, Class::Browse, Outcome::of_status(status), at);
-            usage.take_unsaved(NOW, &mut waiting);
+            usage.take_unsaved(NOW, &mut pending);
         }
-        let (counts, last_at) = waiting[&(KEY, NOW, "browse")];
+        let (counts, last_at) = pending[&(KEY, NOW, "browse")];
         assert_eq!((counts.calls, counts.errors, last_at), (2, 1, NOW + 9));
     }
 }

@@ -1,4 +1,4 @@
-//! Tells the store what was called: for limits after a restart, and for usage.
+//! Saves counted calls to the database: for the limits after a restart, and for usage.
 
 use super::Usage;
 use super::{HOUR_MILLIS, UnsavedCounts, hour_of, store};
@@ -9,44 +9,44 @@ use platform::db::Db;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// Between two times that the store is told: a crash forgets no more than these.
+/// The interval between two saves. A crash loses the calls of this interval.
 pub const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What the store could not be told of yet.
+/// Saves counted calls, and buffers them while the database is unavailable.
 #[derive(Debug, Default)]
 pub struct CountSaver {
-    waiting: Mutex<Waiting>,
+    pending: Mutex<Pending>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct Pending {
     calls: CallsPerSecond,
     usage: UnsavedCounts,
-    /// The hour in which hours that are too old were last removed.
+    /// The hour in which old counts were last removed.
     pruned_in: i64,
 }
 
 impl CountSaver {
-    /// Adds what was counted since the last time, in one transaction. What cannot be saved waits for the next.
+    /// Saves the calls since the last time in one transaction. If that fails, they are saved the next time.
     pub async fn save(&self, db: &Db, clock: &Clock, limiter: &Limiter, counts: &Usage) -> sqlx::Result<()> {
-        let mut waiting = self.waiting.lock().await;
-        let Waiting {
+        let mut pending = self.pending.lock().await;
+        let Pending {
             calls,
             usage,
             pruned_in,
-        } = &mut *waiting;
+        } = &mut *pending;
         let now = clock.millis();
         limiter.take_unsaved(clock.instant(), now, calls);
         counts.take_unsaved(now, usage);
-        recent::forget_old(calls, now);
-        let is_due = now - *pruned_in >= HOUR_MILLIS;
-        if calls.is_empty() && usage.is_empty() && !is_due {
+        recent::drop_old(calls, now);
+        let must_prune = now - *pruned_in >= HOUR_MILLIS;
+        if calls.is_empty() && usage.is_empty() && !must_prune {
             return Ok(());
         }
         let mut tx = db.write().await?;
         recent::add(&mut tx, calls, now).await?;
         store::add(&mut tx, usage).await?;
-        if is_due {
+        if must_prune {
             store::prune(&mut tx, now).await?;
         }
         tx.commit().await?;

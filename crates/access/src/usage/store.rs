@@ -13,7 +13,7 @@ const ADD: &str = "insert into key_usage (key_id, hour, class, calls, refused, e
 const PRUNE: &str = "delete from key_usage where hour < $1";
 const OF_KEY: &str = "select key_id, hour, class, calls, refused, errors from key_usage \
      where key_id = $1 and hour >= $2 order by hour, class";
-/// A privileged call is counted for both of its keys; for the account it is one.
+/// Counts only public keys, because a call with a private key is counted for its public key too.
 const OF_ACCOUNT: &str = "select u.key_id, u.hour, u.class, u.calls, u.refused, u.errors from key_usage u \
      join keys k on k.id = u.key_id where k.account_id = $1 and k.kind = 'public' and u.hour >= $2 \
      order by u.hour, k.created_at, k.id, u.class";
@@ -29,7 +29,7 @@ const LAST_USED_OF_ACCOUNT: &str = "select u.key_id, max(u.last_at) from key_usa
 type HourRow = (Uuid, i64, String, i64, i64, i64);
 type TotalRow = (Uuid, i64, i64, i64);
 
-/// Adds what a server counted.
+/// Adds counts.
 pub async fn add(tx: &mut Tx, unsaved: &UnsavedCounts) -> sqlx::Result<()> {
     for ((key, hour, class), (counts, last_at)) in unsaved {
         run!(&mut *tx, c => sqlx::query(ADD)
@@ -47,26 +47,26 @@ pub async fn add(tx: &mut Tx, unsaved: &UnsavedCounts) -> sqlx::Result<()> {
     Ok(())
 }
 
-/// Removes the hours that are older than 90 days.
+/// Removes the counts that are older than [`RETENTION_MILLIS`].
 pub async fn prune(tx: &mut Tx, now: i64) -> sqlx::Result<()> {
     run!(tx, c => sqlx::query(PRUNE).bind(hour_of(now - RETENTION_MILLIS)).execute(c).await.map(|_| ()))
 }
 
-/// The hours of one key that began at `since` or later, the oldest first. Hours without a call have no row.
+/// Lists the hours of a key that started at `since` or later, oldest first. Hours without a call are missing.
 pub async fn list_of_key(db: &Db, key: KeyId, since: i64) -> sqlx::Result<Vec<Hour>> {
     let rows: Vec<HourRow> =
         read!(db, c => sqlx::query_as(OF_KEY).bind(key.0).bind(since).fetch_all(c).await)?;
     Ok(rows.into_iter().map(hour).collect())
 }
 
-/// The hours of all public keys of an account that began at `since` or later, the oldest first.
+/// Lists the hours of all public keys of an account that started at `since` or later, oldest first.
 pub async fn list_of_account(db: &Db, account: AccountId, since: i64) -> sqlx::Result<Vec<Hour>> {
     let rows: Vec<HourRow> =
         read!(db, c => sqlx::query_as(OF_ACCOUNT).bind(account.0).bind(since).fetch_all(c).await)?;
     Ok(rows.into_iter().map(hour).collect())
 }
 
-/// The totals of each key, of one account or of all, in the hours that began at `since` or later.
+/// Lists the totals of each key, of one account or of all, in the hours that started at `since` or later.
 pub async fn list_totals(
     db: &Db,
     account: Option<AccountId>,
@@ -82,8 +82,9 @@ pub async fn list_totals(
     Ok(rows.into_iter().map(total).collect())
 }
 
-/// When each key, of one account or of all, was last used, in milliseconds since 1970; it is at most about a second
-/// behind. A key that is not here was not used for 90 days.
+/// Lists when each key, of one account or of all, was last used, in milliseconds since the Unix epoch.
+///
+/// The times are about a second behind. Keys that have not been used for 90 days are missing.
 pub async fn list_last_used(db: &Db, account: Option<AccountId>) -> sqlx::Result<Vec<(KeyId, i64)>> {
     let rows: Vec<(Uuid, i64)> = match account {
         None => read!(db, c => sqlx::query_as(LAST_USED).fetch_all(c).await),

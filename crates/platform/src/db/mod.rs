@@ -1,7 +1,7 @@
-//! The store, and the only place that knows there are two databases.
+//! The database: SQLite or PostgreSQL. No other module distinguishes the two.
 //!
-//! A statement is one text for both: `run!` expands a call once for SQLite and once for PostgreSQL, so the compiler
-//! checks both. Writes go through [`Db::write`], which takes the write lock at once.
+//! One SQL text serves both: `run!` expands a call once for SQLite and once for PostgreSQL, so the compiler checks
+//! both. Writes go through [`Db::write`], which takes the write lock at once.
 
 mod open;
 mod row;
@@ -14,7 +14,7 @@ use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool,
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// An open store.
+/// An open database.
 #[derive(Clone, Debug)]
 pub enum Db {
     Sqlite { readers: SqlitePool, writer: SqlitePool },
@@ -28,7 +28,7 @@ pub enum Tx {
     Postgres(Transaction<'static, Postgres>),
 }
 
-/// A connection inside a transaction, for code that differs between the two.
+/// A connection inside a transaction, for code that differs between the two databases.
 #[derive(Debug)]
 pub enum Connection<'a> {
     Sqlite(&'a mut SqliteConnection),
@@ -52,7 +52,7 @@ macro_rules! run {
     };
 }
 
-/// Runs an expression on a reading pool: `read!(db, c => sqlx::query(SQL).fetch_one(c)).await`.
+/// Runs an expression on the pool of readers: `read!(db, c => sqlx::query(SQL).fetch_one(c)).await`.
 #[macro_export]
 macro_rules! read {
     ($db:expr, $c:ident => $call:expr) => {
@@ -63,33 +63,33 @@ macro_rules! read {
     };
 }
 
-/// How long the database may say nothing to a question that takes no work.
-const SILENCE: Duration = Duration::from_secs(5);
+/// How long the database may take to answer a trivial query.
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
 const BEGIN: &str = "begin immediate";
 const REVISION: &str = "select revision from revisions where topic = $1";
-const RAISE_REVISION: &str =
+const INCREMENT_REVISION: &str =
     "update revisions set revision = revision + 1 where topic = $1 returning revision";
 
 impl Db {
-    /// A transaction that writes.
+    /// Begins a transaction that writes.
     pub async fn write(&self) -> sqlx::Result<Tx> {
         match self {
             // SQLite takes its write lock at once, so two writers queue here instead of failing at commit.
             Db::Sqlite { writer, .. } => match writer.begin_with(BEGIN).await {
-                // After a commit that the disk refused, the connection still counts itself inside the transaction
-                // that is gone, and would refuse every other from then on. A new one takes its place.
+                // After a commit that failed on disk, the driver still believes that the connection is inside the
+                // lost transaction and refuses to begin another. Replace the connection.
                 Err(sqlx::Error::InvalidSavePointStatement) => {
                     writer.acquire().await?.close().await?;
                     Ok(Tx::Sqlite(writer.begin_with(BEGIN).await?))
                 }
-                begun => Ok(Tx::Sqlite(begun?)),
+                transaction => Ok(Tx::Sqlite(transaction?)),
             },
             Db::Postgres(pool) => Ok(Tx::Postgres(pool.begin().await?)),
         }
     }
 
-    /// A transaction that reads one moment of the store, however long it takes.
+    /// Begins a transaction that reads one consistent state of the database, however long it takes.
     pub async fn view(&self) -> sqlx::Result<Tx> {
         match self {
             Db::Sqlite { readers, .. } => Ok(Tx::Sqlite(readers.begin().await?)),
@@ -100,17 +100,17 @@ impl Db {
         }
     }
 
-    /// The current number of a topic.
+    /// Returns the current revision of a topic.
     pub async fn revision(&self, topic: Topic) -> sqlx::Result<i64> {
-        let asked =
+        let query =
             async { read!(self, c => sqlx::query_scalar(REVISION).bind(topic.name()).fetch_one(c).await) };
-        // Running servers ask this all the time; over a connection that fell silent they would wait for ever.
-        timeout(SILENCE, asked)
+        // Running servers poll this. Without a timeout, a dead connection would block them forever.
+        timeout(PING_TIMEOUT, query)
             .await
             .unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
-    /// Ends all connections.
+    /// Closes all connections.
     pub async fn close(&self) {
         match self {
             Db::Sqlite { readers, writer } => {
@@ -123,7 +123,7 @@ impl Db {
 }
 
 impl Tx {
-    /// Makes what was written stand.
+    /// Commits the transaction.
     pub async fn commit(self) -> sqlx::Result<()> {
         match self {
             Tx::Sqlite(tx) => tx.commit().await,
@@ -131,7 +131,7 @@ impl Tx {
         }
     }
 
-    /// The connection inside.
+    /// Returns the connection of the transaction.
     pub fn connection(&mut self) -> Connection<'_> {
         match self {
             Tx::Sqlite(tx) => Connection::Sqlite(tx),
@@ -139,18 +139,18 @@ impl Tx {
         }
     }
 
-    /// The number of a topic as this transaction sees it.
+    /// Returns the revision of a topic as this transaction sees it.
     pub async fn revision(&mut self, topic: Topic) -> sqlx::Result<i64> {
         run!(self, c => sqlx::query_scalar(REVISION).bind(topic.name()).fetch_one(c).await)
     }
 
-    /// Raises the number of a topic. On PostgreSQL this also makes writers of one topic queue.
+    /// Increments the revision of a topic. On PostgreSQL this also serializes the writers of a topic.
     pub async fn increment_revision(&mut self, topic: Topic) -> sqlx::Result<i64> {
-        run!(self, c => sqlx::query_scalar(RAISE_REVISION).bind(topic.name()).fetch_one(c).await)
+        run!(self, c => sqlx::query_scalar(INCREMENT_REVISION).bind(topic.name()).fetch_one(c).await)
     }
 }
 
-/// What a running server watches for changes.
+/// Data that running servers poll for changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     Directory,

@@ -1,6 +1,6 @@
-//! Opening the store: pools, pragmas, migrations, and proof that commits are durable.
+//! Opens the database: pools, pragmas, migrations, and a check that commits are durable.
 
-use super::{Db, SILENCE, read};
+use super::{Db, PING_TIMEOUT, read};
 use crate::settings::DatabaseSettings;
 use anyhow::{Context, bail};
 use sqlx::Connection as _;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-/// The migrations, read at build time.
+/// Embeds the migrations in the binary.
 macro_rules! migrations {
     ($($number:literal $file:literal,)*) => {
         [$((
@@ -27,7 +27,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [Versions; 9] = migrations! {
+const MIGRATIONS: [MigrationSource; 9] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -40,23 +40,24 @@ const MIGRATIONS: [Versions; 9] = migrations! {
 };
 
 const STORE_ID: &str = "select id from store";
-const NAME_STORE: &str = "insert into store (id, created_at) values ($1, $2)";
-const QUEUE: &str = "update revisions set revision = revision where topic = 'directory'";
+const INSERT_STORE_ID: &str = "insert into store (id, created_at) values ($1, $2)";
+/// Changes nothing, but locks the row until the transaction ends.
+const LOCK: &str = "update revisions set revision = revision where topic = 'directory'";
 
-/// An import of all nonprofits holds the write lock of SQLite for this long at the most.
+/// How long to wait for the write lock of SQLite. An import of all nonprofits holds it for less.
 const BUSY_TIMEOUT: Duration = Duration::from_mins(1);
-/// What `pragma synchronous` reads as when every commit is on disk before it is acknowledged.
+/// The value of `pragma synchronous` with which every commit is on disk before it is acknowledged.
 const SYNCHRONOUS_FULL: i64 = 2;
 
 impl Db {
-    /// Opens the store that the settings name and brings its tables up to date.
+    /// Opens the database that the settings name and runs pending migrations.
     pub async fn open(data: &Path, settings: &DatabaseSettings) -> anyhow::Result<Db> {
         std::fs::create_dir_all(data)
-            .with_context(|| format!("the data folder {} cannot be made", data.display()))?;
+            .with_context(|| format!("could not create the data folder {}", data.display()))?;
         let url = settings.exposed_url();
-        // PostgreSQL makes those who change tables queue by itself.
-        let turn = match url {
-            None => Some(wait_for_turn(data.join("opening")).await?),
+        // PostgreSQL serializes migrations by itself.
+        let lock = match url {
+            None => Some(lock_file(data.join("opening")).await?),
             Some(_) => None,
         };
         let db = match url {
@@ -70,60 +71,59 @@ impl Db {
         match migrated {
             Ok(()) => {}
             Err(MigrateError::VersionMissing(version)) => bail!(
-                "the store has migration {version}, which this version does not know; \
-                 it was written by a newer version: use that one"
+                "the database was written by a newer version of Causeway (migration {version}); \
+                 run that version, or restore a backup made by this one"
             ),
-            Err(fault) => {
-                return Err(fault).context("the tables of the store could not be brought up to date");
-            }
+            Err(error) => return Err(error).context("could not migrate the database"),
         }
-        drop(turn);
+        drop(lock);
         Ok(db)
     }
 
-    /// Has SQLite read every page of its file; a damaged one is named. PostgreSQL looks after its own.
+    /// Makes SQLite read every page of its file, and fails if one is damaged. Does nothing on PostgreSQL.
     pub async fn check_integrity(&self) -> anyhow::Result<()> {
         let Db::Sqlite { readers, .. } = self else {
             return Ok(());
         };
         let path = readers.connect_options().get_filename().display().to_string();
-        let told: Vec<String> = sqlx::query_scalar("pragma integrity_check")
+        let report: Vec<String> = sqlx::query_scalar("pragma integrity_check")
             .fetch_all(readers)
             .await
-            .with_context(|| format!("the database {path} cannot be read; put it back from a backup"))?;
-        match told.first().map(String::as_str) {
+            .with_context(|| format!("could not read the database {path}; restore it from a backup"))?;
+        match report.first().map(String::as_str) {
             Some("ok") => Ok(()),
             first => bail!(
-                "the database {path} is damaged: {}; put it back from a backup",
-                first.unwrap_or("it says nothing")
+                "the database {path} is damaged: {}; restore it from a backup",
+                first.unwrap_or("the integrity check returned nothing")
             ),
         }
     }
 
-    /// The id of this store, given at its first use.
+    /// Returns the ID of this database, which is generated at its first use.
     pub async fn identity(&self, now: i64) -> sqlx::Result<Uuid> {
-        let known: Option<Uuid> = read!(self, c => sqlx::query_scalar(STORE_ID).fetch_optional(c).await)?;
-        if let Some(id) = known {
+        let stored: Option<Uuid> = read!(self, c => sqlx::query_scalar(STORE_ID).fetch_optional(c).await)?;
+        if let Some(id) = stored {
             return Ok(id);
         }
         let mut tx = self.write().await?;
-        // Of several processes that come first, the others wait here for the one that names it.
-        super::run!(&mut tx, c => sqlx::query(QUEUE).execute(c).await.map(|_| ()))?;
-        let known: Option<Uuid> =
+        // If several processes start at once, one generates the ID and the others wait for it here.
+        super::run!(&mut tx, c => sqlx::query(LOCK).execute(c).await.map(|_| ()))?;
+        let stored: Option<Uuid> =
             super::run!(&mut tx, c => sqlx::query_scalar(STORE_ID).fetch_optional(c).await)?;
-        let id = known.unwrap_or_else(Uuid::now_v7);
-        if known.is_none() {
-            super::run!(&mut tx, c => sqlx::query(NAME_STORE).bind(id).bind(now).execute(c).await.map(|_| ()))?;
+        let id = stored.unwrap_or_else(Uuid::now_v7);
+        if stored.is_none() {
+            super::run!(&mut tx, c => sqlx::query(INSERT_STORE_ID).bind(id).bind(now).execute(c).await.map(|_| ()))?;
         }
         tx.commit().await?;
         Ok(id)
     }
 }
 
-/// Lets one process after another open the embedded database: two that make its tables at once fail. The lock falls
-/// with the file, or with the process.
-async fn wait_for_turn(path: PathBuf) -> anyhow::Result<File> {
-    let about = format!("{} cannot be locked", path.display());
+/// Waits for an exclusive lock on a file. The lock is released when the file is dropped or the process ends.
+///
+/// Only one process at a time may open the embedded database: two that create its tables at once would fail.
+async fn lock_file(path: PathBuf) -> anyhow::Result<File> {
+    let context = format!("could not lock {}", path.display());
     let lock = tokio::task::spawn_blocking(move || {
         let file = File::options()
             .create(true)
@@ -132,20 +132,20 @@ async fn wait_for_turn(path: PathBuf) -> anyhow::Result<File> {
             .open(path)?;
         file.lock().map(|()| file)
     });
-    lock.await?.context(about)
+    lock.await?.context(context)
 }
 
-/// Number, name, and the text for each database.
-type Versions = (i64, &'static str, &'static str, &'static str);
+/// Number, name, SQL for SQLite, SQL for PostgreSQL.
+type MigrationSource = (i64, &'static str, &'static str, &'static str);
 
-fn migrator(text: impl Fn(&Versions) -> &'static str) -> Migrator {
-    let migration = |each: &Versions| {
-        let (number, name, ..) = *each;
+fn migrator(sql: impl Fn(&MigrationSource) -> &'static str) -> Migrator {
+    let migration = |source: &MigrationSource| {
+        let (number, name, ..) = *source;
         Migration::new(
             number,
             name.into(),
             MigrationType::Simple,
-            SqlStr::from_static(text(each)),
+            SqlStr::from_static(sql(source)),
             false,
         )
     };
@@ -162,13 +162,13 @@ async fn open_sqlite(path: &Path, settings: &DatabaseSettings) -> anyhow::Result
         .foreign_keys(true)
         .pragma("journal_size_limit", "67108864")
         .pragma("temp_store", "memory");
-    let about = || format!("the database {} cannot be opened", path.display());
-    // A connection is proved when it is given back, and nothing happens to it until it is taken again.
+    let context = || format!("could not open the database {}", path.display());
+    // A connection is tested when it returns to the pool, and nothing can break it while it is there.
     let pool = || SqlitePoolOptions::new().test_before_acquire(false);
     let writer = pool()
         .max_connections(1)
         .acquire_timeout(BUSY_TIMEOUT)
-        // Two threads sort when indexes are made.
+        // Creating an index sorts on two threads.
         .connect_with(
             options
                 .clone()
@@ -176,50 +176,48 @@ async fn open_sqlite(path: &Path, settings: &DatabaseSettings) -> anyhow::Result
                 .pragma("threads", "2"),
         )
         .await
-        .with_context(about)?;
+        .with_context(context)?;
     let synchronous: i64 = sqlx::query_scalar("pragma synchronous")
         .fetch_one(&writer)
         .await?;
     if synchronous != SYNCHRONOUS_FULL {
-        bail!(
-            "the database would acknowledge commits that are not on disk (pragma synchronous = {synchronous})"
-        );
+        bail!("SQLite would acknowledge commits that are not on disk (pragma synchronous = {synchronous})");
     }
     let readers = pool()
         .max_connections(settings.connections)
         .acquire_timeout(settings.acquire_timeout)
         .connect_with(options)
         .await
-        .with_context(about)?;
+        .with_context(context)?;
     Ok(Db::Sqlite { readers, writer })
 }
 
 async fn open_postgres(url: &str, settings: &DatabaseSettings) -> anyhow::Result<Db> {
     let options = PgConnectOptions::from_str(url)
-        .context("database_url cannot be read; write postgres://user:password@host/database")?
+        .context("database_url is not a PostgreSQL URL; write postgres://user:password@host/database")?
         .application_name("causeway");
     let pool = PgPoolOptions::new()
         .max_connections(settings.connections.max(4))
         .acquire_timeout(settings.acquire_timeout)
-        // A transaction that was given up leaves a rollback to be sent. Where the database says nothing to that, the
-        // connection is thrown away; it would keep its place in the pool for ever.
+        // A transaction that was dropped leaves a rollback to send. If the database does not answer that, close the
+        // connection: otherwise it would occupy its slot in the pool forever.
         .after_release(|connection, _| {
             Box::pin(async move {
                 if connection.should_flush() {
-                    let answered = timeout(SILENCE, connection.ping()).await;
-                    answered.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+                    let pong = timeout(PING_TIMEOUT, connection.ping()).await;
+                    pong.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
                 }
                 Ok(true)
             })
         })
         .connect_with(options)
         .await
-        .context("PostgreSQL cannot be reached; check database_url and that the server runs")?;
+        .context("could not connect to PostgreSQL; check database_url and that the server is running")?;
     let synchronous: String = sqlx::query_scalar("show synchronous_commit")
         .fetch_one(&pool)
         .await?;
     if synchronous == "off" {
-        bail!("PostgreSQL would acknowledge commits that are not on disk: set synchronous_commit = on");
+        bail!("PostgreSQL would acknowledge commits that are not on disk; set synchronous_commit = on");
     }
     Ok(Db::Postgres(pool))
 }

@@ -1,6 +1,6 @@
-//! Reading rows into structs by the names of their columns.
+//! Reads rows into structs by column name.
 
-/// Implements [`sqlx::FromRow`] for a struct, for both databases: each field is read from the column of its name.
+/// Implements [`sqlx::FromRow`] for a struct, for both databases. Each field is read from the column of that name.
 ///
 /// ```ignore
 /// from_row!(StoredKey { id, account_id, name });

@@ -1,18 +1,18 @@
-//! What a write to the store can fail with.
+//! The error of a write to the database.
 
 use std::fmt;
 
-/// A write that did not happen: it was refused by a rule, or the store failed.
+/// The reason a write did not happen.
 #[derive(Debug)]
 pub enum StoreError<R> {
-    /// A rule refused it; the store works.
+    /// A rule rejected the write.
     Refused(R),
-    /// The store failed.
+    /// The database failed.
     Store(sqlx::Error),
 }
 
 impl<R> StoreError<R> {
-    /// Turns the refusal into another type.
+    /// Converts the refusal to another type.
     pub fn map_refused<S>(self, convert: impl FnOnce(R) -> S) -> StoreError<S> {
         match self {
             StoreError::Refused(refusal) => StoreError::Refused(convert(refusal)),

@@ -1,8 +1,8 @@
-//! Hosted pictures: taken in, stored once for the same bytes, and handed out in a few widths.
+//! Hosts uploaded pictures: stores each distinct file once and serves it in a few widths.
 //!
-//! A picture is a blob and a row that names it. The blob is on disk before the row is written, and its name is
-//! used once, so no row ever points to nothing: what is left over after a fault is a blob without a row, and the sweep
-//! clears that away.
+//! A picture is a blob and a row that refers to it. The blob is on disk before the row is written, and blob names are
+//! never reused, so a row always refers to a blob. A failure can only leave a blob without a row, which
+//! [`Pictures::sweep`] removes.
 
 pub mod check;
 pub mod picture;
@@ -24,22 +24,23 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
-/// What hosted ids begin with.
-const PREFIX: &str = "picture-";
-/// A blob without a row that is older than this belongs to no upload under way.
+/// The prefix of the IDs of hosted pictures.
+const ID_PREFIX: &str = "picture-";
+/// The age after which a blob without a row cannot belong to an upload in progress.
 const ORPHAN_AGE_MILLIS: i64 = 60 * 60 * 1_000;
-/// What decoding takes is counted in these.
+/// The unit of the memory budget for decoding.
 const MIB: u64 = 1 << 20;
 
-/// The pictures that people sent.
+/// The hosted pictures. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Pictures {
     db: Db,
     blobs: Blobs,
-    /// Where its blobs lie. It has the id of the store in it, so that several stores can share one place.
+    /// The folder of the blobs. It contains the ID of the database, so that several databases can share a blob store.
     folder: String,
     clock: Clock,
-    room: Arc<Semaphore>,
+    /// The memory that decoders may use, in MiB.
+    memory_budget: Arc<Semaphore>,
 }
 
 /// A picture that is stored and served at `/media/{id}`.
@@ -50,20 +51,20 @@ pub struct HostedPicture {
     pub height: u32,
 }
 
-/// Is this the id of a picture that somebody sent, and not of one that we draw?
+/// Returns whether this is the ID of a hosted picture. Drawn pictures have other IDs.
 pub fn is_hosted_id(text: &str) -> bool {
-    text.strip_prefix(PREFIX).is_some_and(is_hex)
+    text.strip_prefix(ID_PREFIX).is_some_and(is_hex)
 }
 
 impl Pictures {
-    /// The pictures of the store with this id.
+    /// Creates the pictures of the database whose ID is `store`.
     pub fn new(db: Db, store: Uuid, blobs: Blobs, clock: Clock) -> Pictures {
         Pictures {
             db,
             blobs,
             folder: format!("pictures/{}", store.simple()),
             clock,
-            room: Arc::new(Semaphore::new((MAX_DECODE_MEMORY / MIB) as usize)),
+            memory_budget: Arc::new(Semaphore::new((MAX_DECODE_MEMORY / MIB) as usize)),
         }
     }
 
@@ -75,37 +76,37 @@ impl Pictures {
         &self.blobs
     }
 
-    /// Takes in a picture that is written as base64, alone or as a data URL, whose media type is not believed.
+    /// Adds a picture in base64. It may be a data URL, whose media type is ignored.
     pub async fn add_base64(&self, text: &str) -> Result<HostedPicture, PictureError> {
-        self.take(data_url::decode(text)?).await
+        self.add(data_url::decode(text)?).await
     }
 
-    /// Judges a picture as [`Pictures::add_base64`] does, and keeps nothing; the hosted id that it would have.
+    /// Validates a picture as [`Pictures::add_base64`] does, without storing it. Returns the ID that it would get.
     pub async fn check_base64(&self, text: &str) -> Result<String, PictureError> {
         let bytes = data_url::decode(text)?;
         let header = Header::read(&bytes)?;
         let id = hosted_id(&bytes);
-        let room = self.room_for(header.decode_memory).await;
-        in_pool(room, move || clean_with_header(bytes, &header)).await?;
+        let memory = self.reserve_memory(header.decode_memory).await;
+        run_blocking(memory, move || clean_with_header(bytes, &header)).await?;
         Ok(id)
     }
 
-    /// Takes in a picture. The same bytes give the same hosted id, however often they come.
-    pub async fn take(&self, bytes: Vec<u8>) -> Result<HostedPicture, PictureError> {
+    /// Adds a picture. Its ID depends only on its bytes, so adding it again changes nothing.
+    pub async fn add(&self, bytes: Vec<u8>) -> Result<HostedPicture, PictureError> {
         let header = Header::read(&bytes)?;
         let id = hosted_id(&bytes);
-        if let Some(known) = store::find(&self.db, &id).await.map_err(unavailable)? {
-            return Ok(known.hosted());
+        if let Some(existing) = store::find(&self.db, &id).await.map_err(unavailable)? {
+            return Ok(existing.hosted());
         }
-        let room = self.room_for(header.decode_memory).await;
-        let cleaned = in_pool(room, move || clean_with_header(bytes, &header)).await?;
-        self.keep(id, cleaned).await
+        let memory = self.reserve_memory(header.decode_memory).await;
+        let clean = run_blocking(memory, move || clean_with_header(bytes, &header)).await?;
+        self.store(id, clean).await
     }
 
-    async fn keep(&self, id: String, clean: CleanPicture) -> Result<HostedPicture, PictureError> {
+    async fn store(&self, id: String, clean: CleanPicture) -> Result<HostedPicture, PictureError> {
         let name = Uuid::now_v7().simple().to_string();
         let picture = StoredPicture {
-            // The last digits are random, and so spread over the folders.
+            // The last digits are random, so pictures spread evenly over the folders.
             blob: format!(
                 "{}/{}/{name}.{}",
                 self.folder,
@@ -128,55 +129,56 @@ impl Pictures {
         if is_first {
             return Ok(picture.hosted());
         }
-        // Somebody sent the same bytes at the same time.
+        // Another upload added the same bytes at the same time.
         self.blobs.remove(&picture.blob).await.map_err(unavailable)?;
         let other = store::find(&self.db, &picture.id).await.map_err(unavailable)?;
         other.map(|other| other.hosted()).ok_or(PictureError::Unavailable)
     }
 
-    /// The picture with a hosted id.
+    /// Finds a picture by its ID.
     pub async fn find(&self, id: &str) -> sqlx::Result<Option<StoredPicture>> {
-        match is_hosted_id(id) {
-            true => store::find(&self.db, id).await,
-            false => Ok(None),
+        if is_hosted_id(id) {
+            store::find(&self.db, id).await
+        } else {
+            Ok(None)
         }
     }
 
-    /// The bytes of a picture, narrowed where a width is asked for and it is wider.
+    /// Reads the bytes of a picture, scaled down if it is wider than `width`.
     pub async fn read(&self, picture: &StoredPicture, width: Option<Width>) -> Result<Vec<u8>, PictureError> {
-        let whole = || async {
+        let original = || async {
             let found = self.blobs.find(&picture.blob).await.map_err(unavailable)?;
-            found.ok_or_else(|| unavailable(format!("the blob {} is gone", picture.blob)))
+            found.ok_or_else(|| unavailable(format!("the blob {} does not exist", picture.blob)))
         };
         let Some(width) = width.filter(|width| width.narrows(picture)) else {
-            return whole().await;
+            return original().await;
         };
         let name = format!("{}.w{width}", picture.blob);
         if let Some(bytes) = self.blobs.find(&name).await.map_err(unavailable)? {
             return Ok(bytes);
         }
         let pixels = u64::from(picture.width) * u64::from(picture.height);
-        let room = self.room_for(pixels * 8).await;
-        // Of several who ask at once, the first makes it and the others find it.
+        let memory = self.reserve_memory(pixels * 8).await;
+        // Another request may have scaled the picture while this one waited for memory.
         if let Some(bytes) = self.blobs.find(&name).await.map_err(unavailable)? {
             return Ok(bytes);
         }
-        let whole = whole().await?;
-        let made = in_pool(room, move || match shrink_to_width(&whole, width.pixels())? {
-            Some(made) => Ok(made.bytes),
-            None => Ok(whole),
+        let bytes = original().await?;
+        let scaled = run_blocking(memory, move || match shrink_to_width(&bytes, width.pixels())? {
+            Some(scaled) => Ok(scaled.bytes),
+            None => Ok(bytes),
         });
-        let made = made
+        let scaled = scaled
             .await
-            .map_err(|fault| unavailable(format!("{}: {fault}", picture.blob)))?;
-        if let Err(fault) = self.blobs.put(&name, made.clone()).await {
-            tracing::warn!(%fault, "a narrowed picture could not be kept and will be made again");
+            .map_err(|error| unavailable(format!("{}: {error}", picture.blob)))?;
+        if let Err(error) = self.blobs.put(&name, scaled.clone()).await {
+            tracing::warn!(%error, "could not store a scaled picture; it will be scaled again");
         }
-        Ok(made)
+        Ok(scaled)
     }
 
-    /// Clears away what uploads that came to nothing left behind; returns how many blobs. What lies elsewhere, or has
-    /// a name that we do not give, belongs to somebody else.
+    /// Removes the blobs that interrupted uploads left behind, and returns their number. Files outside the folder and
+    /// files with other names than [`Pictures`] gives are left alone.
     pub async fn sweep(&self) -> anyhow::Result<usize> {
         let before = self.clock.millis() - ORPHAN_AGE_MILLIS;
         let mut removed = self
@@ -186,10 +188,10 @@ impl Pictures {
         let mut blobs = self.blobs.list(&self.folder);
         while let Some(blob) = blobs.try_next().await? {
             let file = blob.name.rsplit('/').next().unwrap_or_default();
-            if blob.written_at >= before || !is_file_name(file) {
+            if blob.modified_at >= before || !is_file_name(file) {
                 continue;
             }
-            if !store::is_blob_used(&self.db, original(&blob.name)).await? {
+            if !store::is_blob_used(&self.db, original_name(&blob.name)).await? {
                 self.blobs.remove(&blob.name).await?;
                 removed += 1;
             }
@@ -197,12 +199,12 @@ impl Pictures {
         Ok(removed)
     }
 
-    /// Waits until there is room to decode: two pictures at once at the most, and a large one alone.
-    async fn room_for(&self, memory: u64) -> OwnedSemaphorePermit {
+    /// Waits until there is memory to decode a picture. At most two are decoded at once, and a large one alone.
+    async fn reserve_memory(&self, memory: u64) -> OwnedSemaphorePermit {
         let all = (MAX_DECODE_MEMORY / MIB) as u32;
         let share = (memory.div_ceil(MIB) as u32).clamp(all / 2, all);
-        let room = Arc::clone(&self.room).acquire_many_owned(share).await;
-        room.expect("the semaphore is never closed")
+        let permit = Arc::clone(&self.memory_budget).acquire_many_owned(share).await;
+        permit.expect("the semaphore is never closed")
     }
 }
 
@@ -216,55 +218,55 @@ impl StoredPicture {
     }
 }
 
-/// The blob of the picture that a narrowed one was made from.
-fn original(name: &str) -> &str {
+/// Returns the name of the blob that a scaled blob was made from, or the name itself.
+fn original_name(name: &str) -> &str {
     name.rsplit_once(".w").map_or(name, |(original, _)| original)
 }
 
-/// Is this the last part of a name that [`Pictures::keep`] or [`Pictures::read`] gives?
+/// Returns whether this is a file name that [`Pictures::store`] or [`Pictures::read`] gives.
 fn is_file_name(name: &str) -> bool {
     let (name, width) = match name.rsplit_once(".w") {
         Some((name, width)) => (name, Some(width)),
         None => (name, None),
     };
-    let is_whole = name.split_once('.').is_some_and(|(name, extension)| {
+    let is_original = name.split_once('.').is_some_and(|(name, extension)| {
         is_hex(name) && Kind::ALL.iter().any(|kind| kind.extension() == extension)
     });
-    is_whole && width.is_none_or(|width| Width::parse(width).is_some())
+    is_original && width.is_none_or(|width| Width::parse(width).is_some())
 }
 
-/// 32 hex digits.
+/// Returns whether the text is 32 lowercase hexadecimal digits.
 fn is_hex(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn hosted_id(bytes: &[u8]) -> String {
-    let mut id = PREFIX.to_owned();
+    let mut id = ID_PREFIX.to_owned();
     for byte in &Sha256::digest(bytes)[..16] {
-        write!(id, "{byte:02x}").expect("a text takes all");
+        write!(id, "{byte:02x}").expect("writing to a string never fails");
     }
     id
 }
 
-/// Runs work on a thread that may block. The room is given back when the work ends, even if nobody waits for it.
-async fn in_pool<T: Send + 'static>(
-    room: OwnedSemaphorePermit,
+/// Runs work on a blocking thread. The memory is released when the work ends, even if the caller was dropped.
+async fn run_blocking<T: Send + 'static>(
+    memory: OwnedSemaphorePermit,
     work: impl FnOnce() -> Result<T, PictureError> + Send + 'static,
 ) -> Result<T, PictureError> {
     let task = tokio::task::spawn_blocking(move || {
-        let done = work();
-        drop(room);
-        done
+        let result = work();
+        drop(memory);
+        result
     });
-    // A decoder that panics has met a picture that it cannot read.
-    task.await.unwrap_or_else(|fault| {
-        tracing::error!(%fault, "a picture could not be decoded");
+    // A panic in the decoder means that it cannot read this picture.
+    task.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "could not decode a picture");
         Err(PictureError::Damaged)
     })
 }
 
-fn unavailable(fault: impl std::fmt::Display) -> PictureError {
-    tracing::error!(%fault, "pictures cannot be read or stored");
+fn unavailable(error: impl std::fmt::Display) -> PictureError {
+    tracing::error!(%error, "could not read or store a picture");
     PictureError::Unavailable
 }
 
@@ -273,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosted_ids_are_made_from_the_bytes_and_told_from_other_ids() {
+    fn hosted_ids_depend_on_the_bytes_and_differ_from_other_ids() {
         assert_eq!(hosted_id(b"x"), hosted_id(b"x"));
         assert_ne!(hosted_id(b"x"), hosted_id(b"y"));
         assert!(is_hosted_id(&hosted_id(b"x")));
@@ -288,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_width_is_one_of_a_closed_set() {
+    fn only_known_widths_parse() {
         assert_eq!(Width::parse("256"), Some(Width(256)));
         for other in ["", "0", "255", "0256", "+256", "256.0", "4096"] {
             assert_eq!(Width::parse(other), None, "{other}");
@@ -296,8 +298,8 @@ mod tests {
     }
 
     #[test]
-    fn a_narrowed_blob_names_the_one_it_was_made_from() {
-        assert_eq!(original("pictures/ab/x.jpg.w256"), "pictures/ab/x.jpg");
-        assert_eq!(original("pictures/ab/x.jpg"), "pictures/ab/x.jpg");
+    fn the_name_of_a_scaled_blob_contains_the_name_of_the_original() {
+        assert_eq!(original_name("pictures/ab/x.jpg.w256"), "pictures/ab/x.jpg");
+        assert_eq!(original_name("pictures/ab/x.jpg"), "pictures/ab/x.jpg");
     }
 }

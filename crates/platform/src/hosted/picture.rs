@@ -1,9 +1,9 @@
-//! A hosted picture as the store knows it, and the widths it is served in.
+//! A hosted picture in the database, and the widths in which it is served.
 
 use pictures::picture::Kind;
 use std::fmt;
 
-/// The row of a picture.
+/// A picture in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredPicture {
     pub id: String,
@@ -33,7 +33,7 @@ impl Width {
         self.0
     }
 
-    /// Is the picture wider than this?
+    /// Returns whether the picture is wider than this.
     pub fn narrows(self, picture: &StoredPicture) -> bool {
         self.0 < picture.width
     }

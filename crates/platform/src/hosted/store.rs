@@ -19,25 +19,25 @@ const HAS_BLOB: &str = "select count(*) from pictures where blob = $1";
 const INSERT: &str = "insert into pictures (id, blob, hash, kind, width, height, created_at) \
      values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing";
 
-/// The picture with a hosted id.
+/// Finds a picture by its ID.
 pub async fn find(db: &Db, id: &str) -> sqlx::Result<Option<StoredPicture>> {
     let row: Option<Row> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
     Ok(row.map(StoredPicture::from))
 }
 
-/// A thousand pictures behind this one, by id.
+/// Lists the next thousand pictures after `id`, ordered by ID.
 pub async fn list_after(db: &Db, id: &str) -> sqlx::Result<Vec<StoredPicture>> {
     let rows: Vec<Row> = read!(db, c => sqlx::query_as(AFTER).bind(id).fetch_all(c).await)?;
     Ok(rows.into_iter().map(StoredPicture::from).collect())
 }
 
-/// Does a picture stand behind this blob?
+/// Returns whether a picture refers to this blob.
 pub async fn is_blob_used(db: &Db, blob: &str) -> sqlx::Result<bool> {
     let count: i64 = read!(db, c => sqlx::query_scalar(HAS_BLOB).bind(blob).fetch_one(c).await)?;
     Ok(count > 0)
 }
 
-/// Adds a picture; false where one with its id is there already.
+/// Inserts a picture. Returns `false` if one with its ID exists.
 pub async fn insert(db: &Db, picture: &StoredPicture, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
     let added = run!(&mut tx, c => sqlx::query(INSERT)

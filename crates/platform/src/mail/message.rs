@@ -1,4 +1,4 @@
-//! An email, and how it is written to a file.
+//! An email, and how to write one to a file.
 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -13,19 +13,19 @@ pub struct Email {
     pub text: String,
 }
 
-/// Writes an email to a file of its own: under another name first, synced and then renamed, so that a reader never
-/// finds half of one.
-pub async fn write(folder: &Path, ending: &str, mail: &[u8]) -> std::io::Result<()> {
+/// Writes an email to a new file in a folder. The file is synced and then renamed, so that a reader never finds an
+/// incomplete one.
+pub async fn write(folder: &Path, extension: &str, email: &[u8]) -> std::io::Result<()> {
     tokio::fs::create_dir_all(folder).await?;
     let name = Uuid::now_v7().simple().to_string();
-    let beside = folder.join(format!("{name}.part"));
-    let mut open = tokio::fs::OpenOptions::new();
-    open.write(true).create_new(true);
-    // Links in an email are secrets of its recipient.
+    let partial = folder.join(format!("{name}.part"));
+    let mut options = tokio::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    // The links in an email are secrets of its recipient.
     #[cfg(unix)]
-    open.mode(0o600);
-    let mut file = open.open(&beside).await?;
-    file.write_all(mail).await?;
+    options.mode(0o600);
+    let mut file = options.open(&partial).await?;
+    file.write_all(email).await?;
     file.sync_all().await?;
-    tokio::fs::rename(&beside, folder.join(format!("{name}.{ending}"))).await
+    tokio::fs::rename(&partial, folder.join(format!("{name}.{extension}"))).await
 }

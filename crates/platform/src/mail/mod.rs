@@ -1,7 +1,7 @@
-//! Email: handed to a server, written to the data folder, or not sent at all.
+//! Sends email over SMTP, writes it to the data folder, or drops it.
 //!
-//! A mail goes its way off the request path. For a mail server it waits in a folder of its own until the server has
-//! taken it; one that does not get through is told in the log, without its text, and tried again.
+//! Emails are sent outside the request that causes them. For SMTP they are queued in a folder until the mail server
+//! accepts them. A failure is logged without the text of the email, and retried.
 
 mod message;
 mod spool;
@@ -20,133 +20,137 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// Between two looks at the mails that wait.
+/// The interval between two attempts to deliver queued emails.
 pub const RETRY_INTERVAL: Duration = Duration::from_secs(30);
-const TIMEOUT: Duration = Duration::from_secs(20);
+const SMTP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How mail leaves.
+/// How emails are sent.
 #[derive(Clone, Debug)]
 pub struct MailSettings {
     pub delivery: Delivery,
     pub from: Mailbox,
 }
 
-/// The way that is set.
+/// Where emails go.
 #[derive(Clone, Debug)]
 pub enum Delivery {
-    /// `smtps://user:password@host`
+    /// To a mail server: `smtps://user:password@host`.
     Smtp(SecretString),
-    /// One file for each mail, in the data folder.
+    /// To one file per email in the data folder.
     Folder,
+    /// Nowhere.
     Off,
 }
 
-/// Sends mail.
+/// Sends emails. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Mailer {
-    post: Arc<Post>,
+    transport: Arc<Transport>,
     from: Mailbox,
 }
 
 #[derive(Debug)]
-enum Post {
-    Server(Box<Server>),
+enum Transport {
+    Smtp(Box<SmtpQueue>),
     Folder(PathBuf),
     Off,
 }
 
 #[derive(Debug)]
-struct Server {
-    transport: AsyncSmtpTransport<Tokio1Executor>,
+struct SmtpQueue {
+    smtp: AsyncSmtpTransport<Tokio1Executor>,
     spool: Spool,
-    /// One pass over the mails that wait at a time, so that none is sent twice.
-    turn: Mutex<()>,
+    /// Held during a pass over the queue, so that no email is sent twice.
+    delivery_lock: Mutex<()>,
 }
 
 impl Mailer {
     pub fn new(settings: &MailSettings, data: &Path) -> anyhow::Result<Mailer> {
         let folder = data.join("mail");
-        let post = match &settings.delivery {
-            Delivery::Smtp(url) => Post::Server(Box::new(Server {
-                transport: AsyncSmtpTransport::<Tokio1Executor>::from_url(url.expose_secret())
-                    .context("mail.smtp_url cannot be used; write smtps://user:password@host")?
-                    .timeout(Some(TIMEOUT))
+        let transport = match &settings.delivery {
+            Delivery::Smtp(url) => Transport::Smtp(Box::new(SmtpQueue {
+                smtp: AsyncSmtpTransport::<Tokio1Executor>::from_url(url.expose_secret())
+                    .context("mail.smtp_url is not an SMTP URL; write smtps://user:password@host")?
+                    .timeout(Some(SMTP_TIMEOUT))
                     .build(),
                 spool: Spool::new(folder.join("waiting")),
-                turn: Mutex::default(),
+                delivery_lock: Mutex::default(),
             })),
-            Delivery::Folder => Post::Folder(folder),
-            Delivery::Off => Post::Off,
+            Delivery::Folder => Transport::Folder(folder),
+            Delivery::Off => Transport::Off,
         };
         Ok(Mailer {
-            post: Arc::new(post),
+            transport: Arc::new(transport),
             from: settings.from.clone(),
         })
     }
 
-    /// Can people be reached?
+    /// Returns whether emails are sent at all.
     pub fn is_on(&self) -> bool {
-        !matches!(*self.post, Post::Off)
+        !matches!(*self.transport, Transport::Off)
     }
 
-    /// Sends a mail, later.
-    pub fn send(&self, mail: &Email) {
-        let (mailer, mail) = (self.clone(), mail.clone());
+    /// Sends an email in the background.
+    pub fn send(&self, email: &Email) {
+        let (mailer, email) = (self.clone(), email.clone());
         tokio::spawn(async move {
-            if let Err(fault) = mailer.try_send(&mail).await {
-                let fault = format!("{fault:#}");
-                tracing::error!(fault, "a mail did not get through");
+            if let Err(error) = mailer.try_send(&email).await {
+                let error = format!("{error:#}");
+                tracing::error!(error, "could not deliver an email");
             }
         });
     }
 
-    async fn try_send(&self, mail: &Email) -> anyhow::Result<()> {
-        match &*self.post {
-            Post::Server(server) => {
-                server.spool.put(mail).await?;
+    async fn try_send(&self, email: &Email) -> anyhow::Result<()> {
+        match &*self.transport {
+            Transport::Smtp(queue) => {
+                queue.spool.put(email).await?;
                 self.deliver_queued().await?;
             }
-            Post::Folder(folder) => write(folder, "eml", &self.message(mail)?.formatted()).await?,
-            Post::Off => {}
+            Transport::Folder(folder) => write(folder, "eml", &self.message(email)?.formatted()).await?,
+            Transport::Off => {}
         }
         Ok(())
     }
 
-    /// Hands the mails that wait to the mail server, until one does not get through; returns how many did.
+    /// Delivers queued emails to the mail server until one fails, and returns the number of those delivered.
     pub async fn deliver_queued(&self) -> anyhow::Result<usize> {
-        let Post::Server(server) = &*self.post else {
+        let Transport::Smtp(queue) = &*self.transport else {
             return Ok(0);
         };
-        let _turn = server.turn.lock().await;
+        let _guard = queue.delivery_lock.lock().await;
         let mut delivered = 0;
-        for path in server.spool.list().await? {
-            let message = server.spool.read(&path).await;
-            let message = message.and_then(|mail| self.message(&mail));
-            let refused = match message {
-                Ok(message) => match server.transport.send(message).await {
+        for path in queue.spool.list().await? {
+            let message = queue.spool.read(&path).await;
+            let message = message.and_then(|email| self.message(&email));
+            let rejection = match message {
+                Ok(message) => match queue.smtp.send(message).await {
                     Ok(_) => {
-                        server.spool.remove(&path).await?;
+                        queue.spool.remove(&path).await?;
                         delivered += 1;
                         continue;
                     }
-                    Err(fault) if fault.is_permanent() => fault.into(),
-                    Err(fault) => return Err(fault).context("it waits and is tried again"),
+                    Err(error) if error.is_permanent() => error.into(),
+                    Err(error) => return Err(error).context("it stays queued and will be retried"),
                 },
-                Err(fault) => fault,
+                Err(error) => error,
             };
-            let fault = format!("{refused:#}");
-            tracing::error!(fault, "a mail will never be taken and is set aside");
-            server.spool.set_aside(&path).await?;
+            let error = format!("{rejection:#}");
+            tracing::error!(
+                error,
+                "could not deliver an email; it is set aside and not retried"
+            );
+            queue.spool.set_aside(&path).await?;
         }
         Ok(delivered)
     }
 
-    fn message(&self, mail: &Email) -> anyhow::Result<Message> {
+    fn message(&self, email: &Email) -> anyhow::Result<Message> {
         Ok(Message::builder()
             .from(self.from.clone())
-            .to(Mailbox::new(None, mail.to.parse()?))
-            .subject(&mail.subject)
+            .to(Mailbox::new(None, email.to.parse()?))
+            .subject(&email.subject)
             .header(ContentType::TEXT_PLAIN)
-            .body(mail.text.clone())?)
+            .body(email.text.clone())?)
     }
 }

@@ -1,5 +1,5 @@
-//! Mails that wait for the mail server, as files in the data folder: neither a mail server that is down nor a stop of
-//! ours loses one.
+//! Queues emails for the mail server as files in the data folder, so that neither an outage of the mail server nor a
+//! restart loses one.
 
 use super::message::{Email, write};
 use anyhow::Context;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::fs;
 
-/// After so long nobody waits for a mail any more.
-const KEPT: Duration = Duration::from_hours(3 * 24);
-const WAITING: &str = "json";
-const REFUSED: &str = "refused";
+/// How long an email is retried before it is discarded.
+const MAX_AGE: Duration = Duration::from_hours(3 * 24);
+const QUEUED_EXTENSION: &str = "json";
+const REJECTED_EXTENSION: &str = "refused";
 
-/// The folder of the mails that wait.
+/// The folder of the queued emails.
 #[derive(Clone, Debug)]
 pub struct Spool(PathBuf);
 
@@ -22,43 +22,47 @@ impl Spool {
         Spool(folder)
     }
 
-    /// Keeps a mail until it is removed.
-    pub async fn put(&self, mail: &Email) -> anyhow::Result<()> {
-        let text = serde_json::to_vec(mail)?;
-        write(&self.0, WAITING, &text).await.context("it cannot be kept")
+    /// Queues an email.
+    pub async fn put(&self, email: &Email) -> anyhow::Result<()> {
+        let json = serde_json::to_vec(email)?;
+        write(&self.0, QUEUED_EXTENSION, &json)
+            .await
+            .context("could not queue it")
     }
 
-    /// The mails that wait, the oldest first. Those that are too old are gone.
+    /// Lists the queued emails, oldest first, and discards those that are too old.
     pub async fn list(&self) -> io::Result<Vec<PathBuf>> {
-        let mut found = Vec::new();
+        let mut queued = Vec::new();
         let mut entries = match fs::read_dir(&self.0).await {
             Ok(entries) => entries,
-            Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(found),
-            Err(fault) => return Err(fault),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(queued),
+            Err(error) => return Err(error),
         };
         while let Some(entry) = entries.next_entry().await? {
             let path = entry.path();
-            if path.extension().is_none_or(|ending| ending != WAITING) {
+            if path
+                .extension()
+                .is_none_or(|extension| extension != QUEUED_EXTENSION)
+            {
                 continue;
             }
             let age = entry.metadata().await?.modified()?.elapsed();
-            match age.unwrap_or_default() > KEPT {
-                true => {
-                    tracing::error!(
-                        days = KEPT.as_secs() / 86_400,
-                        "a mail waited too long and is given up"
-                    );
-                    self.remove(&path).await?;
-                }
-                false => found.push(path),
+            if age.unwrap_or_default() > MAX_AGE {
+                tracing::error!(
+                    days = MAX_AGE.as_secs() / 86_400,
+                    "could not deliver an email in time; it is discarded"
+                );
+                self.remove(&path).await?;
+            } else {
+                queued.push(path);
             }
         }
-        // Names begin with the time.
-        found.sort();
-        Ok(found)
+        // File names start with the time.
+        queued.sort();
+        Ok(queued)
     }
 
-    /// A mail that waits.
+    /// Reads a queued email.
     pub async fn read(&self, path: &Path) -> anyhow::Result<Email> {
         Ok(serde_json::from_slice(&fs::read(path).await?)?)
     }
@@ -67,8 +71,8 @@ impl Spool {
         fs::remove_file(path).await
     }
 
-    /// Keeps a mail that the mail server will never take, for the operator to look at.
+    /// Sets an email aside that the mail server rejected for good, so that the operator can look at it.
     pub async fn set_aside(&self, path: &Path) -> io::Result<()> {
-        fs::rename(path, path.with_extension(REFUSED)).await
+        fs::rename(path, path.with_extension(REJECTED_EXTENSION)).await
     }
 }

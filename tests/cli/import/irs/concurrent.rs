@@ -2,7 +2,6 @@
 
 use crate::files::{Row, bmf, nonprofit_rows};
 use crate::world::World;
-use directory::import::irs;
 use directory::nonprofits::identifier::Identifier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,9 +58,10 @@ async fn concurrent_imports_both_succeed_or_one_asks_to_be_repeated(world: &Worl
         world.file("a.csv", in_city(&nonprofit_rows(200), "KEENE")),
         world.file("b.csv", in_city(&nonprofit_rows(200), "DOVER")),
     ];
+    let importer = world.app.importer();
     let (one, other) = tokio::join!(
-        world.app.importer().import_irs(&files[..1], false),
-        world.app.importer().import_irs(&files[1..], false)
+        importer.import_irs(&files[..1], false),
+        importer.import_irs(&files[1..], false)
     );
     let succeeded = [&one, &other]
         .into_iter()

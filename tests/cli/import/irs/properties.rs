@@ -2,7 +2,7 @@
 
 use crate::files::{generated, gzip, zip};
 use crate::world::World;
-use directory::check::prove;
+use crate::world::check_directory;
 
 on_both_databases!(
     a_repeated_import_changes_nothing,
@@ -70,5 +70,5 @@ async fn the_listed_facts_do_not_depend_on_earlier_imports(world: &World) {
             .unwrap();
     }
     assert_eq!(world.texts(facts).await, direct);
-    assert_eq!(prove(&world.app).await.unwrap().differences, [""; 0]);
+    assert_eq!(check_directory(&world.app).await.unwrap().differences, [""; 0]);
 }

@@ -1,11 +1,10 @@
-//! Links sent by email: to set a new password, and to confirm an email address. Each works once, for an hour or a
-//! day.
+//! Links in emails that set a new password or confirm an email address. Each works once, for an hour or a day.
 
 pub mod store;
 
 use std::time::Duration;
 
-/// What a link is for.
+/// The purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     Reset,

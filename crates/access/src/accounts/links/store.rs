@@ -1,4 +1,4 @@
-//! The SQL of mailed links.
+//! The SQL of links in emails.
 
 use super::Purpose;
 use crate::accounts::token::Token;
@@ -12,7 +12,7 @@ const FIND: &str = "select l.account_id, a.username from mail_links l join accou
 const TAKE: &str = "delete from mail_links where hash = $1 and purpose = $2";
 const REMOVE_OLD: &str = "delete from mail_links where created_at <= $1";
 
-/// Stores a new link, and forgets those that are too old.
+/// Inserts a link and removes expired ones.
 pub async fn insert(
     db: &Db,
     token: &Token,
@@ -34,7 +34,7 @@ pub async fn insert(
     tx.commit().await
 }
 
-/// Whose link this is, if it still works.
+/// Finds the account of a link, with its username, if the link is still valid.
 pub async fn find(
     db: &Db,
     token: &str,
@@ -53,16 +53,16 @@ pub async fn find(
     Ok(row.map(|(id, username)| (AccountId(id), username)))
 }
 
-/// Uses a link up, in the transaction that does what it is for. False where somebody else was faster.
+/// Consumes a link, in the same transaction as its effect. Returns `false` if it has been used already.
 pub async fn take(tx: &mut Tx, token: &str, purpose: Purpose) -> sqlx::Result<bool> {
     let Some(token) = Token::parse(token) else {
         return Ok(false);
     };
-    let taken = run!(tx, c => sqlx::query(TAKE)
+    let removed = run!(tx, c => sqlx::query(TAKE)
         .bind(token.hash().as_slice())
         .bind(purpose.name())
         .execute(c)
         .await
-        .map(|done| done.rows_affected()))?;
-    Ok(taken > 0)
+        .map(|result| result.rows_affected()))?;
+    Ok(removed > 0)
 }

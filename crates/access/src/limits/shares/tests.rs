@@ -6,21 +6,24 @@ use proptest::prelude::*;
 const SECOND_MICROS: u64 = 1_000_000;
 const MODEST: Visitor = Visitor(200);
 
-/// A crowd that asks without pause, and one visitor who asks `pace` times a minute.
+/// Greedy visitors who call in bursts, and one modest visitor who calls `pace` times per minute.
 struct Crowd {
     limit: u32,
+    /// The number of greedy visitors.
     greedy: u8,
     pace: u64,
-    /// Calls of each greedy visitor, every `every` microseconds.
+    /// The number of calls of each greedy visitor in a burst.
     burst: u32,
+    /// The time between two bursts, in microseconds.
     every: u64,
 }
 
 impl Crowd {
-    /// The moments at which the modest visitor was turned away in so many minutes, and the calls let through.
-    fn play(&self, minutes: u64) -> (Vec<u64>, Vec<u64>) {
+    /// Simulates a number of minutes. Returns the times of the refused calls of the modest visitor, and those of all
+    /// admitted calls.
+    fn simulate(&self, minutes: u64) -> (Vec<u64>, Vec<u64>) {
         let mut window = Window::default();
-        let (mut refused, mut passed) = (Vec::new(), Vec::new());
+        let (mut refused, mut admitted) = (Vec::new(), Vec::new());
         let end = minutes * WINDOW_MICROS;
         let (mut next_burst, mut next_modest) = (0, SECOND_MICROS / 2);
         while next_burst.min(next_modest) < end {
@@ -28,43 +31,44 @@ impl Crowd {
                 for _ in 0..self.burst {
                     for visitor in 1..=self.greedy {
                         let verdict = window.admit(next_burst, self.limit, Visitor(visitor));
-                        passed.extend(verdict.admitted.then_some(next_burst));
+                        admitted.extend(verdict.admitted.then_some(next_burst));
                     }
                 }
                 next_burst += self.every;
             } else {
-                match window.admit(next_modest, self.limit, MODEST).admitted {
-                    true => passed.push(next_modest),
-                    false => refused.push(next_modest),
+                if window.admit(next_modest, self.limit, MODEST).admitted {
+                    admitted.push(next_modest);
+                } else {
+                    refused.push(next_modest);
                 }
                 next_modest += WINDOW_MICROS / self.pace;
             }
         }
-        (refused, passed)
+        (refused, admitted)
     }
 }
 
-fn most_in_a_window(passed: &[u64]) -> usize {
+fn max_in_a_window(admitted: &[u64]) -> usize {
     let mut first = 0;
-    let mut most = 0;
-    for (place, moment) in passed.iter().enumerate() {
-        while passed[first] + WINDOW_MICROS <= *moment {
+    let mut max = 0;
+    for (index, time) in admitted.iter().enumerate() {
+        while admitted[first] + WINDOW_MICROS <= *time {
             first += 1;
         }
-        most = most.max(place + 1 - first);
+        max = max.max(index + 1 - first);
     }
-    most
+    max
 }
 
 #[test]
-fn without_shares_a_crowd_would_leave_nothing_to_a_modest_visitor() {
+fn without_sharing_a_greedy_visitor_starves_the_others() {
     let mut window = Window::default();
     let mut served = 0;
     for tick in 0..600 {
         for _ in 0..5 {
             window.admit(tick * SECOND_MICROS / 2, 60, Visitor(1));
         }
-        // The same visitor, as far as the window can tell.
+        // The window cannot distinguish this visitor from the greedy one.
         served +=
             u32::from(tick % 20 == 19 && window.admit(tick * SECOND_MICROS / 2, 60, Visitor(1)).admitted);
     }
@@ -72,7 +76,7 @@ fn without_shares_a_crowd_would_leave_nothing_to_a_modest_visitor() {
 }
 
 #[test]
-fn bursts_in_time_with_the_window_do_not_shut_a_modest_visitor_out() {
+fn bursts_in_sync_with_the_window_do_not_starve_a_modest_visitor() {
     for every in [
         WINDOW_MICROS - SECOND_MICROS,
         WINDOW_MICROS,
@@ -86,24 +90,21 @@ fn bursts_in_time_with_the_window_do_not_shut_a_modest_visitor_out() {
             burst: 1_000,
             every,
         };
-        let (refused, _) = crowd.play(20);
-        let late: Vec<_> = refused
-            .iter()
-            .filter(|moment| **moment > 2 * WINDOW_MICROS)
-            .collect();
+        let (refused, _) = crowd.simulate(20);
+        let late: Vec<_> = refused.iter().filter(|time| **time > 2 * WINDOW_MICROS).collect();
         assert!(late.is_empty(), "{every}: {late:?}");
     }
 }
 
 #[test]
-fn a_visitor_who_has_his_share_is_told_when_he_is_below_it_again() {
+fn a_visitor_above_its_share_is_told_when_it_will_be_below_it() {
     let mut window = Window::default();
     for second in 0..10 {
         assert!(window.admit(second * SECOND_MICROS, 10, Visitor(1)).admitted);
     }
     assert!(!window.admit(10 * SECOND_MICROS, 10, MODEST).admitted);
     assert!(window.admit(60 * SECOND_MICROS, 10, MODEST).admitted);
-    // Nine calls of his are left; five are his share, so five have to leave before he gets another.
+    // The visitor has nine calls in the window and a share of five, so five have to leave before the next one.
     let refused = window.admit(61 * SECOND_MICROS, 10, Visitor(1));
     assert!(!refused.admitted && refused.remaining == 0);
     assert_eq!(refused.retry_after, 4);
@@ -112,21 +113,24 @@ fn a_visitor_who_has_his_share_is_told_when_he_is_below_it_again() {
 }
 
 #[test]
-fn what_the_others_are_not_expected_to_use_is_for_everybody() {
+fn calls_that_are_not_reserved_are_available_to_everyone() {
     let mut window = Window::default();
     for _ in 0..500 {
         window.admit(0, 500, Visitor(1));
     }
     assert!(!window.admit(SECOND_MICROS, 500, MODEST).admitted);
-    let passed = (0..600)
+    let admitted = (0..600)
         .filter(|_| window.admit(WINDOW_MICROS, 500, Visitor(1)).admitted)
         .count();
-    assert_eq!(passed, 497, "three calls are kept for one who asked once");
+    assert_eq!(
+        admitted, 497,
+        "three calls are reserved for a visitor who called once"
+    );
     assert!(window.admit(WINDOW_MICROS, 500, MODEST).admitted);
 }
 
 #[test]
-fn two_quiet_minutes_end_the_shares() {
+fn sharing_ends_after_two_quiet_minutes() {
     let mut window = Window::default();
     for visitor in [Visitor(1), Visitor(1), MODEST] {
         window.admit(0, 2, visitor);
@@ -140,10 +144,9 @@ fn two_quiet_minutes_end_the_shares() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The heart of it: whoever asks for at most half of his share is served, once a minute has passed in which
-    /// the others learned to share.
+    /// The main guarantee: a visitor that uses at most half of its share is served, from two minutes after the start.
     #[test]
-    fn a_modest_visitor_is_served_however_hard_the_others_press(
+    fn a_modest_visitor_is_served_however_much_the_others_call(
         greedy in 1..6_u8,
         limit in 24..200_u32,
         part in 1..100_u64,
@@ -152,13 +155,13 @@ proptest! {
     ) {
         let share = u64::from(limit) / (u64::from(greedy) + 1);
         let pace = (share / 2 * part / 100).max(1);
-        let (refused, passed) = Crowd { limit, greedy, pace, burst, every }.play(6);
-        prop_assert!(refused.iter().all(|moment| *moment <= 2 * WINDOW_MICROS), "{refused:?}");
-        prop_assert!(most_in_a_window(&passed) <= limit as usize);
+        let (refused, admitted) = Crowd { limit, greedy, pace, burst, every }.simulate(6);
+        prop_assert!(refused.iter().all(|time| *time <= 2 * WINDOW_MICROS), "{refused:?}");
+        prop_assert!(max_in_a_window(&admitted) <= limit as usize);
     }
 
     #[test]
-    fn an_address_alone_has_the_whole_limit_whatever_was_before(
+    fn a_visitor_alone_has_the_whole_limit_whatever_happened_before(
         before in prop::collection::vec((1..=255_u8, 0..20 * SECOND_MICROS), 0..60),
         limit in 1..30_u32,
     ) {
@@ -177,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn until_the_first_refusal_at_the_limit_nobody_is_refused(
+    fn before_the_limit_is_reached_no_call_is_refused(
         calls in prop::collection::vec((1..=255_u8, 0..9 * SECOND_MICROS), 1..200),
         limit in 1..30_u32,
     ) {
@@ -186,7 +189,7 @@ proptest! {
         let mut now = 0;
         for (visitor, pause) in calls {
             now += pause;
-            let counted = log.iter().filter(|moment| **moment + WINDOW_MICROS > now).count();
+            let counted = log.iter().filter(|time| **time + WINDOW_MICROS > now).count();
             let verdict = window.admit(now, limit, Visitor(visitor));
             if !verdict.admitted {
                 prop_assert_eq!(counted, limit as usize);
@@ -197,32 +200,32 @@ proptest! {
         }
     }
 
-    /// With any crowd: never over the limit, `remaining` is what this visitor gets at once, and who waits as long as
-    /// he is told, while nobody else calls, is let through.
+    /// For any sequence of calls, the limit is never exceeded, `remaining` further calls are admitted at once, and a visitor
+    /// that waits for `retry_after` seconds, while no one else calls, is admitted.
     #[test]
-    fn every_verdict_is_true(
+    fn every_verdict_is_correct(
         calls in prop::collection::vec((1..8_u8, 0..6 * SECOND_MICROS), 1..150),
         limit in 1..20_u32,
-        asks_on in 1..8_u8,
+        insistent in 1..8_u8,
     ) {
         let mut window = Window::default();
-        let mut passed = Vec::new();
+        let mut admitted = Vec::new();
         let mut now = 0;
         let mut last = None;
         for (visitor, pause) in calls {
             now += pause;
             let verdict = window.admit(now, limit, Visitor(visitor));
-            passed.extend(verdict.admitted.then_some(now));
-            if visitor == asks_on {
+            admitted.extend(verdict.admitted.then_some(now));
+            if visitor == insistent {
                 for left in (0..verdict.remaining).rev() {
                     let next = window.admit(now, limit, Visitor(visitor));
                     prop_assert!(next.admitted && next.remaining == left);
-                    passed.push(now);
+                    admitted.push(now);
                 }
             }
             last = Some((visitor, verdict));
         }
-        prop_assert!(most_in_a_window(&passed) <= limit as usize);
+        prop_assert!(max_in_a_window(&admitted) <= limit as usize);
         if let Some((visitor, verdict)) = last && !verdict.admitted {
             let later = now + u64::from(verdict.retry_after) * SECOND_MICROS;
             prop_assert!(window.admit(later, limit, Visitor(visitor)).admitted);

@@ -1,9 +1,9 @@
-//! A fundraiser as the interface shows it.
+//! The response bodies with fundraisers.
 
 use crate::api::bodies::{NonprofitBody, TagBody};
 use crate::app::urls::Urls;
 use giving::fundraisers::Fundraiser;
-use giving::fundraisers::cache::Shown;
+use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
 use platform::clock::rfc3339;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// One fundraiser, who made it, whom it supports, and their causes.
+/// A fundraiser, its creator, the nonprofits it supports, and their causes.
 #[derive(ToSchema)]
 pub struct FundraiserDetailsBody<'a> {
     #[schema(example = "OK")]
@@ -22,21 +22,21 @@ pub struct FundraiserDetailsBody<'a> {
 #[derive(ToSchema)]
 pub struct FundraiserDetails<'a> {
     pub fundraiser: FundraiserBody<'a>,
-    /// The creator; empty where the account is gone.
+    /// The creator. Empty if the account was deleted.
     pub users: Vec<UserBody>,
-    /// The supported nonprofits in the order given.
+    /// The nonprofits it supports, in the order sent.
     pub nonprofits: Vec<NonprofitBody>,
     pub tags: Vec<TagBody>,
 }
 
-/// A fundraiser that was made or changed.
+/// A fundraiser that was created or changed.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WrittenBody<'a> {
     #[schema(example = "OK")]
     pub message: &'static str,
     pub data: WrittenData<'a>,
-    /// There, and true, where nothing was written because `dryRun` asked for that.
+    /// True, and only present, if nothing was saved because of `dryRun`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
@@ -60,20 +60,20 @@ pub struct FundraiserBody<'a> {
     entity_name: &'static str,
     id: Uuid,
     created_at: String,
-    /// ddacc399-20c5-462e-80e1-97fa958071ea for a fundraiser of several.
+    /// The nonprofit it supports, or ddacc399-20c5-462e-80e1-97fa958071ea if it supports several.
     nonprofit_id: Uuid,
     creator_user_id: Uuid,
     #[schema(required)]
     creator_nonprofit_id: Option<Uuid>,
-    /// Its name in addresses.
+    /// Its name in URLs.
     slug: &'a str,
     title: &'a str,
     #[schema(required)]
     description: Option<&'a str>,
     cover_image_hosted_id: String,
-    /// A picture that loads; a drawn one where none was sent.
+    /// Always a picture: a generated one if none was sent.
     cover_image_url: String,
-    /// Within its dates, and not closed.
+    /// Whether it is open and within its dates.
     active: bool,
     #[schema(required)]
     start_date: Option<String>,
@@ -81,7 +81,7 @@ pub struct FundraiserBody<'a> {
     end_date: Option<String>,
     #[schema(required)]
     pinned_at: Option<String>,
-    /// The goal that was set, in cents; null where it follows what was raised.
+    /// The goal set by the creator, in cents. Null if the goal is automatic.
     #[schema(required)]
     goal_amount: Option<i64>,
     #[schema(example = "USD")]
@@ -92,10 +92,10 @@ pub struct FundraiserBody<'a> {
     parent_fundraiser_id: Option<Uuid>,
     children_fundraiser_ids: Vec<Uuid>,
     event_ids: Vec<Uuid>,
-    /// MULTIPLE_NONPROFITS, or null for a fundraiser of one.
+    /// MULTIPLE_NONPROFITS, or null if it supports one nonprofit.
     #[schema(required)]
     r#type: Option<&'static str>,
-    /// What came in elsewhere, in cents, as the creator told.
+    /// The amount raised elsewhere, in cents, as reported by the creator.
     #[schema(required)]
     raised_offline: Option<i64>,
     /// Its public page.
@@ -107,12 +107,12 @@ pub struct FundraiserBody<'a> {
 }
 
 impl<'a> FundraiserBody<'a> {
-    /// `nonprofit` is the slug of the nonprofit, in addresses.
+    /// Builds the body; `nonprofit` is the slug of the nonprofit in URLs.
     pub fn new(fundraiser: &'a Fundraiser, nonprofit: &str, urls: &Urls, now: i64) -> FundraiserBody<'a> {
         let (cover_image_hosted_id, cover_image_url) =
             urls.fundraiser_cover(fundraiser.id, fundraiser.cover.as_deref());
-        let several = fundraiser.is_multiple();
-        let supported = || several.then_some(&fundraiser.supported);
+        let is_multiple = fundraiser.is_multiple();
+        let supported = || is_multiple.then_some(&fundraiser.supported);
         FundraiserBody {
             entity_name: "Fundraiser",
             id: fundraiser.id.0,
@@ -135,7 +135,7 @@ impl<'a> FundraiserBody<'a> {
             parent_fundraiser_id: None,
             children_fundraiser_ids: Vec::new(),
             event_ids: Vec::new(),
-            r#type: several.then_some("MULTIPLE_NONPROFITS"),
+            r#type: is_multiple.then_some("MULTIPLE_NONPROFITS"),
             raised_offline: fundraiser.offline.map(|offline| offline.get()),
             url: urls.fundraiser(nonprofit, &fundraiser.slug),
             for_nonprofits: supported().map(|list| list.iter().map(|(id, _)| id.0).collect()),
@@ -144,8 +144,8 @@ impl<'a> FundraiserBody<'a> {
     }
 }
 
-/// Builds the body of the response to a write.
-pub fn written(fundraiser: &Fundraiser, nonprofit: &str, urls: &Urls, now: i64, dry_run: bool) -> String {
+/// Returns the body of the response to a write, as JSON.
+pub fn to_json(fundraiser: &Fundraiser, nonprofit: &str, urls: &Urls, now: i64, dry_run: bool) -> String {
     let body = WrittenBody {
         message: "OK",
         data: WrittenData {
@@ -156,25 +156,25 @@ pub fn written(fundraiser: &Fundraiser, nonprofit: &str, urls: &Urls, now: i64, 
     serde_json::to_string(&body).expect("a fundraiser is plain data")
 }
 
-/// What a fundraiser has raised.
+/// The amount that a fundraiser has raised.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RaisedBody {
     #[schema(example = "USD")]
     currency: &'static str,
-    /// Gifts and what came in elsewhere, less what went back, in cents.
+    /// Donations and the amount raised elsewhere, minus refunds, in cents.
     raised: i64,
-    /// Distinct donors.
+    /// The number of distinct donors.
     supporters: i64,
     /// The current goal, in cents.
     goal_amount: i64,
-    /// CUSTOM where the creator set it, AUTOMATIC where it follows what was raised.
+    /// CUSTOM if the creator set the goal, AUTOMATIC if it grows with the amount raised.
     #[schema(example = "AUTOMATIC")]
     goal_type: &'static str,
 }
 
 impl RaisedBody {
-    pub fn new(shown: &Shown) -> RaisedBody {
+    pub fn new(shown: &FundraiserWithTotals) -> RaisedBody {
         let raised = shown.totals.raised;
         let goal = Goal::after(raised, shown.fundraiser.goal);
         RaisedBody {
@@ -186,7 +186,7 @@ impl RaisedBody {
         }
     }
 
-    /// The entity tag: all its numbers.
+    /// Returns an entity tag made of all fields.
     pub fn tag(&self) -> String {
         format!(
             "\"{:x}-{:x}-{:x}-{}\"",
