@@ -13,7 +13,7 @@ pub struct CauseLink {
     pub count: String,
 }
 
-/// The causes with the most nonprofits, largest first.
+/// Returns the causes with the most nonprofits, largest first.
 pub fn popular(view: &View, causes: &'static Causes, take: usize) -> Vec<CauseLink> {
     let mut links: Vec<CauseLink> = causes.list().iter().map(|cause| link(view, cause)).collect();
     links.sort_by(|a, b| b.nonprofits.cmp(&a.nonprofits).then(a.title.cmp(b.title)));

@@ -119,7 +119,7 @@ impl FundraiserView {
     }
 }
 
-/// Returns the names and profile URLs of the nonprofits; the ID stands in for one that no longer exists.
+/// Returns the names and profile URLs of the nonprofits; one that no longer exists is shown by its ID.
 async fn list_nonprofits(app: &App, fundraiser: &Fundraiser) -> Result<Vec<(String, String)>> {
     let mut nonprofits = Vec::with_capacity(fundraiser.supported.len());
     for (id, _) in &fundraiser.supported {
