@@ -32,7 +32,7 @@ use directory::import::Importer;
 use directory::import::provenance::Provenance;
 use directory::nonprofits::causes::Causes;
 use directory::refresh::RefreshOutcome;
-use giving::fundraisers::cache::Shelf;
+use giving::fundraisers::cache::FundraiserCache;
 use giving::idempotency::InFlight;
 use giving::ledger::writer::Writer;
 use giving::payments::settle::Settlement;
@@ -59,7 +59,7 @@ pub struct Parts {
     pub clock: Clock,
     pub db: Db,
     pub directory: Arc<Directory>,
-    pub fundraisers: Arc<Shelf>,
+    pub fundraisers: Arc<FundraiserCache>,
     pub keys: Arc<KeyRing>,
     pub exposures: Exposures,
     pub limiter: Limiter,
@@ -116,7 +116,7 @@ impl App {
         let limiter = Limiter::new(now);
         limiter.restore(&recent::list(&db, millis).await?, now, millis);
         let metrics = Metrics::new()?;
-        let fundraisers = Arc::new(Shelf::new(db.clone(), &config.data));
+        let fundraisers = Arc::new(FundraiserCache::new(db.clone(), &config.data));
         let mail = Mailer::new(&config.mail, &config.data)?;
         let public_url = PublicUrl::new(&config.public_url);
         let app = App(Arc::new(Parts {

@@ -11,7 +11,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use directory::ResolveError;
 use directory::nonprofits::ein::Ein;
-use giving::donations::Refused;
+use giving::donations::DonationError;
 use platform::field_error::FieldError;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -254,11 +254,11 @@ impl From<giving::Error> for Error {
     }
 }
 
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Error {
+impl From<DonationError> for Error {
+    fn from(refused: DonationError) -> Error {
         match refused {
-            Refused::Store(error) => Error::of_store(&error.0),
-            Refused::NoSuchNonprofit(_) | Refused::NoSuchFundraiser(_) => Error::NotFound,
+            DonationError::Store(error) => Error::of_store(&error.0),
+            DonationError::NoSuchNonprofit(_) | DonationError::NoSuchFundraiser(_) => Error::NotFound,
             _ => Error::Internal,
         }
     }

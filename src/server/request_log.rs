@@ -243,7 +243,7 @@ impl RequestLog {
 
 /// Writes the error page that a person sees in place of a problem body.
 fn write_error_page(problem: &Problem, response: &mut Response, request: &RequestId) {
-    *response.body_mut() = error_page::draw(problem.status(), problem.detail(), request).into();
+    *response.body_mut() = error_page::render(problem.status(), problem.detail(), request).into();
     let headers = response.headers_mut();
     headers.remove(CONTENT_LENGTH);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));

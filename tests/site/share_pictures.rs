@@ -63,7 +63,7 @@ async fn the_share_picture_of_a_fundraiser_changes_with_its_total(world: &World)
     let before = picture(world, &page).await;
     assert!(before.starts_with(&format!("/share{page}.png?v=")), "{before}");
     let empty = world.client.get_plain(200, &before).await;
-    let donation = giving::donations::Gift {
+    let donation = giving::donations::NewDonation {
         source: "test".parse().unwrap(),
         external_id: "1".parse().unwrap(),
         to: giving::donations::find_recipient(

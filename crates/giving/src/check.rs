@@ -9,19 +9,19 @@ use platform::ids::FundraiserId;
 use platform::money::Cents;
 use std::collections::HashMap;
 
-const AT_ONCE: i64 = 5_000;
+const BATCH_SIZE: i64 = 5_000;
 
 /// What was proved, and what is wrong.
 #[derive(Debug, Default)]
-pub struct Proof {
+pub struct LedgerCheck {
     pub entries: i64,
     pub fundraisers: usize,
     /// One sentence each; a hundred at the most.
-    pub faults: Vec<String>,
+    pub errors: Vec<String>,
 }
 
 /// Proves the journal as it is at one moment.
-pub async fn prove(db: &Db) -> sqlx::Result<Proof> {
+pub async fn check(db: &Db) -> sqlx::Result<LedgerCheck> {
     let mut tx = db.view().await?;
     let stored = fundraisers::store::list_supported(&mut tx).await?;
     let offline: Vec<(FundraiserId, Option<Cents>)> = fundraisers::store::list_offline(&mut tx).await?;
@@ -31,25 +31,25 @@ pub async fn prove(db: &Db) -> sqlx::Result<Proof> {
     let mut audit = Audit::new(known, beneficiaries, refunded);
     add_entries(&mut tx, &mut audit).await?;
     for sequence in store::list_before_first(&mut tx).await? {
-        audit.note(format!("entry {sequence} stands before the first one"));
+        audit.add_error(format!("entry {sequence} stands before the first one"));
     }
     for sequence in store::list_stray_legs(&mut tx).await? {
-        audit.note(format!("entry {sequence} has legs and is not in the journal"));
+        audit.add_error(format!("entry {sequence} has legs and is not in the journal"));
     }
-    prove_ends(&mut tx, &mut audit).await?;
-    for (id, told) in &offline {
-        let proved = audit.offline(*id).unwrap_or_default();
-        if told.unwrap_or_default() != proved {
-            audit.note(format!(
-                "fundraiser {id} says {} came in elsewhere, its entries {proved}",
-                told.unwrap_or_default()
+    check_ends(&mut tx, &mut audit).await?;
+    for (id, reported) in &offline {
+        let recorded = audit.offline(*id).unwrap_or_default();
+        if reported.unwrap_or_default() != recorded {
+            audit.add_error(format!(
+                "fundraiser {id} says {} came in elsewhere, its entries {recorded}",
+                reported.unwrap_or_default()
             ));
         }
     }
-    Ok(Proof {
+    Ok(LedgerCheck {
         entries: audit.head().0,
         fundraisers: offline.len(),
-        faults: audit.faults(),
+        errors: audit.into_errors(),
     })
 }
 
@@ -64,42 +64,42 @@ pub async fn list_lost_covers(db: &Db) -> sqlx::Result<Vec<String>> {
 
 /// Gives every entry to the audit. Where some cannot be read, one by one shows which.
 async fn add_entries(tx: &mut Tx, audit: &mut Audit) -> sqlx::Result<()> {
-    let mut most = AT_ONCE;
+    let mut limit = BATCH_SIZE;
     loop {
-        match store::list_after(tx, audit.head().0, most).await {
+        match store::list_after(tx, audit.head().0, limit).await {
             Ok(entries) if entries.is_empty() => return Ok(()),
             Ok(entries) => entries.iter().for_each(|entry| audit.add(entry)),
-            Err(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) if most > 1 => most = 1,
+            Err(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) if limit > 1 => limit = 1,
             Err(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) => audit.skip(),
-            Err(fault) => return Err(fault),
+            Err(error) => return Err(error),
         }
     }
 }
 
 /// The head says where the journal and the outbox end, so that entries cut off at the end are missed too.
-async fn prove_ends(tx: &mut Tx, audit: &mut Audit) -> sqlx::Result<()> {
+async fn check_ends(tx: &mut Tx, audit: &mut Audit) -> sqlx::Result<()> {
     let head = store::find_head(tx).await?;
     let (entries, hash) = audit.head();
     if head.entries > entries {
-        audit.note(format!(
+        audit.add_error(format!(
             "entry {} is missing: the journal ends before it",
             entries + 1
         ));
     } else if head.entries < entries || head.hash != hash {
-        audit.note(format!(
+        audit.add_error(format!(
             "entry {entries} is not the one with which the journal ended"
         ));
     }
-    let forgotten = outbox::find_forgotten(tx).await?;
-    let expected = match head.events - forgotten {
+    let pruned = outbox::find_last_pruned(tx).await?;
+    let expected = match head.events - pruned {
         0 => (0, 0, 0),
-        kept => (kept, forgotten + 1, head.events),
+        retained => (retained, pruned + 1, head.events),
     };
     let (count, first, last) = outbox::find_extent(tx).await?;
     if (count, first, last) != expected {
-        let (wanted, from, to) = expected;
-        audit.note(format!(
-            "the outbox holds {count} facts from {first} to {last}, and should hold {wanted} from {from} to {to}"
+        let (expected_count, from, to) = expected;
+        audit.add_error(format!(
+            "the outbox holds {count} facts from {first} to {last}, and should hold {expected_count} from {from} to {to}"
         ));
     }
     Ok(())

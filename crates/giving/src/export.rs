@@ -2,14 +2,14 @@
 
 use crate::ledger::entry::Entry;
 use crate::ledger::store;
-use crate::payments::store::{self as gifts, Told};
+use crate::payments::store::{self as donations, PartnerFields};
 use platform::clock::rfc3339;
 use platform::db::Db;
 use platform::text::escape_formula;
 use serde_json::{Value, json};
 use std::io::Write;
 
-const AT_ONCE: i64 = 5_000;
+const BATCH_SIZE: i64 = 5_000;
 
 /// The form of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,15 +45,15 @@ pub async fn export(db: &Db, format: Format, out: &mut impl Write) -> anyhow::Re
         csv::Writer::from_writer(&mut *out).write_record(COLUMNS)?;
     }
     loop {
-        let entries = store::list_after(&mut tx, last, AT_ONCE).await?;
+        let entries = store::list_after(&mut tx, last, BATCH_SIZE).await?;
         let Some(end) = entries.last() else {
             return Ok(count);
         };
         let names = store::list_names(&mut tx, last, end.sequence).await?;
-        let told = gifts::list_told(&mut tx, last, end.sequence).await?;
+        let partner_fields = donations::list_partner_fields(&mut tx, last, end.sequence).await?;
         let line = |entry: &Entry| {
             let mut line = line(entry, names.get(&entry.sequence));
-            add_told(&mut line, told.get(&entry.sequence));
+            add_partner_fields(&mut line, partner_fields.get(&entry.sequence));
             line
         };
         last = end.sequence;
@@ -85,11 +85,13 @@ fn cell(value: &Value) -> String {
 }
 
 /// Adds what the link told that led to a gift on our own pages.
-fn add_told(line: &mut Value, told: Option<&Told>) {
-    let Some(told) = told else { return };
-    line["partnerDonationId"] = told.partner_id.as_deref().into();
-    line["partnerMetadata"] = told.partner_metadata.as_deref().into();
-    line["designation"] = told.designation.as_deref().into();
+fn add_partner_fields(line: &mut Value, partner_fields: Option<&PartnerFields>) {
+    let Some(partner_fields) = partner_fields else {
+        return;
+    };
+    line["partnerDonationId"] = partner_fields.partner_id.as_deref().into();
+    line["partnerMetadata"] = partner_fields.partner_metadata.as_deref().into();
+    line["designation"] = partner_fields.designation.as_deref().into();
 }
 
 /// One entry as JSON, with the name kept beside it and whether that may be shown.

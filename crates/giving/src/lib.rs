@@ -6,10 +6,10 @@ pub mod error;
 pub mod export;
 pub mod fundraisers;
 pub mod idempotency;
-#[cfg(test)]
-mod laws;
 pub mod ledger;
 pub mod payments;
+#[cfg(test)]
+mod property_tests;
 pub mod recorder;
 
 pub use error::Error;

@@ -1,17 +1,17 @@
 //! The only way to write donations, refunds and fundraisers.
 
-use crate::donations::donation::{self, Gift};
-use crate::donations::outcome::{Recorded, Refused};
+use crate::donations::donation::{self, NewDonation};
+use crate::donations::outcome::{DonationError, RecordedEntry};
 use crate::donations::refund::{self, Refund};
 use crate::error::Error;
 use crate::fundraisers::Fundraiser;
-use crate::fundraisers::cache::Shelf;
-use crate::fundraisers::write::{self, Order, Wanted};
+use crate::fundraisers::cache::FundraiserCache;
+use crate::fundraisers::write::{self, CreateFundraiser, UpdateFundraiser};
 use crate::idempotency::StoredResponse;
 use crate::ledger::batch::Batch;
 use crate::ledger::entry::OFFLINE;
-use crate::ledger::prefetch::Asks;
-use crate::ledger::writer::{Working, WriteError, Writer};
+use crate::ledger::prefetch::Prefetch;
+use crate::ledger::writer::{WorkFuture, WriteError, Writer};
 use platform::clock::Clock;
 use platform::ids::{AccountId, FundraiserId};
 use std::sync::Arc;
@@ -21,32 +21,32 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Recorder {
     writer: Writer,
-    cache: Arc<Shelf>,
+    cache: Arc<FundraiserCache>,
     clock: Clock,
 }
 
 impl Recorder {
-    pub fn new(writer: Writer, cache: Arc<Shelf>, clock: Clock) -> Recorder {
+    pub fn new(writer: Writer, cache: Arc<FundraiserCache>, clock: Clock) -> Recorder {
         Recorder { writer, cache, clock }
     }
 
     /// Records a donation, and returns once it is on disk. Recording it again changes nothing.
-    pub async fn record(&self, gift: Gift) -> Result<Recorded, Refused> {
-        if gift.source.as_str() == OFFLINE {
-            return Err(Refused::ReservedSource);
+    pub async fn record(&self, donation: NewDonation) -> Result<RecordedEntry, DonationError> {
+        if donation.source.as_str() == OFFLINE {
+            return Err(DonationError::ReservedSource);
         }
-        let (gift, clock) = (Arc::new(gift), self.clock.clone());
-        self.write(donation::asks(&gift), move |batch| {
-            let (gift, now) = (Arc::clone(&gift), clock.millis());
-            Box::pin(async move { donation::write(batch, &gift, now).await })
+        let (donation, clock) = (Arc::new(donation), self.clock.clone());
+        self.write(donation::prefetch(&donation), move |batch| {
+            let (donation, now) = (Arc::clone(&donation), clock.millis());
+            Box::pin(async move { donation::write(batch, &donation, now).await })
         })
         .await
     }
 
     /// Records a refund, and returns once it is on disk. Recording it again changes nothing.
-    pub async fn refund(&self, refund: Refund) -> Result<Recorded, Refused> {
+    pub async fn refund(&self, refund: Refund) -> Result<RecordedEntry, DonationError> {
         let (refund, clock) = (Arc::new(refund), self.clock.clone());
-        let written = self.write(Asks::default(), move |batch| {
+        let written = self.write(Prefetch::default(), move |batch| {
             let (refund, now) = (Arc::clone(&refund), clock.millis());
             Box::pin(async move { refund::write(batch, &refund, now).await })
         });
@@ -64,14 +64,14 @@ impl Recorder {
     /// also stores the response.
     pub async fn create(
         &self,
-        order: Order,
+        command: CreateFundraiser,
         respond: impl Fn(&Fundraiser, i64) -> StoredResponse + Send + Sync + 'static,
     ) -> Result<StoredResponse, Error> {
-        let asks = Asks::about(order.fundraiser.id);
-        let (order, respond, clock) = (Arc::new(order), Arc::new(respond), self.clock.clone());
-        self.write(asks, move |batch| {
-            let (order, respond, now) = (Arc::clone(&order), Arc::clone(&respond), clock.millis());
-            Box::pin(async move { write::write_new(batch, &order, &*respond, now).await })
+        let prefetch = Prefetch::of_fundraiser(command.fundraiser.id);
+        let (command, respond, clock) = (Arc::new(command), Arc::new(respond), self.clock.clone());
+        self.write(prefetch, move |batch| {
+            let (command, respond, now) = (Arc::clone(&command), Arc::clone(&respond), clock.millis());
+            Box::pin(async move { write::write_new(batch, &command, &*respond, now).await })
         })
         .await
     }
@@ -81,12 +81,12 @@ impl Recorder {
         &self,
         account: AccountId,
         id: FundraiserId,
-        wanted: Wanted,
+        command: UpdateFundraiser,
     ) -> Result<Fundraiser, Error> {
-        let (wanted, clock) = (Arc::new(wanted), self.clock.clone());
-        self.write(Asks::about(id), move |batch| {
-            let (wanted, now) = (Arc::clone(&wanted), clock.millis());
-            Box::pin(async move { write::write_change(batch, account, id, &wanted, now).await })
+        let (command, clock) = (Arc::new(command), self.clock.clone());
+        self.write(Prefetch::of_fundraiser(id), move |batch| {
+            let (command, now) = (Arc::clone(&command), clock.millis());
+            Box::pin(async move { write::write_update(batch, account, id, &command, now).await })
         })
         .await
     }
@@ -95,15 +95,15 @@ impl Recorder {
     /// have succeeded nevertheless.
     async fn write<T, E>(
         &self,
-        asks: Asks,
-        work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T, E> + Send + Sync + 'static,
+        prefetch: Prefetch,
+        work: impl for<'a> Fn(&'a mut Batch) -> WorkFuture<'a, T, E> + Send + Sync + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<WriteError> + Send + 'static,
     {
-        let fundraiser = asks.fundraiser;
-        let outcome = self.writer.run_asking(asks, work).await;
+        let fundraiser = prefetch.fundraiser;
+        let outcome = self.writer.run_with_prefetch(prefetch, work).await;
         if let Some(id) = fundraiser {
             self.cache.forget(id);
         }

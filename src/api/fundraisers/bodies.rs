@@ -3,10 +3,10 @@
 use crate::api::bodies::{NonprofitBody, TagBody};
 use crate::app::urls::Urls;
 use giving::fundraisers::Fundraiser;
-use giving::fundraisers::cache::Shown;
+use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
-use platform::money::Cents;
 use platform::clock::rfc3339;
+use platform::money::Cents;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -175,7 +175,7 @@ pub struct RaisedBody {
 }
 
 impl RaisedBody {
-    pub fn new(shown: &Shown) -> RaisedBody {
+    pub fn new(shown: &FundraiserWithTotals) -> RaisedBody {
         let raised = shown.totals.raised;
         let goal = Goal::after(raised, shown.fundraiser.goal);
         RaisedBody {

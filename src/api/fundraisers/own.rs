@@ -18,7 +18,7 @@ use giving::fundraisers::change::Change;
 use giving::fundraisers::fields::Fields;
 use giving::fundraisers::names::slug_of;
 use giving::fundraisers::validate::take_picture;
-use giving::fundraisers::write::Wanted;
+use giving::fundraisers::write::UpdateFundraiser;
 use giving::fundraisers::{Fundraiser, store};
 use platform::ids::{AccountId, FundraiserId};
 use serde::Serialize;
@@ -98,8 +98,8 @@ pub async fn change(
     let mut fields = Fields::new(&body.fields);
     Change::read(&mut fields, &current);
     let cover = take_picture(&app.pictures, &mut fields, dry_run).await?;
-    fields.done()?;
-    let wanted = Wanted::Fields(body.fields, cover);
+    fields.finish()?;
+    let wanted = UpdateFundraiser::Fields(body.fields, cover);
     apply(&app, credentials.account, current, wanted, dry_run).await
 }
 
@@ -130,7 +130,14 @@ pub async fn close(
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
     let current = find_own(&app, credentials.account, &id).await?;
-    apply(&app, credentials.account, current, Wanted::Close, dry_run).await
+    apply(
+        &app,
+        credentials.account,
+        current,
+        UpdateFundraiser::Close,
+        dry_run,
+    )
+    .await
 }
 
 /// Reopens a closed fundraiser of the account.
@@ -160,7 +167,14 @@ pub async fn reopen(
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
     let current = find_own(&app, credentials.account, &id).await?;
-    apply(&app, credentials.account, current, Wanted::Reopen, dry_run).await
+    apply(
+        &app,
+        credentials.account,
+        current,
+        UpdateFundraiser::Reopen,
+        dry_run,
+    )
+    .await
 }
 
 /// Lists the fundraisers of the account, newest first.
@@ -222,7 +236,7 @@ async fn apply(
     app: &App,
     account: AccountId,
     current: Fundraiser,
-    wanted: Wanted,
+    wanted: UpdateFundraiser,
     dry_run: bool,
 ) -> Result<Response> {
     let changed = if dry_run {

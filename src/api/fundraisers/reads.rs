@@ -16,7 +16,7 @@ use directory::nonprofits::Nonprofit;
 use directory::nonprofits::cause_set::CauseSet;
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers::FundraiserName;
-use giving::fundraisers::cache::Shown;
+use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::names::{find_nonprofit, slug_of};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -123,7 +123,7 @@ pub async fn raised(
     }))
 }
 
-async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<Shown>> {
+async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<FundraiserWithTotals>> {
     let found = find_nonprofit(&app.directory, nonprofit).await;
     let nonprofit = found.map_err(|error| Error::from_resolve(error, nonprofit))?;
     let not_found = || Error::fundraiser_not_found(name);

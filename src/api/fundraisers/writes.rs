@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
 use axum::response::{IntoResponse, Response};
 use giving::fundraisers::validate::validate;
-use giving::fundraisers::write::Order;
+use giving::fundraisers::write::CreateFundraiser;
 use giving::fundraisers::{Fundraiser, slug};
 use giving::idempotency::{IdempotentRequest, StoredResponse};
 use utoipa::ToSchema;
@@ -120,7 +120,9 @@ pub async fn create(
         location: urls.fundraiser_api(&nonprofit, &new.slug),
         body: to_json(new, &nonprofit, &urls, now, false),
     };
-    let created = app.recorder.create(Order { fundraiser, request }, respond);
+    let created = app
+        .recorder
+        .create(CreateFundraiser { fundraiser, request }, respond);
     Ok(created_response(created.await?))
 }
 

@@ -3,8 +3,8 @@
 use super::create::PIXEL;
 use super::{Organizer, donate};
 use crate::world::World;
+use giving::check::check;
 use giving::check::list_lost_covers;
-use giving::check::prove;
 use serde_json::json;
 
 on_both_databases!(
@@ -14,7 +14,7 @@ on_both_databases!(
 );
 
 async fn check_ledger(world: &World) -> Vec<String> {
-    prove(&world.app.db).await.unwrap().faults
+    check(&world.app.db).await.unwrap().errors
 }
 
 async fn entries_of_a_missing_fundraiser_are_reported(world: &World) {

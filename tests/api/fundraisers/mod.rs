@@ -17,7 +17,7 @@ use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use directory::nonprofits::ein::Ein;
-use giving::donations::{Gift, Label, Recorded, Refused, find_recipient};
+use giving::donations::{DonationError, Label, NewDonation, RecordedEntry, find_recipient};
 use platform::ids::NonprofitId;
 use platform::money::Cents;
 use serde_json::{Value, json};
@@ -149,7 +149,7 @@ pub async fn donate(
     external_id: &str,
     donor: &str,
     cents: i64,
-) -> Result<Recorded, Refused> {
+) -> Result<RecordedEntry, DonationError> {
     let to = find_recipient(
         &world.app.db,
         &world.app.directory,
@@ -158,7 +158,7 @@ pub async fn donate(
     )
     .await?;
     let label = |text: &str| Label::parse(text).unwrap();
-    let donation = Gift {
+    let donation = NewDonation {
         source: label("test"),
         external_id: label(external_id),
         to,
@@ -172,6 +172,6 @@ pub async fn donate(
 
 /// Asserts that the ledger passes its check and has this many entries.
 pub async fn assert_ledger(world: &World, entries: i64) {
-    let check = giving::check::prove(&world.app.db).await.unwrap();
-    assert_eq!((check.entries, check.faults), (entries, vec![]));
+    let check = giving::check::check(&world.app.db).await.unwrap();
+    assert_eq!((check.entries, check.errors), (entries, vec![]));
 }

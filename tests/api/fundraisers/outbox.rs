@@ -2,7 +2,7 @@
 
 use super::{Organizer, assert_ledger, donate};
 use crate::world::World;
-use giving::check::prove;
+use giving::check::check;
 use giving::ledger::outbox::{OutboxSettings, prune};
 use serde_json::json;
 use std::time::Duration;
@@ -61,7 +61,7 @@ async fn an_outbox_row_deleted_early_is_reported(world: &World) {
     assert_eq!(prune_outbox(world, 1).await, 5);
     assert_ledger(world, 5).await;
     world.execute("delete from outbox").await;
-    let errors = prove(&world.app.db).await.unwrap().faults;
+    let errors = check(&world.app.db).await.unwrap().errors;
     assert_eq!(
         errors,
         ["the outbox holds 0 facts from 0 to 0, and should hold 1 from 6 to 6"]

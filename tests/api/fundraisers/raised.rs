@@ -2,7 +2,7 @@
 
 use super::{NYU, Organizer, PENN, RED_CROSS, SPECIAL, assert_ledger, donate, id_of};
 use crate::world::World;
-use giving::donations::{Label, Recorded, Refund, Refused};
+use giving::donations::{DonationError, Label, RecordedEntry, Refund};
 use giving::ledger::writer::{WriteError, Writer};
 use platform::money::Cents;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ async fn refund_donation(
     external_id: &str,
     cents: Option<i64>,
     refund_id: Option<&str>,
-) -> Result<Recorded, Refused> {
+) -> Result<RecordedEntry, DonationError> {
     let request = Refund {
         source: label("test"),
         external_id: label(external_id),
@@ -108,7 +108,7 @@ async fn a_donation_delivered_twice_is_recorded_once(world: &World) {
     );
     for (donor, cents) in [("ana", 501), ("ben", 500)] {
         let refused = donate(world, &created, "p-1", donor, cents).await.unwrap_err();
-        assert!(matches!(refused, Refused::Conflict { .. }), "{refused}");
+        assert!(matches!(refused, DonationError::Conflict { .. }), "{refused}");
         assert!(
             refused.to_string().contains("entry 1, a gift of $5.00"),
             "{refused}"
@@ -152,11 +152,11 @@ async fn a_refund_is_its_own_entry_and_never_exceeds_the_donation(world: &World)
     );
     assert!(matches!(
         refund_donation(world, "p-1", Some(302), None).await,
-        Err(Refused::Conflict { .. })
+        Err(DonationError::Conflict { .. })
     ));
     assert!(matches!(
         refund_donation(world, "p-1", Some(700), Some("r-2")).await,
-        Err(Refused::MoreThanLeft { left }) if left == Cents::new(699)
+        Err(DonationError::MoreThanLeft { left }) if left == Cents::new(699)
     ));
     refund_donation(world, "p-1", None, Some("r-2")).await.unwrap();
     assert!(
@@ -167,15 +167,15 @@ async fn a_refund_is_its_own_entry_and_never_exceeds_the_donation(world: &World)
     );
     assert!(matches!(
         refund_donation(world, "p-1", None, Some("r-3")).await,
-        Err(Refused::MoreThanLeft { left }) if left == Cents::new(0)
+        Err(DonationError::MoreThanLeft { left }) if left == Cents::new(0)
     ));
     assert!(matches!(
         refund_donation(world, "p-9", None, None).await,
-        Err(Refused::NoSuchGift { .. })
+        Err(DonationError::NoSuchDonation { .. })
     ));
     assert!(matches!(
         refund_donation(world, "r-2", None, None).await,
-        Err(Refused::NoSuchGift { .. })
+        Err(DonationError::NoSuchDonation { .. })
     ));
     let raised = organizer.raised(&created).await;
     assert_eq!(
@@ -193,12 +193,12 @@ async fn a_donation_needs_a_fundraiser_of_its_nonprofit(world: &World) {
     elsewhere["nonprofitId"] = json!(id_of(NYU));
     assert!(matches!(
         donate(world, &elsewhere, "p-1", "ana", 5).await,
-        Err(Refused::NoSuchFundraiser(_))
+        Err(DonationError::NoSuchFundraiser(_))
     ));
     elsewhere["nonprofitId"] = json!("nobody-at-all");
     assert!(matches!(
         donate(world, &elsewhere, "p-1", "ana", 5).await,
-        Err(Refused::NoSuchNonprofit(_))
+        Err(DonationError::NoSuchNonprofit(_))
     ));
     let plain = json!({"nonprofitId": id_of(NYU)});
     assert_eq!(donate(world, &plain, "p-1", "ana", 5).await.unwrap().totals, None);
@@ -257,7 +257,7 @@ async fn concurrent_donations_on_two_servers_leave_no_gap_and_lose_nothing(world
         } else {
             other.clone()
         };
-        let donation = giving::donations::Gift {
+        let donation = giving::donations::NewDonation {
             source: label("test"),
             // Each donation is delivered three times.
             external_id: label(&format!("p-{}", number % 40)),
@@ -295,7 +295,7 @@ async fn hundreds_of_concurrent_donations_are_all_counted(world: &World) {
             .unwrap();
     for number in 0..700 {
         let app = world.app.clone();
-        let donation = giving::donations::Gift {
+        let donation = giving::donations::NewDonation {
             source: label("test"),
             external_id: label(&format!("p-{number}")),
             to: to.clone(),

@@ -3,9 +3,9 @@
 //! A line: `{"nonprofit": "530196605", "fundraiser": "my-run", "amount": 2500, "donor": "d-17", "externalId": "p-1"}`,
 //! and where they are known `source`, `name` and `public`.
 
-use super::donation::Gift;
+use super::donation::NewDonation;
 use super::label::{Label, OPERATOR};
-use super::outcome::{Recorded, Refused};
+use super::outcome::{DonationError, RecordedEntry};
 use super::recipient::{Recipient, find_recipient};
 use crate::ledger::entry::OFFLINE;
 use crate::ledger::writer::WriteError;
@@ -28,11 +28,11 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 
 /// The most faults that are kept.
-const MOST_FAULTS: usize = 1_000;
+const MAX_ERRORS: usize = 1_000;
 
 /// What an import of gifts did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Imported {
+pub struct ImportReport {
     pub lines: u64,
     pub new: u64,
     /// Recorded before, and left as they were.
@@ -40,7 +40,8 @@ pub struct Imported {
     /// Judged good, and refused when they were to be recorded.
     pub refused: u64,
     /// What is wrong, with the number of the line. Where a line cannot be read, nothing was recorded at all.
-    pub faults: Vec<String>,
+    #[serde(rename = "faults")]
+    pub errors: Vec<String>,
     /// How long the recording took.
     pub seconds: f64,
 }
@@ -52,29 +53,29 @@ pub async fn import(
     directory: &Arc<Directory>,
     recorder: &Recorder,
     path: &Path,
-    at_once: usize,
-) -> anyhow::Result<Imported> {
+    concurrency: usize,
+) -> anyhow::Result<ImportReport> {
     let spooled = spool(path)?;
     let path = spooled.as_ref().map_or(path, NamedTempFile::path);
-    let mut imported = Imported::default();
+    let mut report = ImportReport::default();
     let mut recipients = Recipients {
         db: db.clone(),
         directory: Arc::clone(directory),
         found: HashMap::new(),
     };
     for (number, line) in lines(path)? {
-        imported.lines += 1;
+        report.lines += 1;
         match read(&mut recipients, &line?).await {
             Ok(_) => {}
-            Err(LineError::Invalid(reason)) => imported.note(number, &reason),
+            Err(LineError::Invalid(reason)) => report.note(number, &reason),
             Err(LineError::Store(error)) => return Err(error.into()),
         }
     }
-    if !imported.faults.is_empty() {
-        return Ok(imported);
+    if !report.errors.is_empty() {
+        return Ok(report);
     }
     // In a task as the writer is: what one hands to the other mostly stays on one thread.
-    let recording = record_all(recorder.clone(), path.to_owned(), at_once, imported, recipients);
+    let recording = record_all(recorder.clone(), path.to_owned(), concurrency, report, recipients);
     tokio::spawn(recording).await?
 }
 
@@ -82,41 +83,41 @@ pub async fn import(
 async fn record_all(
     recorder: Recorder,
     path: PathBuf,
-    at_once: usize,
-    mut imported: Imported,
+    concurrency: usize,
+    mut report: ImportReport,
     mut recipients: Recipients,
-) -> anyhow::Result<Imported> {
-    let begun = Stopwatch::start();
-    let mut progress = Progress::start("recording", imported.lines, Unit::Rows);
-    let mut under_way = FuturesUnordered::new();
-    let numbered = async |number, gift| (number, recorder.record(gift).await);
+) -> anyhow::Result<ImportReport> {
+    let stopwatch = Stopwatch::start();
+    let mut progress = Progress::start("recording", report.lines, Unit::Rows);
+    let mut in_flight = FuturesUnordered::new();
+    let numbered = async |number, donation| (number, recorder.record(donation).await);
     for (number, line) in lines(&path)? {
         // Judged before; a file that changes meanwhile is told like any other fault.
         match read(&mut recipients, &line?).await {
-            Ok(gift) => under_way.push(numbered(number, gift)),
-            Err(LineError::Invalid(reason)) => imported.refuse(number, &reason),
+            Ok(donation) => in_flight.push(numbered(number, donation)),
+            Err(LineError::Invalid(reason)) => report.refuse(number, &reason),
             Err(LineError::Store(error)) => return Err(error.into()),
         }
-        if under_way.len() >= at_once {
-            imported.count(under_way.next().await)?;
-            progress.set_position(imported.new + imported.known);
+        if in_flight.len() >= concurrency {
+            report.count(in_flight.next().await)?;
+            progress.set_position(report.new + report.known);
         }
     }
-    while !under_way.is_empty() {
-        imported.count(under_way.next().await)?;
+    while !in_flight.is_empty() {
+        report.count(in_flight.next().await)?;
     }
     progress.finish();
-    imported.seconds = begun.elapsed().as_secs_f64();
-    if imported.new + imported.known + imported.refused != imported.lines {
+    report.seconds = stopwatch.elapsed().as_secs_f64();
+    if report.new + report.known + report.refused != report.lines {
         bail!(
             "the file changed while it was read: {} gifts are new and {} were known, of {} lines; \
              import it again, which records none twice",
-            imported.new,
-            imported.known,
-            imported.lines
+            report.new,
+            report.known,
+            report.lines
         );
     }
-    Ok(imported)
+    Ok(report)
 }
 
 /// What can be read only once, in a file that goes away with the answer; nothing for a plain file.
@@ -131,7 +132,7 @@ fn spool(path: &Path) -> anyhow::Result<Option<NamedTempFile>> {
     Ok(Some(spooled))
 }
 
-type Outcome = (usize, Result<Recorded, Refused>);
+type Outcome = (usize, Result<RecordedEntry, DonationError>);
 
 /// The lines that are not blank, numbered from 1.
 fn lines(path: &Path) -> anyhow::Result<impl Iterator<Item = (usize, std::io::Result<Vec<u8>>)> + use<>> {
@@ -158,7 +159,7 @@ enum LineError {
 }
 
 /// Reads one line.
-async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<Gift, LineError> {
+async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<NewDonation, LineError> {
     let invalid = |reason: &str| LineError::Invalid(reason.to_owned());
     let line = std::str::from_utf8(line).map_err(|_| invalid("it is not written in UTF-8"))?;
     let value: Value = match serde_json::from_str(line) {
@@ -168,7 +169,7 @@ async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<Gift, LineErro
     };
     let mut fields = Fields {
         value: &value,
-        faults: Vec::new(),
+        errors: Vec::new(),
     };
     let nonprofit = fields.text(&["nonprofit", "nonprofitId"]).map(str::to_owned);
     let fundraiser = fields
@@ -177,7 +178,7 @@ async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<Gift, LineErro
     let amount = value["amount"].as_i64().and_then(Cents::positive);
     if amount.is_none() {
         fields
-            .faults
+            .errors
             .push("amount is a whole number of cents above zero".to_owned());
     }
     let donor = fields.label(&["donor", "donorId"]);
@@ -187,25 +188,25 @@ async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<Gift, LineErro
         None => Label::parse(OPERATOR).ok(),
     };
     if source.as_ref().is_some_and(|source| source.as_str() == OFFLINE) {
-        fields.faults.push(Refused::ReservedSource.to_string());
+        fields.errors.push(DonationError::ReservedSource.to_string());
     }
     let name = fields.optional(&["name"]).and_then(|_| fields.label(&["name"]));
     let is_public = fields.flag("public");
-    let mut faults = fields.faults;
+    let mut errors = fields.errors;
     let to = match nonprofit {
         None => None,
         Some(nonprofit) => match recipients.find(nonprofit, fundraiser).await {
             Ok(to) => Some(to),
             Err(LineError::Invalid(reason)) => {
-                faults.push(reason);
+                errors.push(reason);
                 None
             }
             Err(error) => return Err(error),
         },
     };
     match (to, amount, donor, external_id, source) {
-        (Some(to), Some(amount), Some(donor), Some(external_id), Some(source)) if faults.is_empty() => {
-            Ok(Gift {
+        (Some(to), Some(amount), Some(donor), Some(external_id), Some(source)) if errors.is_empty() => {
+            Ok(NewDonation {
                 source,
                 external_id,
                 to,
@@ -215,7 +216,7 @@ async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<Gift, LineErro
                 is_public,
             })
         }
-        _ => Err(LineError::Invalid(faults.join("; "))),
+        _ => Err(LineError::Invalid(errors.join("; "))),
     }
 }
 
@@ -230,7 +231,7 @@ impl Recipients {
                 self.found.insert(name, found.clone());
                 Ok(found)
             }
-            Err(Refused::Store(error)) => Err(LineError::Store(error)),
+            Err(DonationError::Store(error)) => Err(LineError::Store(error)),
             Err(refused) => Err(LineError::Invalid(refused.to_string())),
         }
     }
@@ -239,7 +240,7 @@ impl Recipients {
 /// The fields of one line; each may have two names.
 struct Fields<'a> {
     value: &'a Value,
-    faults: Vec<String>,
+    errors: Vec<String>,
 }
 
 impl<'a> Fields<'a> {
@@ -251,16 +252,16 @@ impl<'a> Fields<'a> {
             .find(|found| !found.is_null())?;
         let text = found.as_str();
         if text.is_none() {
-            self.faults.push(format!("{} is a text", names[0]));
+            self.errors.push(format!("{} is a text", names[0]));
         }
         text
     }
 
     fn text(&mut self, names: &[&str]) -> Option<&'a str> {
-        let before = self.faults.len();
+        let before = self.errors.len();
         let text = self.optional(names);
-        if text.is_none() && self.faults.len() == before {
-            self.faults.push(format!("{} is missing", names[0]));
+        if text.is_none() && self.errors.len() == before {
+            self.errors.push(format!("{} is missing", names[0]));
         }
         text
     }
@@ -268,8 +269,8 @@ impl<'a> Fields<'a> {
     fn label(&mut self, names: &[&str]) -> Option<Label> {
         match Label::parse(self.text(names)?) {
             Ok(label) => Some(label),
-            Err(fault) => {
-                self.faults.push(format!("{} cannot be used: {fault}", names[0]));
+            Err(error) => {
+                self.errors.push(format!("{} cannot be used: {error}", names[0]));
                 None
             }
         }
@@ -280,36 +281,36 @@ impl<'a> Fields<'a> {
             Value::Null => false,
             Value::Bool(flag) => *flag,
             _ => {
-                self.faults.push(format!("{name} is true or false"));
+                self.errors.push(format!("{name} is true or false"));
                 false
             }
         }
     }
 }
 
-impl Imported {
+impl ImportReport {
     /// Takes in what became of one gift.
     fn count(&mut self, outcome: Option<Outcome>) -> anyhow::Result<()> {
         let Some(outcome) = outcome else {
             return Ok(());
         };
         match outcome {
-            (_, Ok(Recorded { is_new: true, .. })) => self.new += 1,
+            (_, Ok(RecordedEntry { is_new: true, .. })) => self.new += 1,
             (_, Ok(_)) => self.known += 1,
-            (_, Err(Refused::Store(fault))) => return Err(fault.into()),
+            (_, Err(DonationError::Store(error))) => return Err(error.into()),
             (number, Err(refused)) => self.refuse(number, &refused.to_string()),
         }
         Ok(())
     }
 
-    fn refuse(&mut self, number: usize, fault: &str) {
+    fn refuse(&mut self, number: usize, error: &str) {
         self.refused += 1;
-        self.note(number, fault);
+        self.note(number, error);
     }
 
-    fn note(&mut self, number: usize, fault: &str) {
-        if self.faults.len() < MOST_FAULTS {
-            self.faults.push(format!("line {number}: {fault}"));
+    fn note(&mut self, number: usize, error: &str) {
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(format!("line {number}: {error}"));
         }
     }
 }

@@ -7,8 +7,8 @@ pub mod outcome;
 pub mod recipient;
 pub mod refund;
 
-pub use donation::Gift;
+pub use donation::NewDonation;
 pub use label::{Label, OPERATOR};
-pub use outcome::{Recorded, Refused};
+pub use outcome::{DonationError, RecordedEntry};
 pub use recipient::{Recipient, find_recipient};
 pub use refund::Refund;

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// What became of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordedEntry {
     /// Its number in the journal.
     pub sequence: i64,
     pub amount: Cents,
@@ -19,7 +19,7 @@ pub struct Recorded {
 
 /// Why a fact is not recorded.
 #[derive(Debug, Error)]
-pub enum Refused {
+pub enum DonationError {
     #[error(
         "{source_name} {external_id} is recorded already as another fact ({known}); \
          a new fact needs an external id of its own"
@@ -30,7 +30,7 @@ pub enum Refused {
         known: String,
     },
     #[error("there is no gift {external_id} of {source_name}; check --source and --external-id")]
-    NoSuchGift {
+    NoSuchDonation {
         source_name: String,
         external_id: String,
     },
@@ -53,16 +53,16 @@ pub enum Refused {
     Store(#[from] WriteError),
 }
 
-impl From<sqlx::Error> for Refused {
-    fn from(fault: sqlx::Error) -> Refused {
-        Refused::Store(fault.into())
+impl From<sqlx::Error> for DonationError {
+    fn from(error: sqlx::Error) -> DonationError {
+        DonationError::Store(error.into())
     }
 }
 
-impl Recorded {
+impl RecordedEntry {
     /// The outcome that an entry stands for.
-    pub fn new(entry: &Entry, is_new: bool) -> Recorded {
-        Recorded {
+    pub fn new(entry: &Entry, is_new: bool) -> RecordedEntry {
+        RecordedEntry {
             sequence: entry.sequence,
             amount: entry.draft.amount,
             is_new,
@@ -71,15 +71,15 @@ impl Recorded {
     }
 }
 
-impl Refused {
+impl DonationError {
     /// The refusal of a fact whose name an entry has that says something else.
-    pub fn conflict(known: &Entry) -> Refused {
+    pub fn conflict(known: &Entry) -> DonationError {
         let draft = &known.draft;
         let amount = match draft.kind {
             Kind::Refund => draft.amount.reversed(),
-            Kind::Gift | Kind::Offline => draft.amount,
+            Kind::Donation | Kind::Offline => draft.amount,
         };
-        Refused::Conflict {
+        DonationError::Conflict {
             source_name: draft.source.clone(),
             external_id: draft.external_id.clone(),
             known: format!("entry {}, a {} of {amount}", known.sequence, draft.kind.as_str()),

@@ -1,6 +1,6 @@
 //! Whom a donation is for.
 
-use super::outcome::Refused;
+use super::outcome::DonationError;
 use crate::fundraisers::names::find_nonprofit;
 use crate::fundraisers::{FundraiserName, SPECIAL, store};
 use crate::ledger::entry::Beneficiaries;
@@ -22,17 +22,17 @@ pub async fn find_recipient(
     directory: &Directory,
     nonprofit: &str,
     fundraiser: Option<&str>,
-) -> Result<Recipient, Refused> {
+) -> Result<Recipient, DonationError> {
     let id = find_nonprofit(directory, nonprofit).await;
     let id = id.map_err(|error| match error {
         ResolveError::Store(error) => error.into(),
         ResolveError::NotFound | ResolveError::FormattedEin(_) => {
-            Refused::NoSuchNonprofit(nonprofit.to_owned())
+            DonationError::NoSuchNonprofit(nonprofit.to_owned())
         }
     })?;
     let Some(name) = fundraiser else {
         if id == SPECIAL {
-            return Err(Refused::NoSuchFundraiser(String::new()));
+            return Err(DonationError::NoSuchFundraiser(String::new()));
         }
         return Ok(Recipient {
             nonprofit: id,
@@ -40,7 +40,7 @@ pub async fn find_recipient(
             beneficiaries: Beneficiaries::single(id),
         });
     };
-    let unknown = || Refused::NoSuchFundraiser(name.to_owned());
+    let unknown = || DonationError::NoSuchFundraiser(name.to_owned());
     let parsed = FundraiserName::parse(name).ok_or_else(unknown)?;
     let found = store::find_of(db, id, &parsed).await?;
     let found = found.ok_or_else(unknown)?;

@@ -1,7 +1,7 @@
 //! A refund: an entry of its own that takes back a gift, or a part of it.
 
 use super::label::Label;
-use super::outcome::{Recorded, Refused};
+use super::outcome::{DonationError, RecordedEntry};
 use crate::ledger::batch::Batch;
 use crate::ledger::entry::{Draft, Entry, Kind, Leg, Party};
 use platform::db::StoreError;
@@ -22,7 +22,7 @@ pub struct Refund {
 
 impl Refund {
     /// The external id of the entry.
-    fn own_id(&self) -> String {
+    fn entry_id(&self) -> String {
         match &self.refund_id {
             Some(id) => id.as_str().to_owned(),
             None => format!("refund of {}", self.external_id),
@@ -35,56 +35,61 @@ pub async fn write(
     batch: &mut Batch,
     refund: &Refund,
     now: i64,
-) -> Result<(Recorded, Option<FundraiserId>), StoreError<Refused>> {
+) -> Result<(RecordedEntry, Option<FundraiserId>), StoreError<DonationError>> {
     let (source, external_id) = (refund.source.as_str(), refund.external_id.as_str());
-    let gift = batch.find(source, external_id).await?;
-    let Some(gift) = gift.filter(|gift| gift.draft.kind == Kind::Gift) else {
-        return Err(StoreError::Refused(Refused::NoSuchGift {
+    let donation = batch.find(source, external_id).await?;
+    let Some(donation) = donation.filter(|donation| donation.draft.kind == Kind::Donation) else {
+        return Err(StoreError::Refused(DonationError::NoSuchDonation {
             source_name: source.to_owned(),
             external_id: external_id.to_owned(),
         }));
     };
-    let fundraiser = gift.draft.fundraiser;
-    let held = batch.held(gift.sequence).await?;
-    if let Some(known) = batch.find(source, &refund.own_id()).await? {
-        let recorded = told_again(refund, &known, &gift, &held).map_err(StoreError::Refused)?;
+    let fundraiser = donation.draft.fundraiser;
+    let held = batch.find_held(donation.sequence).await?;
+    if let Some(existing) = batch.find(source, &refund.entry_id()).await? {
+        let recorded = repeat_outcome(refund, &existing, &donation, &held).map_err(StoreError::Refused)?;
         return Ok((recorded, fundraiser));
     }
-    let draft = draft(refund, &gift, &held, now).map_err(StoreError::Refused)?;
+    let draft = draft(refund, &donation, &held, now).map_err(StoreError::Refused)?;
     let entry = batch.append(draft).await;
-    let entry = entry.map_err(|error| error.map_refused(Refused::from))?;
-    Ok((Recorded::new(&entry, true), fundraiser))
+    let entry = entry.map_err(|error| error.map_refused(DonationError::from))?;
+    Ok((RecordedEntry::new(&entry, true), fundraiser))
 }
 
 /// The answer to a refund whose name is taken. All that is left was given back before only where nothing is left.
-fn told_again(
+fn repeat_outcome(
     refund: &Refund,
-    known: &Entry,
-    gift: &Entry,
+    existing: &Entry,
+    donation: &Entry,
     held: &[(Party, Cents)],
-) -> Result<Recorded, Refused> {
+) -> Result<RecordedEntry, DonationError> {
     let left = Cents::sum(held.iter().map(|(_, cents)| *cents))?;
     let is_same = match refund.amount {
-        _ if known.draft.refunds != Some(gift.sequence) => false,
-        Some(amount) => known.draft.amount == amount.reversed(),
-        None if left > Cents::ZERO => return Err(Refused::PartlyRefunded { left }),
+        _ if existing.draft.refunds != Some(donation.sequence) => false,
+        Some(amount) => existing.draft.amount == amount.reversed(),
+        None if left > Cents::ZERO => return Err(DonationError::PartlyRefunded { left }),
         None => true,
     };
     if is_same {
-        Ok(Recorded::new(known, false))
+        Ok(RecordedEntry::new(existing, false))
     } else {
-        Err(Refused::conflict(known))
+        Err(DonationError::conflict(existing))
     }
 }
 
 /// Every nonprofit gives back by what it holds, so that none gives more than it got.
-pub fn draft(refund: &Refund, gift: &Entry, held: &[(Party, Cents)], now: i64) -> Result<Draft, Refused> {
+pub fn draft(
+    refund: &Refund,
+    donation: &Entry,
+    held: &[(Party, Cents)],
+    now: i64,
+) -> Result<Draft, DonationError> {
     let balances: Vec<Cents> = held.iter().map(|(_, cents)| *cents).collect();
     let left = Cents::sum(balances.iter().copied())?;
     let amount = refund.amount.unwrap_or(left);
     let weights = Weights::of_balances(&balances).filter(|_| amount <= left);
-    let weights = weights.ok_or(Refused::MoreThanLeft { left })?;
-    let donor = gift.draft.donor.clone().unwrap_or_default();
+    let weights = weights.ok_or(DonationError::MoreThanLeft { left })?;
+    let donor = donation.draft.donor.clone().unwrap_or_default();
     let back = held
         .iter()
         .zip(split(amount, &weights))
@@ -94,13 +99,13 @@ pub fn draft(refund: &Refund, gift: &Entry, held: &[(Party, Cents)], now: i64) -
         });
     Ok(Draft {
         kind: Kind::Refund,
-        source: gift.draft.source.clone(),
-        external_id: refund.own_id(),
-        nonprofit: gift.draft.nonprofit,
-        fundraiser: gift.draft.fundraiser,
+        source: donation.draft.source.clone(),
+        external_id: refund.entry_id(),
+        nonprofit: donation.draft.nonprofit,
+        fundraiser: donation.draft.fundraiser,
         donor: Some(donor.clone()),
         amount: amount.reversed(),
-        refunds: Some(gift.sequence),
+        refunds: Some(donation.sequence),
         legs: std::iter::once(Leg {
             party: Party::Donor(donor),
             amount,

@@ -4,10 +4,10 @@
 //! processes write is seen in the outbox, at the next look: after `directory.poll_interval`, a tenth of a second
 //! unless set otherwise. On SQLite a read looks at once when the log of the database was written since the last look.
 
-use super::supported::Supported;
+use super::supported::SupportedNonprofits;
 use super::{Fundraiser, FundraiserName, store};
 use crate::ledger::entry::Totals;
-use crate::ledger::{outbox, store as journal};
+use crate::ledger::{outbox, store as ledger_store};
 use platform::db::Db;
 use platform::ids::{FundraiserId, NonprofitId};
 use std::collections::HashMap;
@@ -17,54 +17,54 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
 /// When there are more, all are let go and the ones in use come back.
-const MOST_KEPT: usize = 10_000;
+const MAX_FUNDRAISERS: usize = 10_000;
 
 /// A fundraiser with what its last entry says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct FundraiserWithTotals {
     pub fundraiser: Fundraiser,
     pub totals: Totals,
 }
 
 /// The fundraisers of a running server.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct FundraiserCache {
     db: Db,
     /// The log of the embedded database.
     log: Option<PathBuf>,
-    kept: RwLock<Kept>,
-    supported: Supported,
+    state: RwLock<CacheState>,
+    supported: SupportedNonprofits,
 }
 
 /// When a log was last written, and how long it was.
-type Mark = Option<(SystemTime, u64)>;
-type Name = (NonprofitId, FundraiserName);
+type LogStamp = Option<(SystemTime, u64)>;
+type CacheKey = (NonprofitId, FundraiserName);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CacheState {
     /// Counts what was taken off, so that nothing older is put back.
-    taken_off: u64,
+    invalidations: u64,
     /// The last fact of the outbox that was looked at.
     position: i64,
     /// The log as it was before that look.
-    mark: Mark,
-    shown: HashMap<Name, Arc<Shown>>,
-    names: HashMap<FundraiserId, Vec<Name>>,
+    log_stamp: LogStamp,
+    fundraiser: HashMap<CacheKey, Arc<FundraiserWithTotals>>,
+    names: HashMap<FundraiserId, Vec<CacheKey>>,
 }
 
-impl Shelf {
+impl FundraiserCache {
     /// `data` is the folder of the embedded database.
-    pub fn new(db: Db, data: &Path) -> Shelf {
+    pub fn new(db: Db, data: &Path) -> FundraiserCache {
         let log = matches!(db, Db::Sqlite { .. }).then(|| data.join("causeway.db-wal"));
-        Shelf {
+        FundraiserCache {
             db,
             log,
-            kept: RwLock::default(),
-            supported: Supported::default(),
+            state: RwLock::default(),
+            supported: SupportedNonprofits::default(),
         }
     }
 
-    fn mark(&self) -> Mark {
+    fn log_stamp(&self) -> LogStamp {
         let found = fs::metadata(self.log.as_ref()?).ok()?;
         Some((found.modified().ok()?, found.len()))
     }
@@ -74,30 +74,30 @@ impl Shelf {
         &self,
         nonprofit: NonprofitId,
         name: FundraiserName,
-    ) -> sqlx::Result<Option<Arc<Shown>>> {
+    ) -> sqlx::Result<Option<Arc<FundraiserWithTotals>>> {
         let name = (nonprofit, name);
-        if self.mark() != self.read().mark {
+        if self.log_stamp() != self.read().log_stamp {
             // A store that cannot be asked does not stop what is kept; the regular look tells of it.
             let _ = self.refresh().await;
         }
-        let taken_off = {
-            let kept = self.read();
-            if let Some(shown) = kept.shown.get(&name) {
-                return Ok(Some(Arc::clone(shown)));
+        let invalidations = {
+            let state = self.read();
+            if let Some(fundraiser) = state.fundraiser.get(&name) {
+                return Ok(Some(Arc::clone(fundraiser)));
             }
-            kept.taken_off
+            state.invalidations
         };
         let Some(fundraiser) = store::find_of(&self.db, nonprofit, &name.1).await? else {
             return Ok(None);
         };
-        let totals = journal::find_totals(&self.db, fundraiser.id).await?;
-        let shown = Arc::new(Shown { fundraiser, totals });
-        let mut kept = self.write();
+        let totals = ledger_store::find_totals(&self.db, fundraiser.id).await?;
+        let fundraiser = Arc::new(FundraiserWithTotals { fundraiser, totals });
+        let mut state = self.write();
         // What was read may be from before a write that has been answered meanwhile.
-        if kept.taken_off == taken_off {
-            kept.keep(name, &shown);
+        if state.invalidations == invalidations {
+            state.insert(name, &fundraiser);
         }
-        Ok(Some(shown))
+        Ok(Some(fundraiser))
     }
 
     /// Takes a fundraiser off, because it changed.
@@ -113,63 +113,63 @@ impl Shelf {
 
     /// Takes off what any process changed since the last look.
     pub async fn refresh(&self) -> sqlx::Result<()> {
-        let mark = self.mark();
-        let (position, nothing_kept) = {
-            let kept = self.read();
-            (kept.position, kept.shown.is_empty())
+        let log_stamp = self.log_stamp();
+        let (position, is_empty) = {
+            let state = self.read();
+            (state.position, state.fundraiser.is_empty())
         };
         let last = outbox::find_last(&self.db).await?;
         if last == position {
-            self.write().mark = mark;
+            self.write().log_stamp = log_stamp;
             return Ok(());
         }
-        let touched = match nothing_kept {
+        let changed = match is_empty {
             true => Vec::new(),
-            false => outbox::list_touched(&self.db, position, last).await?,
+            false => outbox::list_changed(&self.db, position, last).await?,
         };
-        let mut kept = self.write();
-        if nothing_kept {
+        let mut state = self.write();
+        if is_empty {
             // What came meanwhile may be older than the look.
-            kept.let_go();
+            state.clear();
         }
-        for id in touched {
+        for id in changed {
             self.supported.note(id);
-            kept.forget(id);
+            state.forget(id);
         }
-        kept.position = kept.position.max(last);
-        kept.mark = mark;
+        state.position = state.position.max(last);
+        state.log_stamp = log_stamp;
         Ok(())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Kept> {
-        self.kept.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, CacheState> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Kept> {
-        self.kept.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, CacheState> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
-    fn keep(&mut self, name: Name, shown: &Arc<Shown>) {
-        if self.shown.len() >= MOST_KEPT {
-            self.let_go();
+impl CacheState {
+    fn insert(&mut self, name: CacheKey, fundraiser: &Arc<FundraiserWithTotals>) {
+        if self.fundraiser.len() >= MAX_FUNDRAISERS {
+            self.clear();
         }
-        let names = self.names.entry(shown.fundraiser.id).or_default();
+        let names = self.names.entry(fundraiser.fundraiser.id).or_default();
         names.push(name.clone());
-        self.shown.insert(name, Arc::clone(shown));
+        self.fundraiser.insert(name, Arc::clone(fundraiser));
     }
 
-    fn let_go(&mut self) {
-        self.taken_off += 1;
-        self.shown.clear();
+    fn clear(&mut self) {
+        self.invalidations += 1;
+        self.fundraiser.clear();
         self.names.clear();
     }
 
     fn forget(&mut self, id: FundraiserId) {
-        self.taken_off += 1;
+        self.invalidations += 1;
         for name in self.names.remove(&id).into_iter().flatten() {
-            self.shown.remove(&name);
+            self.fundraiser.remove(&name);
         }
     }
 }

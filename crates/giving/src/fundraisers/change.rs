@@ -22,15 +22,15 @@ pub struct Change {
 
 impl Change {
     /// Reads all fields but the picture. A field that is null is cleared: a goal of null is the automatic one.
-    pub fn read(fields: &mut Fields<'_>, known: &Fundraiser) -> Change {
+    pub fn read(fields: &mut Fields<'_>, existing: &Fundraiser) -> Change {
         let title = fields.has("title").then(|| fields.title()).flatten();
         let description = fields.has("description").then(|| fields.description());
         let starts_at = fields.has("startDate").then(|| fields.date("startDate"));
         let ends_at = fields.has("endDate").then(|| fields.date("endDate"));
         if starts_at.is_some() || ends_at.is_some() {
             fields.in_order(
-                starts_at.unwrap_or(known.starts_at),
-                ends_at.unwrap_or(known.ends_at),
+                starts_at.unwrap_or(existing.starts_at),
+                ends_at.unwrap_or(existing.ends_at),
             );
         }
         Change {
@@ -48,24 +48,24 @@ impl Change {
     }
 
     /// Closes what is open; what is closed stays closed since then.
-    pub fn close(known: &Fundraiser, now: i64) -> Change {
+    pub fn close(existing: &Fundraiser, now: i64) -> Change {
         Change {
-            closed_at: known.closed_at.is_none().then_some(Some(now)),
+            closed_at: existing.closed_at.is_none().then_some(Some(now)),
             ..Change::default()
         }
     }
 
     /// Opens what is closed.
-    pub fn reopen(known: &Fundraiser) -> Change {
+    pub fn reopen(existing: &Fundraiser) -> Change {
         Change {
-            closed_at: known.closed_at.is_some().then_some(None),
+            closed_at: existing.closed_at.is_some().then_some(None),
             ..Change::default()
         }
     }
 
     /// The fundraiser after it, and each field that differs with what it was and what it became.
-    pub fn apply(&self, known: &Fundraiser) -> (Fundraiser, Map<String, Value>) {
-        let mut after = known.clone();
+    pub fn apply(&self, existing: &Fundraiser) -> (Fundraiser, Map<String, Value>) {
+        let mut after = existing.clone();
         let own = |value: &mut Option<_>, change: &Option<Option<_>>| {
             if let Some(change) = change {
                 *value = *change;
@@ -85,7 +85,9 @@ impl Change {
         own(&mut after.closed_at, &self.closed_at);
         after.goal = self.goal.unwrap_or(after.goal);
         after.offline = self.offline.unwrap_or(after.offline);
-        let fields = shown(known).into_iter().zip(shown(&after));
+        let fields = changeable_fields(existing)
+            .into_iter()
+            .zip(changeable_fields(&after));
         let differing = fields
             .filter(|((_, before), (_, after))| before != after)
             .map(|((name, before), (_, after))| (name.to_owned(), json!({"before": before, "after": after})))
@@ -98,7 +100,7 @@ impl Change {
 }
 
 /// The fields that can change, by their names in the interface.
-fn shown(fundraiser: &Fundraiser) -> [(&'static str, Value); 8] {
+fn changeable_fields(fundraiser: &Fundraiser) -> [(&'static str, Value); 8] {
     let time = |millis: Option<i64>| json!(millis.map(rfc3339));
     [
         ("title", json!(fundraiser.title)),

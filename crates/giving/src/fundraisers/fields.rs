@@ -8,10 +8,10 @@ use platform::money::{Cents, MAX_WEIGHT};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-const LONGEST_TITLE: usize = 120;
-const LONGEST_DESCRIPTION: usize = 20_000;
+const MAX_TITLE_LENGTH: usize = 120;
+const MAX_DESCRIPTION_LENGTH: usize = 20_000;
 /// A date as people write it is shorter.
-const LONGEST_DATE: usize = 64;
+const MAX_DATE_LENGTH: usize = 64;
 /// From 1970 until the year 2200: later dates are mistakes.
 const DATES: std::ops::Range<i64> = 0..7_258_118_400_000;
 const NULL: Value = Value::Null;
@@ -20,23 +20,23 @@ const NULL: Value = Value::Null;
 #[derive(Debug)]
 pub struct Fields<'a> {
     fields: &'a Map<String, Value>,
-    pub faults: Vec<FieldError>,
+    pub errors: Vec<FieldError>,
 }
 
 impl<'a> Fields<'a> {
     pub fn new(fields: &'a Map<String, Value>) -> Fields<'a> {
         Fields {
             fields,
-            faults: Vec::new(),
+            errors: Vec::new(),
         }
     }
 
     /// Fails with all faults, if there are any.
-    pub fn done(self) -> Result<(), Error> {
-        if self.faults.is_empty() {
+    pub fn finish(self) -> Result<(), Error> {
+        if self.errors.is_empty() {
             Ok(())
         } else {
-            Err(Error::Invalid(self.faults))
+            Err(Error::Invalid(self.errors))
         }
     }
 
@@ -49,8 +49,8 @@ impl<'a> Fields<'a> {
         self.fields.get(name).unwrap_or(&NULL)
     }
 
-    pub fn fault(&mut self, field: impl Into<String>, detail: impl Into<String>) {
-        self.faults.push(FieldError::new(field, detail));
+    pub fn add_error(&mut self, field: impl Into<String>, detail: impl Into<String>) {
+        self.errors.push(FieldError::new(field, detail));
     }
 
     pub fn title(&mut self) -> Option<String> {
@@ -58,19 +58,19 @@ impl<'a> Fields<'a> {
         let title = match self.get(name) {
             Value::String(text) => text.trim(),
             Value::Null => {
-                self.fault(name, "a fundraiser needs a title");
+                self.add_error(name, "a fundraiser needs a title");
                 return None;
             }
             _ => {
-                self.fault(name, "send a text");
+                self.add_error(name, "send a text");
                 return None;
             }
         };
         let length = title.chars().count();
-        if length == 0 || length > LONGEST_TITLE {
-            self.fault(name, "a title has 1 to 120 characters");
+        if length == 0 || length > MAX_TITLE_LENGTH {
+            self.add_error(name, "a title has 1 to 120 characters");
         } else if title.contains(char::is_control) {
-            self.fault(name, "a title is one line without control characters");
+            self.add_error(name, "a title is one line without control characters");
         } else {
             return Some(title.to_owned());
         }
@@ -83,15 +83,15 @@ impl<'a> Fields<'a> {
             Value::Null => return None,
             Value::String(text) => text.trim(),
             _ => {
-                self.fault(name, "send a text, or null");
+                self.add_error(name, "send a text, or null");
                 return None;
             }
         };
         let is_control = |letter: char| letter.is_control() && !"\n\r\t".contains(letter);
-        if text.chars().count() > LONGEST_DESCRIPTION {
-            self.fault(name, "a description has at most 20,000 characters");
+        if text.chars().count() > MAX_DESCRIPTION_LENGTH {
+            self.add_error(name, "a description has at most 20,000 characters");
         } else if text.contains(is_control) {
-            self.fault(
+            self.add_error(
                 name,
                 "a description has no control characters but tabs and ends of lines",
             );
@@ -104,35 +104,35 @@ impl<'a> Fields<'a> {
     pub fn date(&mut self, name: &'static str) -> Option<i64> {
         let text = match self.get(name) {
             Value::Null => return None,
-            Value::String(text) if text.len() <= LONGEST_DATE => text.trim(),
+            Value::String(text) if text.len() <= MAX_DATE_LENGTH => text.trim(),
             _ => "",
         };
         let millis = text.parse().map(Timestamp::as_millisecond).ok();
         match millis {
             Some(millis) if DATES.contains(&millis) => return Some(millis),
-            None if !is_moment(text) => self.fault(
+            None if !is_moment(text) => self.add_error(
                 name,
                 "send a date with time and zone, such as 2026-05-01T00:00:00Z, or null",
             ),
-            _ => self.fault(name, "send a date between 1970 and 2199"),
+            _ => self.add_error(name, "send a date between 1970 and 2199"),
         }
         None
     }
 
     /// An amount of at least `least` cents.
-    pub fn amount(&mut self, name: &'static str, least: i64) -> Option<Cents> {
+    pub fn amount(&mut self, name: &'static str, min: i64) -> Option<Cents> {
         let value = self.get(name);
         if value.is_null() {
             return None;
         }
         let amount = value
             .as_i64()
-            .filter(|cents| (least..=Cents::MAX.get()).contains(cents));
+            .filter(|cents| (min..=Cents::MAX.get()).contains(cents));
         if amount.is_none() {
-            self.fault(
+            self.add_error(
                 name,
                 format!(
-                    "send a whole number of cents from {least} to {}, or null",
+                    "send a whole number of cents from {min} to {}, or null",
                     Cents::MAX.get()
                 ),
             );
@@ -142,7 +142,7 @@ impl<'a> Fields<'a> {
 
     pub fn currency(&mut self) {
         if self.has("currency") && self.get("currency") != "USD" {
-            self.fault("currency", "only \"USD\" is supported");
+            self.add_error("currency", "only \"USD\" is supported");
         }
     }
 
@@ -151,7 +151,7 @@ impl<'a> Fields<'a> {
             Value::Null => None,
             Value::String(text) => Some(text),
             _ => {
-                self.fault(
+                self.add_error(
                     "imageBase64",
                     "send a picture as a data URL or as base64, or null",
                 );
@@ -164,7 +164,7 @@ impl<'a> Fields<'a> {
         let text = value.as_str().map(str::trim).filter(|text| text.len() == 36);
         let id = text.and_then(|text| Uuid::try_parse(text).ok());
         if id.is_none() {
-            self.fault(
+            self.add_error(
                 field,
                 "send the ID of a nonprofit: a UUID, as `id` of its details",
             );
@@ -172,13 +172,13 @@ impl<'a> Fields<'a> {
         id
     }
 
-    pub fn weight(&mut self, place: usize, value: &Value) -> Option<f64> {
+    pub fn weight(&mut self, index: usize, value: &Value) -> Option<f64> {
         let weight = value
             .as_f64()
             .filter(|weight| *weight > 0.0 && *weight <= MAX_WEIGHT);
         if weight.is_none() {
-            self.fault(
-                format!("forNonprofitWeights[{place}]"),
+            self.add_error(
+                format!("forNonprofitWeights[{index}]"),
                 "a weight is a number above zero, at most 1e12",
             );
         }
@@ -190,7 +190,7 @@ impl<'a> Fields<'a> {
         if let (Some(start), Some(end)) = (starts_at, ends_at)
             && end <= start
         {
-            self.fault("endDate", "the end is after the start");
+            self.add_error("endDate", "the end is after the start");
         }
     }
 }
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_date_that_is_too_far_away_is_told_from_what_is_no_date() {
-        for (text, told) in [
+        for (text, expected) in [
             ("9999-12-31T23:59:59Z", "between 1970 and 2199"),
             ("9999-12-31T23:59:59-12:00", "between 1970 and 2199"),
             ("2200-01-01T00:00:00Z", "between 1970 and 2199"),
@@ -222,9 +222,9 @@ mod tests {
             let mut fields = Fields::new(body.as_object().unwrap());
             assert_eq!(fields.date("endDate"), None);
             assert!(
-                fields.faults[0].detail.contains(told),
+                fields.errors[0].detail.contains(expected),
                 "{text}: {:?}",
-                fields.faults
+                fields.errors
             );
         }
     }

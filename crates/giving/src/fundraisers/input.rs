@@ -19,12 +19,12 @@ pub struct NewFundraiser {
     pub ends_at: Option<i64>,
     pub goal: Option<Cents>,
     pub offline: Option<Cents>,
-    pub supported: Vec<Supported>,
+    pub supported: Vec<WeightedNonprofit>,
 }
 
 /// A nonprofit that is to be supported.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Supported {
+pub struct WeightedNonprofit {
     pub id: NonprofitId,
     pub weight: f64,
     /// The field that names it.
@@ -45,7 +45,7 @@ impl NewFundraiser {
         let id = fields
             .uuid("nonprofitId", fields.get("nonprofitId"))
             .map(NonprofitId);
-        let nonprofit = id.filter(|id| goes_with_type(fields, *id, is_multiple));
+        let nonprofit = id.filter(|id| matches_type(fields, *id, is_multiple));
         let supported = read_supported(fields, id, is_multiple);
         NewFundraiser {
             nonprofit,
@@ -66,7 +66,7 @@ fn read_type(fields: &mut Fields<'_>) -> Option<bool> {
         Value::Null => Some(false),
         Value::String(text) if text == MULTIPLE => Some(true),
         _ => {
-            fields.fault(
+            fields.add_error(
                 "type",
                 "send MULTIPLE_NONPROFITS for several nonprofits, or leave it out for one",
             );
@@ -75,17 +75,17 @@ fn read_type(fields: &mut Fields<'_>) -> Option<bool> {
     }
 }
 
-fn goes_with_type(fields: &mut Fields<'_>, id: NonprofitId, is_multiple: Option<bool>) -> bool {
+fn matches_type(fields: &mut Fields<'_>, id: NonprofitId, is_multiple: Option<bool>) -> bool {
     match is_multiple {
         Some(true) if id != SPECIAL => {
-            fields.fault(
+            fields.add_error(
                 "nonprofitId",
                 format!("a fundraiser for several nonprofits has the ID {SPECIAL}"),
             );
             false
         }
         Some(false) if id == SPECIAL => {
-            fields.fault("type", "with this nonprofitId send MULTIPLE_NONPROFITS");
+            fields.add_error("type", "with this nonprofitId send MULTIPLE_NONPROFITS");
             false
         }
         _ => true,
@@ -97,11 +97,11 @@ fn read_supported(
     fields: &mut Fields<'_>,
     id: Option<NonprofitId>,
     is_multiple: Option<bool>,
-) -> Vec<Supported> {
+) -> Vec<WeightedNonprofit> {
     let is_special = id == Some(SPECIAL);
     let single = id.filter(|_| is_multiple != Some(true) && !is_special);
-    let mut supported: Vec<Supported> = single
-        .map(|id| Supported {
+    let mut supported: Vec<WeightedNonprofit> = single
+        .map(|id| WeightedNonprofit {
             id,
             weight: 1.0,
             field: "nonprofitId".to_owned(),
@@ -115,31 +115,31 @@ fn read_supported(
     supported
 }
 
-fn read_several(fields: &mut Fields<'_>, is_needed: bool) -> Vec<Supported> {
+fn read_several(fields: &mut Fields<'_>, is_needed: bool) -> Vec<WeightedNonprofit> {
     let listed: &[Value] = match fields.get("forNonprofits") {
         Value::Array(listed) if (1..=MAX_SHARES).contains(&listed.len()) => listed,
         Value::Null if !is_needed => &[],
         _ => {
-            fields.fault("forNonprofits", "send the IDs of 1 to 100 nonprofits");
+            fields.add_error("forNonprofits", "send the IDs of 1 to 100 nonprofits");
             &[]
         }
     };
     let weights = read_weights(fields, listed.len());
     let mut seen = HashSet::new();
     let mut supported = Vec::with_capacity(listed.len());
-    for (place, (value, weight)) in listed.iter().zip(weights).enumerate() {
-        let field = format!("forNonprofits[{place}]");
+    for (index, (value, weight)) in listed.iter().zip(weights).enumerate() {
+        let field = format!("forNonprofits[{index}]");
         let Some(id) = fields.uuid(field.clone(), value) else {
             continue;
         };
         if seen.insert(id) {
-            supported.push(Supported {
+            supported.push(WeightedNonprofit {
                 id: NonprofitId(id),
                 weight,
                 field,
             });
         } else {
-            fields.fault(field, "each nonprofit is named once");
+            fields.add_error(field, "each nonprofit is named once");
         }
     }
     supported
@@ -153,8 +153,8 @@ fn read_weights(fields: &mut Fields<'_>, count: usize) -> Vec<f64> {
         Value::Null => {}
         Value::Array(listed) => {
             is_whole = listed.len() == count || count == 0;
-            for (place, value) in listed.iter().take(MAX_SHARES).enumerate() {
-                weights.push(fields.weight(place, value).unwrap_or(1.0));
+            for (index, value) in listed.iter().take(MAX_SHARES).enumerate() {
+                weights.push(fields.weight(index, value).unwrap_or(1.0));
             }
         }
         _ => is_whole = false,
@@ -164,7 +164,7 @@ fn read_weights(fields: &mut Fields<'_>, count: usize) -> Vec<f64> {
             0 => "send a list of numbers, one for each of forNonprofits, or leave it out".to_owned(),
             count => format!("send {count} numbers, one for each of forNonprofits, or leave it out"),
         };
-        fields.fault("forNonprofitWeights", detail);
+        fields.add_error("forNonprofitWeights", detail);
     }
     weights.resize(count, 1.0);
     weights
@@ -179,7 +179,7 @@ fn refuse_several(fields: &mut Fields<'_>) {
             _ => false,
         };
         if !is_empty {
-            fields.fault(name, "it goes with the type MULTIPLE_NONPROFITS");
+            fields.add_error(name, "it goes with the type MULTIPLE_NONPROFITS");
         }
     }
 }
@@ -190,17 +190,21 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Map, json};
 
-    fn faults(body: &Value) -> Vec<String> {
+    fn errors(body: &Value) -> Vec<String> {
         let mut fields = Fields::new(body.as_object().unwrap());
         NewFundraiser::read(&mut fields);
-        fields.faults.into_iter().map(|fault| fault.field).collect()
+        fields
+            .errors
+            .into_iter()
+            .map(|add_error| add_error.field)
+            .collect()
     }
 
     #[test]
     fn the_least_body_is_a_nonprofit_and_a_title() {
         let body = json!({"nonprofitId": "0f8fad5b-d9cb-469f-a165-70867728950e", "title": " Run "});
-        assert_eq!(faults(&body), [""; 0]);
-        assert_eq!(faults(&json!({})), ["title", "nonprofitId"]);
+        assert_eq!(errors(&body), [""; 0]);
+        assert_eq!(errors(&json!({})), ["title", "nonprofitId"]);
     }
 
     #[test]
@@ -210,7 +214,7 @@ mod tests {
             "endDate": "2026-05-01T00:00:00Z", "goal": 0, "raisedOffline": -1, "currency": "usd", "type": "SINGLE",
         });
         assert_eq!(
-            faults(&body),
+            errors(&body),
             [
                 "title",
                 "description",
@@ -262,7 +266,7 @@ mod tests {
         ] {
             let mut whole = body.clone();
             whole["title"] = json!("Run");
-            assert_eq!(faults(&whole), named, "{body}");
+            assert_eq!(errors(&whole), named, "{body}");
         }
     }
 

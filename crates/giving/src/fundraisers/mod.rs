@@ -85,7 +85,7 @@ impl FundraiserName {
     /// Blanks at the ends fall, large letters become small. Nothing where it can name none.
     pub fn parse(text: &str) -> Option<FundraiserName> {
         let text = text.trim();
-        let is_slug = (1..=slug::LONGEST).contains(&text.len())
+        let is_slug = (1..=slug::MAX_LENGTH).contains(&text.len())
             && text
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

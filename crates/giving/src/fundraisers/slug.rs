@@ -4,28 +4,28 @@ use platform::text;
 use uuid::Uuid;
 
 /// No slug is longer.
-pub const LONGEST: usize = 100;
+pub const MAX_LENGTH: usize = 100;
 /// The part that comes from the title.
-const LONGEST_TITLE: usize = 80;
+const MAX_TITLE_LENGTH: usize = 80;
 /// How often four digits are tried.
 const SHORT_TRIES: u32 = 8;
-const NAMELESS: &str = "fundraiser";
+const FALLBACK: &str = "fundraiser";
 
 /// The slug that a title asks for: ASCII words joined by dashes, never one that reads as an ID.
 pub fn of_title(title: &str) -> String {
     let folded = text::fold(title, '-');
-    let slug = text::cut_at_word(&folded, '-', LONGEST_TITLE);
+    let slug = text::cut_at_word(&folded, '-', MAX_TITLE_LENGTH);
     match slug {
-        "" => NAMELESS.to_owned(),
-        slug if Uuid::try_parse(slug).is_ok() => format!("{NAMELESS}-{slug}"),
+        "" => FALLBACK.to_owned(),
+        slug if Uuid::try_parse(slug).is_ok() => format!("{FALLBACK}-{slug}"),
         slug => slug.to_owned(),
     }
 }
 
 /// The same with hex digits, for one that is taken: four, and eight once some of those were taken too, so that the
 /// search has an end however many have one title.
-pub fn varied(slug: &str, number: u32, tried: u32) -> String {
-    match tried {
+pub fn with_suffix(slug: &str, number: u32, attempt: u32) -> String {
+    match attempt {
         ..SHORT_TRIES => format!("{slug}-{:04x}", number & 0xffff),
         _ => format!("{slug}-{number:08x}"),
     }
@@ -49,15 +49,15 @@ mod tests {
         ] {
             assert_eq!(of_title(title), slug);
         }
-        assert_eq!(varied("run", 0x00ff_00ab, 7), "run-00ab");
-        assert_eq!(varied("run", 0x00ff_00ab, 8), "run-00ff00ab");
+        assert_eq!(with_suffix("run", 0x00ff_00ab, 7), "run-00ab");
+        assert_eq!(with_suffix("run", 0x00ff_00ab, 8), "run-00ff00ab");
     }
 
     proptest! {
         #[test]
-        fn every_title_has_a_slug_that_is_no_id(title in ".{0,200}", number in any::<u32>(), tried in 0..16_u32) {
-            for slug in [of_title(&title), varied(&of_title(&title), number, tried)] {
-                prop_assert!((1..=LONGEST).contains(&slug.len()));
+        fn every_title_has_a_slug_that_is_no_id(title in ".{0,200}", number in any::<u32>(), attempt in 0..16_u32) {
+            for slug in [of_title(&title), with_suffix(&of_title(&title), number, attempt)] {
+                prop_assert!((1..=MAX_LENGTH).contains(&slug.len()));
                 prop_assert!(slug.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'));
                 prop_assert!(!slug.starts_with('-') && !slug.ends_with('-'));
                 prop_assert!(Uuid::try_parse(&slug).is_err());

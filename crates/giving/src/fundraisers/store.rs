@@ -287,7 +287,7 @@ pub async fn list_lost_covers(db: &Db) -> sqlx::Result<Vec<(FundraiserId, String
 
 /// A fundraiser as a line of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct FundraiserSummary {
     pub id: FundraiserId,
     pub nonprofit: NonprofitId,
     pub slug: String,
@@ -295,7 +295,7 @@ pub struct Listed {
     pub cover: Option<String>,
 }
 
-struct ListedRow {
+struct SummaryRow {
     slug: String,
     title: String,
     cover: Option<String>,
@@ -303,7 +303,7 @@ struct ListedRow {
     nonprofit_id: Uuid,
 }
 
-from_row!(ListedRow {
+from_row!(SummaryRow {
     slug,
     title,
     cover,
@@ -312,10 +312,10 @@ from_row!(ListedRow {
 });
 
 /// The newest fundraisers that support a nonprofit and are not closed.
-pub async fn list_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<Listed>> {
-    let rows: Vec<ListedRow> =
+pub async fn list_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<FundraiserSummary>> {
+    let rows: Vec<SummaryRow> =
         read!(db, c => sqlx::query_as(OF_NONPROFIT).bind(id.0).bind(take).fetch_all(c).await)?;
-    let listed = |row: ListedRow| Listed {
+    let listed = |row: SummaryRow| FundraiserSummary {
         id: FundraiserId(row.id),
         nonprofit: NonprofitId(row.nonprofit_id),
         slug: row.slug,
@@ -336,7 +336,7 @@ pub async fn list_pairs(db: &Db) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)
 
 /// A fundraiser as a feed tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct News {
+pub struct FeedItem {
     pub id: FundraiserId,
     pub nonprofit: NonprofitId,
     pub slug: String,
@@ -346,7 +346,7 @@ pub struct News {
     pub changed_at: i64,
 }
 
-struct NewsRow {
+struct FeedItemRow {
     id: Uuid,
     nonprofit_id: Uuid,
     slug: String,
@@ -356,7 +356,7 @@ struct NewsRow {
     changed_at: i64,
 }
 
-from_row!(NewsRow {
+from_row!(FeedItemRow {
     id,
     nonprofit_id,
     slug,
@@ -366,9 +366,9 @@ from_row!(NewsRow {
     changed_at,
 });
 
-impl From<NewsRow> for News {
-    fn from(row: NewsRow) -> News {
-        News {
+impl From<FeedItemRow> for FeedItem {
+    fn from(row: FeedItemRow) -> FeedItem {
+        FeedItem {
             id: FundraiserId(row.id),
             nonprofit: NonprofitId(row.nonprofit_id),
             slug: row.slug,
@@ -381,14 +381,14 @@ impl From<NewsRow> for News {
 }
 
 /// The newest fundraisers that are not closed.
-pub async fn list_newest(db: &Db, take: i64) -> sqlx::Result<Vec<News>> {
-    let rows: Vec<NewsRow> = read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await)?;
-    Ok(rows.into_iter().map(News::from).collect())
+pub async fn list_newest(db: &Db, take: i64) -> sqlx::Result<Vec<FeedItem>> {
+    let rows: Vec<FeedItemRow> = read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(FeedItem::from).collect())
 }
 
 /// Those of them that support a nonprofit.
-pub async fn list_newest_of(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<News>> {
-    let rows: Vec<NewsRow> =
+pub async fn list_newest_of(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<FeedItem>> {
+    let rows: Vec<FeedItemRow> =
         read!(db, c => sqlx::query_as(NEWEST_OF).bind(id.0).bind(take).fetch_all(c).await)?;
-    Ok(rows.into_iter().map(News::from).collect())
+    Ok(rows.into_iter().map(FeedItem::from).collect())
 }

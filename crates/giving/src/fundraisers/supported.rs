@@ -11,47 +11,47 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Known fundraisers and whom they support. Whom one supports never changes.
 #[derive(Debug)]
-pub struct Supported {
-    known: ArcSwap<Known>,
+pub struct SupportedNonprofits {
+    snapshot: ArcSwap<Snapshot>,
     is_stale: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct Snapshot {
     fundraisers: HashSet<FundraiserId>,
     nonprofits: HashSet<NonprofitId>,
 }
 
-impl Default for Supported {
-    fn default() -> Supported {
-        Supported {
-            known: ArcSwap::default(),
+impl Default for SupportedNonprofits {
+    fn default() -> SupportedNonprofits {
+        SupportedNonprofits {
+            snapshot: ArcSwap::default(),
             is_stale: AtomicBool::new(true),
         }
     }
 }
 
-impl Supported {
+impl SupportedNonprofits {
     /// Notes that a fundraiser was written; one that is not known is new.
     pub fn note(&self, id: FundraiserId) {
-        if !self.known.load().fundraisers.contains(&id) {
+        if !self.snapshot.load().fundraisers.contains(&id) {
             self.is_stale.store(true, Ordering::Release);
         }
     }
 
     pub async fn has(&self, db: &Db, id: NonprofitId) -> sqlx::Result<bool> {
         if self.is_stale.swap(false, Ordering::AcqRel)
-            && let Err(fault) = self.load(db).await
+            && let Err(error) = self.load(db).await
         {
             self.is_stale.store(true, Ordering::Release);
-            return Err(fault);
+            return Err(error);
         }
-        Ok(self.known.load().nonprofits.contains(&id))
+        Ok(self.snapshot.load().nonprofits.contains(&id))
     }
 
     async fn load(&self, db: &Db) -> sqlx::Result<()> {
         let pairs = store::list_pairs(db).await?;
-        self.known.store(Arc::new(Known {
+        self.snapshot.store(Arc::new(Snapshot {
             fundraisers: pairs.iter().map(|(fundraiser, _)| *fundraiser).collect(),
             nonprofits: pairs.into_iter().map(|(_, nonprofit)| nonprofit).collect(),
         }));

@@ -26,8 +26,8 @@ pub async fn validate(
     for supported in &new.supported {
         let found = directory.find(&Identifier::Id(supported.id)).await?;
         match found.as_ref().and_then(NonprofitRef::nonprofit) {
-            None => fields.fault(&supported.field, "there is no nonprofit with this ID"),
-            Some(nonprofit) if !nonprofit.is_disbursable() => fields.fault(
+            None => fields.add_error(&supported.field, "there is no nonprofit with this ID"),
+            Some(nonprofit) if !nonprofit.is_disbursable() => fields.add_error(
                 &supported.field,
                 "gifts cannot be passed on to this nonprofit; choose one whose isDisbursable is true",
             ),
@@ -36,8 +36,8 @@ pub async fn validate(
         }
     }
     let cover = take_picture(pictures, &mut fields, dry_run).await?;
-    let Some(nonprofit) = new.nonprofit.filter(|_| fields.faults.is_empty()) else {
-        return Err(Error::Invalid(fields.faults));
+    let Some(nonprofit) = new.nonprofit.filter(|_| fields.errors.is_empty()) else {
+        return Err(Error::Invalid(fields.errors));
     };
     let fundraiser = Fundraiser {
         id: FundraiserId::new(),
@@ -79,7 +79,7 @@ pub async fn take_picture(
     let Some(text) = fields.image() else {
         return Ok(Some(None));
     };
-    let taken = if fields.faults.is_empty() && !dry_run {
+    let taken = if fields.errors.is_empty() && !dry_run {
         pictures.add_base64(text).await.map(|picture| picture.id)
     } else {
         pictures.check_base64(text).await
@@ -88,7 +88,7 @@ pub async fn take_picture(
         Ok(id) => Ok(Some(Some(id))),
         Err(error) if error.is_unavailable() => Err(Error::PictureUnavailable),
         Err(error) => {
-            fields.fault("imageBase64", error.to_string());
+            fields.add_error("imageBase64", error.to_string());
             Ok(None)
         }
     }

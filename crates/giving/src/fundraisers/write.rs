@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 /// A fundraiser that is to be made.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct CreateFundraiser {
     /// Complete except for its slug and its creation time.
     pub fundraiser: Fundraiser,
     /// The request, if it has an idempotency key.
@@ -24,7 +24,7 @@ pub struct Order {
 
 /// What is to become of a fundraiser.
 #[derive(Clone, Debug)]
-pub enum Wanted {
+pub enum UpdateFundraiser {
     /// The fields of a body, and the picture that came with it.
     Fields(Map<String, Value>, Option<Option<String>>),
     Close,
@@ -34,26 +34,26 @@ pub enum Wanted {
 /// Adds a new fundraiser to a batch, or finds the response to the first request with its idempotency key.
 pub async fn write_new(
     batch: &mut Batch,
-    order: &Order,
+    command: &CreateFundraiser,
     respond: &(impl Fn(&Fundraiser, i64) -> StoredResponse + Sync),
     now: i64,
 ) -> Result<StoredResponse, StoreError<Error>> {
-    if let Some(request) = &order.request
+    if let Some(request) = &command.request
         && let Some(response) = request.find_in(&mut batch.tx, now).await?
     {
         return Ok(response);
     }
     let new = Fundraiser {
-        slug: free_slug(batch, order.fundraiser.nonprofit, &order.fundraiser.title).await?,
+        slug: free_slug(batch, command.fundraiser.nonprofit, &command.fundraiser.title).await?,
         created_at: now,
-        ..order.fundraiser.clone()
+        ..command.fundraiser.clone()
     };
     add_offline(batch, &new, Cents::ZERO, now).await?;
     store::insert(&mut batch.tx, &new).await?;
-    let fact = json!({"fundraiserId": new.id.0, "nonprofitId": new.nonprofit.0, "slug": new.slug});
-    batch.tell("fundraiser_created", Some(new.id), &fact, now);
+    let payload = json!({"fundraiserId": new.id.0, "nonprofitId": new.nonprofit.0, "slug": new.slug});
+    batch.add_outbox_row("fundraiser_created", Some(new.id), &payload, now);
     let response = respond(&new, now);
-    if let Some(request) = &order.request {
+    if let Some(request) = &command.request {
         request.store(&mut batch.tx, &response, now).await?;
     }
     Ok(response)
@@ -63,13 +63,13 @@ pub async fn write_new(
 async fn free_slug(batch: &mut Batch, nonprofit: NonprofitId, title: &str) -> sqlx::Result<String> {
     let plain = slug::of_title(title);
     let mut slug = plain.clone();
-    for tried in 0.. {
+    for attempt in 0.. {
         if !store::has_slug(&mut batch.tx, nonprofit, &slug).await? {
             break;
         }
         let mut bytes = [0; 4];
         getrandom::fill(&mut bytes).expect("the system has random bytes");
-        slug = slug::varied(&plain, u32::from_le_bytes(bytes), tried);
+        slug = slug::with_suffix(&plain, u32::from_le_bytes(bytes), attempt);
     }
     Ok(slug)
 }
@@ -81,8 +81,8 @@ async fn add_offline(
     before: Cents,
     now: i64,
 ) -> Result<(), StoreError<Error>> {
-    let told = fundraiser.offline.unwrap_or_default();
-    let amount = Cents::new(told.get() - before.get());
+    let reported = fundraiser.offline.unwrap_or_default();
+    let amount = Cents::new(reported.get() - before.get());
     if amount == Cents::ZERO {
         return Ok(());
     }
@@ -109,47 +109,47 @@ async fn add_offline(
         recorded_at: now,
     };
     let appended = batch.append(draft).await;
-    let refuse = |too_much: AmountOverflow| {
-        Error::Invalid(vec![FieldError::new("raisedOffline", too_much.to_string())])
+    let refuse = |overflow: AmountOverflow| {
+        Error::Invalid(vec![FieldError::new("raisedOffline", overflow.to_string())])
     };
     appended.map(|_| ()).map_err(|error| error.map_refused(refuse))
 }
 
 /// Adds a change of a fundraiser to a batch. Nothing is written if nothing differs.
-pub async fn write_change(
+pub async fn write_update(
     batch: &mut Batch,
     account: AccountId,
     id: FundraiserId,
-    wanted: &Wanted,
+    command: &UpdateFundraiser,
     now: i64,
 ) -> Result<Fundraiser, StoreError<Error>> {
-    let known = store::find_in(&mut batch.tx, id).await?;
-    let Some(known) = known.filter(|known| known.account == account) else {
+    let existing = store::find_in(&mut batch.tx, id).await?;
+    let Some(existing) = existing.filter(|existing| existing.account == account) else {
         return Err(StoreError::Refused(Error::NotFound));
     };
-    let change = wanted.change(&known, now).map_err(StoreError::Refused)?;
-    let (changed, differing) = change.apply(&known);
+    let change = command.change(&existing, now).map_err(StoreError::Refused)?;
+    let (changed, differing) = change.apply(&existing);
     if differing.is_empty() {
-        return Ok(known);
+        return Ok(existing);
     }
-    add_offline(batch, &changed, known.offline.unwrap_or_default(), now).await?;
+    add_offline(batch, &changed, existing.offline.unwrap_or_default(), now).await?;
     let differing = Value::Object(differing);
     store::update(&mut batch.tx, &changed, account, &differing.to_string(), now).await?;
-    let fact = json!({"fundraiserId": id.0, "version": changed.version, "change": differing});
-    batch.tell(wanted.fact(), Some(id), &fact, now);
+    let payload = json!({"fundraiserId": id.0, "version": changed.version, "change": differing});
+    batch.add_outbox_row(command.outbox_kind(), Some(id), &payload, now);
     Ok(changed)
 }
 
-impl Wanted {
+impl UpdateFundraiser {
     /// What it changes of a fundraiser, or all that is wrong with it.
-    pub fn change(&self, known: &Fundraiser, now: i64) -> Result<Change, Error> {
+    pub fn change(&self, existing: &Fundraiser, now: i64) -> Result<Change, Error> {
         match self {
-            Wanted::Close => Ok(Change::close(known, now)),
-            Wanted::Reopen => Ok(Change::reopen(known)),
-            Wanted::Fields(sent, cover) => {
+            UpdateFundraiser::Close => Ok(Change::close(existing, now)),
+            UpdateFundraiser::Reopen => Ok(Change::reopen(existing)),
+            UpdateFundraiser::Fields(sent, cover) => {
                 let mut fields = Fields::new(sent);
-                let change = Change::read(&mut fields, known);
-                fields.done()?;
+                let change = Change::read(&mut fields, existing);
+                fields.finish()?;
                 Ok(Change {
                     cover: cover.clone(),
                     ..change
@@ -158,11 +158,11 @@ impl Wanted {
         }
     }
 
-    fn fact(&self) -> &'static str {
+    fn outbox_kind(&self) -> &'static str {
         match self {
-            Wanted::Fields(..) => "fundraiser_changed",
-            Wanted::Close => "fundraiser_closed",
-            Wanted::Reopen => "fundraiser_reopened",
+            UpdateFundraiser::Fields(..) => "fundraiser_changed",
+            UpdateFundraiser::Close => "fundraiser_closed",
+            UpdateFundraiser::Reopen => "fundraiser_reopened",
         }
     }
 }

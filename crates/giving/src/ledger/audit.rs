@@ -15,22 +15,22 @@ pub struct Audit {
     /// All that there are.
     known: HashSet<FundraiserId>,
     beneficiaries: HashMap<FundraiserId, Beneficiaries>,
-    fundraisers: HashMap<FundraiserId, Seen>,
+    fundraisers: HashMap<FundraiserId, FundraiserState>,
     /// The gifts of which something goes back.
     refunded: HashSet<i64>,
     /// By the number of such a gift, what each nonprofit still holds of it.
     held: HashMap<i64, Vec<(NonprofitId, Cents)>>,
-    faults: Vec<String>,
+    errors: Vec<String>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct FundraiserState {
     totals: Totals,
     offline: Option<Cents>,
     donors: HashMap<String, Cents>,
 }
 
-const MOST_FAULTS: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 impl Audit {
     pub fn new(
@@ -46,7 +46,7 @@ impl Audit {
             fundraisers: HashMap::new(),
             refunded,
             held: HashMap::new(),
-            faults: Vec::new(),
+            errors: Vec::new(),
         }
     }
 
@@ -54,36 +54,36 @@ impl Audit {
     pub fn add(&mut self, entry: &Entry) {
         let expected = self.sequence + 1;
         if entry.sequence != expected {
-            self.note(format!(
+            self.add_error(format!(
                 "entry {expected} is missing: {} follows {}",
                 entry.sequence, self.sequence
             ));
         }
         let hash = entry.hash_after(&self.hash);
         if hash != entry.hash && entry.sequence == expected {
-            self.fault(entry, "is not as it was written, or the one before it is not");
+            self.add_entry_error(entry, "is not as it was written, or the one before it is not");
         }
         // From here on the chain is as the entry says, so that one damaged entry is one fault.
         (self.sequence, self.hash) = (entry.sequence, entry.hash);
         let sum = Cents::sum(entry.draft.legs.iter().map(|leg| leg.amount));
         if sum != Ok(Cents::ZERO) {
-            self.fault(entry, "does not balance: its legs do not add up to zero");
+            self.add_entry_error(entry, "does not balance: its legs do not add up to zero");
         }
         match (entry.draft.fundraiser, self.expected_legs(entry)) {
             (Some(id), _) if !self.known.contains(&id) => {
-                self.fault(entry, &format!("is of the fundraiser {id}, which does not exist"));
+                self.add_entry_error(entry, &format!("is of the fundraiser {id}, which does not exist"));
             }
             (_, Some(expected)) if expected == received(entry) => {}
-            _ => self.fault(entry, "is not shared as its fundraiser says"),
+            _ => self.add_entry_error(entry, "is not shared as its fundraiser says"),
         }
-        self.hold(entry);
+        self.update_held(entry);
         self.add_totals(entry);
     }
 
     /// Passes over the next entry, which cannot be read.
     pub fn skip(&mut self) {
         self.sequence += 1;
-        self.note(format!("entry {} cannot be read", self.sequence));
+        self.add_error(format!("entry {} cannot be read", self.sequence));
     }
 
     /// The parties that got and what, as they follow from all before.
@@ -91,7 +91,7 @@ impl Audit {
         let draft = &entry.draft;
         match draft.kind {
             Kind::Offline => Some(vec![(Party::Fundraiser(draft.fundraiser?), draft.amount)]),
-            Kind::Gift => {
+            Kind::Donation => {
                 let single = Beneficiaries::single(draft.nonprofit);
                 let shared = match draft.fundraiser {
                     Some(id) => self.beneficiaries.get(&id)?,
@@ -113,21 +113,21 @@ impl Audit {
         }
     }
 
-    fn hold(&mut self, entry: &Entry) {
+    fn update_held(&mut self, entry: &Entry) {
         let shares = entry.draft.legs.iter().filter_map(|leg| match leg.party {
             Party::Nonprofit(id) => Some((id, leg.amount)),
             _ => None,
         });
         match (entry.draft.kind, entry.draft.refunds) {
-            (Kind::Gift, _) if !self.refunded.contains(&entry.sequence) => {}
-            (Kind::Gift, _) => _ = self.held.insert(entry.sequence, shares.collect()),
-            (Kind::Refund, Some(gift)) => {
-                let held = self.held.entry(gift).or_default();
+            (Kind::Donation, _) if !self.refunded.contains(&entry.sequence) => {}
+            (Kind::Donation, _) => _ = self.held.insert(entry.sequence, shares.collect()),
+            (Kind::Refund, Some(donation)) => {
+                let held = self.held.entry(donation).or_default();
                 for ((_, cents), (_, back)) in held.iter_mut().zip(shares) {
                     *cents = cents.plus(back).unwrap_or_default();
                 }
                 if held.iter().any(|(_, cents)| *cents < Cents::ZERO) {
-                    self.fault(entry, "gives back more than was given");
+                    self.add_entry_error(entry, "gives back more than was given");
                 }
             }
             _ => {}
@@ -137,29 +137,29 @@ impl Audit {
     fn add_totals(&mut self, entry: &Entry) {
         let Some(id) = entry.draft.fundraiser else {
             if entry.totals.is_some() {
-                self.fault(entry, "has totals without a fundraiser");
+                self.add_entry_error(entry, "has totals without a fundraiser");
             }
             return;
         };
-        let seen = self.fundraisers.entry(id).or_default();
+        let state = self.fundraisers.entry(id).or_default();
         let net = entry
             .draft
             .donor
             .as_ref()
-            .map(|donor| seen.donors.entry(donor.clone()).or_default());
+            .map(|donor| state.donors.entry(donor.clone()).or_default());
         let before = net.as_ref().map(|net| **net);
-        let after = seen.totals.after(entry.draft.amount, before);
+        let after = state.totals.after(entry.draft.amount, before);
         if let (Some(net), Some(before)) = (net, before) {
             *net = before.plus(entry.draft.amount).unwrap_or(before);
         }
         if entry.draft.kind == Kind::Offline {
-            let offline = seen.offline.unwrap_or_default();
-            seen.offline = offline.plus(entry.draft.amount).ok();
+            let offline = state.offline.unwrap_or_default();
+            state.offline = offline.plus(entry.draft.amount).ok();
         }
         // One wrong total is one fault, though all that follow build on it.
-        seen.totals = entry.totals.unwrap_or_default();
+        state.totals = entry.totals.unwrap_or_default();
         if after.ok() != entry.totals {
-            self.fault(
+            self.add_entry_error(
                 entry,
                 "has a running total that is not the sum of the entries before it",
             );
@@ -170,13 +170,13 @@ impl Audit {
     pub fn totals(&self, id: FundraiserId) -> Totals {
         self.fundraisers
             .get(&id)
-            .map(|seen| seen.totals)
+            .map(|state| state.totals)
             .unwrap_or_default()
     }
 
     /// What came in elsewhere for a fundraiser, by its entries.
     pub fn offline(&self, id: FundraiserId) -> Option<Cents> {
-        self.fundraisers.get(&id).and_then(|seen| seen.offline)
+        self.fundraisers.get(&id).and_then(|state| state.offline)
     }
 
     /// How many entries there were, and the last hash.
@@ -184,9 +184,9 @@ impl Audit {
         (self.sequence, self.hash)
     }
 
-    fn fault(&mut self, entry: &Entry, what: &str) {
-        self.note(format!(
-            "entry {} ({} {} of {}) {what}",
+    fn add_entry_error(&mut self, entry: &Entry, problem: &str) {
+        self.add_error(format!(
+            "entry {} ({} {} of {}) {problem}",
             entry.sequence,
             entry.draft.kind.as_str(),
             entry.draft.external_id,
@@ -195,15 +195,15 @@ impl Audit {
     }
 
     /// Adds a fault; very many are not kept.
-    pub fn note(&mut self, fault: String) {
-        if self.faults.len() < MOST_FAULTS {
-            self.faults.push(fault);
+    pub fn add_error(&mut self, error: String) {
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(error);
         }
     }
 
     /// The faults, one sentence each.
-    pub fn faults(self) -> Vec<String> {
-        self.faults
+    pub fn into_errors(self) -> Vec<String> {
+        self.errors
     }
 }
 

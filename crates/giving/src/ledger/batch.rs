@@ -1,8 +1,8 @@
 //! A transaction of the writer: what has been read and added so far, and how work reads and adds more.
 
 use super::entry::{Draft, Entry, Head, Party};
-use super::pending::{Name, Told, Unwritten};
-use super::state::Known;
+use super::pending::{DonorName, OutboxRow, PendingRows};
+use super::state::LedgerState;
 use super::store;
 use platform::db::{StoreError, Tx};
 use platform::ids::FundraiserId;
@@ -16,21 +16,21 @@ pub struct Batch {
     /// For all tables except those of the ledger and the outbox, whose rows may not be written yet.
     pub tx: Tx,
     pub head: Head,
-    pub known: Known,
-    pub unwritten: Unwritten,
+    pub state: LedgerState,
+    pub pending: PendingRows,
 }
 
 impl Batch {
     /// The entry of a fact; one of the store comes without its legs.
     pub async fn find(&mut self, source: &str, external_id: &str) -> sqlx::Result<Option<Arc<Entry>>> {
-        let fact = (source.to_owned(), external_id.to_owned());
-        self.known.find(&mut self.tx, &fact).await
+        let key = (source.to_owned(), external_id.to_owned());
+        self.state.find(&mut self.tx, &key).await
     }
 
     /// What each nonprofit still holds of a gift, in the order of its legs.
-    pub async fn held(&mut self, gift: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
-        self.unwritten.write(&mut self.tx, &self.head).await?;
-        store::list_held(&mut self.tx, gift).await
+    pub async fn find_held(&mut self, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
+        self.pending.write(&mut self.tx, &self.head).await?;
+        store::list_held(&mut self.tx, donation).await
     }
 
     /// Adds an entry at the end of the journal, and the fact to the outbox. Refuses before it adds.
@@ -38,8 +38,8 @@ impl Batch {
         let totals = match draft.fundraiser {
             None => None,
             Some(id) => {
-                let standing = self.known.standing(&mut self.tx, id, draft.donor.clone());
-                let (before, net) = standing.await?;
+                let balances = self.state.balances(&mut self.tx, id, draft.donor.clone());
+                let (before, net) = balances.await?;
                 let totals = before.after(draft.amount, net);
                 Some(totals.map_err(StoreError::Refused)?)
             }
@@ -47,8 +47,8 @@ impl Batch {
         let entry = Entry::chained(self.head.entries + 1, &self.head.hash, draft, totals);
         let entry = Arc::new(entry);
         (self.head.entries, self.head.hash) = (entry.sequence, entry.hash);
-        self.known.add(&entry);
-        self.unwritten.entries.push(Arc::clone(&entry));
+        self.state.add(&entry);
+        self.pending.entries.push(Arc::clone(&entry));
         let draft = &entry.draft;
         let body = json!({
             "entry": entry.sequence,
@@ -58,13 +58,13 @@ impl Batch {
             "raised": totals.map(|totals| totals.raised.get()),
             "supporters": totals.map(|totals| totals.supporters),
         });
-        self.tell(draft.kind.as_str(), draft.fundraiser, &body, draft.recorded_at);
+        self.add_outbox_row(draft.kind.as_str(), draft.fundraiser, &body, draft.recorded_at);
         Ok(entry)
     }
 
     /// Keeps the name of a donor beside a gift, public where they agreed to it.
-    pub fn keep_name(&mut self, sequence: i64, name: &str, consented_at: Option<i64>) {
-        self.unwritten.names.push(Name {
+    pub fn add_donor_name(&mut self, sequence: i64, name: &str, consented_at: Option<i64>) {
+        self.pending.names.push(DonorName {
             sequence,
             text: name.to_owned(),
             consented_at,
@@ -72,9 +72,15 @@ impl Batch {
     }
 
     /// Adds a fact.
-    pub fn tell(&mut self, kind: &'static str, fundraiser: Option<FundraiserId>, body: &Value, now: i64) {
+    pub fn add_outbox_row(
+        &mut self,
+        kind: &'static str,
+        fundraiser: Option<FundraiserId>,
+        body: &Value,
+        now: i64,
+    ) {
         self.head.events += 1;
-        self.unwritten.told.push(Told {
+        self.pending.outbox.push(OutboxRow {
             sequence: self.head.events,
             kind,
             fundraiser,

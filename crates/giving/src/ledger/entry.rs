@@ -55,7 +55,7 @@ impl Beneficiaries {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A donor gave.
-    Gift,
+    Donation,
     /// A gift, or a part of it, went back.
     Refund,
     /// The organiser of a fundraiser told of money that came in elsewhere, or corrected it.
@@ -65,14 +65,14 @@ pub enum Kind {
 impl Kind {
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::Gift => "gift",
+            Kind::Donation => "gift",
             Kind::Refund => "refund",
             Kind::Offline => "offline",
         }
     }
 
     pub fn find(name: &str) -> Option<Kind> {
-        [Kind::Gift, Kind::Refund, Kind::Offline]
+        [Kind::Donation, Kind::Refund, Kind::Offline]
             .into_iter()
             .find(|kind| kind.as_str() == name)
     }
@@ -154,7 +154,7 @@ pub struct Totals {
 }
 
 /// The totals of a fundraiser, and what one donor has given to it, net of refunds.
-pub type Standing = (Totals, Option<Cents>);
+pub type Balances = (Totals, Option<Cents>);
 
 /// An entry in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,37 +200,42 @@ impl Entry {
     /// The hash that the entry has behind `before`.
     pub fn hash_after(&self, before: &Hash) -> Hash {
         let draft = &self.draft;
-        let mut form = Form(Vec::with_capacity(512));
-        form.number(self.sequence);
-        form.text(draft.kind.as_str());
-        form.text(&draft.source);
-        form.text(&draft.external_id);
-        form.text(&draft.nonprofit.to_string());
-        form.text(&draft.fundraiser.map(|id| id.to_string()).unwrap_or_default());
-        form.text(draft.donor.as_deref().unwrap_or_default());
-        form.number(draft.amount.get());
-        form.text(&draft.refunds.map(|gift| gift.to_string()).unwrap_or_default());
-        form.number(draft.recorded_at);
+        let mut input = HashInput(Vec::with_capacity(512));
+        input.number(self.sequence);
+        input.text(draft.kind.as_str());
+        input.text(&draft.source);
+        input.text(&draft.external_id);
+        input.text(&draft.nonprofit.to_string());
+        input.text(&draft.fundraiser.map(|id| id.to_string()).unwrap_or_default());
+        input.text(draft.donor.as_deref().unwrap_or_default());
+        input.number(draft.amount.get());
+        input.text(
+            &draft
+                .refunds
+                .map(|donation| donation.to_string())
+                .unwrap_or_default(),
+        );
+        input.number(draft.recorded_at);
         if let Some(totals) = self.totals {
-            form.number(totals.raised.get());
-            form.number(totals.supporters);
+            input.number(totals.raised.get());
+            input.number(totals.supporters);
         }
         for leg in &draft.legs {
-            form.text(leg.party.kind());
-            form.text(&leg.party.id());
-            form.number(leg.amount.get());
+            input.text(leg.party.kind());
+            input.text(&leg.party.id());
+            input.number(leg.amount.get());
         }
         let mut hasher = Sha256::new();
         hasher.update(before);
-        hasher.update(&form.0);
+        hasher.update(&input.0);
         hasher.finalize().into()
     }
 }
 
 /// Fields one after another, so that no two different lists look alike.
-struct Form(Vec<u8>);
+struct HashInput(Vec<u8>);
 
-impl Form {
+impl HashInput {
     fn text(&mut self, text: &str) {
         self.0.extend_from_slice(text.len().to_string().as_bytes());
         self.0.push(b':');

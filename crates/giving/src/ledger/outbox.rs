@@ -11,14 +11,14 @@ use uuid::Uuid;
 
 const LAST: &str = "select events from journal_head where id = 1";
 const EXTENT: &str = "select count(*), coalesce(min(sequence), 0), coalesce(max(sequence), 0) from outbox";
-const FORGOTTEN: &str = "select forgotten from journal_head where id = 1";
-const FIRST_KEPT: &str = "select sequence from outbox where created_at >= $1 order by sequence limit 1";
-const NOTE_FORGOTTEN: &str = "update journal_head set forgotten = $1 where id = 1 and forgotten < $1";
+const LAST_PRUNED: &str = "select forgotten from journal_head where id = 1";
+const FIRST_RETAINED: &str = "select sequence from outbox where created_at >= $1 order by sequence limit 1";
+const SET_LAST_PRUNED: &str = "update journal_head set forgotten = $1 where id = 1 and forgotten < $1";
 const REMOVE: &str = "delete from outbox where sequence <= $1";
 
 /// Facts that leave in one transaction, so that nobody who writes waits long.
-const MOST_AT_ONCE: i64 = 5_000;
-const DAY: i64 = 24 * 60 * 60 * 1000;
+const MAX_BATCH_SIZE: i64 = 5_000;
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 /// How long facts stay.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -26,7 +26,7 @@ pub struct OutboxSettings {
     /// 0: for ever.
     pub keep_days: u32,
 }
-const TOUCHED: &str = "select distinct fundraiser_id from outbox where sequence > $1 and sequence <= $2 \
+const CHANGED: &str = "select distinct fundraiser_id from outbox where sequence > $1 and sequence <= $2 \
      and fundraiser_id is not null";
 
 /// The number of the last fact.
@@ -40,8 +40,8 @@ pub async fn find_extent(tx: &mut Tx) -> sqlx::Result<(i64, i64, i64)> {
 }
 
 /// The number of the last fact that has left.
-pub async fn find_forgotten(tx: &mut Tx) -> sqlx::Result<i64> {
-    run!(tx, c => sqlx::query_scalar(FORGOTTEN).fetch_one(c).await)
+pub async fn find_last_pruned(tx: &mut Tx) -> sqlx::Result<i64> {
+    run!(tx, c => sqlx::query_scalar(LAST_PRUNED).fetch_one(c).await)
 }
 
 /// Lets facts go that are too old; returns how many. One that is young enough keeps all behind it.
@@ -49,20 +49,20 @@ pub async fn prune(db: &Db, settings: OutboxSettings, now: i64) -> sqlx::Result<
     if settings.keep_days == 0 {
         return Ok(0);
     }
-    let oldest = now - i64::from(settings.keep_days) * DAY;
+    let cutoff = now - i64::from(settings.keep_days) * DAY_MILLIS;
     let mut removed = 0;
     loop {
         let mut tx = db.write().await?;
         let head = store::lock_head(&mut tx).await?;
-        let before = find_forgotten(&mut tx).await?;
-        let kept: Option<i64> =
-            run!(&mut tx, c => sqlx::query_scalar(FIRST_KEPT).bind(oldest).fetch_optional(c).await)?;
-        let last = kept.map_or(head.events, |first| first - 1);
-        let last = last.min(before + MOST_AT_ONCE);
+        let before = find_last_pruned(&mut tx).await?;
+        let first_retained: Option<i64> =
+            run!(&mut tx, c => sqlx::query_scalar(FIRST_RETAINED).bind(cutoff).fetch_optional(c).await)?;
+        let last = first_retained.map_or(head.events, |first| first - 1);
+        let last = last.min(before + MAX_BATCH_SIZE);
         if last <= before {
             return Ok(removed);
         }
-        run!(&mut tx, c => sqlx::query(NOTE_FORGOTTEN).bind(last).execute(c).await.map(|_| ()))?;
+        run!(&mut tx, c => sqlx::query(SET_LAST_PRUNED).bind(last).execute(c).await.map(|_| ()))?;
         run!(&mut tx, c => sqlx::query(REMOVE).bind(last).execute(c).await.map(|_| ()))?;
         tx.commit().await?;
         removed += last - before;
@@ -70,8 +70,8 @@ pub async fn prune(db: &Db, settings: OutboxSettings, now: i64) -> sqlx::Result<
 }
 
 /// The fundraisers that facts after one number, up to another, are about.
-pub async fn list_touched(db: &Db, after: i64, last: i64) -> sqlx::Result<Vec<FundraiserId>> {
+pub async fn list_changed(db: &Db, after: i64, last: i64) -> sqlx::Result<Vec<FundraiserId>> {
     let ids: Vec<Uuid> =
-        read!(db, c => sqlx::query_scalar(TOUCHED).bind(after).bind(last).fetch_all(c).await)?;
+        read!(db, c => sqlx::query_scalar(CHANGED).bind(after).bind(last).fetch_all(c).await)?;
     Ok(ids.into_iter().map(FundraiserId).collect())
 }

@@ -15,23 +15,23 @@ const ENTRIES: &str = "journal (sequence, kind, source, external_id, nonprofit_i
      amount, refunds, recorded_at, raised, supporters, hash) select * from (";
 const LEGS: &str = "journal_legs (sequence, position, party, party_id, amount) select * from (";
 const NAMES: &str = "gift_names (sequence, name, consented_at) select * from (";
-const TOLD: &str = "outbox (sequence, kind, fundraiser_id, body, created_at) select * from (";
-const OF_ROWS: &str = ") rows where column1 is not null;";
+const OUTBOX: &str = "outbox (sequence, kind, fundraiser_id, body, created_at) select * from (";
+const ROWS_END: &str = ") rows where column1 is not null;";
 
 /// The most rows of one statement.
-const MOST_ROWS: usize = 256;
+const MAX_ROWS_PER_STATEMENT: usize = 256;
 
 /// Rows that wait to be written.
 #[derive(Debug, Default)]
-pub struct Unwritten {
+pub struct PendingRows {
     pub entries: Vec<Arc<Entry>>,
-    pub names: Vec<Name>,
-    pub told: Vec<Told>,
+    pub names: Vec<DonorName>,
+    pub outbox: Vec<OutboxRow>,
 }
 
 /// The name of a donor beside a gift, public where they agreed to it.
 #[derive(Debug)]
-pub struct Name {
+pub struct DonorName {
     pub sequence: i64,
     pub text: String,
     pub consented_at: Option<i64>,
@@ -39,7 +39,7 @@ pub struct Name {
 
 /// A fact of the outbox.
 #[derive(Debug)]
-pub struct Told {
+pub struct OutboxRow {
     pub sequence: i64,
     pub kind: &'static str,
     pub fundraiser: Option<FundraiserId>,
@@ -54,40 +54,44 @@ macro_rules! insert {
         $query.push_values(sized($rows), |mut values, $row| {
             $(values.push_bind($value);)+
         });
-        $query.push(OF_ROWS);
+        $query.push(ROWS_END);
     }};
 }
 
 /// Ends a statement: where they do not go together, it goes now.
-macro_rules! end {
-    ($query:ident, $c:ident, $together:ident) => {
-        if !$together {
+macro_rules! end_statement {
+    ($query:ident, $c:ident, $is_combined:ident) => {
+        if !$is_combined {
             $query.build().execute(&mut *$c).await?;
             $query.reset();
         }
     };
 }
 
-impl Unwritten {
+impl PendingRows {
     /// Writes all, and where journal and outbox end after it.
     pub async fn write(&mut self, tx: &mut Tx, head: &Head) -> sqlx::Result<()> {
-        let Unwritten { entries, names, told } = std::mem::take(self);
+        let PendingRows {
+            entries,
+            names,
+            outbox,
+        } = std::mem::take(self);
         // Every entry is told.
-        if told.is_empty() {
+        if outbox.is_empty() {
             return Ok(());
         }
         let legs: Vec<(i64, i64, &Leg)> = entries.iter().flat_map(|entry| legs(entry)).collect();
-        let together = matches!(tx, Tx::Sqlite(_));
+        let is_combined = matches!(tx, Tx::Sqlite(_));
         // Where a row is refused the whole transaction is taken back, so SQLite need not copy pages to take back one
         // statement.
-        let insert = if together {
+        let insert = if is_combined {
             "insert or fail into "
         } else {
             "insert into "
         };
         run!(tx, c => {
             let mut query = QueryBuilder::new("");
-            for entries in entries.chunks(MOST_ROWS) {
+            for entries in entries.chunks(MAX_ROWS_PER_STATEMENT) {
                 insert!(query, insert ENTRIES, entries, |entry|
                     entry.map(|entry| entry.sequence),
                     entry.map(|entry| entry.draft.kind.as_str()),
@@ -103,9 +107,9 @@ impl Unwritten {
                     entry.and_then(|entry| entry.totals).map(|totals| totals.supporters),
                     entry.map(|entry| entry.hash.as_slice()),
                 );
-                end!(query, c, together);
+                end_statement!(query, c, is_combined);
             }
-            for legs in legs.chunks(MOST_ROWS) {
+            for legs in legs.chunks(MAX_ROWS_PER_STATEMENT) {
                 insert!(query, insert LEGS, legs, |leg|
                     leg.map(|(sequence, ..)| *sequence),
                     leg.map(|(_, position, _)| *position),
@@ -113,25 +117,25 @@ impl Unwritten {
                     leg.map(|(.., leg)| leg.party.id()),
                     leg.map(|(.., leg)| leg.amount.get()),
                 );
-                end!(query, c, together);
+                end_statement!(query, c, is_combined);
             }
-            for names in names.chunks(MOST_ROWS) {
+            for names in names.chunks(MAX_ROWS_PER_STATEMENT) {
                 insert!(query, insert NAMES, names, |name|
                     name.map(|name| name.sequence),
                     name.map(|name| &name.text),
                     name.and_then(|name| name.consented_at),
                 );
-                end!(query, c, together);
+                end_statement!(query, c, is_combined);
             }
-            for told in told.chunks(MOST_ROWS) {
-                insert!(query, insert TOLD, told, |told|
-                    told.map(|told| told.sequence),
-                    told.map(|told| told.kind),
-                    told.and_then(|told| told.fundraiser).map(|id| id.0),
-                    told.map(|told| &told.body),
-                    told.map(|told| told.at),
+            for outbox in outbox.chunks(MAX_ROWS_PER_STATEMENT) {
+                insert!(query, insert OUTBOX, outbox, |outbox|
+                    outbox.map(|outbox| outbox.sequence),
+                    outbox.map(|outbox| outbox.kind),
+                    outbox.and_then(|outbox| outbox.fundraiser).map(|id| id.0),
+                    outbox.map(|outbox| &outbox.body),
+                    outbox.map(|outbox| outbox.at),
                 );
-                end!(query, c, together);
+                end_statement!(query, c, is_combined);
             }
             query.push("update journal_head set entries = ").push_bind(head.entries);
             query.push(", hash = ").push_bind(head.hash.as_slice());

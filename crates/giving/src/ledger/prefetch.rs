@@ -11,69 +11,70 @@ use std::collections::HashSet;
 
 const HEAD: &str = "select entries, hash, events";
 const OF_HEAD: &str = " from journal_head where id = 1";
-const KNOWN: &str = ", (select sequence from journal where source = ";
+const SEQUENCE: &str = ", (select sequence from journal where source = ";
 const RAISED: &str = ", (select raised from journal where fundraiser_id = ";
 const SUPPORTERS: &str = ", (select supporters from journal where fundraiser_id = ";
 const LAST: &str = " order by sequence desc limit 1)";
 const NET: &str = ", (select cast(sum(amount) as bigint) from journal where fundraiser_id = ";
 
 /// The source and the external id of a fact.
-pub type Fact = (String, String);
+pub type EntryKey = (String, String);
 
 /// What work is going to ask of the journal. Told beforehand, it is asked together with what others ask.
 #[derive(Clone, Debug, Default)]
-pub struct Asks {
-    pub fact: Option<Fact>,
+pub struct Prefetch {
+    pub key: Option<EntryKey>,
     pub fundraiser: Option<FundraiserId>,
     pub donor: Option<String>,
 }
 
-impl Asks {
+impl Prefetch {
     /// What a fundraiser stands at.
-    pub fn about(id: FundraiserId) -> Asks {
-        Asks {
+    pub fn of_fundraiser(id: FundraiserId) -> Prefetch {
+        Prefetch {
             fundraiser: Some(id),
-            ..Asks::default()
+            ..Prefetch::default()
         }
     }
 }
 
 /// What is asked.
 #[derive(Debug)]
-pub struct Question<'a> {
-    pub facts: Vec<&'a Fact>,
+pub struct PrefetchQuery<'a> {
+    pub keys: Vec<&'a EntryKey>,
     pub fundraisers: Vec<FundraiserId>,
     pub donors: Vec<(FundraiserId, &'a str)>,
 }
 
 /// An answer for each, in the order asked.
 #[derive(Debug)]
-pub struct Answer {
+pub struct PrefetchResult {
     pub head: Head,
     /// The numbers of known facts.
-    pub facts: Vec<Option<i64>>,
+    pub keys: Vec<Option<i64>>,
     /// What was raised, and how many gave.
     pub fundraisers: Vec<Option<(i64, i64)>>,
     pub donors: Vec<Option<i64>>,
 }
 
-impl<'a> Question<'a> {
-    pub fn of(all: impl Iterator<Item = &'a Asks> + Clone) -> Question<'a> {
-        let fundraisers: HashSet<FundraiserId> = all.clone().filter_map(|asks| asks.fundraiser).collect();
-        let donor = |asks: &'a Asks| asks.fundraiser.zip(asks.donor.as_deref());
-        Question {
-            facts: all.clone().filter_map(|asks| asks.fact.as_ref()).collect(),
+impl<'a> PrefetchQuery<'a> {
+    pub fn new(all: impl Iterator<Item = &'a Prefetch> + Clone) -> PrefetchQuery<'a> {
+        let fundraisers: HashSet<FundraiserId> =
+            all.clone().filter_map(|prefetch| prefetch.fundraiser).collect();
+        let donor = |prefetch: &'a Prefetch| prefetch.fundraiser.zip(prefetch.donor.as_deref());
+        PrefetchQuery {
+            keys: all.clone().filter_map(|prefetch| prefetch.key.as_ref()).collect(),
             fundraisers: fundraisers.into_iter().collect(),
             donors: all.filter_map(donor).collect(),
         }
     }
 
-    pub async fn ask(&self, tx: &mut Tx) -> sqlx::Result<Answer> {
+    pub async fn run(&self, tx: &mut Tx) -> sqlx::Result<PrefetchResult> {
         let (head, numbers) = run!(tx, c => {
             let mut query = QueryBuilder::new(HEAD);
-            for fact in sized(&self.facts) {
-                query.push(KNOWN).push_bind(fact.map(|fact| &fact.0));
-                query.push(" and external_id = ").push_bind(fact.map(|fact| &fact.1)).push(")");
+            for key in sized(&self.keys) {
+                query.push(SEQUENCE).push_bind(key.map(|key| &key.0));
+                query.push(" and external_id = ").push_bind(key.map(|key| &key.1)).push(")");
             }
             for id in sized(&self.fundraisers) {
                 query.push(RAISED).push_bind(id.map(|id| id.0)).push(LAST);
@@ -88,12 +89,12 @@ impl<'a> Question<'a> {
             let numbers: sqlx::Result<Vec<Option<i64>>> = (3..row.len()).map(|at| row.try_get(at)).collect();
             (head, numbers?)
         });
-        let (facts, rest) = numbers.split_at(sized(&self.facts).count());
+        let (keys, rest) = numbers.split_at(sized(&self.keys).count());
         let (fundraisers, donors) = rest.split_at(2 * sized(&self.fundraisers).count());
         let pairs = fundraisers.chunks_exact(2).map(|pair| pair[0].zip(pair[1]));
-        Ok(Answer {
+        Ok(PrefetchResult {
             head,
-            facts: facts.to_vec(),
+            keys: keys.to_vec(),
             fundraisers: pairs.collect(),
             donors: donors.to_vec(),
         })

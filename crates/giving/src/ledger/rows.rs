@@ -62,7 +62,7 @@ pub fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
     Entry {
         sequence: row.sequence,
         draft: Draft {
-            kind: known.unwrap_or(Kind::Gift),
+            kind: known.unwrap_or(Kind::Donation),
             source: row.source,
             external_id: row.external_id,
             nonprofit: NonprofitId(row.nonprofit_id),

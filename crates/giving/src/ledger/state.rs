@@ -3,8 +3,8 @@
 //! An entry changes what is known before it is written. What is not known here was touched by no entry of this
 //! transaction, so the store answers it rightly, whether they are written or not.
 
-use super::entry::{Entry, Head, Standing, Totals};
-use super::prefetch::{Asks, Fact, Question};
+use super::entry::{Balances, Entry, Head, Totals};
+use super::prefetch::{EntryKey, Prefetch, PrefetchQuery};
 use super::{rows, store};
 use platform::db::Tx;
 use platform::ids::FundraiserId;
@@ -13,65 +13,70 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct LedgerState {
     /// Facts that the store does not have.
-    new: HashSet<Fact>,
-    own: HashMap<Fact, Arc<Entry>>,
+    absent: HashSet<EntryKey>,
+    added: HashMap<EntryKey, Arc<Entry>>,
     totals: HashMap<FundraiserId, Totals>,
     nets: HashMap<(FundraiserId, String), Cents>,
 }
 
-impl Known {
+impl LedgerState {
     /// Asks for all at once, and where the journal ends.
-    pub async fn ask<'a>(
+    pub async fn prefetch<'a>(
         tx: &mut Tx,
-        all: impl Iterator<Item = &'a Asks> + Clone,
-    ) -> sqlx::Result<(Head, Known)> {
-        let question = Question::of(all);
-        let answer = question.ask(tx).await?;
-        let mut known = Known::default();
-        for (fact, number) in question.facts.iter().zip(answer.facts) {
+        all: impl Iterator<Item = &'a Prefetch> + Clone,
+    ) -> sqlx::Result<(Head, LedgerState)> {
+        let query = PrefetchQuery::new(all);
+        let answer = query.run(tx).await?;
+        let mut state = LedgerState::default();
+        for (key, number) in query.keys.iter().zip(answer.keys) {
             if number.is_none() {
-                known.new.insert((*fact).clone());
+                state.absent.insert((*key).clone());
             }
         }
-        for (id, row) in question.fundraisers.iter().zip(answer.fundraisers) {
-            known.totals.insert(*id, rows::totals(row));
+        for (id, row) in query.fundraisers.iter().zip(answer.fundraisers) {
+            state.totals.insert(*id, rows::totals(row));
         }
-        for ((id, donor), net) in question.donors.iter().zip(answer.donors) {
+        for ((id, donor), net) in query.donors.iter().zip(answer.donors) {
             let net = Cents::new(net.unwrap_or_default());
-            known.nets.insert((*id, (*donor).to_owned()), net);
+            state.nets.insert((*id, (*donor).to_owned()), net);
         }
-        Ok((answer.head, known))
+        Ok((answer.head, state))
     }
 
     /// The entry of a fact, without its legs where the store had it.
-    pub async fn find(&self, tx: &mut Tx, fact: &Fact) -> sqlx::Result<Option<Arc<Entry>>> {
-        if let Some(own) = self.own.get(fact) {
-            return Ok(Some(Arc::clone(own)));
+    pub async fn find(&self, tx: &mut Tx, key: &EntryKey) -> sqlx::Result<Option<Arc<Entry>>> {
+        if let Some(added) = self.added.get(key) {
+            return Ok(Some(Arc::clone(added)));
         }
-        match self.new.contains(fact) {
+        match self.absent.contains(key) {
             true => Ok(None),
-            false => Ok(store::find(tx, &fact.0, &fact.1).await?.map(Arc::new)),
+            false => Ok(store::find(tx, &key.0, &key.1).await?.map(Arc::new)),
         }
     }
 
-    pub async fn standing(
+    pub async fn balances(
         &mut self,
         tx: &mut Tx,
         id: FundraiserId,
         donor: Option<String>,
-    ) -> sqlx::Result<Standing> {
+    ) -> sqlx::Result<Balances> {
         let net = donor.clone().map(|donor| self.nets.get(&(id, donor)).copied());
         if let (Some(totals), None | Some(Some(_))) = (self.totals.get(&id), net) {
             return Ok((*totals, net.flatten()));
         }
-        let found = store::find_standing(tx, id, donor.as_deref()).await?;
-        Ok(self.keep(id, donor, found))
+        let found = store::find_balances(tx, id, donor.as_deref()).await?;
+        Ok(self.insert_if_absent(id, donor, found))
     }
 
     /// Keeps what the store says, unless it is known better.
-    fn keep(&mut self, id: FundraiserId, donor: Option<String>, (totals, net): Standing) -> Standing {
+    fn insert_if_absent(
+        &mut self,
+        id: FundraiserId,
+        donor: Option<String>,
+        (totals, net): Balances,
+    ) -> Balances {
         let totals = *self.totals.entry(id).or_insert(totals);
         let net = donor
             .zip(net)
@@ -82,8 +87,8 @@ impl Known {
     /// Takes in an entry, whose standing was asked for.
     pub fn add(&mut self, entry: &Arc<Entry>) {
         let draft = &entry.draft;
-        let fact = (draft.source.clone(), draft.external_id.clone());
-        self.own.insert(fact, Arc::clone(entry));
+        let key = (draft.source.clone(), draft.external_id.clone());
+        self.added.insert(key, Arc::clone(entry));
         let Some((id, totals)) = draft.fundraiser.zip(entry.totals) else {
             return;
         };

@@ -1,6 +1,6 @@
 //! The SQL of the journal.
 
-use super::entry::{Entry, Head, Leg, Party, Standing, Totals};
+use super::entry::{Balances, Entry, Head, Leg, Party, Totals};
 use super::rows::{EntryRow, HeadRow, NO_HASH, entry, head, totals};
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::FundraiserId;
@@ -33,7 +33,7 @@ const LEGS_BETWEEN: &str = "select sequence, party, party_id, amount from journa
 const REFUNDED: &str = "select distinct refunds from journal where refunds is not null";
 const TOTALS: &str =
     "select raised, supporters from journal where fundraiser_id = $1 order by sequence desc limit 1";
-const STANDING: &str = "select \
+const BALANCES: &str = "select \
      (select raised from journal where fundraiser_id = $1 order by sequence desc limit 1), \
      (select supporters from journal where fundraiser_id = $1 order by sequence desc limit 1), \
      (select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and donor = $2)";
@@ -43,7 +43,7 @@ const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.am
 const NAMES_BETWEEN: &str =
     "select sequence, name, consented_at from gift_names where sequence > $1 and sequence <= $2";
 
-const SEAL: &str =
+const LAST_ENTRY: &str =
     "select sequence, hash from journal where fundraiser_id = $1 order by sequence desc limit 1";
 const SUPPORTERS: &str = "select n.name, n.consented_at, g.message, j.amount, j.recorded_at from journal j \
      left join gift_names n on n.sequence = j.sequence left join gifts g on g.entry = j.sequence \
@@ -74,9 +74,9 @@ pub async fn find(tx: &mut Tx, source: &str, external_id: &str) -> sqlx::Result<
 }
 
 /// The next entries after a number, with their legs.
-pub async fn list_after(tx: &mut Tx, sequence: i64, most: i64) -> sqlx::Result<Vec<Entry>> {
+pub async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::Result<Vec<Entry>> {
     let rows: Vec<EntryRow> =
-        run!(&mut *tx, c => sqlx::query_as(AFTER).bind(sequence).bind(most).fetch_all(c).await)?;
+        run!(&mut *tx, c => sqlx::query_as(AFTER).bind(sequence).bind(limit).fetch_all(c).await)?;
     let Some(last) = rows.last().map(|row| row.sequence) else {
         return Ok(Vec::new());
     };
@@ -126,16 +126,17 @@ pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<Totals> {
 }
 
 /// What a fundraiser stands at, and what a donor gave to it less what went back.
-pub async fn find_standing(tx: &mut Tx, id: FundraiserId, donor: Option<&str>) -> sqlx::Result<Standing> {
+pub async fn find_balances(tx: &mut Tx, id: FundraiserId, donor: Option<&str>) -> sqlx::Result<Balances> {
     let (raised, supporters, net): (Option<i64>, Option<i64>, Option<i64>) =
-        run!(tx, c => sqlx::query_as(STANDING).bind(id.0).bind(donor).fetch_one(c).await)?;
+        run!(tx, c => sqlx::query_as(BALANCES).bind(id.0).bind(donor).fetch_one(c).await)?;
     let net = donor.map(|_| Cents::new(net.unwrap_or_default()));
     Ok((totals(raised.zip(supporters)), net))
 }
 
 /// What each nonprofit still holds of a gift, in the order of its legs.
-pub async fn list_held(tx: &mut Tx, gift: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
-    let rows: Vec<(i64, String, i64)> = run!(tx, c => sqlx::query_as(HELD).bind(gift).fetch_all(c).await)?;
+pub async fn list_held(tx: &mut Tx, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
+    let rows: Vec<(i64, String, i64)> =
+        run!(tx, c => sqlx::query_as(HELD).bind(donation).fetch_all(c).await)?;
     let held = rows.into_iter().filter_map(|(_, id, amount)| {
         let party = Party::find("nonprofit", &id)?;
         Some((party, Cents::new(amount)))
@@ -155,17 +156,17 @@ pub async fn list_names(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<Hash
 
 /// The last entry of a fundraiser, which proves its total.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seal {
+pub struct LastEntry {
     pub sequence: i64,
     /// Hexadecimal.
     pub hash: String,
 }
 
 /// Finds the last entry of a fundraiser.
-pub async fn find_seal(db: &Db, id: FundraiserId) -> sqlx::Result<Option<Seal>> {
+pub async fn find_last_entry(db: &Db, id: FundraiserId) -> sqlx::Result<Option<LastEntry>> {
     let row: Option<(i64, Vec<u8>)> =
-        read!(db, c => sqlx::query_as(SEAL).bind(id.0).fetch_optional(c).await)?;
-    Ok(row.map(|(sequence, hash)| Seal {
+        read!(db, c => sqlx::query_as(LAST_ENTRY).bind(id.0).fetch_optional(c).await)?;
+    Ok(row.map(|(sequence, hash)| LastEntry {
         sequence,
         hash: hex(&hash),
     }))

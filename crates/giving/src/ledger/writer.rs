@@ -5,9 +5,9 @@
 //! each is tried alone, so that one cannot fail the others.
 
 use super::batch::Batch;
-use super::pending::Unwritten;
-use super::prefetch::Asks;
-use super::state::Known;
+use super::pending::PendingRows;
+use super::prefetch::Prefetch;
+use super::state::LedgerState;
 use super::store;
 use platform::db::{Db, StoreError, Tx};
 use std::error::Error;
@@ -21,18 +21,18 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// The most that one transaction takes in.
-const MOST_AT_ONCE: usize = 256;
+const MAX_BATCH_SIZE: usize = 256;
 /// The most that may wait in line; more wait before it.
-const MOST_WAITING: usize = 4_096;
+const MAX_QUEUE_SIZE: usize = 4_096;
 /// The longest that a transaction of PostgreSQL takes until its commit: twice as long as a server that died may hold the
 /// end of the journal.
-const LONGEST: Duration = Duration::from_secs(20);
+const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(20);
 /// The longest that PostgreSQL may say nothing to a commit. Both together are less than a request may take.
-const LONGEST_COMMIT: Duration = Duration::from_secs(8);
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Work within a batch, which a rule may refuse with `E`. It may run twice: together with other work, and alone after
 /// other work in its transaction failed.
-pub type Working<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, StoreError<E>>> + Send + 'a>>;
+pub type WorkFuture<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, StoreError<E>>> + Send + 'a>>;
 
 /// The same work without its type: it leaves its outcome where its caller looks for it.
 type Work = Box<
@@ -42,7 +42,7 @@ type Work = Box<
 >;
 
 struct Job {
-    asks: Asks,
+    prefetch: Prefetch,
     work: Work,
     done: oneshot::Sender<Result<(), WriteError>>,
 }
@@ -70,16 +70,16 @@ impl Error for WriteError {
 }
 
 impl From<sqlx::Error> for WriteError {
-    fn from(fault: sqlx::Error) -> WriteError {
-        WriteError(Arc::new(fault))
+    fn from(error: sqlx::Error) -> WriteError {
+        WriteError(Arc::new(error))
     }
 }
 
 impl Writer {
     /// Starts the task that writes. It ends with the last writer.
     pub fn start(db: Db) -> Writer {
-        let (jobs, waiting) = mpsc::channel(MOST_WAITING);
-        tokio::spawn(write(db, waiting));
+        let (jobs, queue) = mpsc::channel(MAX_QUEUE_SIZE);
+        tokio::spawn(write(db, queue));
         Writer { jobs }
     }
 
@@ -88,20 +88,20 @@ impl Writer {
     /// Where the caller stops waiting before the commit, nothing is written.
     pub async fn run<T, E>(
         &self,
-        work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T, E> + Send + Sync + 'static,
+        work: impl for<'a> Fn(&'a mut Batch) -> WorkFuture<'a, T, E> + Send + Sync + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<WriteError> + Send + 'static,
     {
-        self.run_asking(Asks::default(), work).await
+        self.run_with_prefetch(Prefetch::default(), work).await
     }
 
     /// The same for work that can tell beforehand what it is going to ask.
-    pub async fn run_asking<T, E>(
+    pub async fn run_with_prefetch<T, E>(
         &self,
-        asks: Asks,
-        work: impl for<'a> Fn(&'a mut Batch) -> Working<'a, T, E> + Send + Sync + 'static,
+        prefetch: Prefetch,
+        work: impl for<'a> Fn(&'a mut Batch) -> WorkFuture<'a, T, E> + Send + Sync + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
@@ -122,45 +122,47 @@ impl Writer {
                 Ok(())
             })
         });
-        self.submit(asks, work).await?;
+        self.submit(prefetch, work).await?;
         let outcome = slot.lock().expect("nothing panics while it is held").take();
-        outcome.unwrap_or_else(|| Err(gone().into()))
+        outcome.unwrap_or_else(|| Err(writer_stopped().into()))
     }
 
     /// Hands work to the writing task and waits for its commit.
-    async fn submit(&self, asks: Asks, work: Work) -> Result<(), WriteError> {
+    async fn submit(&self, prefetch: Prefetch, work: Work) -> Result<(), WriteError> {
         let (done, answer) = oneshot::channel();
-        let sent = self.jobs.send(Job { asks, work, done }).await;
-        sent.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        let sent = self.jobs.send(Job { prefetch, work, done }).await;
+        sent.map_err(|_| writer_stopped())?;
+        answer.await.map_err(|_| writer_stopped())?
     }
 }
 
 /// The error after the writing task has ended.
-fn gone() -> WriteError {
+fn writer_stopped() -> WriteError {
     sqlx::Error::PoolClosed.into()
 }
 
-async fn write(db: Db, mut waiting: mpsc::Receiver<Job>) {
+async fn write(db: Db, mut queue: mpsc::Receiver<Job>) {
     let mut jobs = Vec::new();
-    while waiting.recv_many(&mut jobs, MOST_AT_ONCE).await > 0 {
-        match together(&db, &mut jobs, Some(&mut waiting)).await {
+    while queue.recv_many(&mut jobs, MAX_BATCH_SIZE).await > 0 {
+        match run_together(&db, &mut jobs, Some(&mut queue)).await {
             Ok(()) => answer(&mut jobs, &Ok(())),
-            Err(Failed::Work(_)) if jobs.len() > 1 => {
+            Err(TransactionError::Work(_)) if jobs.len() > 1 => {
                 for job in jobs.drain(..) {
                     let mut alone = vec![job];
-                    let outcome = together(&db, &mut alone, None).await.map_err(Failed::fault);
+                    let outcome = run_together(&db, &mut alone, None)
+                        .await
+                        .map_err(TransactionError::into_inner);
                     answer(&mut alone, &outcome);
                 }
             }
-            Err(Failed::Store(fault)) => {
+            Err(TransactionError::Store(error)) => {
                 // Those who wait behind would only fail one after the other, each after its time.
-                while let Ok(job) = waiting.try_recv() {
+                while let Ok(job) = queue.try_recv() {
                     jobs.push(job);
                 }
-                answer(&mut jobs, &Err(fault));
+                answer(&mut jobs, &Err(error));
             }
-            Err(failed) => answer(&mut jobs, &Err(failed.fault())),
+            Err(failed) => answer(&mut jobs, &Err(failed.into_inner())),
         }
     }
 }
@@ -173,7 +175,7 @@ fn answer(jobs: &mut Vec<Job>, outcome: &Result<(), WriteError>) {
 }
 
 /// Where a transaction failed.
-enum Failed {
+enum TransactionError {
     /// Before any work was done, or by its time: the store does not answer, and others fare no better.
     Store(WriteError),
     /// In the work of one of them, which nothing is known of but that it was taken back.
@@ -182,10 +184,12 @@ enum Failed {
     Commit(WriteError),
 }
 
-impl Failed {
-    fn fault(self) -> WriteError {
+impl TransactionError {
+    fn into_inner(self) -> WriteError {
         match self {
-            Failed::Store(fault) | Failed::Work(fault) | Failed::Commit(fault) => fault,
+            TransactionError::Store(error)
+            | TransactionError::Work(error)
+            | TransactionError::Commit(error) => error,
         }
     }
 }
@@ -193,11 +197,11 @@ impl Failed {
 /// All in one transaction, with whoever comes until the end of the journal is held. Those whose callers are gone were
 /// told that nothing was written, so they are left out; one that leaves meanwhile takes all back, and the others begin
 /// anew.
-async fn together(
+async fn run_together(
     db: &Db,
     jobs: &mut Vec<Job>,
-    mut waiting: Option<&mut mpsc::Receiver<Job>>,
-) -> Result<(), Failed> {
+    mut queue: Option<&mut mpsc::Receiver<Job>>,
+) -> Result<(), TransactionError> {
     loop {
         jobs.retain(|job| !job.done.is_closed());
         if jobs.is_empty() {
@@ -205,14 +209,16 @@ async fn together(
         }
         let batch = match db {
             // One process holds the file; an import may hold it for a while.
-            Db::Sqlite { .. } => done(db, jobs, waiting.as_deref_mut()).await?,
-            Db::Postgres(_) => tokio::time::timeout(LONGEST, done(db, jobs, waiting.as_deref_mut()))
-                .await
-                .map_err(|_| Failed::Store(sqlx::Error::PoolTimedOut.into()))??,
+            Db::Sqlite { .. } => run_batch(db, jobs, queue.as_deref_mut()).await?,
+            Db::Postgres(_) => {
+                tokio::time::timeout(TRANSACTION_TIMEOUT, run_batch(db, jobs, queue.as_deref_mut()))
+                    .await
+                    .map_err(|_| TransactionError::Store(sqlx::Error::PoolTimedOut.into()))??
+            }
         };
         if !jobs.iter().any(|job| job.done.is_closed()) {
             let committed = commit(batch.tx).await;
-            return committed.map_err(|fault| Failed::Commit(fault.into()));
+            return committed.map_err(|error| TransactionError::Commit(error.into()));
         }
     }
 }
@@ -223,52 +229,54 @@ async fn together(
 async fn commit(tx: Tx) -> sqlx::Result<()> {
     match tx {
         Tx::Sqlite(_) => tx.commit().await,
-        Tx::Postgres(_) => tokio::time::timeout(LONGEST_COMMIT, tx.commit())
+        Tx::Postgres(_) => tokio::time::timeout(COMMIT_TIMEOUT, tx.commit())
             .await
             .unwrap_or(Err(sqlx::Error::PoolTimedOut)),
     }
 }
 
 /// A transaction with all the work in it, ready to be committed.
-async fn done(
+async fn run_batch(
     db: &Db,
     jobs: &mut Vec<Job>,
-    waiting: Option<&mut mpsc::Receiver<Job>>,
-) -> Result<Batch, Failed> {
-    let of_store = |fault: sqlx::Error| Failed::Store(fault.into());
-    let of_work = |fault: sqlx::Error| Failed::Work(fault.into());
-    let mut tx = db.write().await.map_err(of_store)?;
+    queue: Option<&mut mpsc::Receiver<Job>>,
+) -> Result<Batch, TransactionError> {
+    let store_error = |error: sqlx::Error| TransactionError::Store(error.into());
+    let work_error = |error: sqlx::Error| TransactionError::Work(error.into());
+    let mut tx = db.write().await.map_err(store_error)?;
     // SQLite holds the whole file since the transaction began.
     if let Tx::Postgres(_) = tx {
-        store::lock_head(&mut tx).await.map_err(of_store)?;
+        store::lock_head(&mut tx).await.map_err(store_error)?;
     }
-    if let Some(waiting) = waiting {
-        while jobs.len() < MOST_AT_ONCE
-            && let Ok(job) = waiting.try_recv()
+    if let Some(queue) = queue {
+        while jobs.len() < MAX_BATCH_SIZE
+            && let Ok(job) = queue.try_recv()
         {
             jobs.push(job);
         }
     }
-    let asks = jobs.iter().map(|job| &job.asks);
-    let (head, known) = Known::ask(&mut tx, asks).await.map_err(of_work)?;
+    let prefetch = jobs.iter().map(|job| &job.prefetch);
+    let (head, state) = LedgerState::prefetch(&mut tx, prefetch)
+        .await
+        .map_err(work_error)?;
     let mut batch = Batch {
         tx,
         head,
-        known,
-        unwritten: Unwritten::default(),
+        state,
+        pending: PendingRows::default(),
     };
     for job in jobs.iter() {
-        caught(async { (job.work)(&mut batch).await })
+        catch_panics(async { (job.work)(&mut batch).await })
             .await
-            .map_err(of_work)?;
+            .map_err(work_error)?;
     }
-    let written = batch.unwritten.write(&mut batch.tx, &batch.head).await;
-    written.map_err(of_work)?;
+    let written = batch.pending.write(&mut batch.tx, &batch.head).await;
+    written.map_err(work_error)?;
     Ok(batch)
 }
 
 /// Work that panics has failed, and the writer lives on.
-async fn caught(work: impl Future<Output = sqlx::Result<()>>) -> sqlx::Result<()> {
+async fn catch_panics(work: impl Future<Output = sqlx::Result<()>>) -> sqlx::Result<()> {
     let mut work = std::pin::pin!(work);
     poll_fn(
         |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {

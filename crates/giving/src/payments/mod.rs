@@ -55,7 +55,7 @@ impl State {
 
 /// A gift as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GiftRecord {
+pub struct Donation {
     /// Made with the form, so that a form sent twice is one gift.
     pub id: Uuid,
     pub state: State,
@@ -75,7 +75,7 @@ pub struct GiftRecord {
     pub started_at: i64,
 }
 
-impl GiftRecord {
+impl Donation {
     /// Can it still be paid?
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Started | State::Failed)

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use thiserror::Error;
 use uuid::Uuid;
 
-const LONGEST_ID: usize = 255;
-const LONGEST: usize = 2_000;
+const MAX_ID_LENGTH: usize = 255;
+const MAX_LENGTH: usize = 2_000;
 
 /// As the link told it. Where to lead back to is judged when it is used, so an origin that its partner took back is
 /// left at once.
@@ -22,7 +22,7 @@ pub struct Partner {
 
 /// Where a giver may be led back to.
 #[derive(Clone, Debug, Default)]
-pub struct WayBack {
+pub struct ReturnUrls {
     pub success: Option<ReturnUrl>,
     pub exit: Option<ReturnUrl>,
     /// An address was asked for that nobody has registered, or that is none.
@@ -31,57 +31,57 @@ pub struct WayBack {
 
 /// A parameter is too long to be returned to the partner in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{name} has at most {most} characters; ask whoever sent you here to mend the link")]
+#[error("{name} has at most {max} characters; ask whoever sent you here to mend the link")]
 pub struct TooLong {
     pub name: &'static str,
-    pub most: usize,
+    pub max: usize,
 }
 
 impl Partner {
     /// Reads the parameters by their names. What is too long to be given back whole is refused.
     pub fn read<'a>(value: impl Fn(&'static str) -> Cow<'a, str>) -> Result<Partner, TooLong> {
-        let text = |name: &'static str, most: usize| {
+        let text = |name: &'static str, max: usize| {
             let text: String = value(name).chars().filter(|c| !c.is_control()).collect();
-            if text.chars().count() > most {
-                return Err(TooLong { name, most });
+            if text.chars().count() > max {
+                return Err(TooLong { name, max });
             }
             Ok(Some(text).filter(|text| !text.is_empty()))
         };
         Ok(Partner {
-            donation_id: text("partner_donation_id", LONGEST_ID)?,
-            metadata: text("partner_metadata", LONGEST)?,
-            success_url: text("success_url", LONGEST)?,
-            exit_url: text("exit_url", LONGEST)?,
+            donation_id: text("partner_donation_id", MAX_ID_LENGTH)?,
+            metadata: text("partner_metadata", MAX_LENGTH)?,
+            success_url: text("success_url", MAX_LENGTH)?,
+            exit_url: text("exit_url", MAX_LENGTH)?,
         })
     }
 
     /// Where the giver may be led back to now.
-    pub async fn way_back(&self, db: &Db) -> sqlx::Result<WayBack> {
+    pub async fn return_urls(&self, db: &Db) -> sqlx::Result<ReturnUrls> {
         let (success, exit) = (self.success_url.as_deref(), self.exit_url.as_deref());
-        let way = WayBack {
-            success: admitted(db, success).await?,
-            exit: admitted(db, exit).await?,
+        let urls = ReturnUrls {
+            success: admit_if_present(db, success).await?,
+            exit: admit_if_present(db, exit).await?,
             is_refused: false,
         };
-        let is_refused = way.success.is_some() != success.is_some() || way.exit.is_some() != exit.is_some();
-        Ok(WayBack { is_refused, ..way })
+        let is_refused = urls.success.is_some() != success.is_some() || urls.exit.is_some() != exit.is_some();
+        Ok(ReturnUrls { is_refused, ..urls })
     }
 
     /// An address of the partner, with what it needs to know the gift again.
-    pub fn tell(&self, address: &ReturnUrl, gift: Option<Uuid>) -> String {
-        let gift = gift.map(|id| id.to_string());
-        let told = [
-            ("gift_id", &gift),
+    pub fn append_to(&self, url: &ReturnUrl, donation: Option<Uuid>) -> String {
+        let donation = donation.map(|id| id.to_string());
+        let parameters = [
+            ("gift_id", &donation),
             ("partner_donation_id", &self.donation_id),
             ("partner_metadata", &self.metadata),
         ];
-        address.with(&told.map(|(name, value)| (name, value.as_deref().unwrap_or_default())))
+        url.with(&parameters.map(|(name, value)| (name, value.as_deref().unwrap_or_default())))
     }
 }
 
-async fn admitted(db: &Db, asked: Option<&str>) -> sqlx::Result<Option<ReturnUrl>> {
-    match asked {
-        Some(asked) => admit(db, asked).await,
+async fn admit_if_present(db: &Db, url: Option<&str>) -> sqlx::Result<Option<ReturnUrl>> {
+    match url {
+        Some(url) => admit(db, url).await,
         None => Ok(None),
     }
 }
@@ -91,8 +91,8 @@ mod tests {
     use super::*;
 
     fn read(name: &'static str, text: &str) -> Result<Partner, TooLong> {
-        Partner::read(|asked| {
-            Cow::Owned(if asked == name {
+        Partner::read(|url| {
+            Cow::Owned(if url == name {
                 text.to_owned()
             } else {
                 String::new()
@@ -102,14 +102,14 @@ mod tests {
 
     #[test]
     fn what_is_given_back_is_kept_whole_or_refused() {
-        let most = "é".repeat(LONGEST);
+        let max = "é".repeat(MAX_LENGTH);
         assert_eq!(
-            read("partner_metadata", &most).unwrap().metadata,
-            Some(most.clone())
+            read("partner_metadata", &max).unwrap().metadata,
+            Some(max.clone())
         );
-        assert!(read("partner_metadata", &(most.clone() + "é")).is_err());
-        assert!(read("success_url", &(most + "é")).is_err());
-        assert!(read("partner_donation_id", &"x".repeat(LONGEST_ID + 1)).is_err());
+        assert!(read("partner_metadata", &(max.clone() + "é")).is_err());
+        assert!(read("success_url", &(max + "é")).is_err());
+        assert!(read("partner_donation_id", &"x".repeat(MAX_ID_LENGTH + 1)).is_err());
         let id = read("partner_donation_id", " a\u{0}\nb ").unwrap().donation_id;
         assert_eq!(id.as_deref(), Some(" ab "));
         assert_eq!(read("x", "").unwrap(), Partner::default());

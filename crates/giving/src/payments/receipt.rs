@@ -1,15 +1,15 @@
 //! The email with the link to a receipt.
 
-use super::GiftRecord;
+use super::Donation;
 use platform::mail::{Email, Mailer};
 use platform::public_url::PublicUrl;
 
 /// Sends the receipt of a completed donation, if the donor left an email address.
-pub fn send(mailer: &Mailer, public_url: &PublicUrl, gift: &GiftRecord) {
-    let Some(to) = gift.email.clone().filter(|_| mailer.is_on()) else {
+pub fn send(mailer: &Mailer, public_url: &PublicUrl, donation: &Donation) {
+    let Some(to) = donation.email.clone().filter(|_| mailer.is_on()) else {
         return;
     };
-    let (amount, id) = (gift.amount, gift.id);
+    let (amount, id) = (donation.amount, donation.id);
     mailer.send(&Email {
         to,
         subject: format!("Your gift of {amount}"),

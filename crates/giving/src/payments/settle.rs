@@ -1,7 +1,7 @@
 //! From a paid gift to an entry of the journal: once, however often it is tried.
 
-use super::{GiftRecord, State, receipt, store};
-use crate::donations::{Gift, Label, Recorded, Refused, find_recipient};
+use super::{Donation, State, receipt, store};
+use crate::donations::{DonationError, Label, NewDonation, RecordedEntry, find_recipient};
 use crate::recorder::Recorder;
 use directory::Directory;
 use platform::clock::Clock;
@@ -30,48 +30,48 @@ pub struct Settlement<'a> {
 impl Settlement<'_> {
     /// Records a paid donation in the ledger, or marks a completed one as refunded. Steps that were done before, also
     /// by a server that stopped in between, are not done again.
-    pub async fn settle(self, gift: GiftRecord) -> Result<GiftRecord, Refused> {
+    pub async fn settle(self, donation: Donation) -> Result<Donation, DonationError> {
         let (db, now) = (self.db, self.clock.millis());
-        match (gift.state, gift.entry) {
+        match (donation.state, donation.entry) {
             (State::Pending, _) => {
-                let recorded = self.record(&gift).await.inspect_err(log)?;
-                if store::complete(db, gift.id, recorded.sequence, now).await? {
-                    receipt::send(self.mailer, self.public_url, &gift);
+                let recorded = self.record(&donation).await.inspect_err(log)?;
+                if store::complete(db, donation.id, recorded.sequence, now).await? {
+                    receipt::send(self.mailer, self.public_url, &donation);
                 }
             }
-            (State::Completed, Some(entry)) if store::find_left(db, entry).await? == Cents::ZERO => {
-                store::mark_refunded(db, gift.id, now).await?;
+            (State::Completed, Some(entry)) if store::find_remaining(db, entry).await? == Cents::ZERO => {
+                store::mark_refunded(db, donation.id, now).await?;
             }
-            _ => return Ok(gift),
+            _ => return Ok(donation),
         }
-        let settled = store::find(db, gift.id).await?;
+        let settled = store::find(db, donation.id).await?;
         settled.ok_or_else(|| sqlx::Error::RowNotFound.into())
     }
 
     /// Settles the payments that a server left pending when it stopped. One that fails does not hold up the others; the
     /// first error is returned.
-    pub async fn settle_pending(self) -> Result<(), Refused> {
+    pub async fn settle_pending(self) -> Result<(), DonationError> {
         let mut outcome = Ok(());
         for id in store::list_pending(self.db).await? {
-            if let Some(gift) = store::find(self.db, id).await? {
-                outcome = outcome.and(self.settle(gift).await.map(drop));
+            if let Some(donation) = store::find(self.db, id).await? {
+                outcome = outcome.and(self.settle(donation).await.map(drop));
             }
         }
         outcome
     }
 
-    async fn record(self, gift: &GiftRecord) -> Result<Recorded, Refused> {
-        let fundraiser = gift.fundraiser.map(|id| id.to_string());
-        let nonprofit = gift.nonprofit.to_string();
+    async fn record(self, donation: &Donation) -> Result<RecordedEntry, DonationError> {
+        let fundraiser = donation.fundraiser.map(|id| id.to_string());
+        let nonprofit = donation.nonprofit.to_string();
         let to = find_recipient(self.db, self.directory, &nonprofit, fundraiser.as_deref()).await?;
-        let donation = Gift {
+        let donation = NewDonation {
             source: label(SOURCE),
-            external_id: label(&gift.id.to_string()),
+            external_id: label(&donation.id.to_string()),
             to,
-            amount: gift.amount,
-            donor: label(&donor(gift.email.as_deref(), gift.id)),
-            name: gift.name.as_deref().and_then(|name| Label::parse(name).ok()),
-            is_public: gift.is_public,
+            amount: donation.amount,
+            donor: label(&donor(donation.email.as_deref(), donation.id)),
+            name: donation.name.as_deref().and_then(|name| Label::parse(name).ok()),
+            is_public: donation.is_public,
         };
         self.recorder.record(donation).await
     }
@@ -82,17 +82,17 @@ fn label(text: &str) -> Label {
 }
 
 /// Logs a refusal that a donor can do nothing about.
-fn log(error: &Refused) {
+fn log(error: &DonationError) {
     match error {
-        Refused::Store(_) | Refused::NoSuchNonprofit(_) | Refused::NoSuchFundraiser(_) => {}
+        DonationError::Store(_) | DonationError::NoSuchNonprofit(_) | DonationError::NoSuchFundraiser(_) => {}
         error => tracing::error!(%error, "a donation could not be recorded"),
     }
 }
 
 /// The same address of mail is the same donor, and says nothing about the person.
-fn donor(email: Option<&str>, gift: Uuid) -> String {
+fn donor(email: Option<&str>, donation: Uuid) -> String {
     match email {
-        None => format!("site-{gift}"),
+        None => format!("site-{donation}"),
         Some(email) => {
             let digest = Sha256::digest(email.to_lowercase().as_bytes());
             format!("site-{}", hex(&digest[..16]))

@@ -1,7 +1,7 @@
 //! The SQL of gifts.
 
 use super::partner::Partner;
-use super::{GiftRecord, State};
+use super::{Donation, State};
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
@@ -22,12 +22,12 @@ const COMPLETE: &str = "update gifts set state = 'completed', entry = $2, change
 const REFUNDED: &str =
     "update gifts set state = 'refunded', changed_at = $2 where id = $1 and state = 'completed'";
 const PENDING: &str = "select id from gifts where state = 'pending' order by changed_at";
-const TOLD: &str =
+const PARTNER_FIELDS: &str =
     "select entry, partner_id, partner_metadata, designation from gifts where entry > $1 and entry <= $2";
-const LEFT: &str =
+const REMAINING: &str =
     "select cast(coalesce(sum(amount), 0) as bigint) from journal where sequence = $1 or refunds = $1";
 
-struct GiftRow {
+struct DonationRow {
     id: Uuid,
     state: String,
     nonprofit_id: Uuid,
@@ -46,7 +46,7 @@ struct GiftRow {
     started_at: i64,
 }
 
-from_row!(GiftRow {
+from_row!(DonationRow {
     id,
     state,
     nonprofit_id,
@@ -66,13 +66,13 @@ from_row!(GiftRow {
 });
 
 /// Finds a gift.
-pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<GiftRecord>> {
-    let row: Option<GiftRow> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
-    Ok(row.and_then(gift))
+pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
+    let row: Option<DonationRow> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
+    Ok(row.and_then(donation))
 }
 
-fn gift(row: GiftRow) -> Option<GiftRecord> {
-    Some(GiftRecord {
+fn donation(row: DonationRow) -> Option<Donation> {
+    Some(Donation {
         id: row.id,
         state: State::find(&row.state)?,
         nonprofit: NonprofitId(row.nonprofit_id),
@@ -95,7 +95,7 @@ fn gift(row: GiftRow) -> Option<GiftRecord> {
 }
 
 /// Writes a new gift; one that is there already stays as it is.
-pub async fn insert(db: &Db, new: &GiftRecord, provider: &str) -> sqlx::Result<()> {
+pub async fn insert(db: &Db, new: &Donation, provider: &str) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     run!(&mut tx, c => sqlx::query(INSERT)
         .bind(new.id)
@@ -128,16 +128,16 @@ pub async fn pay(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
 }
 
 /// Notes why the provider said no.
-pub async fn fail(db: &Db, id: Uuid, fault: &str, now: i64) -> sqlx::Result<()> {
+pub async fn fail(db: &Db, id: Uuid, reason: &str, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(FAIL).bind(id).bind(fault).bind(now).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(FAIL).bind(id).bind(reason).bind(now).execute(c).await.map(|_| ()))?;
     tx.commit().await
 }
 
 /// Notes the number in the journal. Says whether it was this call that did.
 pub async fn complete(db: &Db, id: Uuid, entry: i64, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let touched = run!(&mut tx, c => sqlx::query(COMPLETE)
+    let updated = run!(&mut tx, c => sqlx::query(COMPLETE)
         .bind(id)
         .bind(entry)
         .bind(now)
@@ -145,7 +145,7 @@ pub async fn complete(db: &Db, id: Uuid, entry: i64, now: i64) -> sqlx::Result<b
         .await
         .map(|done| done.rows_affected()))?;
     tx.commit().await?;
-    Ok(touched == 1)
+    Ok(updated == 1)
 }
 
 /// Notes that all of it went back.
@@ -161,29 +161,34 @@ pub async fn list_pending(db: &Db) -> sqlx::Result<Vec<Uuid>> {
 }
 
 /// What is left of a gift after its refunds.
-pub async fn find_left(db: &Db, entry: i64) -> sqlx::Result<Cents> {
-    read!(db, c => sqlx::query_scalar(LEFT).bind(entry).fetch_one(c).await).map(Cents::new)
+pub async fn find_remaining(db: &Db, entry: i64) -> sqlx::Result<Cents> {
+    read!(db, c => sqlx::query_scalar(REMAINING).bind(entry).fetch_one(c).await).map(Cents::new)
 }
 
 /// What the link told of a gift that is in the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct PartnerFields {
     pub partner_id: Option<String>,
     pub partner_metadata: Option<String>,
     pub designation: Option<String>,
 }
 
 /// What links told of some gifts, by their numbers in the journal.
-pub async fn list_told(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<HashMap<i64, Told>> {
+pub async fn list_partner_fields(
+    tx: &mut Tx,
+    after: i64,
+    last: i64,
+) -> sqlx::Result<HashMap<i64, PartnerFields>> {
     type Row = (i64, Option<String>, Option<String>, Option<String>);
-    let rows: Vec<Row> = run!(tx, c => sqlx::query_as(TOLD).bind(after).bind(last).fetch_all(c).await)?;
-    let told = |(entry, partner_id, partner_metadata, designation): Row| {
-        let told = Told {
+    let rows: Vec<Row> =
+        run!(tx, c => sqlx::query_as(PARTNER_FIELDS).bind(after).bind(last).fetch_all(c).await)?;
+    let fields = |(entry, partner_id, partner_metadata, designation): Row| {
+        let fields = PartnerFields {
             partner_id,
             partner_metadata,
             designation,
         };
-        (entry, told)
+        (entry, fields)
     };
-    Ok(rows.into_iter().map(told).collect())
+    Ok(rows.into_iter().map(fields).collect())
 }

@@ -1,13 +1,13 @@
 //! The law of the writer: work that shares transactions leaves the same rows and gets the same answers as work that is
 //! done one by one, whatever the mixture.
 
-use crate::donations::{Gift, Label, Recipient, Refund, donation, refund};
-use crate::fundraisers::write::{Order, Wanted, write_change, write_new};
+use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
+use crate::fundraisers::write::{CreateFundraiser, UpdateFundraiser, write_new, write_update};
 use crate::fundraisers::{Fundraiser, SPECIAL};
 use crate::idempotency::StoredResponse;
 use crate::ledger::batch::Batch;
 use crate::ledger::entry::Beneficiaries;
-use crate::ledger::prefetch::Asks;
+use crate::ledger::prefetch::Prefetch;
 use crate::ledger::writer::{WriteError, Writer};
 use platform::db::{Db, StoreError};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
@@ -25,14 +25,14 @@ use uuid::Uuid;
 #[derive(Clone, Debug)]
 enum Step {
     /// Two of one number are one gift where all else is the same, else they conflict.
-    Gift {
+    Donation {
         number: u8,
         to: usize,
         donor: u8,
         cents: i64,
     },
     Refund {
-        gift: u8,
+        donation: u8,
         cents: Option<i64>,
         name: Option<u8>,
     },
@@ -51,9 +51,9 @@ fn step() -> impl Strategy<Value = Step> {
     let cents = prop_oneof![8 => Just(500i64), 8 => 1..2_000i64, 1 => Just(i64::MAX / 2)];
     prop_oneof![
         20 => (0..12u8, 0..4usize, 0..3u8, cents)
-            .prop_map(|(number, to, donor, cents)| Step::Gift { number, to, donor, cents }),
+            .prop_map(|(number, to, donor, cents)| Step::Donation { number, to, donor, cents }),
         6 => (0..12u8, prop::option::of(1..600i64), prop::option::of(0..3u8))
-            .prop_map(|(gift, cents, name)| Step::Refund { gift, cents, name }),
+            .prop_map(|(donation, cents, name)| Step::Refund { donation, cents, name }),
         1 => (0..3usize, 0..900i64).prop_map(|(number, offline)| Step::Create { number, offline }),
         3 => (0..3usize, 0..900i64).prop_map(|(number, cents)| Step::Offline { number, cents }),
     ]
@@ -91,10 +91,10 @@ fn label(text: &str) -> Label {
 }
 
 /// The fourth that can be given to is a nonprofit itself.
-fn given(number: u8, to: usize, donor: u8, cents: i64) -> Gift {
+fn new_donation(number: u8, to: usize, donor: u8, cents: i64) -> NewDonation {
     let fundraiser = (to < 3).then(|| fundraiser(to, 0));
     let nonprofit = NonprofitId(Uuid::from_u128(1));
-    Gift {
+    Donation {
         source: label("test"),
         external_id: label(&format!("gift {number}")),
         to: Recipient {
@@ -112,30 +112,32 @@ fn given(number: u8, to: usize, donor: u8, cents: i64) -> Gift {
 
 impl Step {
     /// As those who ask do; half of the changes tell nothing beforehand.
-    fn asks(&self) -> Asks {
+    fn prefetch(&self) -> Prefetch {
         match *self {
-            Step::Gift {
+            Step::Donation {
                 number,
                 to,
                 donor,
                 cents,
-            } => donation::asks(&given(number, to, donor, cents)),
-            Step::Offline { number, cents } if cents % 2 == 0 => Asks::about(fundraiser(number, 0).id),
-            _ => Asks::default(),
+            } => donation::prefetch(&new_donation(number, to, donor, cents)),
+            Step::Offline { number, cents } if cents % 2 == 0 => {
+                Prefetch::of_fundraiser(fundraiser(number, 0).id)
+            }
+            _ => Prefetch::default(),
         }
     }
 
     /// The outcome as text. Only the store can fail.
     async fn play(&self, batch: &mut Batch, now: i64) -> Result<String, StoreError<WriteError>> {
         Ok(match *self {
-            Step::Gift {
+            Step::Donation {
                 number,
                 to,
                 donor,
                 cents,
-            } => outcome(donation::write(batch, &given(number, to, donor, cents), now).await)?,
+            } => outcome(donation::write(batch, &new_donation(number, to, donor, cents), now).await)?,
             Step::Refund {
-                gift: number,
+                donation: number,
                 cents,
                 name,
             } => {
@@ -148,18 +150,18 @@ impl Step {
                 outcome(refund::write(batch, &refund, now).await)?
             }
             Step::Create { number, offline } => {
-                let order = Order {
+                let command = CreateFundraiser {
                     fundraiser: fundraiser(number, offline),
                     request: None,
                 };
                 let respond = |_: &Fundraiser, _| StoredResponse::default();
-                outcome(write_new(batch, &order, &respond, now).await)?
+                outcome(write_new(batch, &command, &respond, now).await)?
             }
             Step::Offline { number, cents } => {
                 let fields = json!({"raisedOffline": cents}).as_object().cloned();
-                let wanted = Wanted::Fields(fields.unwrap(), None);
+                let command = UpdateFundraiser::Fields(fields.unwrap(), None);
                 let id = fundraiser(number, 0).id;
-                outcome(write_change(batch, ACCOUNT, id, &wanted, now).await)?
+                outcome(write_update(batch, ACCOUNT, id, &command, now).await)?
             }
         })
     }
@@ -175,16 +177,16 @@ fn outcome<T: Debug, E: Debug>(written: Result<T, StoreError<E>>) -> sqlx::Resul
 }
 
 /// A store with two of the three fundraisers, and its writer.
-struct Place {
+struct TestStore {
     _folder: tempfile::TempDir,
     db: Db,
     writer: Writer,
     /// Entries that work found unwritten before it.
-    most_unwritten: Arc<AtomicUsize>,
+    max_pending: Arc<AtomicUsize>,
 }
 
-impl Place {
-    async fn new() -> Place {
+impl TestStore {
+    async fn new() -> TestStore {
         let folder = tempfile::tempdir().unwrap();
         let settings = DatabaseSettings {
             url: None,
@@ -193,27 +195,27 @@ impl Place {
         };
         let db = Db::open(folder.path(), &settings).await.unwrap();
         let writer = Writer::start(db.clone());
-        let place = Place {
+        let store = TestStore {
             _folder: folder,
             db,
             writer,
-            most_unwritten: Arc::default(),
+            max_pending: Arc::default(),
         };
-        let begun = [0, 1].map(|number| Step::Create { number, offline: 0 });
-        place.play(0, &begun).await;
-        place
+        let initial = [0, 1].map(|number| Step::Create { number, offline: 0 });
+        store.play(0, &initial).await;
+        store
     }
 
     /// Hands in all before any is begun, and waits for the answers.
     async fn play(&self, first: usize, steps: &[Step]) -> Vec<String> {
-        let mut under_way = Vec::new();
+        let mut in_flight = Vec::new();
         for (now, step) in (first as i64..).zip(steps.iter().cloned()) {
-            let (writer, most) = (self.writer.clone(), Arc::clone(&self.most_unwritten));
-            under_way.push(tokio::spawn(async move {
-                let asks = step.asks();
+            let (writer, max) = (self.writer.clone(), Arc::clone(&self.max_pending));
+            in_flight.push(tokio::spawn(async move {
+                let prefetch = step.prefetch();
                 let step = Arc::new(step);
-                let work = writer.run_asking(asks, move |batch| {
-                    most.fetch_max(batch.unwritten.entries.len(), Ordering::Relaxed);
+                let work = writer.run_with_prefetch(prefetch, move |batch| {
+                    max.fetch_max(batch.pending.entries.len(), Ordering::Relaxed);
                     let step = Arc::clone(&step);
                     Box::pin(async move { step.play(batch, now).await })
                 });
@@ -221,7 +223,7 @@ impl Place {
             }));
         }
         let mut answers = Vec::new();
-        for one in under_way {
+        for one in in_flight {
             answers.push(format!("{:?}", one.await.unwrap()));
         }
         answers
@@ -265,7 +267,7 @@ proptest! {
         groups in prop::collection::vec(prop::collection::vec(step(), 1..12), 1..4),
     ) {
         run(async {
-            let (grouped, alone) = (Place::new().await, Place::new().await);
+            let (grouped, alone) = (TestStore::new().await, TestStore::new().await);
             let mut now = 1;
             for group in &groups {
                 let together = grouped.play(now, group).await;
@@ -285,17 +287,17 @@ proptest! {
 #[test]
 fn what_waits_together_is_written_together() {
     run(async {
-        let place = Place::new().await;
-        let gifts: Vec<Step> = (0..300u32)
-            .map(|number| Step::Gift {
+        let store = TestStore::new().await;
+        let donations: Vec<Step> = (0..300u32)
+            .map(|number| Step::Donation {
                 number: (number % 256) as u8,
                 to: number as usize % 4,
                 donor: (number % 3) as u8,
                 cents: 500,
             })
             .collect();
-        place.play(1, &gifts).await;
-        assert_eq!(place.most_unwritten.load(Ordering::Relaxed), 255);
-        assert_eq!(place.dump().await[0].len(), 256);
+        store.play(1, &donations).await;
+        assert_eq!(store.max_pending.load(Ordering::Relaxed), 255);
+        assert_eq!(store.dump().await[0].len(), 256);
     });
 }

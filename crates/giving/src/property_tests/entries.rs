@@ -1,7 +1,7 @@
 //! The laws of the journal, on made-up histories: raised is the sum of the entries, of the legs and of the export, and
 //! no change to an entry stays hidden.
 
-use crate::donations::{Gift, Label, Recipient, Refund, donation, refund};
+use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
 use crate::export::line;
 use crate::ledger::audit::Audit;
 use crate::ledger::entry::{Beneficiaries, Draft, Entry, GENESIS, Kind, Leg, Party, Totals};
@@ -14,14 +14,14 @@ use uuid::Uuid;
 /// Something that happens to one of three fundraisers.
 #[derive(Clone, Debug)]
 enum Event {
-    Gift {
+    Donation {
         to: usize,
         donor: u8,
         cents: i64,
     },
     /// Of the gift at this place, as a share of what is left.
     Refund {
-        gift: usize,
+        donation: usize,
         part: f64,
     },
     Offline {
@@ -33,21 +33,21 @@ enum Event {
 fn event() -> impl Strategy<Value = Event> {
     let cents = prop_oneof![1..10_000i64, 1..=Cents::MAX.get()];
     prop_oneof![
-        4 => (0..3usize, 0..4u8, cents.clone()).prop_map(|(to, donor, cents)| Event::Gift { to, donor, cents }),
-        2 => (0..12usize, 0.0..=1.0f64).prop_map(|(gift, part)| Event::Refund { gift, part }),
+        4 => (0..3usize, 0..4u8, cents.clone()).prop_map(|(to, donor, cents)| Event::Donation { to, donor, cents }),
+        2 => (0..12usize, 0.0..=1.0f64).prop_map(|(donation, part)| Event::Refund { donation, part }),
         1 => (0..3usize, cents).prop_map(|(to, cents)| Event::Offline { to, cents }),
     ]
 }
 
 /// A journal in memory, written with the rules of the real one.
 #[derive(Debug)]
-struct Book {
+struct TestLedger {
     fundraisers: Vec<(FundraiserId, Beneficiaries)>,
     entries: Vec<Entry>,
 }
 
-impl Book {
-    fn new(weights: &[Vec<f64>]) -> Book {
+impl TestLedger {
+    fn new(weights: &[Vec<f64>]) -> TestLedger {
         let mut number = 0;
         let mut next = || {
             number += 1;
@@ -60,18 +60,18 @@ impl Book {
             };
             (FundraiserId(next()), beneficiaries)
         });
-        Book {
+        TestLedger {
             fundraisers: fundraisers.collect(),
             entries: Vec::new(),
         }
     }
 
-    fn play(&mut self, event: &Event) {
+    fn apply(&mut self, event: &Event) {
         let number = self.entries.len() as i64;
         match event {
-            Event::Gift { to, donor, cents } => {
+            Event::Donation { to, donor, cents } => {
                 let (id, beneficiaries) = self.fundraisers[*to].clone();
-                let gift = Gift {
+                let donation = NewDonation {
                     source: label("test"),
                     external_id: label(&format!("gift {number}")),
                     to: Recipient {
@@ -84,23 +84,26 @@ impl Book {
                     name: None,
                     is_public: false,
                 };
-                self.append(donation::draft(&gift, number));
+                self.append(donation::draft(&donation, number));
             }
-            Event::Refund { gift, part } => {
-                let gifts = self.entries.iter().filter(|entry| entry.draft.kind == Kind::Gift);
-                let Some(gift) = gifts.cycle().nth(*gift).cloned() else {
+            Event::Refund { donation, part } => {
+                let donations = self
+                    .entries
+                    .iter()
+                    .filter(|entry| entry.draft.kind == Kind::Donation);
+                let Some(donation) = donations.cycle().nth(*donation).cloned() else {
                     return;
                 };
-                let held = self.held(&gift);
+                let held = self.held(&donation);
                 let left = Cents::sum(held.iter().map(|(_, cents)| *cents)).unwrap();
                 let amount = Cents::new((left.get() as f64 * part) as i64);
                 let back = Refund {
                     source: label("test"),
-                    external_id: label(&gift.draft.external_id),
+                    external_id: label(&donation.draft.external_id),
                     amount: Cents::positive(amount.get()),
                     refund_id: Some(label(&format!("refund {number}"))),
                 };
-                match refund::draft(&back, &gift, &held, number) {
+                match refund::draft(&back, &donation, &held, number) {
                     Ok(draft) => self.append(draft),
                     Err(_) => assert_eq!(left, Cents::ZERO),
                 }
@@ -133,13 +136,14 @@ impl Book {
     }
 
     /// What each nonprofit still holds of a gift.
-    fn held(&self, gift: &Entry) -> Vec<(Party, Cents)> {
-        let about =
-            |entry: &&Entry| entry.sequence == gift.sequence || entry.draft.refunds == Some(gift.sequence);
+    fn held(&self, donation: &Entry) -> Vec<(Party, Cents)> {
+        let about = |entry: &&Entry| {
+            entry.sequence == donation.sequence || entry.draft.refunds == Some(donation.sequence)
+        };
         let mut held: Vec<(Party, Cents)> = Vec::new();
         for entry in self.entries.iter().filter(about) {
-            for (place, leg) in entry.draft.legs[1..].iter().enumerate() {
-                match held.get_mut(place) {
+            for (index, leg) in entry.draft.legs[1..].iter().enumerate() {
+                match held.get_mut(index) {
                     Some((_, cents)) => *cents = cents.plus(leg.amount).unwrap(),
                     None => held.push((leg.party.clone(), leg.amount)),
                 }
@@ -185,14 +189,14 @@ fn label(text: &str) -> Label {
     Label::parse(text).unwrap()
 }
 
-fn books() -> impl Strategy<Value = Book> {
+fn ledgers() -> impl Strategy<Value = TestLedger> {
     let weights = proptest::collection::vec(proptest::collection::vec(0.01..100.0f64, 1..=5), 3);
     (weights, proptest::collection::vec(event(), 1..16)).prop_map(|(weights, events)| {
-        let mut book = Book::new(&weights);
+        let mut ledger = TestLedger::new(&weights);
         for event in &events {
-            book.play(event);
+            ledger.apply(event);
         }
-        book
+        ledger
     })
 }
 
@@ -200,10 +204,10 @@ proptest! {
     #![proptest_config(ProptestConfig { max_global_rejects: 20_000, ..ProptestConfig::with_cases(20_000) })]
 
     #[test]
-    fn raised_is_the_sum_of_the_journal_and_of_the_export(book in books()) {
-        let audit = book.audit();
-        for (id, _) in &book.fundraisers {
-            let own = || book.entries.iter().filter(|entry| entry.draft.fundraiser == Some(*id));
+    fn raised_is_the_sum_of_the_journal_and_of_the_export(ledger in ledgers()) {
+        let audit = ledger.audit();
+        for (id, _) in &ledger.fundraisers {
+            let own = || ledger.entries.iter().filter(|entry| entry.draft.fundraiser == Some(*id));
             let sum = own().map(|entry| entry.draft.amount.get()).sum::<i64>();
             let received = own().flat_map(|entry| &entry.draft.legs)
                 .filter(|leg| matches!(leg.party, Party::Nonprofit(_) | Party::Fundraiser(_)));
@@ -214,17 +218,17 @@ proptest! {
             prop_assert!(shown.raised >= Cents::ZERO && shown.supporters >= 0);
             prop_assert_eq!(audit.totals(*id), shown);
         }
-        prop_assert_eq!(audit.faults(), Vec::<String>::new());
+        prop_assert_eq!(audit.into_errors(), Vec::<String>::new());
     }
 
     #[test]
-    fn a_change_to_any_entry_is_found_and_named(book in books(), place in any::<prop::sample::Index>(), what in 0..8u8) {
-        if book.entries.is_empty() {
+    fn a_change_to_any_entry_is_found_and_named(ledger in ledgers(), index in any::<prop::sample::Index>(), what in 0..8u8) {
+        if ledger.entries.is_empty() {
             return Ok(());
         }
-        let mut book = book;
-        let place = place.index(book.entries.len());
-        let entry = &mut book.entries[place];
+        let mut ledger = ledger;
+        let index = index.index(ledger.entries.len());
+        let entry = &mut ledger.entries[index];
         let draft = &mut entry.draft;
         match what {
             0 => draft.amount = Cents::new(draft.amount.get() + 1),
@@ -237,20 +241,20 @@ proptest! {
             _ => entry.hash[7] ^= 1,
         }
         let number = entry.sequence;
-        let faults = book.audit().faults();
-        prop_assert!(faults.iter().any(|fault| fault.starts_with(&format!("entry {number} "))), "{faults:?}");
+        let errors = ledger.audit().into_errors();
+        prop_assert!(errors.iter().any(|error| error.starts_with(&format!("entry {number} "))), "{errors:?}");
     }
 
     #[test]
-    fn a_missing_entry_is_found_and_named(book in books(), place in any::<prop::sample::Index>()) {
-        if book.entries.len() < 2 {
+    fn a_missing_entry_is_found_and_named(ledger in ledgers(), index in any::<prop::sample::Index>()) {
+        if ledger.entries.len() < 2 {
             return Ok(());
         }
-        let mut book = book;
-        let place = place.index(book.entries.len() - 1);
-        book.entries.remove(place);
-        let faults = book.audit().faults();
-        let named = format!("entry {} is missing", place + 1);
-        prop_assert!(faults.iter().any(|fault| fault.starts_with(&named)), "{faults:?}");
+        let mut ledger = ledger;
+        let index = index.index(ledger.entries.len() - 1);
+        ledger.entries.remove(index);
+        let errors = ledger.audit().into_errors();
+        let named = format!("entry {} is missing", index + 1);
+        prop_assert!(errors.iter().any(|error| error.starts_with(&named)), "{errors:?}");
     }
 }
