@@ -217,11 +217,11 @@ pub async fn edit(
     let t = &layout.t.fundraisers;
     let mut form = form::edit_form(t, &fundraiser).with_values(&data);
     let body = form::to_body(&mut form, &data, Some(&fundraiser), t);
-    let wanted = UpdateFundraiser::Fields(body, None);
+    let update = UpdateFundraiser::Fields(body, None);
     // Validated before it is written, so that all errors are shown at once.
-    let changed = match wanted.change(&fundraiser, app.clock.millis()) {
+    let changed = match update.change(&fundraiser, app.clock.millis()) {
         Ok(_) if form.has_errors() => None,
-        Ok(_) => Some(app.recorder.change(user.account, fundraiser.id, wanted).await),
+        Ok(_) => Some(app.recorder.change(user.account, fundraiser.id, update).await),
         Err(error) => Some(Err(error)),
     };
     match changed {
