@@ -9,6 +9,12 @@ pub struct Stdout {
     is_closed: bool,
 }
 
+impl Default for Stdout {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Stdout {
     pub fn new() -> Stdout {
         Stdout {

@@ -1,4 +1,4 @@
-//! The routes of all pages for people.
+//! The routes of all pages, in one list.
 
 use crate::app::App;
 use crate::dashboard::fundraisers as own_fundraisers;
@@ -7,20 +7,16 @@ use crate::dashboard::origins;
 use crate::dashboard::usage;
 use crate::dashboard::{first_steps, keys};
 use crate::dashboard::{reset, settings, sign_in};
-use crate::site::causes;
-use crate::site::checkout::{form as donation_form, pay as payment};
+use crate::site::checkout;
 use crate::site::embed::pages as embed;
-use crate::site::profile;
-use crate::site::search;
-use crate::site::{crawlers, developers};
-use crate::site::{feeds, fundraiser as fundraisers};
+use crate::site::{causes, crawlers, developers, feeds, fundraiser, profile, search};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::get;
 use utoipa::openapi::OpenApi;
 
-/// The pages. What changes something is refused when it comes from a page of another origin.
+/// Returns the routes of all pages. Form submissions from other origins are rejected.
 pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
     Router::new()
         .merge(public())
@@ -115,7 +111,7 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
         .layer(guard::csrf_layer(&app.config.public_url))
 }
 
-/// The pages that everybody may read.
+/// Returns the routes of the public pages.
 fn public() -> Router<App> {
     Router::new()
         .route("/", get(search::home))
@@ -132,14 +128,17 @@ fn public() -> Router<App> {
         .route("/causes/{cause}", get(causes::cause))
         .route("/{slug}", get(profile::profile))
         .route("/{slug}/fundraisers.xml", get(feeds::of_nonprofit))
-        .route("/{slug}/f/{fundraiser}", get(fundraisers::fundraiser))
+        .route("/{slug}/f/{fundraiser}", get(fundraiser::fundraiser))
         .route(
             "/{slug}/give",
-            get(donation_form::to_nonprofit).post(donation_form::start_for_nonprofit),
+            get(checkout::form::to_nonprofit).post(checkout::form::start_for_nonprofit),
         )
         .route(
             "/{slug}/f/{fundraiser}/give",
-            get(donation_form::to_fundraiser).post(donation_form::start_for_fundraiser),
+            get(checkout::form::to_fundraiser).post(checkout::form::start_for_fundraiser),
         )
-        .route("/gifts/{id}", get(payment::donation).post(payment::pay))
+        .route(
+            "/gifts/{id}",
+            get(checkout::pay::donation).post(checkout::pay::pay),
+        )
 }

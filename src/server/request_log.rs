@@ -180,7 +180,7 @@ impl RequestLog {
         let id = HeaderValue::from_str(self.id.as_str()).expect("a request ID is visible ASCII");
         headers.insert(REQUEST_ID, id);
         if self.is_open {
-            cors::open(headers, self.methods);
+            cors::add_headers(headers, self.methods);
             if is_wrong_method {
                 headers.insert(ALLOW, HeaderValue::from_static(self.methods));
             }

@@ -162,7 +162,9 @@ pub fn to_body(
             None => {}
             Some("") => _ = body.insert(name.to_owned(), Value::Null),
             Some(value) => match Cents::from_dollars(value) {
-                Some(amount) if amount.get() >= min => _ = body.insert(name.to_owned(), json!(amount.get())),
+                Some(amount) if amount.get() >= min => {
+                    _ = body.insert(name.to_owned(), json!(amount.get()));
+                }
                 Some(_) => form.add_error(name, too_small),
                 None => form.add_error(name, t.invalid_amount),
             },
