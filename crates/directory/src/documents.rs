@@ -15,7 +15,7 @@ pub fn state_label(code: &str) -> String {
     format!("state:{}", code.trim().to_ascii_uppercase())
 }
 
-/// Returns the label of all nonprofits in cities of a name, in any state.
+/// Returns the label of all nonprofits in cities with a name, in any state.
 ///
 /// Saint, Mount and Fort have the same label as their abbreviations.
 pub fn city_label(name: &str) -> String {

@@ -5,7 +5,7 @@
 pub struct Edits {
     /// The indexes of removed elements, sorted.
     pub removed: Vec<usize>,
-    /// Added elements, as positions in the overlay. Each is inserted before the index in front of it; sorted.
+    /// The index before which an element is inserted, and its position in the overlay; sorted.
     pub added: Vec<(usize, u32)>,
 }
 

@@ -50,8 +50,8 @@ impl Directory {
             .snapshot
             .as_ref()
             .map_or(-1, |snapshot| snapshot.meta().revision);
-        let oldest = current.max(last_large_import(&mut self.db.view().await?).await? - 1);
-        let opened = tokio::task::spawn_blocking(move || directory.open_newer_than(oldest)).await??;
+        let newer_than = current.max(last_large_import(&mut self.db.view().await?).await? - 1);
+        let opened = tokio::task::spawn_blocking(move || directory.open_newer_than(newer_than)).await??;
         if let Some(snapshot) = opened {
             let snapshot = Arc::new(snapshot);
             let revision = snapshot.meta().revision;
@@ -148,9 +148,9 @@ impl Directory {
         Ok(true)
     }
 
-    fn open_newer_than(&self, oldest: i64) -> anyhow::Result<Option<Snapshot>> {
+    fn open_newer_than(&self, newer_than: i64) -> anyhow::Result<Option<Snapshot>> {
         for (revision, path) in self.snapshot_files()?.into_iter().rev() {
-            if revision <= oldest {
+            if revision <= newer_than {
                 break;
             }
             match Snapshot::open(&path) {

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-/// A lookup table, read in position.
+/// A lookup table, read in place.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
     keys: &'a [u8],

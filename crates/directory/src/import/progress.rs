@@ -87,7 +87,7 @@ impl Progress {
             Some(total) if total > 0 => {
                 let left = total
                     .saturating_sub(position)
-                    .checked_div(rows_or_bytes_per_second(position, self.stopwatch))
+                    .checked_div(rate_per_second(position, self.stopwatch))
                     .unwrap_or_default();
                 let percent = 100 * position / total;
                 format!(
@@ -128,6 +128,6 @@ fn print_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-fn rows_or_bytes_per_second(position: u64, stopwatch: Stopwatch) -> u64 {
+fn rate_per_second(position: u64, stopwatch: Stopwatch) -> u64 {
     (position as f64 / stopwatch.elapsed().as_secs_f64().max(0.001)) as u64
 }

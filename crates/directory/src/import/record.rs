@@ -54,7 +54,7 @@ impl Record {
         match (result, ended + more) {
             (ReadRecordResult::Record, count) if count == self.columns => Ok(()),
             (ReadRecordResult::Record, count) => Err(format!(
-                "the line has {count} columns, but the header has {}",
+                "the number of columns is {count}, but the header has {}",
                 self.columns
             )),
             (ReadRecordResult::OutputEndsFull, _) => Err(format!(
@@ -121,15 +121,15 @@ mod tests {
     fn a_wrong_number_of_columns_is_an_error() {
         assert_eq!(
             split(b"a", 3).unwrap_err(),
-            "the line has 1 columns, but the header has 3"
+            "the number of columns is 1, but the header has 3"
         );
         assert_eq!(
             split(b"a,b", 3).unwrap_err(),
-            "the line has 2 columns, but the header has 3"
+            "the number of columns is 2, but the header has 3"
         );
         assert_eq!(
             split(b"a,b,c,d", 3).unwrap_err(),
-            "the line has 4 columns, but the header has 3"
+            "the number of columns is 4, but the header has 3"
         );
         assert_eq!(
             split(b"a,b,c,d,e,f", 3).unwrap_err(),

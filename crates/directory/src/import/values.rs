@@ -77,14 +77,14 @@ pub struct NotANumber;
 
 /// Parses an amount in whole dollars, without cents. Returns `None` for an impossible amount.
 pub fn amount(value: &str) -> Result<Option<i64>, NotANumber> {
-    let (is_negative, digits_only) = match value.strip_prefix('-') {
+    let (is_negative, magnitude) = match value.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, value),
     };
-    let number = match digits(digits_only) {
+    let number = match digits(magnitude) {
         Some(number) => i64::from(number),
         // The conversion saturates, so a number that is too large stays too large. Up to 2^53 it is exact.
-        None => float(digits_only).ok_or(NotANumber)? as i64,
+        None => float(magnitude).ok_or(NotANumber)? as i64,
     };
     Ok((number <= MAX_AMOUNT).then_some(if is_negative { -number } else { number }))
 }

@@ -3,7 +3,7 @@
 //! The score is based on the size of a nonprofit: the largest of its revenue, a tenth of its gross receipts and a hundredth
 //! of its assets, in dollars. Receipts include sales of securities, and private foundations report assets but no revenue.
 //! Each power of ten counts 1,000: a nonprofit with $1,000,000 a year starts at 6,000, one with $10,000,000 at 7,000. If
-//! the IRS has no return to confirm the amounts, each power of ten counts only 30, unless the nonprofit is a well-factors one
+//! the IRS has no return to confirm the amounts, each power of ten counts only 30, unless the nonprofit is a well-known one
 //! whose revenue is listed.
 //!
 //! Points are added:
@@ -13,7 +13,7 @@
 //! - 100 each for a website, a description and a logo in the profile, and 50 for a cover image;
 //! - 250 for each power of ten of the dollars donated through this service.
 //!
-//! Points are subtracted: 200 for a subordinate of a group without factors amounts, because thousands may have the same name
+//! Points are subtracted: 200 for a subordinate of a group without known amounts, because thousands may have the same name
 //! and people usually mean the parent, and 4,000 if the nonprofit is no longer in the IRS files. The score is never
 //! negative.
 
@@ -37,7 +37,7 @@ pub struct ProminenceFactors {
     pub files_returns: bool,
     /// Whether the amounts come from an IRS file but no return is on file.
     pub has_unverified_amounts: bool,
-    /// Whether the date of the ruling is factors.
+    /// Whether the date of the ruling is known.
     pub has_ruling: bool,
     /// Whether the profile has a website.
     pub has_website: bool,

@@ -254,7 +254,7 @@ fn invalid_rows_are_rejected_with_a_reason_that_contains_no_value() {
         ([(NAME, &long)], "NAME is longer than 200 characters"),
         (
             [(NAME, "SMITH, INC")],
-            "the line has 29 columns, but the header has 28",
+            "the number of columns is 29, but the header has 28",
         ),
         ([(NAME, "\"OPEN")], "a quote is not closed"),
         ([(STATE, "N.H.")], "STATE is not two letters"),
