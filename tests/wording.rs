@@ -5,8 +5,22 @@ use std::path::{Path, PathBuf};
 
 /// Folders and files that are read.
 const READ: &[&str] = &[
-    "src", "crates", "templates", "tests", "load", "benches", "docs", "assets", "deploy",
-    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "config.default.toml", "openapi.json", "Makefile",
+    "src",
+    "crates",
+    "templates",
+    "tests",
+    "load",
+    "benches",
+    "docs",
+    "assets",
+    "deploy",
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "config.default.toml",
+    "openapi.json",
+    "Makefile",
 ];
 
 /// Files whose text is read; everything else is data.
@@ -26,7 +40,9 @@ fn rules(list: &str) -> Vec<Rule> {
             let mut parts = line.split('\t');
             let kind = parts.next().unwrap_or_default();
             let text = parts.next().unwrap_or_else(|| panic!("no text in {line:?}"));
-            let instead = parts.next().unwrap_or_else(|| panic!("no replacement in {line:?}"));
+            let instead = parts
+                .next()
+                .unwrap_or_else(|| panic!("no replacement in {line:?}"));
             assert!(matches!(kind, "phrase" | "name"), "{line:?}");
             Rule {
                 text: text.to_owned(),
@@ -59,7 +75,12 @@ fn violations(name: &str, text: &str, rules: &[Rule]) -> Vec<String> {
                 contains(&folded, &rule.text)
             };
             if is_broken {
-                found.push(format!("{name}:{}: {:?}; write {}", number + 1, rule.text, rule.instead));
+                found.push(format!(
+                    "{name}:{}: {:?}; write {}",
+                    number + 1,
+                    rule.text,
+                    rule.instead
+                ));
             }
         }
     }
@@ -68,14 +89,18 @@ fn violations(name: &str, text: &str, rules: &[Rule]) -> Vec<String> {
 
 fn files(path: &Path, found: &mut Vec<PathBuf>) {
     if path.is_dir() {
-        let is_built = path.file_name().is_some_and(|name| name == "target" || name == "corpus");
+        let is_built = path
+            .file_name()
+            .is_some_and(|name| name == "target" || name == "corpus");
         if !is_built {
             for entry in fs::read_dir(path).unwrap() {
                 files(&entry.unwrap().path(), found);
             }
         }
     } else if path.file_name().is_some_and(|name| name == "Makefile")
-        || path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
+        || path
+            .extension()
+            .is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
     {
         found.push(path.to_owned());
     }
@@ -104,7 +129,10 @@ fn words_that_were_replaced_do_not_come_back() {
 fn a_planted_phrase_and_a_planted_name_are_found() {
     let rules = rules("phrase\tmake a key\t-> create a key\nname\tShelf\t-> FundraiserCache\n");
     let page = "<p>Make a key first.</p>";
-    assert_eq!(violations("home.html", page, &rules), ["home.html:1: \"make a key\"; write create a key"]);
+    assert_eq!(
+        violations("home.html", page, &rules),
+        ["home.html:1: \"make a key\"; write create a key"]
+    );
     assert_eq!(violations("cache.rs", "struct Shelf;", &rules).len(), 1);
     assert!(violations("cache.rs", "struct Bookshelf; // a Shelf", &rules).is_empty());
     assert!(violations("home.html", "remake a keyboard", &rules).is_empty());
