@@ -31,7 +31,7 @@ pub struct Names {
     lists: Vec<Vec<(Pattern, Option<&'static str>)>>,
     patterns: Weighted<(Kind, u64, Pattern)>,
     orders: Weighted<(Kind, Pattern, Pattern)>,
-    second_names: Vec<Pattern>,
+    aliases: Vec<Pattern>,
     given: Vec<&'static str>,
     families: WordGenerator,
     coined: WordGenerator,
@@ -106,7 +106,7 @@ impl Names {
                     (kind, parse(name), parse(second))
                 },
             ),
-            second_names: [
+            aliases: [
                 "{coined} {project}",
                 "{city} CHAPTER",
                 "{adjective} {noun}",
@@ -215,7 +215,7 @@ impl NameWriter<'_> {
         if self.rng.chance(300) {
             out.push_str(self.rng.choose::<&str>(&PLACEHOLDERS));
         } else {
-            let patterns = &self.names.second_names;
+            let patterns = &self.names.aliases;
             let ntee = self.ntee;
             let pattern = self.rng.choose(patterns);
             self.write(pattern, out);
