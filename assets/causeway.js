@@ -1,7 +1,7 @@
-// Small comforts. Every page works without them.
+// Progressive enhancement. Every page works without this script.
 'use strict';
 
-// Copies what the button names, and says so.
+// Copies the text of the element that the button names, and confirms it on the button.
 document.addEventListener('click', async (event) => {
   const button = event.target.closest('[data-copy]');
   if (!button) return;
@@ -14,18 +14,18 @@ document.addEventListener('click', async (event) => {
   }
 });
 
-// A form is sent once, however often its button is pressed; coming back to the page makes it usable again.
+// Submits a form only once, even if its button is pressed repeatedly. Returning to the page enables it again.
 document.addEventListener('submit', (event) => {
   const form = event.target;
-  if (form.dataset.sent) event.preventDefault();
-  else if (form.method === 'post') form.dataset.sent = 'yes';
+  if (form.dataset.submitted) event.preventDefault();
+  else if (form.method === 'post') form.dataset.submitted = 'yes';
 });
 addEventListener('pageshow', () => {
-  for (const form of document.forms) delete form.dataset.sent;
+  for (const form of document.forms) delete form.dataset.submitted;
 });
 
-// Brings the reader to what has to be looked at again.
+// Moves the focus to the list of errors.
 document.getElementById('form-errors')?.focus();
 
-// Buttons that need this script are hidden without it.
+// Shows the buttons that need this script.
 for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;

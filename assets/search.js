@@ -1,4 +1,4 @@
-// Answers while somebody types: a combobox over the search field. Without it, the form is a form.
+// Live search results: turns the search field into a combobox. Without this script, the plain form works.
 'use strict';
 
 for (const input of document.querySelectorAll('input[data-live]')) {
@@ -8,15 +8,15 @@ for (const input of document.querySelectorAll('input[data-live]')) {
   list.hidden = true;
   list.setAttribute('role', 'listbox');
   list.setAttribute('aria-label', input.dataset.list);
-  const said = document.createElement('p');
-  said.className = 'unseen';
-  said.setAttribute('role', 'status');
-  input.after(list, said);
+  const status = document.createElement('p');
+  status.className = 'unseen';
+  status.setAttribute('role', 'status');
+  input.after(list, status);
   for (const [name, value] of Object.entries({
     role: 'combobox', 'aria-autocomplete': 'list', 'aria-controls': list.id, 'aria-expanded': 'false',
   })) input.setAttribute(name, value);
 
-  let asked = 0, shown = 0, at = -1, isLeft = false, saying;
+  let requested = 0, shown = 0, selected = -1, isDismissed = false, statusTimer;
 
   const open = (isOpen) => {
     list.hidden = !isOpen;
@@ -24,11 +24,11 @@ for (const input of document.querySelectorAll('input[data-live]')) {
     if (!isOpen) choose(-1);
   };
 
-  const choose = (place) => {
+  const choose = (index) => {
     const options = list.children;
-    options[at]?.setAttribute('aria-selected', 'false');
-    at = place;
-    const option = options[at];
+    options[selected]?.setAttribute('aria-selected', 'false');
+    selected = index;
+    const option = options[selected];
     if (!option) return input.removeAttribute('aria-activedescendant');
     option.setAttribute('aria-selected', 'true');
     option.scrollIntoView({ block: 'nearest' });
@@ -36,15 +36,15 @@ for (const input of document.querySelectorAll('input[data-live]')) {
   };
 
   const element = (name, text, classes) => {
-    const made = document.createElement(name);
-    made.textContent = text;
-    if (classes) made.className = classes;
-    return made;
+    const node = document.createElement(name);
+    node.textContent = text;
+    if (classes) node.className = classes;
+    return node;
   };
 
-  const row = (nonprofit, place) => {
+  const row = (nonprofit, index) => {
     const option = document.createElement('li');
-    option.id = 'hit-' + place;
+    option.id = 'hit-' + index;
     option.dataset.slug = nonprofit.slug;
     option.setAttribute('role', 'option');
     option.setAttribute('aria-selected', 'false');
@@ -62,28 +62,28 @@ for (const input of document.querySelectorAll('input[data-live]')) {
 
   const show = (nonprofits) => {
     list.replaceChildren(...nonprofits.map(row));
-    at = -1;
+    selected = -1;
     input.removeAttribute('aria-activedescendant');
-    // Nothing opens for somebody who has pressed Escape or gone on.
-    open(nonprofits.length > 0 && !isLeft && document.activeElement === input);
-    // A screen reader is told once the typing rests.
-    clearTimeout(saying);
-    saying = setTimeout(() => {
+    // Keep the list closed if the user pressed Escape or left the field.
+    open(nonprofits.length > 0 && !isDismissed && document.activeElement === input);
+    // Announce the number of results to screen readers when the typing pauses.
+    clearTimeout(statusTimer);
+    statusTimer = setTimeout(() => {
       const { none, one, many } = input.dataset;
-      said.textContent = [none, one][nonprofits.length] ?? many.replace('{count}', nonprofits.length);
+      status.textContent = [none, one][nonprofits.length] ?? many.replace('{count}', nonprofits.length);
     }, 400);
   };
 
   input.addEventListener('input', async () => {
-    const number = ++asked;
-    isLeft = false;
+    const number = ++requested;
+    isDismissed = false;
     const text = input.value.trim();
-    if (!text) { shown = number; said.textContent = ''; return open(false); }
+    if (!text) { shown = number; status.textContent = ''; return open(false); }
     try {
-      const answer = await fetch(input.dataset.live + '?q=' + encodeURIComponent(text));
-      if (!answer.ok) return;
-      const { nonprofits } = await answer.json();
-      // An answer that comes after a newer one is old news.
+      const response = await fetch(input.dataset.live + '?q=' + encodeURIComponent(text));
+      if (!response.ok) return;
+      const { nonprofits } = await response.json();
+      // Ignore a response that arrives after a newer one.
       if (number <= shown) return;
       shown = number;
       show(nonprofits);
@@ -94,10 +94,10 @@ for (const input of document.querySelectorAll('input[data-live]')) {
 
   input.addEventListener('keydown', (event) => {
     const count = list.children.length;
-    if (event.key === 'Escape') { isLeft = true; if (!list.hidden) { event.preventDefault(); open(false); } }
-    else if (event.key === 'ArrowDown' && count) { event.preventDefault(); if (list.hidden) open(true); choose((at + 1) % count); }
-    else if (event.key === 'ArrowUp' && count && !list.hidden) { event.preventDefault(); choose(at <= 0 ? count - 1 : at - 1); }
-    else if (event.key === 'Enter' && at >= 0 && !list.hidden) { event.preventDefault(); go(list.children[at]); }
+    if (event.key === 'Escape') { isDismissed = true; if (!list.hidden) { event.preventDefault(); open(false); } }
+    else if (event.key === 'ArrowDown' && count) { event.preventDefault(); if (list.hidden) open(true); choose((selected + 1) % count); }
+    else if (event.key === 'ArrowUp' && count && !list.hidden) { event.preventDefault(); choose(selected <= 0 ? count - 1 : selected - 1); }
+    else if (event.key === 'Enter' && selected >= 0 && !list.hidden) { event.preventDefault(); go(list.children[selected]); }
   });
   list.addEventListener('mousedown', (event) => event.preventDefault());
   list.addEventListener('click', (event) => {

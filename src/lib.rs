@@ -1,4 +1,4 @@
-//! Causeway: a directory of nonprofits that one binary holds and serves. ARCHITECTURE.md is the map.
+//! Causeway: a self-hosted directory of nonprofits, served by one binary. ARCHITECTURE.md describes the layers.
 
 pub mod api;
 pub mod app;

@@ -6,7 +6,7 @@ use access::accounts::{self, Username};
 use access::keys::{self, KeyText, Kind};
 use causeway::app::App;
 use causeway::config::Config;
-use directory::check::{Proof, check};
+use directory::check::{CheckReport, check};
 use directory::import::Summary;
 use platform::db::Db;
 use platform::ids::{AccountId, KeyId};
@@ -257,6 +257,6 @@ impl PostgresDatabase {
 }
 
 /// Compares the directory that an app shows with its store.
-pub async fn check_directory(app: &App) -> anyhow::Result<Proof> {
+pub async fn check_directory(app: &App) -> anyhow::Result<CheckReport> {
     check(&app.directory, &app.db, app.config.directory.overlay_limit).await
 }

@@ -1,9 +1,9 @@
-// A donate button: amounts to choose from, in place of a plain link to the page of a nonprofit or a fundraiser.
-// No dependency, no cookie; styles are set by script in a shadow root, so a strict policy of the page allows them.
+// A donate button: replaces a plain link to a nonprofit or a fundraiser with amounts to choose from.
+// No dependencies and no cookies. A shadow root and a constructed style sheet work under a strict Content-Security-Policy.
 (() => {
   'use strict';
-  const words = __TEXTS__;
-  const home = document.currentScript.src.replace(/\/embed\/[^/]*$/, '');
+  const texts = __TEXTS__;
+  const baseUrl = document.currentScript.src.replace(/\/embed\/[^/]*$/, '');
 
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`
@@ -27,45 +27,45 @@
   `);
 
   const element = (name, text) => {
-    const made = document.createElement(name);
-    if (text) made.textContent = text;
-    return made;
+    const node = document.createElement(name);
+    if (text) node.textContent = text;
+    return node;
   };
 
   const build = (link) => {
-    const there = new URL(link.href);
+    const giveUrl = new URL(link.href);
     link.dataset.causewayButton = 'done';
-    if (!link.href.startsWith(home + '/')) return;
-    if (!there.pathname.endsWith('/give')) there.pathname = there.pathname.replace(/\/$/, '') + '/give';
-    const way = (text, amount) => {
-      const address = new URL(there);
-      if (amount) address.searchParams.set('amount', amount);
-      const made = element('a', text);
-      made.href = address;
-      if (link.target) made.target = link.target;
-      made.rel = 'noopener';
-      const item = element('li');
-      item.append(made);
-      return item;
+    if (!link.href.startsWith(baseUrl + '/')) return;
+    if (!giveUrl.pathname.endsWith('/give')) giveUrl.pathname = giveUrl.pathname.replace(/\/$/, '') + '/give';
+    const item = (text, amount) => {
+      const url = new URL(giveUrl);
+      if (amount) url.searchParams.set('amount', amount);
+      const node = element('a', text);
+      node.href = url;
+      if (link.target) node.target = link.target;
+      node.rel = 'noopener';
+      const row = element('li');
+      row.append(node);
+      return row;
     };
-    const asked = (link.dataset.amounts || '10,25,50').split(',').map((text) => text.trim());
-    const amounts = asked.filter((text) => /^\d{1,9}(\.\d\d)?$/.test(text) && Number(text) > 0).slice(0, 6);
+    const requested = (link.dataset.amounts || '10,25,50').split(',').map((text) => text.trim());
+    const amounts = requested.filter((text) => /^\d{1,9}(\.\d\d)?$/.test(text) && Number(text) > 0).slice(0, 6);
     const host = element('div');
     if (link.dataset.scheme) host.dataset.scheme = link.dataset.scheme;
     const root = host.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [sheet];
-    const group = element('div'), title = element('p', link.textContent.trim() || words.give), list = element('ul');
+    const group = element('div'), title = element('p', link.textContent.trim() || texts.give), list = element('ul');
     title.id = 'title';
     group.setAttribute('role', 'group');
     group.setAttribute('aria-labelledby', 'title');
-    list.append(...amounts.map((amount) => way('$' + amount, amount)), way(words.other));
+    list.append(...amounts.map((amount) => item('$' + amount, amount)), item(texts.other));
     group.append(title, list);
     root.append(group);
     link.replaceWith(host);
   };
 
   const all = () => {
-    // Whatever goes wrong, the link is still there.
+    // If anything fails, the plain link remains.
     for (const link of document.querySelectorAll('a[data-causeway-button]:not([data-causeway-button=done])')) {
       try { build(link); } catch { link.dataset.causewayButton = 'done'; }
     }

@@ -1,9 +1,9 @@
-// A search box that answers each keystroke, in place of a plain link to the search.
-// No dependency, no cookie; styles are set by script in a shadow root, so a strict policy of the page allows them.
+// A search box with live results: replaces a plain link to the search page.
+// No dependencies and no cookies. A shadow root and a constructed style sheet work under a strict Content-Security-Policy.
 (() => {
   'use strict';
-  const words = __TEXTS__;
-  const home = document.currentScript.src.replace(/\/embed\/[^/]*$/, '');
+  const texts = __TEXTS__;
+  const baseUrl = document.currentScript.src.replace(/\/embed\/[^/]*$/, '');
 
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`
@@ -34,37 +34,37 @@
   `);
 
   const element = (name, attributes, ...children) => {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...children);
-    return made;
+    const node = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    node.append(...children);
+    return node;
   };
 
   const build = (link) => {
-    const there = new URL(link.href), { key, causes, scheme } = link.dataset;
+    const target = new URL(link.href), { key, causes, scheme } = link.dataset;
     link.dataset.causewaySearch = 'done';
-    if (!key || !link.href.startsWith(home + '/')) return;
+    if (!key || !link.href.startsWith(baseUrl + '/')) return;
     const host = element('div', {});
     if (scheme) host.dataset.scheme = scheme;
     const root = host.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [sheet];
-    const list = element('ul', { id: 'list', role: 'listbox', 'aria-label': words.list, hidden: '' });
-    const said = element('p', { role: 'status' });
+    const list = element('ul', { id: 'list', role: 'listbox', 'aria-label': texts.list, hidden: '' });
+    const status = element('p', { role: 'status' });
     const input = element('input', {
       id: 'input', type: 'search', role: 'combobox', autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false', maxlength: '256',
       'aria-autocomplete': 'list', 'aria-controls': 'list', 'aria-expanded': 'false',
     });
-    const label = element('label', { for: 'input' }, link.textContent.trim() || words.label);
-    const form = element('form', { role: 'search' }, label, input, element('button', {}, words.submit), list, said);
+    const label = element('label', { for: 'input' }, link.textContent.trim() || texts.label);
+    const form = element('form', { role: 'search' }, label, input, element('button', {}, texts.submit), list, status);
     root.append(form);
     link.replaceWith(host);
 
-    let asked = 0, shown = 0, at = -1, hits = [], saying;
+    let requested = 0, shown = 0, selected = -1, hits = [], statusTimer;
 
-    const choose = (place) => {
-      list.children[at]?.setAttribute('aria-selected', 'false');
-      at = place;
-      const option = list.children[at];
+    const choose = (index) => {
+      list.children[selected]?.setAttribute('aria-selected', 'false');
+      selected = index;
+      const option = list.children[selected];
       if (!option) return input.removeAttribute('aria-activedescendant');
       option.setAttribute('aria-selected', 'true');
       option.scrollIntoView({ block: 'nearest' });
@@ -75,44 +75,44 @@
       input.setAttribute('aria-expanded', String(isOpen));
       if (!isOpen) choose(-1);
     };
-    const row = (hit, place) => {
+    const row = (hit, index) => {
       const logo = element('img', { alt: '', src: hit.logoUrl, loading: 'lazy' });
-      // Where the page loads no pictures from us, the name is enough.
+      // Show only the name if the policy of the page blocks our pictures.
       logo.addEventListener('error', () => logo.remove());
       const about = [hit.location, ...hit.tags.slice(0, 2)].filter(Boolean).join(' · ');
       const text = element('div', {}, element('strong', {}, hit.name), element('span', {}, about));
-      return element('li', { id: 'hit-' + place, role: 'option', 'aria-selected': 'false' }, logo, text);
+      return element('li', { id: 'hit-' + index, role: 'option', 'aria-selected': 'false' }, logo, text);
     };
     const show = (nonprofits) => {
       hits = nonprofits;
       choose(-1);
       list.replaceChildren(...hits.map(row));
       open(hits.length > 0);
-      // A screen reader is told once the typing rests.
-      clearTimeout(saying);
-      saying = setTimeout(() => {
-        said.textContent = [words.none, words.one][hits.length] ?? words.many.replace('{count}', hits.length);
+      // Announce the number of results to screen readers when the typing pauses.
+      clearTimeout(statusTimer);
+      statusTimer = setTimeout(() => {
+        status.textContent = [texts.none, texts.one][hits.length] ?? texts.many.replace('{count}', hits.length);
       }, 400);
     };
     const go = (hit) => {
-      // A page that wants the choice for itself listens, and says so by preventDefault.
+      // A page can handle the choice itself: it listens for the event and calls preventDefault.
       const detail = { id: hit.id, ein: hit.ein, name: hit.name, slug: hit.slug, profileUrl: hit.profileUrl };
       const event = new CustomEvent('causeway-choose', { detail, bubbles: true, composed: true, cancelable: true });
       open(false);
-      if (host.dispatchEvent(event)) location.assign(home + '/' + encodeURIComponent(hit.slug) + there.search);
+      if (host.dispatchEvent(event)) location.assign(baseUrl + '/' + encodeURIComponent(hit.slug) + target.search);
       else input.value = hit.name;
     };
 
     input.addEventListener('input', async () => {
-      const number = ++asked, text = input.value.trim();
-      if (!text) { shown = number; said.textContent = ''; hits = []; list.replaceChildren(); return open(false); }
+      const number = ++requested, text = input.value.trim();
+      if (!text) { shown = number; status.textContent = ''; hits = []; list.replaceChildren(); return open(false); }
       const query = new URLSearchParams({ apiKey: key, take: 8 });
       if (causes) query.set('causes', causes);
       try {
-        const answer = await fetch(home + '/v0.2/search/' + encodeURIComponent(text) + '?' + query, { credentials: 'omit' });
-        if (!answer.ok) return;
-        const { nonprofits } = await answer.json();
-        // An answer that comes after a newer one is old news.
+        const response = await fetch(baseUrl + '/v0.2/search/' + encodeURIComponent(text) + '?' + query, { credentials: 'omit' });
+        if (!response.ok) return;
+        const { nonprofits } = await response.json();
+        // Ignore a response that arrives after a newer one.
         if (number <= shown) return;
         shown = number;
         show(nonprofits);
@@ -121,13 +121,13 @@
     input.addEventListener('keydown', (event) => {
       const count = hits.length, isOpen = !list.hidden;
       if (event.key === 'Escape' && isOpen) { event.preventDefault(); open(false); }
-      else if (event.key === 'ArrowDown' && count) { event.preventDefault(); open(true); choose((at + 1) % count); }
-      else if (event.key === 'ArrowUp' && isOpen) { event.preventDefault(); choose(at <= 0 ? count - 1 : at - 1); }
-      else if (event.key === 'Enter' && at >= 0 && isOpen) { event.preventDefault(); go(hits[at]); }
+      else if (event.key === 'ArrowDown' && count) { event.preventDefault(); open(true); choose((selected + 1) % count); }
+      else if (event.key === 'ArrowUp' && isOpen) { event.preventDefault(); choose(selected <= 0 ? count - 1 : selected - 1); }
+      else if (event.key === 'Enter' && selected >= 0 && isOpen) { event.preventDefault(); go(hits[selected]); }
     });
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      location.assign(home + '/search?q=' + encodeURIComponent(input.value.trim()));
+      location.assign(baseUrl + '/search?q=' + encodeURIComponent(input.value.trim()));
     });
     list.addEventListener('mousedown', (event) => event.preventDefault());
     list.addEventListener('click', (event) => {
@@ -139,7 +139,7 @@
   };
 
   const all = () => {
-    // Whatever goes wrong, the link is still there.
+    // If anything fails, the plain link remains.
     for (const link of document.querySelectorAll('a[data-causeway-search]:not([data-causeway-search=done])')) {
       try { build(link); } catch { link.dataset.causewaySearch = 'done'; }
     }

@@ -81,7 +81,7 @@ pub fn render<'a>(
         // Consecutive hits mostly share their words.
         match &last {
             Some((last_words, range)) if Arc::ptr_eq(last_words, words) => {
-                out.extend_from_within(range.clone())
+                out.extend_from_within(range.clone());
             }
             _ => NonprofitJson::close_item(&mut out, words),
         }

@@ -1,6 +1,6 @@
 //! `causeway account`
 
-use super::output::{Output, time};
+use super::output::Output;
 use crate::app::App;
 use access::accounts::password::NewPassword;
 use access::accounts::store::NewAccount;
@@ -10,46 +10,47 @@ use access::origins::store::InsertOutcome;
 use access::origins::{self, Origin};
 use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
+use platform::clock::rfc3339;
 use serde_json::json;
 use std::fmt::Write;
 
 #[derive(Subcommand)]
 pub enum Account {
-    /// Make an account
+    /// Create an account
     #[command(after_help = "Example:\n  causeway account create ada --email ada@example.org")]
     Create {
-        /// Small letters, digits, - and _
+        /// Lowercase letters, digits, - and _
         username: String,
-        /// Where its owner can be reached
+        /// The email address of its owner
         #[arg(long)]
         email: Option<String>,
-        /// May block keys and set limits
+        /// Allow it to block keys and set limits
         #[arg(long)]
         operator: bool,
-        /// Read a password for the dashboard from standard input; without one, its owner sets it by mail
+        /// Read a password for the dashboard from standard input; without one, its owner sets it by email
         #[arg(long)]
         password_stdin: bool,
     },
     /// List all accounts
     #[command(after_help = "Example:\n  causeway account list")]
     List,
-    /// Let an account block keys and set limits, or no longer
+    /// Allow an account to block keys and set limits, or withdraw that
     #[command(after_help = "Example:\n  causeway account operator ada on")]
     Operator {
-        /// The name of the account
+        /// The username of the account
         username: String,
         /// on or off
         switch: Switch,
     },
-    /// List the origins that gifts of a partner may lead back to, after adding or removing one
+    /// List the origins that donate links of a partner may redirect to, after adding or removing one
     #[command(after_help = "Example:\n  causeway account origins ada --add https://shop.example.org")]
     Origins {
-        /// The name of the account
+        /// The username of the account
         username: String,
-        /// Let gifts lead back there
+        /// Allow redirects to this origin
         #[arg(long, value_name = "ORIGIN", conflicts_with = "remove")]
         add: Option<String>,
-        /// No longer lead back there
+        /// No longer allow redirects to this origin
         #[arg(long, value_name = "ORIGIN")]
         remove: Option<String>,
     },
@@ -70,10 +71,11 @@ impl Account {
                 operator,
                 password_stdin,
             } => {
-                let username = Username::parse(&username)?;
-                let password = match password_stdin {
-                    true => Some(read_password(app, &username).await?),
-                    false => None,
+                let username = parse_username(&username)?;
+                let password = if password_stdin {
+                    Some(read_password(app, &username).await?)
+                } else {
+                    None
                 };
                 create(
                     app,
@@ -109,7 +111,7 @@ async fn create(
     if let Some(email) = email
         && !is_email(email)
     {
-        bail!("{email:?} is no e-mail address; write it as in ada@example.org");
+        bail!("{email:?} is not an email address; enter one such as ada@example.org");
     }
     let now = app.clock.millis();
     let account = NewAccount {
@@ -121,25 +123,30 @@ async fn create(
     };
     let Some(id) = store::insert_from_cli(&app.db, &account, now).await? else {
         bail!(
-            "there is an account {} already; pick another name",
+            "there is already an account {}; choose another username",
             username.as_str()
         );
     };
     let value = json!({"id": id.to_string(), "username": username.as_str(), "operator": operator});
-    output.say(&value, || {
+    output.print(&value, || {
         format!(
-            "account {name} made\n  next: causeway key create --account {name} --kind public",
+            "created account {name}\n  next: causeway key create --account {name} --kind public",
             name = username.as_str()
         )
     })
 }
 
-/// The hash of the first line of standard input.
+/// Parses a username from the command line.
+pub fn parse_username(text: &str) -> anyhow::Result<Username> {
+    Username::parse(text).map_err(|error| anyhow::anyhow!("{text:?} is not a username; {error}"))
+}
+
+/// Reads a password from the first line of standard input and hashes it.
 async fn read_password(app: &App, username: &Username) -> anyhow::Result<String> {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line)?;
     let password = NewPassword::parse(line.trim_end_matches(['\r', '\n']), username.as_str())
-        .map_err(|fault| anyhow::anyhow!("this password cannot be set; {fault}"))?;
+        .map_err(|error| anyhow::anyhow!("this password is not allowed; {error}"))?;
     Ok(app.hashing.hash(password).await)
 }
 
@@ -151,11 +158,11 @@ async fn list(app: &App, output: Output) -> anyhow::Result<()> {
             "username": account.username,
             "email": account.email,
             "operator": account.operator,
-            "createdAt": time(account.created_at),
+            "createdAt": rfc3339(account.created_at),
         })
     });
     let shown: Vec<_> = shown.collect();
-    output.say(&json!({"accounts": shown}), || {
+    output.print(&json!({"accounts": shown}), || {
         let mut text = String::new();
         for account in &accounts {
             let email = account.email.as_deref().unwrap_or("-");
@@ -163,30 +170,31 @@ async fn list(app: &App, output: Output) -> anyhow::Result<()> {
             let _ = writeln!(
                 text,
                 "{}  {}  {email:?}{operator}",
-                time(account.created_at),
+                rfc3339(account.created_at),
                 account.username
             );
         }
-        match accounts.is_empty() {
-            true => "no accounts yet; make one with causeway account create".to_owned(),
-            false => text.trim_end().to_owned(),
+        if accounts.is_empty() {
+            "no accounts yet; create one with causeway account create".to_owned()
+        } else {
+            text.trim_end().to_owned()
         }
     })
 }
 
 async fn set_operator(app: &App, output: Output, username: &str, operator: bool) -> anyhow::Result<()> {
-    let username = Username::parse(username)?;
+    let username = parse_username(username)?;
     let name = username.as_str();
     if !operators::set(&app.db, &username, operator, Actor::Command, app.clock.millis()).await? {
-        bail!("there is no account {name}; causeway account list shows them");
+        bail!("there is no account {name}; run causeway account list to see all accounts");
     }
-    output.say(
-        &json!({"username": name, "operator": operator}),
-        || match operator {
-            true => format!("account {name} is an operator"),
-            false => format!("account {name} is no operator"),
-        },
-    )
+    output.print(&json!({"username": name, "operator": operator}), || {
+        if operator {
+            format!("account {name} is an operator")
+        } else {
+            format!("account {name} is not an operator")
+        }
+    })
 }
 
 async fn origins(
@@ -196,38 +204,41 @@ async fn origins(
     add: Option<&str>,
     remove: Option<&str>,
 ) -> anyhow::Result<()> {
-    let username = Username::parse(username)?;
+    let username = parse_username(username)?;
     let Some(id) = store::find_id(&app.db, &username).await? else {
         bail!(
-            "there is no account {}; causeway account list shows them",
+            "there is no account {}; run causeway account list to see all accounts",
             username.as_str()
         );
     };
     if let Some(typed) = add {
         let origin =
-            Origin::parse(typed).map_err(|fault| anyhow::anyhow!("{typed:?} is no origin; {fault}"))?;
+            Origin::parse(typed).map_err(|error| anyhow::anyhow!("{typed:?} is not an origin; {error}"))?;
         let added = origins::store::insert(&app.db, id, &origin, app.clock.millis()).await?;
         if added == InsertOutcome::TooMany {
             bail!(
-                "the account has {} origins, the most there may be; remove one first",
+                "the account has {} origins, which is the maximum; remove one first",
                 origins::store::MAX_ORIGINS
             );
         }
     }
     if let Some(typed) = remove {
         let origin =
-            Origin::parse(typed).map_err(|fault| anyhow::anyhow!("{typed:?} is no origin; {fault}"))?;
+            Origin::parse(typed).map_err(|error| anyhow::anyhow!("{typed:?} is not an origin; {error}"))?;
         if !origins::store::remove(&app.db, id, origin.as_str()).await? {
             bail!(
-                "the account has no origin {origin}; causeway account origins {} lists them",
+                "the account has no origin {origin}; run causeway account origins {} to see its origins",
                 username.as_str()
             );
         }
     }
     let origins = origins::store::list(&app.db, id).await?;
     let value = json!({"username": username.as_str(), "origins": origins});
-    output.say(&value, || match origins.is_empty() {
-        true => "no origins: gifts lead back nowhere".to_owned(),
-        false => origins.join("\n"),
+    output.print(&value, || {
+        if origins.is_empty() {
+            "no origins; donate links of this account do not redirect".to_owned()
+        } else {
+            origins.join("\n")
+        }
     })
 }

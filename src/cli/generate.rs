@@ -10,10 +10,10 @@ use std::io::{BufWriter, Write};
     after_help = "Example:\n  causeway generate --count 10000 --seed 1 > eo.csv && causeway import irs eo.csv"
 )]
 pub struct Generate {
-    /// Rows to write
+    /// The number of rows to write
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=directory::generate::MAX_ROWS))]
     count: u64,
-    /// The same seed gives the same file
+    /// The seed; the same seed always writes the same file
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 }
@@ -23,7 +23,7 @@ impl Generate {
         let mut out = BufWriter::with_capacity(1 << 20, Stdout::new());
         let written =
             directory::generate::generate(self.count, self.seed, &mut out).and_then(|()| out.flush());
-        let written = out.get_ref().outcome(written);
-        written.context("the file cannot be written; make room on the disk and write it again")
+        let written = out.get_ref().ignore_closed_pipe(written);
+        written.context("could not write the file; free disk space and run this again")
     }
 }

@@ -14,16 +14,16 @@ use std::time::Duration;
 
 #[derive(Subcommand)]
 pub enum Import {
-    /// IRS EO BMF files: .csv, .csv.gz or .zip, all of them at once
+    /// Import IRS EO BMF files (.csv, .csv.gz or .zip); pass all of them at once
     #[command(after_help = "Example:\n  causeway import irs eo1.csv eo2.csv eo3.csv eo4.csv")]
     Irs {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Go on although more than 5 % of the directory is not in the files
+        /// Import even if more than 5% of the directory is missing from the files
         #[arg(long)]
         force: bool,
     },
-    /// JSON Lines: names, descriptions, websites, causes and pictures by ein or id, and new bodies
+    /// Import JSON Lines: names, descriptions, websites, causes and pictures by EIN or ID, and new nonprofits
     #[command(
         after_help = "Example:\n  echo '{\"ein\":\"530196605\",\"websiteUrl\":\"https://www.redcross.org\"}' > more.jsonl\n  causeway import nonprofits more.jsonl"
     )]
@@ -41,38 +41,39 @@ impl Import {
             Import::Nonprofits { files } => app.importer().import_nonprofits(files).await?,
         };
         let stored = stopwatch.elapsed();
-        // A small change is taken in by running servers as it is; the next large one builds the snapshot.
+        // Running servers add a small change to their overlay. Only a large one needs a new snapshot.
         let needs_building = summary.total_changes() > app.config.directory.overlay_limit as u64
             || app.directory.view().snapshot.is_none();
-        let built = match needs_building {
-            true => Some(
+        let built = if needs_building {
+            Some(
                 wait_with_spinner("building the snapshot", app.directory.build_after_import())
                     .await
-                    .map_err(|fault| without_snapshot(&fault))?,
-            ),
-            false => None,
+                    .map_err(|error| without_snapshot(&error))?,
+            )
+        } else {
+            None
         };
         let mut value = serde_json::to_value(&summary)?;
         value["storeSeconds"] = json!(stored.as_secs_f64());
         value["snapshotSeconds"] = json!(built.as_ref().map(|built| built.duration.as_secs_f64()));
         value["indexSeconds"] = json!(built.as_ref().map(|built| built.index_duration.as_secs_f64()));
-        output.say(&value, || {
+        output.print(&value, || {
             text(&summary, stored, built.map(|built| built.duration))
         })
     }
 }
 
-/// The rows are committed by now, so running it again is not what helps.
-fn without_snapshot(fault: &anyhow::Error) -> anyhow::Error {
+/// Explains that the rows are committed, so importing again does not help.
+fn without_snapshot(error: &anyhow::Error) -> anyhow::Error {
     anyhow!(
-        "the import is stored, but the directory snapshot cannot be built ({fault:#}); make room on the disk: \
-         a running server then builds it by itself, and so does the next import"
+        "the import is stored, but the directory snapshot could not be built ({error:#}); free disk space, \
+         and a running server or the next import will build it"
     )
 }
 
 fn text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String {
     let mut text = match summary.total_changes() {
-        0 => format!("nothing changed: {} rows are as they were", summary.unchanged),
+        0 => format!("nothing changed; {} rows are unchanged", summary.unchanged),
         _ => format!(
             "{} new, {} changed, {} gone, {} unchanged",
             summary.new, summary.changed, summary.gone, summary.unchanged
@@ -86,7 +87,7 @@ fn text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String 
         let _ = write!(text, ", snapshot {:.1} s", built.as_secs_f64());
     }
     if let Some(report) = &summary.report {
-        let _ = write!(text, "\n  the refused lines are listed in {}", report.display());
+        let _ = write!(text, "\n  see {} for the refused lines", report.display());
     }
     text
 }

@@ -1,6 +1,7 @@
 //! `causeway key`
 
-use super::output::{Output, time};
+use super::accounts::parse_username;
+use super::output::Output;
 use crate::app::App;
 use access::accounts::{self, Username};
 use access::audit::Actor;
@@ -8,6 +9,7 @@ use access::keys::store::{self, RotateOutcome, StoredKey};
 use access::keys::{KeyText, Kind, Overlap};
 use anyhow::{Context, bail};
 use clap::Subcommand;
+use platform::clock::rfc3339;
 use platform::ids::KeyId;
 use serde_json::json;
 use std::fmt::Write;
@@ -15,7 +17,7 @@ use uuid::Uuid;
 
 #[derive(Subcommand)]
 pub enum Key {
-    /// Make a key; a private one is shown here and never again
+    /// Create a key; a private key is shown only once
     #[command(after_help = "Example:\n  causeway key create --account ada --kind public --name website")]
     Create {
         /// The account that owns it
@@ -24,49 +26,50 @@ pub enum Key {
         /// public or private
         #[arg(long)]
         kind: Kind,
-        /// What its owner calls it
+        /// A name for the key
         #[arg(long, default_value = "")]
         name: String,
     },
-    /// List keys, of all accounts or of one
+    /// List the keys of all accounts or of one
     #[command(after_help = "Example:\n  causeway key list --account ada")]
     List {
         /// The account that owns them
         #[arg(long)]
         account: Option<String>,
     },
-    /// End a key for ever, within a second on every running server
+    /// Revoke a key permanently, within a second on every running server
     #[command(after_help = "Example:\n  causeway key revoke 019a8f00-0000-7000-8000-000000000000")]
     Revoke {
-        /// The id of the key, as `causeway key list` shows it
+        /// The ID of the key, as shown by `causeway key list`
         id: Uuid,
     },
-    /// Make a new key in the place of one that ends after an overlap; it keeps name and limits
+    /// Create a replacement for a key, with its name and limits; the old key expires after an overlap
     #[command(
-        after_help = "Example:\n  causeway key roll 019a8f00-0000-7000-8000-000000000000 --overlap 24h"
+        visible_alias = "roll",
+        after_help = "Example:\n  causeway key rotate 019a8f00-0000-7000-8000-000000000000 --overlap 24h"
     )]
-    Roll {
-        /// The id of the key
+    Rotate {
+        /// The ID of the key
         id: Uuid,
-        /// How long the old key goes on working: 0, 1h, 24h or 7d
+        /// How long the old key continues to work: 0, 1h, 24h or 7d
         #[arg(long, default_value = "24h")]
         overlap: Overlap,
     },
-    /// Stop a key until it is unblocked
+    /// Block a key until it is unblocked
     #[command(
         after_help = "Example:\n  causeway key block 019a8f00-0000-7000-8000-000000000000 --reason \"copied the whole directory\""
     )]
     Block {
-        /// The id of the key
+        /// The ID of the key
         id: Uuid,
-        /// Why; its owner sees it
+        /// The reason, which its owner sees
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// Let a blocked key work again
+    /// Unblock a key
     #[command(after_help = "Example:\n  causeway key unblock 019a8f00-0000-7000-8000-000000000000")]
     Unblock {
-        /// The id of the key
+        /// The ID of the key
         id: Uuid,
     },
 }
@@ -78,97 +81,103 @@ impl Key {
             Key::Create { account, kind, name } => create(app, output, &account, kind, &name).await,
             Key::List { account } => list(app, output, account.as_deref()).await,
             Key::Revoke { id } => {
-                let known = store::revoke_for(&app.db, KeyId(id), Actor::Command, now).await?;
-                done(known, id, "revoked", output)
+                let is_found = store::revoke_for(&app.db, KeyId(id), Actor::Command, now).await?;
+                print_change(is_found, id, "revoked", output)
             }
-            Key::Roll { id, overlap } => roll(app, output, KeyId(id), overlap).await,
+            Key::Rotate { id, overlap } => rotate(app, output, KeyId(id), overlap).await,
             Key::Block { id, reason } => {
-                let reason = line("the reason", &reason, 500)?;
-                let known = store::block(&app.db, KeyId(id), reason, Actor::Command, now).await?;
-                done(known, id, "blocked", output)
+                let reason = parse_line("the reason", &reason, 500)?;
+                let is_found = store::block(&app.db, KeyId(id), reason, Actor::Command, now).await?;
+                print_change(is_found, id, "blocked", output)
             }
             Key::Unblock { id } => {
-                let known = store::unblock(&app.db, KeyId(id), Actor::Command, now).await?;
-                done(known, id, "unblocked", output)
+                let is_found = store::unblock(&app.db, KeyId(id), Actor::Command, now).await?;
+                print_change(is_found, id, "unblocked", output)
             }
         }
     }
 }
 
-/// One line of text that people are shown.
-fn line<'a>(what: &str, text: &'a str, longest: usize) -> anyhow::Result<&'a str> {
-    if text.chars().count() > longest || text.chars().any(char::is_control) {
-        bail!("{what} has at most {longest} characters, and none of them control characters; shorten it");
+/// Parses one line of text for display.
+fn parse_line<'a>(what: &str, text: &'a str, max_chars: usize) -> anyhow::Result<&'a str> {
+    if text.chars().count() > max_chars {
+        bail!("{what} has more than {max_chars} characters; shorten it");
+    }
+    if text.chars().any(char::is_control) {
+        bail!("{what} has control characters; remove them");
     }
     Ok(text.trim())
 }
 
-/// Says that it was done, or that there is no such key.
-pub fn done(known: bool, id: Uuid, what: &str, output: Output) -> anyhow::Result<()> {
-    if !known {
-        bail!("there is no key {id}; causeway key list shows them");
+/// Prints the change to a key, or fails if there is no such key.
+pub fn print_change(is_found: bool, id: Uuid, what: &str, output: Output) -> anyhow::Result<()> {
+    if !is_found {
+        bail!("there is no key {id}; run causeway key list to see all keys");
     }
-    output.say(&json!({"id": id, "done": what}), || format!("key {id} {what}"))
+    output.print(&json!({"id": id, "done": what}), || format!("key {id} {what}"))
 }
 
 async fn create(app: &App, output: Output, account: &str, kind: Kind, name: &str) -> anyhow::Result<()> {
-    let name = line("the name of a key", name, 100)?;
-    let username = Username::parse(account)?;
+    let name = parse_line("the name", name, 100)?;
+    let username = parse_username(account)?;
     let owner = accounts::store::find_id(&app.db, &username).await?;
     let owner = owner.with_context(|| {
         format!(
-            "there is no account {name}; make it with causeway account create {name}",
+            "there is no account {name}; create it with causeway account create {name}",
             name = username.as_str()
         )
     })?;
     let text = KeyText::generate(kind);
     let id = store::insert_for(&app.db, owner, name, &text, Actor::Command, app.clock.millis()).await?;
-    tell_new(output, id, &text, username.as_str())
+    print_key(output, id, &text, username.as_str())
 }
 
-/// Shows a new key; a private one never again.
-fn tell_new(output: Output, id: KeyId, text: &KeyText, owner: &str) -> anyhow::Result<()> {
+/// Prints a new key.
+fn print_key(output: Output, id: KeyId, text: &KeyText, owner: &str) -> anyhow::Result<()> {
     let kind = text.kind();
     let value = json!({"id": id.to_string(), "kind": kind.as_str(), "key": text.expose()});
-    output.say(&value, || {
+    output.print(&value, || {
         let once = match kind {
             Kind::Public => "",
-            Kind::Private => "\n  This is the only time it is shown: keep it where nobody else can read it.",
+            Kind::Private => "\n  This key is shown only once. Store it where no one else can read it.",
         };
         format!("{}\n  {kind} key {id} of {owner}{once}", text.expose())
     })
 }
 
-async fn roll(app: &App, output: Output, id: KeyId, overlap: Overlap) -> anyhow::Result<()> {
+async fn rotate(app: &App, output: Output, id: KeyId, overlap: Overlap) -> anyhow::Result<()> {
     let Some(old) = store::find(&app.db, id).await? else {
-        bail!("there is no key {id}; causeway key list shows them");
+        bail!("there is no key {id}; run causeway key list to see all keys");
     };
     let text = KeyText::generate(old.kind.parse().map_err(anyhow::Error::msg)?);
     let now = app.clock.millis();
     match store::rotate(&app.db, id, &text, overlap, Some(Actor::Command), now).await? {
-        RotateOutcome::Rotated(new) => tell_new(output, new, &text, &old.username),
+        RotateOutcome::Rotated(new) => print_key(output, new, &text, &old.username),
         RotateOutcome::NoSuchKey | RotateOutcome::TooMany => {
-            bail!("there is no key {id}; causeway key list shows them")
+            bail!("there is no key {id}; run causeway key list to see all keys")
         }
         RotateOutcome::NotActive(state) => bail!(
-            "key {id} is {}; make a new one with causeway key create",
+            "key {id} is {}; create a new one with causeway key create",
             state.as_str()
         ),
     }
 }
 
 async fn list(app: &App, output: Output, account: Option<&str>) -> anyhow::Result<()> {
-    let username = account.map(Username::parse).transpose()?;
+    let username = account.map(parse_username).transpose()?;
     let keys = store::list(&app.db, username.as_ref().map(Username::as_str)).await?;
     let now = app.clock.millis();
-    let shown: Vec<_> = keys.iter().map(|key| shown(key, now)).collect();
-    output.say(&json!({"keys": shown}), || match keys.is_empty() {
-        true => "no keys yet; make one with causeway key create".to_owned(),
-        false => table(&keys, now),
+    let json: Vec<_> = keys.iter().map(|key| to_json(key, now)).collect();
+    output.print(&json!({"keys": json}), || {
+        if keys.is_empty() {
+            "no keys yet; create one with causeway key create".to_owned()
+        } else {
+            to_table(&keys, now)
+        }
     })
 }
 
-fn shown(key: &StoredKey, now: i64) -> serde_json::Value {
+fn to_json(key: &StoredKey, now: i64) -> serde_json::Value {
     json!({
         "id": key.id,
         "account": key.username,
@@ -176,29 +185,29 @@ fn shown(key: &StoredKey, now: i64) -> serde_json::Value {
         "name": key.name,
         "state": key.state_at(now).as_str(),
         "blockReason": key.block_reason,
-        "endsAt": key.ends_at.map(time),
+        "endsAt": key.ends_at.map(rfc3339),
         "exposed": key.exposed_at.is_some(),
-        "createdAt": time(key.created_at),
+        "createdAt": rfc3339(key.created_at),
         "key": key.public_key,
     })
 }
 
-fn table(keys: &[StoredKey], now: i64) -> String {
-    let mut text = String::new();
+fn to_table(keys: &[StoredKey], now: i64) -> String {
+    let mut table = String::new();
     for key in keys {
-        let shown = key.public_key.as_deref().unwrap_or("(not kept)");
+        let text = key.public_key.as_deref().unwrap_or("(not stored)");
         let exposed = if key.exposed_at.is_some() { ", exposed" } else { "" };
         let _ = writeln!(
-            text,
-            "{}  {:7}  {}{exposed}  {}  {}  {:?}  {shown}",
+            table,
+            "{}  {:7}  {}{exposed}  {}  {}  {:?}  {text}",
             key.id,
             key.kind,
             key.state_at(now).as_str(),
-            time(key.created_at),
+            rfc3339(key.created_at),
             key.username,
             key.name,
         );
     }
-    text.truncate(text.trim_end().len());
-    text
+    table.truncate(table.trim_end().len());
+    table
 }

@@ -1,6 +1,6 @@
 //! `causeway limit`
 
-use super::keys::done;
+use super::keys::print_change;
 use super::output::Output;
 use crate::app::App;
 use access::audit::Actor;
@@ -13,29 +13,31 @@ use uuid::Uuid;
 
 #[derive(Subcommand)]
 pub enum Limit {
-    /// Set calls a minute for one key, within a second on every running server
+    /// Set the calls per minute of a key, within a second on every running server
     #[command(
         after_help = "Example:\n  causeway limit set 019a8f00-0000-7000-8000-000000000000 search=5000 details=1000"
     )]
     Set {
-        /// The id of the key
+        /// The ID of the key
         id: Uuid,
-        /// Class and calls a minute: details=, search=, browse=, causes=, fundraisers=, create=
+        /// Class and calls per minute: details=, search=, browse=, causes=, fundraisers=, create=
         #[arg(required = true, value_name = "CLASS=N", value_parser = limit)]
         limits: Vec<(Class, u32)>,
     },
-    /// List the limits of all keys, and those that were set for one
+    /// List the default limits, and the limits of single keys
     #[command(after_help = "Example:\n  causeway limit list")]
     List,
 }
 
 fn limit(text: &str) -> Result<(Class, u32), String> {
-    let (class, number) = text.split_once('=').ok_or("write it as in search=5000")?;
+    let (class, number) = text
+        .split_once('=')
+        .ok_or("write a class and a number, such as search=5000")?;
     let names = Class::ALL.map(Class::name).join(", ");
     let class = Class::find(class).ok_or_else(|| format!("the classes are {names}"))?;
     let number = number
         .parse()
-        .map_err(|_| "the number of calls is a whole number".to_owned())?;
+        .map_err(|_| "the number of calls per minute must be a whole number".to_owned())?;
     Ok((class, number))
 }
 
@@ -44,8 +46,8 @@ impl Limit {
         match self {
             Limit::Set { id, limits } => {
                 let now = app.clock.millis();
-                let known = store::set_limits(&app.db, KeyId(id), &limits, Actor::Command, now).await?;
-                done(known, id, "given its limits", output)
+                let is_found = store::set_limits(&app.db, KeyId(id), &limits, Actor::Command, now).await?;
+                print_change(is_found, id, "given its limits", output)
             }
             Limit::List => list(app, output).await,
         }
@@ -63,8 +65,8 @@ async fn list(app: &App, output: Output) -> anyhow::Result<()> {
         json!({"id": key.to_string(), "class": class.name(), "perMinute": per_minute})
     });
     let keys: Vec<_> = keys.collect();
-    output.say(&json!({"defaults": defaults, "keys": keys}), || {
-        let mut text = String::from("all keys, calls a minute:");
+    output.print(&json!({"defaults": defaults, "keys": keys}), || {
+        let mut text = String::from("default calls per minute:");
         for class in Class::ALL {
             let _ = write!(text, " {}={}", class.name(), of_class(class));
         }

@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The command line: one module per command.
 
 mod accounts;
 mod check;
@@ -38,13 +38,13 @@ struct Causeway {
 /// Flags that every command takes.
 #[derive(Args)]
 struct Global {
-    /// A settings file; config.default.toml shows every setting
+    /// A settings file; config.default.toml documents every setting
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The folder that holds the embedded database and the directory snapshot
+    /// The folder of the embedded database and the directory snapshot
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// PostgreSQL instead of the embedded database: postgres://user:password@host/database
+    /// Use PostgreSQL instead of the embedded database: postgres://user:password@host/database
     #[arg(long, global = true, value_name = "URL")]
     database_url: Option<String>,
     /// Print one JSON object instead of text
@@ -54,31 +54,31 @@ struct Global {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve the API
+    /// Serve the API, the site and the dashboard
     Serve(serve::Serve),
-    /// Load files into the directory, all of them or nothing
+    /// Import files into the directory, all of them or none
     #[command(subcommand)]
     Import(import::Import),
-    /// Search the directory from here, and see why each result stands where it stands
+    /// Search the directory, and explain the rank of each result
     Search(search::Search),
     /// Write a synthetic EO BMF file of any size to standard output
     Generate(generate::Generate),
-    /// Accounts, which own keys
+    /// Manage accounts, which own keys
     #[command(subcommand)]
     Account(accounts::Account),
-    /// API keys
+    /// Manage API keys
     #[command(subcommand)]
     Key(keys::Key),
-    /// Calls a minute of one key
+    /// Manage rate limits
     #[command(subcommand)]
     Limit(limits::Limit),
-    /// Gifts and refunds, and the journal that keeps them
+    /// Record donations and refunds, and export the ledger
     #[command(subcommand)]
     Donation(donation::Donation),
-    /// Prove the journal, and the directory snapshot against the store; exit 1 where they differ
+    /// Check the ledger, the pictures and the directory snapshot against the database; exit 1 on differences
     #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
     Check,
-    /// Print the description of the interface, as committed in openapi.json
+    /// Print the OpenAPI description, as committed in openapi.json
     #[command(hide = true, after_help = "Example:\n  causeway openapi > openapi.json")]
     Openapi,
 }
@@ -87,14 +87,14 @@ enum Command {
 pub fn main() -> ExitCode {
     match run(Causeway::parse()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            tell(&fault);
+        Err(error) => {
+            print_error(&error);
             ExitCode::FAILURE
         }
     }
 }
 
-/// Runs a command to its end.
+/// Runs a command.
 fn run(causeway: Causeway) -> anyhow::Result<()> {
     let Causeway { command, global } = causeway;
     match command {
@@ -118,7 +118,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             return serve.run(Config::load(&overrides)?).await;
         }
         for warning in environment_warnings() {
-            // The command runs either way.
+            // The command runs even if the warning cannot be printed.
             let _ = writeln!(io::stderr(), "causeway: {warning}");
         }
         let app = App::build(Config::load(&overrides)?).await?;
@@ -140,27 +140,28 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
     outcome
 }
 
-/// One line why, one line what to do. Our own messages have both, with a semicolon between them.
-fn tell(fault: &anyhow::Error) {
-    let outermost = fault.to_string();
-    let (why, what_to_do) = if let Some((why, what_to_do)) = outermost.split_once("; ") {
-        (with_causes(why, fault), Some(what_to_do.to_owned()))
+/// Prints one line about what went wrong and one about what to do. Our own messages contain both, separated by a
+/// semicolon.
+fn print_error(error: &anyhow::Error) {
+    let outermost = error.to_string();
+    let (problem, advice) = if let Some((problem, advice)) = outermost.split_once("; ") {
+        (with_causes(problem, error), Some(advice.to_owned()))
     } else {
-        let text = with_causes(&outermost, fault);
+        let text = with_causes(&outermost, error);
         let split = text
             .split_once("; ")
-            .map(|(why, what_to_do)| (why.to_owned(), Some(what_to_do.to_owned())));
+            .map(|(problem, advice)| (problem.to_owned(), Some(advice.to_owned())));
         split.unwrap_or((text, None))
     };
-    let what_to_do = what_to_do.as_deref().unwrap_or_else(|| way_on(fault));
-    // The exit code tells it too.
-    let _ = writeln!(io::stderr(), "causeway: {why}\n  {what_to_do}");
+    let advice = advice.as_deref().unwrap_or_else(|| default_advice(error));
+    // If this fails, the exit code still reports the error.
+    let _ = writeln!(io::stderr(), "causeway: {problem}\n  {advice}");
 }
 
-/// What led to it, from the outside in; causes that only say again what stands before them are left out.
-fn with_causes(why: &str, fault: &anyhow::Error) -> String {
-    let mut text = why.to_owned();
-    for cause in fault.chain().skip(1).map(ToString::to_string) {
+/// Appends the causes of an error, from the outside in, except those that the text already contains.
+fn with_causes(problem: &str, error: &anyhow::Error) -> String {
+    let mut text = problem.to_owned();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
         if !text.contains(&cause) {
             text.push_str(": ");
             text.push_str(&cause);
@@ -169,25 +170,26 @@ fn with_causes(why: &str, fault: &anyhow::Error) -> String {
     text
 }
 
-fn way_on(fault: &anyhow::Error) -> &'static str {
-    match fault.chain().any(is_of_the_disk) {
-        true => "nothing was changed: make room on the disk, or mend it, and run this again",
-        false => "see causeway --help, and the settings in config.default.toml",
+fn default_advice(error: &anyhow::Error) -> &'static str {
+    if error.chain().any(is_disk_error) {
+        "nothing was changed; free disk space or repair the disk, and run this again"
+    } else {
+        "see causeway --help, and the settings in config.default.toml"
     }
 }
 
-fn is_of_the_disk(cause: &(dyn std::error::Error + 'static)) -> bool {
-    if let Some(fault) = cause.downcast_ref::<io::Error>() {
+fn is_disk_error(cause: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(error) = cause.downcast_ref::<io::Error>() {
         return matches!(
-            fault.kind(),
+            error.kind(),
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
         );
     }
-    let Some(sqlx::Error::Database(fault)) = cause.downcast_ref() else {
+    let Some(sqlx::Error::Database(error)) = cause.downcast_ref() else {
         return false;
     };
     // SQLite: I/O error, disk full. PostgreSQL: disk full.
-    fault.code().is_some_and(|code| match code.parse::<u32>() {
+    error.code().is_some_and(|code| match code.parse::<u32>() {
         Ok(53_100) => true,
         Ok(number) => matches!(number & 0xFF, 10 | 13),
         Err(_) => false,

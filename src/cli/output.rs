@@ -1,4 +1,4 @@
-//! How commands print what they did.
+//! Prints the results of commands.
 
 use super::stdout::Stdout;
 use anyhow::Context;
@@ -11,21 +11,13 @@ pub struct Output {
 }
 
 impl Output {
-    /// Prints one JSON object, or the text for people.
-    pub fn say(self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
-        let said = if self.json {
+    /// Prints one JSON object or text.
+    pub fn print(self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+        let output = if self.json {
             serde_json::to_string(value)?
         } else {
             text()
         };
-        Stdout::print(&said).context("standard output cannot be written; check where it goes")
+        Stdout::print(&output).context("could not write to standard output; check where it goes")
     }
-}
-
-/// A stored time as people and programs read it.
-pub fn time(millis: i64) -> String {
-    jiff::Timestamp::from_millisecond(millis)
-        .unwrap_or_default()
-        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
-        .to_string()
 }

@@ -10,21 +10,22 @@ use std::fmt::Write;
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway search --explain \"docters without bor\"")]
 pub struct Search {
-    /// What is typed
-    #[arg(value_parser = typed)]
+    /// The search text
+    #[arg(value_parser = parse_text)]
     text: String,
-    /// How many nonprofits to show, 50 at the most
+    /// The number of results, at most 50
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     take: u64,
-    /// Say why each stands where it stands
+    /// Explain the rank of each result
     #[arg(long)]
     explain: bool,
 }
 
-fn typed(text: &str) -> Result<String, &'static str> {
-    match text.trim().is_empty() {
-        true => Err("type a word to search for"),
-        false => Ok(text.to_owned()),
+fn parse_text(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() {
+        Err("enter a word to search for")
+    } else {
+        Ok(text.to_owned())
     }
 }
 
@@ -34,7 +35,7 @@ impl Search {
         let view = app.directory.view();
         if view.snapshot.as_ref().is_none_or(|snapshot| snapshot.is_empty()) {
             bail!(
-                "the directory is empty; load one with causeway import irs, or start causeway serve for the demo"
+                "the directory is empty; import one with causeway import irs, or start causeway serve to load the demo"
             );
         }
         let found = view.explain(&self.text, self.take.min(50) as usize);
@@ -42,18 +43,19 @@ impl Search {
             .iter()
             .map(|hit| json!({"name": hit.name, "location": hit.location, "ein": hit.ein, "slug": hit.slug, "score": hit.score, "why": hit.why}))
             .collect();
-        output.say(&json!({"nonprofits": hits}), || {
+        output.print(&json!({"nonprofits": hits}), || {
             let mut text = String::new();
-            for (place, hit) in (1..).zip(&found) {
+            for (rank, hit) in (1..).zip(&found) {
                 let ein = hit.ein.as_deref().unwrap_or("no EIN");
-                let _ = writeln!(text, "{place:2}. {}, {} ({ein})", hit.name, hit.location);
+                let _ = writeln!(text, "{rank:2}. {}, {} ({ein})", hit.name, hit.location);
                 if self.explain {
                     let _ = writeln!(text, "      {}", hit.why);
                 }
             }
-            match text.is_empty() {
-                true => "nothing matches".to_owned(),
-                false => text.trim_end().to_owned(),
+            if text.is_empty() {
+                "no results".to_owned()
+            } else {
+                text.trim_end().to_owned()
             }
         })
     }

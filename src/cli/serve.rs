@@ -25,16 +25,16 @@ const DEMO_EIN: &str = "530196605";
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway serve --listen 127.0.0.1:8080 --data /var/lib/causeway")]
 pub struct Serve {
-    /// Where to serve [default: 127.0.0.1:8080]
+    /// The address to listen on [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Where Prometheus reads /metrics, or "off" [default: 127.0.0.1:9464]
+    /// The address on which to serve /metrics to Prometheus, or "off" [default: 127.0.0.1:9464]
     #[arg(long, value_name = "ADDRESS")]
     metrics_listen: Option<String>,
-    /// The address under which people reach this server
+    /// The URL at which people reach this server
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// Start an empty store without the demo directory
+    /// Do not load the demo directory into an empty database
     #[arg(long)]
     empty: bool,
 }
@@ -53,7 +53,7 @@ impl Serve {
         }
         let listener = listen(config.listen, false).with_context(|| {
             format!(
-                "{} cannot be listened on; pick another with --listen",
+                "could not listen on {}; choose another address with --listen",
                 config.listen
             )
         })?;
@@ -64,13 +64,13 @@ impl Serve {
         }
         if app.config.database.url.is_some() && app.config.blobs_url.is_empty() {
             tracing::warn!(
-                "pictures are kept in the data folder of this server alone; where several servers share a database, \
-                 name a folder that all of them see in blobs_url"
+                "pictures are stored in the data folder of this server; if several servers share the database, \
+                 set blobs_url to a folder that all of them can access"
             );
         }
         let background = tokio::spawn(background::run(app.clone()));
         let metrics = tokio::spawn(serve_metrics(app.clone()));
-        greet(&app).await?;
+        print_welcome(&app).await?;
         serve(
             listener,
             router(app.clone()),
@@ -81,8 +81,8 @@ impl Serve {
         .await?;
         metrics.abort();
         background.abort();
-        if let Err(fault) = app.save_counts().await {
-            tracing::warn!(%fault, "the last calls could not be counted");
+        if let Err(error) = app.save_counts().await {
+            tracing::warn!(%error, "could not save the counts of the last calls");
         }
         app.db.close().await;
         tracing::info!("stopped");
@@ -94,7 +94,7 @@ async fn load_demo(app: &App) -> anyhow::Result<()> {
     app.importer()
         .import_demo()
         .await
-        .context("the demo directory cannot be loaded; start with --empty to go without")?;
+        .context("could not load the demo directory; start with --empty to skip it")?;
     app.refresh_directory().await?;
     let username = Username::parse(DEMO_ACCOUNT)?;
     if let Some(account) =
@@ -106,8 +106,8 @@ async fn load_demo(app: &App) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says where the server is and what to try.
-async fn greet(app: &App) -> anyhow::Result<()> {
+/// Prints the URL of the server and a first command to try.
+async fn print_welcome(app: &App) -> anyhow::Result<()> {
     let url = &app.config.public_url;
     Stdout::print(&format!("Causeway listens on {url}"))?;
     let keys = keys::store::list(&app.db, Some(DEMO_ACCOUNT)).await?;
@@ -119,13 +119,13 @@ async fn greet(app: &App) -> anyhow::Result<()> {
             "Try it:\n  curl '{url}/v0.2/nonprofit/{DEMO_EIN}?apiKey={key}'"
         ))?,
         None => Stdout::print(
-            "Make a key:\n  causeway account create NAME && causeway key create --account NAME --kind public",
+            "Create a key:\n  causeway account create NAME && causeway key create --account NAME --kind public",
         )?,
     }
     Ok(())
 }
 
-/// The second listener. A server whose metrics cannot be read still serves.
+/// Serves the metrics on a second listener. If that fails, the server itself keeps running.
 async fn serve_metrics(app: App) {
     let Some(address) = app.config.metrics_listen else {
         return;
@@ -150,8 +150,8 @@ async fn serve_metrics(app: App) {
         )
         .await
     };
-    if let Err(fault) = served.await {
-        tracing::error!(%address, %fault, "metrics are not served; set metrics_listen to a free address, or to off");
+    if let Err(error) = served.await {
+        tracing::error!(%address, %error, "could not serve metrics; set metrics_listen to a free address, or to off");
     }
 }
 

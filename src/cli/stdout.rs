@@ -1,55 +1,58 @@
-//! Standard output. Whoever reads it may have had enough, as `head` does: a command then says no more, and nothing went
-//! wrong.
+//! Standard output whose reader may close it early, as `head` does. That is not an error: the command just stops
+//! writing.
 
 use std::io::{self, ErrorKind, StdoutLock, Write};
 
-/// Standard output as commands write to it.
+/// Standard output that tolerates a closed pipe.
 pub struct Stdout {
     out: StdoutLock<'static>,
-    has_reader: bool,
+    is_closed: bool,
+}
+
+impl Default for Stdout {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Stdout {
     pub fn new() -> Stdout {
         Stdout {
             out: io::stdout().lock(),
-            has_reader: true,
+            is_closed: false,
         }
     }
 
-    /// Writes a line, if anybody reads it.
+    /// Prints a line.
     pub fn print(text: &str) -> io::Result<()> {
-        let mut paper = Stdout::new();
-        let written = writeln!(paper, "{text}").and_then(|()| paper.flush());
-        paper.outcome(written)
+        let mut stdout = Stdout::new();
+        let result = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+        stdout.ignore_closed_pipe(result)
     }
 
-    /// What became of writing: it is done where nobody reads any more.
-    pub fn outcome<T: Default, E>(&self, written: Result<T, E>) -> Result<T, E> {
-        match self.has_reader {
-            true => written,
-            false => Ok(T::default()),
-        }
+    /// Replaces the result of a write with success if the reader has closed the pipe.
+    pub fn ignore_closed_pipe<T: Default, E>(&self, result: Result<T, E>) -> Result<T, E> {
+        if self.is_closed { Ok(T::default()) } else { result }
     }
 
-    fn noted<T>(&mut self, written: io::Result<T>) -> io::Result<T> {
-        if let Err(fault) = &written
-            && fault.kind() == ErrorKind::BrokenPipe
+    fn note_closed_pipe<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &result
+            && error.kind() == ErrorKind::BrokenPipe
         {
-            self.has_reader = false;
+            self.is_closed = true;
         }
-        written
+        result
     }
 }
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes);
-        self.noted(written)
+        let result = self.out.write(bytes);
+        self.note_closed_pipe(result)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let flushed = self.out.flush();
-        self.noted(flushed)
+        let result = self.out.flush();
+        self.note_closed_pipe(result)
     }
 }

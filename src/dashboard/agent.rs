@@ -1,6 +1,6 @@
-//! What a browser calls itself, in words that its owner knows.
+//! Names of browsers and operating systems in a `User-Agent` header.
 
-/// Later ones call themselves by the names of earlier ones too, so the order matters.
+/// In this order, because most browsers also contain the names of others, such as Safari.
 const BROWSERS: [(&str, &str); 6] = [
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -18,7 +18,7 @@ const SYSTEMS: [(&str, &str); 6] = [
     ("Linux", "Linux"),
 ];
 
-/// As in `Firefox on Linux`; nothing where it is none that we know.
+/// Describes the browser, as in "Firefox on Linux". Returns `None` for unknown programs.
 pub fn describe(agent: &str) -> Option<String> {
     let known = |names: &[(&str, &'static str)]| {
         let found = names.iter().find(|(mark, _)| agent.contains(mark));
@@ -35,8 +35,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn browsers_are_told_apart() {
-        for (agent, words) in [
+    fn browsers_and_systems_are_recognized() {
+        for (agent, expected) in [
             (
                 "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",
                 Some("Chrome on Linux"),
@@ -53,7 +53,7 @@ mod tests {
             ("", None),
             ("<script>", None),
         ] {
-            assert_eq!(describe(agent).as_deref(), words);
+            assert_eq!(describe(agent).as_deref(), expected);
         }
     }
 }

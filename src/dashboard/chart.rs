@@ -1,5 +1,5 @@
-//! The chart of calls: bars over time, drawn on the server. Served, refused and failed calls are told apart by
-//! pattern and by words, so that nobody needs to see the colours.
+//! The chart of calls over time, an SVG. Served, refused and failed calls differ in pattern and label, so that the chart
+//! does not rely on color.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
@@ -14,7 +14,7 @@ const BOTTOM: f64 = 28.0;
 
 const HOUR: i64 = 60 * 60 * 1000;
 
-/// How far the chart looks back.
+/// The time range of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
     Day,
@@ -33,13 +33,13 @@ impl Span {
         }
     }
 
-    /// The span of a name; a day for any other.
-    pub fn find(name: &str) -> Span {
+    /// Returns the span of a name, or a day for any other text.
+    pub fn parse(name: &str) -> Span {
         let found = Span::ALL.into_iter().find(|span| span.name() == name);
         found.unwrap_or(Span::Day)
     }
 
-    /// How many bars, and the hours of each.
+    /// Returns the number of bars, and the hours of each.
     const fn bars(self) -> (i64, i64) {
         match self {
             Span::Day => (24, 1),
@@ -48,7 +48,7 @@ impl Span {
         }
     }
 
-    /// The first millisecond that is shown.
+    /// Returns the start of the span in milliseconds since 1970.
     pub fn since(self, now: i64) -> i64 {
         let (bars, hours) = self.bars();
         let width = hours * HOUR;
@@ -57,24 +57,24 @@ impl Span {
 
     fn label(self, at: i64) -> String {
         let at = Timestamp::from_millisecond(at).unwrap_or_default();
-        let form = match self {
+        let format = match self {
             Span::Day => "%H:%M",
             Span::Week | Span::Quarter => "%b %-d",
         };
-        at.to_zoned(TimeZone::UTC).strftime(form).to_string()
+        at.to_zoned(TimeZone::UTC).strftime(format).to_string()
     }
 
     fn full_label(self, at: i64) -> String {
         let at = Timestamp::from_millisecond(at).unwrap_or_default();
-        let form = match self {
+        let format = match self {
             Span::Quarter => "%B %-d, %Y",
             Span::Day | Span::Week => "%B %-d, %H:%M",
         };
-        at.to_zoned(TimeZone::UTC).strftime(form).to_string()
+        at.to_zoned(TimeZone::UTC).strftime(format).to_string()
     }
 }
 
-/// The calls of one stretch of time.
+/// The number of calls in a period of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     pub served: u64,
@@ -94,7 +94,7 @@ impl Calls {
     }
 }
 
-/// A chart, ready to be drawn: `{{ chart }}` in a template.
+/// A chart. In a template, `{{ chart }}` renders it.
 #[derive(Clone, Debug, Template)]
 #[template(path = "dashboard/usage/chart.svg", escape = "html")]
 pub struct Chart {
@@ -105,7 +105,7 @@ pub struct Chart {
 
 impl HtmlSafe for Chart {}
 
-/// One bar, and the same as words.
+/// A bar of the chart, and a row of the table below it.
 #[derive(Clone, Debug)]
 pub struct Bar {
     pub when: String,
@@ -113,39 +113,32 @@ pub struct Bar {
     label: Option<String>,
     x: f64,
     width: f64,
-    /// From the ground up: where each part begins, and how high it is.
+    /// The top and the height of each part, from the bottom of the bar up.
     served: (f64, f64),
     refused: (f64, f64),
     failed: (f64, f64),
 }
 
 impl Chart {
-    /// Draws what happened in the span before `now`, from the calls of each hour (its beginning in milliseconds).
+    /// Creates the chart of the span before `now`. `hours` has the start of each hour in milliseconds, and its calls.
     pub fn new(title: String, span: Span, now: i64, hours: impl Iterator<Item = (i64, Calls)>) -> Chart {
         let (count, width) = span.bars();
         let (since, width) = (span.since(now), width * HOUR);
         let mut sums = vec![Calls::default(); count as usize];
         for (hour, calls) in hours {
-            let place = (hour - since).div_euclid(width);
-            if let Some(sum) = usize::try_from(place).ok().and_then(|place| sums.get_mut(place)) {
+            let index = (hour - since).div_euclid(width);
+            if let Some(sum) = usize::try_from(index).ok().and_then(|index| sums.get_mut(index)) {
                 sum.add(calls);
             }
         }
-        let most = round_up(sums.iter().map(Calls::total).max().unwrap_or_default());
-        let every = (count / 6).max(1);
-        let bars = (0_i64..).zip(sums).map(|(place, calls)| {
-            let at = since + place * width;
-            let label = (place % every == 0).then(|| span.label(at));
-            Bar::new(
-                span.full_label(at),
-                label,
-                calls,
-                place as f64,
-                count as f64,
-                most,
-            )
+        let max = round_up(sums.iter().map(Calls::total).max().unwrap_or_default());
+        let label_interval = (count / 6).max(1);
+        let bars = (0_i64..).zip(sums).map(|(index, calls)| {
+            let at = since + index * width;
+            let label = (index % label_interval == 0).then(|| span.label(at));
+            Bar::new(span.full_label(at), label, calls, index as f64, count as f64, max)
         });
-        let line = |part: u64| (y(most * part / 2, most), most * part / 2);
+        let line = |part: u64| (y(max * part / 2, max), max * part / 2);
         Chart {
             title,
             bars: bars.collect(),
@@ -165,18 +158,18 @@ impl Chart {
 }
 
 impl Bar {
-    fn new(when: String, label: Option<String>, calls: Calls, place: f64, count: f64, most: u64) -> Bar {
-        let room = (WIDTH - LEFT - RIGHT) / count;
+    fn new(when: String, label: Option<String>, calls: Calls, index: f64, count: f64, max: u64) -> Bar {
+        let slot = (WIDTH - LEFT - RIGHT) / count;
         let part = |below: u64, own: u64| {
-            let top = y(below + own, most);
-            (top, y(below, most) - top)
+            let top = y(below + own, max);
+            (top, y(below, max) - top)
         };
         Bar {
             when,
             label,
             calls,
-            x: LEFT + place * room + room * 0.12,
-            width: room * 0.76,
+            x: LEFT + index * slot + slot * 0.12,
+            width: slot * 0.76,
             served: part(0, calls.served),
             refused: part(calls.served, calls.refused),
             failed: part(calls.served + calls.refused, calls.failed),
@@ -188,12 +181,12 @@ impl Bar {
     }
 }
 
-fn y(value: u64, most: u64) -> f64 {
-    let room = HEIGHT - TOP - BOTTOM;
-    TOP + room - room * value as f64 / most as f64
+fn y(value: u64, max: u64) -> f64 {
+    let height = HEIGHT - TOP - BOTTOM;
+    TOP + height - height * value as f64 / max as f64
 }
 
-/// An even number with few digits that is not below `value`.
+/// Rounds up to an even number with few significant digits.
 fn round_up(value: u64) -> u64 {
     let mut step = 1;
     loop {
@@ -222,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hour_that_runs_is_the_last_bar() {
+    fn the_current_hour_is_the_last_bar() {
         let hour = NOW / HOUR * HOUR;
         let hours = [(hour, calls(5, 1, 0)), (hour - 24 * HOUR, calls(9, 9, 9))];
         let chart = Chart::new("Calls".to_owned(), Span::Day, NOW, hours.into_iter());
@@ -232,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_calls_are_told_apart_by_pattern() {
+    fn kinds_of_calls_differ_in_pattern() {
         let hours = [(NOW, calls(5, 2, 1))];
         let chart = Chart::new("Calls <b>".to_owned(), Span::Week, NOW, hours.into_iter());
         let svg = chart.render().unwrap();
@@ -242,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_call_of_the_span_is_lost(
+        fn every_call_of_the_span_is_counted(
             ago in proptest::collection::vec(0_i64..24 * 60, 0..40),
             served in 0_u64..1_000_000,
         ) {
@@ -257,8 +250,8 @@ mod tests {
 
         #[test]
         fn the_top_line_is_not_below_the_highest_bar(value: u32) {
-            let most = round_up(u64::from(value));
-            prop_assert!(most >= u64::from(value) && most.is_multiple_of(2));
+            let max = round_up(u64::from(value));
+            prop_assert!(max >= u64::from(value) && max.is_multiple_of(2));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Usage as a CSV file that opens in a spreadsheet without running anything.
+//! Usage as a CSV file (RFC 4180). No cell is a formula, so opening it in a spreadsheet is safe.
 
 use access::usage::Hour;
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 const HEADER: &str = "hour,key_id,key_name,class,calls,refused,errors\r\n";
 
-/// The hours as CSV (RFC 4180), with the names of their keys.
+/// Returns the CSV file of the hours, with the names of their keys.
 pub fn export(hours: &[Hour], names: &BTreeMap<Uuid, String>) -> String {
     let mut text = String::from(HEADER);
     for hour in hours {
@@ -30,7 +30,7 @@ pub fn export(hours: &[Hour], names: &BTreeMap<Uuid, String>) -> String {
     text
 }
 
-/// A cell that people wrote.
+/// Quotes a cell with user-provided text.
 fn cell(text: &str) -> String {
     format!("\"{}\"", escape_formula(text).replace('"', "\"\""))
 }

@@ -1,7 +1,7 @@
-//! A key as its owner, or an operator, sees it on a page.
+//! A key as a page shows it to its owner or to an operator.
 
 use crate::http::error::{Error, Result};
-use crate::web::moment::Moment;
+use crate::web::relative_time::RelativeTime;
 use crate::web::texts::Keys;
 use access::keys::State;
 use access::keys::store::{self, StoredKey};
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// What a page shows of a key; of a private key never the key.
+/// What a page shows about a key. A private key itself is never shown.
 #[derive(Clone, Debug)]
 pub struct KeyView {
     pub id: Uuid,
@@ -24,54 +24,54 @@ pub struct KeyView {
     pub is_public: bool,
     pub public_key: Option<String>,
     pub state: State,
-    pub made: Moment,
-    /// When a key that was rolled ends.
-    pub ends: Option<Moment>,
-    pub last_used: Option<Moment>,
-    /// Is it older than what is known of its calls?
+    pub created: RelativeTime,
+    /// When a rotated key expires.
+    pub expires: Option<RelativeTime>,
+    pub last_used: Option<RelativeTime>,
+    /// Whether it was created before the oldest recorded call.
     is_old: bool,
     /// Calls in the last 24 hours.
     pub calls: u64,
-    pub exposed: Option<Moment>,
-    /// Why the operator blocked it.
+    pub exposed: Option<RelativeTime>,
+    /// The operator's reason for blocking it.
     pub reason: Option<String>,
 }
 
-/// How often keys were called of late, and when last.
+/// The recent calls of keys, and when each was last used.
 #[derive(Debug, Default)]
-pub struct Used {
+pub struct KeyUsage {
     calls: HashMap<Uuid, u64>,
-    last: HashMap<Uuid, i64>,
+    last_used: HashMap<Uuid, i64>,
 }
 
-impl Used {
-    /// Of the keys of an account, or of all.
-    pub async fn load(db: &Db, account: Option<AccountId>, now: i64) -> sqlx::Result<Used> {
+impl KeyUsage {
+    /// Loads the usage of the keys of an account, or of all keys.
+    pub async fn load(db: &Db, account: Option<AccountId>, now: i64) -> sqlx::Result<KeyUsage> {
         let totals = usage::list_totals(db, account, now - DAY).await?;
-        let last = usage::list_last_used(db, account).await?;
-        Ok(Used {
+        let last_used = usage::list_last_used(db, account).await?;
+        Ok(KeyUsage {
             calls: totals
                 .into_iter()
                 .map(|(KeyId(id), counts)| (id, counts.calls))
                 .collect(),
-            last: last.into_iter().map(|(KeyId(id), at)| (id, at)).collect(),
+            last_used: last_used.into_iter().map(|(KeyId(id), at)| (id, at)).collect(),
         })
     }
 }
 
 impl KeyView {
-    pub fn new(key: StoredKey, used: &Used, now: i64) -> KeyView {
-        let moment = |at: i64| Moment::new(at, now);
+    pub fn new(key: StoredKey, usage: &KeyUsage, now: i64) -> KeyView {
+        let time = |at: i64| RelativeTime::new(at, now);
         KeyView {
             id: key.id,
             is_public: key.public_key.is_some(),
             state: key.state_at(now),
-            made: moment(key.created_at),
-            ends: key.ends_at.map(moment),
-            last_used: used.last.get(&key.id).copied().map(moment),
+            created: time(key.created_at),
+            expires: key.ends_at.map(time),
+            last_used: usage.last_used.get(&key.id).copied().map(time),
             is_old: key.created_at < now - RETENTION_MILLIS,
-            calls: used.calls.get(&key.id).copied().unwrap_or_default(),
-            exposed: key.exposed_at.map(moment),
+            calls: usage.calls.get(&key.id).copied().unwrap_or_default(),
+            exposed: key.exposed_at.map(time),
             name: key.title(),
             reason: key.block_reason.filter(|_| key.blocked_at.is_some()),
             username: key.username,
@@ -87,18 +87,17 @@ impl KeyView {
         self.state == State::Blocked
     }
 
-    /// Has it stopped working for ever?
-    pub fn is_over(&self) -> bool {
+    pub fn is_revoked(&self) -> bool {
         self.state == State::Revoked
     }
 
-    /// A key that ends by itself has been rolled already.
-    pub fn can_be_rolled(&self) -> bool {
-        self.is_active() && self.ends.is_none()
+    /// Returns whether the key can be rotated. A key that expires has already been rotated.
+    pub fn can_rotate(&self) -> bool {
+        self.is_active() && self.expires.is_none()
     }
 
     pub fn state_text(&self, t: &Keys) -> &'static str {
-        match (self.state, &self.ends) {
+        match (self.state, &self.expires) {
             (State::Active, None) => t.active,
             (State::Active, Some(_)) => t.expiring,
             (State::Blocked, _) => t.blocked,
@@ -107,9 +106,9 @@ impl KeyView {
         }
     }
 
-    /// The class of its badge.
+    /// Returns the CSS class of the status badge.
     pub fn state_badge(&self) -> &'static str {
-        match (self.state, &self.ends) {
+        match (self.state, &self.expires) {
             (State::Active, None) => "badge badge-good",
             (State::Active, Some(_)) => "badge badge-warn",
             (State::Blocked, _) => "badge badge-bad",
@@ -117,35 +116,29 @@ impl KeyView {
         }
     }
 
-    /// What is told of the last use of a key where none is known.
+    /// Returns what to show as the last use of a key without recorded calls.
     pub fn unused_text(&self, t: &Keys) -> &'static str {
-        match self.is_old {
-            true => t.long_unused,
-            false => t.never_used,
-        }
+        if self.is_old { t.long_unused } else { t.never_used }
     }
 
     pub fn kind_text(&self, t: &Keys) -> &'static str {
-        match self.is_public {
-            true => t.public,
-            false => t.private,
-        }
+        if self.is_public { t.public } else { t.private }
     }
 }
 
-/// A key of this account; a key of another is not there.
-pub async fn own(db: &Db, who: &SignedIn, id: &str) -> Result<StoredKey> {
+/// Finds a key of the signed-in user. Keys of other users are not found.
+pub async fn find_own(db: &Db, user: &SignedIn, id: &str) -> Result<StoredKey> {
     let id = Uuid::try_parse(id).map_err(|_| Error::NotFound)?;
-    let keys = store::list(db, Some(&who.username)).await?;
+    let keys = store::list(db, Some(&user.username)).await?;
     keys.into_iter().find(|key| key.id == id).ok_or(Error::NotFound)
 }
 
-/// Calls a minute of a key. Creating takes a private key too, so that is what a private key can be limited in.
+/// Returns the rate limits of a key. Private keys are only used to create fundraisers, so they have only that limit.
 pub async fn limits_of(db: &Db, defaults: &Limits, id: KeyId, is_public: bool) -> Result<Vec<(Class, u32)>> {
-    let own = store::list_limits(db).await?;
+    let custom = store::list_limits(db).await?;
     let of_class = |class: Class| {
-        let set = own.iter().find(|(key, of, _)| *key == id && *of == class);
-        set.map_or(defaults.of_class(class), |(.., per_minute)| *per_minute)
+        let limit = custom.iter().find(|(key, of, _)| *key == id && *of == class);
+        limit.map_or(defaults.of_class(class), |(.., per_minute)| *per_minute)
     };
     let classes = Class::ALL
         .into_iter()

@@ -1,16 +1,16 @@
-//! The keys of an account on its dashboard: the list, one key, making, rolling and revoking one.
+//! Keys on the dashboard: listing, creating, rotating and revoking them.
 
 use crate::app::App;
-use crate::dashboard::key_view::{KeyView, Used, limits_of, own};
+use crate::dashboard::key_view::{KeyUsage, KeyView, find_own, limits_of};
 use crate::dashboard::usage::{UsageView, span_of};
 use crate::http::error::Result;
 use crate::http::params::PathText;
 use crate::web::flash::Flash;
 use crate::web::form::Choice;
 use crate::web::form_page::FormPage;
-use crate::web::frame::Tab;
+use crate::web::layout::Tab;
 use crate::web::texts::fill;
-use crate::web::{Field, Form, Frame, Page, Sent};
+use crate::web::{Field, Form, FormData, Layout, Page};
 use access::keys::store::{self, InsertOutcome, RotateOutcome, StoredKey};
 use access::keys::{Class, KeyText, Kind, Overlap};
 use access::sessions::SignedIn;
@@ -21,20 +21,20 @@ use axum::response::{IntoResponse, Redirect, Response};
 use platform::ids::KeyId;
 use uuid::Uuid;
 
-/// Characters of a name.
-const LONGEST_NAME: usize = 60;
+/// The maximum length of a name in characters.
+const MAX_NAME_CHARS: usize = 60;
 
 #[derive(Template)]
 #[template(path = "dashboard/keys/list.html")]
-struct Keys {
-    frame: Frame,
+struct KeysPage {
+    layout: Layout,
     keys: Vec<KeyView>,
 }
 
 #[derive(Template)]
 #[template(path = "dashboard/keys/key.html")]
-struct OneKey {
-    frame: Frame,
+struct KeyPage {
+    layout: Layout,
     key: KeyView,
     usage: UsageView,
     limits: Vec<(Class, u32)>,
@@ -42,8 +42,8 @@ struct OneKey {
 
 #[derive(Template)]
 #[template(path = "dashboard/keys/created.html")]
-struct Made {
-    frame: Frame,
+struct CreatedKey {
+    layout: Layout,
     id: KeyId,
     name: String,
     kind: Kind,
@@ -51,60 +51,65 @@ struct Made {
 }
 
 /// `GET /dashboard`
-pub async fn keys(State(app): State<App>, who: SignedIn, frame: Frame) -> Result<Response> {
-    let keys = list(&app, &who).await?;
-    let page = Keys {
-        frame: frame.at(&who, Tab::Keys),
+pub async fn keys(State(app): State<App>, user: SignedIn, layout: Layout) -> Result<Response> {
+    let keys = list(&app, &user).await?;
+    let page = KeysPage {
+        layout: layout.with_menu(&user, Tab::Keys),
         keys,
     };
     Ok(Page(page).into_response())
 }
 
 /// `GET /dashboard/keys/new`
-pub async fn new_page(who: SignedIn, frame: Frame) -> FormPage {
-    let form = new_form(&frame);
-    new_with(&who, frame, form)
+pub async fn new_page(user: SignedIn, layout: Layout) -> FormPage {
+    let form = new_form(&layout);
+    new_with(&user, layout, form)
 }
 
-/// `POST /dashboard/keys/new`: the one answer that ever holds a private key.
-pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: Sent) -> Result<Response> {
-    let mut form = new_form(&frame).filled(&sent);
-    let name = match read_name(sent.text("name")) {
+/// `POST /dashboard/keys/new`. Only this response and that of [`roll`] ever contain a private key.
+pub async fn create(
+    State(app): State<App>,
+    user: SignedIn,
+    layout: Layout,
+    data: FormData,
+) -> Result<Response> {
+    let mut form = new_form(&layout).with_values(&data);
+    let name = match parse_name(data.text("name")) {
         Ok(name) => name,
-        Err(fault) => {
-            form.refuse("name", fault);
+        Err(error) => {
+            form.add_error("name", error);
             String::new()
         }
     };
-    let kind: Option<Kind> = sent.text("kind").parse().ok();
-    let id = Uuid::try_parse(sent.text("once")).ok().map(KeyId);
-    let (Some(kind), Some(id), false) = (kind, id, form.is_refused()) else {
-        return Ok(new_with(&who, frame, form).refused());
+    let kind: Option<Kind> = data.text("kind").parse().ok();
+    let id = Uuid::try_parse(data.text("once")).ok().map(KeyId);
+    let (Some(kind), Some(id), false) = (kind, id, form.has_errors()) else {
+        return Ok(new_with(&user, layout, form).invalid());
     };
     let text = KeyText::generate(kind);
     let now = app.clock.millis();
-    match store::insert_as(&app.db, id, who.account, &name, &text, now).await? {
-        InsertOutcome::Inserted => Ok(show_made(frame.at(&who, Tab::Keys), id, name, text)),
+    match store::insert_as(&app.db, id, user.account, &name, &text, now).await? {
+        InsertOutcome::Inserted => Ok(show_created(layout.with_menu(&user, Tab::Keys), id, name, text)),
         InsertOutcome::Duplicate => Ok((
-            Flash::AlreadyDone.keep(&app.public_url),
+            Flash::AlreadyDone.cookie(&app.public_url),
             Redirect::to("/dashboard"),
         )
             .into_response()),
         InsertOutcome::TooMany => {
-            form.refuse_all(too_many(&frame));
-            Ok(new_with(&who, frame, form).refused())
+            form.add_form_error(too_many(&layout));
+            Ok(new_with(&user, layout, form).invalid())
         }
     }
 }
 
-fn too_many(frame: &Frame) -> String {
-    fill(frame.t.keys.too_many, &[("max", &store::MAX_KEYS.to_string())])
+fn too_many(layout: &Layout) -> String {
+    fill(layout.t.keys.too_many, &[("max", &store::MAX_KEYS.to_string())])
 }
 
-fn show_made(frame: Frame, id: KeyId, name: String, text: KeyText) -> Response {
+fn show_created(layout: Layout, id: KeyId, name: String, text: KeyText) -> Response {
     let kind = text.kind();
-    Page(Made {
-        frame,
+    Page(CreatedKey {
+        layout,
         id,
         name,
         kind,
@@ -116,24 +121,24 @@ fn show_made(frame: Frame, id: KeyId, name: String, text: KeyText) -> Response {
 /// `GET /dashboard/keys/{id}`
 pub async fn key(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     PathText(id): PathText,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let key = own(&app.db, &who, &id).await?;
+    let key = find_own(&app.db, &user, &id).await?;
     let (id, now) = (KeyId(key.id), app.clock.millis());
     let span = span_of(query.as_deref());
     let hours = usage::list_of_key(&app.db, id, span.since(now)).await?;
-    let address = format!("/dashboard/keys/{id}");
+    let path = format!("/dashboard/keys/{id}");
     let csv = format!("/dashboard/usage.csv?key={id}");
-    let used = Used::load(&app.db, Some(who.account), now).await?;
+    let key_usage = KeyUsage::load(&app.db, Some(user.account), now).await?;
     let is_public = key.public_key.is_some();
-    let page = OneKey {
-        key: KeyView::new(key, &used, now),
-        usage: UsageView::new(&hours, span, now, &frame.t.usage, address, csv),
+    let page = KeyPage {
+        key: KeyView::new(key, &key_usage, now),
+        usage: UsageView::new(&hours, span, now, &layout.t.usage, path, csv),
         limits: limits_of(&app.db, &app.config.limits, id, is_public).await?,
-        frame: frame.at(&who, Tab::Keys),
+        layout: layout.with_menu(&user, Tab::Keys),
     };
     Ok(Page(page).into_response())
 }
@@ -141,17 +146,17 @@ pub async fn key(
 /// `GET /dashboard/keys/{id}/roll`
 pub async fn roll_page(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     PathText(id): PathText,
 ) -> Result<FormPage> {
-    let key = own(&app.db, &who, &id).await?;
-    let form = roll_form(&frame, &key);
-    Ok(roll_with(&who, frame, &key, form))
+    let key = find_own(&app.db, &user, &id).await?;
+    let form = roll_form(&layout, &key);
+    Ok(roll_with(&user, layout, &key, form))
 }
 
-fn roll_form(frame: &Frame, key: &StoredKey) -> Form {
-    let t = &frame.t.keys;
+fn roll_form(layout: &Layout, key: &StoredKey) -> Form {
+    let t = &layout.t.keys;
     let choices = vec![
         Choice::new(Overlap::None.as_str(), t.rotate_now, t.rotate_now_hint),
         Choice::new(Overlap::Hour.as_str(), t.rotate_hour, ""),
@@ -166,37 +171,42 @@ fn roll_form(frame: &Frame, key: &StoredKey) -> Form {
     )
 }
 
-fn roll_with(who: &SignedIn, frame: Frame, key: &StoredKey, form: Form) -> FormPage {
-    let t = &frame.t.keys;
+fn roll_with(user: &SignedIn, layout: Layout, key: &StoredKey, form: Form) -> FormPage {
+    let t = &layout.t.keys;
     let lead = fill(t.rotate_lead, &[("name", &key.title())]);
-    FormPage::new(frame.at(who, Tab::Keys), t.rotate_title, form)
+    FormPage::new(layout.with_menu(user, Tab::Keys), t.rotate_title, form)
         .lead(lead)
         .link(format!("/dashboard/keys/{}", key.id), t.cancel)
 }
 
-/// `POST /dashboard/keys/{id}/roll`: as with a new key, this answer alone holds the key.
+/// `POST /dashboard/keys/{id}/roll`: rotates a key. Only this response contains the new key.
 pub async fn roll(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     PathText(id): PathText,
-    sent: Sent,
+    data: FormData,
 ) -> Result<Response> {
-    let key = own(&app.db, &who, &id).await?;
+    let key = find_own(&app.db, &user, &id).await?;
     let (id, now) = (KeyId(key.id), app.clock.millis());
-    let overlap = sent.text("overlap").parse().unwrap_or(Overlap::Day);
+    let overlap = data.text("overlap").parse().unwrap_or(Overlap::Day);
     let text = KeyText::generate(key.kind.parse().unwrap_or(Kind::Private));
     match store::rotate(&app.db, id, &text, overlap, None, now).await? {
-        RotateOutcome::Rotated(new) => Ok(show_made(frame.at(&who, Tab::Keys), new, key.title(), text)),
-        // A form that is sent twice finds a key that ends already.
+        RotateOutcome::Rotated(new) => Ok(show_created(
+            layout.with_menu(&user, Tab::Keys),
+            new,
+            key.title(),
+            text,
+        )),
+        // If the form is sent twice, the key already expires.
         RotateOutcome::NoSuchKey | RotateOutcome::NotActive(_) => {
-            let way_on = Redirect::to(&format!("/dashboard/keys/{id}"));
-            Ok((Flash::AlreadyDone.keep(&app.public_url), way_on).into_response())
+            let target = Redirect::to(&format!("/dashboard/keys/{id}"));
+            Ok((Flash::AlreadyDone.cookie(&app.public_url), target).into_response())
         }
         RotateOutcome::TooMany => {
-            let mut form = roll_form(&frame, &key).filled(&sent);
-            form.refuse_all(too_many(&frame));
-            Ok(roll_with(&who, frame, &key, form).refused())
+            let mut form = roll_form(&layout, &key).with_values(&data);
+            form.add_form_error(too_many(&layout));
+            Ok(roll_with(&user, layout, &key, form).invalid())
         }
     }
 }
@@ -204,57 +214,59 @@ pub async fn roll(
 /// `GET /dashboard/keys/{id}/revoke`
 pub async fn revoke_page(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     PathText(id): PathText,
 ) -> Result<FormPage> {
-    let key = own(&app.db, &who, &id).await?;
-    let t = &frame.t.keys;
+    let key = find_own(&app.db, &user, &id).await?;
+    let t = &layout.t.keys;
     let form = Form::new(format!("/dashboard/keys/{}/revoke", key.id), t.revoke, Vec::new()).dangerous();
     let lead = fill(t.revoke_lead, &[("name", &key.title())]);
-    Ok(FormPage::new(frame.at(&who, Tab::Keys), t.revoke_title, form)
-        .lead(lead)
-        .link(format!("/dashboard/keys/{}", key.id), t.cancel))
+    Ok(
+        FormPage::new(layout.with_menu(&user, Tab::Keys), t.revoke_title, form)
+            .lead(lead)
+            .link(format!("/dashboard/keys/{}", key.id), t.cancel),
+    )
 }
 
 /// `POST /dashboard/keys/{id}/revoke`
-pub async fn revoke(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
-    let key = own(&app.db, &who, &id).await?;
+pub async fn revoke(State(app): State<App>, user: SignedIn, PathText(id): PathText) -> Result<Response> {
+    let key = find_own(&app.db, &user, &id).await?;
     store::revoke(&app.db, KeyId(key.id), app.clock.millis()).await?;
     Ok((
-        Flash::KeyRevoked.keep(&app.public_url),
+        Flash::KeyRevoked.cookie(&app.public_url),
         Redirect::to("/dashboard"),
     )
         .into_response())
 }
 
-async fn list(app: &App, who: &SignedIn) -> Result<Vec<KeyView>> {
+async fn list(app: &App, user: &SignedIn) -> Result<Vec<KeyView>> {
     let now = app.clock.millis();
-    let keys = store::list(&app.db, Some(&who.username)).await?;
-    let used = Used::load(&app.db, Some(who.account), now).await?;
+    let keys = store::list(&app.db, Some(&user.username)).await?;
+    let key_usage = KeyUsage::load(&app.db, Some(user.account), now).await?;
     let mut keys: Vec<KeyView> = keys
         .into_iter()
-        .map(|key| KeyView::new(key, &used, now))
+        .map(|key| KeyView::new(key, &key_usage, now))
         .collect();
-    // What works stands first; the newest first among equals.
+    // Working keys first, then the newest.
     keys.reverse();
-    keys.sort_by_key(KeyView::is_over);
+    keys.sort_by_key(KeyView::is_revoked);
     Ok(keys)
 }
 
-/// What its owner calls a key, in any script.
-fn read_name(text: &str) -> Result<String, &'static str> {
+/// Parses the name of a key, which can be in any script.
+fn parse_name(text: &str) -> Result<String, &'static str> {
     let name = text.trim();
     match name.chars().count() {
         0 => Err("Enter a name, such as website."),
-        1..=LONGEST_NAME if !name.contains(char::is_control) => Ok(name.to_owned()),
-        1..=LONGEST_NAME => Err("Remove line breaks and other control characters."),
+        1..=MAX_NAME_CHARS if !name.contains(char::is_control) => Ok(name.to_owned()),
+        1..=MAX_NAME_CHARS => Err("Remove line breaks and other control characters."),
         _ => Err("Use at most 60 characters."),
     }
 }
 
-fn new_form(frame: &Frame) -> Form {
-    let t = &frame.t.keys;
+fn new_form(layout: &Layout) -> Form {
+    let t = &layout.t.keys;
     let kinds = vec![
         Choice::new("public", t.public, t.public_hint),
         Choice::new("private", t.private, t.private_hint),
@@ -262,15 +274,15 @@ fn new_form(frame: &Frame) -> Form {
     let fields = vec![
         Field::text("name", t.name).hint(t.name_hint),
         Field::choice("kind", t.kind, kinds),
-        // The id of the key to be: a form that is sent twice makes one key.
+        // The ID of the new key, so that a form that is sent twice creates only one.
         Field::hidden("once", KeyId::new().to_string()),
     ];
     Form::new("/dashboard/keys/new", t.create, fields)
 }
 
-fn new_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
-    let t = &frame.t.keys;
-    FormPage::new(frame.at(who, Tab::Keys), t.create_title, form).link("/dashboard", t.back)
+fn new_with(user: &SignedIn, layout: Layout, form: Form) -> FormPage {
+    let t = &layout.t.keys;
+    FormPage::new(layout.with_menu(user, Tab::Keys), t.create_title, form).link("/dashboard", t.back)
 }
 
 #[cfg(test)]
@@ -278,10 +290,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_may_be_of_any_script_but_not_endless() {
-        assert_eq!(read_name(" Сайт <b> ").unwrap(), "Сайт <b>");
+    fn a_name_can_be_in_any_script_but_has_a_maximum_length() {
+        assert_eq!(parse_name(" Сайт <b> ").unwrap(), "Сайт <b>");
         for bad in ["", "  ", "a\nb", &"x".repeat(61)] {
-            assert!(read_name(bad).is_err(), "{bad:?}");
+            assert!(parse_name(bad).is_err(), "{bad:?}");
         }
     }
 }

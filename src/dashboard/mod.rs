@@ -1,4 +1,4 @@
-//! The signed-in pages: keys, usage, fundraisers, settings, and those of operators.
+//! The pages for signed-in users: keys, usage, fundraisers, settings, and the operator pages.
 
 pub mod agent;
 pub mod chart;

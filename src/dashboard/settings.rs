@@ -1,16 +1,16 @@
-//! What an account sets for itself: its password, its sessions, the origins of its site, its end.
+//! The settings of an account: changing the password, ending sessions, deleting the account.
 
 use crate::app::App;
-use crate::dashboard::settings_page::{ADDRESS, Forms, show};
-use crate::dashboard::sign_in::{enter, retry_message};
+use crate::dashboard::settings_page::{Forms, PATH, show};
+use crate::dashboard::sign_in::{retry_message, start_session};
 use crate::http::client::Client;
 use crate::http::error::Result;
 use crate::http::session;
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
-use crate::web::frame::Tab;
+use crate::web::layout::Tab;
 use crate::web::texts::fill;
-use crate::web::{Field, Form, Frame, Sent};
+use crate::web::{Field, Form, FormData, Layout};
 use access::accounts::password::NewPassword;
 use access::accounts::store;
 use access::accounts::verified_password::VerifiedPassword;
@@ -21,124 +21,124 @@ use axum::response::{IntoResponse, Redirect, Response};
 use ipnet::IpNet;
 
 /// `GET /dashboard/settings`
-pub async fn settings(State(app): State<App>, who: SignedIn, frame: Frame) -> Result<Response> {
-    let forms = Forms::new(&frame);
-    show(&app, who, frame, forms).await
+pub async fn settings(State(app): State<App>, user: SignedIn, layout: Layout) -> Result<Response> {
+    let forms = Forms::new(&layout);
+    show(&app, user, layout, forms).await
 }
 
 /// `POST /dashboard/settings/password`
 pub async fn change_password(
     State(app): State<App>,
     Client { network, .. }: Client,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     headers: HeaderMap,
-    sent: Sent,
+    data: FormData,
 ) -> Result<Response> {
-    let mut forms = Forms::new(&frame);
+    let mut forms = Forms::new(&layout);
     let form = &mut forms.password;
-    let password = NewPassword::parse(sent.text("password"), &who.username)
-        .map_err(|fault| form.refuse("password", fault.to_string()))
+    let password = NewPassword::parse(data.text("password"), &user.username)
+        .map_err(|error| form.add_error("password", error.to_string()))
         .ok();
-    let proof = prove(&app, &who, network, &frame, sent.text("current")).await?;
-    let proof = proof.map_err(|fault| form.refuse("current", fault)).ok();
+    let proof = verify_password(&app, &user, network, &layout, data.text("current")).await?;
+    let proof = proof.map_err(|error| form.add_error("current", error)).ok();
     if let Some((old, password)) = proof.zip(password) {
         let hash = app.hashing.hash(password).await;
         if store::set_password(&app.db, &old, &hash).await? {
-            let new = VerifiedPassword::new(who.account, hash);
-            return enter(&app, &new, &headers, Flash::PasswordChanged, ADDRESS).await;
+            let new = VerifiedPassword::new(user.account, hash);
+            return start_session(&app, &new, &headers, Flash::PasswordChanged, PATH).await;
         }
-        form.refuse("current", frame.t.accounts.wrong_current_password);
+        form.add_error("current", layout.t.accounts.wrong_current_password);
     }
-    let page = show(&app, who, frame, forms).await?;
+    let page = show(&app, user, layout, forms).await?;
     Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
 }
 
 /// `POST /dashboard/settings/sessions`: ends one session, or all others.
-pub async fn end_sessions(State(app): State<App>, who: SignedIn, sent: Sent) -> Result<Response> {
-    let named = sent.text("session");
-    let flash = if named.is_empty() {
-        sessions::store::remove_others(&app.db, who.account, who.session).await?;
+pub async fn end_sessions(State(app): State<App>, user: SignedIn, data: FormData) -> Result<Response> {
+    let session = data.text("session");
+    let flash = if session.is_empty() {
+        sessions::store::remove_others(&app.db, user.account, user.session).await?;
         Flash::SessionsEnded
     } else {
-        // A name that is none of a session ends nothing.
-        let is_ended = match hash_of(named) {
-            Some(hash) => sessions::store::remove_of(&app.db, who.account, &hash).await?,
+        let is_ended = match parse_hash(session) {
+            Some(hash) => sessions::store::remove_of(&app.db, user.account, &hash).await?,
             None => false,
         };
-        match is_ended {
-            true => Flash::SessionEnded,
-            false => Flash::AlreadyDone,
+        if is_ended {
+            Flash::SessionEnded
+        } else {
+            Flash::AlreadyDone
         }
     };
-    Ok((flash.keep(&app.public_url), Redirect::to(ADDRESS)).into_response())
+    Ok((flash.cookie(&app.public_url), Redirect::to(PATH)).into_response())
 }
 
 /// `GET /dashboard/settings/delete`
-pub async fn delete_page(who: SignedIn, frame: Frame) -> FormPage {
-    let form = delete_form(&frame);
-    delete_with(&who, frame, form)
+pub async fn delete_page(user: SignedIn, layout: Layout) -> FormPage {
+    let form = delete_form(&layout);
+    delete_with(&user, layout, form)
 }
 
 /// `POST /dashboard/settings/delete`
 pub async fn delete(
     State(app): State<App>,
     Client { network, .. }: Client,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     headers: HeaderMap,
-    sent: Sent,
+    data: FormData,
 ) -> Result<Response> {
-    let removed = match prove(&app, &who, network, &frame, sent.text("current")).await? {
+    let removed = match verify_password(&app, &user, network, &layout, data.text("current")).await? {
         Ok(proof) if store::remove(&app.db, &proof, app.clock.millis()).await? => Ok(()),
-        Ok(_) => Err(frame.t.accounts.wrong_current_password.to_owned()),
-        Err(fault) => Err(fault),
+        Ok(_) => Err(layout.t.accounts.wrong_current_password.to_owned()),
+        Err(error) => Err(error),
     };
-    if let Err(fault) = removed {
-        let mut form = delete_form(&frame);
-        form.refuse("current", fault);
-        return Ok(delete_with(&who, frame, form).refused());
+    if let Err(error) = removed {
+        let mut form = delete_form(&layout);
+        form.add_error("current", error);
+        return Ok(delete_with(&user, layout, form).invalid());
     }
-    let gone = session::end(&app, &headers).await?;
-    let way_on = Redirect::to("/dashboard/sign-in");
-    Ok((Flash::AccountDeleted.keep(&app.public_url), gone, way_on).into_response())
+    let removal = session::end(&app, &headers).await?;
+    let target = Redirect::to("/dashboard/sign-in");
+    Ok((Flash::AccountDeleted.cookie(&app.public_url), removal, target).into_response())
 }
 
-/// Asks for the password once more, as often as at the sign-in.
-async fn prove(
+/// Verifies the password again, with the same limit on attempts as signing in.
+async fn verify_password(
     app: &App,
-    who: &SignedIn,
+    user: &SignedIn,
     network: IpNet,
-    frame: &Frame,
+    layout: &Layout,
     password: &str,
 ) -> Result<Result<VerifiedPassword, String>> {
     let now = app.clock.instant();
-    if let Err(wait) = app.attempts.sign_in(&who.username, network, now) {
-        return Ok(Err(retry_message(frame, wait)));
+    if let Err(wait) = app.attempts.sign_in(&user.username, network, now) {
+        return Ok(Err(retry_message(layout, wait)));
     }
-    let account = store::find(&app.db, &who.username).await?;
+    let account = store::find(&app.db, &user.username).await?;
     let Some(proof) = VerifiedPassword::verify(&app.hashing, account.as_ref(), password).await else {
-        return Ok(Err(frame.t.accounts.wrong_current_password.to_owned()));
+        return Ok(Err(layout.t.accounts.wrong_current_password.to_owned()));
     };
-    app.attempts.record_success(&who.username, network, now);
+    app.attempts.record_success(&user.username, network, now);
     Ok(Ok(proof))
 }
 
-fn delete_form(frame: &Frame) -> Form {
-    let t = &frame.t.accounts;
+fn delete_form(layout: &Layout) -> Form {
+    let t = &layout.t.accounts;
     let fields = vec![Field::password("current", t.password, "current-password")];
     Form::new("/dashboard/settings/delete", t.delete_permanently, fields).dangerous()
 }
 
-fn delete_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
-    let t = &frame.t.accounts;
-    let lead = fill(t.delete_lead, &[("username", &who.username)]);
-    FormPage::new(frame.at(who, Tab::Settings), t.delete_title, form)
+fn delete_with(user: &SignedIn, layout: Layout, form: Form) -> FormPage {
+    let t = &layout.t.accounts;
+    let lead = fill(t.delete_lead, &[("username", &user.username)]);
+    FormPage::new(layout.with_menu(user, Tab::Settings), t.delete_title, form)
         .lead(lead)
-        .link(ADDRESS, t.delete_cancel)
+        .link(PATH, t.delete_cancel)
 }
 
-fn hash_of(text: &str) -> Option<Vec<u8>> {
+fn parse_hash(text: &str) -> Option<Vec<u8>> {
     let is_hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();
     is_hash.then(|| (0..64).step_by(2).filter_map(byte).collect())

@@ -9,7 +9,7 @@ use crate::http::session;
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::texts::fill;
-use crate::web::{Field, Form, Frame, Sent};
+use crate::web::{Field, Form, FormData, Layout};
 use access::accounts::attempts::RetryAfter;
 use access::accounts::links::Purpose;
 use access::accounts::password::NewPassword;
@@ -22,107 +22,107 @@ use axum::response::{IntoResponse, Redirect, Response};
 use ipnet::IpNet;
 
 /// `GET /dashboard/sign-up`
-pub async fn sign_up_page(State(app): State<App>, frame: Frame) -> FormPage {
+pub async fn sign_up_page(State(app): State<App>, layout: Layout) -> FormPage {
     if app.config.accounts.sign_up == SignUp::Closed {
-        return closed(frame);
+        return closed(layout);
     }
-    let form = sign_up_form(&app, &frame);
-    sign_up_with(&app, frame, form)
+    let form = sign_up_form(&app, &layout);
+    sign_up_with(&app, layout, form)
 }
 
 /// `POST /dashboard/sign-up`
 pub async fn sign_up(
     State(app): State<App>,
     Client { network, .. }: Client,
-    frame: Frame,
+    layout: Layout,
     headers: HeaderMap,
-    sent: Sent,
+    data: FormData,
 ) -> Result<Response> {
     if app.config.accounts.sign_up == SignUp::Closed {
-        return Ok((StatusCode::FORBIDDEN, closed(frame)).into_response());
+        return Ok((StatusCode::FORBIDDEN, closed(layout)).into_response());
     }
-    let mut form = sign_up_form(&app, &frame).filled(&sent);
-    let Some((username, email, password)) = read_sign_up(&app, &frame, &sent, &mut form) else {
-        return Ok(sign_up_with(&app, frame, form).refused());
+    let mut form = sign_up_form(&app, &layout).with_values(&data);
+    let Some((username, email, password)) = parse_sign_up(&app, &layout, &data, &mut form) else {
+        return Ok(sign_up_with(&app, layout, form).invalid());
     };
     if let Err(wait) = app.attempts.sign_up(network, app.clock.instant()) {
-        form.refuse_all(retry_message(&frame, wait));
-        return Ok(sign_up_with(&app, frame, form).too_often(wait.0));
+        form.add_form_error(retry_message(&layout, wait));
+        return Ok(sign_up_with(&app, layout, form).too_many_requests(wait.0));
     }
-    let waits = app.config.accounts.requires_confirmation();
+    let needs_confirmation = app.config.accounts.requires_confirmation();
     let hash = app.hashing.hash(password).await;
     let account = NewAccount {
         username: &username,
         email: Some(&email),
         operator: false,
         password: Some(&hash),
-        is_confirmed: !waits,
+        is_confirmed: !needs_confirmation,
     };
     if let Some(id) = store::insert(&app.db, &account, app.clock.millis()).await? {
-        if waits {
-            return ask_to_confirm(&app, frame, username.as_str(), network).await;
+        if needs_confirmation {
+            return ask_to_confirm(&app, layout, username.as_str(), network).await;
         }
         let proof = VerifiedPassword::new(id, hash);
-        return enter(&app, &proof, &headers, Flash::Welcome, "/dashboard").await;
+        return start_session(&app, &proof, &headers, Flash::Welcome, "/dashboard").await;
     }
-    // The button was pressed twice: the account is there since a moment, with this very password. An older one is
-    // signed in to where guesses are counted.
+    // If the button was pressed twice, the account was created a moment ago with the same password. An older account
+    // must use the sign-in page, which limits attempts.
     let now = app.clock.millis();
     let taken = store::find(&app.db, username.as_str()).await?;
     let taken = taken.filter(|account| account.is_new(now));
-    let proof = VerifiedPassword::verify(&app.hashing, taken.as_ref(), sent.text("password")).await;
+    let proof = VerifiedPassword::verify(&app.hashing, taken.as_ref(), data.text("password")).await;
     match taken.zip(proof) {
         Some((account, _)) if account.confirmed_at.is_none() => {
-            ask_to_confirm(&app, frame, &account.username, network).await
+            ask_to_confirm(&app, layout, &account.username, network).await
         }
-        Some((_, proof)) => enter(&app, &proof, &headers, Flash::Welcome, "/dashboard").await,
+        Some((_, proof)) => start_session(&app, &proof, &headers, Flash::Welcome, "/dashboard").await,
         None => {
-            form.refuse("username", frame.t.accounts.username_taken);
-            Ok(sign_up_with(&app, frame, form).refused())
+            form.add_error("username", layout.t.accounts.username_taken);
+            Ok(sign_up_with(&app, layout, form).invalid())
         }
     }
 }
 
 /// `GET /dashboard/sign-in`
-pub async fn sign_in_page(State(app): State<App>, frame: Frame, RawQuery(query): RawQuery) -> FormPage {
+pub async fn sign_in_page(State(app): State<App>, layout: Layout, RawQuery(query): RawQuery) -> FormPage {
     let query = query.unwrap_or_default();
     let next = params::values(&query, "next").next().unwrap_or_default();
-    let form = sign_in_form(&frame, &next);
-    sign_in_with(&app, frame, form)
+    let form = sign_in_form(&layout, &next);
+    sign_in_with(&app, layout, form)
 }
 
 /// `POST /dashboard/sign-in`
 pub async fn sign_in(
     State(app): State<App>,
     Client { network, .. }: Client,
-    frame: Frame,
+    layout: Layout,
     headers: HeaderMap,
-    sent: Sent,
+    data: FormData,
 ) -> Result<Response> {
-    let mut form = sign_in_form(&frame, sent.text("next")).filled(&sent);
-    let username = sent.trimmed("username").to_lowercase();
+    let mut form = sign_in_form(&layout, data.text("next")).with_values(&data);
+    let username = data.trimmed("username").to_lowercase();
     if let Err(wait) = app.attempts.sign_in(&username, network, app.clock.instant()) {
-        form.refuse_all(retry_message(&frame, wait));
-        return Ok(sign_in_with(&app, frame, form).too_often(wait.0));
+        form.add_form_error(retry_message(&layout, wait));
+        return Ok(sign_in_with(&app, layout, form).too_many_requests(wait.0));
     }
     let account = match Username::parse(&username) {
         Ok(username) => store::find(&app.db, username.as_str()).await?,
         Err(_) => None,
     };
-    let proof = VerifiedPassword::verify(&app.hashing, account.as_ref(), sent.text("password")).await;
+    let proof = VerifiedPassword::verify(&app.hashing, account.as_ref(), data.text("password")).await;
     let Some((account, proof)) = account.zip(proof) else {
-        form.refuse_all(frame.t.accounts.wrong_credentials);
-        return Ok(sign_in_with(&app, frame, form).refused());
+        form.add_form_error(layout.t.accounts.wrong_credentials);
+        return Ok(sign_in_with(&app, layout, form).invalid());
     };
     app.attempts
         .record_success(&username, network, app.clock.instant());
     if account.confirmed_at.is_none() {
-        return ask_to_confirm(&app, frame, &account.username, network).await;
+        return ask_to_confirm(&app, layout, &account.username, network).await;
     }
-    let next = Some(sent.text("next")).filter(|next| session::is_dashboard_path(next));
-    // Whoever was signed in here before is signed out: the cookie is a new one.
+    let next = Some(data.text("next")).filter(|next| session::is_dashboard_path(next));
+    // End the previous session of this browser, if any: it gets a new cookie.
     session::forget(&app, &headers).await?;
-    enter(
+    start_session(
         &app,
         &proof,
         &headers,
@@ -133,21 +133,21 @@ pub async fn sign_in(
 }
 
 /// `GET /dashboard/sign-out`
-pub async fn sign_out_page(frame: Frame) -> FormPage {
-    let t = &frame.t.accounts;
+pub async fn sign_out_page(layout: Layout) -> FormPage {
+    let t = &layout.t.accounts;
     let form = Form::new("/dashboard/sign-out", t.sign_out, Vec::new());
-    FormPage::new(frame, t.sign_out_title, form)
+    FormPage::new(layout, t.sign_out_title, form)
 }
 
 /// `POST /dashboard/sign-out`
 pub async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
-    let gone = session::end(&app, &headers).await?;
-    let way_on = Redirect::to("/dashboard/sign-in");
-    Ok((Flash::SignedOut.keep(&app.public_url), gone, way_on).into_response())
+    let removal = session::end(&app, &headers).await?;
+    let target = Redirect::to("/dashboard/sign-in");
+    Ok((Flash::SignedOut.cookie(&app.public_url), removal, target).into_response())
 }
 
-/// Begins a session and goes on; whose password was changed in that moment goes to the sign-in.
-pub async fn enter(
+/// Starts a session and redirects to `next`, or to the sign-in page if the password was changed in the meantime.
+pub async fn start_session(
     app: &App,
     proof: &VerifiedPassword,
     headers: &HeaderMap,
@@ -155,46 +155,47 @@ pub async fn enter(
     next: &str,
 ) -> Result<Response> {
     Ok(match session::begin(app, proof, headers).await? {
-        Some(cookie) => (flash.keep(&app.public_url), cookie, Redirect::to(next)).into_response(),
+        Some(cookie) => (flash.cookie(&app.public_url), cookie, Redirect::to(next)).into_response(),
         None => Redirect::to("/dashboard/sign-in").into_response(),
     })
 }
 
 /// Says how long to wait before the next attempt, rounded up to whole minutes.
-pub fn retry_message(frame: &Frame, wait: RetryAfter) -> String {
-    let t = &frame.t.accounts;
+pub fn retry_message(layout: &Layout, wait: RetryAfter) -> String {
+    let t = &layout.t.accounts;
     match wait.0.as_millis().div_ceil(60_000) {
         0 | 1 => t.wait_one_minute.to_owned(),
         minutes => fill(t.wait, &[("minutes", &minutes.to_string())]),
     }
 }
 
-/// The answer is the same where no further mail is sent, since there were many.
-async fn ask_to_confirm(app: &App, frame: Frame, username: &str, network: IpNet) -> Result<Response> {
+/// Sends a confirmation link, unless too many were sent. The response is the same in both cases.
+async fn ask_to_confirm(app: &App, layout: Layout, username: &str, network: IpNet) -> Result<Response> {
     if let Some(account) = store::find(&app.db, username).await? {
         let to = account.email.as_deref().unwrap_or(username);
         if app.attempts.email(to, network, app.clock.instant()).is_ok() {
             send_link(app, &account, Purpose::Confirm).await?;
         }
     }
-    let t = &frame.t.accounts;
-    let page = FormPage::without_form(frame, t.confirm_sent_title).lead(t.confirm_sent);
+    let t = &layout.t.accounts;
+    let page = FormPage::without_form(layout, t.confirm_sent_title).lead(t.confirm_sent);
     Ok(page.into_response())
 }
 
-fn closed(frame: Frame) -> FormPage {
-    let t = &frame.t.accounts;
-    FormPage::without_form(frame, t.closed_title)
+fn closed(layout: Layout) -> FormPage {
+    let t = &layout.t.accounts;
+    FormPage::without_form(layout, t.closed_title)
         .lead(t.closed)
         .link("/dashboard/sign-in", t.sign_in)
 }
 
-fn sign_up_form(app: &App, frame: &Frame) -> Form {
-    let t = &frame.t.accounts;
+fn sign_up_form(app: &App, layout: &Layout) -> Form {
+    let t = &layout.t.accounts;
     let domains = &app.config.accounts.mail_domains;
-    let email = match domains.is_empty() {
-        true => t.email_hint.to_owned(),
-        false => fill(t.email_domains_hint, &[("domains", &domains.join(", "))]),
+    let email = if domains.is_empty() {
+        t.email_hint.to_owned()
+    } else {
+        fill(t.email_domains_hint, &[("domains", &domains.join(", "))])
     };
     let fields = vec![
         Field::text("username", t.username)
@@ -206,49 +207,51 @@ fn sign_up_form(app: &App, frame: &Frame) -> Form {
     Form::new("/dashboard/sign-up", t.sign_up, fields)
 }
 
-fn sign_up_with(app: &App, frame: Frame, form: Form) -> FormPage {
-    let t = &frame.t.accounts;
-    let lead = match app.mail.is_on() {
-        true => t.sign_up_lead,
-        false => t.sign_up_lead_without_email,
+fn sign_up_with(app: &App, layout: Layout, form: Form) -> FormPage {
+    let t = &layout.t.accounts;
+    let lead = if app.mail.is_on() {
+        t.sign_up_lead
+    } else {
+        t.sign_up_lead_without_email
     };
-    FormPage::new(frame, t.sign_up_title, form)
+    FormPage::new(layout, t.sign_up_title, form)
         .lead(lead)
         .link("/dashboard/sign-in", t.have_account)
 }
 
-/// Judges every field, so that all errors are told at once.
-fn read_sign_up(
+/// Validates every field, so that all errors are shown at once.
+fn parse_sign_up(
     app: &App,
-    frame: &Frame,
-    sent: &Sent,
+    layout: &Layout,
+    data: &FormData,
     form: &mut Form,
 ) -> Option<(Username, String, NewPassword)> {
-    let username = Username::parse(sent.text("username"))
-        .map_err(|fault| form.refuse("username", fault.to_string()))
+    let username = Username::parse(data.text("username"))
+        .map_err(|error| form.add_error("username", error.to_string()))
         .ok();
-    let email = sent.trimmed("email").to_lowercase();
+    let email = data.trimmed("email").to_lowercase();
     if !is_email(&email) {
-        form.refuse("email", frame.t.accounts.invalid_email);
+        form.add_error("email", layout.t.accounts.invalid_email);
     } else if !app.config.accounts.admits(&email) {
         let domains = app.config.accounts.mail_domains.join(", ");
-        form.refuse(
+        form.add_error(
             "email",
-            fill(frame.t.accounts.wrong_domain, &[("domains", &domains)]),
+            fill(layout.t.accounts.wrong_domain, &[("domains", &domains)]),
         );
     }
-    let known_as = username.as_ref().map_or("", Username::as_str);
-    let password = NewPassword::parse(sent.text("password"), known_as)
-        .map_err(|fault| form.refuse("password", fault.to_string()))
+    let username_text = username.as_ref().map_or("", Username::as_str);
+    let password = NewPassword::parse(data.text("password"), username_text)
+        .map_err(|error| form.add_error("password", error.to_string()))
         .ok();
-    match form.is_refused() {
-        true => None,
-        false => Some((username?, email, password?)),
+    if form.has_errors() {
+        None
+    } else {
+        Some((username?, email, password?))
     }
 }
 
-fn sign_in_form(frame: &Frame, next: &str) -> Form {
-    let t = &frame.t.accounts;
+fn sign_in_form(layout: &Layout, next: &str) -> Form {
+    let t = &layout.t.accounts;
     let next = Some(next).filter(|next| session::is_dashboard_path(next));
     let fields = vec![
         Field::text("username", t.username).autocomplete("username"),
@@ -258,9 +261,9 @@ fn sign_in_form(frame: &Frame, next: &str) -> Form {
     Form::new("/dashboard/sign-in", t.sign_in, fields)
 }
 
-fn sign_in_with(app: &App, frame: Frame, form: Form) -> FormPage {
-    let t = &frame.t.accounts;
-    let page = FormPage::new(frame, t.sign_in_title, form);
+fn sign_in_with(app: &App, layout: Layout, form: Form) -> FormPage {
+    let t = &layout.t.accounts;
+    let page = FormPage::new(layout, t.sign_in_title, form);
     let page = match app.config.accounts.sign_up {
         SignUp::Open => page.link("/dashboard/sign-up", t.no_account),
         SignUp::Closed => page,

@@ -1,15 +1,14 @@
-//! Usage on the dashboard: the chart of one key or of all keys of an account, the same numbers as a table, and as a
-//! file.
+//! The usage page: calls of one key or of all keys of an account, as a chart, a table and a CSV file.
 
 use super::chart::{Calls, Chart, Span};
 use super::csv;
 use crate::app::App;
-use crate::dashboard::key_view::own;
+use crate::dashboard::key_view::find_own;
 use crate::http::error::Result;
 use crate::http::params;
-use crate::web::frame::Tab;
+use crate::web::layout::Tab;
 use crate::web::texts::Usage as Texts;
-use crate::web::{Frame, Page};
+use crate::web::{Layout, Page};
 use access::keys::store as keys;
 use access::sessions::SignedIn;
 use access::usage::{Hour, store};
@@ -19,31 +18,31 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use platform::ids::KeyId;
 
-/// A chart with what stands around it; `usage/usage.html` draws it as `usage`.
+/// A chart with links to other spans and to the CSV file; `dashboard/usage/usage.html` renders it.
 #[derive(Clone, Debug)]
 pub struct UsageView {
     pub chart: Chart,
     pub span: Span,
-    /// The page that it stands on.
-    pub address: String,
+    /// The path of the page that shows it.
+    pub path: String,
     pub csv: String,
 }
 
 #[derive(Template)]
 #[template(path = "dashboard/usage/page.html")]
 struct UsagePage {
-    frame: Frame,
+    layout: Layout,
     usage: UsageView,
     keys: Vec<(String, String)>,
 }
 
 impl UsageView {
-    pub fn new(hours: &[Hour], span: Span, now: i64, t: &Texts, address: String, csv: String) -> UsageView {
+    pub fn new(hours: &[Hour], span: Span, now: i64, t: &Texts, path: String, csv: String) -> UsageView {
         let calls = hours.iter().map(|hour| (hour.hour, calls(hour)));
         UsageView {
             chart: Chart::new(t.chart.to_owned(), span, now, calls),
             span,
-            address,
+            path,
             csv,
         }
     }
@@ -57,7 +56,7 @@ impl UsageView {
     }
 }
 
-/// Refused and failed calls are counted among all calls.
+/// Splits the calls of an hour, whose total includes refused and failed calls.
 fn calls(hour: &Hour) -> Calls {
     let counts = hour.counts;
     Calls {
@@ -67,49 +66,49 @@ fn calls(hour: &Hour) -> Calls {
     }
 }
 
-/// The span that a query asks for.
+/// Returns the span that a query asks for.
 pub fn span_of(query: Option<&str>) -> Span {
-    let asked = params::values(query.unwrap_or_default(), "span").next();
-    Span::find(&asked.unwrap_or_default())
+    let span = params::values(query.unwrap_or_default(), "span").next();
+    Span::parse(&span.unwrap_or_default())
 }
 
 /// `GET /dashboard/usage`
 pub async fn usage(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let span = span_of(query.as_deref());
     let now = app.clock.millis();
-    let hours = store::list_of_account(&app.db, who.account, span.since(now)).await?;
-    let address = "/dashboard/usage".to_owned();
+    let hours = store::list_of_account(&app.db, user.account, span.since(now)).await?;
+    let path = "/dashboard/usage".to_owned();
     let csv = "/dashboard/usage.csv".to_owned();
-    let usage = UsageView::new(&hours, span, now, &frame.t.usage, address, csv);
-    let keys = keys::list(&app.db, Some(&who.username)).await?;
+    let usage = UsageView::new(&hours, span, now, &layout.t.usage, path, csv);
+    let keys = keys::list(&app.db, Some(&user.username)).await?;
     let page = UsagePage {
         usage,
         keys: keys
             .into_iter()
             .map(|key| (key.id.to_string(), key.title()))
             .collect(),
-        frame: frame.at(&who, Tab::Usage),
+        layout: layout.with_menu(&user, Tab::Usage),
     };
     Ok(Page(page).into_response())
 }
 
-/// `GET /dashboard/usage.csv`, of all keys or with `?key=` of one: all that is kept.
-pub async fn export(State(app): State<App>, who: SignedIn, RawQuery(query): RawQuery) -> Result<Response> {
+/// `GET /dashboard/usage.csv`: all recorded calls of all keys, or of the key `?key=`.
+pub async fn export(State(app): State<App>, user: SignedIn, RawQuery(query): RawQuery) -> Result<Response> {
     let query = query.unwrap_or_default();
     let since = Span::Quarter.since(app.clock.millis());
     let hours = match params::values(&query, "key").next() {
         Some(id) => {
-            let key = own(&app.db, &who, &id).await?;
+            let key = find_own(&app.db, &user, &id).await?;
             store::list_of_key(&app.db, KeyId(key.id), since).await?
         }
-        None => store::list_of_account(&app.db, who.account, since).await?,
+        None => store::list_of_account(&app.db, user.account, since).await?,
     };
-    let keys = keys::list(&app.db, Some(&who.username)).await?;
+    let keys = keys::list(&app.db, Some(&user.username)).await?;
     let names = keys.into_iter().map(|key| (key.id, key.name)).collect();
     let headers = [
         (CONTENT_TYPE, "text/csv; charset=utf-8"),

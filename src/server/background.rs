@@ -1,4 +1,4 @@
-//! The background jobs of a server: each is a function of its capability, run here at its interval.
+//! The background jobs of a server. Each calls a function of a capability at an interval.
 
 use crate::app::App;
 use access::keys::warnings::warn_owners;
@@ -8,13 +8,13 @@ use platform::mail;
 use std::time::Duration;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 
-/// Between two sweeps over idle rate limiters and two upkeeps of the metrics.
+/// The interval between two sweeps of idle rate limiters and two upkeeps of the metrics.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Between two removals of orphaned uploads, old outbox rows and the like.
+/// The interval between two removals of orphaned uploads, old outbox rows and the like.
 const CLEANUP_INTERVAL: Duration = Duration::from_mins(15);
 
-/// The longest pause after a refresh of the directory that failed.
+/// The longest pause after a failed refresh of the directory.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
 /// Runs all background jobs until the task is dropped.
@@ -52,7 +52,7 @@ async fn refresh_directory(app: &App) {
         ticks.tick().await;
         let start = Instant::now();
         let result = app.refresh_directory().await;
-        // A snapshot that cannot be written is tried again, but a full disk must not keep a core busy.
+        // A failed refresh is retried after a pause as long as the attempt, so that a full disk does not keep a core busy.
         let pause = result.is_err().then(|| start.elapsed().min(MAX_PAUSE));
         health.record(&result);
         tokio::time::sleep(pause.unwrap_or_default()).await;
@@ -70,7 +70,7 @@ async fn refresh_fundraisers(app: &App) {
 
 async fn save_counts(app: &App) {
     let mut ticks = every(saver::SAVE_INTERVAL);
-    let mut health = JobHealth::new("counts of calls");
+    let mut health = JobHealth::new("call counts");
     loop {
         ticks.tick().await;
         health.record(&app.save_counts().await.map_err(Into::into));
@@ -100,13 +100,13 @@ async fn sweep_pictures(app: &App) {
     }
 }
 
-/// Retries emails that the mail server did not accept at once. A failure is logged when an email is sent.
+/// Retries emails that the mail server has not accepted. Failures are logged when an email is sent.
 async fn deliver_emails(app: &App) {
     let mut ticks = every(mail::RETRY_INTERVAL);
     loop {
         ticks.tick().await;
         if let Ok(emails @ 1..) = app.mail.deliver_queued().await {
-            tracing::info!(emails, "delivered emails that had to wait");
+            tracing::info!(emails, "delivered queued emails");
         }
     }
 }
@@ -124,7 +124,7 @@ async fn prune_outbox(app: &App) {
     }
 }
 
-/// Settles payments that a stop left between the provider and the ledger.
+/// Settles payments that the provider has completed but that are not in the ledger, because the server stopped.
 async fn settle_payments(app: &App) {
     let mut ticks = every(CLEANUP_INTERVAL);
     let mut health = JobHealth::new("payments");
@@ -140,7 +140,7 @@ fn every(period: Duration) -> Interval {
     ticks
 }
 
-/// Logs when a job starts to fail and when it recovers, and nothing in between.
+/// Logs when a job starts to fail and when it recovers.
 struct JobHealth {
     job: &'static str,
     is_healthy: bool,

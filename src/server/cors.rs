@@ -1,4 +1,4 @@
-//! A page of any origin may read the interface: it sends no cookies, and the key is in the address. None may write.
+//! CORS: pages of any origin may read the API, which uses no cookies and takes the key from the URL. None may write.
 
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -7,26 +7,26 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-/// What most addresses take.
-const READING: &str = "GET, HEAD, OPTIONS";
+/// The methods of endpoints that only read.
+const READ_METHODS: &str = "GET, HEAD, OPTIONS";
 
-/// Is this an address of the interface?
+/// Returns whether a path belongs to the API.
 pub fn is_open(path: &str) -> bool {
     path.starts_with("/v0.2/")
 }
 
-/// What an address of the interface takes.
+/// Returns the methods that a path of the API supports.
 pub fn methods_of(path: &str) -> &'static str {
     let mut segments = path.trim_start_matches("/v0.2/").split('/');
     match [segments.next(), segments.next(), segments.next()] {
         [Some("fundraiser"), None, _] | [Some("fundraiser"), _, Some("close" | "reopen")] => "POST, OPTIONS",
         [Some("fundraiser"), Some(_), None] => "PATCH, OPTIONS",
-        _ => READING,
+        _ => READ_METHODS,
     }
 }
 
-/// The answer to a browser that asks beforehand what it may send. The wildcard for headers does not cover
-/// Authorization, so no page can be made to write with a private key.
+/// Returns the response to a preflight request. The wildcard for headers does not cover `Authorization`, so a page
+/// cannot send a private key.
 pub fn preflight(methods: &'static str) -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
@@ -36,11 +36,11 @@ pub fn preflight(methods: &'static str) -> Response {
     response
 }
 
-/// What every answer of the interface carries for browsers: those of addresses that are read may be seen by pages.
-pub fn open(headers: &mut HeaderMap, methods: &str) {
+/// Adds the headers for browsers to a response of the API. Pages may see responses of endpoints that only read.
+pub fn add_headers(headers: &mut HeaderMap, methods: &str) {
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if methods != READING {
+    if methods != READ_METHODS {
         return;
     }
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));

@@ -1,4 +1,4 @@
-//! Is the process alive, and can it answer? For load balancers and service managers.
+//! Health checks for load balancers and service managers.
 
 use crate::app::App;
 use axum::extract::State;
@@ -6,20 +6,21 @@ use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
-/// The process answers.
+/// `GET /healthz`: whether the process is alive.
 pub async fn healthz() -> Response {
-    answer(StatusCode::OK, r#"{"status":"ok"}"#)
+    json(StatusCode::OK, r#"{"status":"ok"}"#)
 }
 
-/// The directory can be asked: a snapshot is open, or the store answers in its place.
+/// `GET /readyz`: whether the directory can be read, from a snapshot or from the database.
 pub async fn readyz(State(app): State<App>) -> Response {
-    match app.directory.is_ready().await {
-        true => answer(StatusCode::OK, r#"{"status":"ready"}"#),
-        false => answer(StatusCode::SERVICE_UNAVAILABLE, r#"{"status":"not ready"}"#),
+    if app.directory.is_ready().await {
+        json(StatusCode::OK, r#"{"status":"ready"}"#)
+    } else {
+        json(StatusCode::SERVICE_UNAVAILABLE, r#"{"status":"not ready"}"#)
     }
 }
 
-fn answer(status: StatusCode, body: &'static str) -> Response {
+fn json(status: StatusCode, body: &'static str) -> Response {
     let headers = [
         (CONTENT_TYPE, "application/json; charset=utf-8"),
         (CACHE_CONTROL, "no-store"),

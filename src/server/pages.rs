@@ -1,4 +1,4 @@
-//! Every page for people, in one list.
+//! The routes of all pages, in one list.
 
 use crate::app::App;
 use crate::dashboard::fundraisers as own_fundraisers;
@@ -6,21 +6,17 @@ use crate::dashboard::operator::{key as operator_key, pages as operator};
 use crate::dashboard::origins;
 use crate::dashboard::usage;
 use crate::dashboard::{first_steps, keys};
-use crate::dashboard::{reset, settings, sign_in as entry};
-use crate::site::causes as browse;
-use crate::site::checkout::{form as gifts, pay as gift};
+use crate::dashboard::{reset, settings, sign_in};
+use crate::site::checkout;
 use crate::site::embed::pages as embed;
-use crate::site::profile as nonprofits;
-use crate::site::search;
-use crate::site::{crawlers, developers};
-use crate::site::{feeds, fundraiser as fundraisers};
+use crate::site::{causes, crawlers, developers, feeds, fundraiser, profile, search};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::get;
 use utoipa::openapi::OpenApi;
 
-/// The pages. What changes something is refused when it comes from a page of another origin.
+/// Returns the routes of all pages. Form submissions from other origins are rejected.
 pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
     Router::new()
         .merge(public())
@@ -34,7 +30,7 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             "/dashboard/fundraisers/new",
             get(own_fundraisers::new_page).post(own_fundraisers::create),
         )
-        .route("/dashboard/fundraisers/{id}", get(own_fundraisers::one))
+        .route("/dashboard/fundraisers/{id}", get(own_fundraisers::fundraiser))
         .route(
             "/dashboard/fundraisers/{id}/edit",
             get(own_fundraisers::edit_page).post(own_fundraisers::edit),
@@ -67,24 +63,24 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
         )
         .route("/dashboard/operator/imports", get(operator::all_imports))
         .route("/dashboard/operator/errors", get(operator::recent_errors))
-        .route("/dashboard/operator/audit", get(operator::acts))
+        .route("/dashboard/operator/audit", get(operator::audit_log))
         .route(
             "/dashboard/keys/{id}/revoke",
             get(keys::revoke_page).post(keys::revoke),
         )
         .route(
             "/dashboard/sign-up",
-            get(entry::sign_up_page).post(entry::sign_up),
+            get(sign_in::sign_up_page).post(sign_in::sign_up),
         )
         .route(
             "/dashboard/sign-in",
-            get(entry::sign_in_page).post(entry::sign_in),
+            get(sign_in::sign_in_page).post(sign_in::sign_in),
         )
         .route(
             "/dashboard/sign-out",
-            get(entry::sign_out_page).post(entry::sign_out),
+            get(sign_in::sign_out_page).post(sign_in::sign_out),
         )
-        .route("/dashboard/reset", get(reset::ask_page).post(reset::ask))
+        .route("/dashboard/reset", get(reset::request_page).post(reset::request))
         .route("/dashboard/reset/set", get(reset::set_page).post(reset::set))
         .route(
             "/dashboard/confirm",
@@ -111,11 +107,11 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             "/dashboard/settings/delete",
             get(settings::delete_page).post(settings::delete),
         )
-        .layer(from_fn(flash::forget_shown))
-        .layer(guard::forms_of_our_own(&app.config.public_url))
+        .layer(from_fn(flash::clear_shown))
+        .layer(guard::csrf_layer(&app.config.public_url))
 }
 
-/// The pages that everybody may read.
+/// Returns the routes of the public pages.
 fn public() -> Router<App> {
     Router::new()
         .route("/", get(search::home))
@@ -127,19 +123,22 @@ fn public() -> Router<App> {
         .route("/sitemaps/{file}", get(crawlers::sitemap))
         .route("/opensearch.xml", get(crawlers::opensearch))
         .route("/.well-known/security.txt", get(crawlers::security))
-        .route(feeds::ADDRESS, get(feeds::all))
-        .route("/causes", get(browse::causes))
-        .route("/causes/{cause}", get(browse::cause))
-        .route("/{slug}", get(nonprofits::profile))
+        .route(feeds::PATH, get(feeds::all))
+        .route("/causes", get(causes::causes))
+        .route("/causes/{cause}", get(causes::cause))
+        .route("/{slug}", get(profile::profile))
         .route("/{slug}/fundraisers.xml", get(feeds::of_nonprofit))
-        .route("/{slug}/f/{fundraiser}", get(fundraisers::fundraiser))
+        .route("/{slug}/f/{fundraiser}", get(fundraiser::fundraiser))
         .route(
             "/{slug}/give",
-            get(gifts::to_nonprofit).post(gifts::start_for_nonprofit),
+            get(checkout::form::to_nonprofit).post(checkout::form::start_for_nonprofit),
         )
         .route(
             "/{slug}/f/{fundraiser}/give",
-            get(gifts::to_fundraiser).post(gifts::start_for_fundraiser),
+            get(checkout::form::to_fundraiser).post(checkout::form::start_for_fundraiser),
         )
-        .route("/gifts/{id}", get(gift::gift).post(gift::pay))
+        .route(
+            "/gifts/{id}",
+            get(checkout::pay::donation).post(checkout::pay::pay),
+        )
 }

@@ -180,7 +180,7 @@ impl RequestLog {
         let id = HeaderValue::from_str(self.id.as_str()).expect("a request ID is visible ASCII");
         headers.insert(REQUEST_ID, id);
         if self.is_open {
-            cors::open(headers, self.methods);
+            cors::add_headers(headers, self.methods);
             if is_wrong_method {
                 headers.insert(ALLOW, HeaderValue::from_static(self.methods));
             }
@@ -243,7 +243,7 @@ impl RequestLog {
 
 /// Writes the error page that a person sees in place of a problem body.
 fn write_error_page(problem: &Problem, response: &mut Response, request: &RequestId) {
-    *response.body_mut() = error_page::draw(problem.status(), problem.detail(), request).into();
+    *response.body_mut() = error_page::render(problem.status(), problem.detail(), request).into();
     let headers = response.headers_mut();
     headers.remove(CONTENT_LENGTH);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));

@@ -1,4 +1,4 @@
-//! Every route, in one list.
+//! All routes, in one list.
 
 use super::{health, pages};
 use crate::api::openapi;
@@ -13,7 +13,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::response::IntoResponse;
 use axum::routing::get;
 
-/// All routes with all layers.
+/// Returns the router with all routes and layers.
 pub fn router(app: App) -> Router {
     let (api, description) = openapi::described();
     let deadline = DeadlineLayer::new(app.config.serve.request_timeout, |cause| match cause {

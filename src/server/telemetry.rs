@@ -1,4 +1,4 @@
-//! The log of the server.
+//! Starts the log.
 
 use crate::config::{LogFormat, LogSettings};
 use tracing_subscriber::filter::Targets;
@@ -17,10 +17,10 @@ const CRATES: &[&str] = &[
     "search",
 ];
 
-/// Starts the log of this process. Call it once.
+/// Starts the log of the process. It must be called only once.
 pub fn start_log(settings: &LogSettings) -> anyhow::Result<()> {
     let mut filter: Targets = settings.filter.parse().map_err(|error| {
-        anyhow::anyhow!("cannot read log.filter ({error}); write it as in \"info,sqlx=warn\"")
+        anyhow::anyhow!("log.filter is not a valid filter ({error}); write it as in \"info,sqlx=warn\"")
     })?;
     if let Some(level) = filter
         .iter()

@@ -1,22 +1,21 @@
-//! A nonprofit as one of many on a page.
+//! A nonprofit as an item of a list.
 
 use crate::app::urls::Urls;
-use crate::site::marked::{Part, mark};
+use crate::site::highlight::{Part, highlight};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::{Cause, Causes};
 use platform::text::cut;
 
-/// Characters of a description.
-const LONGEST: usize = 180;
-/// Causes that are named.
-const MOST_CAUSES: usize = 3;
+/// The maximum length of a description in characters.
+const MAX_DESCRIPTION_CHARS: usize = 180;
+const MAX_CAUSES: usize = 3;
 
-/// What a list shows of it; drawn by `nonprofits/card.html`.
+/// An item of a list of nonprofits; `site/card.html` renders it.
 #[derive(Debug)]
 pub struct Card<'a> {
     pub slug: &'a str,
     pub name: Vec<Part<'a>>,
-    /// The chapter, where it tells this one apart from others of its name.
+    /// The chapter, if it distinguishes this nonprofit from others of the same name.
     pub chapter: Option<&'a str>,
     pub logo: String,
     pub location: String,
@@ -25,15 +24,15 @@ pub struct Card<'a> {
 }
 
 impl<'a> Card<'a> {
-    /// `words` are those that were searched for.
+    /// Creates the item; matches of the search words in the name are highlighted.
     pub fn new(nonprofit: &Nonprofit<'a>, words: &[String], causes: &'a Causes) -> Card<'a> {
         let location = nonprofit.location();
         let description = nonprofit.description_without_chapter(&location).into_owned();
-        let short = cut(&description, LONGEST);
+        let short = cut(&description, MAX_DESCRIPTION_CHARS);
         let is_cut = short.len() < description.len();
         Card {
             slug: nonprofit.slug,
-            name: mark(nonprofit.name, words),
+            name: highlight(nonprofit.name, words),
             chapter: nonprofit.distinguishing_chapter(),
             logo: Urls::logo_path(nonprofit),
             location,
@@ -42,7 +41,7 @@ impl<'a> Card<'a> {
             } else {
                 description
             },
-            causes: causes.of_set(nonprofit.causes).take(MOST_CAUSES).collect(),
+            causes: causes.of_set(nonprofit.causes).take(MAX_CAUSES).collect(),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::web::numbers::thousands;
 use directory::View;
 use directory::nonprofits::causes::{Cause, Causes};
 
-/// A cause with how many nonprofits it has.
+/// A link to a cause, with the number of its nonprofits.
 #[derive(Debug)]
 pub struct CauseLink {
     pub name: &'static str,
@@ -13,7 +13,7 @@ pub struct CauseLink {
     pub count: String,
 }
 
-/// The causes with the most nonprofits, largest first.
+/// Returns the causes with the most nonprofits, largest first.
 pub fn popular(view: &View, causes: &'static Causes, take: usize) -> Vec<CauseLink> {
     let mut links: Vec<CauseLink> = causes.list().iter().map(|cause| link(view, cause)).collect();
     links.sort_by(|a, b| b.nonprofits.cmp(&a.nonprofits).then(a.title.cmp(b.title)));

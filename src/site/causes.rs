@@ -1,4 +1,4 @@
-//! The causes, and the nonprofits of one, page by page.
+//! The list of causes, and the nonprofits of a cause.
 
 use crate::app::App;
 use crate::http::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::site::card::Card;
 use crate::site::cause_links::{CauseLink, link};
 use crate::web::numbers::thousands;
 use crate::web::texts::{CausesTexts, fill};
-use crate::web::{Frame, Meta, Pager, Place, PublicPage};
+use crate::web::{Layout, Meta, Pager, PublicPage, Section};
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -20,16 +20,16 @@ const PAGE_SIZE: u64 = 24;
 
 #[derive(Template)]
 #[template(path = "site/causes.html")]
-struct AllCauses {
-    frame: Frame,
+struct CausesPage {
+    layout: Layout,
     meta: Meta,
     categories: Vec<(&'static str, Vec<CauseLink>)>,
 }
 
 #[derive(Template)]
 #[template(path = "site/cause.html")]
-struct OneCause<'a> {
-    frame: Frame,
+struct CausePage<'a> {
+    layout: Layout,
     meta: Meta,
     title: &'static str,
     name: &'static str,
@@ -41,8 +41,8 @@ struct OneCause<'a> {
 /// `GET /causes`
 pub async fn causes(State(app): State<App>) -> Response {
     let view = app.directory.view();
-    let frame = Frame::new(Place::Causes);
-    let texts = &frame.p.causes;
+    let layout = Layout::new(Section::Causes);
+    let texts = &layout.p.causes;
     let of_category = |category: Category| {
         let list = app.directory.causes().list().iter();
         let links = list.filter(|cause| cause.category == category);
@@ -51,10 +51,10 @@ pub async fn causes(State(app): State<App>) -> Response {
             links.map(|cause| link(&view, cause)).collect(),
         )
     };
-    let page = AllCauses {
-        meta: Meta::new(&frame, texts.title, texts.lead, app.urls.page("/causes")),
+    let page = CausesPage {
+        meta: Meta::new(&layout, texts.title, texts.lead, app.urls.page("/causes")),
         categories: Category::ALL.into_iter().map(of_category).collect(),
-        frame,
+        layout,
     };
     PublicPage(page).into_response()
 }
@@ -68,23 +68,26 @@ pub async fn cause(
     let causes = app.directory.causes();
     let cause = causes.find(&name).ok_or_else(|| Error::unknown_cause(&name))?;
     if cause.name != name {
-        let there = format!("/causes/{}", cause.name);
-        return Ok((StatusCode::MOVED_PERMANENTLY, [(LOCATION, there)]).into_response());
+        let path = format!("/causes/{}", cause.name);
+        return Ok((StatusCode::MOVED_PERMANENTLY, [(LOCATION, path)]).into_response());
     }
     let view = app.directory.view();
     let page = positive(&query, "page").ok().flatten().unwrap_or(1) as u64;
     let pagination = Pagination::new(page, PAGE_SIZE, view.count_by_cause(&cause.name));
     let found = view.list_by_cause(&cause.name, pagination.skipped(), PAGE_SIZE as usize);
-    let frame = Frame::new(Place::Causes);
+    let layout = Layout::new(Section::Causes);
     let count = thousands(pagination.total_results);
     let title = cause.title.as_str();
-    let lead = fill(frame.p.causes.lead_of_one, &[("count", &count), ("title", title)]);
-    let here = match page {
+    let lead = fill(
+        layout.p.causes.lead_of_one,
+        &[("count", &count), ("title", title)],
+    );
+    let path = match page {
         1 => format!("/causes/{}", cause.name),
         _ => format!("/causes/{}?page={page}", cause.name),
     };
-    let page = OneCause {
-        meta: Meta::new(&frame, title, &lead, app.urls.page(&here)),
+    let page = CausePage {
+        meta: Meta::new(&layout, title, &lead, app.urls.page(&path)),
         title,
         name: &cause.name,
         lead,
@@ -93,12 +96,12 @@ pub async fn cause(
             .map(|nonprofit| Card::new(nonprofit, &[], causes))
             .collect(),
         pager: Pager::new(
-            &frame,
+            &layout,
             format!("/causes/{}?", cause.name),
             pagination.page,
             pagination.pages,
         ),
-        frame,
+        layout,
     };
     Ok(PublicPage(page).into_response())
 }

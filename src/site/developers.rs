@@ -1,7 +1,7 @@
-//! The documentation of the interface for people, made from the same description that programs read.
+//! The API documentation, generated from the OpenAPI description.
 
 use crate::app::App;
-use crate::web::{Frame, Meta, Place, PublicPage};
+use crate::web::{Layout, Meta, PublicPage, Section};
 use askama::Template;
 use axum::Router;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use utoipa::openapi::OpenApi;
 
-/// One route of the interface.
+/// An operation of the API.
 #[derive(Debug)]
 struct Operation {
     id: String,
@@ -20,14 +20,14 @@ struct Operation {
     summary: String,
     description: String,
     parameters: Vec<Parameter>,
-    /// Status and what it means.
-    answers: Vec<(String, String)>,
+    /// Status codes and their descriptions.
+    responses: Vec<(String, String)>,
 }
 
 #[derive(Debug)]
 struct Parameter {
     name: String,
-    place: String,
+    location: String,
     is_required: bool,
     description: String,
 }
@@ -35,13 +35,13 @@ struct Parameter {
 #[derive(Template)]
 #[template(path = "site/developers.html")]
 struct Developers {
-    frame: Frame,
+    layout: Layout,
     meta: Meta,
     base: String,
     operations: Arc<[Operation]>,
 }
 
-/// Returns the route of the documentation of the API that `description` describes.
+/// Returns the route of the API documentation.
 pub fn routes(description: &OpenApi) -> Router<App> {
     let operations = read(&serde_json::to_value(description).unwrap_or_default());
     let developers = async move |State(app): State<App>| developers(&app, operations);
@@ -50,13 +50,13 @@ pub fn routes(description: &OpenApi) -> Router<App> {
 
 /// `GET /developers`
 fn developers(app: &App, operations: Arc<[Operation]>) -> Response {
-    let frame = Frame::new(Place::Developers);
-    let texts = &frame.p.developers;
+    let layout = Layout::new(Section::Developers);
+    let texts = &layout.p.developers;
     let page = Developers {
-        meta: Meta::new(&frame, texts.title, texts.lead, app.urls.page("/developers")),
+        meta: Meta::new(&layout, texts.title, texts.lead, app.urls.page("/developers")),
         base: app.urls.public().to_owned(),
         operations,
-        frame,
+        layout,
     };
     PublicPage(page).into_response()
 }
@@ -65,30 +65,30 @@ fn read(description: &Value) -> Arc<[Operation]> {
     let paths = description["paths"].as_object().into_iter().flatten();
     let operations = paths.flat_map(|(path, methods)| {
         let methods = methods.as_object().into_iter().flatten();
-        methods.map(move |(method, told)| operation(path, method, told))
+        methods.map(move |(method, description)| operation(path, method, description))
     });
     operations.collect()
 }
 
-fn operation(path: &str, method: &str, told: &Value) -> Operation {
-    let parameters = told["parameters"].as_array().into_iter().flatten();
-    let answers = told["responses"].as_object().into_iter().flatten();
+fn operation(path: &str, method: &str, description: &Value) -> Operation {
+    let parameters = description["parameters"].as_array().into_iter().flatten();
+    let responses = description["responses"].as_object().into_iter().flatten();
     Operation {
-        id: text(&told["operationId"]),
+        id: text(&description["operationId"]),
         method: method.to_ascii_uppercase(),
         path: path.to_owned(),
-        summary: text(&told["summary"]),
-        description: text(&told["description"]),
+        summary: text(&description["summary"]),
+        description: text(&description["description"]),
         parameters: parameters
-            .map(|told| Parameter {
-                name: text(&told["name"]),
-                place: text(&told["in"]),
-                is_required: told["required"].as_bool().unwrap_or_default(),
-                description: text(&told["description"]),
+            .map(|parameter| Parameter {
+                name: text(&parameter["name"]),
+                location: text(&parameter["in"]),
+                is_required: parameter["required"].as_bool().unwrap_or_default(),
+                description: text(&parameter["description"]),
             })
             .collect(),
-        answers: answers
-            .map(|(status, told)| (status.clone(), text(&told["description"])))
+        responses: responses
+            .map(|(status, response)| (status.clone(), text(&response["description"])))
             .collect(),
     }
 }
@@ -102,13 +102,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_route_of_the_interface_is_told_with_its_answers() {
+    fn every_operation_has_a_summary_and_responses() {
         let description = include_str!("../../openapi.json");
         let operations = read(&serde_json::from_str(description).unwrap());
         assert!(operations.len() >= 7);
         for operation in operations.iter() {
             assert!(
-                !operation.summary.is_empty() && !operation.answers.is_empty(),
+                !operation.summary.is_empty() && !operation.responses.is_empty(),
                 "{operation:?}"
             );
         }

@@ -1,13 +1,13 @@
-//! Feeds of the newest fundraisers, as Atom (RFC 4287): of all, and of one nonprofit.
+//! Atom feeds (RFC 4287) of the newest fundraisers, for all nonprofits or for one.
 
 use crate::app::App;
 use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
-use crate::site::crawlers::escaped;
-use crate::site::find::{find, moved};
+use crate::site::crawlers::escape_xml;
+use crate::site::find::{find, redirect_permanently};
 use crate::web::texts::fill;
-use crate::web::{Frame, Place};
+use crate::web::{Layout, Section};
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use axum::http::{HeaderValue, StatusCode};
@@ -21,18 +21,19 @@ use platform::text::cut;
 use std::fmt::Write;
 
 /// The path of the feed of all fundraisers.
-pub const ADDRESS: &str = "/feeds/fundraisers.xml";
+pub const PATH: &str = "/feeds/fundraisers.xml";
 
-const NEWEST: i64 = 50;
-/// Characters of a story that a feed tells.
-const SUMMARY: usize = 500;
+/// The number of fundraisers in a feed.
+const MAX_ENTRIES: i64 = 50;
+/// The maximum length of a summary in characters.
+const MAX_SUMMARY_CHARS: usize = 500;
 
 /// `GET /feeds/fundraisers.xml`
 pub async fn all(State(app): State<App>, if_none_match: IfNoneMatch) -> Result<Response> {
-    let frame = Frame::new(Place::Elsewhere);
-    let news = store::list_newest(&app.db, NEWEST).await?;
-    let title = frame.p.fundraiser.feed;
-    answer(&app, title, "/", ADDRESS, &news, &if_none_match).await
+    let layout = Layout::new(Section::Other);
+    let news = store::list_newest(&app.db, MAX_ENTRIES).await?;
+    let title = layout.p.fundraiser.feed;
+    respond(&app, title, "/", PATH, &news, &if_none_match).await
 }
 
 /// `GET /{nonprofit}/fundraisers.xml`
@@ -43,30 +44,31 @@ pub async fn of_nonprofit(
 ) -> Result<Response> {
     let found = find(&app.directory, &text).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
-    let address = address_of(nonprofit.slug);
+    let path = path_of(nonprofit.slug);
     if nonprofit.slug != text {
-        return Ok(moved(&address, None));
+        return Ok(redirect_permanently(&path, None));
     }
-    let news = match app.fundraisers.supports(nonprofit.id).await? {
-        true => store::list_newest_of(&app.db, nonprofit.id, NEWEST).await?,
-        false => Vec::new(),
+    let news = if app.fundraisers.supports(nonprofit.id).await? {
+        store::list_newest_of(&app.db, nonprofit.id, MAX_ENTRIES).await?
+    } else {
+        Vec::new()
     };
-    let texts = &Frame::new(Place::Elsewhere).p.fundraiser;
+    let texts = &Layout::new(Section::Other).p.fundraiser;
     let title = fill(texts.feed_of, &[("name", nonprofit.name)]);
     let page = format!("/{}", nonprofit.slug);
-    answer(&app, &title, &page, &address, &news, &if_none_match).await
+    respond(&app, &title, &page, &path, &news, &if_none_match).await
 }
 
-/// The path of the feed of a nonprofit.
-pub fn address_of(slug: &str) -> String {
+/// Returns the path of the feed of a nonprofit.
+pub fn path_of(slug: &str) -> String {
     format!("/{slug}/fundraisers.xml")
 }
 
-async fn answer(
+async fn respond(
     app: &App,
     title: &str,
     page: &str,
-    address: &str,
+    path: &str,
     news: &[FeedItem],
     if_none_match: &IfNoneMatch,
 ) -> Result<Response> {
@@ -74,25 +76,26 @@ async fn answer(
     for one in news {
         entry(app, one, &mut entries).await?;
     }
-    let site = Frame::new(Place::Elsewhere).t.site.name;
-    let (page, own) = (app.urls.page(page), app.urls.page(address));
+    let site = Layout::new(Section::Other).t.site.name;
+    let (page, own) = (app.urls.page(page), app.urls.page(path));
     let updated = news.iter().map(|one| one.changed_at).max().unwrap_or_default();
     let feed = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n\
          <title>{}</title>\n<id>{own}</id>\n<updated>{}</updated>\n<author><name>{}</name></author>\n\
          <link rel=\"self\" type=\"application/atom+xml\" href=\"{own}\"/>\n\
          <link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n{entries}</feed>\n",
-        escaped(title),
+        escape_xml(title),
         rfc3339(updated),
-        escaped(site),
-        escaped(&page),
-        own = escaped(&own),
+        escape_xml(site),
+        escape_xml(&page),
+        own = escape_xml(&own),
     );
     let tag = format!("\"{:08x}-{:x}\"", crc32fast::hash(feed.as_bytes()), feed.len());
     let tag = HeaderValue::try_from(tag).map_err(|_| Error::Internal)?;
-    let mut response = match if_none_match.matches(&tag) {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => ([(CONTENT_TYPE, "application/atom+xml; charset=utf-8")], feed).into_response(),
+    let mut response = if if_none_match.matches(&tag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        ([(CONTENT_TYPE, "application/atom+xml; charset=utf-8")], feed).into_response()
     };
     let headers = response.headers_mut();
     headers.insert(ETAG, tag);
@@ -101,9 +104,10 @@ async fn answer(
 }
 
 async fn entry(app: &App, news: &FeedItem, out: &mut String) -> Result<()> {
-    let found = match news.nonprofit == SPECIAL {
-        true => None,
-        false => app.directory.find(&Identifier::Id(news.nonprofit)).await?,
+    let found = if news.nonprofit == SPECIAL {
+        None
+    } else {
+        app.directory.find(&Identifier::Id(news.nonprofit)).await?
     };
     let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
     let slug = match nonprofit {
@@ -111,18 +115,18 @@ async fn entry(app: &App, news: &FeedItem, out: &mut String) -> Result<()> {
         None if news.nonprofit == SPECIAL => SPECIAL_SLUG.to_owned(),
         None => news.nonprofit.to_string(),
     };
-    let summary = cut(news.description.as_deref().unwrap_or_default(), SUMMARY);
+    let summary = cut(news.description.as_deref().unwrap_or_default(), MAX_SUMMARY_CHARS);
     // Writing to a String cannot fail.
     let _ = write!(
         out,
         "<entry>\n<title>{}</title>\n<id>urn:uuid:{}</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n\
          <published>{}</published>\n<updated>{}</updated>\n<summary>{}</summary>\n</entry>\n",
-        escaped(&news.title),
+        escape_xml(&news.title),
         news.id,
-        escaped(&app.urls.fundraiser(&slug, &news.slug)),
+        escape_xml(&app.urls.fundraiser(&slug, &news.slug)),
         rfc3339(news.created_at),
         rfc3339(news.changed_at),
-        escaped(summary),
+        escape_xml(summary),
     );
     Ok(())
 }

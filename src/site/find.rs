@@ -16,7 +16,7 @@ pub async fn find(directory: &Directory, text: &str) -> Result<NonprofitRef> {
 }
 
 /// Redirects to `path`, keeping the query of the request.
-pub fn moved(path: &str, query: Option<&str>) -> Response {
+pub fn redirect_permanently(path: &str, query: Option<&str>) -> Response {
     let location = match query {
         Some(query) => format!("{path}?{query}"),
         None => path.to_owned(),

@@ -1,4 +1,4 @@
-//! The page of a fundraiser: its story, what it stands at, who gave, whom it supports, and the proof of its total.
+//! The page of a fundraiser: its story, total, supporters and beneficiaries, and the ledger entry that proves the total.
 
 use crate::app::App;
 use crate::app::urls::Urls;
@@ -6,13 +6,13 @@ use crate::http::error::Result;
 use crate::http::params::PathPair;
 use crate::site::checkout::link::GiveBox;
 use crate::site::feeds;
-use crate::site::find::moved;
-use crate::site::fundraiser_links::{address, cover, find};
-use crate::site::share_cards::{card, one, percent, supported, supporters_line};
+use crate::site::find::redirect_permanently;
+use crate::site::fundraiser_links::{cover, find, path_of};
+use crate::site::share_cards::{card, find_beneficiaries, percent, single_nonprofit, supporters_line};
 use crate::site::share_links::ShareLinks;
-use crate::web::moment::Moment;
+use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{FundraiserTexts, fill};
-use crate::web::{Frame, Meta, Place, PublicPage};
+use crate::web::{Layout, Meta, PublicPage, Section};
 use access::accounts::store as accounts;
 use askama::Template;
 use axum::extract::{RawQuery, State};
@@ -21,45 +21,45 @@ use directory::NonprofitRef;
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
-use giving::ledger::store::{self as journal, LastEntry, Supporter};
+use giving::ledger::store::{self as ledger, LastEntry, Supporter};
 use jiff::Timestamp;
 
-/// Supporters that are named.
-const MOST_NAMED: i64 = 20;
+/// The number of supporters that the page lists.
+const MAX_SUPPORTERS: i64 = 20;
 
 #[derive(Template)]
 #[template(path = "site/fundraiser.html")]
 struct FundraiserPage<'a> {
-    frame: Frame,
+    layout: Layout,
     meta: Meta,
     fundraiser: &'a Fundraiser,
-    address: String,
+    path: String,
     cover: String,
     by: Option<String>,
     raised: String,
     goal: String,
     percent: i64,
     supporters_line: String,
-    state: Standing,
-    state_text: String,
-    supporters: Vec<(Supporter, Moment)>,
-    supported: Vec<Supported<'a>>,
+    status: Status,
+    status_text: String,
+    supporters: Vec<(Supporter, RelativeTime)>,
+    beneficiaries: Vec<Beneficiary<'a>>,
     seal: Option<LastEntry>,
     share: ShareLinks,
     give: GiveBox,
 }
 
-/// Where a fundraiser stands in time.
+/// Whether a fundraiser accepts donations, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum Status {
     Open,
-    Later,
-    Over,
+    NotStarted,
+    Ended,
     Closed,
 }
 
-/// A nonprofit with its share of every gift.
-struct Supported<'a> {
+/// A nonprofit with its share of every donation.
+struct Beneficiary<'a> {
     slug: &'a str,
     name: &'a str,
     logo: String,
@@ -73,24 +73,24 @@ pub async fn fundraiser(
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let shown = find(&app.directory, &app.fundraisers, &nonprofit, &name).await?;
-    let address = address(&app.directory, &shown.fundraiser).await?;
-    if address != format!("/{nonprofit}/f/{name}") {
-        return Ok(moved(&address, query.as_deref()));
+    let path = path_of(&app.directory, &shown.fundraiser).await?;
+    if path != format!("/{nonprofit}/f/{name}") {
+        return Ok(redirect_permanently(&path, query.as_deref()));
     }
-    let found = supported(&app.directory, &shown.fundraiser).await?;
+    let found = find_beneficiaries(&app.directory, &shown.fundraiser).await?;
     let card = card(&shown, &found);
     let by = accounts::find_username(&app.db, shown.fundraiser.account).await?;
-    let supporters = journal::list_supporters(&app.db, shown.fundraiser.id, MOST_NAMED).await?;
-    let seal = journal::find_last_entry(&app.db, shown.fundraiser.id).await?;
-    let mut page = FundraiserPage::new(&app, &shown, &found, (address, by), supporters, seal);
-    page.give = GiveBox::read(query.as_deref());
-    page.meta = page.meta.picture(app.urls.share_card(&page.address, &card));
-    page.meta = match one(&shown.fundraiser, &found) {
+    let supporters = ledger::list_supporters(&app.db, shown.fundraiser.id, MAX_SUPPORTERS).await?;
+    let seal = ledger::find_last_entry(&app.db, shown.fundraiser.id).await?;
+    let mut page = FundraiserPage::new(&app, &shown, &found, (path, by), supporters, seal);
+    page.give = GiveBox::parse(query.as_deref());
+    page.meta = page.meta.image(app.urls.share_card(&page.path, &card));
+    page.meta = match single_nonprofit(&shown.fundraiser, &found) {
         Some(nonprofit) => page.meta.feed(
-            feeds::address_of(nonprofit.slug),
-            fill(page.frame.p.fundraiser.feed_of, &[("name", nonprofit.name)]),
+            feeds::path_of(nonprofit.slug),
+            fill(page.layout.p.fundraiser.feed_of, &[("name", nonprofit.name)]),
         ),
-        None => page.meta.feed(feeds::ADDRESS, page.frame.p.fundraiser.feed),
+        None => page.meta.feed(feeds::PATH, page.layout.p.fundraiser.feed),
     };
     Ok(PublicPage(page).into_response())
 }
@@ -100,75 +100,75 @@ impl<'a> FundraiserPage<'a> {
         app: &App,
         shown: &'a FundraiserWithTotals,
         found: &'a [(NonprofitRef, f64)],
-        (address, by): (String, Option<String>),
+        (path, by): (String, Option<String>),
         supporters: Vec<Supporter>,
         seal: Option<LastEntry>,
     ) -> FundraiserPage<'a> {
-        let (frame, now) = (Frame::new(Place::Elsewhere), app.clock.millis());
-        let (fundraiser, texts) = (&shown.fundraiser, &frame.p.fundraiser);
+        let (layout, now) = (Layout::new(Section::Other), app.clock.millis());
+        let (fundraiser, texts) = (&shown.fundraiser, &layout.p.fundraiser);
         let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();
-        let whole = app.urls.page(&address);
+        let url = app.urls.page(&path);
         let about = fundraiser.description.as_deref().unwrap_or(texts.about);
         let (raised, goal_text) = (shown.totals.raised.to_string(), goal.to_string());
-        let state = Standing::of(fundraiser, now);
+        let status = Status::of(fundraiser, now);
         FundraiserPage {
-            meta: Meta::new(&frame, &fundraiser.title, about, whole.clone()),
+            meta: Meta::new(&layout, &fundraiser.title, about, url.clone()),
             cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
             percent: percent(shown.totals.raised.get(), goal.get()),
             supporters_line: supporters_line(shown.totals.supporters, texts),
-            state_text: state.text(fundraiser, texts),
-            state,
+            status_text: status.text(fundraiser, texts),
+            status,
             supporters: supporters
                 .into_iter()
                 .map(|supporter| {
-                    let moment = Moment::new(supporter.at, now);
-                    (supporter, moment)
+                    let time = RelativeTime::new(supporter.at, now);
+                    (supporter, time)
                 })
                 .collect(),
-            supported: shares(found),
-            share: ShareLinks::new(&fundraiser.title, whole),
+            beneficiaries: beneficiaries(found),
+            share: ShareLinks::new(&fundraiser.title, url),
             goal: goal_text,
             raised,
             fundraiser,
-            address,
+            path,
             by,
-            give: GiveBox::read(None),
+            give: GiveBox::parse(None),
             seal,
-            frame,
+            layout,
         }
     }
 }
 
-fn shares(found: &[(NonprofitRef, f64)]) -> Vec<Supported<'_>> {
-    let all: f64 = found.iter().map(|(_, weight)| weight).sum();
+fn beneficiaries(found: &[(NonprofitRef, f64)]) -> Vec<Beneficiary<'_>> {
+    let total: f64 = found.iter().map(|(_, weight)| weight).sum();
     found
         .iter()
         .filter_map(|(found, weight)| {
             let nonprofit = found.nonprofit()?;
-            Some(Supported {
+            Some(Beneficiary {
                 slug: nonprofit.slug,
                 name: nonprofit.name,
                 logo: Urls::logo_path(&nonprofit),
-                share: format!("{:.1}%", weight / all * 100.0).replace(".0%", "%"),
+                share: format!("{:.1}%", weight / total * 100.0).replace(".0%", "%"),
             })
         })
         .collect()
 }
 
-impl Standing {
-    fn of(fundraiser: &Fundraiser, now: i64) -> Standing {
+impl Status {
+    fn of(fundraiser: &Fundraiser, now: i64) -> Status {
         match fundraiser {
             Fundraiser {
                 closed_at: Some(_), ..
-            } => Standing::Closed,
+            } => Status::Closed,
             Fundraiser {
                 starts_at: Some(start),
                 ..
-            } if now < *start => Standing::Later,
+            } if now < *start => Status::NotStarted,
             Fundraiser {
                 ends_at: Some(end), ..
-            } if *end < now => Standing::Over,
-            _ => Standing::Open,
+            } if *end < now => Status::Ended,
+            _ => Status::Open,
         }
     }
 
@@ -178,11 +178,11 @@ impl Standing {
             fill(text, &[("day", &day.strftime("%B %-d, %Y").to_string())])
         };
         match (self, fundraiser.ends_at) {
-            (Standing::Closed, _) => on(t.closed, fundraiser.closed_at),
-            (Standing::Later, _) => on(t.starts, fundraiser.starts_at),
-            (Standing::Over, end) => on(t.ended, end),
-            (Standing::Open, Some(end)) => on(t.open_until, Some(end)),
-            (Standing::Open, None) => t.open.to_owned(),
+            (Status::Closed, _) => on(t.closed, fundraiser.closed_at),
+            (Status::NotStarted, _) => on(t.starts, fundraiser.starts_at),
+            (Status::Ended, end) => on(t.ended, end),
+            (Status::Open, Some(end)) => on(t.open_until, Some(end)),
+            (Status::Open, None) => t.open.to_owned(),
         }
     }
 }

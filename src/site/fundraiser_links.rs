@@ -1,4 +1,4 @@
-//! Links to fundraisers, and the fundraiser that a link names.
+//! Links to fundraisers, and the lookup of a fundraiser by its URL.
 
 use crate::http::error::{Error, Result};
 use crate::site::find::find as find_nonprofit;
@@ -10,18 +10,18 @@ use platform::db::Db;
 use platform::ids::NonprofitId;
 use std::sync::Arc;
 
-/// Fundraisers that a profile lists.
-const MOST_LISTED: i64 = 6;
+/// The number of fundraisers that a profile lists.
+const MAX_LISTED: i64 = 6;
 
-/// A fundraiser in the list of a profile.
+/// A link to a fundraiser in the list of a profile.
 #[derive(Debug)]
-pub struct Line {
-    pub address: String,
+pub struct FundraiserLink {
+    pub path: String,
     pub title: String,
     pub cover: String,
 }
 
-/// Finds the fundraiser that a URL names by the two parts of its path.
+/// Finds the fundraiser that a URL names.
 pub async fn find(
     directory: &Directory,
     fundraisers: &FundraiserCache,
@@ -40,17 +40,21 @@ pub async fn find(
 }
 
 /// Returns the path of a fundraiser's page.
-pub async fn address(directory: &Directory, fundraiser: &Fundraiser) -> Result<String> {
+pub async fn path_of(directory: &Directory, fundraiser: &Fundraiser) -> Result<String> {
     let nonprofit = names::slug_of(directory, fundraiser).await?;
     Ok(format!("/{nonprofit}/f/{}", fundraiser.slug))
 }
 
-/// The newest open fundraisers of a nonprofit; nothing is asked where it has none.
-pub async fn lines(db: &Db, fundraisers: &FundraiserCache, nonprofit: &Nonprofit<'_>) -> Result<Vec<Line>> {
+/// Lists the newest open fundraisers of a nonprofit. A nonprofit without any costs no query.
+pub async fn list(
+    db: &Db,
+    fundraisers: &FundraiserCache,
+    nonprofit: &Nonprofit<'_>,
+) -> Result<Vec<FundraiserLink>> {
     if !fundraisers.supports(nonprofit.id).await? {
         return Ok(Vec::new());
     }
-    let listed = store::list_of_nonprofit(db, nonprofit.id, MOST_LISTED).await?;
+    let listed = store::list_of_nonprofit(db, nonprofit.id, MAX_LISTED).await?;
     let slug = |id: NonprofitId| {
         if id == SPECIAL {
             SPECIAL_SLUG
@@ -58,15 +62,15 @@ pub async fn lines(db: &Db, fundraisers: &FundraiserCache, nonprofit: &Nonprofit
             nonprofit.slug
         }
     };
-    let line = |listed: store::FundraiserSummary| Line {
-        address: format!("/{}/f/{}", slug(listed.nonprofit), listed.slug),
+    let link = |listed: store::FundraiserSummary| FundraiserLink {
+        path: format!("/{}/f/{}", slug(listed.nonprofit), listed.slug),
         cover: cover(&listed.id.to_string(), listed.cover.as_deref()),
         title: listed.title,
     };
-    Ok(listed.into_iter().map(line).collect())
+    Ok(listed.into_iter().map(link).collect())
 }
 
-/// The picture of a fundraiser: one that was sent, or a drawn one.
+/// Returns the URL of a fundraiser's cover: the uploaded picture, or a generated one.
 pub fn cover(id: &str, hosted: Option<&str>) -> String {
     hosted.map_or_else(
         || format!("/media/fundraiser-{id}"),

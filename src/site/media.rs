@@ -1,4 +1,4 @@
-//! `GET /media/{hosted id}`: the pictures that people sent, and those that we draw for nonprofits and causes.
+//! `GET /media/{hosted id}`: uploaded pictures, and pictures generated for nonprofits, causes and fundraisers.
 
 use crate::app::App;
 use crate::http::cache::IfNoneMatch;
@@ -19,17 +19,17 @@ use platform::ids::{FundraiserId, NonprofitId};
 use std::fmt::Write;
 use uuid::Uuid;
 
-/// The picture with this id.
+/// `GET /media/{hosted id}`
 pub async fn picture(
     State(app): State<App>,
     PathText(hosted_id): PathText,
     RawQuery(query): RawQuery,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
-    let width = width(&query)?;
+    let width = parse_width(&query)?;
     let mut response = match app.pictures.find(&hosted_id).await? {
         Some(picture) => hosted(&app, &picture, width, &if_none_match).await?,
-        None => drawn(&app, &hosted_id, &if_none_match).await?,
+        None => generated(&app, &hosted_id, &if_none_match).await?,
     };
     let fields = response.headers_mut();
     fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -37,8 +37,8 @@ pub async fn picture(
     Ok(response)
 }
 
-/// Drawn pictures fit every width, but a width that is none is told for them too.
-fn width(query: &str) -> Result<Option<Width>> {
+/// Parses the requested width. Generated pictures have no width, but an invalid one is an error for them too.
+fn parse_width(query: &str) -> Result<Option<Width>> {
     let parse = |text: &str| {
         Width::parse(text).ok_or_else(|| {
             let all = Width::ALL.map(|width| width.to_string()).join(", ");
@@ -48,7 +48,7 @@ fn width(query: &str) -> Result<Option<Width>> {
     values(query, "w").next().map(|text| parse(&text)).transpose()
 }
 
-/// A picture that somebody sent. Its id is made from its bytes, so it stays as it is for ever.
+/// Responds with an uploaded picture. Its ID is derived from its bytes, so it never changes.
 async fn hosted(
     app: &App,
     picture: &StoredPicture,
@@ -58,10 +58,10 @@ async fn hosted(
     let width = width.filter(|width| width.narrows(picture));
     let mut tag = String::from("\"");
     for byte in &picture.sha256[..16.min(picture.sha256.len())] {
-        write!(tag, "{byte:02x}").expect("a text takes all");
+        write!(tag, "{byte:02x}").expect("writing to a String cannot fail");
     }
     if let Some(width) = width {
-        write!(tag, "-{width}").expect("a text takes all");
+        write!(tag, "-{width}").expect("writing to a String cannot fail");
     }
     let tag = header(&(tag + "\""));
     let mut response = if if_none_match.matches(&tag) {
@@ -92,18 +92,19 @@ async fn hosted(
     Ok(response)
 }
 
-/// A picture that we draw.
-async fn drawn(app: &App, hosted_id: &str, if_none_match: &IfNoneMatch) -> Result<Response> {
+/// Responds with a generated picture.
+async fn generated(app: &App, hosted_id: &str, if_none_match: &IfNoneMatch) -> Result<Response> {
     let svg = draw(app, hosted_id).await?.ok_or(Error::NotFound)?;
-    // The picture is drawn from a name that may change, so its tag is made from what is drawn.
+    // The picture contains a name that can change, so the tag is a hash of the picture.
     let tag = header(&format!(
         "\"{:08x}-{:x}\"",
         crc32fast::hash(svg.as_bytes()),
         svg.len()
     ));
-    let mut response = match if_none_match.matches(&tag) {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => ([(CONTENT_TYPE, "image/svg+xml")], svg).into_response(),
+    let mut response = if if_none_match.matches(&tag) {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        ([(CONTENT_TYPE, "image/svg+xml")], svg).into_response()
     };
     let fields = response.headers_mut();
     fields.insert(ETAG, tag);
@@ -116,7 +117,7 @@ async fn drawn(app: &App, hosted_id: &str, if_none_match: &IfNoneMatch) -> Resul
 }
 
 fn header(text: &str) -> HeaderValue {
-    HeaderValue::try_from(text).expect("ids and tags are plain text")
+    HeaderValue::try_from(text).expect("IDs and tags are ASCII")
 }
 
 async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
@@ -140,7 +141,7 @@ async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
         .map(|nonprofit| draw(nonprofit.name, id.as_u128())))
 }
 
-/// The cover of a fundraiser that came without one.
+/// Draws the cover of a fundraiser without an uploaded one.
 async fn draw_fundraiser(app: &App, id: &str) -> Result<Option<String>> {
     let Ok(id) = Uuid::try_parse(id) else {
         return Ok(None);

@@ -11,7 +11,8 @@ pub mod feeds;
 pub mod find;
 pub mod fundraiser;
 pub mod fundraiser_links;
-pub mod marked;
+pub mod highlight;
+
 pub mod media;
 pub mod profile;
 pub mod search;

@@ -1,4 +1,4 @@
-//! The profile of a nonprofit, `/{slug}`: drawn from the directory in memory.
+//! The profile of a nonprofit, `/{slug}`, rendered from the directory in memory.
 
 pub mod facts;
 
@@ -8,14 +8,14 @@ use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::checkout::link::GiveBox;
 use crate::site::feeds;
-use crate::site::find::{find, moved};
-use crate::site::fundraiser_links::{self, Line};
+use crate::site::find::{find, redirect_permanently};
+use crate::site::fundraiser_links::{self, FundraiserLink};
 use crate::site::profile::facts::Bar;
 use crate::site::share_cards;
 use crate::site::share_links::ShareLinks;
-use crate::web::page::{draw, public};
+use crate::web::page::{public_response, render};
 use crate::web::texts::fill;
-use crate::web::{Frame, Meta, Place, PublicPage};
+use crate::web::{Layout, Meta, PublicPage, Section};
 use askama::Template;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
@@ -27,10 +27,10 @@ use directory::nonprofits::causes::Cause;
 #[derive(Template)]
 #[template(path = "site/profile.html")]
 struct Profile<'a> {
-    frame: Frame,
+    layout: Layout,
     meta: Meta,
     nonprofit: Nonprofit<'a>,
-    address: String,
+    path: String,
     logo: String,
     cover: String,
     location: String,
@@ -38,48 +38,51 @@ struct Profile<'a> {
     website: Option<Website<'a>>,
     ein: Option<String>,
     causes: Vec<&'a Cause>,
-    told: Vec<String>,
+    irs_sentences: Vec<String>,
     year: Option<u32>,
     bars: Vec<Bar>,
     source: Option<String>,
     share: ShareLinks,
-    fundraisers: Vec<Line>,
+    fundraisers: Vec<FundraiserLink>,
     give: GiveBox,
 }
 
 struct Website<'a> {
-    address: &'a str,
+    url: &'a str,
     host: &'a str,
 }
 
-/// `GET /{slug}`; other ways to name a nonprofit lead to it.
+/// `GET /{slug}`; an ID, an EIN or a former slug redirects to it.
 pub async fn profile(
     State(app): State<App>,
     PathText(text): PathText,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    // A state of the directory that is older than what is read from it keeps nothing that is out of date.
+    // The tag is read first: if the directory changes meanwhile, the page is cached under the old tag and expires.
     let tag = app.directory.view().tag.clone();
     let found = find(&app.directory, &text).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
     if nonprofit.slug != text {
-        return Ok(moved(&format!("/{}", nonprofit.slug), query.as_deref()));
+        return Ok(redirect_permanently(
+            &format!("/{}", nonprofit.slug),
+            query.as_deref(),
+        ));
     }
     let revision = app.directory.view().revision;
     let source = app.provenance.find(&app.db, revision).await;
-    let fundraisers = fundraiser_links::lines(&app.db, &app.fundraisers, &nonprofit).await?;
-    let is_plain = query.is_none() && fundraisers.is_empty() && source.is_ok();
+    let fundraisers = fundraiser_links::list(&app.db, &app.fundraisers, &nonprofit).await?;
+    let is_cacheable = query.is_none() && fundraisers.is_empty() && source.is_ok();
     let source = source.ok().flatten();
-    let give = GiveBox::read(query.as_deref());
+    let give = GiveBox::parse(query.as_deref());
     let page = || Profile::new(&app, &nonprofit, source.as_deref(), fundraisers, give);
-    if !is_plain {
+    if !is_cacheable {
         return Ok(PublicPage(page()).into_response());
     }
-    // Then it says what the directory does, and nothing else.
-    let kept = app
+    // The page now depends only on the directory.
+    let html = app
         .pages
-        .get_or_insert_with(nonprofit.slug, tag.as_ref(), || draw(&page()).map(Bytes::from))?;
-    Ok(public(Html(kept)))
+        .get_or_insert_with(nonprofit.slug, tag.as_ref(), || render(&page()).map(Bytes::from))?;
+    Ok(public_response(Html(html)))
 }
 
 impl<'a> Profile<'a> {
@@ -87,26 +90,27 @@ impl<'a> Profile<'a> {
         app: &App,
         nonprofit: &Nonprofit<'a>,
         source: Option<&IrsImport>,
-        fundraisers: Vec<Line>,
+        fundraisers: Vec<FundraiserLink>,
         give: GiveBox,
     ) -> Profile<'a> {
-        let (frame, urls) = (Frame::new(Place::Elsewhere), &app.urls);
-        let texts = &frame.p.profile;
+        let (layout, urls) = (Layout::new(Section::Other), &app.urls);
+        let texts = &layout.p.profile;
         let location = nonprofit.location();
         let description = nonprofit.description(&location).into_owned();
-        let address = urls.profile(nonprofit.slug);
-        let meta = Meta::new(&frame, nonprofit.name, &description, address.clone())
-            .picture(urls.share_card(
+        let url = urls.profile(nonprofit.slug);
+        let meta = Meta::new(&layout, nonprofit.name, &description, url.clone())
+            .image(urls.share_card(
                 &format!("/{}", nonprofit.slug),
                 &share_cards::of_nonprofit(app.directory.causes(), nonprofit),
             ))
-            .facts(&facts::for_machines(nonprofit, &description, &address, urls));
-        let meta = match fundraisers.is_empty() {
-            true => meta,
-            false => meta.feed(
-                feeds::address_of(nonprofit.slug),
-                fill(frame.p.fundraiser.feed_of, &[("name", nonprofit.name)]),
-            ),
+            .json_ld(&facts::json_ld(nonprofit, &description, &url, urls));
+        let meta = if fundraisers.is_empty() {
+            meta
+        } else {
+            meta.feed(
+                feeds::path_of(nonprofit.slug),
+                fill(layout.p.fundraiser.feed_of, &[("name", nonprofit.name)]),
+            )
         };
         let facts = nonprofit.facts.as_ref();
         Profile {
@@ -118,7 +122,7 @@ impl<'a> Profile<'a> {
             website: nonprofit.website_url.and_then(Website::new),
             ein: nonprofit.ein.map(directory::nonprofits::ein::Ein::dashed),
             causes: app.directory.causes().of_set(nonprofit.causes).collect(),
-            told: facts
+            irs_sentences: facts
                 .map(|facts| facts::sentences(facts, texts))
                 .unwrap_or_default(),
             year: facts.and_then(facts::return_year),
@@ -126,25 +130,25 @@ impl<'a> Profile<'a> {
             source: facts
                 .and(source)
                 .map(|source| fill(texts.source, &[("files", &source.files), ("day", &source.day)])),
-            share: ShareLinks::new(nonprofit.name, address),
-            address: format!("/{}", nonprofit.slug),
+            share: ShareLinks::new(nonprofit.name, url),
+            path: format!("/{}", nonprofit.slug),
             nonprofit: *nonprofit,
             fundraisers,
             give,
-            frame,
+            layout,
         }
     }
 }
 
 impl<'a> Website<'a> {
-    /// Only an address of the web becomes a link.
-    fn new(address: &'a str) -> Option<Website<'a>> {
-        let rest = address
+    /// Returns the link, or `None` if the URL is not an `http` or `https` URL.
+    fn new(url: &'a str) -> Option<Website<'a>> {
+        let rest = url
             .strip_prefix("https://")
-            .or_else(|| address.strip_prefix("http://"))?;
+            .or_else(|| url.strip_prefix("http://"))?;
         let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
         Some(Website {
-            address,
+            url,
             host: host.strip_prefix("www.").unwrap_or(host),
         })
     }
@@ -155,13 +159,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_address_of_the_web_becomes_a_link() {
+    fn only_http_and_https_urls_become_links() {
         assert_eq!(
             Website::new("https://www.redcross.org/give?x").unwrap().host,
             "redcross.org"
         );
-        for address in ["javascript:alert(1)", "data:text/html,x", "//evil", ""] {
-            assert!(Website::new(address).is_none(), "{address}");
+        for url in ["javascript:alert(1)", "data:text/html,x", "//evil", ""] {
+            assert!(Website::new(url).is_none(), "{url}");
         }
     }
 }

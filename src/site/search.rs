@@ -1,6 +1,6 @@
-//! The home page, the results of a search, and the answers to each keystroke on the home page.
+//! The home page, the search results, and the live results while a visitor types.
 
-use super::marked::meant;
+use super::highlight::correct_spelling;
 use crate::app::App;
 use crate::app::search_answers::Filter;
 use crate::http::cache::{self, IfNoneMatch};
@@ -12,7 +12,7 @@ use crate::site::cause_links::{CauseLink, popular};
 use crate::site::feeds;
 use crate::web::numbers::thousands;
 use crate::web::texts::fill;
-use crate::web::{Frame, Meta, Pager, Place, PublicPage};
+use crate::web::{Layout, Meta, Pager, PublicPage, Section};
 use access::keys::Class;
 use askama::Template;
 use axum::extract::State;
@@ -28,22 +28,24 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::{cut, fold};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Characters of what is searched for.
-const LONGEST: usize = 256;
+/// The maximum length of a search term in characters.
+const MAX_TERM_CHARS: usize = 256;
+/// The number of live results.
 const LIVE_HITS: usize = 8;
 const PAGE_SIZE: usize = 20;
-/// Who has not found it by then types another word.
-const MOST_PAGES: usize = 10;
-/// A fast typist for a whole minute, and a household of them.
-const LIVE_A_MINUTE: u32 = 1_200;
+/// The number of pages of results. A better search term helps more than page 11.
+const MAX_PAGES: usize = 10;
+/// Searches per minute and network: enough for several fast typists behind one IP address.
+const SEARCHES_PER_MINUTE: u32 = 1_200;
+/// The number of popular nonprofits on the home page.
 const FEATURED: usize = 6;
-/// How far down the list of the most prominent the featured ones are looked for.
-const FEATURED_AMONG: u32 = 300;
+/// How many of the most prominent nonprofits are considered for the home page.
+const FEATURED_CANDIDATES: u32 = 300;
 
 #[derive(Template)]
 #[template(path = "site/home.html")]
 struct Home<'a> {
-    frame: Frame,
+    layout: Layout,
     meta: Meta,
     count: String,
     causes: Vec<CauseLink>,
@@ -53,22 +55,23 @@ struct Home<'a> {
 #[derive(Template)]
 #[template(path = "site/results.html")]
 struct Results<'a> {
-    frame: Frame,
+    layout: Layout,
     meta: Meta,
     title: String,
     typed: String,
-    asked: Asked,
+    filters: Filters,
     all_causes: &'a [Cause],
     states: &'static [(&'static str, &'static str)],
-    meant: Option<(String, String)>,
+    /// The URL and the text of a corrected search term.
+    suggestion: Option<(String, String)>,
     hits: Vec<Card<'a>>,
     pager: Pager,
     causes: Vec<CauseLink>,
 }
 
-/// What the results are narrowed to; empty is everything.
+/// The filters of a search; an empty string means any.
 #[derive(Clone, Debug, Default)]
-struct Asked {
+struct Filters {
     cause: String,
     state: String,
 }
@@ -77,11 +80,16 @@ struct Asked {
 pub async fn home(State(app): State<App>) -> Response {
     let view = app.directory.view();
     let causes = app.directory.causes();
-    let frame = Frame::new(Place::Home);
+    let layout = Layout::new(Section::Home);
     let count = view.snapshot.as_ref().map_or(0, |snapshot| snapshot.len());
     let featured = featured(&view);
-    let meta = Meta::new(&frame, frame.p.home.title, frame.p.home.about, app.urls.page("/"))
-        .feed(feeds::ADDRESS, frame.p.fundraiser.feed);
+    let meta = Meta::new(
+        &layout,
+        layout.p.home.title,
+        layout.p.home.about,
+        app.urls.page("/"),
+    )
+    .feed(feeds::PATH, layout.p.fundraiser.feed);
     let page = Home {
         meta,
         count: thousands(u64::from(count)),
@@ -90,33 +98,33 @@ pub async fn home(State(app): State<App>) -> Response {
             .iter()
             .map(|nonprofit| Card::new(nonprofit, &[], causes))
             .collect(),
-        frame,
+        layout,
     };
     PublicPage(page).into_response()
 }
 
-/// The most prominent one that can be given to, of each of the first fields of work.
+/// Returns the most prominent nonprofits that can receive donations, at most one of each category.
 fn featured(view: &View) -> Vec<Nonprofit<'_>> {
     let Some(snapshot) = &view.snapshot else {
         return Vec::new();
     };
     let mut seen = Vec::new();
-    let of_new_field = |nonprofit: &Nonprofit<'_>| {
-        let field = nonprofit.ntee.map(Ntee::major);
-        let is_new = field.is_some() && !seen.contains(&field);
-        seen.push(field);
+    let is_new_category = |nonprofit: &Nonprofit<'_>| {
+        let category = nonprofit.ntee.map(Ntee::major);
+        let is_new = category.is_some() && !seen.contains(&category);
+        seen.push(category);
         is_new
     };
-    (0..FEATURED_AMONG.min(snapshot.len()))
-        .filter(|place| !view.overlay.replaces(*place))
-        .filter_map(|place| snapshot.nonprofit(place))
+    (0..FEATURED_CANDIDATES.min(snapshot.len()))
+        .filter(|index| !view.overlay.replaces(*index))
+        .filter_map(|index| snapshot.nonprofit(index))
         .filter(Nonprofit::is_disbursable)
-        .filter(of_new_field)
+        .filter(is_new_category)
         .take(FEATURED)
         .collect()
 }
 
-/// `GET /search.json?q=`: as the interface answers, for our own pages, counted by address and not by key.
+/// `GET /search.json?q=`: the live results. The response is that of the API, but limited by network instead of key.
 pub async fn live(
     State(app): State<App>,
     client: Client,
@@ -138,38 +146,45 @@ fn admit(app: &App, client: Client) -> Result<()> {
     client.network.hash(&mut hasher);
     let visitor = app.visitors.visitor(&client.address);
     let (key, class) = (u128::from(hasher.finish()), Class::Search);
-    let verdict = app
-        .visitors
-        .admit(key, class as u32, app.clock.instant(), LIVE_A_MINUTE, visitor);
-    match verdict.admitted {
-        true => Ok(()),
-        false => Err(Error::RateLimited {
+    let verdict = app.visitors.admit(
+        key,
+        class as u32,
+        app.clock.instant(),
+        SEARCHES_PER_MINUTE,
+        visitor,
+    );
+    if verdict.admitted {
+        Ok(())
+    } else {
+        Err(Error::RateLimited {
             class,
-            per_minute: LIVE_A_MINUTE,
+            per_minute: SEARCHES_PER_MINUTE,
             verdict,
-        }),
+        })
     }
 }
 
 /// `GET /search?q=&cause=&state=&page=`
 pub async fn results(State(app): State<App>, client: Client, RawQuery(query): RawQuery) -> Result<Response> {
     admit(&app, client)?;
-    let (typed, asked) = (typed(&query), Asked::read(&query, app.directory.causes()));
+    let (typed, filters) = (typed(&query), Filters::parse(&query, app.directory.causes()));
     let page = positive(&query, "page").ok().flatten().unwrap_or(1);
-    let page = page.clamp(1, MOST_PAGES);
+    let page = page.clamp(1, MAX_PAGES);
     let view = app.directory.view();
-    let found = asked.search(&view, &typed, page * PAGE_SIZE + 1);
-    let has_more = found.len() > page * PAGE_SIZE && page < MOST_PAGES;
+    let found = filters.search(&view, &typed, page * PAGE_SIZE + 1);
+    let has_more = found.len() > page * PAGE_SIZE && page < MAX_PAGES;
     let first = (page - 1) * PAGE_SIZE;
     let shown: Vec<&Match<'_>> = found.iter().skip(first).take(PAGE_SIZE).collect();
-    let (causes, frame) = (app.directory.causes(), Frame::new(Place::Home));
-    let title = match typed.is_empty() {
-        true => frame.p.search.title_empty.to_owned(),
-        false => fill(frame.p.search.title, &[("typed", &typed)]),
+    let (causes, layout) = (app.directory.causes(), Layout::new(Section::Home));
+    let title = if typed.is_empty() {
+        layout.p.search.title_empty.to_owned()
+    } else {
+        fill(layout.p.search.title, &[("typed", &typed)])
     };
-    let meta = Meta::new(&frame, &title, frame.p.home.about, app.urls.page("/search")).hidden();
+    let meta = Meta::new(&layout, &title, layout.p.home.about, app.urls.page("/search")).noindex();
     let names = found.iter().take(5).map(|found| found.nonprofit.name);
-    let meant = meant(&typed, names).map(|meant| (asked.address(&meant), meant));
+    let corrected = correct_spelling(&typed, names);
+    let suggestion = corrected.map(|corrected| (filters.url(&corrected), corrected));
     let pages = if has_more { page + 1 } else { page };
     let page = Results {
         meta,
@@ -177,14 +192,15 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
         all_causes: causes.list(),
         states: &STATES,
         pager: Pager::new(
-            &frame,
-            format!("{}&", asked.address(&typed)),
+            &layout,
+            format!("{}&", filters.url(&typed)),
             page as u64,
             pages as u64,
         ),
-        causes: match shown.is_empty() {
-            true => popular(&view, causes, 8),
-            false => Vec::new(),
+        causes: if shown.is_empty() {
+            popular(&view, causes, 8)
+        } else {
+            Vec::new()
         },
         hits: shown
             .iter()
@@ -193,36 +209,36 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
                 Card::new(&found.nonprofit, &words, causes)
             })
             .collect(),
-        frame,
+        layout,
         typed,
-        asked,
-        meant,
+        filters,
+        suggestion,
     };
     Ok(PublicPage(page).into_response())
 }
 
-/// What was typed, without blanks at its ends; what is too long is cut.
+/// Returns the search term without surrounding whitespace, truncated if it is too long.
 fn typed(query: &str) -> String {
     let typed = values(query, "q").next().unwrap_or_default();
-    cut(typed.trim(), LONGEST).to_owned()
+    cut(typed.trim(), MAX_TERM_CHARS).to_owned()
 }
 
-impl Asked {
-    /// A cause or a state that there is not narrows nothing.
-    fn read(query: &str, causes: &Causes) -> Asked {
+impl Filters {
+    /// Reads the filters from a query. Unknown causes and states are ignored.
+    fn parse(query: &str, causes: &Causes) -> Filters {
         let value = |name| values(query, name).next().unwrap_or_default();
         let cause = causes.find(&value("cause"));
         let state = value("state");
         let state = STATES
             .iter()
             .find(|(code, _)| code.eq_ignore_ascii_case(state.trim()));
-        Asked {
+        Filters {
             cause: cause.map(|cause| cause.name.clone()).unwrap_or_default(),
             state: state.map(|(code, _)| (*code).to_owned()).unwrap_or_default(),
         }
     }
 
-    fn is_narrowed(&self) -> bool {
+    fn is_active(&self) -> bool {
         !self.cause.is_empty() || !self.state.is_empty()
     }
 
@@ -236,20 +252,21 @@ impl Asked {
         if !self.state.is_empty() {
             groups.push(&state);
         }
-        match typed.is_empty() {
-            true => Vec::new(),
-            false => view.search(typed, take, &groups),
+        if typed.is_empty() {
+            Vec::new()
+        } else {
+            view.search(typed, take, &groups)
         }
     }
 
-    /// The address of the same search with another text.
-    fn address(&self, typed: &str) -> String {
-        let mut address = format!("/search?q={}", utf8_percent_encode(typed, NON_ALPHANUMERIC));
+    /// Returns the URL of a search for another term with the same filters.
+    fn url(&self, typed: &str) -> String {
+        let mut url = format!("/search?q={}", utf8_percent_encode(typed, NON_ALPHANUMERIC));
         for (name, value) in [("cause", &self.cause), ("state", &self.state)] {
             if !value.is_empty() {
-                address = format!("{address}&{name}={value}");
+                url = format!("{url}&{name}={value}");
             }
         }
-        address
+        url
     }
 }

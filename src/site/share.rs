@@ -1,4 +1,4 @@
-//! Pictures for those who share a page: drawn by us from what the page says, kept for as long as it says so.
+//! Share images: pictures that social networks show for a page, drawn from its title and numbers.
 
 use crate::app::App;
 use crate::http::cache::IfNoneMatch;
@@ -25,7 +25,7 @@ pub async fn of_nonprofit(
     let found = find_nonprofit(&app.directory, slug).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
     let card = share_cards::of_nonprofit(app.directory.causes(), &nonprofit);
-    answer(&app, card, &query, &if_none_match).await
+    respond(&app, card, &query, &if_none_match).await
 }
 
 /// `GET /share/{slug}/f/{fundraiser}.png`
@@ -38,12 +38,12 @@ pub async fn of_fundraiser(
     let name = file.strip_suffix(".png").ok_or(Error::NotFound)?;
     let shown = fundraiser_links::find(&app.directory, &app.fundraisers, &nonprofit, name).await?;
     let card = share_cards::of_fundraiser(&app.directory, &shown).await?;
-    answer(&app, card, &query, &if_none_match).await
+    respond(&app, card, &query, &if_none_match).await
 }
 
-async fn answer(app: &App, card: ShareCard, query: &str, if_none_match: &IfNoneMatch) -> Result<Response> {
+async fn respond(app: &App, card: ShareCard, query: &str, if_none_match: &IfNoneMatch) -> Result<Response> {
     let tag = card.tag();
-    let is_current = values(query, "v").next().is_some_and(|asked| asked == tag);
+    let is_current = values(query, "v").next().is_some_and(|version| version == tag);
     let field = HeaderValue::try_from(format!("\"{tag}\"")).map_err(|_| Error::Internal)?;
     let mut response = if if_none_match.matches(&field) {
         StatusCode::NOT_MODIFIED.into_response()
@@ -56,9 +56,10 @@ async fn answer(app: &App, card: ShareCard, query: &str, if_none_match: &IfNoneM
     fields.insert(ETAG, field);
     fields.insert(
         CACHE_CONTROL,
-        HeaderValue::from_static(match is_current {
-            true => "public, max-age=31536000, immutable",
-            false => "public, max-age=3600",
+        HeaderValue::from_static(if is_current {
+            "public, max-age=31536000, immutable"
+        } else {
+            "public, max-age=3600"
         }),
     );
     fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -2,7 +2,7 @@
 
 use crate::http::error::Result;
 use crate::web::texts::{FundraiserTexts, fill};
-use crate::web::{Frame, Place};
+use crate::web::{Layout, Section};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Causes;
 use directory::nonprofits::identifier::Identifier;
@@ -15,13 +15,13 @@ use pictures::drawn::card::{Progress, ShareCard};
 /// Returns the card of a nonprofit's profile.
 pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
     let cause = causes.of_set(nonprofit.causes).next();
-    let (place, cause) = (nonprofit.location(), cause.map(|cause| cause.title.clone()));
-    let above = [Some(place).filter(|place| !place.is_empty()), cause];
+    let (location, cause) = (nonprofit.location(), cause.map(|cause| cause.title.clone()));
+    let subtitle = [Some(location).filter(|location| !location.is_empty()), cause];
     ShareCard {
-        subtitle: above.into_iter().flatten().collect::<Vec<_>>().join(" · "),
+        subtitle: subtitle.into_iter().flatten().collect::<Vec<_>>().join(" · "),
         title: nonprofit.name.to_owned(),
         fallback_title: nonprofit.slug.to_owned(),
-        site_name: Frame::new(Place::Elsewhere).t.site.name,
+        site_name: Layout::new(Section::Other).t.site.name,
         progress: None,
         seed: nonprofit.id.0.as_u128(),
     }
@@ -29,11 +29,17 @@ pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
 
 /// Returns the card of a fundraiser's page.
 pub async fn of_fundraiser(directory: &Directory, shown: &FundraiserWithTotals) -> Result<ShareCard> {
-    Ok(card(shown, &supported(directory, &shown.fundraiser).await?))
+    Ok(card(
+        shown,
+        &find_beneficiaries(directory, &shown.fundraiser).await?,
+    ))
 }
 
-/// The nonprofits that a fundraiser supports, with their weights; those no longer known are left out.
-pub async fn supported(directory: &Directory, fundraiser: &Fundraiser) -> Result<Vec<(NonprofitRef, f64)>> {
+/// Finds the nonprofits that a fundraiser benefits, with their weights. Nonprofits that no longer exist are left out.
+pub async fn find_beneficiaries(
+    directory: &Directory,
+    fundraiser: &Fundraiser,
+) -> Result<Vec<(NonprofitRef, f64)>> {
     let mut found = Vec::with_capacity(fundraiser.supported.len());
     for (id, weight) in &fundraiser.supported {
         if let Some(nonprofit) = directory.find(&Identifier::Id(*id)).await? {
@@ -43,28 +49,31 @@ pub async fn supported(directory: &Directory, fundraiser: &Fundraiser) -> Result
     Ok(found)
 }
 
-/// The nonprofit of a fundraiser for one.
-pub fn one<'a>(fundraiser: &Fundraiser, found: &'a [(NonprofitRef, f64)]) -> Option<Nonprofit<'a>> {
+/// Returns the nonprofit of a fundraiser that benefits only one.
+pub fn single_nonprofit<'a>(
+    fundraiser: &Fundraiser,
+    found: &'a [(NonprofitRef, f64)],
+) -> Option<Nonprofit<'a>> {
     let (found, _) = found.first().filter(|_| !fundraiser.is_multiple())?;
     found.nonprofit()
 }
 
-/// What the picture of a shared fundraiser says.
+/// Returns the card of a fundraiser whose beneficiaries are already known.
 pub fn card(shown: &FundraiserWithTotals, found: &[(NonprofitRef, f64)]) -> ShareCard {
-    let frame = Frame::new(Place::Elsewhere);
-    let (fundraiser, t) = (&shown.fundraiser, &frame.p.fundraiser);
+    let layout = Layout::new(Section::Other);
+    let (fundraiser, t) = (&shown.fundraiser, &layout.p.fundraiser);
     let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();
     let of_goal = fill(t.of_goal, &[("goal", &goal.to_string())]);
     ShareCard {
-        subtitle: match one(fundraiser, found) {
+        subtitle: match single_nonprofit(fundraiser, found) {
             Some(nonprofit) => fill(t.card, &[("name", nonprofit.name)]),
             None => fill(t.card_several, &[("count", &found.len().to_string())]),
         },
         title: fundraiser.title.clone(),
-        fallback_title: one(fundraiser, found)
+        fallback_title: single_nonprofit(fundraiser, found)
             .map_or(&*fundraiser.slug, |nonprofit| nonprofit.name)
             .to_owned(),
-        site_name: frame.t.site.name,
+        site_name: layout.t.site.name,
         progress: Some(Progress {
             amount: shown.totals.raised.to_string(),
             caption: format!("{of_goal} · {}", supporters_line(shown.totals.supporters, t)),
@@ -74,7 +83,7 @@ pub fn card(shown: &FundraiserWithTotals, found: &[(NonprofitRef, f64)]) -> Shar
     }
 }
 
-/// The number of supporters, in words.
+/// Returns the number of supporters as text: "3 supporters".
 pub fn supporters_line(count: i64, t: &FundraiserTexts) -> String {
     match count {
         1 => t.one_supporter.to_owned(),
@@ -82,7 +91,7 @@ pub fn supporters_line(count: i64, t: &FundraiserTexts) -> String {
     }
 }
 
-/// What of the goal was reached, 0 to 100.
+/// Returns how much of the goal was reached, from 0 to 100.
 pub fn percent(raised: i64, goal: i64) -> i64 {
     let percent = i128::from(raised.max(0)) * 100 / i128::from(goal.max(1));
     percent.min(100) as i64
@@ -93,15 +102,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thermometer_ends_at_its_ends() {
-        for (raised, goal, shown) in [
+    fn the_percentage_stays_between_0_and_100() {
+        for (raised, goal, expected) in [
             (0, 100, 0),
             (50, 100, 50),
             (300, 100, 100),
             (-5, 100, 0),
             (1, 0, 100),
         ] {
-            assert_eq!(percent(raised, goal), shown);
+            assert_eq!(percent(raised, goal), expected);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The stylesheet, scripts and pictures of the site, compiled in.
+//! The stylesheet, scripts and icon of the site, compiled into the binary.
 //!
-//! An address holds a hash of the content, so a browser may keep what it got for ever. A page that was drawn by
-//! another version of the server still finds its assets, but is told to ask again.
+//! The URL of an asset contains a hash of its content, so browsers can cache it forever. A URL with an outdated hash,
+//! from a page rendered by another version of the server, returns the current asset but must be revalidated.
 
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
@@ -10,8 +10,8 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse, Response};
 use std::sync::LazyLock;
 
-const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
+const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
 struct Asset {
     name: &'static str,
@@ -36,38 +36,45 @@ const ASSETS: &[Asset] = &[
     asset!("icon.svg", "image/svg+xml"),
 ];
 
-static ADDRESSES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let address = |asset: &Asset| {
-        let (stem, ending) = asset.name.rsplit_once('.').expect("an asset has an ending");
-        format!("/assets/{stem}-{:08x}.{ending}", crc32fast::hash(asset.content))
+static URLS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let url = |asset: &Asset| {
+        let (stem, extension) = asset.name.rsplit_once('.').expect("every asset has an extension");
+        format!(
+            "/assets/{stem}-{:08x}.{extension}",
+            crc32fast::hash(asset.content)
+        )
     };
-    ASSETS.iter().map(address).collect()
+    ASSETS.iter().map(url).collect()
 });
 
-/// The address of an asset.
-pub fn address(name: &str) -> &'static str {
-    let place = ASSETS.iter().position(|asset| asset.name == name);
-    &ADDRESSES[place.expect("templates name assets that there are")]
+/// Returns the URL of an asset.
+///
+/// # Panics
+///
+/// Panics if there is no asset of this name: templates only name assets in [`ASSETS`].
+pub fn url(name: &str) -> &'static str {
+    let index = ASSETS.iter().position(|asset| asset.name == name);
+    &URLS[index.expect("templates name existing assets")]
 }
 
-/// `GET /assets/{stem}-{hash}.{ending}`
+/// `GET /assets/{stem}-{hash}.{extension}`
 pub async fn asset(PathText(file): PathText) -> Result<Response> {
     let name = without_hash(&file).ok_or(Error::NotFound)?;
-    let place = ASSETS.iter().position(|asset| asset.name == name);
-    let place = place.ok_or(Error::NotFound)?;
-    let is_current = ADDRESSES[place].ends_with(&file);
+    let index = ASSETS.iter().position(|asset| asset.name == name);
+    let index = index.ok_or(Error::NotFound)?;
+    let is_current = URLS[index].ends_with(&file);
     let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static(ASSETS[place].media_type)),
-        (CACHE_CONTROL, if is_current { FOR_EVER } else { ASK_AGAIN }),
+        (CONTENT_TYPE, HeaderValue::from_static(ASSETS[index].media_type)),
+        (CACHE_CONTROL, if is_current { IMMUTABLE } else { REVALIDATE }),
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     ];
-    Ok((headers, ASSETS[place].content).into_response())
+    Ok((headers, ASSETS[index].content).into_response())
 }
 
 fn without_hash(file: &str) -> Option<String> {
-    let (stem, ending) = file.rsplit_once('.')?;
+    let (stem, extension) = file.rsplit_once('.')?;
     let (stem, _) = stem.rsplit_once('-')?;
-    Some(format!("{stem}.{ending}"))
+    Some(format!("{stem}.{extension}"))
 }
 
 #[cfg(test)]
@@ -75,9 +82,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_of_an_asset_names_its_content() {
+    fn the_url_of_an_asset_contains_the_hash_of_its_content() {
         for asset in ASSETS {
-            let file = address(asset.name).strip_prefix("/assets/").unwrap();
+            let file = url(asset.name).strip_prefix("/assets/").unwrap();
             assert_eq!(without_hash(file).unwrap(), asset.name);
             assert!(file.contains(&format!("{:08x}", crc32fast::hash(asset.content))));
         }

@@ -1,11 +1,11 @@
-//! The page of an error: what happened, in plain words, and a way on.
+//! The error page: what happened, and where to go next.
 
-use super::{Frame, Place};
+use super::{Layout, Section};
 use crate::http::request_id::RequestId;
 use askama::Template;
 use axum::http::StatusCode;
 
-/// Is the answer at this address for people? Programs and picture loaders get problem details instead.
+/// Returns whether responses at this path are for people. Programs get problem details (RFC 9457) instead.
 pub fn is_page(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next();
     !matches!(first, Some("v0.2" | "media" | "embed" | "share"))
@@ -14,17 +14,17 @@ pub fn is_page(path: &str) -> bool {
 #[derive(Template)]
 #[template(path = "web/error.html")]
 struct ErrorPage<'a> {
-    frame: Frame,
+    layout: Layout,
     status: StatusCode,
     title: &'static str,
     detail: &'a str,
     request_id: &'a str,
 }
 
-/// Draws it. `detail` is our own sentence about what went wrong.
-pub fn draw(status: StatusCode, detail: &str, request: &RequestId) -> String {
-    let frame = Frame::new(Place::Elsewhere);
-    let t = &frame.t.errors;
+/// Renders the error page. `detail` is our own sentence about what went wrong.
+pub fn render(status: StatusCode, detail: &str, request: &RequestId) -> String {
+    let layout = Layout::new(Section::Other);
+    let t = &layout.t.errors;
     let title = match status.as_u16() {
         404 => t.not_found,
         403 => t.forbidden,
@@ -34,7 +34,7 @@ pub fn draw(status: StatusCode, detail: &str, request: &RequestId) -> String {
         500.. => t.internal,
         _ => t.bad_request,
     };
-    // Advice for programs helps nobody who followed a link.
+    // The detail of a 404 is written for programs, not for people who followed a link.
     let detail = match status {
         StatusCode::NOT_FOUND => t.not_found_detail,
         _ => detail,
@@ -44,7 +44,7 @@ pub fn draw(status: StatusCode, detail: &str, request: &RequestId) -> String {
         status,
         detail,
         request_id: request.as_str(),
-        frame,
+        layout,
     };
     page.render().unwrap_or_else(|_| title.to_owned())
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_get_problems_and_people_get_pages() {
+    fn programs_get_problem_details_and_people_get_pages() {
         for path in [
             "/v0.2",
             "/v0.2/",
@@ -72,9 +72,9 @@ mod tests {
     }
 
     #[test]
-    fn an_error_page_offers_a_way_on_and_escapes_what_it_is_told() {
+    fn an_error_page_has_a_link_and_escapes_the_detail() {
         let request = RequestId::next();
-        let page = draw(StatusCode::BAD_REQUEST, "<b>bold</b>", &request);
+        let page = render(StatusCode::BAD_REQUEST, "<b>bold</b>", &request);
         assert!(page.contains("href=\"/\"") && page.contains(request.as_str()));
         assert!(!page.contains("<b>"));
     }

@@ -1,5 +1,5 @@
-//! A message that is shown once, on the next page. The cookie holds its name and no text, so nobody can make our
-//! pages say something.
+//! Flash messages: messages that the next page shows once. The cookie contains the name of a message and not its text,
+//! so that a forged cookie cannot put text on our pages.
 
 use super::texts::Texts;
 use axum::extract::Request;
@@ -14,7 +14,7 @@ const COOKIE: &str = "causeway_flash";
 
 macro_rules! flashes {
     ($($flash:ident = $name:ident,)*) => {
-        /// What was just done.
+        /// A message about what was just done.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Flash {
             $($flash,)*
@@ -29,7 +29,7 @@ macro_rules! flashes {
                 }
             }
 
-            /// The sentence that is shown.
+            /// Returns the text to show.
             pub fn text(self, t: &Texts) -> &'static str {
                 match self {
                     $(Flash::$flash => t.flash.$name,)*
@@ -62,8 +62,8 @@ flashes! {
 }
 
 impl Flash {
-    /// Shows the message on the next page: `(flash.keep(&app.public_url), Redirect::to(...))`.
-    pub fn keep(self, public_url: &PublicUrl) -> CookieJar {
+    /// Returns the cookie that shows the message on the next page: `(flash.cookie(&app.public_url), Redirect::to(...))`.
+    pub fn cookie(self, public_url: &PublicUrl) -> CookieJar {
         let cookie = Cookie::build((COOKIE, self.name()))
             .path("/")
             .http_only(true)
@@ -72,7 +72,7 @@ impl Flash {
         CookieJar::new().add(cookie)
     }
 
-    /// The message that a request brings.
+    /// Returns the message that the cookie of a request names.
     pub fn find(headers: &HeaderMap) -> Option<Flash> {
         let jar = CookieJar::from_headers(headers);
         let name = jar.get(COOKIE)?.value().to_owned();
@@ -80,14 +80,14 @@ impl Flash {
     }
 }
 
-/// Forgets a message once a page has shown it. A redirect shows nothing.
-pub async fn forget_shown(request: Request, next: Next) -> Response {
+/// Removes the cookie once a page has shown its message. A redirect shows nothing, so it keeps the cookie.
+pub async fn clear_shown(request: Request, next: Next) -> Response {
     let shown = Flash::find(request.headers()).is_some();
     let mut response = next.run(request).await;
     if shown && !response.status().is_redirection() {
         let mut cookie = Cookie::build((COOKIE, "")).path("/").build();
         cookie.make_removal();
-        let cookie = HeaderValue::try_from(cookie.to_string()).expect("a cookie is plain text");
+        let cookie = HeaderValue::try_from(cookie.to_string()).expect("a cookie is ASCII");
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     response

@@ -1,15 +1,15 @@
-//! Forms: declared once in Rust, drawn by one template, shown again with what was typed and with each error beside
-//! its field.
+//! Forms, declared in Rust and rendered by one template. A form with errors is shown again with the submitted values and
+//! with each error next to its field.
 
-mod sent;
+mod data;
 
-pub use sent::Sent;
+pub use data::FormData;
 
 use super::texts::{EN, Texts};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-/// A form. In a template, `{{ form }}` draws all of it.
+/// A form. In a template, `{{ form }}` renders all of it.
 #[derive(Clone, Debug, Template)]
 #[template(path = "web/form.html")]
 pub struct Form {
@@ -18,13 +18,13 @@ pub struct Form {
     submit: &'static str,
     is_dangerous: bool,
     fields: Vec<Field>,
-    /// What is wrong with the form as a whole.
-    fault: Option<String>,
+    /// An error of the form as a whole.
+    error: Option<String>,
 }
 
 impl HtmlSafe for Form {}
 
-/// One thing to fill in.
+/// A field of a form.
 #[derive(Clone, Debug)]
 pub struct Field {
     name: &'static str,
@@ -34,19 +34,19 @@ pub struct Field {
     hint: Option<String>,
     autocomplete: Option<&'static str>,
     is_optional: bool,
-    fault: Option<String>,
+    error: Option<String>,
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
     Text(&'static str),
-    /// Several lines.
+    /// A text of several lines.
     Area,
     Hidden,
     Choice(Vec<Choice>),
 }
 
-/// One of several answers.
+/// An option of a choice field.
 #[derive(Clone, Debug)]
 pub struct Choice {
     value: String,
@@ -74,7 +74,7 @@ impl Field {
             hint: None,
             autocomplete: None,
             is_optional: false,
-            fault: None,
+            error: None,
         }
     }
 
@@ -90,17 +90,17 @@ impl Field {
         Field::new(name, label, Kind::Text("number"))
     }
 
-    /// A day, as `2026-05-01`.
+    /// Creates a date field; its value has the form `2026-05-01`.
     pub fn date(name: &'static str, label: impl Into<String>) -> Field {
         Field::new(name, label, Kind::Text("date"))
     }
 
-    /// A text of several lines.
+    /// Creates a field for several lines of text.
     pub fn area(name: &'static str, label: impl Into<String>) -> Field {
         Field::new(name, label, Kind::Area)
     }
 
-    /// A secret: it is never shown again, not even to the one who typed it.
+    /// Creates a password field. Its value is never rendered, not even in a form with errors.
     pub fn password(name: &'static str, label: impl Into<String>, autocomplete: &'static str) -> Field {
         Field::new(name, label, Kind::Text("password")).autocomplete(autocomplete)
     }
@@ -109,7 +109,7 @@ impl Field {
         Field::new(name, "", Kind::Hidden).value(value)
     }
 
-    /// One of several, the first unless told otherwise.
+    /// Creates a field with several options. The first is selected by default.
     pub fn choice(name: &'static str, label: impl Into<String>, choices: Vec<Choice>) -> Field {
         let first = choices.first().map(|choice| choice.value.clone());
         Field::new(name, label, Kind::Choice(choices)).value(first.unwrap_or_default())
@@ -143,19 +143,19 @@ impl Field {
         matches!(self.kind, Kind::Text("password"))
     }
 
-    /// The ids of the texts that describe it, for `aria-describedby`.
+    /// Returns the IDs of the hint and the error, for `aria-describedby`.
     fn described_by(&self) -> Option<String> {
         let hint = self.hint.as_ref().map(|_| format!("{}-hint", self.name));
-        let fault = self.fault.as_ref().map(|_| format!("{}-error", self.name));
-        match (hint, fault) {
-            (Some(hint), Some(fault)) => Some(format!("{hint} {fault}")),
-            (hint, fault) => hint.or(fault),
+        let error = self.error.as_ref().map(|_| format!("{}-error", self.name));
+        match (hint, error) {
+            (Some(hint), Some(error)) => Some(format!("{hint} {error}")),
+            (hint, error) => hint.or(error),
         }
     }
 }
 
 impl Form {
-    /// A form that is posted to `action` with the button `submit`.
+    /// Creates a form that is posted to `action`. `submit` is the label of its button.
     pub fn new(action: impl Into<String>, submit: &'static str, fields: Vec<Field>) -> Form {
         Form {
             t: &EN,
@@ -163,55 +163,55 @@ impl Form {
             submit,
             is_dangerous: false,
             fields,
-            fault: None,
+            error: None,
         }
     }
 
-    /// Marks that this cannot be taken back.
+    /// Marks an action that cannot be undone.
     #[must_use]
     pub fn dangerous(mut self) -> Form {
         self.is_dangerous = true;
         self
     }
 
-    /// Keeps what was typed, but for secrets.
+    /// Fills in the submitted values, except passwords.
     #[must_use]
-    pub fn filled(mut self, sent: &Sent) -> Form {
+    pub fn with_values(mut self, data: &FormData) -> Form {
         for field in self.fields.iter_mut().filter(|field| !field.is_secret()) {
-            if let Some(value) = sent.find(field.name) {
+            if let Some(value) = data.find(field.name) {
                 value.clone_into(&mut field.value);
             }
         }
         self
     }
 
-    /// Says what is wrong with one field; of several errors the first stays.
-    pub fn refuse(&mut self, name: &str, fault: impl Into<String>) {
+    /// Adds an error to a field. Only the first error of a field is shown.
+    pub fn add_error(&mut self, name: &str, error: impl Into<String>) {
         let field = self.fields.iter_mut().find(|field| field.name == name);
         match field {
-            Some(field) => _ = field.fault.get_or_insert(sentence(&fault.into())),
-            None => self.refuse_all(fault),
+            Some(field) => _ = field.error.get_or_insert(capitalize(&error.into())),
+            None => self.add_form_error(error),
         }
     }
 
-    /// Says what is wrong with the form as a whole.
-    pub fn refuse_all(&mut self, fault: impl Into<String>) {
-        self.fault.get_or_insert(sentence(&fault.into()));
+    /// Adds an error to the form as a whole.
+    pub fn add_form_error(&mut self, error: impl Into<String>) {
+        self.error.get_or_insert(capitalize(&error.into()));
     }
 
-    pub fn is_refused(&self) -> bool {
-        self.fault.is_some() || self.fields.iter().any(|field| field.fault.is_some())
+    pub fn has_errors(&self) -> bool {
+        self.error.is_some() || self.fields.iter().any(|field| field.error.is_some())
     }
 
-    fn faults(&self) -> impl Iterator<Item = (&Field, &String)> {
+    fn errors(&self) -> impl Iterator<Item = (&Field, &String)> {
         let fields = self.fields.iter();
-        fields.filter_map(|field| Some((field, field.fault.as_ref()?)))
+        fields.filter_map(|field| Some((field, field.error.as_ref()?)))
     }
 }
 
-/// Errors begin small where a command tells them; on a page they begin large.
-fn sentence(fault: &str) -> String {
-    let mut rest = fault.chars();
+/// Capitalizes the first letter: errors start with a lowercase letter in commands and with a capital on pages.
+fn capitalize(error: &str) -> String {
+    let mut rest = error.chars();
     let first: Vec<char> = rest.next().into_iter().flat_map(char::to_uppercase).collect();
     first.into_iter().chain(rest).collect()
 }
@@ -229,22 +229,22 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_form_keeps_what_was_typed_but_no_secrets() {
-        let mut form = form().filled(&Sent::read("name=%3Cb%3E%22&password=hush"));
-        form.refuse("name", "too short");
+    fn a_form_with_errors_keeps_the_submitted_values_except_passwords() {
+        let mut form = form().with_values(&FormData::parse("name=%3Cb%3E%22&password=hush"));
+        form.add_error("name", "too short");
         let html = form.render().unwrap();
         assert!(html.contains("value=\"&#60;b&#62;&#34;\""), "{html}");
         assert!(!html.contains("hush") && !html.contains("<b>"));
     }
 
     #[test]
-    fn an_error_is_tied_to_its_field_and_stands_in_the_summary() {
+    fn an_error_is_linked_to_its_field_and_appears_in_the_summary() {
         let mut form = form();
-        assert!(!form.is_refused());
-        form.refuse("name", "too short");
-        form.refuse("name", "too long");
+        assert!(!form.has_errors());
+        form.add_error("name", "too short");
+        form.add_error("name", "too long");
         let html = form.render().unwrap();
-        assert!(form.is_refused());
+        assert!(form.has_errors());
         assert!(html.contains("href=\"#name\""), "{html}");
         assert!(
             html.contains("aria-describedby=\"name-hint name-error\""),

@@ -1,16 +1,17 @@
-//! A page that is a title, a sentence and a form: signing in, confirming, asking back.
+//! Pages with a title, an introduction and a form, such as signing in or confirming an action.
 
-use super::{Form, Frame, Page};
+use super::{Form, Layout, Page};
 use askama::Template;
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use std::time::Duration;
 
+/// A page with an optional introduction, form and links.
 #[derive(Debug, Template)]
 #[template(path = "web/form_page.html")]
 pub struct FormPage {
-    frame: Frame,
+    layout: Layout,
     title: String,
     lead: Option<String>,
     form: Option<Form>,
@@ -18,16 +19,16 @@ pub struct FormPage {
 }
 
 impl FormPage {
-    pub fn new(frame: Frame, title: impl Into<String>, form: Form) -> FormPage {
-        let mut page = FormPage::without_form(frame, title);
+    pub fn new(layout: Layout, title: impl Into<String>, form: Form) -> FormPage {
+        let mut page = FormPage::without_form(layout, title);
         page.form = Some(form);
         page
     }
 
-    /// A page that only tells something.
-    pub fn without_form(frame: Frame, title: impl Into<String>) -> FormPage {
+    /// Creates a page that shows only a message.
+    pub fn without_form(layout: Layout, title: impl Into<String>) -> FormPage {
         FormPage {
-            frame,
+            layout,
             title: title.into(),
             lead: None,
             form: None,
@@ -41,20 +42,20 @@ impl FormPage {
         self
     }
 
-    /// A way on below the form.
+    /// Adds a link below the form.
     #[must_use]
-    pub fn link(mut self, address: impl Into<String>, text: &'static str) -> FormPage {
-        self.links.push((address.into(), text));
+    pub fn link(mut self, url: impl Into<String>, text: &'static str) -> FormPage {
+        self.links.push((url.into(), text));
         self
     }
 
-    /// The answer to a form that has to be looked at again.
-    pub fn refused(self) -> Response {
+    /// Responds to a form that has errors.
+    pub fn invalid(self) -> Response {
         (StatusCode::UNPROCESSABLE_ENTITY, self).into_response()
     }
 
-    /// The answer to somebody who has to wait.
-    pub fn too_often(self, wait: Duration) -> Response {
+    /// Responds to a client that has to wait before it tries again.
+    pub fn too_many_requests(self, wait: Duration) -> Response {
         let seconds = wait.as_millis().div_ceil(1_000).max(1).to_string();
         (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, seconds)], self).into_response()
     }

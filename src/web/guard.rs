@@ -1,5 +1,5 @@
-//! What every page carries: headers that let a browser load only what is ours, and a refusal of forms that were sent
-//! from elsewhere.
+//! Security of pages: headers that let a browser load only our own content, and protection against cross-site request
+//! forgery (CSRF).
 
 use crate::http::error::Error;
 use access::origins::Origin;
@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::LazyLock;
 use tower_http::csrf::{CsrfLayer, ProtectionError};
 
-/// What a page may load and do.
+/// The Content-Security-Policy of pages.
 pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'";
 
@@ -20,7 +20,7 @@ static PAGE_HEADERS: LazyLock<[(HeaderName, HeaderValue); 6]> =
 
 const HEADERS: [(HeaderName, &str); 6] = [
     (CONTENT_SECURITY_POLICY, POLICY),
-    // Only our own pages may learn from which page of ours somebody came.
+    // Only our own pages learn which page a visitor came from.
     (REFERRER_POLICY, "same-origin"),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (
@@ -31,31 +31,31 @@ const HEADERS: [(HeaderName, &str); 6] = [
         HeaderName::from_static("cross-origin-opener-policy"),
         "same-origin",
     ),
-    // A page that may be kept says so itself.
+    // Pages that caches may store set this header themselves.
     (CACHE_CONTROL, "no-store"),
 ];
 
-/// The policy of a page whose form may lead on to another origin: browsers follow the redirect of a form only to
-/// where the page allows it.
-pub fn policy_that_leads_to(origin: &Origin) -> HeaderValue {
+/// Returns the policy of a page whose form may redirect to `origin`. Browsers follow the redirect of a form only to
+/// origins that the page allows.
+pub fn policy_with_form_action(origin: &Origin) -> HeaderValue {
     let policy = POLICY.replace("form-action 'self'", &format!("form-action 'self' {origin}"));
-    HeaderValue::try_from(policy).expect("an origin is plain text")
+    HeaderValue::try_from(policy).expect("an origin is ASCII")
 }
 
-/// Adds the headers to an answer that is a page. One that a handler has set stays.
+/// Adds the security headers to the response of a page. Headers that the handler has set stay.
 pub fn add_headers(headers: &mut HeaderMap) {
     for (name, value) in PAGE_HEADERS.iter() {
         headers.entry(name).or_insert_with(|| value.clone());
     }
 }
 
-/// How a refused form is answered.
-pub type Refusal = fn(ProtectionError) -> Response;
+/// Creates the response to a cross-origin request.
+pub type RejectionResponse = fn(ProtectionError) -> Response;
 
-/// Refuses what changes something and was sent from a page of another origin.
-pub fn forms_of_our_own(public_url: &str) -> CsrfLayer<Refusal> {
+/// Returns a layer that rejects unsafe requests from pages of other origins.
+pub fn csrf_layer(public_url: &str) -> CsrfLayer<RejectionResponse> {
     let layer = CsrfLayer::new();
-    // Behind a proxy that rewrites `Host`, the browser's origin is still the public address.
+    // Behind a proxy that rewrites `Host`, the browser's origin is still that of the public URL.
     let layer = layer
         .clone()
         .add_trusted_origin(origin(public_url))
@@ -63,7 +63,7 @@ pub fn forms_of_our_own(public_url: &str) -> CsrfLayer<Refusal> {
     layer.with_rejection_response(|_| Error::CrossSiteForm.into_response())
 }
 
-/// The address without its path.
+/// Returns the URL without its path.
 fn origin(url: &str) -> &str {
     let host = url.find("://").map_or(0, |at| at + 3);
     let end = url[host..].find('/').map_or(url.len(), |at| host + at);
@@ -81,11 +81,11 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_lets_nothing_of_others_in() {
+    fn the_policy_allows_only_our_own_content() {
         assert!(POLICY.starts_with("default-src 'none'"));
         assert!(!POLICY.contains("unsafe") && !POLICY.contains("http") && !POLICY.contains('*'));
         let origin = Origin::parse("https://shop.example.org").unwrap();
-        let policy = policy_that_leads_to(&origin);
+        let policy = policy_with_form_action(&origin);
         assert_eq!(
             policy.to_str().unwrap().len(),
             POLICY.len() + " https://shop.example.org".len()

@@ -1,14 +1,14 @@
-//! What a page says of itself to search engines and to those who share it.
+//! Metadata of a page for search engines, social networks and feed readers.
 
-use super::Frame;
+use super::Layout;
 use askama::Template;
 use askama::filters::HtmlSafe;
 use serde::Serialize;
 
-/// Most facts are shorter, so that writing them takes its room once.
-const USUAL_FACTS: usize = 1_024;
+/// The initial buffer size in bytes. Most structured data is shorter, so writing it allocates only once.
+const INITIAL_CAPACITY: usize = 1_024;
 
-/// Draws itself into the head of a page.
+/// Renders into the `<head>` of a page.
 #[derive(Clone, Debug, Template)]
 #[template(path = "web/meta.html")]
 pub struct Meta {
@@ -16,63 +16,64 @@ pub struct Meta {
     title: String,
     description: String,
     canonical: String,
-    picture: Option<String>,
+    image: Option<String>,
     feed: Option<(String, String)>,
-    is_hidden: bool,
-    facts: Option<String>,
+    is_noindex: bool,
+    json_ld: Option<String>,
 }
 
 impl HtmlSafe for Meta {}
 
 impl Meta {
-    /// Of the page at `canonical`, the whole address.
-    pub fn new(frame: &Frame, title: &str, description: &str, canonical: String) -> Meta {
+    /// Creates the metadata of the page at the absolute URL `canonical`.
+    pub fn new(layout: &Layout, title: &str, description: &str, canonical: String) -> Meta {
         Meta {
-            site: frame.t.site.name,
+            site: layout.t.site.name,
             title: title.to_owned(),
             description: platform::text::cut(description, 300).to_owned(),
             canonical,
-            picture: None,
+            image: None,
             feed: None,
-            is_hidden: false,
-            facts: None,
+            is_noindex: false,
+            json_ld: None,
         }
     }
 
-    /// With a picture of 1200 by 630 for those who share it.
+    /// Sets the share image, 1200 by 630 pixels.
     #[must_use]
-    pub fn picture(mut self, address: String) -> Meta {
-        self.picture = Some(address);
+    pub fn image(mut self, url: String) -> Meta {
+        self.image = Some(url);
         self
     }
 
-    /// With a feed, by its path and its title.
+    /// Sets the path and the title of a feed.
     #[must_use]
-    pub fn feed(mut self, address: impl Into<String>, title: impl Into<String>) -> Meta {
-        self.feed = Some((address.into(), title.into()));
+    pub fn feed(mut self, path: impl Into<String>, title: impl Into<String>) -> Meta {
+        self.feed = Some((path.into(), title.into()));
         self
     }
 
-    /// Not to be kept by search engines.
+    /// Keeps the page out of search engines.
     #[must_use]
-    pub fn hidden(mut self) -> Meta {
-        self.is_hidden = true;
+    pub fn noindex(mut self) -> Meta {
+        self.is_noindex = true;
         self
     }
 
-    /// With facts for machines, as JSON-LD.
+    /// Sets the structured data (JSON-LD).
     #[must_use]
-    pub fn facts(mut self, facts: &impl Serialize) -> Meta {
-        let mut json = Vec::with_capacity(USUAL_FACTS);
-        // Texts and numbers under plain names can always be written, and as text.
-        let written = serde_json::to_writer(&mut json, facts).ok();
-        let facts = written
+    pub fn json_ld(mut self, value: &impl Serialize) -> Meta {
+        let mut json = Vec::with_capacity(INITIAL_CAPACITY);
+        // Structs of strings and numbers always serialize.
+        let written = serde_json::to_writer(&mut json, value).ok();
+        let json = written
             .and_then(|()| String::from_utf8(json).ok())
             .unwrap_or_default();
-        // Inside a script element only `<` could end it; JSON may write it as an escape.
-        self.facts = Some(match facts.contains('<') {
-            true => facts.replace('<', "\\u003c"),
-            false => facts,
+        // Only `<` could end the script element, and JSON can escape it.
+        self.json_ld = Some(if json.contains('<') {
+            json.replace('<', "\\u003c")
+        } else {
+            json
         });
         self
     }
@@ -81,15 +82,15 @@ impl Meta {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::Place;
+    use crate::web::Section;
     use serde_json::{Value, json};
 
     #[test]
-    fn nothing_that_is_told_ends_the_element_it_stands_in() {
-        let frame = Frame::new(Place::Home);
+    fn no_value_can_end_the_element_that_contains_it() {
+        let layout = Layout::new(Section::Home);
         let evil = "</script><script>alert(1)</script>\"'><b>";
-        let meta = Meta::new(&frame, evil, evil, "https://example.org/\"><b>".to_owned());
-        let html = meta.facts(&json!({ "name": evil, "<b>": 1 })).render().unwrap();
+        let meta = Meta::new(&layout, evil, evil, "https://example.org/\"><b>".to_owned());
+        let html = meta.json_ld(&json!({ "name": evil, "<b>": 1 })).render().unwrap();
         assert_eq!(html.matches("<script").count(), 1);
         assert_eq!(html.matches("</script").count(), 1);
         assert!(!html.contains("<b>"));

@@ -1,16 +1,16 @@
-//! The way through a list of many pages.
+//! Links to the previous and next page of a list.
 
-use super::Frame;
+use super::Layout;
 use super::texts::{PublicTexts, fill};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-/// Draws itself as a navigation; as nothing where there is one page.
+/// Renders as a `<nav>` element, or as nothing if the list has only one page.
 #[derive(Clone, Debug, Template)]
 #[template(path = "web/pager.html")]
 pub struct Pager {
     p: &'static PublicTexts,
-    address: String,
+    url: String,
     page: u64,
     pages: u64,
 }
@@ -18,17 +18,17 @@ pub struct Pager {
 impl HtmlSafe for Pager {}
 
 impl Pager {
-    /// `address` is the list's own, to which `page=2` can be appended.
-    pub fn new(frame: &Frame, address: String, page: u64, pages: u64) -> Pager {
+    /// Creates a pager. `url` ends with `?` or `&`, so that `page=2` can be appended.
+    pub fn new(layout: &Layout, url: String, page: u64, pages: u64) -> Pager {
         Pager {
-            p: frame.p,
-            address,
+            p: layout.p,
+            url,
             page,
             pages,
         }
     }
 
-    fn here(&self) -> String {
+    fn current_page(&self) -> String {
         let (page, pages) = (self.page.to_string(), self.pages.to_string());
         fill(self.p.list.page, &[("page", &page), ("pages", &pages)])
     }

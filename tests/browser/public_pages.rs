@@ -144,7 +144,7 @@ async fn inspect_errors(inspector: &Inspector, site: &Site) {
         StatusCode::SERVICE_UNAVAILABLE,
         StatusCode::TOO_MANY_REQUESTS,
     ] {
-        let html = error_page::draw(status, "Something went wrong on our side.", &RequestId::next());
+        let html = error_page::render(status, "Something went wrong on our side.", &RequestId::next());
         browser.goto(site, "/").await;
         let frame = browser.emulate("Page.getFrameTree", json!({})).await;
         let frame = &frame["frameTree"]["frame"]["id"];

@@ -50,7 +50,7 @@ fn an_intact_directory_passes() {
     );
     assert_eq!(
         cli.run(0, &["check"]).stdout,
-        "300 nonprofits and 0 pictures proved against the store\n0 entries of the journal and 0 fundraisers proved\n"
+        "checked 300 nonprofits and 0 pictures against the database\nchecked 0 ledger entries and 0 fundraisers\n"
     );
 }
 

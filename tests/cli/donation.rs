@@ -126,7 +126,7 @@ fn a_file_is_imported_completely_or_not_at_all_and_only_once() {
         "line 5: it is not valid JSON",
         "line 7: it is not a JSON object",
         "line 601: it is not valid UTF-8",
-        "4 lines are wrong and nothing was recorded",
+        "4 lines are invalid and nothing was recorded",
     ] {
         assert!(
             output.stderr.contains(expected),

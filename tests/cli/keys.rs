@@ -127,7 +127,7 @@ fn a_key_is_rotated_to_a_new_one_of_the_same_kind() {
         "robot",
     ]);
     let id = old["id"].as_str().unwrap();
-    let new = cli.json(&["key", "roll", id, "--overlap", "7d"]);
+    let new = cli.json(&["key", "rotate", id, "--overlap", "7d"]);
     assert_eq!(new["kind"], "private");
     assert_ne!(new["key"], old["key"]);
     let keys = cli.json(&["key", "list"])["keys"].clone();
@@ -140,10 +140,10 @@ fn a_key_is_rotated_to_a_new_one_of_the_same_kind() {
     let again = new["id"].as_str().unwrap();
     cli.run(0, &["key", "roll", again, "--overlap", "0"]);
     assert_eq!(cli.json(&["key", "list"])["keys"][1]["state"], "revoked");
-    let error = cli.fail(&["key", "roll", again]);
+    let error = cli.fail(&["key", "rotate", again]);
     assert!(error.contains("is revoked"), "{error}");
-    cli.run(2, &["key", "roll", id, "--overlap", "2h"]);
-    cli.fail(&["key", "roll", "019a8f00-0000-7000-8000-000000000000"]);
+    cli.run(2, &["key", "rotate", id, "--overlap", "2h"]);
+    cli.fail(&["key", "rotate", "019a8f00-0000-7000-8000-000000000000"]);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn partner_origins_are_added_listed_and_removed() {
     }
     let error = cli.fail(&["account", "origins", "ada", "--add", "http://shop.example.org"]);
     assert!(
-        error.contains("is no origin") && error.contains("write https://"),
+        error.contains("is not an origin") && error.contains("enter https://"),
         "{error}"
     );
     cli.fail(&["account", "origins", "eve"]);

@@ -256,7 +256,7 @@ async fn use_keys(world: &World, server: &Server, grace: &User<'_>) -> Keys {
     let id = key_id_on(&grace.get(200, "/dashboard"), &public);
     let rotated = grace.rotate(&id);
     let id_of_private = text(&other_private, "id");
-    let private_rotated = run(world, &["key", "roll", &id_of_private, "--overlap", "1h"]);
+    let private_rotated = run(world, &["key", "rotate", &id_of_private, "--overlap", "1h"]);
     let revoke = format!("/dashboard/keys/{}/revoke", text(&other_public, "id"));
     grace.post(303, &revoke, &[]);
     run(world, &["key", "block", &id, "--reason", "a test"]);

@@ -178,7 +178,7 @@ fn assert_clear_error(stderr: &str, is_stored: bool) {
         lines.len() == 2 && lines[0].starts_with("causeway: "),
         "not two lines: {stderr}"
     );
-    assert!(stderr.contains("room"), "the reason is missing: {stderr}");
+    assert!(stderr.contains("disk"), "the reason is missing: {stderr}");
     assert_eq!(
         stderr.contains("is stored"),
         is_stored,

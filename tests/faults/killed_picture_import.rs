@@ -4,8 +4,6 @@ use crate::database::Database;
 use crate::instance::{Instance, rounds, stderr_of};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use image::codecs::png::PngEncoder;
-use image::{DynamicImage, Rgb, RgbImage};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -67,15 +65,25 @@ fn kill_imports(database: Database) {
 fn write_lines(file: &Path, round: u32) {
     let mut lines = String::new();
     for line in 0..LINES {
-        let shade = Rgb([round as u8, line as u8, (round >> 8) as u8]);
-        let mut bytes = Vec::new();
-        DynamicImage::from(RgbImage::from_pixel(48, 48, shade))
-            .write_with_encoder(PngEncoder::new(&mut bytes))
-            .expect("memory takes all bytes");
+        let bytes = square_png([round as u8, line as u8, (round >> 8) as u8]);
         let (ein, logo) = (20_000_000 + line, BASE64_STANDARD.encode(&bytes));
         lines.extend([format!(
             "{{\"ein\":\"{ein:09}\",\"name\":\"Nonprofit {line}\",\"logo\":\"data:image/png;base64,{logo}\"}}\n"
         )]);
     }
     std::fs::write(file, lines).expect("a writable file");
+}
+
+/// A PNG of one color.
+fn square_png(color: [u8; 3]) -> Vec<u8> {
+    const SIDE: u32 = 48;
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, SIDE, SIDE);
+    encoder.set_color(png::ColorType::Rgb);
+    let mut writer = encoder.write_header().expect("memory takes all bytes");
+    writer
+        .write_image_data(&color.repeat((SIDE * SIDE) as usize))
+        .expect("the size fits");
+    writer.finish().expect("memory takes all bytes");
+    bytes
 }

@@ -28,7 +28,7 @@ async fn an_asset_is_immutable_under_the_url_that_contains_its_hash(world: &Worl
         ("causeway.js", "text/javascript"),
         ("icon.svg", "image/svg+xml"),
     ] {
-        let asset = world.client.get_plain(200, assets::address(name)).await;
+        let asset = world.client.get_plain(200, assets::url(name)).await;
         assert!(asset.header("content-type").starts_with(media_type));
         assert!(asset.header("cache-control").contains("immutable"));
     }

@@ -1,4 +1,4 @@
-//! Browsing: the nonprofits of one cause, page by page, most prominent first.
+//! Lists the nonprofits of a cause, page by page, most prominent first.
 
 use crate::documents::cause_label;
 use crate::edits::Element;
@@ -6,20 +6,20 @@ use crate::nonprofits::Nonprofit;
 use crate::view::View;
 
 impl View {
-    /// How many nonprofits a cause has.
+    /// Returns the number of nonprofits of a cause.
     pub fn count_by_cause(&self, name: &str) -> u64 {
         let Some(snapshot) = &self.snapshot else {
             return 0;
         };
-        let settled = snapshot
+        let in_snapshot = snapshot
             .index()
             .documents_with_label(&cause_label(name))
             .map_or(0, |list| list.len());
         let edits = self.overlay.edits(name);
-        (settled + edits.added.len() - edits.removed.len()) as u64
+        (in_snapshot + edits.added.len() - edits.removed.len()) as u64
     }
 
-    /// `take` nonprofits of a cause after the first `skip`, in order of prominence, name and id.
+    /// Returns up to `take` nonprofits of a cause after the first `skip`, sorted by prominence, name and ID.
     pub fn list_by_cause(&self, name: &str, skip: u64, take: usize) -> Vec<Nonprofit<'_>> {
         let Some(snapshot) = &self.snapshot else {
             return Vec::new();
@@ -31,8 +31,8 @@ impl View {
             .window(list.map_or(0, |list| list.len()), skip, take)
             .into_iter()
             .filter_map(|element| match element {
-                Element::Settled(at) => snapshot.nonprofit(list?.page(at, 1).next()?),
-                Element::Recent(place) => self.overlay.nonprofit(place),
+                Element::Snapshot(index) => snapshot.nonprofit(list?.page(index, 1).next()?),
+                Element::Overlay(position) => self.overlay.nonprofit(position),
             })
             .collect()
     }

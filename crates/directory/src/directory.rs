@@ -1,4 +1,4 @@
-//! The directory of a running server.
+//! The entry point to the directory: looks up nonprofits in the current view.
 
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::ein::Ein;
@@ -16,27 +16,27 @@ use uuid::Uuid;
 
 /// The directory of a running server.
 ///
-/// Requests read its current [`View`]; see [`refresh`](crate::refresh) for how that stays up to date.
+/// Requests read its current [`View`]; see [`refresh`](crate::refresh) for how it stays up to date.
 #[derive(Debug)]
 pub struct Directory {
     pub(super) db: Db,
-    /// The identity of the store, which every snapshot carries.
+    /// The ID of the store, which is written into every snapshot.
     pub(super) store: Uuid,
     /// Where snapshots are stored.
     pub(super) folder: PathBuf,
     pub(super) causes: &'static Causes,
-    /// A checksum of everything that responses depend on beyond the revision of the store.
-    pub(super) surroundings: u32,
+    /// A checksum of everything besides the revision of the store that responses depend on.
+    pub(super) tag_seed: u32,
     pub(super) view: ArcSwap<View>,
 }
 
-/// The reason why a text names no nonprofit.
+/// The reason why a text does not name a nonprofit.
 #[derive(Debug, Error)]
 pub enum ResolveError {
     /// The text is an EIN with a dash or a prefix. [`Directory::resolve_lenient`] accepts it.
     #[error("an EIN is nine digits: {0}")]
     FormattedEin(Ein),
-    /// The text is no identifier, or no nonprofit has it.
+    /// The text is not an identifier, or no nonprofit has it.
     #[error("there is no such nonprofit")]
     NotFound,
     /// The store failed.
@@ -47,39 +47,33 @@ pub enum ResolveError {
 impl Directory {
     /// Creates the directory over a store, with no snapshot opened yet.
     ///
-    /// `data` is the data folder. `answers_depend_on` is anything else that changes what responses say, such as the public
-    /// URL: it becomes part of their entity tags.
-    pub fn new(
-        db: Db,
-        store: Uuid,
-        data: &Path,
-        answers_depend_on: &[u8],
-        causes: &'static Causes,
-    ) -> Directory {
-        let mut surroundings = crc32fast::Hasher::new_with_initial(rules());
-        surroundings.update(store.as_bytes());
-        surroundings.update(answers_depend_on);
+    /// `data` is the data folder. `tag_input` is anything else that responses depend on, such as the public URL; it
+    /// becomes part of their entity tags.
+    pub fn new(db: Db, store: Uuid, data: &Path, tag_input: &[u8], causes: &'static Causes) -> Directory {
+        let mut tag_seed = crc32fast::Hasher::new_with_initial(rules());
+        tag_seed.update(store.as_bytes());
+        tag_seed.update(tag_input);
         Directory {
             db,
             store,
             folder: data.join("directory"),
             causes,
-            surroundings: surroundings.finalize(),
+            tag_seed: tag_seed.finalize(),
             view: ArcSwap::default(),
         }
     }
 
-    /// Returns whether it can answer, from a snapshot or from the store.
+    /// Returns whether lookups can be answered, from a snapshot or from the store.
     pub async fn is_ready(&self) -> bool {
         self.view.load().snapshot.is_some() || self.db.revision(Topic::Directory).await.is_ok()
     }
 
-    /// The current state.
+    /// Returns the current view.
     pub fn view(&self) -> Arc<View> {
         self.view.load_full()
     }
 
-    /// The causes of this server.
+    /// Returns the causes of this server.
     pub fn causes(&self) -> &'static Causes {
         self.causes
     }
@@ -91,8 +85,8 @@ impl Directory {
             return Ok(Some(NonprofitRef::Overlay(view, identifier.clone())));
         }
         if let Some(snapshot) = &view.snapshot {
-            let place = snapshot.place(identifier);
-            return Ok(place.map(|place| NonprofitRef::Snapshot(view, place)));
+            let position = snapshot.position(identifier);
+            return Ok(position.map(|position| NonprofitRef::Snapshot(view, position)));
         }
         let found = store::find(&self.db, identifier, self.causes, record::to_vec).await?;
         Ok(found.map(NonprofitRef::Store))
@@ -110,7 +104,7 @@ impl Directory {
         self.find(&identifier).await?.ok_or(ResolveError::NotFound)
     }
 
-    /// Does the same as [`resolve`](Directory::resolve), and accepts an EIN as people write it: with a dash or a prefix.
+    /// Does the same as [`resolve`](Directory::resolve), and accepts an EIN with a dash or a prefix, as people write it.
     pub async fn resolve_lenient(&self, text: &str) -> Result<NonprofitRef, ResolveError> {
         match self.resolve(text).await {
             Err(ResolveError::FormattedEin(ein)) => {

@@ -1,25 +1,27 @@
-//! The documents of the search index: a nonprofit as the index sees it, with the labels that filters use.
+//! Documents of the search index: what is indexed of a nonprofit, and the labels that filters use.
 
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::{Nonprofit, location};
 use ::search::{BuildError, Document, IndexBuilder};
 use platform::text::fold;
 
-/// The label that all nonprofits of a cause carry.
+/// Returns the label of all nonprofits of a cause.
 pub fn cause_label(name: &str) -> String {
     format!("cause:{}", name.trim().to_ascii_lowercase())
 }
 
-/// The label that all nonprofits of a state carry.
+/// Returns the label of all nonprofits in a state.
 pub fn state_label(code: &str) -> String {
     format!("state:{}", code.trim().to_ascii_uppercase())
 }
 
-/// The label that all nonprofits of a city carry, whatever its state and however its saint, mount or fort is written.
+/// Returns the label of all nonprofits in cities with a name, in any state.
+///
+/// Saint, Mount and Fort have the same label as their abbreviations.
 pub fn city_label(name: &str) -> String {
     let mut label = String::from("city");
-    for (place, word) in fold(name, ' ').split(' ').enumerate() {
-        label.push(if place == 0 { ':' } else { ' ' });
+    for (index, word) in fold(name, ' ').split(' ').enumerate() {
+        label.push(if index == 0 { ':' } else { ' ' });
         label.push_str(match word {
             "saint" => "st",
             "mount" => "mt",
@@ -30,17 +32,17 @@ pub fn city_label(name: &str) -> String {
     label
 }
 
-/// The label of nonprofits that gifts can be passed on to.
+/// The label of nonprofits that can receive donations.
 pub const DISBURSABLE: &str = "disbursable";
 
-/// Adds a nonprofit to the index.
+/// Adds a nonprofit to an index.
 pub fn add(
     builder: &mut IndexBuilder,
     nonprofit: &Nonprofit<'_>,
     causes: &Causes,
 ) -> Result<u32, BuildError> {
     let aliases: Vec<&str> = nonprofit.aliases.lines().collect();
-    let number = nonprofit.ein.map(|ein| ein.to_string());
+    let ein = nonprofit.ein.map(|ein| ein.to_string());
     let mut labels: Vec<String> = causes
         .of_set(nonprofit.causes)
         .map(|cause| cause_label(&cause.name))
@@ -64,7 +66,7 @@ pub fn add(
             nonprofit.state,
             location::state_name(nonprofit.state).unwrap_or_default(),
         ],
-        registration_number: number.as_deref(),
+        registration_number: ein.as_deref(),
         domain: nonprofit.website_url,
         prominence: nonprofit.prominence as f32 / 1_000.0,
         labels: &labels,
@@ -76,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_city_has_one_label_however_it_is_written() {
+    fn spellings_of_a_city_share_a_label() {
         for (label, names) in [
             ("city:st louis", ["St. Louis", "saint louis", "ST LOUIS"]),
             (

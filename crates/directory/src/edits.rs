@@ -1,49 +1,54 @@
-//! Lists of the snapshot as the overlay changes them.
+//! Edits that the overlay makes to a list of the snapshot.
 
-/// How the overlay changes one list of the snapshot: elements that fall out, and new ones with the place in the list
-/// before which they stand. Both are sorted.
+/// How the overlay changes one list of the snapshot.
 #[derive(Debug, Default)]
 pub struct Edits {
+    /// The indexes of removed elements, sorted.
     pub removed: Vec<usize>,
+    /// The index before which an element is inserted, and its position in the overlay; sorted.
     pub added: Vec<(usize, u32)>,
 }
 
-/// An element of an edited list: a place in the list itself, or in the overlay.
+/// An element of an edited list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
-    Settled(usize),
-    Recent(u32),
+    /// An index in the list of the snapshot.
+    Snapshot(usize),
+    /// A position in the overlay.
+    Overlay(u32),
 }
 
 impl Edits {
-    /// The elements of the edited list from `skip` on, `take` of them. Costs what the edits cost, not the list.
+    /// Returns `take` elements of the edited list after the first `skip`. The cost depends on the number of edits, not on
+    /// the length of the list.
     pub fn window(&self, length: usize, skip: usize, take: usize) -> Vec<Element> {
         let mut window = Vec::with_capacity(take.min(128));
         let (mut removed, mut added) = (self.removed.iter().peekable(), self.added.iter().peekable());
-        let (mut at, mut left) = (0, skip);
+        let (mut index, mut to_skip) = (0, skip);
         while window.len() < take {
-            if let Some((_, place)) = added.next_if(|(before, _)| *before <= at) {
-                match left {
-                    0 => window.push(Element::Recent(*place)),
-                    _ => left -= 1,
+            if let Some((_, position)) = added.next_if(|(before, _)| *before <= index) {
+                if to_skip == 0 {
+                    window.push(Element::Overlay(*position));
+                } else {
+                    to_skip -= 1;
                 }
-            } else if removed.next_if(|gone| **gone == at).is_some() {
-                at += 1;
-            } else if at >= length {
+            } else if removed.next_if(|removed| **removed == index).is_some() {
+                index += 1;
+            } else if index >= length {
                 break;
-            } else if left > 0 {
-                // Jump over untouched elements, up to the next edit.
+            } else if to_skip > 0 {
+                // Skip unchanged elements up to the next edit.
                 let next = [
-                    removed.peek().map(|gone| **gone),
+                    removed.peek().map(|removed| **removed),
                     added.peek().map(|(before, _)| *before),
                     Some(length),
                 ];
-                let run = next.into_iter().flatten().min().unwrap_or(length) - at;
-                at += run.min(left);
-                left -= run.min(left);
+                let run = next.into_iter().flatten().min().unwrap_or(length) - index;
+                index += run.min(to_skip);
+                to_skip -= run.min(to_skip);
             } else {
-                window.push(Element::Settled(at));
-                at += 1;
+                window.push(Element::Snapshot(index));
+                index += 1;
             }
         }
         window
@@ -57,26 +62,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_window_is_that_part_of_the_edited_list(
+        fn a_window_is_a_slice_of_the_edited_list(
             length in 0usize..40,
             removed in proptest::collection::btree_set(0usize..40, 0..20),
             added in proptest::collection::vec(0usize..42, 0..20),
             skip in 0usize..60,
             take in 0usize..30,
         ) {
-            let removed: Vec<usize> = removed.into_iter().filter(|at| *at < length).collect();
-            let mut added: Vec<usize> = added.into_iter().map(|at| at.min(length)).collect();
+            let removed: Vec<usize> = removed.into_iter().filter(|index| *index < length).collect();
+            let mut added: Vec<usize> = added.into_iter().map(|index| index.min(length)).collect();
             added.sort_unstable();
             let added: Vec<(usize, u32)> = added.into_iter().zip(0..).collect();
             let mut whole = Vec::new();
-            for at in 0..=length {
-                whole.extend(added.iter().filter(|(before, _)| *before == at).map(|(_, place)| Element::Recent(*place)));
-                if at < length && !removed.contains(&at) {
-                    whole.push(Element::Settled(at));
+            for index in 0..=length {
+                whole.extend(added.iter().filter(|(before, _)| *before == index).map(|(_, position)| Element::Overlay(*position)));
+                if index < length && !removed.contains(&index) {
+                    whole.push(Element::Snapshot(index));
                 }
             }
-            let wanted: Vec<Element> = whole.into_iter().skip(skip).take(take).collect();
-            prop_assert_eq!(Edits { removed, added }.window(length, skip, take), wanted);
+            let expected: Vec<Element> = whole.into_iter().skip(skip).take(take).collect();
+            prop_assert_eq!(Edits { removed, added }.window(length, skip, take), expected);
         }
     }
 }

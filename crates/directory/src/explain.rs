@@ -1,9 +1,9 @@
-//! Why a nonprofit stands where it stands, for `causeway search --explain`.
+//! Explains the ranking of search results, for `causeway search --explain`.
 
 use crate::view::View;
 use ::search::{MergeFilter, Query};
 
-/// A nonprofit of an answer, with the account of the index.
+/// A search result with the explanation of its score.
 #[derive(Debug)]
 pub struct ExplainedHit {
     pub name: String,
@@ -15,33 +15,36 @@ pub struct ExplainedHit {
 }
 
 impl View {
-    /// The best `take` nonprofits for a text, each with the reason why it stands there.
+    /// Returns the best `take` nonprofits for a text, each with an explanation of its score.
     pub fn explain(&self, text: &str, take: usize) -> Vec<ExplainedHit> {
         let Some(snapshot) = &self.snapshot else {
             return Vec::new();
         };
-        let is_replaced = |place: u32| self.overlay.replaces(place);
-        let settled = snapshot.index().explain(&Query {
+        let is_replaced = |position: u32| self.overlay.replaces(position);
+        let from_snapshot = snapshot.index().explain(&Query {
             text,
             limit: take,
             filter: &[],
             exclude: Some(&is_replaced),
         });
-        let recent = self.overlay.index().map_or_else(Vec::new, |index| {
+        let from_overlay = self.overlay.index().map_or_else(Vec::new, |index| {
             index.explain(&Query {
                 limit: take,
                 ..Query::new(text)
             })
         });
-        let merge_filter = MergeFilter::new(settled.iter().chain(&recent).map(|why| &why.hit), take);
-        let settled = settled
+        let merge_filter = MergeFilter::new(
+            from_snapshot.iter().chain(&from_overlay).map(|why| &why.hit),
+            take,
+        );
+        let from_snapshot = from_snapshot
             .into_iter()
             .map(|why| (snapshot.nonprofit(why.hit.document), why));
-        let recent = recent
+        let from_overlay = from_overlay
             .into_iter()
             .map(|why| (self.overlay.nonprofit(why.hit.document), why));
-        let mut accounts: Vec<ExplainedHit> = settled
-            .chain(recent)
+        let mut hits: Vec<ExplainedHit> = from_snapshot
+            .chain(from_overlay)
             .filter(|(_, why)| merge_filter.accepts(&why.hit))
             .filter_map(|(nonprofit, why)| {
                 let nonprofit = nonprofit?;
@@ -55,8 +58,8 @@ impl View {
                 })
             })
             .collect();
-        accounts.sort_by(|a, b| b.score.total_cmp(&a.score));
-        accounts.truncate(take);
-        accounts
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+        hits.truncate(take);
+        hits
     }
 }

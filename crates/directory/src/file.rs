@@ -1,13 +1,14 @@
-//! The snapshot file: a header, then sections, each with a checksum.
+//! The snapshot file format: a header, then sections, each with a checksum.
 //!
 //! ```text
 //! magic 8 · format 4 · rules 4 · store 16 · revision 8 · count 8 · sections 4
-//! then for each section: length 8 · checksum 4
-//! then the checksum of all this 4, and the sections one after another, each padded to eight bytes
+//! for each section: length 8 · checksum 4
+//! checksum of everything above 4
+//! the sections, each padded to eight bytes
 //! ```
 //!
-//! Numbers are little-endian. A file whose length or whose checksums are off is refused when it is opened. It is
-//! written beside its final name, made durable and then renamed, so a file with that name is always a whole one.
+//! Numbers are little-endian. A file with a wrong length or checksum cannot be opened. A new file is written under a
+//! temporary name, synced and then renamed, so a file with its final name is always complete.
 
 use memmap2::Mmap;
 use std::fs::{self, File};
@@ -18,38 +19,39 @@ use thiserror::Error;
 use uuid::Uuid;
 
 const MAGIC: &[u8; 8] = b"CAUSEWAY";
-/// Raised whenever the meaning of a section changes.
+/// Incremented whenever the meaning of a section changes.
 const FORMAT: u32 = 4;
-const FIXED: usize = 8 + 4 + 4 + 16 + 8 + 8 + 4;
-const PER_SECTION: usize = 8 + 4;
-const MOST_SECTIONS: usize = 64;
-const BLOCK: usize = 1 << 20;
+/// The size of the header before the section table.
+const FIXED_SIZE: usize = 8 + 4 + 4 + 16 + 8 + 8 + 4;
+const SECTION_ENTRY_SIZE: usize = 8 + 4;
+const MAX_SECTIONS: usize = 64;
+const BUFFER_SIZE: usize = 1 << 20;
 
-/// What a snapshot is of.
+/// What a snapshot was built from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotMeta {
-    /// The store that it was built from.
+    /// The ID of the store.
     pub store: Uuid,
-    /// The state of that store.
+    /// The revision of the directory in the store.
     pub revision: i64,
-    /// A number for the rules that made names, causes and prominence out of the rows.
+    /// The version of the rules that computed names, causes and prominence; see [`rules`](crate::rules::rules).
     pub rules: u32,
-    /// How many nonprofits it holds.
+    /// The number of nonprofits in the snapshot.
     pub count: u64,
 }
 
-/// Why a snapshot file cannot be used.
+/// The reason why a snapshot file cannot be used.
 #[derive(Debug, Error)]
 pub enum SnapshotError {
-    #[error("it cannot be read: {0}")]
+    #[error("cannot read the file: {0}")]
     Io(#[from] io::Error),
-    #[error("it is damaged: {0}")]
+    #[error("the file is damaged: {0}")]
     Damaged(&'static str),
-    #[error("it has another format")]
+    #[error("the file has an unsupported format")]
     UnsupportedFormat,
 }
 
-/// An open file: mapped, checked, immutable.
+/// An open snapshot file: verified, memory-mapped and immutable.
 #[derive(Debug)]
 pub struct SnapshotFile {
     map: Mmap,
@@ -58,40 +60,40 @@ pub struct SnapshotFile {
 }
 
 impl SnapshotFile {
-    /// Opens a file and checks all of it.
+    /// Opens a file and verifies all checksums.
     pub fn open(path: &Path) -> Result<SnapshotFile, SnapshotError> {
         let file = File::open(path)?;
         let length = file.metadata()?.len() as usize;
-        // Read, not mapped: checking every byte must not make the whole file resident.
-        let mut reader = BufReader::with_capacity(BLOCK, &file);
+        // The file is read rather than mapped here, because verifying a mapping would make all of it resident.
+        let mut reader = BufReader::with_capacity(BUFFER_SIZE, &file);
         let (meta, sizes) = read_header(&mut reader)?;
-        let mut at = header_length(sizes.len());
+        let mut start = header_length(sizes.len());
         let mut sections = Vec::with_capacity(sizes.len());
-        let mut block = vec![0; BLOCK];
+        let mut buffer = vec![0; BUFFER_SIZE];
         for (size, checksum) in sizes {
-            let end = at
+            let end = start
                 .checked_add(size)
                 .filter(|end| *end <= length)
-                .ok_or(SnapshotError::Damaged("it is cut off"))?;
-            if checksum_of(&mut reader, size, &mut block)? != checksum {
+                .ok_or(SnapshotError::Damaged("the file is truncated"))?;
+            if checksum_of(&mut reader, size, &mut buffer)? != checksum {
                 return Err(SnapshotError::Damaged("a checksum does not match"));
             }
             skip(&mut reader, padding(size))?;
-            sections.push(at..end);
-            at = end + padding(size);
+            sections.push(start..end);
+            start = end + padding(size);
         }
-        if at != length {
-            return Err(SnapshotError::Damaged("its length does not match"));
+        if start != length {
+            return Err(SnapshotError::Damaged("the length does not match"));
         }
         #[expect(
             unsafe_code,
-            reason = "a snapshot file is never written again once it has its name"
+            reason = "a snapshot file is never modified once it has its final name"
         )]
         let map = unsafe { Mmap::map(&file)? };
         Ok(SnapshotFile { map, meta, sections })
     }
 
-    /// The bytes of a section; none where the file has no such section.
+    /// Returns the bytes of a section. A section that does not exist is empty.
     pub fn section(&self, number: usize) -> &[u8] {
         self.sections
             .get(number)
@@ -99,7 +101,7 @@ impl SnapshotFile {
     }
 }
 
-/// Writes a snapshot file section by section, then gives it its name.
+/// Writes a snapshot file section by section.
 pub struct SnapshotWriter {
     out: BufWriter<tempfile::NamedTempFile>,
     path: PathBuf,
@@ -110,11 +112,11 @@ pub struct SnapshotWriter {
 }
 
 impl SnapshotWriter {
-    /// Begins a file of `sections` sections that will be called `path`.
+    /// Creates a temporary file for a snapshot of `sections` sections. [`finish`](Self::finish) renames it to `path`.
     pub fn create(path: &Path, meta: SnapshotMeta, sections: usize) -> io::Result<SnapshotWriter> {
         let folder = path.parent().unwrap_or(Path::new("."));
         let temporary = tempfile::Builder::new().prefix("building-").tempfile_in(folder)?;
-        let mut out = BufWriter::with_capacity(BLOCK, temporary);
+        let mut out = BufWriter::with_capacity(BUFFER_SIZE, temporary);
         out.write_all(&vec![0; header_length(sections)])?;
         Ok(SnapshotWriter {
             out,
@@ -126,8 +128,8 @@ impl SnapshotWriter {
         })
     }
 
-    /// Begins a section; they come in the order of their numbers.
-    pub fn begin(&mut self, number: usize) -> io::Result<()> {
+    /// Begins a section. Sections must be written in the order of their numbers.
+    pub fn begin_section(&mut self, number: usize) -> io::Result<()> {
         self.end_section()?;
         assert_eq!(self.sizes.len(), number, "sections are written in order");
         self.current = Some((0, crc32fast::Hasher::new()));
@@ -142,7 +144,7 @@ impl SnapshotWriter {
         Ok(())
     }
 
-    /// Ends the file, makes it durable and gives it its name.
+    /// Writes the header, syncs the file and renames it.
     pub fn finish(mut self) -> io::Result<()> {
         use std::io::Seek;
         self.end_section()?;
@@ -152,7 +154,7 @@ impl SnapshotWriter {
         temporary.rewind()?;
         temporary.write_all(&header)?;
         temporary.as_file().sync_all()?;
-        temporary.persist(&self.path).map_err(|fault| fault.error)?;
+        temporary.persist(&self.path).map_err(|error| error.error)?;
         File::open(self.path.parent().unwrap_or(Path::new(".")))?.sync_all()
     }
 }
@@ -160,7 +162,7 @@ impl SnapshotWriter {
 impl Write for SnapshotWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write_all(bytes)?;
-        let (length, checksum) = self.current.as_mut().expect("a section was begun");
+        let (length, checksum) = self.current.as_mut().expect("`begin_section` was called");
         *length += bytes.len() as u64;
         checksum.update(bytes);
         Ok(bytes.len())
@@ -171,7 +173,7 @@ impl Write for SnapshotWriter {
     }
 }
 
-/// Moves a file that cannot be used out of the way, for someone to look at.
+/// Renames a damaged file, so that it can be inspected.
 pub fn set_aside(path: &Path) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".damaged");
@@ -179,7 +181,7 @@ pub fn set_aside(path: &Path) -> io::Result<()> {
 }
 
 fn header_length(sections: usize) -> usize {
-    let length = FIXED + sections * PER_SECTION + 4;
+    let length = FIXED_SIZE + sections * SECTION_ENTRY_SIZE + 4;
     length + padding(length)
 }
 
@@ -206,26 +208,26 @@ fn header(meta: &SnapshotMeta, sizes: &[(u64, u32)]) -> Vec<u8> {
 }
 
 fn read_header(reader: &mut impl Read) -> Result<(SnapshotMeta, Vec<(usize, u32)>), SnapshotError> {
-    let cut_off = |_| SnapshotError::Damaged("its header is cut off");
-    let mut bytes = vec![0; FIXED];
-    reader.read_exact(&mut bytes).map_err(cut_off)?;
+    let truncated = |_| SnapshotError::Damaged("the header is truncated");
+    let mut bytes = vec![0; FIXED_SIZE];
+    reader.read_exact(&mut bytes).map_err(truncated)?;
     if &bytes[..8] != MAGIC {
-        return Err(SnapshotError::Damaged("it does not begin as a snapshot"));
+        return Err(SnapshotError::Damaged("the file does not start like a snapshot"));
     }
     if u32_at(&bytes, 8) != FORMAT {
         return Err(SnapshotError::UnsupportedFormat);
     }
-    let sections = u32_at(&bytes, FIXED - 4) as usize;
-    if sections > MOST_SECTIONS {
-        return Err(SnapshotError::Damaged("its header makes no sense"));
+    let sections = u32_at(&bytes, FIXED_SIZE - 4) as usize;
+    if sections > MAX_SECTIONS {
+        return Err(SnapshotError::Damaged("the header is invalid"));
     }
     bytes.resize(header_length(sections), 0);
-    reader.read_exact(&mut bytes[FIXED..]).map_err(cut_off)?;
-    let end = FIXED + sections * PER_SECTION;
+    reader.read_exact(&mut bytes[FIXED_SIZE..]).map_err(truncated)?;
+    let end = FIXED_SIZE + sections * SECTION_ENTRY_SIZE;
     if crc32fast::hash(&bytes[..end]) != u32_at(&bytes, end) || bytes[end + 4..].iter().any(|byte| *byte != 0)
     {
         return Err(SnapshotError::Damaged(
-            "the checksum of its header does not match",
+            "the checksum of the header does not match",
         ));
     }
     let meta = SnapshotMeta {
@@ -234,21 +236,21 @@ fn read_header(reader: &mut impl Read) -> Result<(SnapshotMeta, Vec<(usize, u32)
         revision: u64_at(&bytes, 32) as i64,
         count: u64_at(&bytes, 40),
     };
-    let size = |place: usize| {
-        let at = FIXED + place * PER_SECTION;
+    let size = |section: usize| {
+        let at = FIXED_SIZE + section * SECTION_ENTRY_SIZE;
         (u64_at(&bytes, at) as usize, u32_at(&bytes, at + 8))
     };
     Ok((meta, (0..sections).map(size).collect()))
 }
 
-fn checksum_of(reader: &mut impl Read, mut length: usize, block: &mut [u8]) -> Result<u32, SnapshotError> {
+fn checksum_of(reader: &mut impl Read, mut length: usize, buffer: &mut [u8]) -> Result<u32, SnapshotError> {
     let mut checksum = crc32fast::Hasher::new();
     while length > 0 {
-        let part = length.min(block.len());
+        let part = length.min(buffer.len());
         reader
-            .read_exact(&mut block[..part])
-            .map_err(|_| SnapshotError::Damaged("it is cut off"))?;
-        checksum.update(&block[..part]);
+            .read_exact(&mut buffer[..part])
+            .map_err(|_| SnapshotError::Damaged("the file is truncated"))?;
+        checksum.update(&buffer[..part]);
         length -= part;
     }
     Ok(checksum.finalize())
@@ -258,10 +260,11 @@ fn skip(reader: &mut impl Read, length: usize) -> Result<(), SnapshotError> {
     let mut padding = [0; 8];
     reader
         .read_exact(&mut padding[..length])
-        .map_err(|_| SnapshotError::Damaged("it is cut off"))?;
-    match padding == [0; 8] {
-        true => Ok(()),
-        false => Err(SnapshotError::Damaged("its padding is not empty")),
+        .map_err(|_| SnapshotError::Damaged("the file is truncated"))?;
+    if padding == [0; 8] {
+        Ok(())
+    } else {
+        Err(SnapshotError::Damaged("the padding is not zero"))
     }
 }
 
@@ -284,21 +287,21 @@ mod tests {
         count: 2,
     };
 
-    fn written(folder: &Path) -> PathBuf {
+    fn write_snapshot(folder: &Path) -> PathBuf {
         let path = folder.join("snapshot");
         let mut writer = SnapshotWriter::create(&path, META, 2).unwrap();
-        writer.begin(0).unwrap();
+        writer.begin_section(0).unwrap();
         writer.write_all(b"one nonprofit").unwrap();
-        writer.begin(1).unwrap();
+        writer.begin_section(1).unwrap();
         writer.write_all(b"and another").unwrap();
         writer.finish().unwrap();
         path
     }
 
     #[test]
-    fn sections_come_back_as_they_were_written() {
+    fn sections_are_read_as_they_were_written() {
         let folder = tempfile::tempdir().unwrap();
-        let file = SnapshotFile::open(&written(folder.path())).unwrap();
+        let file = SnapshotFile::open(&write_snapshot(folder.path())).unwrap();
         assert_eq!(file.meta, META);
         assert_eq!(file.section(0), b"one nonprofit");
         assert_eq!(file.section(1), b"and another");
@@ -306,21 +309,21 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_any_bit_flipped_or_any_part_missing_is_refused() {
+    fn a_file_with_a_flipped_bit_or_a_missing_part_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
-        let path = written(folder.path());
-        let whole = fs::read(&path).unwrap();
-        for bit in 0..whole.len() * 8 {
-            let mut damaged = whole.clone();
+        let path = write_snapshot(folder.path());
+        let original = fs::read(&path).unwrap();
+        for bit in 0..original.len() * 8 {
+            let mut damaged = original.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             fs::write(&path, damaged).unwrap();
             assert!(SnapshotFile::open(&path).is_err(), "bit {bit} flipped");
         }
-        for length in 0..whole.len() {
-            fs::write(&path, &whole[..length]).unwrap();
-            assert!(SnapshotFile::open(&path).is_err(), "cut to {length}");
+        for length in 0..original.len() {
+            fs::write(&path, &original[..length]).unwrap();
+            assert!(SnapshotFile::open(&path).is_err(), "truncated to {length} bytes");
         }
-        let mut longer = whole;
+        let mut longer = original;
         longer.push(0);
         fs::write(&path, longer).unwrap();
         assert!(SnapshotFile::open(&path).is_err());

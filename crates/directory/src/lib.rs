@@ -1,7 +1,7 @@
-//! The directory that requests read: a snapshot, with a small overlay for what changed since.
+//! The directory of nonprofits: a memory-mapped snapshot, and a small overlay of what changed since it was built.
 //!
-//! The store is the truth. A [`View`] is swapped as one, so a reader sees one state or the next and never a mix.
-//! Without a usable snapshot the answers come from the store until a new one is built.
+//! The store is the source of truth, and a snapshot can always be rebuilt from it. A [`View`] is replaced as a whole, so a
+//! reader sees one state or the next, never a mix. While there is no usable snapshot, lookups query the store.
 
 pub mod browse;
 pub mod build;

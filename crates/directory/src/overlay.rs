@@ -1,7 +1,5 @@
-//! What changed since the snapshot was built: a few records in memory that stand before those of the snapshot.
+//! Nonprofits that changed since the snapshot was built, held in memory. They replace those of the snapshot.
 
-use super::record;
-use super::snapshot::Snapshot;
 use crate::documents::{self, cause_label};
 use crate::edits::Edits;
 use crate::nonprofits::Nonprofit;
@@ -9,6 +7,8 @@ use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::rows::{Profile, StoredNonprofit};
+use crate::record;
+use crate::snapshot::Snapshot;
 use ::search::{BuildError, Index, IndexBuilder};
 use platform::ids::NonprofitId;
 use std::cmp::{Ordering, Reverse};
@@ -18,12 +18,13 @@ use uuid::Uuid;
 /// Changed and new nonprofits.
 #[derive(Debug, Default)]
 pub struct Overlay {
-    /// Most prominent first, bodies that left the files last.
+    /// Most prominent first; nonprofits that are no longer in the IRS files last.
     records: Vec<Box<[u8]>>,
-    /// Over those that are still in the files; its document numbers are places in `records`.
+    /// Covers the nonprofits that are still in the IRS files. Document numbers are positions in `records`.
     index: Option<Index<Vec<u8>>>,
-    /// The places in the snapshot whose nonprofits stand here now.
+    /// The positions in the snapshot that the overlay replaces.
     replaced: HashSet<u32>,
+    /// By the name of the cause.
     edits: HashMap<String, Edits>,
     by_id: HashMap<Uuid, u32>,
     by_ein: HashMap<u32, u32>,
@@ -31,7 +32,7 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// Takes in rows as they are stored now, and all slugs that renamed bodies gave up.
+    /// Creates an overlay of changed rows. `former_slugs` are all former slugs in the store.
     pub fn new(
         rows: &[StoredNonprofit],
         profiles: &HashMap<Uuid, Profile>,
@@ -45,77 +46,77 @@ impl Overlay {
             .map(|stored| assemble(stored, profiles.get(&stored.id), causes, record::to_vec))
             .collect();
         records.sort_by(|a, b| match (record::read(a), record::read(b)) {
-            (Some(a), Some(b)) => order(&a, &b),
+            (Some(a), Some(b)) => compare(&a, &b),
             _ => Ordering::Equal,
         });
         overlay.records = records.into_iter().map(Vec::into_boxed_slice).collect();
         let mut builder = IndexBuilder::new();
-        for (place, bytes) in (0..).zip(&overlay.records) {
+        for (position, bytes) in (0..).zip(&overlay.records) {
             let Some(nonprofit) = record::read(bytes) else {
                 continue;
             };
-            overlay.by_id.insert(nonprofit.id.0, place);
-            overlay.by_slug.insert(nonprofit.slug.into(), place);
+            overlay.by_id.insert(nonprofit.id.0, position);
+            overlay.by_slug.insert(nonprofit.slug.into(), position);
             if let Some(ein) = nonprofit.ein {
-                overlay.by_ein.insert(ein.value(), place);
+                overlay.by_ein.insert(ein.value(), position);
             }
             if nonprofit.gone_at.is_none() {
                 documents::add(&mut builder, &nonprofit, causes)?;
             }
             overlay
                 .replaced
-                .extend(snapshot.place(&Identifier::Id(nonprofit.id)));
+                .extend(snapshot.position(&Identifier::Id(nonprofit.id)));
         }
         for (slug, id) in former_slugs {
-            if let Some(place) = overlay.by_id.get(id) {
-                overlay.by_slug.entry(slug.as_str().into()).or_insert(*place);
+            if let Some(position) = overlay.by_id.get(id) {
+                overlay.by_slug.entry(slug.as_str().into()).or_insert(*position);
             }
         }
         if !overlay.is_empty() {
             overlay.index = Index::open_trusted(builder.finish()?).ok();
-            overlay.edits = overlay.edits_of(snapshot, causes);
+            overlay.edits = overlay.find_edits(snapshot, causes);
         }
         Ok(overlay)
     }
 
-    /// How each list of causes changes.
-    fn edits_of(&self, snapshot: &Snapshot, causes: &Causes) -> HashMap<String, Edits> {
+    /// Returns how the list of each cause changes.
+    fn find_edits(&self, snapshot: &Snapshot, causes: &Causes) -> HashMap<String, Edits> {
         let mut edits: HashMap<String, Edits> = HashMap::new();
         let mut replaced: Vec<u32> = self.replaced.iter().copied().collect();
         replaced.sort_unstable();
-        for place in replaced {
-            let Some(former) = snapshot
-                .nonprofit(place)
-                .filter(|former| former.gone_at.is_none())
+        for position in replaced {
+            let Some(replaced) = snapshot
+                .nonprofit(position)
+                .filter(|replaced| replaced.gone_at.is_none())
             else {
                 continue;
             };
-            for cause in causes.of_set(former.causes) {
-                let at = position(snapshot, &cause.name, |other| other.cmp(&place));
-                edits.entry(cause.name.clone()).or_default().removed.push(at);
+            for cause in causes.of_set(replaced.causes) {
+                let index = rank_in_cause(snapshot, &cause.name, |other| other.cmp(&position));
+                edits.entry(cause.name.clone()).or_default().removed.push(index);
             }
         }
-        for (place, bytes) in (0..).zip(&self.records) {
+        for (position, bytes) in (0..).zip(&self.records) {
             let Some(nonprofit) = record::read(bytes).filter(|nonprofit| nonprofit.gone_at.is_none()) else {
                 continue;
             };
             for cause in causes.of_set(nonprofit.causes) {
-                let at = position(snapshot, &cause.name, |other| {
+                let index = rank_in_cause(snapshot, &cause.name, |other| {
                     snapshot
                         .nonprofit(other)
-                        .map_or(Ordering::Less, |other| order(&other, &nonprofit))
+                        .map_or(Ordering::Less, |other| compare(&other, &nonprofit))
                 });
                 edits
                     .entry(cause.name.clone())
                     .or_default()
                     .added
-                    .push((at, place));
+                    .push((index, position));
             }
         }
         edits
     }
 
-    /// How the list of a cause changes.
+    /// Returns how the list of a cause changes.
     pub fn edits(&self, cause: &str) -> &Edits {
         static NONE: Edits = Edits {
             removed: Vec::new(),
@@ -124,50 +125,50 @@ impl Overlay {
         self.edits.get(cause).unwrap_or(&NONE)
     }
 
-    /// Does the nonprofit at this place of the snapshot stand here now?
-    pub fn replaces(&self, place: u32) -> bool {
-        self.replaced.contains(&place)
+    /// Returns whether the overlay replaces the nonprofit at this position of the snapshot.
+    pub fn replaces(&self, position: u32) -> bool {
+        self.replaced.contains(&position)
     }
 
-    /// The index over what it holds.
+    /// Returns the search index of the overlay.
     pub fn index(&self) -> Option<&Index<Vec<u8>>> {
         self.index.as_ref()
     }
 
-    /// The nonprofit at a place of its own.
-    pub fn nonprofit(&self, place: u32) -> Option<Nonprofit<'_>> {
-        record::read(self.records.get(place as usize)?)
+    /// Reads the nonprofit at a position of the overlay.
+    pub fn nonprofit(&self, position: u32) -> Option<Nonprofit<'_>> {
+        record::read(self.records.get(position as usize)?)
     }
 
-    /// The nonprofit that an identifier names, where it is one that changed.
+    /// Finds a nonprofit, if it is in the overlay.
     pub fn find(&self, identifier: &Identifier) -> Option<Nonprofit<'_>> {
-        let place = match identifier {
+        let position = match identifier {
             Identifier::Id(id) => self.by_id.get(&id.0),
             Identifier::Ein(ein) => self.by_ein.get(&ein.value()),
             Identifier::Slug(slug) => self.by_slug.get(slug.as_str()),
         }?;
-        self.nonprofit(*place)
+        self.nonprofit(*position)
     }
 
-    /// How many of its nonprofits the snapshot does not have.
+    /// Returns the number of nonprofits that are not in the snapshot.
     pub fn count_new(&self, snapshot: &Snapshot) -> usize {
-        let is_new = |id: &&Uuid| snapshot.place(&Identifier::Id(NonprofitId(**id))).is_none();
+        let is_new = |id: &&Uuid| snapshot.position(&Identifier::Id(NonprofitId(**id))).is_none();
         self.by_id.keys().filter(is_new).count()
     }
 
-    /// How many it holds.
+    /// Returns the number of nonprofits in the overlay.
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Has nothing changed?
+    /// Returns whether nothing changed since the snapshot was built.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 }
 
-/// The order of lists: what is still in the files first, then prominence, name and id.
-fn order(a: &Nonprofit<'_>, b: &Nonprofit<'_>) -> Ordering {
+/// Compares by list order: nonprofits that are still in the IRS files first, then by prominence, name and ID.
+fn compare(a: &Nonprofit<'_>, b: &Nonprofit<'_>) -> Ordering {
     let key = |n: &Nonprofit<'_>| (n.gone_at.is_some(), Reverse(n.prominence));
     key(a)
         .cmp(&key(b))
@@ -175,8 +176,8 @@ fn order(a: &Nonprofit<'_>, b: &Nonprofit<'_>) -> Ordering {
         .then_with(|| a.id.cmp(&b.id))
 }
 
-/// How many nonprofits of a cause come before one, given how each of them compares with it.
-fn position(snapshot: &Snapshot, cause: &str, compare: impl Fn(u32) -> Ordering) -> usize {
+/// Returns how many nonprofits of a cause come before one, given how each of them compares with it.
+fn rank_in_cause(snapshot: &Snapshot, cause: &str, compare: impl Fn(u32) -> Ordering) -> usize {
     let Some(list) = snapshot.index().documents_with_label(&cause_label(cause)) else {
         return 0;
     };

@@ -1,8 +1,8 @@
-//! One nonprofit as bytes: compact, read in place, the same in the snapshot and in the overlay.
+//! The binary record of a nonprofit, read in place from the snapshot and from the overlay.
 //!
-//! Sixteen bytes of id; the numbers, as variable-length integers of seven bits a byte; the lengths of the texts; then all texts in
-//! one run, so that they are proved to be UTF-8 in one pass. A snapshot is checked by its checksums when it is opened, so reading
-//! here only has to stay inside the bytes.
+//! A record consists of the ID (16 bytes), numbers as variable-length integers with seven bits per byte, the lengths of the
+//! texts, and all texts. The texts are contiguous so that one pass checks that they are UTF-8. Checksums are verified when
+//! a snapshot is opened, so reading only has to stay within bounds.
 
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::cause_set::CauseSet;
@@ -16,35 +16,35 @@ use uuid::Uuid;
 pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(nonprofit.id.0.as_bytes());
     let causes = nonprofit.causes.bits();
-    let numbers: [u64; NUMBERS] = [
+    let numbers: [u64; NUMBER_COUNT] = [
         nonprofit.ein.map_or(0, |ein| u64::from(ein.value()) + 1),
         u64::from(nonprofit.prominence),
         causes as u64,
         (causes >> 64) as u64,
-        // A moment before 1970 would not come back; there is none.
+        // Times are never before 1970.
         nonprofit
             .gone_at
             .map_or(0, |millis| (millis as u64).wrapping_add(1)),
     ];
     for value in numbers {
-        number(out, value);
+        write_number(out, value);
     }
     write_facts(nonprofit.facts.as_ref(), out);
     let texts = texts(nonprofit);
     for text in texts {
-        number(out, text.len() as u64);
+        write_number(out, text.len() as u64);
     }
     for text in texts {
         out.extend_from_slice(text.as_bytes());
     }
 }
 
-/// Numbers before the facts of the IRS.
-const NUMBERS: usize = 5;
-const TEXTS: usize = 15;
+/// The number of integers before the IRS facts.
+const NUMBER_COUNT: usize = 5;
+const TEXT_COUNT: usize = 15;
 
-/// All texts in the order of the record; the name is first, since records are ordered by it.
-fn texts<'a>(nonprofit: &'a Nonprofit<'_>) -> [&'a str; TEXTS] {
+/// Returns all texts in the order of the record. The name is first because records are sorted by it.
+fn texts<'a>(nonprofit: &'a Nonprofit<'_>) -> [&'a str; TEXT_COUNT] {
     [
         nonprofit.name,
         nonprofit.slug,
@@ -78,24 +78,24 @@ fn write_facts(facts: Option<&IrsFacts>, out: &mut Vec<u8>) {
         facts.affiliation,
     ]);
     for code in [u32::from(facts.group), facts.ruling, facts.tax_period] {
-        number(out, u64::from(code));
+        write_number(out, u64::from(code));
     }
     for amount in [facts.assets, facts.income, facts.revenue] {
         out.push(u8::from(amount.is_some()));
         if let Some(dollars) = amount {
-            number(out, zigzag(dollars));
+            write_number(out, zigzag(dollars));
         }
     }
 }
 
-/// A nonprofit as bytes of its own.
+/// Returns the record of a nonprofit.
 pub fn to_vec(nonprofit: &Nonprofit<'_>) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(nonprofit, &mut bytes);
     bytes
 }
 
-/// Reads a nonprofit back; nothing where the bytes are not one.
+/// Reads a nonprofit. Returns `None` if the bytes are not a record.
 pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
     let (id, rest) = bytes.split_first_chunk::<16>()?;
     let mut from = Reader(rest);
@@ -128,18 +128,18 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         zip: texts.next()?,
         country: texts.next()?,
         ntee: Ntee::parse(texts.next()?),
-        own_description: texts.told()?,
-        description_long: texts.told()?,
-        website_url: texts.told()?,
-        logo: texts.told()?,
-        cover: texts.told()?,
+        own_description: texts.next_optional()?,
+        description_long: texts.next_optional()?,
+        website_url: texts.next_optional()?,
+        logo: texts.next_optional()?,
+        cover: texts.next_optional()?,
     })
 }
 
-/// The slug of a record, for whoever only compares it.
+/// Reads only the slug of a record.
 pub fn slug(bytes: &[u8]) -> Option<&[u8]> {
     let mut from = Reader(bytes.get(16..)?);
-    for _ in 0..NUMBERS {
+    for _ in 0..NUMBER_COUNT {
         from.number()?;
     }
     from.facts()?;
@@ -147,13 +147,13 @@ pub fn slug(bytes: &[u8]) -> Option<&[u8]> {
     from.0.get(name..)?.get(..slug)
 }
 
-/// Name and id of a record, by which equally prominent ones are ordered.
+/// Reads the name and the ID of a record, which decide the order of equally prominent nonprofits.
 pub fn name_and_id(bytes: &[u8]) -> (&str, &[u8]) {
     let name = read(bytes).map_or("", |nonprofit| nonprofit.name);
     (name, &bytes[..16.min(bytes.len())])
 }
 
-fn number(out: &mut Vec<u8>, mut value: u64) {
+fn write_number(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -186,8 +186,8 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn lengths(&mut self) -> Option<[usize; TEXTS]> {
-        let mut lengths = [0; TEXTS];
+    fn lengths(&mut self) -> Option<[usize; TEXT_COUNT]> {
+        let mut lengths = [0; TEXT_COUNT];
         for length in &mut lengths {
             *length = self.number()? as usize;
         }
@@ -229,9 +229,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The texts of a record, one after the other.
+/// Iterates over the texts of a record.
 struct Texts<'a> {
-    lengths: std::array::IntoIter<usize, TEXTS>,
+    lengths: std::array::IntoIter<usize, TEXT_COUNT>,
     rest: &'a str,
 }
 
@@ -242,7 +242,7 @@ impl<'a> Texts<'a> {
         Some(text)
     }
 
-    fn told(&mut self) -> Option<Option<&'a str>> {
+    fn next_optional(&mut self) -> Option<Option<&'a str>> {
         Some(Some(self.next()?).filter(|text| !text.is_empty()))
     }
 }
@@ -281,13 +281,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(
+        fn a_record_is_read_as_it_was_written(
             numbers in (any::<u128>(), 0u32..1_000_000_000, any::<u32>(), any::<u128>(), proptest::option::of(0i64..i64::MAX)),
             texts in proptest::collection::vec(".{0,40}", 14),
             ntee in proptest::option::of("[A-Z][0-9]{2}"),
             facts in facts(),
         ) {
-            let told = |place: usize| Some(texts[place].as_str()).filter(|text| !text.is_empty());
+            let optional = |index: usize| Some(texts[index].as_str()).filter(|text| !text.is_empty());
             let nonprofit = Nonprofit {
                 id: NonprofitId(Uuid::from_u128(numbers.0)),
                 ein: Ein::new(numbers.1),
@@ -304,11 +304,11 @@ mod tests {
                 zip: &texts[7],
                 country: &texts[8],
                 ntee: ntee.as_deref().and_then(Ntee::parse),
-                own_description: told(9),
-                description_long: told(10),
-                website_url: told(11),
-                logo: told(12),
-                cover: told(13),
+                own_description: optional(9),
+                description_long: optional(10),
+                website_url: optional(11),
+                logo: optional(12),
+                cover: optional(13),
                 facts,
             };
             let mut bytes = Vec::new();
@@ -318,7 +318,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_of_any_kind_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn reading_arbitrary_bytes_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = (read(&bytes), slug(&bytes));
         }
     }

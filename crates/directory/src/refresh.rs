@@ -1,17 +1,17 @@
-//! Keeping the view fresh: opening snapshots, taking in small changes, building anew.
+//! Keeps the view up to date: opens snapshots, applies small changes as an overlay, and rebuilds.
 //!
-//! Whoever builds holds a lock on a file in the folder, so an import and a server on one machine never build the
-//! same snapshot twice; the lock falls with its process. The file with the highest revision that can be used
-//! wins, one that is damaged is set aside, older ones are removed.
+//! A process that builds holds a lock on a file in the folder, so an import and a server on the same machine never build
+//! the same snapshot twice. The lock is released when the process ends. The usable file with the highest revision is
+//! opened, damaged files are renamed, and older files are removed.
 
-use super::build::{BuildReport, build};
-use super::directory::Directory;
-use super::file::{SnapshotError, set_aside};
-use super::overlay::Overlay;
-use super::rules::rules;
-use super::snapshot::Snapshot;
-use super::view::View;
+use crate::build::{BuildReport, build};
+use crate::directory::Directory;
+use crate::file::{SnapshotError, set_aside};
 use crate::nonprofits::store;
+use crate::overlay::Overlay;
+use crate::rules::rules;
+use crate::snapshot::Snapshot;
+use crate::view::View;
 use anyhow::Context;
 use platform::db::{Topic, Tx, run};
 use std::fs::{self, File, TryLockError};
@@ -20,38 +20,38 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Views of this process so far.
-static VIEWS: AtomicU64 = AtomicU64::new(1);
+/// The number of the next view of this process.
+static NEXT_VIEW: AtomicU64 = AtomicU64::new(1);
 
 const CHANGED_SINCE: &str =
     "select cast(coalesce(sum(added + changed + gone), 0) as bigint) from imports where revision > $1";
-/// A large import does not note what it touched.
-const LAST_LARGE: &str = "select coalesce(max(i.revision), 0) from imports i where i.added + i.changed + i.gone > 0 \
+/// A large import records no changed nonprofits.
+const LAST_LARGE_IMPORT: &str = "select coalesce(max(i.revision), 0) from imports i where i.added + i.changed + i.gone > 0 \
      and not exists (select 1 from directory_changes c where c.revision = i.revision)";
 
-/// What a look at the store led to.
+/// The result of [`Directory::refresh`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefreshOutcome {
-    /// The view shows the newest state.
+    /// The view shows the newest state of the store.
     UpToDate,
-    /// Another process builds, or too much changed: a snapshot is due.
+    /// There is no usable snapshot, or too much changed since it was built.
     NeedsRebuild,
 }
 
 impl Directory {
-    /// Opens the newest usable snapshot, at start and whenever a newer one may have come.
+    /// Opens the newest usable snapshot, unless the view already shows it.
     ///
-    /// The view stays as it is where there is none, or none but from before a large import: what that changed is
-    /// noted nowhere, and it may have died before it built a snapshot of its own. The store answers then.
+    /// A snapshot from before the last large import is not used, because the changes of that import are not recorded
+    /// one by one, and it may have stopped before it built a snapshot. Without another snapshot the view stays as it is.
     pub async fn open_newest(self: &Arc<Self>) -> anyhow::Result<()> {
         let directory = Arc::clone(self);
-        let shown = self
+        let current = self
             .view()
             .snapshot
             .as_ref()
             .map_or(-1, |snapshot| snapshot.meta().revision);
-        let known = shown.max(last_large(&mut self.db.view().await?).await? - 1);
-        let opened = tokio::task::spawn_blocking(move || directory.open_newer_than(known)).await??;
+        let newer_than = current.max(last_large_import(&mut self.db.view().await?).await? - 1);
+        let opened = tokio::task::spawn_blocking(move || directory.open_newer_than(newer_than)).await??;
         if let Some(snapshot) = opened {
             let snapshot = Arc::new(snapshot);
             let revision = snapshot.meta().revision;
@@ -61,7 +61,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Brings the view to the newest state of the store, if that takes no building.
+    /// Brings the view up to date with the store, if that does not require a rebuild.
     pub async fn refresh(self: &Arc<Self>, overlay_limit: usize) -> anyhow::Result<RefreshOutcome> {
         let current = self.db.revision(Topic::Directory).await?;
         let view = self.view();
@@ -81,13 +81,14 @@ impl Directory {
         if changed as usize > overlay_limit {
             return Ok(RefreshOutcome::NeedsRebuild);
         }
-        match self.show(Arc::clone(snapshot)).await? {
-            true => Ok(RefreshOutcome::UpToDate),
-            false => Ok(RefreshOutcome::NeedsRebuild),
+        if self.show(Arc::clone(snapshot)).await? {
+            Ok(RefreshOutcome::UpToDate)
+        } else {
+            Ok(RefreshOutcome::NeedsRebuild)
         }
     }
 
-    /// Builds a snapshot of the store as it is now and shows it, unless another process is at it already.
+    /// Builds a snapshot of the current store and shows it. Returns `None` if another process is already building.
     pub async fn rebuild(self: &Arc<Self>) -> anyhow::Result<Option<BuildReport>> {
         let Some(_lock) = self.try_lock()? else {
             return Ok(None);
@@ -97,7 +98,8 @@ impl Directory {
         Ok(Some(built))
     }
 
-    /// Builds a snapshot after an import, waiting for a server that is at it, so that the import's state gets one.
+    /// Builds a snapshot after an import. Waits for another process that is building, because that one may not contain
+    /// the import.
     pub async fn build_after_import(self: &Arc<Self>) -> anyhow::Result<BuildReport> {
         fs::create_dir_all(&self.folder)?;
         let lock = self.lock_file()?;
@@ -117,27 +119,27 @@ impl Directory {
         run!(&mut tx, c => sqlx::query_scalar(CHANGED_SINCE).bind(revision).fetch_one(c).await)
     }
 
-    /// Shows a snapshot together with what changed after it; not where a large import came after it.
+    /// Shows a snapshot with an overlay of what changed since. Returns `false` if a large import came after it.
     async fn show(&self, snapshot: Arc<Snapshot>) -> anyhow::Result<bool> {
         let since = snapshot.meta().revision;
         let mut tx = self.db.view().await?;
-        if last_large(&mut tx).await? > since {
+        if last_large_import(&mut tx).await? > since {
             return Ok(false);
         }
         let revision = tx.revision(Topic::Directory).await?;
         let (rows, profiles) = store::list_changed(&mut tx, since).await?;
-        let former_slugs = match rows.is_empty() {
-            true => Vec::new(),
-            false => store::list_former_slugs(&mut tx).await?,
+        let former_slugs = if rows.is_empty() {
+            Vec::new()
+        } else {
+            store::list_former_slugs(&mut tx).await?
         };
-        let (settled, causes) = (Arc::clone(&snapshot), self.causes);
-        let overlay = tokio::task::spawn_blocking(move || {
-            Overlay::new(&rows, &profiles, &former_slugs, causes, &settled)
-        })
-        .await??;
-        let tag = format!("\"{:08x}-{revision:x}\"", self.surroundings);
+        let (base, causes) = (Arc::clone(&snapshot), self.causes);
+        let overlay =
+            tokio::task::spawn_blocking(move || Overlay::new(&rows, &profiles, &former_slugs, causes, &base))
+                .await??;
+        let tag = format!("\"{:08x}-{revision:x}\"", self.tag_seed);
         self.view.store(Arc::new(View {
-            number: VIEWS.fetch_add(1, Ordering::Relaxed),
+            number: NEXT_VIEW.fetch_add(1, Ordering::Relaxed),
             revision,
             tag: Some(tag.into()),
             snapshot: Some(snapshot),
@@ -146,33 +148,34 @@ impl Directory {
         Ok(true)
     }
 
-    fn open_newer_than(&self, known: i64) -> anyhow::Result<Option<Snapshot>> {
+    fn open_newer_than(&self, newer_than: i64) -> anyhow::Result<Option<Snapshot>> {
         for (revision, path) in self.snapshot_files()?.into_iter().rev() {
-            if revision <= known {
+            if revision <= newer_than {
                 break;
             }
             match Snapshot::open(&path) {
                 Ok(snapshot) if snapshot.meta().store == self.store && snapshot.meta().rules == rules() => {
                     return Ok(Some(snapshot));
                 }
-                // Of another store or made by other rules: not damaged, and replaced by the next build.
+                // From another store or built by other rules: not damaged, and replaced by the next build.
                 Ok(_) | Err(SnapshotError::UnsupportedFormat) => {}
-                Err(SnapshotError::Io(fault)) if fault.kind() == io::ErrorKind::NotFound => {}
-                Err(fault) => {
-                    tracing::error!(file = %path.display(), %fault, "a directory snapshot is set aside and built anew");
-                    set_aside(&path).with_context(|| format!("{} cannot be set aside", path.display()))?;
+                Err(SnapshotError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    tracing::error!(file = %path.display(), %error, "directory snapshot is unusable and will be rebuilt");
+                    set_aside(&path)
+                        .with_context(|| format!("cannot rename the damaged snapshot {}", path.display()))?;
                 }
             }
         }
         Ok(None)
     }
 
-    /// The snapshot files of the folder, by rising revision.
+    /// Returns the snapshot files in the folder, sorted by revision.
     fn snapshot_files(&self) -> io::Result<Vec<(i64, PathBuf)>> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
-            Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(fault) => return Err(fault),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
         };
         let mut files = Vec::new();
         for entry in entries {
@@ -192,38 +195,36 @@ impl Directory {
         Ok(files)
     }
 
-    /// Removes half-written files and all snapshots but the newest. Called under the lock; a server that still
-    /// reads a removed file keeps it until it lets go.
+    /// Removes unfinished files and all snapshots except the newest. The caller holds the lock. A server that has a
+    /// removed file mapped can still read it.
     fn remove_leftovers(&self) {
-        let half_written = fs::read_dir(&self.folder)
+        let unfinished = fs::read_dir(&self.folder)
             .into_iter()
             .flatten()
             .flatten()
             .map(|entry| entry.path());
-        let half_written = half_written.filter(|path| {
+        let unfinished = unfinished.filter(|path| {
             path.file_name()
                 .and_then(|name| name.to_str())
                 .is_some_and(|name| name.starts_with("building-"))
         });
         let mut older = self.snapshot_files().unwrap_or_default();
         older.pop();
-        for path in half_written.chain(older.into_iter().map(|(_, path)| path)) {
-            if let Err(fault) = fs::remove_file(&path) {
-                tracing::warn!(file = %path.display(), %fault, "a file that is no longer needed cannot be removed");
+        for path in unfinished.chain(older.into_iter().map(|(_, path)| path)) {
+            if let Err(error) = fs::remove_file(&path) {
+                tracing::warn!(file = %path.display(), %error, "cannot remove an old snapshot file");
             }
         }
     }
 
     fn try_lock(&self) -> anyhow::Result<Option<File>> {
         fs::create_dir_all(&self.folder)
-            .with_context(|| format!("the folder {} cannot be made", self.folder.display()))?;
+            .with_context(|| format!("cannot create the folder {}", self.folder.display()))?;
         let lock = self.lock_file()?;
         match lock.try_lock() {
             Ok(()) => Ok(Some(lock)),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(fault)) => {
-                Err(fault).context("the lock of the directory folder cannot be taken")
-            }
+            Err(TryLockError::Error(error)) => Err(error).context("cannot lock the directory folder"),
         }
     }
 
@@ -236,7 +237,7 @@ impl Directory {
     }
 }
 
-/// The newest import of which it is not noted what it touched.
-async fn last_large(tx: &mut Tx) -> sqlx::Result<i64> {
-    run!(tx, c => sqlx::query_scalar(LAST_LARGE).fetch_one(c).await)
+/// Returns the revision of the newest import that did not record which nonprofits it changed.
+async fn last_large_import(tx: &mut Tx) -> sqlx::Result<i64> {
+    run!(tx, c => sqlx::query_scalar(LAST_LARGE_IMPORT).fetch_one(c).await)
 }

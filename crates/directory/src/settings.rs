@@ -1,4 +1,4 @@
-//! The settings of the directory.
+//! Settings of the directory.
 
 use std::time::Duration;
 

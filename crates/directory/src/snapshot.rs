@@ -1,11 +1,13 @@
-//! The directory as one immutable, memory-mapped file: every nonprofit in order of prominence, found by its
-//! identifiers without a question to the store.
+//! The directory as one immutable, memory-mapped file.
+//!
+//! It holds every nonprofit in order of prominence, lookup tables by identifier, and the search index. A nonprofit is
+//! addressed by its position, which counts from the most prominent.
 
-use super::file::{SnapshotError, SnapshotFile, SnapshotMeta};
-use super::record;
-use super::table::{Table, spread, text_key};
+use crate::file::{SnapshotError, SnapshotFile, SnapshotMeta};
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
+use crate::record;
+use crate::table::{Table, number_key, text_key};
 use ::search::Index;
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,26 +16,26 @@ use std::sync::Arc;
 /// The sections of the file, in order.
 #[derive(Clone, Copy, Debug)]
 pub enum Section {
-    /// Where each record begins, and where the last ends: eight bytes each.
+    /// The offset of each record and the end of the last, eight bytes each.
     Offsets,
     /// The records, most prominent first.
     Records,
-    /// From the upper half of an id to its place.
+    /// A table from the upper half of an ID to its position.
     Ids,
-    /// From an EIN to its place.
+    /// A table from an EIN to its position.
     Eins,
-    /// From a current slug to its place.
+    /// A table from a current slug to its position.
     Slugs,
-    /// Slugs of renamed bodies: a line each, slug and place with a tab between them.
+    /// Former slugs of renamed nonprofits: one line each, slug and position separated by a tab.
     FormerSlugs,
-    /// The search index over all that are still in the files; its document numbers are places.
+    /// The search index of all nonprofits that are still in the IRS files. Document numbers are positions.
     Search,
 }
 
-/// How many there are.
+/// The number of sections.
 pub const SECTIONS: usize = Section::Search as usize + 1;
 
-/// The bytes of the search index, inside the mapped file.
+/// The bytes of the search index in the mapped file.
 #[derive(Clone, Debug)]
 pub struct SearchSection(Arc<SnapshotFile>);
 
@@ -52,94 +54,94 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Opens and checks a file.
+    /// Opens and verifies a file.
     pub fn open(path: &Path) -> Result<Snapshot, SnapshotError> {
         let file = Arc::new(SnapshotFile::open(path)?);
         let lines = std::str::from_utf8(file.section(Section::FormerSlugs as usize))
-            .map_err(|_| SnapshotError::Damaged("its former slugs are no text"))?;
+            .map_err(|_| SnapshotError::Damaged("the former slugs are not UTF-8"))?;
         let former_slugs = lines
             .lines()
             .map(|line| {
-                let (slug, place) = line.split_once('\t')?;
-                Some((slug.to_owned(), place.parse().ok()?))
+                let (slug, position) = line.split_once('\t')?;
+                Some((slug.to_owned(), position.parse().ok()?))
             })
             .collect::<Option<_>>()
-            .ok_or(SnapshotError::Damaged("its former slugs make no sense"))?;
-        // The checksum of the section has been checked with those of the others.
+            .ok_or(SnapshotError::Damaged("the former slugs are invalid"))?;
+        // `SnapshotFile::open` has verified the checksum of the section.
         let index = Index::open_trusted(SearchSection(Arc::clone(&file)))
-            .map_err(|_| SnapshotError::Damaged("its search index makes no sense"))?;
+            .map_err(|_| SnapshotError::Damaged("the search index is invalid"))?;
         let snapshot = Snapshot {
             file,
             index,
             former_slugs,
         };
         let expected = (snapshot.file.meta.count as usize + 1) * 8;
-        match snapshot.section(Section::Offsets).len() == expected {
-            true => Ok(snapshot),
-            false => Err(SnapshotError::Damaged(
-                "it holds another number of records than it says",
-            )),
+        if snapshot.section(Section::Offsets).len() == expected {
+            Ok(snapshot)
+        } else {
+            Err(SnapshotError::Damaged("the number of records does not match"))
         }
     }
 
-    /// The search index; document numbers are places.
+    /// Returns the search index. Document numbers are positions.
     pub fn index(&self) -> &Index<SearchSection> {
         &self.index
     }
 
-    /// What it is a snapshot of.
+    /// Returns what the snapshot was built from.
     #[inline]
     pub fn meta(&self) -> &SnapshotMeta {
         &self.file.meta
     }
 
-    /// How many nonprofits it holds.
+    /// Returns the number of nonprofits.
     #[inline]
     pub fn len(&self) -> u32 {
         self.file.meta.count as u32
     }
 
-    /// Does it hold none?
+    /// Returns whether the snapshot holds no nonprofits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes of the nonprofit at a place; places count from the most prominent.
-    pub fn bytes(&self, place: u32) -> Option<&[u8]> {
+    /// Returns the record of the nonprofit at a position.
+    pub fn bytes(&self, position: u32) -> Option<&[u8]> {
         let offset = |at: usize| {
             let bytes = self.section(Section::Offsets).get(at * 8..at * 8 + 8)?;
             Some(u64::from_le_bytes(bytes.try_into().expect("eight bytes")) as usize)
         };
-        let (start, end) = (offset(place as usize)?, offset(place as usize + 1)?);
+        let (start, end) = (offset(position as usize)?, offset(position as usize + 1)?);
         self.section(Section::Records).get(start..end)
     }
 
-    /// The nonprofit at a place.
+    /// Reads the nonprofit at a position.
     #[inline]
-    pub fn nonprofit(&self, place: u32) -> Option<Nonprofit<'_>> {
-        record::read(self.bytes(place)?)
+    pub fn nonprofit(&self, position: u32) -> Option<Nonprofit<'_>> {
+        record::read(self.bytes(position)?)
     }
 
-    /// Where a nonprofit stands.
-    pub fn place(&self, identifier: &Identifier) -> Option<u32> {
-        let is = |place: u32, matches: &dyn Fn(&[u8]) -> bool| self.bytes(place).is_some_and(matches);
+    /// Returns the position of the nonprofit that an identifier names.
+    pub fn position(&self, identifier: &Identifier) -> Option<u32> {
+        let record_matches =
+            |position: u32, matches: &dyn Fn(&[u8]) -> bool| self.bytes(position).is_some_and(matches);
         match identifier {
             Identifier::Id(id) => {
                 let key = id.0.as_u64_pair().0;
                 self.table(Section::Ids)
-                    .places(key)
-                    .find(|place| is(*place, &|bytes| bytes.starts_with(id.0.as_bytes())))
+                    .positions(key)
+                    .find(|position| record_matches(*position, &|bytes| bytes.starts_with(id.0.as_bytes())))
             }
             Identifier::Ein(ein) => {
-                let key = spread(u64::from(ein.value()));
-                self.table(Section::Eins).places(key).next()
+                let key = number_key(u64::from(ein.value()));
+                self.table(Section::Eins).positions(key).next()
             }
             Identifier::Slug(slug) => self
                 .table(Section::Slugs)
-                .places(text_key(slug.as_str()))
-                .find(|place| {
-                    is(*place, &|bytes| {
+                .positions(text_key(slug.as_str()))
+                .find(|position| {
+                    record_matches(*position, &|bytes| {
                         record::slug(bytes) == Some(slug.as_str().as_bytes())
                     })
                 })

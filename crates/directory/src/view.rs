@@ -1,4 +1,4 @@
-//! One state of the directory: a snapshot with the overlay of what changed since it was built.
+//! One state of the directory: a snapshot, with an overlay of what changed since it was built.
 
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
@@ -10,22 +10,24 @@ use std::sync::Arc;
 /// One state of the directory.
 #[derive(Debug, Default)]
 pub struct View {
-    /// Different for each view of this process: a place is valid only within its view, and a snapshot that is rebuilt for
-    /// the same state has other places.
+    /// A number that is unique within this process. Positions are valid only within one view: a snapshot that is rebuilt
+    /// for the same revision may have other positions.
     pub number: u64,
-    /// The revision of the store that it shows.
+    /// The revision of the store that the view shows.
     pub revision: i64,
-    /// The entity tag of every response made from it; none while responses come from the store.
+    /// The entity tag of every response made from this view; `None` while lookups query the store.
     pub tag: Option<Arc<str>>,
     pub snapshot: Option<Arc<Snapshot>>,
     pub overlay: Overlay,
 }
 
-/// A nonprofit that was found, wherever its record is.
+/// A reference to a nonprofit that keeps its record alive.
 #[derive(Debug)]
 pub enum NonprofitRef {
     Overlay(Arc<View>, Identifier),
+    /// A position in the snapshot of a view.
     Snapshot(Arc<View>, u32),
+    /// A record built from the store.
     Store(Vec<u8>),
 }
 
@@ -34,22 +36,22 @@ impl View {
     pub fn find(&self, identifier: &Identifier) -> Option<Nonprofit<'_>> {
         self.overlay.find(identifier).or_else(|| {
             let snapshot = self.snapshot.as_ref()?;
-            snapshot.nonprofit(snapshot.place(identifier)?)
+            snapshot.nonprofit(snapshot.position(identifier)?)
         })
     }
 }
 
 impl NonprofitRef {
-    /// The nonprofit itself.
+    /// Reads the nonprofit.
     pub fn nonprofit(&self) -> Option<Nonprofit<'_>> {
         match self {
             NonprofitRef::Overlay(view, identifier) => view.overlay.find(identifier),
-            NonprofitRef::Snapshot(view, place) => view.snapshot.as_ref()?.nonprofit(*place),
+            NonprofitRef::Snapshot(view, position) => view.snapshot.as_ref()?.nonprofit(*position),
             NonprofitRef::Store(bytes) => record::read(bytes),
         }
     }
 
-    /// The entity tag of the state in which it was found.
+    /// Returns the entity tag of the view in which the nonprofit was found.
     pub fn tag(&self) -> Option<&str> {
         match self {
             NonprofitRef::Overlay(view, _) | NonprofitRef::Snapshot(view, _) => view.tag.as_deref(),

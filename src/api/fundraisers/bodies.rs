@@ -6,6 +6,7 @@ use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
 use platform::clock::rfc3339;
+use platform::money::Cents;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -129,14 +130,14 @@ impl<'a> FundraiserBody<'a> {
             start_date: fundraiser.starts_at.map(rfc3339),
             end_date: fundraiser.ends_at.map(rfc3339),
             pinned_at: None,
-            goal_amount: fundraiser.goal.map(|goal| goal.get()),
+            goal_amount: fundraiser.goal.map(platform::money::Cents::get),
             goal_currency: "USD",
             metadata: Map::new(),
             parent_fundraiser_id: None,
             children_fundraiser_ids: Vec::new(),
             event_ids: Vec::new(),
             r#type: is_multiple.then_some("MULTIPLE_NONPROFITS"),
-            raised_offline: fundraiser.offline.map(|offline| offline.get()),
+            raised_offline: fundraiser.offline.map(Cents::get),
             url: urls.fundraiser(nonprofit, &fundraiser.slug),
             for_nonprofits: supported().map(|list| list.iter().map(|(id, _)| id.0).collect()),
             for_nonprofit_weights: supported().map(|list| list.iter().map(|(_, weight)| *weight).collect()),

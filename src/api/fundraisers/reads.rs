@@ -81,7 +81,7 @@ fn details(
     serde_json::to_writer(&mut out, users).expect("users are plain data");
     out.extend_from_slice(br#","nonprofits":"#);
     json::list(&mut out, nonprofits, |out, each| {
-        app.nonprofit_json.nonprofit(out, each)
+        app.nonprofit_json.nonprofit(out, each);
     });
     out.extend_from_slice(br#","tags":"#);
     let causes = nonprofits

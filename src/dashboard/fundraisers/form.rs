@@ -1,7 +1,7 @@
-//! The form of a fundraiser: what people type becomes a body of the interface, so the same rules judge both.
+//! The form of a fundraiser. Its values become a request body of the API, so the same rules validate both.
 
 use crate::web::texts::Fundraisers as Texts;
-use crate::web::{Field, Form, Sent};
+use crate::web::{Field, Form, FormData};
 use giving::fundraisers::Fundraiser;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -12,10 +12,10 @@ use platform::text::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-/// A first day begins with its first moment, and a last day ends with its last one.
-const FIRST_MOMENT: &str = "00:00:00Z";
-const LAST_MOMENT: &str = "23:59:59.999Z";
-const NAMES: [&str; 6] = [
+/// A start date means the start of that day, and an end date its end.
+const START_OF_DAY: &str = "00:00:00Z";
+const END_OF_DAY: &str = "23:59:59.999Z";
+const FIELD_NAMES: [&str; 6] = [
     "title",
     "description",
     "startDate",
@@ -23,29 +23,29 @@ const NAMES: [&str; 6] = [
     "goal",
     "raisedOffline",
 ];
-/// The hidden field with what a form showed.
+/// The hidden field with the digests of the values that the form showed.
 const SHOWN: &str = "shown";
 
-/// The empty form of a new fundraiser.
+/// Returns the empty form of a new fundraiser.
 pub fn new_form(t: &Texts) -> Form {
     let mut fields = vec![Field::text("nonprofit", t.nonprofit).hint(t.nonprofit_hint)];
-    fields.extend(fields_of(t, None));
-    // The id of the fundraiser to be: a form that is sent twice makes one.
+    fields.extend(common_fields(t, None));
+    // The ID of the new fundraiser, so that a form that is sent twice creates only one.
     fields.push(Field::hidden("once", FundraiserId::new().to_string()));
     Form::new("/dashboard/fundraisers/new", t.create, fields)
 }
 
-/// The form of a fundraiser as it is. It goes along what it shows: somebody else may change the fundraiser before it is
-/// sent, and what nobody touched here must not undo that.
-pub fn edit_form(t: &Texts, known: &Fundraiser) -> Form {
-    let action = format!("/dashboard/fundraisers/{}/edit", known.id);
-    let mut fields = fields_of(t, Some(known));
-    fields.push(Field::hidden(SHOWN, marks(known)));
+/// Returns the form of an existing fundraiser. It contains digests of the values it shows: if another request changes
+/// the fundraiser before the form is sent, fields that the user did not edit must not undo that change.
+pub fn edit_form(t: &Texts, fundraiser: &Fundraiser) -> Form {
+    let action = format!("/dashboard/fundraisers/{}/edit", fundraiser.id);
+    let mut fields = common_fields(t, Some(fundraiser));
+    fields.push(Field::hidden(SHOWN, digests(fundraiser)));
     Form::new(action, t.save, fields)
 }
 
-fn fields_of(t: &Texts, known: Option<&Fundraiser>) -> Vec<Field> {
-    let [title, description, starts, ends, goal, offline] = known.map(texts).unwrap_or_default();
+fn common_fields(t: &Texts, fundraiser: Option<&Fundraiser>) -> Vec<Field> {
+    let [title, description, starts, ends, goal, offline] = fundraiser.map(values).unwrap_or_default();
     vec![
         Field::text("title", t.name).hint(t.name_hint).value(title),
         Field::area("description", t.description)
@@ -70,115 +70,123 @@ fn fields_of(t: &Texts, known: Option<&Fundraiser>) -> Vec<Field> {
     ]
 }
 
-/// The fields of a fundraiser as its form shows them, in the order of [`NAMES`].
-fn texts(known: &Fundraiser) -> [String; 6] {
+/// Returns the values of a fundraiser as its form shows them, in the order of [`FIELD_NAMES`].
+fn values(fundraiser: &Fundraiser) -> [String; 6] {
     let amount = |amount: Option<Cents>| amount.map(|amount| amount.to_string()).unwrap_or_default();
     [
-        known.title.clone(),
-        known.description.clone().unwrap_or_default(),
-        known.starts_at.map(day).unwrap_or_default(),
-        known.ends_at.map(day).unwrap_or_default(),
-        amount(known.goal),
-        amount(known.offline),
+        fundraiser.title.clone(),
+        fundraiser.description.clone().unwrap_or_default(),
+        fundraiser.starts_at.map(format_date).unwrap_or_default(),
+        fundraiser.ends_at.map(format_date).unwrap_or_default(),
+        amount(fundraiser.goal),
+        amount(fundraiser.offline),
     ]
 }
 
-/// What a form shows of a fundraiser, a short mark for each field.
-fn marks(known: &Fundraiser) -> String {
-    let marks = NAMES
+/// Returns the digests of all values of a fundraiser.
+fn digests(fundraiser: &Fundraiser) -> String {
+    let digests = FIELD_NAMES
         .iter()
-        .zip(texts(known))
-        .map(|(name, text)| mark(name, &text));
-    marks.collect::<Vec<_>>().join(" ")
+        .zip(values(fundraiser))
+        .map(|(name, text)| digest(name, &text));
+    digests.collect::<Vec<_>>().join(" ")
 }
 
-/// The same for all ways to write the same.
-fn mark(name: &str, text: &str) -> String {
+/// Returns a short digest of a value, which is the same for all spellings of an amount and all kinds of line breaks.
+fn digest(name: &str, text: &str) -> String {
     let text = text.trim().replace("\r\n", "\n").replace('\r', "\n");
     let amount = Cents::from_dollars(&text).filter(|_| matches!(name, "goal" | "raisedOffline"));
     let text = amount.map_or(text, |amount| amount.to_string());
     hex(&Sha256::digest(text)[..8])
 }
 
-/// What was typed into a form, of an edited fundraiser only what is no longer as it was shown.
-struct Typed<'a> {
-    sent: &'a Sent,
+/// The values of a form. If it edits a fundraiser, only those that differ from what the form showed.
+struct EditedValues<'a> {
+    data: &'a FormData,
     shown: Vec<String>,
 }
 
-impl<'a> Typed<'a> {
-    /// A form that does not say what it showed is taken to have shown what is `known` now.
-    fn new(sent: &'a Sent, known: Option<&Fundraiser>) -> Typed<'a> {
-        let shown = known.map(|known| sent.find(SHOWN).map_or_else(|| marks(known), str::to_owned));
+impl<'a> EditedValues<'a> {
+    /// A form without digests is assumed to have shown the current values of the fundraiser.
+    fn new(data: &'a FormData, fundraiser: Option<&Fundraiser>) -> EditedValues<'a> {
+        let shown = fundraiser.map(|fundraiser| {
+            data.find(SHOWN)
+                .map_or_else(|| digests(fundraiser), str::to_owned)
+        });
         let shown = shown.unwrap_or_default();
-        Typed {
-            sent,
+        EditedValues {
+            data,
             shown: shown.split(' ').map(str::to_owned).collect(),
         }
     }
 
     fn find(&self, name: &str) -> Option<&'a str> {
-        let mut shown = NAMES.iter().zip(&self.shown);
-        let shown = shown.find(|(known, _)| **known == name).map(|(_, mark)| mark);
-        let typed = self.sent.find(name);
-        typed.filter(|typed| shown.is_none_or(|shown| *shown != mark(name, typed)))
+        let mut shown = FIELD_NAMES.iter().zip(&self.shown);
+        let shown = shown.find(|(field, _)| **field == name).map(|(_, digest)| digest);
+        let value = self.data.find(name);
+        value.filter(|value| shown.is_none_or(|shown| *shown != digest(name, value)))
     }
 }
 
-/// What was typed as a body of the interface; what cannot be read is refused in the form and left out. Of an edited
-/// fundraiser, what was not touched is left out too.
-pub fn read(form: &mut Form, sent: &Sent, known: Option<&Fundraiser>, t: &Texts) -> Map<String, Value> {
-    let typed = Typed::new(sent, known);
+/// Converts the values to a request body of the API. Invalid values are left out, and an error is added to the form. If a
+/// fundraiser is edited, unchanged values are left out too.
+pub fn to_body(
+    form: &mut Form,
+    data: &FormData,
+    fundraiser: Option<&Fundraiser>,
+    t: &Texts,
+) -> Map<String, Value> {
+    let values = EditedValues::new(data, fundraiser);
     let mut body = Map::new();
-    if let Some(title) = typed.find("title") {
+    if let Some(title) = values.find("title") {
         body.insert("title".to_owned(), json!(title));
     }
-    if let Some(description) = typed.find("description") {
+    if let Some(description) = values.find("description") {
         body.insert("description".to_owned(), json!(description.replace("\r\n", "\n")));
     }
-    for (name, moment) in [("startDate", FIRST_MOMENT), ("endDate", LAST_MOMENT)] {
-        match typed.find(name).map(str::trim) {
+    for (name, time) in [("startDate", START_OF_DAY), ("endDate", END_OF_DAY)] {
+        match values.find(name).map(str::trim) {
             None => {}
             Some("") => _ = body.insert(name.to_owned(), Value::Null),
-            Some(typed) => match typed.parse::<Date>() {
-                Ok(date) => _ = body.insert(name.to_owned(), json!(format!("{date}T{moment}"))),
-                Err(_) => form.refuse(name, t.invalid_date),
+            Some(value) => match value.parse::<Date>() {
+                Ok(date) => _ = body.insert(name.to_owned(), json!(format!("{date}T{time}"))),
+                Err(_) => form.add_error(name, t.invalid_date),
             },
         }
     }
-    for (name, least, too_small) in [
+    for (name, min, too_small) in [
         ("goal", 1, t.invalid_goal),
         ("raisedOffline", 0, t.invalid_amount),
     ] {
-        match typed.find(name).map(str::trim) {
+        match values.find(name).map(str::trim) {
             None => {}
             Some("") => _ = body.insert(name.to_owned(), Value::Null),
-            Some(typed) => match Cents::from_dollars(typed) {
-                Some(amount) if amount.get() >= least => {
-                    _ = body.insert(name.to_owned(), json!(amount.get()))
+            Some(value) => match Cents::from_dollars(value) {
+                Some(amount) if amount.get() >= min => {
+                    _ = body.insert(name.to_owned(), json!(amount.get()));
                 }
-                Some(_) => form.refuse(name, too_small),
-                None => form.refuse(name, t.invalid_amount),
+                Some(_) => form.add_error(name, too_small),
+                None => form.add_error(name, t.invalid_amount),
             },
         }
     }
     body
 }
 
-/// Shows what the rules of the interface found, each beside its field.
-pub fn refuse(form: &mut Form, faults: Vec<FieldError>) {
-    for fault in faults {
-        match fault.field.as_str() {
-            "nonprofitId" => form.refuse("nonprofit", fault.detail),
-            field => form.refuse(field, fault.detail),
+/// Adds the validation errors of the API to the fields of the form.
+pub fn add_errors(form: &mut Form, errors: Vec<FieldError>) {
+    for error in errors {
+        match error.field.as_str() {
+            "nonprofitId" => form.add_error("nonprofit", error.detail),
+            field => form.add_error(field, error.detail),
         }
     }
 }
 
-/// The day of a moment in UTC, as a form has it.
-fn day(millis: i64) -> String {
-    let moment = Timestamp::from_millisecond(millis).unwrap_or_default();
-    moment.strftime("%Y-%m-%d").to_string()
+/// Formats the date in UTC as a form field: `2026-05-01`.
+fn format_date(millis: i64) -> String {
+    let time = Timestamp::from_millisecond(millis).unwrap_or_default();
+    time.strftime("%Y-%m-%d").to_string()
 }
 
 #[cfg(test)]
@@ -186,40 +194,40 @@ mod tests {
     use super::*;
     use crate::web::texts::EN;
 
-    fn body(typed: &str) -> (Map<String, Value>, bool) {
+    fn body(form_data: &str) -> (Map<String, Value>, bool) {
         let mut form = new_form(&EN.fundraisers);
-        let body = read(&mut form, &Sent::read(typed), None, &EN.fundraisers);
-        (body, form.is_refused())
+        let body = to_body(&mut form, &FormData::parse(form_data), None, &EN.fundraisers);
+        (body, form.has_errors())
     }
 
     #[test]
-    fn days_reach_from_their_first_to_their_last_moment() {
-        let (body, refused) = body("startDate=2026-05-01&endDate=2026-05-01");
+    fn dates_cover_whole_days() {
+        let (body, has_errors) = body("startDate=2026-05-01&endDate=2026-05-01");
         assert_eq!(body["startDate"], "2026-05-01T00:00:00Z");
         assert_eq!(body["endDate"], "2026-05-01T23:59:59.999Z");
-        assert!(!refused);
+        assert!(!has_errors);
     }
 
     #[test]
-    fn what_is_empty_is_cleared_and_what_was_not_asked_stays() {
-        let (body, refused) = body("goal=+&endDate=&description=a%0D%0Ab");
+    fn empty_fields_are_cleared_and_missing_fields_stay() {
+        let (body, has_errors) = body("goal=+&endDate=&description=a%0D%0Ab");
         assert_eq!(
             Value::Object(body),
             json!({"goal": null, "endDate": null, "description": "a\nb"})
         );
-        assert!(!refused);
+        assert!(!has_errors);
     }
 
     #[test]
-    fn what_cannot_be_read_is_refused_and_left_out() {
-        for typed in [
+    fn invalid_values_are_rejected_and_left_out() {
+        for form_data in [
             "goal=lots",
             "goal=0",
             "raisedOffline=-1",
             "startDate=soon",
             "endDate=2026-02-30",
         ] {
-            assert_eq!(body(typed), (Map::new(), true), "{typed}");
+            assert_eq!(body(form_data), (Map::new(), true), "{form_data}");
         }
         assert_eq!(body("raisedOffline=0").0["raisedOffline"], 0);
     }

@@ -1,4 +1,4 @@
-//! The fundraisers of an account on its dashboard: the list, one, and creating, editing, closing and reopening one.
+//! Fundraisers on the dashboard: listing, creating, editing, closing and reopening them.
 
 pub mod form;
 pub mod view;
@@ -10,9 +10,9 @@ use crate::http::pagination::Pagination;
 use crate::http::params::{self, PathText, RawQuery};
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
-use crate::web::frame::Tab;
+use crate::web::layout::Tab;
 use crate::web::texts::{Fundraisers as Texts, fill};
-use crate::web::{Form, Frame, Page, Sent};
+use crate::web::{Form, FormData, Layout, Page};
 use access::keys::Class;
 use access::sessions::SignedIn;
 use askama::Template;
@@ -30,28 +30,28 @@ use sha2::{Digest, Sha256};
 use std::time::Duration;
 use uuid::Uuid;
 
-const LIST: &str = "/dashboard/fundraisers";
-/// Fundraisers on a page of the list.
-const TAKE: u64 = 20;
+const LIST_PATH: &str = "/dashboard/fundraisers";
+/// Fundraisers per page of the list.
+const PAGE_SIZE: u64 = 20;
 
 #[derive(Template)]
 #[template(path = "dashboard/fundraisers/list.html")]
-struct List {
-    frame: Frame,
+struct FundraisersPage {
+    layout: Layout,
     fundraisers: Vec<FundraiserView>,
     pagination: Pagination,
 }
 
 #[derive(Template)]
 #[template(path = "dashboard/fundraisers/fundraiser.html")]
-struct One {
-    frame: Frame,
+struct FundraiserPage {
+    layout: Layout,
     fundraiser: FundraiserView,
 }
 
-impl List {
-    /// The page before; before one past the end that is the last.
-    fn newer(&self) -> u64 {
+impl FundraisersPage {
+    /// Returns the number of the previous page, or of the last page if this one is past the end.
+    fn newer_page(&self) -> u64 {
         (self.pagination.page - 1).clamp(1, self.pagination.pages.max(1))
     }
 }
@@ -59,80 +59,85 @@ impl List {
 /// `GET /dashboard/fundraisers`
 pub async fn list(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let page = params::positive(&query, "page").ok().flatten().unwrap_or(1) as u64;
-    let skip = Pagination::new(page, TAKE, 0).skipped();
+    let skip = Pagination::new(page, PAGE_SIZE, 0).skipped();
     let skip = i64::try_from(skip).unwrap_or(i64::MAX);
-    let (listed, total) = store::list_of_account(&app.db, who.account, skip, TAKE as i64).await?;
-    let mut fundraisers = Vec::with_capacity(listed.len());
-    for fundraiser in listed {
+    let (found, total) = store::list_of_account(&app.db, user.account, skip, PAGE_SIZE as i64).await?;
+    let mut fundraisers = Vec::with_capacity(found.len());
+    for fundraiser in found {
         fundraisers.push(FundraiserView::load(&app, fundraiser).await?);
     }
-    let page = List {
-        frame: frame.at(&who, Tab::Fundraisers),
+    let page = FundraisersPage {
+        layout: layout.with_menu(&user, Tab::Fundraisers),
         fundraisers,
-        pagination: Pagination::new(page, TAKE, total),
+        pagination: Pagination::new(page, PAGE_SIZE, total),
     };
     Ok(Page(page).into_response())
 }
 
 /// `GET /dashboard/fundraisers/{id}`
-pub async fn one(
+pub async fn fundraiser(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     PathText(id): PathText,
 ) -> Result<Response> {
-    let known = own(&app, &who, &id).await?;
-    let page = One {
-        fundraiser: FundraiserView::load(&app, known).await?,
-        frame: frame.at(&who, Tab::Fundraisers),
+    let fundraiser = find_own(&app, &user, &id).await?;
+    let page = FundraiserPage {
+        fundraiser: FundraiserView::load(&app, fundraiser).await?,
+        layout: layout.with_menu(&user, Tab::Fundraisers),
     };
     Ok(Page(page).into_response())
 }
 
 /// `GET /dashboard/fundraisers/new`
-pub async fn new_page(who: SignedIn, frame: Frame) -> FormPage {
-    let form = form::new_form(&frame.t.fundraisers);
-    new_with(&who, frame, form)
+pub async fn new_page(user: SignedIn, layout: Layout) -> FormPage {
+    let form = form::new_form(&layout.t.fundraisers);
+    new_with(&user, layout, form)
 }
 
 /// `POST /dashboard/fundraisers/new`
-pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: Sent) -> Result<Response> {
-    let t = &frame.t.fundraisers;
-    let mut form = form::new_form(t).filled(&sent);
-    let id = Uuid::try_parse(sent.text("once")).map(FundraiserId);
+pub async fn create(
+    State(app): State<App>,
+    user: SignedIn,
+    layout: Layout,
+    data: FormData,
+) -> Result<Response> {
+    let t = &layout.t.fundraisers;
+    let mut form = form::new_form(t).with_values(&data);
+    let id = Uuid::try_parse(data.text("once")).map(FundraiserId);
     let id = id.map_err(|_| Error::NotAForm)?;
     if store::find(&app.db, id).await?.is_some() {
-        return Ok(go_to(&app, id, Flash::AlreadyDone));
+        return Ok(redirect(&app, id, Flash::AlreadyDone));
     }
-    let mut body = form::read(&mut form, &sent, None, t);
-    match find_nonprofit(&app, sent.text("nonprofit"), t).await? {
+    let mut body = form::to_body(&mut form, &data, None, t);
+    match find_nonprofit(&app, data.text("nonprofit"), t).await? {
         Ok(nonprofit) => _ = body.insert("nonprofitId".to_owned(), json!(nonprofit.0)),
-        Err(fault) => form.refuse("nonprofit", fault),
+        Err(error) => form.add_error("nonprofit", error),
     }
-    let judged = match validate(&app.directory, &app.pictures, who.account, &body, false).await {
-        Err(giving::Error::Invalid(faults)) => {
-            form::refuse(&mut form, faults);
+    let validated = match validate(&app.directory, &app.pictures, user.account, &body, false).await {
+        Err(giving::Error::Invalid(errors)) => {
+            form::add_errors(&mut form, errors);
             None
         }
-        judged => Some(judged?).filter(|_| !form.is_refused()),
+        validated => Some(validated?).filter(|_| !form.has_errors()),
     };
-    let Some((fundraiser, _)) = judged else {
-        return Ok(new_with(&who, frame, form).refused());
+    let Some((fundraiser, _)) = validated else {
+        return Ok(new_with(&user, layout, form).invalid());
     };
-    if let Err(seconds) = admit(&app, &who) {
-        form.refuse_all(fill(t.too_often, &[("seconds", &seconds.to_string())]));
-        return Ok(new_with(&who, frame, form).too_often(Duration::from_secs(seconds)));
+    if let Err(seconds) = admit(&app, &user) {
+        form.add_form_error(fill(t.too_often, &[("seconds", &seconds.to_string())]));
+        return Ok(new_with(&user, layout, form).too_many_requests(Duration::from_secs(seconds)));
     }
     let order = CreateFundraiser {
         fundraiser: Fundraiser { id, ..fundraiser },
-        // Two that come at once find each other here.
+        // Detects a second request that arrives at the same time.
         request: Some(IdempotentRequest {
-            account: who.account,
+            account: user.account,
             name: format!("dashboard {id}"),
             hash: Sha256::digest(id.0).into(),
         }),
@@ -140,36 +145,37 @@ pub async fn create(State(app): State<App>, who: SignedIn, frame: Frame, sent: S
     // The page that follows is the same for every request with this key, so the response needs no content.
     let created = app.recorder.create(order, |_, _| StoredResponse::default());
     match created.await {
-        Ok(_) => Ok(go_to(&app, id, Flash::FundraiserCreated)),
-        Err(giving::Error::Invalid(faults)) => {
-            form::refuse(&mut form, faults);
-            Ok(new_with(&who, frame, form).refused())
+        Ok(_) => Ok(redirect(&app, id, Flash::FundraiserCreated)),
+        Err(giving::Error::Invalid(errors)) => {
+            form::add_errors(&mut form, errors);
+            Ok(new_with(&user, layout, form).invalid())
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Counts a creation for the account, as one by the interface is; else the seconds to wait.
-fn admit(app: &App, who: &SignedIn) -> Result<(), u64> {
-    let (class, account) = (Class::Create, who.account.0);
+/// Counts a creation against the rate limit of the account, as the API does. Fails with the seconds to wait.
+fn admit(app: &App, user: &SignedIn) -> Result<(), u64> {
+    let (class, account) = (Class::Create, user.account.0);
     let per_minute = app.config.limits.of_class(class);
     let visitor = app.limiter.visitor(&account);
     let now = app.clock.instant();
     let verdict = app
         .limiter
         .admit(account.as_u128(), class as u32, now, per_minute, visitor);
-    match verdict.admitted {
-        true => Ok(()),
-        false => Err(verdict.retry_after.into()),
+    if verdict.admitted {
+        Ok(())
+    } else {
+        Err(verdict.retry_after.into())
     }
 }
 
-/// The nonprofit that somebody means, or what to type instead. People may write an EIN with its dash.
-async fn find_nonprofit(app: &App, typed: &str, t: &Texts) -> Result<Result<NonprofitId, &'static str>> {
-    if typed.trim().is_empty() {
+/// Finds the nonprofit of the form, or returns an error message. An EIN can have a dash.
+async fn find_nonprofit(app: &App, text: &str, t: &Texts) -> Result<Result<NonprofitId, &'static str>> {
+    if text.trim().is_empty() {
         return Ok(Err(t.no_nonprofit));
     }
-    let found = match app.directory.resolve_lenient(typed).await {
+    let found = match app.directory.resolve_lenient(text).await {
         Err(ResolveError::Store(error)) => return Err(error.into()),
         found => found.ok(),
     };
@@ -180,132 +186,134 @@ async fn find_nonprofit(app: &App, typed: &str, t: &Texts) -> Result<Result<Nonp
     })
 }
 
-fn new_with(who: &SignedIn, frame: Frame, form: Form) -> FormPage {
-    let t = &frame.t.fundraisers;
-    FormPage::new(frame.at(who, Tab::Fundraisers), t.create_title, form)
+fn new_with(user: &SignedIn, layout: Layout, form: Form) -> FormPage {
+    let t = &layout.t.fundraisers;
+    FormPage::new(layout.with_menu(user, Tab::Fundraisers), t.create_title, form)
         .lead(t.create_lead)
-        .link(LIST, t.back)
+        .link(LIST_PATH, t.back)
 }
 
 /// `GET /dashboard/fundraisers/{id}/edit`
 pub async fn edit_page(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     PathText(id): PathText,
 ) -> Result<FormPage> {
-    let known = own(&app, &who, &id).await?;
-    let form = form::edit_form(&frame.t.fundraisers, &known);
-    edit_with(&app, &who, frame, known, form).await
+    let fundraiser = find_own(&app, &user, &id).await?;
+    let form = form::edit_form(&layout.t.fundraisers, &fundraiser);
+    edit_with(&app, &user, layout, fundraiser, form).await
 }
 
 /// `POST /dashboard/fundraisers/{id}/edit`
 pub async fn edit(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     PathText(id): PathText,
-    sent: Sent,
+    data: FormData,
 ) -> Result<Response> {
-    let known = own(&app, &who, &id).await?;
-    let t = &frame.t.fundraisers;
-    let mut form = form::edit_form(t, &known).filled(&sent);
-    let body = form::read(&mut form, &sent, Some(&known), t);
-    let wanted = UpdateFundraiser::Fields(body, None);
-    // Judged before it is written, so that all faults are told at once.
-    let changed = match wanted.change(&known, app.clock.millis()) {
-        Ok(_) if form.is_refused() => None,
-        Ok(_) => Some(app.recorder.change(who.account, known.id, wanted).await),
-        Err(fault) => Some(Err(fault)),
+    let fundraiser = find_own(&app, &user, &id).await?;
+    let t = &layout.t.fundraisers;
+    let mut form = form::edit_form(t, &fundraiser).with_values(&data);
+    let body = form::to_body(&mut form, &data, Some(&fundraiser), t);
+    let update = UpdateFundraiser::Fields(body, None);
+    // Validated before it is written, so that all errors are shown at once.
+    let changed = match update.change(&fundraiser, app.clock.millis()) {
+        Ok(_) if form.has_errors() => None,
+        Ok(_) => Some(app.recorder.change(user.account, fundraiser.id, update).await),
+        Err(error) => Some(Err(error)),
     };
     match changed {
-        Some(Ok(changed)) => Ok(go_to(&app, changed.id, Flash::FundraiserChanged)),
-        Some(Err(giving::Error::Invalid(faults))) => {
-            form::refuse(&mut form, faults);
-            Ok(edit_with(&app, &who, frame, known, form).await?.refused())
+        Some(Ok(changed)) => Ok(redirect(&app, changed.id, Flash::FundraiserChanged)),
+        Some(Err(giving::Error::Invalid(errors))) => {
+            form::add_errors(&mut form, errors);
+            Ok(edit_with(&app, &user, layout, fundraiser, form).await?.invalid())
         }
         Some(Err(error)) => Err(error.into()),
-        None => Ok(edit_with(&app, &who, frame, known, form).await?.refused()),
+        None => Ok(edit_with(&app, &user, layout, fundraiser, form).await?.invalid()),
     }
 }
 
 async fn edit_with(
     app: &App,
-    who: &SignedIn,
-    frame: Frame,
-    known: Fundraiser,
+    user: &SignedIn,
+    layout: Layout,
+    fundraiser: Fundraiser,
     form: Form,
 ) -> Result<FormPage> {
-    let t = &frame.t.fundraisers;
-    let back = address(known.id);
-    let names = FundraiserView::load(app, known).await?.nonprofit_names();
+    let t = &layout.t.fundraisers;
+    let back = path(fundraiser.id);
+    let names = FundraiserView::load(app, fundraiser).await?.nonprofit_names();
     let lead = fill(t.edit_lead, &[("nonprofit", &names)]);
-    Ok(FormPage::new(frame.at(who, Tab::Fundraisers), t.edit_title, form)
-        .lead(lead)
-        .link(back, t.back_to_fundraiser))
+    Ok(
+        FormPage::new(layout.with_menu(user, Tab::Fundraisers), t.edit_title, form)
+            .lead(lead)
+            .link(back, t.back_to_fundraiser),
+    )
 }
 
 /// `GET /dashboard/fundraisers/{id}/close`
 pub async fn close_page(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     PathText(id): PathText,
 ) -> Result<FormPage> {
-    let known = own(&app, &who, &id).await?;
-    let t = &frame.t.fundraisers;
-    let form = Form::new(format!("{}/close", address(known.id)), t.close, Vec::new()).dangerous();
-    let lead = fill(t.close_lead, &[("title", &known.title)]);
-    let page = FormPage::new(frame.at(&who, Tab::Fundraisers), t.close_title, form);
-    Ok(page.lead(lead).link(address(known.id), t.cancel))
+    let fundraiser = find_own(&app, &user, &id).await?;
+    let t = &layout.t.fundraisers;
+    let form = Form::new(format!("{}/close", path(fundraiser.id)), t.close, Vec::new()).dangerous();
+    let lead = fill(t.close_lead, &[("title", &fundraiser.title)]);
+    let page = FormPage::new(layout.with_menu(&user, Tab::Fundraisers), t.close_title, form);
+    Ok(page.lead(lead).link(path(fundraiser.id), t.cancel))
 }
 
-/// `POST /dashboard/fundraisers/{id}/close`: one that is closed stays closed.
-pub async fn close(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
-    let known = own(&app, &who, &id).await?;
+/// `POST /dashboard/fundraisers/{id}/close`. Closing a closed fundraiser does nothing.
+pub async fn close(State(app): State<App>, user: SignedIn, PathText(id): PathText) -> Result<Response> {
+    let fundraiser = find_own(&app, &user, &id).await?;
     app.recorder
-        .change(who.account, known.id, UpdateFundraiser::Close)
+        .change(user.account, fundraiser.id, UpdateFundraiser::Close)
         .await?;
-    Ok(go_to(&app, known.id, Flash::FundraiserClosed))
+    Ok(redirect(&app, fundraiser.id, Flash::FundraiserClosed))
 }
 
 /// `GET /dashboard/fundraisers/{id}/reopen`
 pub async fn reopen_page(
     State(app): State<App>,
-    who: SignedIn,
-    frame: Frame,
+    user: SignedIn,
+    layout: Layout,
     PathText(id): PathText,
 ) -> Result<FormPage> {
-    let known = own(&app, &who, &id).await?;
-    let t = &frame.t.fundraisers;
-    let form = Form::new(format!("{}/reopen", address(known.id)), t.reopen, Vec::new());
-    let lead = fill(t.reopen_lead, &[("title", &known.title)]);
-    let page = FormPage::new(frame.at(&who, Tab::Fundraisers), t.reopen_title, form);
-    Ok(page.lead(lead).link(address(known.id), t.cancel))
+    let fundraiser = find_own(&app, &user, &id).await?;
+    let t = &layout.t.fundraisers;
+    let form = Form::new(format!("{}/reopen", path(fundraiser.id)), t.reopen, Vec::new());
+    let lead = fill(t.reopen_lead, &[("title", &fundraiser.title)]);
+    let page = FormPage::new(layout.with_menu(&user, Tab::Fundraisers), t.reopen_title, form);
+    Ok(page.lead(lead).link(path(fundraiser.id), t.cancel))
 }
 
 /// `POST /dashboard/fundraisers/{id}/reopen`
-pub async fn reopen(State(app): State<App>, who: SignedIn, PathText(id): PathText) -> Result<Response> {
-    let known = own(&app, &who, &id).await?;
+pub async fn reopen(State(app): State<App>, user: SignedIn, PathText(id): PathText) -> Result<Response> {
+    let fundraiser = find_own(&app, &user, &id).await?;
     app.recorder
-        .change(who.account, known.id, UpdateFundraiser::Reopen)
+        .change(user.account, fundraiser.id, UpdateFundraiser::Reopen)
         .await?;
-    Ok(go_to(&app, known.id, Flash::FundraiserReopened))
+    Ok(redirect(&app, fundraiser.id, Flash::FundraiserReopened))
 }
 
-/// A fundraiser of this account; one of another is not there.
-async fn own(app: &App, who: &SignedIn, id: &str) -> Result<Fundraiser> {
+/// Finds a fundraiser of the signed-in user. Fundraisers of other users are not found.
+async fn find_own(app: &App, user: &SignedIn, id: &str) -> Result<Fundraiser> {
     let id = Uuid::try_parse(id).map_err(|_| Error::NotFound)?;
     let found = store::find(&app.db, FundraiserId(id)).await?;
     found
-        .filter(|found| found.account == who.account)
+        .filter(|found| found.account == user.account)
         .ok_or(Error::NotFound)
 }
 
-fn address(id: FundraiserId) -> String {
-    format!("{LIST}/{id}")
+fn path(id: FundraiserId) -> String {
+    format!("{LIST_PATH}/{id}")
 }
 
-fn go_to(app: &App, id: FundraiserId, flash: Flash) -> Response {
-    (flash.keep(&app.public_url), Redirect::to(&address(id))).into_response()
+fn redirect(app: &App, id: FundraiserId, flash: Flash) -> Response {
+    (flash.cookie(&app.public_url), Redirect::to(&path(id))).into_response()
 }

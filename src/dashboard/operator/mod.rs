@@ -1,4 +1,4 @@
-//! The pages of an operator: all accounts and keys, imports, what went wrong of late, and who did what.
+//! The operator pages: all accounts and keys, imports, recent errors, and the audit log.
 
 pub mod key;
 pub mod pages;

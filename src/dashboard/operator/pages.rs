@@ -1,15 +1,15 @@
-//! The lists that an operator reads.
+//! The lists on the operator pages.
 
 use crate::app::App;
 use crate::app::recent_errors::FailedRequest;
-use crate::dashboard::key_view::{KeyView, Used};
+use crate::dashboard::key_view::{KeyUsage, KeyView};
 use crate::http::error::Result;
 use crate::http::params;
 use crate::http::session::Operator;
-use crate::web::frame::Tab;
-use crate::web::moment::Moment;
+use crate::web::layout::Tab;
 use crate::web::pager::Pager;
-use crate::web::{Frame, Page};
+use crate::web::relative_time::RelativeTime;
+use crate::web::{Layout, Page};
 use access::accounts::operators::{self, AccountSummary};
 use access::audit::{self, AuditEntry};
 use access::keys::operators as keys;
@@ -20,23 +20,23 @@ use directory::import::store::{self as imports, RecordedImport};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use uuid::Uuid;
 
-/// Rows of one page of a list.
-const ROWS: i64 = 50;
+/// Rows per page of a list.
+const PAGE_SIZE: i64 = 50;
 
 #[derive(Template)]
 #[template(path = "dashboard/operator/accounts.html")]
 struct AccountsPage {
-    frame: Frame,
-    asked: String,
+    layout: Layout,
+    username_prefix: String,
     pager: Pager,
-    accounts: Vec<(AccountSummary, Moment)>,
+    accounts: Vec<(AccountSummary, RelativeTime)>,
 }
 
 #[derive(Template)]
 #[template(path = "dashboard/operator/keys.html")]
 struct KeysPage {
-    frame: Frame,
-    asked: String,
+    layout: Layout,
+    username_prefix: String,
     pager: Pager,
     keys: Vec<KeyView>,
 }
@@ -44,43 +44,43 @@ struct KeysPage {
 #[derive(Template)]
 #[template(path = "dashboard/operator/imports.html")]
 struct ImportsPage {
-    frame: Frame,
+    layout: Layout,
     pager: Pager,
-    imports: Vec<(RecordedImport, Moment)>,
+    imports: Vec<(RecordedImport, RelativeTime)>,
 }
 
 #[derive(Template)]
 #[template(path = "dashboard/operator/errors.html")]
 struct ErrorsPage {
-    frame: Frame,
+    layout: Layout,
     pager: Pager,
-    errors: Vec<(FailedRequest, Moment)>,
+    errors: Vec<(FailedRequest, RelativeTime)>,
 }
 
 #[derive(Template)]
 #[template(path = "dashboard/operator/audit.html")]
-struct Audit {
-    frame: Frame,
-    entries: Vec<(AuditEntry, Moment)>,
+struct AuditPage {
+    layout: Layout,
+    entries: Vec<(AuditEntry, RelativeTime)>,
     older: Option<Uuid>,
 }
 
 /// `GET /dashboard/operator`
 pub async fn accounts(
     State(app): State<App>,
-    Operator(who): Operator,
-    frame: Frame,
+    Operator(user): Operator,
+    layout: Layout,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let asked = asked(query.as_deref());
-    let count = operators::count(&app.db, &asked).await?;
-    let slice = Slice::find(query.as_deref(), count);
-    let accounts = operators::list_page(&app.db, &asked, ROWS, slice.skipped()).await?;
+    let prefix = username_prefix(query.as_deref());
+    let count = operators::count(&app.db, &prefix).await?;
+    let list_page = ListPage::parse(query.as_deref(), count);
+    let accounts = operators::list_page(&app.db, &prefix, PAGE_SIZE, list_page.skipped()).await?;
     let page = AccountsPage {
-        pager: slice.pager(&frame, "/dashboard/operator", &asked),
-        frame: frame.at(&who, Tab::Operator),
-        asked,
-        accounts: with_moment(accounts.into_iter(), app.clock.millis(), |account| {
+        pager: list_page.pager(&layout, "/dashboard/operator", &prefix),
+        layout: layout.with_menu(&user, Tab::Operator),
+        username_prefix: prefix,
+        accounts: with_times(accounts.into_iter(), app.clock.millis(), |account| {
             account.created_at
         }),
     };
@@ -90,21 +90,21 @@ pub async fn accounts(
 /// `GET /dashboard/operator/keys`
 pub async fn all_keys(
     State(app): State<App>,
-    Operator(who): Operator,
-    frame: Frame,
+    Operator(user): Operator,
+    layout: Layout,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let (asked, now) = (asked(query.as_deref()), app.clock.millis());
-    let slice = Slice::find(query.as_deref(), keys::count(&app.db, &asked).await?);
-    let keys = keys::list_page(&app.db, &asked, ROWS, slice.skipped()).await?;
-    let used = Used::load(&app.db, None, app.clock.millis()).await?;
+    let (prefix, now) = (username_prefix(query.as_deref()), app.clock.millis());
+    let list_page = ListPage::parse(query.as_deref(), keys::count(&app.db, &prefix).await?);
+    let keys = keys::list_page(&app.db, &prefix, PAGE_SIZE, list_page.skipped()).await?;
+    let usage = KeyUsage::load(&app.db, None, app.clock.millis()).await?;
     let page = KeysPage {
-        pager: slice.pager(&frame, "/dashboard/operator/keys", &asked),
-        frame: frame.at(&who, Tab::Operator),
-        asked,
+        pager: list_page.pager(&layout, "/dashboard/operator/keys", &prefix),
+        layout: layout.with_menu(&user, Tab::Operator),
+        username_prefix: prefix,
         keys: keys
             .into_iter()
-            .map(|key| KeyView::new(key, &used, now))
+            .map(|key| KeyView::new(key, &usage, now))
             .collect(),
     };
     Ok(Page(page).into_response())
@@ -113,16 +113,16 @@ pub async fn all_keys(
 /// `GET /dashboard/operator/imports`
 pub async fn all_imports(
     State(app): State<App>,
-    Operator(who): Operator,
-    frame: Frame,
+    Operator(user): Operator,
+    layout: Layout,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let slice = Slice::find(query.as_deref(), imports::count(&app.db).await?);
-    let listed = imports::list_newest(&app.db, ROWS, slice.skipped()).await?;
+    let list_page = ListPage::parse(query.as_deref(), imports::count(&app.db).await?);
+    let listed = imports::list_newest(&app.db, PAGE_SIZE, list_page.skipped()).await?;
     let page = ImportsPage {
-        pager: slice.pager(&frame, "/dashboard/operator/imports", ""),
-        frame: frame.at(&who, Tab::Operator),
-        imports: with_moment(listed.into_iter(), app.clock.millis(), |import| {
+        pager: list_page.pager(&layout, "/dashboard/operator/imports", ""),
+        layout: layout.with_menu(&user, Tab::Operator),
+        imports: with_times(listed.into_iter(), app.clock.millis(), |import| {
             import.finished_at
         }),
     };
@@ -132,82 +132,87 @@ pub async fn all_imports(
 /// `GET /dashboard/operator/errors`
 pub async fn recent_errors(
     State(app): State<App>,
-    Operator(who): Operator,
-    frame: Frame,
+    Operator(user): Operator,
+    layout: Layout,
     RawQuery(query): RawQuery,
 ) -> Response {
     let errors = app.recent_errors.list();
-    let slice = Slice::find(query.as_deref(), errors.len() as i64);
-    let shown = errors.into_iter().skip(slice.skipped() as usize);
+    let list_page = ListPage::parse(query.as_deref(), errors.len() as i64);
+    let shown = errors.into_iter().skip(list_page.skipped() as usize);
     let page = ErrorsPage {
-        pager: slice.pager(&frame, "/dashboard/operator/errors", ""),
-        frame: frame.at(&who, Tab::Operator),
-        errors: with_moment(shown.take(ROWS as usize), app.clock.millis(), |failed| failed.at),
+        pager: list_page.pager(&layout, "/dashboard/operator/errors", ""),
+        layout: layout.with_menu(&user, Tab::Operator),
+        errors: with_times(shown.take(PAGE_SIZE as usize), app.clock.millis(), |failed| {
+            failed.at
+        }),
     };
     Page(page).into_response()
 }
 
 /// `GET /dashboard/operator/audit`
-pub async fn acts(
+pub async fn audit_log(
     State(app): State<App>,
-    Operator(who): Operator,
-    frame: Frame,
+    Operator(user): Operator,
+    layout: Layout,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let query = query.unwrap_or_default();
     let before = params::values(&query, "before").next();
     let before = before.and_then(|id| Uuid::try_parse(&id).ok());
-    let entries = audit::store::list(&app.db, before, ROWS as u32).await?;
-    let page = Audit {
-        frame: frame.at(&who, Tab::Operator),
-        older: (entries.len() as i64 == ROWS)
+    let entries = audit::store::list(&app.db, before, PAGE_SIZE as u32).await?;
+    let page = AuditPage {
+        layout: layout.with_menu(&user, Tab::Operator),
+        older: (entries.len() as i64 == PAGE_SIZE)
             .then(|| entries.last().map(|entry| entry.id))
             .flatten(),
-        entries: with_moment(entries.into_iter(), app.clock.millis(), |entry| entry.at),
+        entries: with_times(entries.into_iter(), app.clock.millis(), |entry| entry.at),
     };
     Ok(Page(page).into_response())
 }
 
-/// The page of a list that is looked at. One behind the last is the last.
-struct Slice {
+/// The page of a list that is shown. A page number past the end shows the last page.
+struct ListPage {
     page: i64,
     pages: i64,
 }
 
-impl Slice {
-    fn find(query: Option<&str>, count: i64) -> Slice {
-        let pages = (count + ROWS - 1) / ROWS;
-        let asked = params::values(query.unwrap_or_default(), "page").next();
-        let asked = asked.and_then(|page| page.parse().ok()).unwrap_or(1);
-        Slice {
-            page: i64::clamp(asked, 1, pages.max(1)),
+impl ListPage {
+    fn parse(query: Option<&str>, count: i64) -> ListPage {
+        let pages = (count + PAGE_SIZE - 1) / PAGE_SIZE;
+        let page = params::values(query.unwrap_or_default(), "page").next();
+        let page = page.and_then(|page| page.parse().ok()).unwrap_or(1);
+        ListPage {
+            page: i64::clamp(page, 1, pages.max(1)),
             pages,
         }
     }
 
     fn skipped(&self) -> i64 {
-        (self.page - 1) * ROWS
+        (self.page - 1) * PAGE_SIZE
     }
 
-    fn pager(&self, frame: &Frame, path: &str, asked: &str) -> Pager {
-        let address = match asked {
+    fn pager(&self, layout: &Layout, path: &str, username_prefix: &str) -> Pager {
+        let url = match username_prefix {
             "" => format!("{path}?"),
-            _ => format!("{path}?account={}&", utf8_percent_encode(asked, NON_ALPHANUMERIC)),
+            prefix => format!(
+                "{path}?account={}&",
+                utf8_percent_encode(prefix, NON_ALPHANUMERIC)
+            ),
         };
-        Pager::new(frame, address, self.page as u64, self.pages as u64)
+        Pager::new(layout, url, self.page as u64, self.pages as u64)
     }
 }
 
-/// The beginning of the account names that a list is narrowed down to.
-fn asked(query: Option<&str>) -> String {
-    let asked = params::values(query.unwrap_or_default(), "account").next();
-    asked.unwrap_or_default().trim().replace('\0', "").to_lowercase()
+/// Returns the prefix of the usernames that a list is filtered by.
+fn username_prefix(query: Option<&str>) -> String {
+    let prefix = params::values(query.unwrap_or_default(), "account").next();
+    prefix.unwrap_or_default().trim().replace('\0', "").to_lowercase()
 }
 
-fn with_moment<T>(rows: impl Iterator<Item = T>, now: i64, at: impl Fn(&T) -> i64) -> Vec<(T, Moment)> {
+fn with_times<T>(rows: impl Iterator<Item = T>, now: i64, at: impl Fn(&T) -> i64) -> Vec<(T, RelativeTime)> {
     rows.map(|row| {
-        let moment = Moment::new(at(&row), now);
-        (row, moment)
+        let time = RelativeTime::new(at(&row), now);
+        (row, time)
     })
     .collect()
 }

@@ -1,4 +1,4 @@
-//! The form of a gift: filled in by a link, sent, and shown again with what was typed.
+//! The donation form. A donate link can fill it in; a form with errors is shown again with the submitted values.
 
 use super::link::DonateLink;
 use super::target::Target;
@@ -7,33 +7,34 @@ use crate::http::error::Result;
 use crate::http::params::{PathPair, PathText, RawQuery};
 use crate::web::form::Choice;
 use crate::web::texts::fill;
-use crate::web::{Field, Form, Frame, Page, Place, Sent};
+use crate::web::{Field, Form, FormData, Layout, Page, Section};
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use giving::payments::partner::ReturnUrls;
 use giving::payments::provider::Provider;
-use giving::payments::{Donation, State as GiftState, amount, store};
+use giving::payments::{Donation, State as DonationState, amount, store};
 use platform::money::Cents;
 use uuid::Uuid;
 
-const LONGEST_NAME: usize = 100;
-const LONGEST_MESSAGE: usize = 500;
+const MAX_NAME_CHARS: usize = 100;
+const MAX_MESSAGE_CHARS: usize = 500;
 
 #[derive(Template)]
 #[template(path = "site/checkout/form.html")]
-struct Give {
-    frame: Frame,
+struct DonationForm {
+    layout: Layout,
     name: String,
-    address: String,
+    path: String,
     refusal: Option<&'static str>,
     link: DonateLink,
     is_sandbox: bool,
-    offered: Vec<(String, String)>,
+    /// URLs and labels of the suggested amounts.
+    suggested_amounts: Vec<(String, String)>,
     form: Form,
     return_urls: ReturnUrls,
-    /// Address and host of where to go instead of giving.
+    /// The URL and host of the partner's page for people who leave without giving.
     exit: Option<(String, String)>,
 }
 
@@ -62,10 +63,10 @@ pub async fn start_for_nonprofit(
     State(app): State<App>,
     PathText(nonprofit): PathText,
     RawQuery(query): RawQuery,
-    sent: Sent,
+    data: FormData,
 ) -> Result<Response> {
     let target = Target::nonprofit(&app, &nonprofit).await?;
-    start(&app, target, &query, &sent).await
+    start(&app, target, &query, &data).await
 }
 
 /// `POST /{nonprofit}/f/{fundraiser}/give`
@@ -73,23 +74,23 @@ pub async fn start_for_fundraiser(
     State(app): State<App>,
     PathPair(nonprofit, name): PathPair,
     RawQuery(query): RawQuery,
-    sent: Sent,
+    data: FormData,
 ) -> Result<Response> {
     let target = Target::fundraiser(&app, &nonprofit, &name).await?;
-    start(&app, target, &query, &sent).await
+    start(&app, target, &query, &data).await
 }
 
 async fn show(app: &App, target: Target, query: &str) -> Result<Response> {
-    let link = DonateLink::read(query)?;
+    let link = DonateLink::parse(query)?;
     let form = form(&target, &link, Uuid::now_v7());
-    Ok(Page(give(app, target, link, form).await?).into_response())
+    Ok(Page(page(app, target, link, form).await?).into_response())
 }
 
-async fn give(app: &App, target: Target, link: DonateLink, form: Form) -> Result<Give> {
-    let there = format!("{}/give", target.address);
-    let offer = |offered: &Cents| {
-        let written = amount::written(*offered);
-        (link.with_amount(&there, *offered), format!("${written}"))
+async fn page(app: &App, target: Target, link: DonateLink, form: Form) -> Result<DonationForm> {
+    let path = format!("{}/give", target.path);
+    let suggest = |suggested: &Cents| {
+        let label = format!("${}", amount::written(*suggested));
+        (link.with_amount(&path, *suggested), label)
     };
     let return_urls = link.partner.return_urls(&app.db).await?;
     let exit = return_urls.exit.as_ref();
@@ -99,12 +100,12 @@ async fn give(app: &App, target: Target, link: DonateLink, form: Form) -> Result
             exit.origin().host().to_owned(),
         )
     });
-    Ok(Give {
-        frame: Frame::new(Place::Elsewhere),
-        offered: link.offered.iter().map(offer).collect(),
+    Ok(DonationForm {
+        layout: Layout::new(Section::Other),
+        suggested_amounts: link.suggested_amounts.iter().map(suggest).collect(),
         is_sandbox: app.config.giving == Provider::Sandbox,
         name: target.name,
-        address: target.address,
+        path: target.path,
         refusal: target.refusal,
         link,
         form,
@@ -114,14 +115,14 @@ async fn give(app: &App, target: Target, link: DonateLink, form: Form) -> Result
 }
 
 fn form(target: &Target, link: &DonateLink, once: Uuid) -> Form {
-    let t = &Frame::new(Place::Elsewhere).p.give;
-    let chosen = link.amount.map(amount::written).unwrap_or_default();
+    let t = &Layout::new(Section::Other).p.give;
+    let amount = link.amount.map(amount::written).unwrap_or_default();
     let choices = vec![
         Choice::new("no", t.private, ""),
         Choice::new("yes", t.public, t.public_hint),
     ];
     let fields = vec![
-        Field::text("amount", t.amount).value(chosen).hint(t.amount_hint),
+        Field::text("amount", t.amount).value(amount).hint(t.amount_hint),
         Field::text("name", t.name)
             .value(&link.name)
             .autocomplete("name")
@@ -134,32 +135,32 @@ fn form(target: &Target, link: &DonateLink, once: Uuid) -> Form {
         Field::text("message", t.message).optional(),
         Field::hidden("once", once.to_string()),
     ];
-    let action = link.action(&format!("{}/give", target.address));
+    let action = link.action(&format!("{}/give", target.path));
     Form::new(action, t.continue_to_payment, fields)
 }
 
-async fn start(app: &App, target: Target, query: &str, sent: &Sent) -> Result<Response> {
-    let once = Uuid::try_parse(sent.text("once")).ok();
-    if let Some(known) = once
-        && store::find(&app.db, known).await?.is_some()
+async fn start(app: &App, target: Target, query: &str, data: &FormData) -> Result<Response> {
+    let once = Uuid::try_parse(data.text("once")).ok();
+    if let Some(id) = once
+        && store::find(&app.db, id).await?.is_some()
     {
-        return Ok(to_gift(known));
+        return Ok(redirect_to_donation(id));
     }
-    let link = DonateLink::read(query)?;
-    let mut form = form(&target, &link, Uuid::now_v7()).filled(sent);
-    let amount = read(&target, &link, sent, &mut form);
-    let (Some(amount), Some(id), false) = (amount, once, form.is_refused()) else {
-        let page = Page(give(app, target, link, form).await?);
+    let link = DonateLink::parse(query)?;
+    let mut form = form(&target, &link, Uuid::now_v7()).with_values(data);
+    let amount = validate(&target, &link, data, &mut form);
+    let (Some(amount), Some(id), false) = (amount, once, form.has_errors()) else {
+        let page = Page(page(app, target, link, form).await?);
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
     };
-    let text = |name: &str| Some(sent.trimmed(name).to_owned()).filter(|text| !text.is_empty());
+    let text = |name: &str| Some(data.trimmed(name).to_owned()).filter(|text| !text.is_empty());
     let new = Donation {
         id,
-        state: GiftState::Started,
+        state: DonationState::Started,
         nonprofit: target.nonprofit,
         fundraiser: target.fundraiser,
         amount,
-        is_public: sent.text("public") == "yes",
+        is_public: data.text("public") == "yes",
         name: text("name"),
         email: text("email"),
         message: text("message"),
@@ -169,43 +170,43 @@ async fn start(app: &App, target: Target, query: &str, sent: &Sent) -> Result<Re
         started_at: app.clock.millis(),
     };
     store::insert(&app.db, &new, app.config.giving.name()).await?;
-    Ok(to_gift(id))
+    Ok(redirect_to_donation(id))
 }
 
-/// Refuses what cannot be given, and keeps what was typed.
-fn read(target: &Target, link: &DonateLink, sent: &Sent, form: &mut Form) -> Option<Cents> {
-    let t = &Frame::new(Place::Elsewhere).p.give;
+/// Adds an error to the form for each invalid field, and returns the amount.
+fn validate(target: &Target, link: &DonateLink, data: &FormData, form: &mut Form) -> Option<Cents> {
+    let t = &Layout::new(Section::Other).p.give;
     if let Some(refusal) = target.refusal {
-        form.refuse_all(refusal);
+        form.add_form_error(refusal);
     }
-    let given = amount::parse(sent.text("amount"));
-    match (given, link.least) {
-        (None, _) => form.refuse("amount", t.bad_amount),
-        (Some(given), Some(least)) if given < least => {
-            form.refuse("amount", fill(t.too_little, &[("min", &least.to_string())]));
+    let amount = amount::parse(data.text("amount"));
+    match (amount, link.min_amount) {
+        (None, _) => form.add_error("amount", t.bad_amount),
+        (Some(amount), Some(min)) if amount < min => {
+            form.add_error("amount", fill(t.too_little, &[("min", &min.to_string())]));
         }
         _ => {}
     }
-    let is_too_long = |name: &str, most: usize| sent.text(name).chars().count() > most;
-    let has_control = |name: &str| sent.trimmed(name).contains(char::is_control);
-    for (name, most) in [("name", LONGEST_NAME), ("message", LONGEST_MESSAGE)] {
-        if is_too_long(name, most) || has_control(name) {
-            form.refuse(name, fill(t.too_long, &[("max", &most.to_string())]));
+    let is_too_long = |name: &str, max: usize| data.text(name).chars().count() > max;
+    let has_control = |name: &str| data.trimmed(name).contains(char::is_control);
+    for (name, max) in [("name", MAX_NAME_CHARS), ("message", MAX_MESSAGE_CHARS)] {
+        if is_too_long(name, max) || has_control(name) {
+            form.add_error(name, fill(t.too_long, &[("max", &max.to_string())]));
         }
     }
-    let email = sent.trimmed("email");
-    let is_address = email.split_once('@').is_some_and(|(user, host)| {
+    let email = data.trimmed("email");
+    let is_valid = email.split_once('@').is_some_and(|(user, host)| {
         !user.is_empty()
             && host.contains('.')
             && !email.contains(|c: char| c.is_whitespace() || c.is_control())
     });
-    if !email.is_empty() && (!is_address || email.len() > 254) {
-        form.refuse("email", t.bad_email);
+    if !email.is_empty() && (!is_valid || email.len() > 254) {
+        form.add_error("email", t.bad_email);
     }
-    given
+    amount
 }
 
-/// To the page of a gift.
-pub fn to_gift(id: Uuid) -> Response {
+/// Redirects to the page of a donation.
+pub fn redirect_to_donation(id: Uuid) -> Response {
     Redirect::to(&format!("/gifts/{id}")).into_response()
 }

@@ -1,4 +1,4 @@
-//! The checkout: the form, the payment page and the donate links that fill them in.
+//! The checkout: the donation form, the payment page, and the donate links that fill in the form.
 
 pub mod form;
 pub mod link;

@@ -1,4 +1,4 @@
-//! What other sites embed: one script for a donate button and one for a live search, each in place of a plain link.
+//! Scripts for other sites: a donate button and a search box, each of which replaces a plain link.
 
 pub mod pages;
 
@@ -27,7 +27,7 @@ impl Script {
         Script {
             name,
             content,
-            tag: HeaderValue::try_from(tag).expect("a number is plain text"),
+            tag: HeaderValue::try_from(tag).expect("a number is ASCII"),
         }
     }
 }
@@ -57,7 +57,7 @@ static SCRIPTS: LazyLock<[Script; 2]> = LazyLock::new(|| {
     ]
 });
 
-/// `GET /embed/{script}`: its address stays the same for ever, so it is asked for again each hour.
+/// `GET /embed/{script}`. Its URL never changes, so caches must revalidate it after an hour.
 pub async fn script(PathText(name): PathText, if_none_match: IfNoneMatch) -> Result<Response> {
     let script = SCRIPTS.iter().find(|script| script.name == name);
     let script = script.ok_or(Error::NotFound)?;
@@ -71,9 +71,10 @@ pub async fn script(PathText(name): PathText, if_none_match: IfNoneMatch) -> Res
             "cross-origin",
         ),
     ];
-    let mut response = match if_none_match.matches(&script.tag) {
-        true => (StatusCode::NOT_MODIFIED, headers).into_response(),
-        false => (headers, script.content.as_str()).into_response(),
+    let mut response = if if_none_match.matches(&script.tag) {
+        (StatusCode::NOT_MODIFIED, headers).into_response()
+    } else {
+        (headers, script.content.as_str()).into_response()
     };
     response.headers_mut().insert(ETAG, script.tag.clone());
     Ok(response)
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_is_small_and_does_nothing_that_a_strict_policy_forbids() {
+    fn scripts_are_small_and_work_under_a_strict_content_security_policy() {
         for script in SCRIPTS.iter() {
             assert!(
                 script.content.len() < 10_000,

@@ -1,11 +1,11 @@
-//! The page that makes a snippet: what to paste, and how it looks. Works as a plain form.
+//! The page that creates a snippet to embed, with a preview. It works without JavaScript.
 
 use crate::app::App;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, values};
 use crate::site::find::find;
 use crate::web::texts::{EmbedTexts, fill};
-use crate::web::{Frame, Meta, Place, PublicPage};
+use crate::web::{Layout, Meta, PublicPage, Section};
 use access::keys::{KeyText, Kind as KeyKind};
 use askama::Template;
 use askama::filters::HtmlSafe;
@@ -14,29 +14,29 @@ use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::cut;
 
-/// Shown until somebody asks for another nonprofit.
+/// The nonprofit of the button until the visitor chooses another.
 const EXAMPLE: &str = "american-red-cross";
-/// Nonprofits that are offered where a name is not clear.
-const OFFERED: usize = 6;
+/// The number of suggestions for an ambiguous name.
+const MAX_SUGGESTIONS: usize = 6;
 const SCHEMES: [&str; 3] = ["auto", "light", "dark"];
 
 #[derive(Template)]
 #[template(path = "site/embed/page.html")]
 struct EmbedPage {
-    frame: Frame,
+    layout: Layout,
     meta: Meta,
-    asked: Asked,
+    options: EmbedOptions,
     snippet: Option<Snippet>,
-    /// Names and addresses of nonprofits that may be meant.
-    meant: Vec<(String, String)>,
+    /// Names and URLs of nonprofits that the visitor may mean.
+    suggestions: Vec<(String, String)>,
     /// Why there is no snippet.
-    fault: Option<&'static str>,
+    error: Option<&'static str>,
     origin: String,
 }
 
-/// What was asked for.
+/// The options of the form.
 #[derive(Clone, Debug)]
-struct Asked {
+struct EmbedOptions {
     is_search: bool,
     nonprofit: String,
     scheme: &'static str,
@@ -44,11 +44,11 @@ struct Asked {
     amounts: String,
 }
 
-/// What is pasted. Drawn into our own page it is its preview.
+/// The snippet to paste. Rendered into our own page, it is the preview.
 #[derive(Clone, Debug, Template)]
 #[template(path = "site/embed/snippet.html")]
 struct Snippet {
-    /// Before the paths: our public address in what is pasted, nothing in the preview.
+    /// The prefix of all paths: our public URL in the pasted snippet, empty in the preview.
     base: String,
     path: String,
     text: String,
@@ -60,8 +60,8 @@ struct Snippet {
 
 impl HtmlSafe for Snippet {}
 
-impl Asked {
-    fn read(query: &str) -> Asked {
+impl EmbedOptions {
+    fn parse(query: &str) -> EmbedOptions {
         let text = |name: &'static str| {
             let value = values(query, name).next().unwrap_or_default();
             let plain: String = value.chars().filter(|c| !c.is_control()).collect();
@@ -69,20 +69,20 @@ impl Asked {
         };
         let scheme = text("scheme");
         let is_amounts = |text: &String| text.chars().all(|c| c.is_ascii_digit() || ",. ".contains(c));
-        Asked {
+        EmbedOptions {
             is_search: text("kind") == "search",
             nonprofit: text("nonprofit"),
             scheme: SCHEMES
                 .into_iter()
-                .find(|known| **known == *scheme)
+                .find(|name| **name == *scheme)
                 .unwrap_or(SCHEMES[0]),
             key: text("key"),
             amounts: Some(text("amounts")).filter(is_amounts).unwrap_or_default(),
         }
     }
 
-    /// The same with another nonprofit.
-    fn address(&self, slug: &str) -> String {
+    /// Returns the URL of this page for another nonprofit.
+    fn url(&self, slug: &str) -> String {
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let kind = if self.is_search { "search" } else { "button" };
         format!(
@@ -97,66 +97,67 @@ impl Asked {
 
 /// `GET /developers/embed`
 pub async fn embed(State(app): State<App>, RawQuery(query): RawQuery) -> Result<Response> {
-    let frame = Frame::new(Place::Developers);
-    let texts = &frame.p.embed;
-    let mut asked = Asked::read(&query);
-    let mut meant = Vec::new();
-    let snippet = match asked.is_search {
-        true => search_snippet(&mut asked, texts),
-        false => button_snippet(&app, &mut asked, texts, &mut meant).await?,
+    let layout = Layout::new(Section::Developers);
+    let texts = &layout.p.embed;
+    let mut options = EmbedOptions::parse(&query);
+    let mut suggestions = Vec::new();
+    let snippet = if options.is_search {
+        search_snippet(&mut options, texts)
+    } else {
+        button_snippet(&app, &mut options, texts, &mut suggestions).await?
     };
-    let (snippet, fault) = match snippet {
+    let (snippet, error) = match snippet {
         Ok(snippet) => (Some(snippet), None),
-        Err(fault) => (None, Some(fault)),
+        Err(error) => (None, Some(error)),
     };
     let page = EmbedPage {
         meta: Meta::new(
-            &frame,
+            &layout,
             texts.title,
             texts.lead,
             app.urls.page("/developers/embed"),
         ),
         origin: app.urls.public().to_owned(),
-        asked,
+        options,
         snippet,
-        meant,
-        fault,
-        frame,
+        suggestions,
+        error,
+        layout,
     };
     Ok(PublicPage(page).into_response())
 }
 
-type Made = std::result::Result<Snippet, &'static str>;
+type SnippetResult = std::result::Result<Snippet, &'static str>;
 
-fn search_snippet(asked: &mut Asked, t: &EmbedTexts) -> Made {
-    match KeyText::parse(&asked.key).map(|key| key.kind()) {
+fn search_snippet(options: &mut EmbedOptions, t: &EmbedTexts) -> SnippetResult {
+    match KeyText::parse(&options.key).map(|key| key.kind()) {
         Some(KeyKind::Public) => {}
         Some(KeyKind::Private) => {
-            asked.key.clear();
+            options.key.clear();
             return Err(t.private_key);
         }
-        None if asked.key.is_empty() => return Err(t.no_key),
+        None if options.key.is_empty() => return Err(t.no_key),
         None => return Err(t.bad_key),
     }
     Ok(Snippet::new(
         "/search".to_owned(),
         t.search_label.to_owned(),
-        asked,
+        options,
     ))
 }
 
-/// The nonprofit is named by its slug, EIN or ID, or else by words that the search finds.
+/// Creates a button for a nonprofit, given by slug, EIN or ID. For anything else, it suggests search results.
 async fn button_snippet(
     app: &App,
-    asked: &mut Asked,
+    options: &mut EmbedOptions,
     t: &EmbedTexts,
-    meant: &mut Vec<(String, String)>,
-) -> Result<Made> {
-    let named = match asked.nonprofit.as_str() {
+    suggestions: &mut Vec<(String, String)>,
+) -> Result<SnippetResult> {
+    let identifier = match options.nonprofit.as_str() {
         "" => EXAMPLE,
-        named => named,
+        text => text,
     };
-    let found = match find(&app.directory, named).await {
+    let found = match find(&app.directory, identifier).await {
         Err(Error::NotFound) => None,
         found => Some(found?),
     };
@@ -165,41 +166,42 @@ async fn button_snippet(
             return Ok(Err(t.not_possible));
         }
         let text = fill(t.button_text, &[("name", nonprofit.name)]);
-        return Ok(Ok(Snippet::new(format!("/{}", nonprofit.slug), text, asked)));
+        return Ok(Ok(Snippet::new(format!("/{}", nonprofit.slug), text, options)));
     }
     let view = app.directory.view();
-    for hit in view.search(named, OFFERED, &[]) {
+    for hit in view.search(identifier, MAX_SUGGESTIONS, &[]) {
         let name = hit.nonprofit.name.to_owned();
-        meant.push((name, asked.address(hit.nonprofit.slug)));
+        suggestions.push((name, options.url(hit.nonprofit.slug)));
     }
-    Ok(Err(match meant.is_empty() {
-        true => t.unknown,
-        false => t.which,
+    Ok(Err(if suggestions.is_empty() {
+        t.unknown
+    } else {
+        t.which
     }))
 }
 
 impl Snippet {
-    fn new(path: String, text: String, asked: &Asked) -> Snippet {
+    fn new(path: String, text: String, options: &EmbedOptions) -> Snippet {
         Snippet {
             base: String::new(),
             path,
             text,
-            is_search: asked.is_search,
-            scheme: asked.scheme,
-            key: if asked.is_search {
-                asked.key.clone()
+            is_search: options.is_search,
+            scheme: options.scheme,
+            key: if options.is_search {
+                options.key.clone()
             } else {
                 String::new()
             },
-            amounts: if asked.is_search {
+            amounts: if options.is_search {
                 String::new()
             } else {
-                asked.amounts.replace(' ', "")
+                options.amounts.replace(' ', "")
             },
         }
     }
 
-    /// As it is pasted elsewhere.
+    /// Returns the HTML to paste into another site.
     fn pasted(&self, base: &str) -> String {
         let snippet = Snippet {
             base: base.to_owned(),
@@ -208,7 +210,7 @@ impl Snippet {
         snippet.render().unwrap_or_default()
     }
 
-    /// Without one, the visitor's own setting counts.
+    /// Returns whether the snippet overrides the visitor's color scheme.
     fn has_scheme(&self) -> bool {
         self.scheme != SCHEMES[0]
     }
@@ -223,11 +225,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_is_asked_for_breaks_out_of_the_snippet() {
-        let asked = Asked::read("kind=search&scheme=%22x&key=%22%3E%3Cb%3E&amounts=%22%3E");
-        assert_eq!((asked.scheme, asked.amounts.as_str()), ("auto", ""));
+    fn options_cannot_break_out_of_the_snippet() {
+        let options = EmbedOptions::parse("kind=search&scheme=%22x&key=%22%3E%3Cb%3E&amounts=%22%3E");
+        assert_eq!((options.scheme, options.amounts.as_str()), ("auto", ""));
         let evil = "\"><b>'";
-        let snippet = Snippet::new("/x".to_owned(), evil.to_owned(), &asked);
+        let snippet = Snippet::new("/x".to_owned(), evil.to_owned(), &options);
         let html = snippet.pasted("https://give.example.org");
         assert!(!html.contains("<b>") && html.matches('"').count() == 6, "{html}");
     }

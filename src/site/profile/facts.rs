@@ -1,4 +1,4 @@
-//! What a profile says of a nonprofit in words: what the IRS says, its amounts, and the facts for machines.
+//! What a profile shows from IRS records: sentences about the tax status, a chart of amounts, and structured data.
 
 use crate::app::urls::Urls;
 use crate::web::numbers::thousands;
@@ -7,52 +7,52 @@ use directory::nonprofits::Nonprofit;
 use directory::nonprofits::irs::IrsFacts;
 use serde::Serialize;
 
-/// Units of the drawn picture.
-const WIDEST: u32 = 300;
-const NARROWEST: u32 = 2;
-const ROW: u32 = 44;
+// In units of the SVG.
+const MAX_BAR_WIDTH: u32 = 300;
+const MIN_BAR_WIDTH: u32 = 2;
+const ROW_HEIGHT: u32 = 44;
 
-/// One amount of the last return, as a bar.
+/// An amount of the latest tax return, as a bar of the chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
     pub label: &'static str,
-    pub words: String,
+    pub amount: String,
     pub width: u32,
     pub y: u32,
 }
 
-/// What the IRS says, in sentences.
+/// Describes the tax status in sentences.
 pub fn sentences(facts: &IrsFacts, t: &ProfileTexts) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     if facts.subsection > 0 {
         let paragraph = format!("501(c)({})", facts.subsection);
-        told.push(fill(
+        sentences.push(fill(
             t.paragraph,
             &[("paragraph", &paragraph), ("kind", facts.kind())],
         ));
     }
-    told.extend(match facts.deductibility {
+    sentences.extend(match facts.deductibility {
         1 => Some(t.deductible.to_owned()),
         2 => Some(t.not_deductible.to_owned()),
         4 => Some(t.by_treaty.to_owned()),
         _ => None,
     });
     if let Some(year) = facts.ruling_year() {
-        told.push(fill(t.ruling, &[("year", &year.to_string())]));
+        sentences.push(fill(t.ruling, &[("year", &year.to_string())]));
     }
     if facts.is_subordinate() {
-        told.push(t.subordinate.to_owned());
+        sentences.push(t.subordinate.to_owned());
     }
-    told
+    sentences
 }
 
-/// The year of the last return on file.
+/// Returns the year of the latest tax return.
 pub fn return_year(facts: &IrsFacts) -> Option<u32> {
     let year = facts.tax_period / 100;
     (1900..=2100).contains(&year).then_some(year)
 }
 
-/// The amounts of the last return, drawn to one scale. Nothing where no amount is known or all are zero.
+/// Returns the amounts of the latest tax return as bars of one scale. Returns none if no amount is greater than zero.
 pub fn bars(facts: &IrsFacts, t: &ProfileTexts) -> Vec<Bar> {
     let amounts = [
         (t.revenue, facts.revenue),
@@ -66,17 +66,17 @@ pub fn bars(facts: &IrsFacts, t: &ProfileTexts) -> Vec<Bar> {
     let known = amounts
         .into_iter()
         .filter_map(|(label, amount)| Some((label, amount?)));
-    let bar = |(place, (label, amount)): (usize, (&'static str, i64))| Bar {
+    let bar = |(index, (label, amount)): (usize, (&'static str, i64))| Bar {
         label,
-        words: in_words(amount, t),
-        width: ((amount.max(0) as f64 / largest as f64 * f64::from(WIDEST)) as u32).max(NARROWEST),
-        y: place as u32 * ROW,
+        amount: format_dollars(amount, t),
+        width: ((amount.max(0) as f64 / largest as f64 * f64::from(MAX_BAR_WIDTH)) as u32).max(MIN_BAR_WIDTH),
+        y: index as u32 * ROW_HEIGHT,
     };
     known.enumerate().map(bar).collect()
 }
 
-/// `$3.2 million`; below a million to the dollar.
-pub fn in_words(dollars: i64, t: &ProfileTexts) -> String {
+/// Formats an amount as `$3.2 million`; amounts below a million in full.
+pub fn format_dollars(dollars: i64, t: &ProfileTexts) -> String {
     let sign = if dollars < 0 { "−" } else { "" };
     let size = dollars.unsigned_abs();
     let (unit, name) = match size {
@@ -91,9 +91,9 @@ pub fn in_words(dollars: i64, t: &ProfileTexts) -> String {
     }
 }
 
-/// The facts as JSON-LD, by schema.org.
+/// Structured data (JSON-LD) with the vocabulary of schema.org.
 #[derive(Debug, Serialize)]
-pub struct Facts<'a> {
+pub struct JsonLd<'a> {
     #[serde(rename = "@context")]
     context: &'static str,
     #[serde(rename = "@type")]
@@ -132,20 +132,15 @@ struct Action<'a> {
     target: &'a str,
 }
 
-/// The facts of a nonprofit for machines, whose profile is at `address`.
-pub fn for_machines<'a>(
-    nonprofit: &Nonprofit<'a>,
-    description: &'a str,
-    address: &'a str,
-    urls: &Urls,
-) -> Facts<'a> {
-    let can_be_given_to = nonprofit.is_disbursable();
-    Facts {
+/// Returns the structured data of a nonprofit whose profile is at `url`.
+pub fn json_ld<'a>(nonprofit: &Nonprofit<'a>, description: &'a str, url: &'a str, urls: &Urls) -> JsonLd<'a> {
+    let can_receive_donations = nonprofit.is_disbursable();
+    JsonLd {
         context: "https://schema.org",
         kind: "NGO",
         name: nonprofit.name,
         description,
-        url: address,
+        url,
         logo: urls.logo(nonprofit),
         address: Address {
             city: nonprofit.city,
@@ -159,8 +154,8 @@ pub fn for_machines<'a>(
         },
         tax_id: nonprofit.ein.map(directory::nonprofits::ein::Ein::dashed),
         same_as: nonprofit.website_url,
-        status: can_be_given_to.then_some("https://schema.org/Nonprofit501c3"),
-        action: can_be_given_to.then_some(Action { target: address }),
+        status: can_receive_donations.then_some("https://schema.org/Nonprofit501c3"),
+        action: can_receive_donations.then_some(Action { target: url }),
     }
 }
 
@@ -171,8 +166,8 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn amounts_are_told_as_people_tell_them() {
-        for (dollars, words) in [
+    fn large_amounts_are_rounded_to_millions_and_billions() {
+        for (dollars, expected) in [
             (0, "$0"),
             (64_000, "$64,000"),
             (999_999, "$999,999"),
@@ -183,12 +178,12 @@ mod tests {
             (3_217_077_000, "$3.2 billion"),
             (-1_500_000, "−$1.5 million"),
         ] {
-            assert_eq!(in_words(dollars, &PUBLIC_EN.profile), words);
+            assert_eq!(format_dollars(dollars, &PUBLIC_EN.profile), expected);
         }
     }
 
     #[test]
-    fn a_return_of_nothing_but_zeros_draws_nothing() {
+    fn a_return_without_positive_amounts_has_no_chart() {
         let facts = IrsFacts {
             revenue: Some(0),
             assets: Some(-5),
@@ -203,7 +198,7 @@ mod tests {
             let [assets, income, revenue] = amounts;
             let facts = IrsFacts { assets, income, revenue, ..IrsFacts::default() };
             for bar in bars(&facts, &PUBLIC_EN.profile) {
-                prop_assert!((NARROWEST..=WIDEST).contains(&bar.width));
+                prop_assert!((MIN_BAR_WIDTH..=MAX_BAR_WIDTH).contains(&bar.width));
             }
         }
     }

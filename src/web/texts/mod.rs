@@ -1,6 +1,5 @@
-//! Every text of the site. A language is one file here: `en.rs` declares the texts by their names, and another
-//! language is a `const DE: Texts = Texts { ... }` of which the compiler says what is missing. The texts of the public
-//! site stand in `public.rs` in the same way.
+//! The texts of all pages and emails: `en.rs` has those of the layout and the dashboard, `public.rs` those of the public
+//! site. Another language is a `const DE: Texts = Texts { ... }`; the compiler reports the texts that it lacks.
 
 mod en;
 mod public;
@@ -8,7 +7,7 @@ mod public;
 pub use en::*;
 pub use public::*;
 
-/// Declares the sections, the texts in them, and their wording.
+/// Declares a struct for each section, a struct of all sections, and the constant with the English wording.
 macro_rules! texts {
     ($all:ident, $english:ident; $($section:ident: $type:ident { $($name:ident: $text:literal,)* })*) => {
         $(

@@ -3,7 +3,7 @@
 use super::{NYU, Organizer, PENN, RED_CROSS, SPECIAL, assert_ledger, donate, id_of};
 use crate::world::World;
 use giving::donations::{DonationError, Label, RecordedEntry, Refund};
-use giving::ledger::writer::Writer;
+use giving::ledger::writer::{WriteError, Writer};
 use platform::money::Cents;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -372,8 +372,8 @@ async fn every_event_has_an_outbox_row(world: &World) {
 
 async fn a_panicking_write_fails_alone_and_the_writer_survives(world: &World) {
     let writer = Writer::start(world.app.db.clone());
-    let succeed = || writer.run(|_| Box::pin(async { Ok(7) }));
-    let panic = writer.run::<()>(|_| Box::pin(async { panic!("on purpose") }));
+    let succeed = || writer.run::<_, WriteError>(|_| Box::pin(async { Ok(7) }));
+    let panic = writer.run::<(), WriteError>(|_| Box::pin(async { panic!("on purpose") }));
     let (first, panicked, second) = tokio::join!(succeed(), panic, succeed());
     assert_eq!((first.unwrap(), second.unwrap()), (7, 7));
     assert!(panicked.is_err());
@@ -387,7 +387,7 @@ async fn a_canceled_write_is_not_run(world: &World) {
         let (writer, started, gate) = (writer.clone(), Arc::clone(&started), Arc::clone(&gate));
         async move {
             writer
-                .run(move |_| {
+                .run::<_, WriteError>(move |_| {
                     let (started, gate) = (Arc::clone(&started), Arc::clone(&gate));
                     Box::pin(async move {
                         started.notify_one();
@@ -400,7 +400,7 @@ async fn a_canceled_write_is_not_run(world: &World) {
     });
     started.notified().await;
     let has_run = Arc::new(AtomicBool::new(false));
-    let canceled = writer.run({
+    let canceled = writer.run::<_, WriteError>({
         let has_run = Arc::clone(&has_run);
         move |_| {
             has_run.store(true, Ordering::SeqCst);
@@ -414,6 +414,9 @@ async fn a_canceled_write_is_not_run(world: &World) {
     );
     gate.notify_one();
     blocked.await.unwrap().unwrap();
-    writer.run(|_| Box::pin(async { Ok(()) })).await.unwrap();
+    writer
+        .run::<_, WriteError>(|_| Box::pin(async { Ok(()) }))
+        .await
+        .unwrap();
     assert!(!has_run.load(Ordering::SeqCst));
 }

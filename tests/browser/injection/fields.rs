@@ -9,7 +9,7 @@ use directory::import::bmf::HEADER;
 use directory::import::enrichment::Enrichment;
 use directory::nonprofits::ein::Ein;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use platform::ids::{AccountId, KeyId, NonprofitId};
+use platform::ids::{AccountId, KeyId};
 use serde_json::json;
 use uuid::Uuid;
 

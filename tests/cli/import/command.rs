@@ -33,7 +33,7 @@ fn a_repeated_import_reports_that_nothing_changed() {
     );
     let again = cli.run(0, &["import", "irs", "eo.csv"]).stdout;
     assert!(
-        again.starts_with("nothing changed: 20 rows are as they were"),
+        again.starts_with("nothing changed; 20 rows are unchanged"),
         "{again}"
     );
 }

@@ -163,16 +163,16 @@ async fn an_invalid_line_is_refused_with_its_number_and_reason(world: &World) {
         ),
         (
             r#"{"ein":"000000042","description":"x"}"#,
-            "send its name to add it",
+            "set its name to add it",
         ),
-        (r#"{"name":"Nobody"}"#, "ein or id must be there"),
+        (r#"{"name":"Nobody"}"#, "ein or id is required"),
         (
             r#"{"ein":"530196605","id":"0b6b9e0e-6b0f-4e5e-9a52-0d6f5d2d8f10","description":"x"}"#,
-            "two different nonprofits",
+            "belong to different nonprofits",
         ),
         (
             r#"{"ein":"530196605","websiteUrl":"javascript:alert(1)"}"#,
-            "websiteUrl must be a web address",
+            "websiteUrl must be a URL",
         ),
         (r#"{"ein":"530196605","name":null}"#, "name cannot be empty"),
         (
@@ -209,7 +209,7 @@ async fn one_bad_line_in_200_is_skipped_and_reported(world: &World) {
     assert_eq!(counts(&summary), [199, 0, 0, 1]);
     let report = std::fs::read_to_string(summary.report.unwrap()).unwrap();
     assert!(
-        report.contains("line 200: no such nonprofit is known"),
+        report.contains("line 200: this nonprofit is not in the directory"),
         "{report}"
     );
     // The import continues after the refused line on both databases.
@@ -226,8 +226,8 @@ async fn importing_the_same_lines_again_changes_nothing(world: &World) {
 
 async fn a_truncated_or_different_file_is_refused(world: &World) {
     for (content, reason) in [
-        (r#"{"ein":"530196605","name":"Am"#, "is cut off in line 1"),
-        ("[{\"ein\":\"530196605\"}]", "is one JSON array"),
+        (r#"{"ein":"530196605","name":"Am"#, "is truncated in line 1"),
+        ("[{\"ein\":\"530196605\"}]", "is a JSON array"),
         ("", "is empty"),
     ] {
         let error = world.import_nonprofits(content).await.unwrap_err().to_string();

@@ -1,39 +1,40 @@
-//! Names out of patterns: `{town} HISTORICAL SOCIETY`, `{given} {family} FOUNDATION`.
+//! Generates names from patterns: `{town} HISTORICAL SOCIETY`, `{given} {family} FOUNDATION`.
 
 use super::places::{Place, Places};
 use super::rng::{Rng, Weighted};
-use super::words::{Composed, Entry, Lists, lines, number, table};
+use super::words::{Entry, WordGenerator, WordLists, lines, number, table};
 
-const FAMILIES: u64 = 1 << 18;
-const COINED: u64 = 1 << 18;
+const FAMILY_NAMES: u64 = 1 << 18;
+const COINED_WORDS: u64 = 1 << 18;
 const COUNTIES: u64 = 2500;
-const LONGEST_NAME: usize = 70;
-const LONGEST_SORT_NAME: usize = 35;
-/// In ten thousand rows, those whose name is shared by all chapters of a larger body.
-const CHAPTERS: u64 = 1150;
-const SECOND_NAMES: u64 = 1250;
-const NOISE: [&str; 5] = ["SAME", "GROUP RETURN", "NONE", "NA", "-"];
+const MAX_NAME_LENGTH: usize = 70;
+const MAX_SORT_NAME_LENGTH: usize = 35;
+/// The number of rows in ten thousand that are chapters with the name of their organization.
+const CHAPTERS_PER_TEN_THOUSAND: u64 = 1150;
+const SECOND_NAMES_PER_TEN_THOUSAND: u64 = 1250;
+const PLACEHOLDERS: [&str; 5] = ["SAME", "GROUP RETURN", "NONE", "NA", "-"];
 
-/// What the pattern of a name says about its body.
+/// The kind of nonprofit that a name belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     pub subsection: u8,
     pub foundation: &'static str,
     pub ntee: &'static str,
-    /// The median revenue, as a power of two.
+    /// The exponent of the median revenue, as a power of two.
     pub size: u8,
-    /// The group exemption of a chapter; 0000 for a body of its own.
+    /// The group exemption of a chapter. 0000 if it is not a chapter.
     pub group: &'static str,
 }
 
+/// Patterns and words for names.
 pub struct Names {
     lists: Vec<Vec<(Pattern, Option<&'static str>)>>,
     patterns: Weighted<(Kind, u64, Pattern)>,
     orders: Weighted<(Kind, Pattern, Pattern)>,
-    seconds: Vec<Pattern>,
+    second_names: Vec<Pattern>,
     given: Vec<&'static str>,
-    families: Composed,
-    coined: Composed,
+    families: WordGenerator,
+    coined: WordGenerator,
     grades: usize,
 }
 
@@ -59,7 +60,7 @@ enum Piece {
 }
 
 impl Names {
-    pub fn new(mut lists: Lists) -> Names {
+    pub fn new(mut lists: WordLists) -> Names {
         let mut names = lists.names();
         names.sort_unstable();
         let entries: Vec<Vec<Entry>> = names.iter().map(|name| lists.take(name)).collect();
@@ -105,7 +106,7 @@ impl Names {
                     (kind, parse(name), parse(second))
                 },
             ),
-            seconds: [
+            second_names: [
                 "{coined} {project}",
                 "{city} CHAPTER",
                 "{adjective} {noun}",
@@ -120,88 +121,88 @@ impl Names {
             )))
             .flat_map(str::split_whitespace)
             .collect(),
-            families: Composed::new(
+            families: WordGenerator::new(
                 include_str!(concat!(
                     env!("CARGO_MANIFEST_DIR"),
                     "/../../data/generate/families.txt"
                 )),
                 0xFA31,
             ),
-            coined: Composed::new(
+            coined: WordGenerator::new(
                 include_str!(concat!(
                     env!("CARGO_MANIFEST_DIR"),
                     "/../../data/generate/coined.txt"
                 )),
                 0xC019,
             ),
-            grades: place_of("grade", &names),
+            grades: list_index("grade", &names),
         }
     }
 
-    /// Draws a name and a second name line, and says what kind of body bears them.
-    pub fn draw(
+    /// Generates a name and a second name line. Returns the kind of nonprofit.
+    pub fn generate(
         &self,
         rng: &mut Rng,
-        at: &Place,
+        place: &Place,
         places: &Places,
         name: &mut String,
         second: &mut String,
     ) -> Kind {
         name.clear();
         second.clear();
-        let mut writer = Writer {
+        let mut writer = NameWriter {
             names: self,
             places,
-            at,
+            place,
             rng,
             ntee: None,
         };
-        let kind = if writer.rng.chance(CHAPTERS) {
-            let (kind, pattern, second_pattern) = self.orders.draw(writer.rng);
+        let kind = if writer.rng.chance(CHAPTERS_PER_TEN_THOUSAND) {
+            let (kind, pattern, second_pattern) = self.orders.choose(writer.rng);
             writer.write(pattern, name);
             if writer.rng.chance(9_700) {
                 writer.write(second_pattern, second);
             }
             *kind
         } else {
-            let (kind, inc, pattern) = self.patterns.draw(writer.rng);
-            writer.write_named(pattern, *inc, name);
-            if writer.rng.chance(SECOND_NAMES) {
+            let (kind, inc, pattern) = self.patterns.choose(writer.rng);
+            writer.write_name(pattern, *inc, name);
+            if writer.rng.chance(SECOND_NAMES_PER_TEN_THOUSAND) {
                 writer.write_second_name(second);
             }
             *kind
         };
         let ntee = writer.ntee.unwrap_or(kind.ntee);
-        cut(name, LONGEST_NAME);
-        cut(second, LONGEST_SORT_NAME);
+        truncate(name, MAX_NAME_LENGTH);
+        truncate(second, MAX_SORT_NAME_LENGTH);
         Kind { ntee, ..kind }
     }
 
-    /// Writes the name of a person whom nobody has met.
+    /// Writes a made-up name of a person.
     pub fn write_person(&self, rng: &mut Rng, out: &mut String) {
         out.push_str(rng.choose_skewed::<&str>(&self.given));
         out.push(' ');
-        self.families.write(rng.rank(FAMILIES, 64), out);
+        self.families.write(rng.rank(FAMILY_NAMES, 64), out);
     }
 }
 
-/// Fills patterns for one row.
-struct Writer<'a> {
+/// Writes the names of one row.
+struct NameWriter<'a> {
     names: &'a Names,
     places: &'a Places,
-    at: &'a Place,
+    place: &'a Place,
     rng: &'a mut Rng,
     ntee: Option<&'static str>,
 }
 
-impl Writer<'_> {
-    fn write_named(&mut self, pattern: &[Piece], inc: u64, out: &mut String) {
+impl NameWriter<'_> {
+    fn write_name(&mut self, pattern: &[Piece], inc: u64, out: &mut String) {
         if self.rng.chance(150) && !matches!(pattern[0], Piece::Text(text) if text.starts_with("THE ")) {
             out.push_str("THE ");
         }
         self.write(pattern, out);
         match self.rng.below(10_000) {
-            thrown if thrown < inc * 100 => out.push_str(" INC"),
+            value if value < inc * 100 => out.push_str(" INC"),
             9_600..9_730 => out.push_str(" INCORPORATED"),
             9_730..9_860 => out.push_str(" CORPORATION"),
             9_860..9_930 => out.push_str(" CORP"),
@@ -212,9 +213,9 @@ impl Writer<'_> {
 
     fn write_second_name(&mut self, out: &mut String) {
         if self.rng.chance(300) {
-            out.push_str(self.rng.choose::<&str>(&NOISE));
+            out.push_str(self.rng.choose::<&str>(&PLACEHOLDERS));
         } else {
-            let patterns = &self.names.seconds;
+            let patterns = &self.names.second_names;
             let ntee = self.ntee;
             let pattern = self.rng.choose(patterns);
             self.write(pattern, out);
@@ -232,20 +233,20 @@ impl Writer<'_> {
         match piece {
             Piece::Text(text) => out.push_str(text),
             Piece::List(list) => self.write_entry(list, out),
-            Piece::City => out.push_str(&self.at.city),
-            Piece::Town if self.rng.chance(4_000) => out.push_str(&self.at.city),
+            Piece::City => out.push_str(&self.place.city),
+            Piece::Town if self.rng.chance(4_000) => out.push_str(&self.place.city),
             Piece::Town => self.places.write_town(self.rng, out),
-            Piece::State if self.at.state.is_empty() => out.push_str(&self.at.city),
-            Piece::State => out.push_str(self.at.state_name),
+            Piece::State if self.place.state.is_empty() => out.push_str(&self.place.city),
+            Piece::State => out.push_str(self.place.state_name),
             Piece::Region => self.write_region(out),
             Piece::School => self.write_school(out),
             Piece::County => {
                 self.names.families.write(self.rng.rank(COUNTIES, 64), out);
                 out.push_str(" COUNTY");
             }
-            Piece::Family => self.names.families.write(self.rng.rank(FAMILIES, 64), out),
+            Piece::Family => self.names.families.write(self.rng.rank(FAMILY_NAMES, 64), out),
             Piece::Given => out.push_str(self.rng.choose_skewed::<&str>(&self.names.given)),
-            Piece::Coined => self.names.coined.write(self.rng.rank(COINED, 256), out),
+            Piece::Coined => self.names.coined.write(self.rng.rank(COINED_WORDS, 256), out),
             Piece::Letter => self.write_letters(1, out),
             Piece::Acronym => {
                 let letters = 3 + self.rng.below(3);
@@ -276,12 +277,12 @@ impl Writer<'_> {
             "SOUTHERN ",
         ];
         match self.rng.below(10) {
-            0..4 => out.push_str(&self.at.city),
+            0..4 => out.push_str(&self.place.city),
             4..6 => self.write_piece(Piece::County, out),
             6..8 => self.write_piece(Piece::State, out),
             _ => {
                 out.push_str(self.rng.choose_skewed::<&str>(&SIDES));
-                out.push_str(&self.at.city);
+                out.push_str(&self.place.city);
             }
         }
     }
@@ -301,16 +302,16 @@ impl Writer<'_> {
     }
 }
 
-/// The IRS cuts without a mark. All our words are ASCII.
-fn cut(text: &mut String, longest: usize) {
-    text.truncate(longest);
+/// Truncates a text without an ellipsis, as the IRS does. All words are ASCII.
+fn truncate(text: &mut String, max_length: usize) {
+    text.truncate(max_length);
     text.truncate(text.trim_end().len());
 }
 
-fn place_of(list: &str, lists: &[&str]) -> usize {
+fn list_index(list: &str, lists: &[&str]) -> usize {
     lists
         .binary_search(&list)
-        .unwrap_or_else(|_| panic!("a list named {list}"))
+        .unwrap_or_else(|_| panic!("there is no list {list}"))
 }
 
 fn parse(text: &'static str, lists: &[&'static str]) -> Pattern {
@@ -319,7 +320,7 @@ fn parse(text: &'static str, lists: &[&'static str]) -> Pattern {
     while let Some((before, tail)) = rest.split_once('{') {
         let (word, after) = tail
             .split_once('}')
-            .unwrap_or_else(|| panic!("a closing brace in: {text}"));
+            .unwrap_or_else(|| panic!("a brace is not closed: {text}"));
         if !before.is_empty() {
             pieces.push(Piece::Text(before));
         }
@@ -337,7 +338,7 @@ fn parse(text: &'static str, lists: &[&'static str]) -> Pattern {
             "acronym" => Piece::Acronym,
             "number" => Piece::Number,
             "longnumber" => Piece::LongNumber,
-            list => Piece::List(place_of(list, lists)),
+            list => Piece::List(list_index(list, lists)),
         });
         rest = after;
     }

@@ -1,19 +1,20 @@
-//! Where made-up bodies sit: real cities by their weight, made-up towns of every state, and a few abroad.
+//! Generates locations: real cities by weight, made-up towns in every state, and a few foreign countries.
 
 use super::rng::{Rng, Weighted};
-use super::words::{Composed, Entry, number, table};
+use super::words::{Entry, WordGenerator, number, table};
 
-/// Towns that are made up; a town has the same name, state and ZIP code in every row.
+/// The number of made-up towns. A town has the same name, state and ZIP code in every row.
 const TOWNS: u64 = 1 << 15;
-/// Schools, lakes and neighbourhoods bear the names of many more.
-const NAMED_AFTER_TOWNS: u64 = 1 << 17;
+/// The number of town names that occur in other names, such as those of schools and lakes.
+const TOWN_NAMES: u64 = 1 << 17;
 const TOWN_SALT: u64 = 0x70A7;
 
+/// A state and the range of the first three digits of its ZIP codes.
 pub struct State {
     code: &'static str,
     name: &'static str,
-    lowest_zip: u64,
-    highest_zip: u64,
+    min_zip: u64,
+    max_zip: u64,
 }
 
 struct City {
@@ -22,27 +23,28 @@ struct City {
     zip: u64,
 }
 
+/// Cities, towns and countries.
 pub struct Places {
     states: Weighted<State>,
     cities: Weighted<City>,
-    towns: Composed,
-    abroad: Vec<Entry>,
+    towns: WordGenerator,
+    countries: Vec<Entry>,
 }
 
-/// Where one body sits.
+/// The location of one nonprofit.
 #[derive(Debug, Default)]
 pub struct Place {
-    /// The country, for a body abroad.
+    /// The country, if it is foreign.
     pub city: String,
-    /// Two letters; empty abroad.
+    /// Two letters. Empty if it is foreign.
     pub state: &'static str,
     pub state_name: &'static str,
-    /// Five digits, all 0 abroad.
+    /// Five digits. 0 if it is foreign.
     pub zip: u64,
 }
 
 impl Places {
-    pub fn new(abroad: Vec<Entry>) -> Places {
+    pub fn new(countries: Vec<Entry>) -> Places {
         Places {
             states: table(
                 include_str!(concat!(
@@ -53,8 +55,8 @@ impl Places {
                 |[code, name, _, low, high]| State {
                     code,
                     name,
-                    lowest_zip: number(low),
-                    highest_zip: number(high),
+                    min_zip: number(low),
+                    max_zip: number(high),
                 },
             ),
             cities: table(
@@ -69,27 +71,27 @@ impl Places {
                     zip: number(zip),
                 },
             ),
-            towns: Composed::new(
+            towns: WordGenerator::new(
                 include_str!(concat!(
                     env!("CARGO_MANIFEST_DIR"),
                     "/../../data/generate/towns.txt"
                 )),
                 TOWN_SALT,
             ),
-            abroad,
+            countries,
         }
     }
 
-    /// Draws a place into `place`, whose buffer is used again.
-    pub fn draw(&self, rng: &mut Rng, place: &mut Place) {
+    /// Generates a location into `place`, and reuses its buffer.
+    pub fn generate(&self, rng: &mut Rng, place: &mut Place) {
         place.city.clear();
         match rng.below(1000) {
             0..3 => {
-                place.city.push_str(rng.choose_skewed(&self.abroad).text);
+                place.city.push_str(rng.choose_skewed(&self.countries).text);
                 (place.state, place.state_name, place.zip) = ("", "", 0);
             }
             3..520 => {
-                let city = self.cities.draw(rng);
+                let city = self.cities.choose(rng);
                 let state = self.states.find(|state| state.code == city.state);
                 place.city.push_str(city.name);
                 (place.state, place.state_name) = (city.state, state.map_or(city.name, |state| state.name));
@@ -97,60 +99,57 @@ impl Places {
             }
             _ => {
                 let town = rng.rank(TOWNS, 256);
-                let mut fixed = Rng::for_row(TOWN_SALT, town);
-                let state = self.states.draw(&mut fixed);
+                let mut town_rng = Rng::for_row(TOWN_SALT, town);
+                let state = self.states.choose(&mut town_rng);
                 self.towns.write(town, &mut place.city);
                 (place.state, place.state_name) = (state.code, state.name);
-                let three = state.lowest_zip + fixed.below(state.highest_zip - state.lowest_zip + 1);
-                place.zip = three * 100 + 1 + fixed.below(99);
+                let prefix = state.min_zip + town_rng.below(state.max_zip - state.min_zip + 1);
+                place.zip = prefix * 100 + 1 + town_rng.below(99);
             }
         }
     }
 
-    /// Writes the name of some town.
+    /// Writes the name of a town.
     pub fn write_town(&self, rng: &mut Rng, out: &mut String) {
-        self.towns.write(rng.rank(NAMED_AFTER_TOWNS, 512), out);
+        self.towns.write(rng.rank(TOWN_NAMES, 512), out);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::words::Lists;
+    use crate::generate::words::WordLists;
     use std::collections::HashMap;
 
     #[test]
-    fn a_town_always_has_the_same_state_and_the_zip_code_of_that_state() {
+    fn the_zip_code_of_a_town_belongs_to_its_state() {
         let places = Places::new(
-            Lists::new(include_str!(concat!(
+            WordLists::new(include_str!(concat!(
                 env!("CARGO_MANIFEST_DIR"),
                 "/../../data/generate/lists.txt"
             )))
             .take("foreign"),
         );
         let mut place = Place::default();
-        let mut abroad = 0;
-        let mut three_digits: HashMap<(String, &str), Vec<u64>> = HashMap::new();
+        let mut foreign = 0;
+        let mut prefixes: HashMap<(String, &str), Vec<u64>> = HashMap::new();
         for row in 0..20_000 {
-            places.draw(&mut Rng::for_row(5, row), &mut place);
+            places.generate(&mut Rng::for_row(5, row), &mut place);
             if place.state.is_empty() {
                 assert_eq!(place.zip, 0);
-                abroad += 1;
+                foreign += 1;
                 continue;
             }
             assert_ne!(place.state_name, "", "{}", place.city);
             let state = places.states.find(|state| state.code == place.state).unwrap();
-            let three = place.zip / 100;
-            assert!(
-                (state.lowest_zip..=state.highest_zip).contains(&three),
-                "{place:?}"
-            );
-            three_digits
+            let prefix = place.zip / 100;
+            assert!((state.min_zip..=state.max_zip).contains(&prefix), "{place:?}");
+            prefixes
                 .entry((place.city.clone(), place.state))
                 .or_default()
-                .push(three);
+                .push(prefix);
         }
-        assert!((30..120).contains(&abroad), "{abroad}");
-        assert!(three_digits.len() > 3_000);
+        assert!((30..120).contains(&foreign), "{foreign}");
+        assert!(prefixes.len() > 3_000);
     }
 }

@@ -1,61 +1,61 @@
-//! One made-up row of the EO BMF, with the habits of the real ones.
+//! Generates the rows of an EO BMF file.
 
 use std::fmt::Write as _;
 
 use super::names::{Kind, Names};
 use super::places::{Place, Places};
 use super::rng::Rng;
-use super::words::{Entry, Lists};
+use super::words::{Entry, WordLists};
 
-/// NTEE codes that are in no table, as one row in 250 has one.
-const BROKEN_NTEE: [&str; 6] = ["0000", "A6XZ", "N6XZ", "Z9", "b2a", "P8X"];
-/// Upper bounds of the classes in which the IRS puts amounts, from class 1 on.
-const CLASSES: [i64; 8] = [
+/// Invalid NTEE codes. About one row in 250 of the real files has one.
+const INVALID_NTEE: [&str; 6] = ["0000", "A6XZ", "N6XZ", "Z9", "b2a", "P8X"];
+/// The upper bounds of the IRS amount codes, from code 1.
+const AMOUNT_CODE_BOUNDS: [i64; 8] = [
     10_000, 25_000, 100_000, 500_000, 1_000_000, 5_000_000, 10_000_000, 50_000_000,
 ];
 
-/// Makes rows; its buffers serve every row.
-pub struct Rows {
+/// Generates rows, and reuses its buffers.
+pub struct RowGenerator {
     names: Names,
     places: Places,
     streets: Vec<Entry>,
-    ways: Vec<Entry>,
+    street_types: Vec<Entry>,
     place: Place,
     name: String,
     second_name: String,
 }
 
-/// What a body has and took in; nothing where it told the IRS nothing.
+/// The amounts of a nonprofit. `None` if it reported nothing.
 #[derive(Default)]
-struct Money {
+struct Amounts {
     assets: Option<i64>,
     income: Option<i64>,
     revenue: Option<i64>,
 }
 
-impl Rows {
-    pub fn new() -> Rows {
-        let mut lists = Lists::new(include_str!(concat!(
+impl RowGenerator {
+    pub fn new() -> RowGenerator {
+        let mut lists = WordLists::new(include_str!(concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../../data/generate/lists.txt"
         )));
         let places = Places::new(lists.take("foreign"));
-        let (streets, ways) = (lists.take("street"), lists.take("way"));
-        Rows {
+        let (streets, street_types) = (lists.take("street"), lists.take("way"));
+        RowGenerator {
             names: Names::new(lists),
             places,
             streets,
-            ways,
+            street_types,
             place: Place::default(),
             name: String::new(),
             second_name: String::new(),
         }
     }
 
-    /// Appends one line.
+    /// Appends a row.
     pub fn write(&mut self, ein: u64, rng: &mut Rng, out: &mut String) {
-        self.places.draw(rng, &mut self.place);
-        let kind = self.names.draw(
+        self.places.generate(rng, &mut self.place);
+        let kind = self.names.generate(
             rng,
             &self.place,
             &self.places,
@@ -72,12 +72,12 @@ impl Rows {
         out.push(',');
         self.write_street(rng, out);
         let Place { city, state, zip, .. } = &self.place;
-        let four = if state.is_empty() || rng.chance(200) {
+        let zip_extension = if state.is_empty() || rng.chance(200) {
             0
         } else {
             1 + rng.below(9_999)
         };
-        let _ = write!(out, ",{city},{state},{zip:05}-{four:04}");
+        let _ = write!(out, ",{city},{state},{zip:05}-{zip_extension:04}");
         write_facts(&kind, state.is_empty(), rng, out);
         write_ntee(&kind, rng, out);
         out.push(',');
@@ -91,21 +91,21 @@ impl Rows {
             return;
         }
         let street = rng.choose_skewed(&self.streets).text;
-        let way = rng.choose_skewed(&self.ways).text;
-        let _ = write!(out, "{} {street} {way}", 1 + rng.rank(1 << 14, 64));
+        let street_type = rng.choose_skewed(&self.street_types).text;
+        let _ = write!(out, "{} {street} {street_type}", 1 + rng.rank(1 << 14, 64));
         if rng.chance(1_200) {
             let _ = write!(out, " STE {}", 1 + rng.below(900));
         }
     }
 }
 
-fn write_facts(kind: &Kind, abroad: bool, rng: &mut Rng, out: &mut String) {
-    let chapter = kind.group != "0000";
-    let private = matches!(kind.foundation, "02" | "03" | "04");
+fn write_facts(kind: &Kind, is_foreign: bool, rng: &mut Rng, out: &mut String) {
+    let is_chapter = kind.group != "0000";
+    let is_private = matches!(kind.foundation, "02" | "03" | "04");
     let affiliation = match rng.below(100) {
         0 => 0,
-        1 if chapter => 6,
-        _ if chapter => 9,
+        1 if is_chapter => 6,
+        _ if is_chapter => 9,
         _ => 3,
     };
     let classification = match (kind.subsection, kind.foundation) {
@@ -115,13 +115,13 @@ fn write_facts(kind: &Kind, abroad: bool, rng: &mut Rng, out: &mut String) {
         _ => *rng.choose_skewed(&[1000, 2000, 3000]),
     };
     let deductibility = match kind.subsection {
-        3 | 13 | 19 if abroad => 4,
+        3 | 13 | 19 if is_foreign => 4,
         3 | 13 | 19 => 1,
         8 | 10 if rng.chance(5_000) => 1,
         2 => 0,
         _ => 2,
     };
-    let organization = if private && rng.chance(3_000) {
+    let organization = if is_private && rng.chance(3_000) {
         2
     } else {
         [1, 5][usize::from(rng.chance(2_200))]
@@ -132,7 +132,7 @@ fn write_facts(kind: &Kind, abroad: bool, rng: &mut Rng, out: &mut String) {
         4 => "25",
         _ => "01",
     };
-    let closes = *rng.choose_skewed(&[12, 6, 12, 9, 8, 3, 5, 7, 4, 10, 1, 11, 2]);
+    let fiscal_year_end = *rng.choose_skewed(&[12, 6, 12, 9, 8, 3, 5, 7, 4, 10, 1, 11, 2]);
     let Kind {
         subsection,
         foundation,
@@ -151,23 +151,27 @@ fn write_facts(kind: &Kind, abroad: bool, rng: &mut Rng, out: &mut String) {
         ",{deductibility},{foundation},{activity:09},{organization},{status},"
     );
     if !rng.chance(2_100) {
-        let _ = write!(out, "{}{closes:02}", 2024 - rng.rank(9, 1) + rng.below(2));
+        let _ = write!(
+            out,
+            "{}{fiscal_year_end:02}",
+            2024 - rng.rank(9, 1) + rng.below(2)
+        );
     }
-    let money = money(kind, rng);
-    let filing = match (kind.foundation, money.income) {
+    let amounts = amounts(kind, rng);
+    let filing = match (kind.foundation, amounts.income) {
         ("10", _) => "06",
         (_, Some(50_001..)) => "01",
-        _ if private => "00",
+        _ if is_private => "00",
         _ => "02",
     };
     let _ = write!(
         out,
-        ",{},{},{filing},{},{closes:02}",
-        class(money.assets),
-        class(money.income),
-        u8::from(private)
+        ",{},{},{filing},{},{fiscal_year_end:02}",
+        amount_code(amounts.assets),
+        amount_code(amounts.income),
+        u8::from(is_private)
     );
-    for amount in [money.assets, money.income, money.revenue] {
+    for amount in [amounts.assets, amounts.income, amounts.revenue] {
         out.push(',');
         if let Some(amount) = amount {
             let _ = write!(out, "{amount}");
@@ -176,7 +180,7 @@ fn write_facts(kind: &Kind, abroad: bool, rng: &mut Rng, out: &mut String) {
     out.push(',');
 }
 
-/// Young bodies are many, old ones few; the oldest rulings date from before the war.
+/// Writes the month of the ruling. Recent rulings are more common than old ones.
 fn write_ruling(rng: &mut Rng, out: &mut String) {
     if rng.chance(70) {
         out.push_str("000000");
@@ -185,19 +189,19 @@ fn write_ruling(rng: &mut Rng, out: &mut String) {
     }
 }
 
-fn money(kind: &Kind, rng: &mut Rng) -> Money {
-    let church = kind.foundation == "10";
-    let private = matches!(kind.foundation, "02" | "03" | "04");
-    let silent = if church { 9_300 } else { 850 };
-    if rng.chance(silent) {
-        return Money::default();
+fn amounts(kind: &Kind, rng: &mut Rng) -> Amounts {
+    let is_church = kind.foundation == "10";
+    let is_private = matches!(kind.foundation, "02" | "03" | "04");
+    let unreported_per_ten_thousand = if is_church { 9_300 } else { 850 };
+    if rng.chance(unreported_per_ten_thousand) {
+        return Amounts::default();
     }
-    let idle = match kind {
-        _ if private => 500,
+    let zero_per_ten_thousand = match kind {
+        _ if is_private => 500,
         Kind { group: "0000", .. } => 4_500,
         _ => 8_000,
     };
-    let (assets, revenue) = if rng.chance(idle) {
+    let (assets, revenue) = if rng.chance(zero_per_ten_thousand) {
         (0, 0)
     } else {
         let size = kind.size.max(14);
@@ -215,30 +219,35 @@ fn money(kind: &Kind, rng: &mut Rng) -> Money {
     } else {
         revenue + revenue / 100 * rng.below(30) as i64
     };
-    Money {
+    Amounts {
         assets: Some(assets),
         income: Some(income),
-        revenue: (!private && !church).then_some(revenue),
+        revenue: (!is_private && !is_church).then_some(revenue),
     }
 }
 
-fn class(amount: Option<i64>) -> usize {
+fn amount_code(amount: Option<i64>) -> usize {
     match amount {
         None | Some(..=0) => 0,
-        Some(amount) => 1 + CLASSES.iter().take_while(|bound| amount >= **bound).count(),
+        Some(amount) => {
+            1 + AMOUNT_CODE_BOUNDS
+                .iter()
+                .take_while(|bound| amount >= **bound)
+                .count()
+        }
     }
 }
 
 fn write_ntee(kind: &Kind, rng: &mut Rng, out: &mut String) {
-    let blank = match kind.foundation {
+    let blank_per_ten_thousand = match kind.foundation {
         "10" => 4_500,
         _ => 1_350,
     };
-    if kind.ntee.is_empty() || rng.chance(blank) {
+    if kind.ntee.is_empty() || rng.chance(blank_per_ten_thousand) {
         return;
     }
     if rng.chance(60) {
-        out.push_str(rng.choose::<&str>(&BROKEN_NTEE));
+        out.push_str(rng.choose::<&str>(&INVALID_NTEE));
         return;
     }
     out.push_str(kind.ntee);
@@ -249,7 +258,7 @@ fn write_ntee(kind: &Kind, rng: &mut Rng, out: &mut String) {
     }
 }
 
-/// Quotes stand only around a field that holds a comma, and no field of ours holds a quote.
+/// Appends a field, in quotes if it contains a comma. No generated field contains a quote.
 fn push_field(text: &str, out: &mut String) {
     if text.contains(',') {
         out.push('"');

@@ -1,18 +1,17 @@
-//! The words of which names are made: lists, and parts that are put together into names of families and towns.
+//! Words for names: lists of words, and generators that combine parts of words into names of families and towns.
 //!
-//! A real directory has a few words that stand in every third name and a hundred thousand that stand in one.
-//! Whole words alone would give the front of that curve and parts alone the end of it; a place on it is drawn
-//! first, and the same place always means the same word.
+//! In a real directory, a few words occur in every third name and a hundred thousand occur once. Complete words produce the
+//! frequent ones, and combined parts the rare ones. A word is determined by its rank in this distribution.
 
 use std::collections::HashMap;
 
 use super::rng::{Rng, Weighted, mix};
 
-/// Places on the curve beyond which words of two parts get a third.
-const SHORT_WORDS: u64 = 4096;
+/// The rank from which generated words have a middle part.
+const LONG_WORD_RANK: u64 = 4096;
 
-/// Words put together from parts.
-pub struct Composed {
+/// Generates words from parts.
+pub struct WordGenerator {
     whole: Vec<&'static str>,
     before: Vec<&'static str>,
     front: Vec<&'static str>,
@@ -22,9 +21,9 @@ pub struct Composed {
     salt: u64,
 }
 
-impl Composed {
-    /// Reads the parts; `salt` keeps two kinds of word from walking in step.
-    pub fn new(text: &'static str, salt: u64) -> Composed {
+impl WordGenerator {
+    /// Parses the parts. `salt` makes the words of different generators independent.
+    pub fn new(text: &'static str, salt: u64) -> WordGenerator {
         let mut sections: HashMap<_, _> = sections(text)
             .map(|(name, lines)| {
                 (
@@ -34,7 +33,7 @@ impl Composed {
             })
             .collect();
         let mut take = |name| sections.remove(name).unwrap_or_default();
-        Composed {
+        WordGenerator {
             whole: take("whole"),
             before: take("before"),
             front: take("front"),
@@ -45,46 +44,43 @@ impl Composed {
         }
     }
 
-    /// Writes the word that has this place on the curve.
-    pub fn write(&self, place: u64, out: &mut String) {
-        if let Some(word) = usize::try_from(place)
-            .ok()
-            .and_then(|place| self.whole.get(place))
-        {
+    /// Writes the word with a rank.
+    pub fn write(&self, rank: u64, out: &mut String) {
+        if let Some(word) = usize::try_from(rank).ok().and_then(|rank| self.whole.get(rank)) {
             out.push_str(word);
             return;
         }
-        let mut rng = Rng::for_row(self.salt, mix(place));
+        let mut rng = Rng::for_row(self.salt, mix(rank));
         let mut pick = |parts: &[&'static str]| *rng.choose(parts);
-        let turn = mix(place ^ self.salt);
-        if !self.before.is_empty() && turn.is_multiple_of(7) {
+        let hash = mix(rank ^ self.salt);
+        if !self.before.is_empty() && hash.is_multiple_of(7) {
             out.push_str(pick(&self.before));
             out.push(' ');
         }
         out.push_str(pick(&self.front));
-        if place >= SHORT_WORDS && !turn.is_multiple_of(5) {
+        if rank >= LONG_WORD_RANK && !hash.is_multiple_of(5) {
             out.push_str(pick(&self.middle));
         }
         out.push_str(pick(&self.end));
-        if !self.after.is_empty() && turn % 8 == 1 {
+        if !self.after.is_empty() && hash % 8 == 1 {
             out.push(' ');
             out.push_str(pick(&self.after));
         }
     }
 }
 
-/// An entry of a list: what to write, and the NTEE code that comes with it.
+/// An entry of a list: a text and optionally the NTEE code of nonprofits with it.
 pub struct Entry {
     pub text: &'static str,
     pub ntee: Option<&'static str>,
 }
 
-/// Named lists, the commonest entries first.
-pub struct Lists(HashMap<&'static str, Vec<Entry>>);
+/// Named lists, most frequent entries first.
+pub struct WordLists(HashMap<&'static str, Vec<Entry>>);
 
-impl Lists {
-    pub fn new(text: &'static str) -> Lists {
-        Lists(
+impl WordLists {
+    pub fn new(text: &'static str) -> WordLists {
+        WordLists(
             sections(text)
                 .map(|(name, lines)| {
                     let entries = lines.iter().flat_map(|line| line.split(',')).map(str::trim);
@@ -97,11 +93,15 @@ impl Lists {
         )
     }
 
-    /// The list of that name, which must be there.
+    /// Removes and returns a list.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no list of this name.
     pub fn take(&mut self, name: &str) -> Vec<Entry> {
         self.0
             .remove(name)
-            .unwrap_or_else(|| panic!("a list named {name}"))
+            .unwrap_or_else(|| panic!("there is no list {name}"))
     }
 
     pub fn names(&self) -> Vec<&'static str> {
@@ -119,14 +119,14 @@ fn entry(text: &'static str) -> Entry {
     }
 }
 
-/// The lines that say something, without comments.
+/// Returns the lines that are neither blank nor comments.
 pub fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines()
         .map(str::trim)
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Lines of fields with semicolons between them; field `weight_at`, counted from 0, is the weight.
+/// Parses lines of fields separated by semicolons. The field with index `weight_at` is the weight.
 pub fn table<const N: usize, T>(
     text: &'static str,
     weight_at: usize,
@@ -136,17 +136,17 @@ pub fn table<const N: usize, T>(
         let fields: Vec<&str> = line.splitn(N, ';').map(str::trim).collect();
         let fields: [&str; N] = fields
             .try_into()
-            .unwrap_or_else(|_| panic!("{N} fields in: {line}"));
+            .unwrap_or_else(|_| panic!("the line does not have {N} fields: {line}"));
         (number(fields[weight_at]), read(fields))
     }))
 }
 
-/// A number out of one of our own files.
+/// Parses a number in a built-in file.
 pub fn number<T: std::str::FromStr>(text: &str) -> T {
-    text.parse().unwrap_or_else(|_| panic!("a number, not {text}"))
+    text.parse().unwrap_or_else(|_| panic!("not a number: {text}"))
 }
 
-/// `[name]` and the lines below it.
+/// Splits a text into sections: `[name]` and the lines below it.
 fn sections(text: &'static str) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in lines(text) {
@@ -170,24 +170,24 @@ mod tests {
     const PARTS: &str = "# parts\n[whole]\nSMITH JONES\n[front]\nAB BA\nCO\n[middle]\nE I\n[end]\nTON LEY\n";
 
     #[test]
-    fn the_same_place_is_always_the_same_word() {
-        let words = Composed::new(PARTS, 1);
-        let word = |place| {
+    fn a_rank_always_has_the_same_word() {
+        let words = WordGenerator::new(PARTS, 1);
+        let word = |rank| {
             let mut out = String::new();
-            words.write(place, &mut out);
+            words.write(rank, &mut out);
             out
         };
         assert_eq!((word(0), word(1)), ("SMITH".to_owned(), "JONES".to_owned()));
-        assert!((0..10_000).all(|place| word(place) == word(place)));
+        assert!((0..10_000).all(|rank| word(rank) == word(rank)));
         let distinct: HashSet<String> = (2..10_000).map(word).collect();
         assert_eq!(distinct.len(), 3 * 2 + 3 * 2 * 2);
     }
 
     #[test]
-    fn entries_bring_their_codes() {
-        let mut lists = Lists::new("[animal]\nDOG, WOLF=D30,\nCAT\n");
+    fn entries_may_have_a_code() {
+        let mut lists = WordLists::new("[animal]\nDOG, WOLF=D30,\nCAT\n");
         let animals = lists.take("animal");
-        let seen: Vec<_> = animals.iter().map(|entry| (entry.text, entry.ntee)).collect();
-        assert_eq!(seen, [("DOG", None), ("WOLF", Some("D30")), ("CAT", None)]);
+        let entries: Vec<_> = animals.iter().map(|entry| (entry.text, entry.ntee)).collect();
+        assert_eq!(entries, [("DOG", None), ("WOLF", Some("D30")), ("CAT", None)]);
     }
 }

@@ -1,9 +1,8 @@
-//! Rows of an IRS EO BMF file, one at a time, in bounded memory.
+//! Reads the rows of an IRS EO BMF file one at a time, in bounded memory.
 //!
-//! A bad row is refused with its line number and a reason, and reading goes on; only input that cannot be trusted
-//! any further (a wrong header, a file cut off, a read error) ends it. A row never reaches past its line: a quote
-//! left open spoils one row, not the rest of the file. Reasons never repeat a value, because in a row whose
-//! columns have slipped any value may be a private person's name.
+//! An invalid row is rejected with its line number and a reason, and reading continues. A wrong header, a truncated file or
+//! a read error ends it. A row never extends past its line, so an unclosed quote affects one row and not the rest of the
+//! file. Reasons never contain a value, because in a row with shifted columns any value may be the name of a person.
 
 use std::io::{self, BufRead};
 
@@ -15,7 +14,7 @@ use super::values;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::irs::IrsFacts;
 
-/// The columns of the format, in the order in which the IRS writes them. All must be there, in any order.
+/// The columns of the format, in the order of the IRS files. All are required, in any order.
 pub const HEADER: [&str; 28] = [
     "EIN",
     "NAME",
@@ -47,7 +46,7 @@ pub const HEADER: [&str; 28] = [
     "SORT_NAME",
 ];
 
-// Places in `HEADER` of the columns that are read. ICO and STREET are not among them.
+// Indexes in `HEADER` of the columns that are read. ICO and STREET are not read.
 const EIN: usize = 0;
 const NAME: usize = 1;
 const CITY: usize = 4;
@@ -67,40 +66,40 @@ const REVENUE_AMT: usize = 25;
 const NTEE_CD: usize = 26;
 const SORT_NAME: usize = 27;
 
-/// A row of the IRS takes about 150 bytes.
-const LONGEST_LINE: usize = 64 * 1024;
-/// The IRS cuts names at 70 characters.
-const LONGEST_TEXT: usize = 200;
-const LONGEST_NTEE: usize = 4;
+/// A row of the IRS has about 150 bytes.
+const MAX_LINE_LENGTH: usize = 64 * 1024;
+/// The IRS truncates names to 70 characters.
+const MAX_TEXT_LENGTH: usize = 200;
+const MAX_NTEE_LENGTH: usize = 4;
 
-/// One row, borrowed from the reader until the next is read.
+/// One row, borrowed from the reader until the next one is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IrsRow<'a> {
-    /// Where it stands in its file, counted from 1.
+    /// The line number in the file, counted from 1.
     pub line: u64,
     pub ein: Ein,
     pub name: &'a str,
-    /// The second name line, empty where there is none or where it says nothing.
+    /// The second name line. Empty if there is none, or if it is a placeholder.
     pub sort_name: &'a str,
     pub city: &'a str,
-    /// Two letters, empty for a foreign body, whose `city` then holds the country.
+    /// Two letters. Empty for a foreign organization, whose `city` is the country.
     pub state: &'a str,
     /// Five digits, or empty.
     pub zip: &'a str,
-    /// As the IRS has it, in upper case: at most four characters, perhaps no code of the table.
+    /// At most four characters, in uppercase. It may not be a valid code.
     pub ntee: &'a str,
     pub facts: IrsFacts,
 }
 
-/// Why reading a file had to end.
+/// The reason why a file cannot be read any further.
 #[derive(Debug, Error)]
 pub enum BmfError {
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    #[error("{name} holds no header line; download the file again")]
+    #[error("{name} has no header line; download the file again")]
     NoHeader { name: String },
     #[error(
-        "{name} is no EO BMF file: the header on line {line} has no column {column}; \
+        "{name} is not an EO BMF file: the header on line {line} has no column {column}; \
          use eo1.csv to eo4.csv or eo_xx.csv as the IRS publishes them"
     )]
     MissingColumn {
@@ -109,16 +108,16 @@ pub enum BmfError {
         column: &'static str,
     },
     #[error("{name} has the column {column} twice in its header on line {line}; remove one of them")]
-    DoubledColumn {
+    DuplicateColumn {
         name: String,
         line: u64,
         column: &'static str,
     },
-    #[error("{name} is cut off in line {line}; download the file again")]
-    CutOff { name: String, line: u64 },
+    #[error("{name} is truncated in line {line}; download the file again")]
+    Truncated { name: String, line: u64 },
 }
 
-/// Reads rows out of one EO BMF file.
+/// Reads the rows of one EO BMF file.
 pub struct BmfReader<R> {
     name: String,
     lines: Lines<R>,
@@ -128,18 +127,18 @@ pub struct BmfReader<R> {
 }
 
 impl<R: BufRead> BmfReader<R> {
-    /// Reads and checks the header. `name` is what errors call the file.
+    /// Reads and checks the header. `name` is the name of the file in errors.
     pub fn open(input: R, name: impl Into<String>) -> Result<BmfReader<R>, BmfError> {
         let name = name.into();
-        let mut lines = Lines::new(input, LONGEST_LINE);
+        let mut lines = Lines::new(input, MAX_LINE_LENGTH);
         loop {
             let Some(line) = lines.next_line()? else {
                 return Err(BmfError::NoHeader { name });
             };
             let number = line.number;
             let names = match line.text {
-                Text::Whole(text) if is_blank(text) => continue,
-                Text::Whole(text) => header_names(text),
+                Text::Complete(text) if is_blank(text) => continue,
+                Text::Complete(text) => header_names(text),
                 Text::TooLong => Vec::new(),
             };
             let columns = find_columns(&names, &name, number)?;
@@ -154,24 +153,28 @@ impl<R: BufRead> BmfReader<R> {
         }
     }
 
-    /// The next row, or its refusal; nothing at the end of the file.
+    /// Reads the next row. Returns `None` at the end of the file.
     pub fn next_row(&mut self) -> Result<Option<Result<IrsRow<'_>, RejectedLine>>, BmfError> {
         let line = loop {
             match self.lines.next_line()? {
                 None => return Ok(None),
                 Some(Line {
-                    text: Text::Whole(text),
+                    text: Text::Complete(text),
                     ..
                 }) if is_blank(text) => {}
-                Some(Line { number, text, ended }) => {
+                Some(Line {
+                    number,
+                    text,
+                    has_line_ending,
+                }) => {
                     let split = match text {
-                        Text::Whole(text) => self.record.split(text),
-                        Text::TooLong => Err(format!("the line is longer than {LONGEST_LINE} bytes")),
+                        Text::Complete(text) => self.record.split(text),
+                        Text::TooLong => Err(format!("the line is longer than {MAX_LINE_LENGTH} bytes")),
                     };
                     match split {
                         Ok(()) => break number,
-                        Err(_) if !ended => {
-                            return Err(BmfError::CutOff {
+                        Err(_) if !has_line_ending => {
+                            return Err(BmfError::Truncated {
                                 name: self.name.clone(),
                                 line: number,
                             });
@@ -184,19 +187,19 @@ impl<R: BufRead> BmfReader<R> {
         Ok(Some(self.row().map_err(|reason| RejectedLine { line, reason })))
     }
 
-    /// The EIN of the row read last, where that much of it could be read: a refused row still names its body.
+    /// Returns the EIN of the last row, if it could be read. A rejected row may still have a valid EIN.
     pub fn ein(&self) -> Option<Ein> {
         values::ein(self.value(EIN))
     }
 
     fn row(&mut self) -> Result<IrsRow<'_>, String> {
-        self.record.make_upper_case(self.columns[STATE]);
-        self.record.make_upper_case(self.columns[NTEE_CD]);
-        values::zip(values::known(self.record.field(self.columns[ZIP])), &mut self.zip);
+        self.record.make_uppercase(self.columns[STATE]);
+        self.record.make_uppercase(self.columns[NTEE_CD]);
+        values::zip(values::clean(self.record.field(self.columns[ZIP])), &mut self.zip);
 
         let ein = match self.value(EIN) {
             "" => return Err("EIN is missing".to_owned()),
-            written => values::ein(written).ok_or("EIN is not a number of one to nine digits, zero aside")?,
+            value => values::ein(value).ok_or("EIN is not a number from 1 to 999999999")?,
         };
         let name = self.text(NAME)?;
         if name.is_empty() {
@@ -212,7 +215,7 @@ impl<R: BufRead> BmfReader<R> {
             line: self.lines.number(),
             ein,
             name,
-            sort_name: if values::names_something(sort_name, name) {
+            sort_name: if values::is_meaningful_sort_name(sort_name, name) {
                 sort_name
             } else {
                 ""
@@ -221,7 +224,7 @@ impl<R: BufRead> BmfReader<R> {
             state,
             zip: if state.is_empty() { "" } else { &self.zip },
             ntee: if ntee.is_ascii() {
-                &ntee[..ntee.len().min(LONGEST_NTEE)]
+                &ntee[..ntee.len().min(MAX_NTEE_LENGTH)]
             } else {
                 ""
             },
@@ -248,14 +251,14 @@ impl<R: BufRead> BmfReader<R> {
     }
 
     fn value(&self, column: usize) -> &str {
-        values::known(self.record.field(self.columns[column]))
+        values::clean(self.record.field(self.columns[column]))
     }
 
     fn text(&self, column: usize) -> Result<&str, String> {
         let text = self.value(column);
-        if text.len() > LONGEST_TEXT && text.chars().count() > LONGEST_TEXT {
+        if text.len() > MAX_TEXT_LENGTH && text.chars().count() > MAX_TEXT_LENGTH {
             return Err(format!(
-                "{} is longer than {LONGEST_TEXT} characters",
+                "{} is longer than {MAX_TEXT_LENGTH} characters",
                 HEADER[column]
             ));
         }
@@ -271,14 +274,14 @@ impl<R: BufRead> BmfReader<R> {
             .map(Option::flatten)
     }
 
-    /// Nothing for a blank; a refusal for what is no number of this column, for then columns have slipped.
+    /// Parses a number. Rejects the row if the value is not valid in this column, because then the columns are shifted.
     fn number<T>(&self, column: usize, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, String> {
         match self.value(column) {
             "" => Ok(None),
             value => match read(value) {
                 Some(number) => Ok(Some(number)),
                 None => Err(format!(
-                    "{} is no number that this column can hold",
+                    "{} is not a valid number for this column",
                     HEADER[column]
                 )),
             },
@@ -301,7 +304,7 @@ fn header_names(line: &[u8]) -> Vec<String> {
 
 fn find_columns(names: &[String], file: &str, line: u64) -> Result<[usize; HEADER.len()], BmfError> {
     let mut columns = [0; HEADER.len()];
-    for (place, column) in columns.iter_mut().zip(HEADER) {
+    for (index, column) in columns.iter_mut().zip(HEADER) {
         let mut found = names.iter().enumerate().filter(|(_, name)| *name == column);
         let Some((first, _)) = found.next() else {
             return Err(BmfError::MissingColumn {
@@ -311,13 +314,13 @@ fn find_columns(names: &[String], file: &str, line: u64) -> Result<[usize; HEADE
             });
         };
         if found.next().is_some() {
-            return Err(BmfError::DoubledColumn {
+            return Err(BmfError::DuplicateColumn {
                 name: file.to_owned(),
                 line,
                 column,
             });
         }
-        *place = first;
+        *index = first;
     }
     Ok(columns)
 }

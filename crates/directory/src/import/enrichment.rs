@@ -1,7 +1,7 @@
-//! Enrichment files: JSON Lines, one object for each nonprofit, found by its EIN or its id.
+//! Enrichment files: JSON Lines with one object for each nonprofit, identified by its EIN or ID.
 //!
-//! A field that is left out stays as it is, null or blank text clears it, anything else sets it. Names of fields
-//! are taken in camelCase, snake_case and in the other spellings that people use; unknown ones are passed over.
+//! A missing field stays as it is, null or blank text clears it, and any other value sets it. Field names may be in
+//! camelCase, snake_case or a few other spellings that people use. Unknown fields are ignored.
 
 use std::io::{self, BufRead};
 
@@ -19,27 +19,27 @@ mod fields;
 mod url;
 
 pub use change::Change;
-pub use url::is_inline;
+pub use url::is_data_url;
 
-/// Room for a logo and a cover, each as a data URL of ten megabytes.
-const LONGEST_LINE: usize = 32 << 20;
+/// Enough for a logo and a cover image, each as a data URL of ten megabytes.
+const MAX_LINE_LENGTH: usize = 32 << 20;
 
-/// One line: which nonprofit, and what to change.
+/// One line: a nonprofit, and the changes to its fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Enrichment {
-    /// At least one of `ein` and `id` is there.
+    /// At least one of `ein` and `id` is present.
     pub ein: Option<Ein>,
     pub id: Option<Uuid>,
-    /// Never cleared: a nonprofit has a name.
+    /// Cannot be cleared.
     pub name: Option<String>,
     pub legal_name: Change<String>,
     pub aliases: Change<Vec<String>>,
     pub description: Change<String>,
     pub description_long: Change<String>,
     pub website_url: Change<String>,
-    /// Where it takes gifts itself.
+    /// The nonprofit's own donation page.
     pub donate_url: Change<String>,
-    /// In lower case; whether they are causes of ours is for the caller to say.
+    /// In lowercase. The caller checks that they exist.
     pub causes: Change<Vec<String>>,
     pub ntee_code: Change<String>,
     pub city: Change<String>,
@@ -47,21 +47,22 @@ pub struct Enrichment {
     pub zip: Change<String>,
     pub country: Change<String>,
     pub subsection: Change<u8>,
-    /// YYYYMM.
+    /// As YYYYMM.
     pub ruling: Change<u32>,
     pub deductible: Change<bool>,
-    /// Whole dollars, as in the files of the IRS.
+    /// In whole dollars, as in the IRS files.
     pub revenue: Change<i64>,
     pub assets: Change<i64>,
-    /// A web address or a data URL, whose bytes are still to be judged.
+    /// A web URL, or a data URL whose bytes are not checked yet.
     pub logo: Change<String>,
     pub cover: Change<String>,
 }
 
 impl Enrichment {
-    /// Reads one line, or tells everything that is wrong with it.
+    /// Parses one line. The error lists everything that is wrong with it.
     pub fn parse(line: &[u8]) -> Result<Enrichment, String> {
-        let object: Map<String, Value> = serde_json::from_slice(line).map_err(|fault| explain(&fault))?;
+        let object: Map<String, Value> =
+            serde_json::from_slice(line).map_err(|error| json_error_message(&error))?;
         let mut fields = Fields::new(object);
         let (ein, id) = fields.identity();
         let enrichment = Enrichment {
@@ -84,7 +85,7 @@ impl Enrichment {
                 .number(&["subsection", "subsectionCode"], 1..=99)
                 .map(|number| number as u8),
             ruling: fields.month(&["ruling", "rulingDate"]),
-            deductible: fields.truth(&["deductible", "taxDeductible", "isTaxDeductible"]),
+            deductible: fields.boolean(&["deductible", "taxDeductible", "isTaxDeductible"]),
             revenue: fields.dollars(&["revenue", "revenueAmt", "revenueAmount"]),
             assets: fields.dollars(&["assets", "assetAmt", "assetAmount"]),
             logo: fields.picture(&["logo", "logoUrl"]),
@@ -95,15 +96,15 @@ impl Enrichment {
     }
 }
 
-/// Why reading a file had to end.
+/// The reason why a file cannot be read any further.
 #[derive(Debug, Error)]
 pub enum EnrichmentError {
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    #[error("{name} is one JSON array; write each object on a line of its own")]
+    #[error("{name} is a JSON array; put each object on its own line")]
     NotLines { name: String },
-    #[error("{name} is cut off in line {line}; copy the file again")]
-    CutOff { name: String, line: u64 },
+    #[error("{name} is truncated in line {line}; copy the file again")]
+    Truncated { name: String, line: u64 },
 }
 
 /// Reads one JSON Lines file.
@@ -113,20 +114,20 @@ pub struct EnrichmentReader<R> {
 }
 
 impl<R: BufRead> EnrichmentReader<R> {
-    /// `name` is what errors call the file.
+    /// Creates a reader. `name` is the name of the file in errors.
     pub fn new(input: R, name: impl Into<String>) -> EnrichmentReader<R> {
         EnrichmentReader {
             name: name.into(),
-            lines: Lines::new(input, LONGEST_LINE),
+            lines: Lines::new(input, MAX_LINE_LENGTH),
         }
     }
 
-    /// The number of the line read last.
+    /// Returns the number of the last line.
     pub fn line(&self) -> u64 {
         self.lines.number()
     }
 
-    /// The next line as read, or its refusal; nothing at the end of the file.
+    /// Reads the next line. Returns `None` at the end of the file.
     pub fn next_entry(&mut self) -> Result<Option<Result<Enrichment, RejectedLine>>, EnrichmentError> {
         loop {
             let Some(line) = self.lines.next_line()? else {
@@ -134,10 +135,10 @@ impl<R: BufRead> EnrichmentReader<R> {
             };
             let number = line.number;
             let text = match line.text {
-                Text::Whole(text) if number == 1 => text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text),
-                Text::Whole(text) => text,
+                Text::Complete(text) if number == 1 => text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text),
+                Text::Complete(text) => text,
                 Text::TooLong => {
-                    let reason = format!("the line is longer than {} MiB", LONGEST_LINE >> 20);
+                    let reason = format!("the line is longer than {} MiB", MAX_LINE_LENGTH >> 20);
                     return Ok(Some(Err(RejectedLine { line: number, reason })));
                 }
             };
@@ -148,8 +149,8 @@ impl<R: BufRead> EnrichmentReader<R> {
                         name: self.name.clone(),
                     });
                 }
-                text if !line.ended && ends_early(text) => {
-                    return Err(EnrichmentError::CutOff {
+                text if !line.has_line_ending && is_truncated(text) => {
+                    return Err(EnrichmentError::Truncated {
                         name: self.name.clone(),
                         line: number,
                     });
@@ -165,15 +166,15 @@ impl<R: BufRead> EnrichmentReader<R> {
     }
 }
 
-fn ends_early(text: &[u8]) -> bool {
+fn is_truncated(text: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(text)
-        .is_err_and(|fault| fault.classify() == Category::Eof)
+        .is_err_and(|error| error.classify() == Category::Eof)
 }
 
-fn explain(fault: &serde_json::Error) -> String {
-    match fault.classify() {
+fn json_error_message(error: &serde_json::Error) -> String {
+    match error.classify() {
         Category::Data => "the line is not a JSON object".to_owned(),
-        _ => format!("the line is not JSON (column {})", fault.column()),
+        _ => format!("the line is not JSON (column {})", error.column()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A reader that counts and hashes the bytes that pass through it.
+//! A reader that counts and hashes the bytes it reads.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sha2::{Digest, Sha256};
 
+/// Counts and hashes the bytes that are read from `input`.
 pub struct HashingReader<R> {
     input: R,
     count: Arc<AtomicU64>,
-    /// Nothing while a file is read out of order, where a hash would mean nothing.
+    /// `None` while a file is not read in order.
     hash: Option<Sha256>,
 }
 
@@ -23,13 +24,13 @@ impl<R> HashingReader<R> {
         }
     }
 
-    /// The hash of what was read so far, in hexadecimal.
+    /// Returns the SHA-256 hash of the bytes read so far, in hexadecimal.
     pub fn sha256(self) -> String {
-        self.start_over().1
+        self.stop_hashing().1
     }
 
-    /// The hash of what was read so far, and the reader for another pass that only counts.
-    pub fn start_over(self) -> (HashingReader<R>, String) {
+    /// Returns a reader that only counts, starting at zero, and the SHA-256 hash of the bytes read so far.
+    pub fn stop_hashing(self) -> (HashingReader<R>, String) {
         let mut text = String::with_capacity(64);
         for byte in self.hash.unwrap_or_default().finalize() {
             let _ = write!(text, "{byte:02x}");

@@ -1,4 +1,4 @@
-//! The parts of a server that an import works with.
+//! The parts of a server that an import needs.
 
 use crate::nonprofits::causes::Causes;
 use platform::clock::Clock;
@@ -11,11 +11,11 @@ use std::path::Path;
 pub struct Importer<'a> {
     pub db: &'a Db,
     pub clock: &'a Clock,
-    /// Where pictures in the files are stored.
+    /// Stores the pictures in the files.
     pub pictures: &'a Pictures,
     pub causes: &'a Causes,
     /// The data folder, for temporary files and reports.
     pub data: &'a Path,
-    /// The largest number of changed nonprofits that running servers take in without a new snapshot.
+    /// The largest number of changed nonprofits that running servers apply without a new snapshot.
     pub overlay_limit: usize,
 }

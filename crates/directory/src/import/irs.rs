@@ -1,8 +1,8 @@
-//! `causeway import irs`: EO BMF files, which together are the whole directory of the IRS.
+//! `causeway import irs`: imports EO BMF files, which together list all nonprofits that the IRS knows.
 //!
-//! Reading compares each row with what the store holds and spools what is new or changed. Then the more prominent
-//! of the new bodies choose their slugs first, and everything is written in one transaction: the lock is held for
-//! the writing alone, which for a monthly update is short.
+//! Each row is compared with the store, and new and changed rows are put in a temporary file. Then new nonprofits get their
+//! slugs, the most prominent first, and everything is written in one transaction. The store is locked only while rows are
+//! written, which is short for a monthly update.
 
 mod read;
 mod write;
@@ -15,8 +15,8 @@ use super::summary::Summary;
 use anyhow::{Context, bail};
 use std::path::PathBuf;
 
-/// An import that would lose more than one body in twenty is taken for incomplete.
-const MOST_GONE_IN_HUNDRED: u64 = 5;
+/// The share of missing nonprofits, in percent, above which the files are considered incomplete.
+const MAX_GONE_PERCENT: u64 = 5;
 
 impl Importer<'_> {
     /// Imports EO BMF files.
@@ -31,14 +31,14 @@ impl Importer<'_> {
         summary.report = read
             .rejected_lines
             .write(self.data, "irs", started_at)
-            .context("the report file cannot be written; make room on the disk and import again")?;
-        summary.admit(&read.rejected_lines)?;
+            .context("cannot write the report file; free disk space and import again")?;
+        summary.validate(&read.rejected_lines)?;
         let gone = read.gone();
         summary.gone = gone.len() as u64;
-        if summary.gone * 100 > read.listed * MOST_GONE_IN_HUNDRED && !force {
+        if summary.gone * 100 > read.listed * MAX_GONE_PERCENT && !force {
             bail!(
-                "{} of {} nonprofits are not in these files, more than 5 %; nothing was imported. \
-             Give all files of the IRS at once, or --force if they are really gone",
+                "{} of {} nonprofits are not in these files, more than 5%; nothing was imported. \
+             Import all IRS files at once, or use --force if the nonprofits are really gone",
                 summary.gone,
                 read.listed
             );

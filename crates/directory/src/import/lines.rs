@@ -1,13 +1,13 @@
-//! Lines out of a stream, numbered from one and never longer than a limit.
+//! Reads numbered lines of limited length.
 //!
-//! A line above the limit is passed over without being held, so that a file of one endless line costs no more
-//! memory than any other.
+//! A line above the limit is skipped without being stored, so a file with one endless line needs no more memory than any
+//! other.
 
 use std::io::{self, BufRead, ErrorKind};
 
 use thiserror::Error;
 
-/// Hands out one line at a time from a buffer that it uses again.
+/// Reads one line at a time into a buffer that it reuses.
 pub struct Lines<R> {
     input: R,
     limit: usize,
@@ -15,22 +15,24 @@ pub struct Lines<R> {
     line: Vec<u8>,
 }
 
-/// One line, without its line end.
+/// One line, without its line ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
+    /// Counted from 1.
     pub number: u64,
     pub text: Text<'a>,
-    /// Was there a line end? Without one, this is the last line, and the file may have been cut off in it.
-    pub ended: bool,
+    /// Whether a line ending followed. If not, this is the last line, and the file may be truncated.
+    pub has_line_ending: bool,
 }
 
+/// The text of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text<'a> {
-    Whole(&'a [u8]),
+    Complete(&'a [u8]),
     TooLong,
 }
 
-/// A line that was not taken, and why.
+/// A line that was rejected, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
 pub struct RejectedLine {
@@ -39,7 +41,7 @@ pub struct RejectedLine {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Reads lines of at most `limit` bytes, line end not counted.
+    /// Creates a reader of lines of at most `limit` bytes, without the line ending.
     pub fn new(input: R, limit: usize) -> Lines<R> {
         Lines {
             input,
@@ -49,18 +51,18 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The number of the line handed out last; 0 before the first.
+    /// Returns the number of the last line; 0 before the first.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The next line, ended by LF or CRLF, or nothing at the end of the input.
+    /// Reads the next line, which ends with LF or CRLF. Returns `None` at the end of the input.
     pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
         let mut read_any = false;
         let mut too_long = false;
-        let mut ended = false;
-        while !ended {
+        let mut has_line_ending = false;
+        while !has_line_ending {
             let block = match self.input.fill_buf() {
                 Ok([]) => break,
                 Ok(block) => block,
@@ -70,34 +72,34 @@ impl<R: BufRead> Lines<R> {
             read_any = true;
             let (piece, used) = match memchr::memchr(b'\n', block) {
                 Some(end) => {
-                    ended = true;
+                    has_line_ending = true;
                     (&block[..end], end + 1)
                 }
                 None => (block, block.len()),
             };
-            // One byte beyond the limit is kept, for the CR that may turn out to belong to the line end.
-            let room = (self.limit + 1).saturating_sub(self.line.len());
-            too_long |= piece.len() > room;
-            self.line.extend_from_slice(&piece[..piece.len().min(room)]);
+            // One byte beyond the limit is stored, because it may be the CR of the line ending.
+            let capacity = (self.limit + 1).saturating_sub(self.line.len());
+            too_long |= piece.len() > capacity;
+            self.line.extend_from_slice(&piece[..piece.len().min(capacity)]);
             self.input.consume(used);
         }
         if !read_any {
             return Ok(None);
         }
         self.number += 1;
-        if ended && self.line.last() == Some(&b'\r') && !too_long {
+        if has_line_ending && self.line.last() == Some(&b'\r') && !too_long {
             self.line.pop();
         }
         let too_long = too_long || self.line.len() > self.limit;
         let text = if too_long {
             Text::TooLong
         } else {
-            Text::Whole(&self.line)
+            Text::Complete(&self.line)
         };
         Ok(Some(Line {
             number: self.number,
             text,
-            ended,
+            has_line_ending,
         }))
     }
 }
@@ -113,16 +115,16 @@ mod tests {
         let mut found = Vec::new();
         while let Some(line) = lines.next_line().unwrap() {
             let text = match line.text {
-                Text::Whole(text) => Some(text.to_vec()),
+                Text::Complete(text) => Some(text.to_vec()),
                 Text::TooLong => None,
             };
-            found.push((line.number, text, line.ended));
+            found.push((line.number, text, line.has_line_ending));
         }
         found
     }
 
     #[test]
-    fn lines_end_with_lf_or_crlf_and_the_last_may_lack_an_end() {
+    fn lines_end_with_lf_or_crlf_and_the_last_may_have_no_ending() {
         let found = all(b"one\r\ntwo\n\nfour", 10, 4);
         let texts: Vec<_> = found
             .iter()
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_above_the_limit_is_passed_over_and_the_next_one_is_read() {
+    fn a_line_above_the_limit_is_skipped_and_the_next_one_is_read() {
         let mut bytes = vec![b'x'; 100_000];
         bytes.extend_from_slice(b"\r\nshort\r\n");
         assert_eq!(
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_exactly_the_limit_is_whole_with_either_line_end() {
+    fn a_line_of_exactly_the_limit_is_complete_with_either_line_ending() {
         assert_eq!(
             all(b"1234\r\n1234\n12345\n", 4, 3)
                 .iter()
@@ -158,17 +160,17 @@ mod tests {
     }
 
     #[test]
-    fn a_gigabyte_in_one_line_is_never_held() {
+    fn a_line_of_a_gigabyte_is_never_stored() {
         let endless = io::Read::take(io::repeat(b'x'), 1 << 30);
         let mut lines = Lines::new(BufReader::with_capacity(1 << 16, endless), 1 << 16);
         let line = lines.next_line().unwrap().unwrap();
-        assert_eq!((line.text, line.ended), (Text::TooLong, false));
+        assert_eq!((line.text, line.has_line_ending), (Text::TooLong, false));
         assert!(lines.line.capacity() <= 1 << 18);
     }
 
     proptest! {
         #[test]
-        fn the_size_of_the_blocks_never_shows(bytes in proptest::collection::vec(
+        fn the_buffer_size_does_not_matter(bytes in proptest::collection::vec(
             prop_oneof![Just(b'\n'), Just(b'\r'), Just(b'a'), any::<u8>()], 0..200), block in 1..40_usize) {
             prop_assert_eq!(all(&bytes, 12, block), all(&bytes, 12, 1000));
         }

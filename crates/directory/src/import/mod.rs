@@ -1,7 +1,7 @@
-//! Files in, directory out: what operators load, all of it or nothing.
+//! Imports files into the directory.
 //!
-//! A file is read and judged first, while nothing is locked; then the rows that are new or changed are written in
-//! one transaction. Readers see the directory before or after it, and a process that dies leaves the one before.
+//! Files are read and validated first, without a lock. Then the new and changed rows are written in one transaction, so
+//! readers see the directory before or after an import, and an import that is interrupted changes nothing.
 
 pub mod bmf;
 pub mod enrichment;

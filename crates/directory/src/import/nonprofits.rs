@@ -1,9 +1,9 @@
-//! `causeway import nonprofits`: JSON Lines that say more of a nonprofit than the IRS does, or add new bodies.
+//! `causeway import nonprofits`: imports JSON Lines that add to the IRS data of nonprofits, or add new nonprofits.
 //!
-//! Names, descriptions, websites, causes and pictures go into the profile, which an import of the IRS files never
-//! touches. Place, NTEE code and amounts are taken only for bodies that no file of the IRS names.
+//! Names, descriptions, websites, causes and pictures are stored in the profile, which an import of IRS files never changes.
+//! Location, NTEE code and amounts are used only for nonprofits that are not in the IRS files.
 
-use super::enrichment::{Change, Enrichment, EnrichmentReader, is_inline};
+use super::enrichment::{Change, Enrichment, EnrichmentReader, is_data_url};
 use super::importer::Importer;
 use super::lines::RejectedLine;
 use super::progress::{Progress, Unit};
@@ -39,7 +39,7 @@ impl Importer<'_> {
         write(self, lines, summary, rejected_lines).await
     }
 
-    /// Loads the demo directory that comes with the program.
+    /// Imports the built-in demo directory.
     pub async fn import_demo(&self) -> anyhow::Result<Summary> {
         const DEMO: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo.jsonl"));
         let mut lines = Vec::new();
@@ -64,7 +64,7 @@ impl Importer<'_> {
     }
 }
 
-/// A line that could be read, and where it stood.
+/// A valid line and its position.
 struct Line {
     file: String,
     number: u64,
@@ -109,7 +109,7 @@ async fn read_lines(
             Ok(entry) => host_pictures(importer.pictures, entry)
                 .await?
                 .map_err(|reason| RejectedLine { line, reason }),
-            Err(refused) => Err(refused),
+            Err(rejected) => Err(rejected),
         };
         match hosted {
             Ok(entry) => lines.push(Line {
@@ -117,44 +117,47 @@ async fn read_lines(
                 number: line,
                 entry,
             }),
-            Err(refused) => rejected_lines.add(name, refused),
+            Err(rejected) => rejected_lines.add(name, rejected),
         }
     }
     Ok(())
 }
 
-/// Takes in the pictures that stand in a line themselves and puts their hosted ids in their place, or tells why a
-/// picture is none. They have rows of their own and are stored once, so it does no harm if the line comes to nothing.
+/// Stores the pictures in data URLs and replaces the URLs with hosted IDs. The inner error says what is wrong with a
+/// picture.
+///
+/// Pictures are stored once, so it does no harm if the line is rejected later.
 async fn host_pictures(
     pictures: &Pictures,
     mut entry: Enrichment,
 ) -> anyhow::Result<Result<Enrichment, String>> {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for (field, picture) in [("logo", &mut entry.logo), ("cover", &mut entry.cover)] {
         let Change::Set(text) = picture else { continue };
-        if !is_inline(text) {
+        if !is_data_url(text) {
             continue;
         }
         match pictures.add_base64(text).await {
             Ok(hosted) => *text = hosted.id,
-            Err(fault) if fault.is_unavailable() => {
-                bail!("a picture could not be stored; make room on the disk and import again")
+            Err(error) if error.is_unavailable() => {
+                bail!("cannot store a picture; free disk space and import again")
             }
-            Err(fault) => faults.push(format!("{field}: {fault}")),
+            Err(error) => errors.push(format!("{field}: {error}")),
         }
     }
-    Ok(match faults.is_empty() {
-        true => Ok(entry),
-        false => Err(faults.join("; ")),
+    Ok(if errors.is_empty() {
+        Ok(entry)
+    } else {
+        Err(errors.join("; "))
     })
 }
 
-/// What became of one line.
+/// The result of applying one line.
 enum Outcome {
     New(Uuid),
     Changed(Uuid),
     Unchanged,
-    Refused(String),
+    Rejected(String),
 }
 
 async fn write(
@@ -167,19 +170,19 @@ async fn write(
     let (mut tx, revision) = store::begin(importer.db).await?;
     summary.revision = revision;
     let mut progress = Progress::start("writing", lines.len() as u64, Unit::Rows);
-    let mut touched = Vec::new();
+    let mut changes = Vec::new();
     for (done, line) in (1..).zip(lines) {
         match apply(&mut tx, line.entry, importer.causes).await? {
             Outcome::New(id) => {
                 summary.new += 1;
-                touched.push(id);
+                changes.push(id);
             }
             Outcome::Changed(id) => {
                 summary.changed += 1;
-                touched.push(id);
+                changes.push(id);
             }
             Outcome::Unchanged => summary.unchanged += 1,
-            Outcome::Refused(reason) => rejected_lines.add(
+            Outcome::Rejected(reason) => rejected_lines.add(
                 &line.file,
                 RejectedLine {
                     line: line.number,
@@ -193,11 +196,12 @@ async fn write(
     summary.refused = rejected_lines.count();
     summary.report = rejected_lines
         .write(importer.data, "nonprofits", started_at)
-        .context("the report file cannot be written; make room on the disk and import again")?;
-    summary.admit(&rejected_lines)?;
-    match touched.len() > importer.overlay_limit {
-        true => store::forget_changes(&mut tx, revision).await?,
-        false => store::note_changes(&mut tx, revision, &touched).await?,
+        .context("cannot write the report file; free disk space and import again")?;
+    summary.validate(&rejected_lines)?;
+    if changes.len() > importer.overlay_limit {
+        store::remove_changes_before(&mut tx, revision).await?;
+    } else {
+        store::insert_changes(&mut tx, revision, &changes).await?;
     }
     store::insert_import(
         &mut tx,
@@ -209,54 +213,53 @@ async fn write(
     .await?;
     tx.commit()
         .await
-        .context("the store did not take the import; make room on the disk and import again")?;
+        .context("cannot commit the import; free disk space and import again")?;
     Ok(summary)
 }
 
 async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Result<Outcome> {
-    if let Some(reason) = fault(&entry, causes) {
-        return Ok(Outcome::Refused(reason));
+    if let Some(reason) = unknown_cause(&entry, causes) {
+        return Ok(Outcome::Rejected(reason));
     }
     let id = match (entry.id, entry.ein) {
         (Some(id), None) => id,
         (None, Some(ein)) => ein.nonprofit_id().0,
         (Some(id), Some(ein)) if id == ein.nonprofit_id().0 => id,
         (Some(_), Some(_)) => {
-            return Ok(Outcome::Refused(
-                "ein and id name two different nonprofits; send one".to_owned(),
+            return Ok(Outcome::Rejected(
+                "ein and id belong to different nonprofits; use only one of them".to_owned(),
             ));
         }
         (None, None) => {
-            return Ok(Outcome::Refused(
-                "neither ein nor id is there; send one".to_owned(),
-            ));
+            return Ok(Outcome::Rejected("ein or id is required".to_owned()));
         }
     };
     let stored = find_stored(tx, &Identifier::Id(NonprofitId(id))).await?;
     let before = find_profile(tx, id).await?;
     let Some(stored) = stored else {
-        return add(tx, id, entry, before).await;
+        return insert(tx, id, entry, before).await;
     };
-    let profile = profile_after(id, before.clone(), &entry);
-    let mut row = match stored.listed {
-        true => stored.clone(),
-        false => row_after(stored.clone(), &entry),
+    let profile = updated_profile(id, before.clone(), &entry);
+    let mut row = if stored.listed {
+        stored.clone()
+    } else {
+        updated_row(stored.clone(), &entry)
     };
-    let shown = profile.name.as_deref().unwrap_or(row.filing().name).to_owned();
-    if !slugs::fits(&row.slug, &shown)
-        && let Some(slug) = free_slug(tx, &shown, &row).await?
+    let name = profile.name.as_deref().unwrap_or(row.filing().name).to_owned();
+    if !slugs::matches_name(&row.slug, &name)
+        && let Some(slug) = find_free_slug(tx, &name, &row).await?
     {
-        store::keep_former_slug(tx, &row.slug, &slug, id).await?;
+        store::insert_former_slug(tx, &row.slug, &slug, id).await?;
         row.slug = slug;
     }
-    let is_new_profile = before.as_ref().is_none_or(|before| *before != profile);
-    if !is_new_profile && row == stored {
+    let is_profile_changed = before.as_ref().is_none_or(|before| *before != profile);
+    if !is_profile_changed && row == stored {
         return Ok(Outcome::Unchanged);
     }
     if row != stored {
-        // A digest of zero makes the next import of the IRS files write the row anew, should they name it.
+        // With a digest of zero, the next import of IRS files rewrites the row if it lists the nonprofit.
         let digest = if stored.listed {
-            digest_of(tx, id).await?
+            find_digest(tx, id).await?
         } else {
             0
         };
@@ -273,15 +276,20 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
     Ok(Outcome::Changed(id))
 }
 
-async fn digest_of(tx: &mut Tx, id: Uuid) -> sqlx::Result<i64> {
+async fn find_digest(tx: &mut Tx, id: Uuid) -> sqlx::Result<i64> {
     run!(tx, c => sqlx::query_scalar("select digest from nonprofits where id = $1").bind(id).fetch_one(c).await)
 }
 
-/// Adds a body that the store does not have.
-async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) -> anyhow::Result<Outcome> {
+/// Inserts a nonprofit that is not in the store.
+async fn insert(
+    tx: &mut Tx,
+    id: Uuid,
+    entry: Enrichment,
+    before: Option<Profile>,
+) -> anyhow::Result<Outcome> {
     let Some(name) = entry.name.clone() else {
-        let reason = "no such nonprofit is known; send its name to add it".to_owned();
-        return Ok(Outcome::Refused(reason));
+        let reason = "this nonprofit is not in the directory; set its name to add it".to_owned();
+        return Ok(Outcome::Rejected(reason));
     };
     let mut filed = String::new();
     Filing {
@@ -298,11 +306,11 @@ async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) 
         listed: false,
         gone_at: None,
     };
-    let mut row = row_after(row, &entry);
-    row.slug = free_slug(tx, &name, &row)
+    let mut row = updated_row(row, &entry);
+    row.slug = find_free_slug(tx, &name, &row)
         .await?
-        .context("no slug is free for a new nonprofit")?;
-    upsert_profile(tx, &profile_after(id, before, &entry)).await?;
+        .context("there is no free slug for a new nonprofit")?;
+    upsert_profile(tx, &updated_profile(id, before, &entry)).await?;
     store::insert_rows(
         tx,
         vec![NonprofitWrite {
@@ -314,9 +322,9 @@ async fn add(tx: &mut Tx, id: Uuid, entry: Enrichment, before: Option<Profile>) 
     Ok(Outcome::New(id))
 }
 
-async fn free_slug(tx: &mut Tx, name: &str, row: &StoredNonprofit) -> sqlx::Result<Option<String>> {
-    let filed = row.filing();
-    for slug in Slug::candidates(name, filed.city, filed.state, row.ein(), row.id) {
+async fn find_free_slug(tx: &mut Tx, name: &str, row: &StoredNonprofit) -> sqlx::Result<Option<String>> {
+    let filing = row.filing();
+    for slug in Slug::candidates(name, filing.city, filing.state, row.ein(), row.id) {
         let is_free = !store::is_slug_taken(tx, slug.as_str()).await?;
         if is_free || store::is_former_slug_of(tx, slug.as_str(), row.id).await? {
             return Ok(Some(slug.as_str().to_owned()));
@@ -325,42 +333,42 @@ async fn free_slug(tx: &mut Tx, name: &str, row: &StoredNonprofit) -> sqlx::Resu
     Ok(None)
 }
 
-/// What is wrong with a line beyond its form.
-fn fault(entry: &Enrichment, causes: &Causes) -> Option<String> {
+/// Returns an error message if a line has a cause that does not exist.
+fn unknown_cause(entry: &Enrichment, causes: &Causes) -> Option<String> {
     let unknown = match &entry.causes {
         Change::Set(names) => names.iter().find(|name| causes.find(name).is_none()),
         Change::Keep | Change::Clear => None,
     };
-    unknown.map(|name| format!("there is no cause {name:?}; data/causes.csv lists them"))
+    unknown.map(|name| format!("there is no cause {name:?}; the causes are listed in data/causes.csv"))
 }
 
-fn profile_after(id: Uuid, before: Option<Profile>, entry: &Enrichment) -> Profile {
+fn updated_profile(id: Uuid, before: Option<Profile>, entry: &Enrichment) -> Profile {
     let before = before.unwrap_or_default();
     Profile {
         nonprofit_id: id,
         name: entry.name.clone().or(before.name),
-        aliases: after(before.aliases, &entry.aliases, |names| names.join("\n")),
-        description: after(before.description, &entry.description, String::clone),
-        description_long: after(before.description_long, &entry.description_long, String::clone),
-        website_url: after(before.website_url, &entry.website_url, String::clone),
-        donate_url: after(before.donate_url, &entry.donate_url, String::clone),
-        causes: after(before.causes, &entry.causes, |names| names.join(" ")),
-        country: after(before.country, &entry.country, String::clone),
-        logo: after(before.logo, &entry.logo, String::clone),
-        cover: after(before.cover, &entry.cover, String::clone),
+        aliases: apply_change(before.aliases, &entry.aliases, |names| names.join("\n")),
+        description: apply_change(before.description, &entry.description, String::clone),
+        description_long: apply_change(before.description_long, &entry.description_long, String::clone),
+        website_url: apply_change(before.website_url, &entry.website_url, String::clone),
+        donate_url: apply_change(before.donate_url, &entry.donate_url, String::clone),
+        causes: apply_change(before.causes, &entry.causes, |names| names.join(" ")),
+        country: apply_change(before.country, &entry.country, String::clone),
+        logo: apply_change(before.logo, &entry.logo, String::clone),
+        cover: apply_change(before.cover, &entry.cover, String::clone),
     }
 }
 
-fn after<T, U>(before: Option<U>, change: &Change<T>, to: impl FnOnce(&T) -> U) -> Option<U> {
+fn apply_change<T, U>(before: Option<U>, change: &Change<T>, convert: impl FnOnce(&T) -> U) -> Option<U> {
     match change {
         Change::Keep => before,
         Change::Clear => None,
-        Change::Set(value) => Some(to(value)),
+        Change::Set(value) => Some(convert(value)),
     }
 }
 
-/// The row of a body that the files of the IRS do not name.
-fn row_after(row: StoredNonprofit, entry: &Enrichment) -> StoredNonprofit {
+/// Applies changes to the row of a nonprofit that is not in the IRS files.
+fn updated_row(row: StoredNonprofit, entry: &Enrichment) -> StoredNonprofit {
     fn text<'a>(before: &'a str, change: &'a Change<String>) -> &'a str {
         match change {
             Change::Keep => before,
@@ -380,26 +388,27 @@ fn row_after(row: StoredNonprofit, entry: &Enrichment) -> StoredNonprofit {
         state: text(before.state, &entry.state),
         zip: text(before.zip, &entry.zip),
         ntee: text(before.ntee, &entry.ntee_code),
-        facts: facts_after(before.facts, entry),
+        facts: updated_facts(before.facts, entry),
     }
     .write(&mut filed);
     StoredNonprofit { filed, ..row }
 }
 
-fn facts_after(before: Option<IrsFacts>, entry: &Enrichment) -> Option<IrsFacts> {
+fn updated_facts(before: Option<IrsFacts>, entry: &Enrichment) -> Option<IrsFacts> {
     let before = before.unwrap_or_default();
     let mut facts = IrsFacts {
-        subsection: after(Some(before.subsection), &entry.subsection, |code| *code).unwrap_or_default(),
-        ruling: after(Some(before.ruling), &entry.ruling, |month| *month).unwrap_or_default(),
-        deductibility: after(Some(before.deductibility), &entry.deductible, |yes| {
+        subsection: apply_change(Some(before.subsection), &entry.subsection, |code| *code)
+            .unwrap_or_default(),
+        ruling: apply_change(Some(before.ruling), &entry.ruling, |month| *month).unwrap_or_default(),
+        deductibility: apply_change(Some(before.deductibility), &entry.deductible, |yes| {
             if *yes { 1 } else { 2 }
         })
         .unwrap_or_default(),
-        revenue: after(before.revenue, &entry.revenue, |dollars| *dollars),
-        assets: after(before.assets, &entry.assets, |dollars| *dollars),
+        revenue: apply_change(before.revenue, &entry.revenue, |dollars| *dollars),
+        assets: apply_change(before.assets, &entry.assets, |dollars| *dollars),
         ..before
     };
-    // It says that it is exempt under this paragraph, so its exemption stands.
+    // The line states a paragraph of section 501(c), so the nonprofit counts as exempt.
     facts.status = u8::from(facts.subsection != 0);
     (facts != IrsFacts::default()).then_some(facts)
 }

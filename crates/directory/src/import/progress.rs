@@ -1,24 +1,24 @@
-//! How far long work is: a bar on a terminal, a line every ten seconds elsewhere.
+//! Reports the progress of long work: a bar on a terminal, or a line every ten seconds elsewhere.
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use platform::clock::Stopwatch;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-const LINE_EVERY: Duration = Duration::from_secs(10);
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// One stretch of work whose length is known.
+/// The progress of one step.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
     label: &'static str,
     unit: Unit,
-    on_terminal: bool,
-    begun: Stopwatch,
+    is_terminal: bool,
+    stopwatch: Stopwatch,
     last_line: Stopwatch,
 }
 
-/// What is counted.
+/// The unit of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Bytes,
@@ -26,10 +26,10 @@ pub enum Unit {
 }
 
 impl Progress {
-    /// Begins; `total` is 0 where the end is not known.
+    /// Starts a step. `total` is 0 if it is not known.
     pub fn start(label: &'static str, total: u64, unit: Unit) -> Progress {
-        let on_terminal = std::io::stderr().is_terminal();
-        let target = if on_terminal {
+        let is_terminal = std::io::stderr().is_terminal();
+        let target = if is_terminal {
             ProgressDrawTarget::stderr()
         } else {
             ProgressDrawTarget::hidden()
@@ -50,29 +50,29 @@ impl Progress {
             bar,
             label,
             unit,
-            on_terminal,
-            begun: stopwatch,
+            is_terminal,
+            stopwatch,
             last_line: stopwatch,
         }
     }
 
-    /// Says how far the work is.
+    /// Updates the position.
     pub fn set_position(&mut self, position: u64) {
         self.bar.set_position(position);
-        if !self.on_terminal && self.last_line.elapsed() >= LINE_EVERY {
+        if !self.is_terminal && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Stopwatch::start();
-            tell(&self.line());
+            print_line(&self.line());
         }
     }
 
-    /// Ends; the bar goes.
+    /// Finishes the step and removes the bar.
     pub fn finish(self) {
         self.bar.finish_and_clear();
     }
 
     fn line(&self) -> String {
         let position = self.bar.position();
-        let rate = (position as f64 / self.begun.elapsed().as_secs_f64()) as u64;
+        let rate = (position as f64 / self.stopwatch.elapsed().as_secs_f64()) as u64;
         let (done, rate) = match self.unit {
             Unit::Bytes => (
                 format!("{} MB", position / 1_000_000),
@@ -87,11 +87,11 @@ impl Progress {
             Some(total) if total > 0 => {
                 let left = total
                     .saturating_sub(position)
-                    .checked_div(rate_of(position, self.begun))
+                    .checked_div(rate_per_second(position, self.stopwatch))
                     .unwrap_or_default();
                 let percent = 100 * position / total;
                 format!(
-                    "{}: {percent} %, {done}, {rate}, {} left",
+                    "{}: {percent}%, {done}, {rate}, {} left",
                     self.label,
                     HumanDuration(Duration::from_secs(left))
                 )
@@ -101,32 +101,33 @@ impl Progress {
     }
 }
 
-/// Waits for work of which nobody knows how far it is, and says how long it has taken.
+/// Waits for work of unknown length, and reports how long it has been running.
 pub async fn wait_with_spinner<T>(label: &'static str, work: impl Future<Output = T>) -> T {
-    let on_terminal = std::io::stderr().is_terminal();
-    let bar = match on_terminal {
-        true => ProgressBar::new_spinner().with_message(label),
-        false => ProgressBar::hidden(),
+    let is_terminal = std::io::stderr().is_terminal();
+    let bar = if is_terminal {
+        ProgressBar::new_spinner().with_message(label)
+    } else {
+        ProgressBar::hidden()
     };
     bar.enable_steady_tick(Duration::from_millis(100));
-    let begun = Stopwatch::start();
+    let stopwatch = Stopwatch::start();
     let mut work = std::pin::pin!(work);
     let outcome = loop {
-        match tokio::time::timeout(LINE_EVERY, &mut work).await {
+        match tokio::time::timeout(LINE_INTERVAL, &mut work).await {
             Ok(outcome) => break outcome,
-            Err(_) if on_terminal => {}
-            Err(_) => tell(&format!("{label}: {} so far", HumanDuration(begun.elapsed()))),
+            Err(_) if is_terminal => {}
+            Err(_) => print_line(&format!("{label}: {} so far", HumanDuration(stopwatch.elapsed()))),
         }
     };
     bar.finish_and_clear();
     outcome
 }
 
-/// The work goes on also where nobody reads any more.
-fn tell(line: &str) {
+/// Prints a line. Ignores errors, because the work continues even if standard error is closed.
+fn print_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-fn rate_of(position: u64, begun: Stopwatch) -> u64 {
-    (position as f64 / begun.elapsed().as_secs_f64().max(0.001)) as u64
+fn rate_per_second(position: u64, stopwatch: Stopwatch) -> u64 {
+    (position as f64 / stopwatch.elapsed().as_secs_f64().max(0.001)) as u64
 }

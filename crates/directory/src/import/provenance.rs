@@ -1,34 +1,33 @@
-//! Where the facts of the IRS on our pages come from: the last import of its files, read once for each state of the
-//! directory.
+//! Caches which import the IRS facts in the directory come from.
 
 use super::store::{self, IrsImport};
 use arc_swap::ArcSwapOption;
 use platform::db::Db;
 use std::sync::Arc;
 
-/// Remembers the answer.
+/// Caches the last import of IRS files, for one revision of the directory.
 #[derive(Debug, Default)]
-pub struct Provenance(ArcSwapOption<Known>);
+pub struct Provenance(ArcSwapOption<CacheEntry>);
 
 #[derive(Debug)]
-struct Known {
+struct CacheEntry {
     revision: i64,
-    source: Option<Arc<IrsImport>>,
+    import: Option<Arc<IrsImport>>,
 }
 
 impl Provenance {
-    /// The last import of files of the IRS, when the directory is at `revision`.
+    /// Finds the last import of IRS files. `revision` is the current revision of the directory.
     pub async fn find(&self, db: &Db, revision: i64) -> sqlx::Result<Option<Arc<IrsImport>>> {
-        if let Some(known) = self.0.load().as_ref()
-            && known.revision == revision
+        if let Some(cached) = self.0.load().as_ref()
+            && cached.revision == revision
         {
-            return Ok(known.source.clone());
+            return Ok(cached.import.clone());
         }
-        let source = store::find_last_irs_import(db).await?.map(Arc::new);
-        self.0.store(Some(Arc::new(Known {
+        let import = store::find_last_irs_import(db).await?.map(Arc::new);
+        self.0.store(Some(Arc::new(CacheEntry {
             revision,
-            source: source.clone(),
+            import: import.clone(),
         })));
-        Ok(source)
+        Ok(import)
     }
 }

@@ -1,22 +1,22 @@
-//! One line cut into its fields, in buffers that serve every line.
+//! Splits a CSV line into its fields, in buffers that are reused for every line.
 
 use std::mem;
 
 use csv_core::{ReadRecordResult, Reader};
 
-/// The fields of a line.
+/// The fields of a CSV line.
 pub struct Record {
     csv: Reader,
     clean: Vec<u8>,
-    /// All fields of the line, one after the other.
+    /// All fields of the line, concatenated.
     fields: String,
-    /// Where each of them ends.
+    /// The end of each field.
     ends: Vec<usize>,
     columns: usize,
 }
 
 impl Record {
-    /// For lines of this many columns.
+    /// Creates a record for lines with this many columns.
     pub fn new(columns: usize) -> Record {
         Record {
             csv: Reader::new(),
@@ -27,7 +27,7 @@ impl Record {
         }
     }
 
-    /// Cuts a line, which has no line end, or says why that cannot be done.
+    /// Splits a line without its line ending. The error says what is wrong with the line.
     pub fn split(&mut self, line: &[u8]) -> Result<(), String> {
         let line = if line
             .iter()
@@ -36,16 +36,16 @@ impl Record {
             line
         } else {
             self.clean.clear();
-            readable(line, &mut self.clean);
+            decode(line, &mut self.clean);
             &self.clean
         };
         let mut fields = mem::take(&mut self.fields).into_bytes();
-        // Never full, so that what stops a record is always the line itself.
+        // The buffer is never full, so only the line itself can end the record.
         fields.clear();
         fields.resize(line.len() + 1, 0);
         self.csv.reset();
         let (_, _, written, ended) = self.csv.read_record(line, &mut fields, &mut self.ends);
-        // The line end is fed apart: a record that does not close on it stands inside a quote.
+        // The line ending is passed separately: a record that does not end with it has an unclosed quote.
         let (result, _, _, more) =
             self.csv
                 .read_record(b"\n", &mut fields[written..], &mut self.ends[ended..]);
@@ -53,23 +53,24 @@ impl Record {
         self.fields = String::from_utf8(fields).unwrap_or_default();
         match (result, ended + more) {
             (ReadRecordResult::Record, count) if count == self.columns => Ok(()),
-            (ReadRecordResult::Record, count) => {
-                Err(format!("{count} columns where the header has {}", self.columns))
-            }
-            (ReadRecordResult::OutputEndsFull, _) => Err(format!(
-                "more columns than the header, which has {}",
+            (ReadRecordResult::Record, count) => Err(format!(
+                "the number of columns is {count}, but the header has {}",
                 self.columns
             )),
-            _ => Err("a quote is opened and never closed".to_owned()),
+            (ReadRecordResult::OutputEndsFull, _) => Err(format!(
+                "the line has more columns than the header, which has {}",
+                self.columns
+            )),
+            _ => Err("a quote is not closed".to_owned()),
         }
     }
 
-    /// The field in this column, counted from 0, of the line that was split last.
+    /// Returns the field in a column, counted from 0, of the last line.
     pub fn field(&self, column: usize) -> &str {
         self.fields.get(self.range(column)).unwrap_or_default()
     }
 
-    pub fn make_upper_case(&mut self, column: usize) {
+    pub fn make_uppercase(&mut self, column: usize) {
         let range = self.range(column);
         if let Some(field) = self.fields.get_mut(range) {
             field.make_ascii_uppercase();
@@ -82,8 +83,8 @@ impl Record {
     }
 }
 
-/// UTF-8 as it is, all else as Latin-1; a tab becomes a blank and other control characters are dropped.
-fn readable(line: &[u8], clean: &mut Vec<u8>) {
+/// Decodes UTF-8, or else Latin-1. Replaces tabs with spaces and removes other control characters.
+fn decode(line: &[u8], clean: &mut Vec<u8>) {
     let mut push = |c: char| match c {
         '\t' => clean.push(b' '),
         c if c.is_control() => {}
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_fields_hold_commas_and_quotes() {
+    fn quoted_fields_may_contain_commas_and_quotes() {
         assert_eq!(
             split(br#"1,"A, B","SAY ""HI""",,"#, 5).unwrap(),
             ["1", "A, B", "SAY \"HI\"", "", ""]
@@ -117,35 +118,38 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_number_of_columns_is_told() {
-        assert_eq!(split(b"a", 3).unwrap_err(), "1 columns where the header has 3");
-        assert_eq!(split(b"a,b", 3).unwrap_err(), "2 columns where the header has 3");
+    fn a_wrong_number_of_columns_is_an_error() {
+        assert_eq!(
+            split(b"a", 3).unwrap_err(),
+            "the number of columns is 1, but the header has 3"
+        );
+        assert_eq!(
+            split(b"a,b", 3).unwrap_err(),
+            "the number of columns is 2, but the header has 3"
+        );
         assert_eq!(
             split(b"a,b,c,d", 3).unwrap_err(),
-            "4 columns where the header has 3"
+            "the number of columns is 4, but the header has 3"
         );
         assert_eq!(
             split(b"a,b,c,d,e,f", 3).unwrap_err(),
-            "more columns than the header, which has 3"
+            "the line has more columns than the header, which has 3"
         );
-        assert_eq!(
-            split(b"a,\"b,c", 3).unwrap_err(),
-            "a quote is opened and never closed"
-        );
+        assert_eq!(split(b"a,\"b,c", 3).unwrap_err(), "a quote is not closed");
     }
 
     #[test]
-    fn a_record_works_again_after_each_bad_line() {
+    fn a_record_can_be_reused_after_an_invalid_line() {
         let mut record = Record::new(2);
-        for bad in [&b"\"open"[..], b"a,b,c,d,e", b"a"] {
-            assert!(record.split(bad).is_err());
+        for invalid in [&b"\"open"[..], b"a,b,c,d,e", b"a"] {
+            assert!(record.split(invalid).is_err());
             record.split(b"one,two").unwrap();
             assert_eq!((record.field(0), record.field(1)), ("one", "two"));
         }
     }
 
     #[test]
-    fn latin_1_and_utf_8_both_read_and_control_bytes_go() {
+    fn latin_1_and_utf_8_are_decoded_and_control_characters_removed() {
         assert_eq!(split(b"CAF\xC9,PE\xD1A", 2).unwrap(), ["CAFÉ", "PEÑA"]);
         assert_eq!(split("CAFÉ,PEÑA".as_bytes(), 2).unwrap(), ["CAFÉ", "PEÑA"]);
         assert_eq!(split(b"A\0B\x07,C\tD\rE\x7F\x85", 2).unwrap(), ["AB", "C DE"]);

@@ -1,4 +1,4 @@
-//! The report file: which lines an import refused, and why.
+//! The report file of an import, which lists the rejected lines.
 
 use super::lines::RejectedLine;
 use jiff::Timestamp;
@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// The lines that were refused, with the file of each. Very many are counted but not listed.
+/// The rejected lines of an import, each with its file. Above a limit, lines are only counted.
 #[derive(Debug, Default)]
 pub struct RejectedLines {
     list: Vec<(String, RejectedLine)>,
@@ -16,24 +16,24 @@ pub struct RejectedLines {
 impl RejectedLines {
     const MAX_LISTED: usize = 100_000;
 
-    pub fn add(&mut self, file: &str, refused: RejectedLine) {
+    pub fn add(&mut self, file: &str, line: RejectedLine) {
         self.count += 1;
         if self.list.len() < Self::MAX_LISTED {
-            self.list.push((file.to_owned(), refused));
+            self.list.push((file.to_owned(), line));
         }
     }
 
-    /// The number of refused lines, listed or not.
+    /// Returns the number of rejected lines, listed or not.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The first refused line, with its file.
+    /// Returns the first rejected line, with its file.
     pub fn first(&self) -> Option<&(String, RejectedLine)> {
         self.list.first()
     }
 
-    /// Writes the report into the folder of reports. Nothing where no line was refused.
+    /// Writes the report into the folder `reports`. Returns its path, or `None` if no line was rejected.
     pub fn write(&self, data: &Path, kind: &str, now: i64) -> io::Result<Option<PathBuf>> {
         if self.list.is_empty() {
             return Ok(None);
@@ -46,8 +46,8 @@ impl RejectedLines {
             .to_string();
         let path = folder.join(format!("import-{kind}-{time}.txt"));
         let mut out = BufWriter::new(fs::File::create(&path)?);
-        for (file, refused) in &self.list {
-            writeln!(out, "{file}: {refused}")?;
+        for (file, line) in &self.list {
+            writeln!(out, "{file}: {line}")?;
         }
         if self.count > self.list.len() as u64 {
             writeln!(out, "and {} more", self.count - self.list.len() as u64)?;

@@ -1,11 +1,11 @@
-//! Which slug a body gets: the best that is free, and the more prominent of two chooses first.
+//! Assigns slugs. Each nonprofit gets its first candidate that is free, in order of prominence.
 
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::slug::Slug;
 use std::collections::HashSet;
 use uuid::Uuid;
 
-/// The slugs that were ever given out, by their keys. Two that share a key only cost one of them its first choice.
+/// All slugs in use, current and former, as hashes. A collision only means that a nonprofit gets its next candidate.
 #[derive(Debug, Default)]
 pub struct UsedSlugs(HashSet<u64>);
 
@@ -14,20 +14,20 @@ impl UsedSlugs {
         UsedSlugs(HashSet::with_capacity(slugs))
     }
 
-    /// Takes a slug; false where it was taken before.
+    /// Claims a slug. Returns `false` if it is already in use.
     pub fn claim(&mut self, slug: &str) -> bool {
         self.0.insert(crate::table::text_key(slug))
     }
 }
 
-/// The first choice of a body.
+/// Returns the first candidate of a nonprofit.
 pub fn first_choice(name: &str, city: &str, state: &str, ein: Ein) -> Slug {
     let mut candidates = Slug::candidates(name, city, state, Some(ein), ein.nonprofit_id().0);
-    candidates.next().expect("a body has candidates")
+    candidates.next().expect("there is at least one candidate")
 }
 
-/// Does a slug still fit a body whose name is now `name`? Only the name counts: a body that moves keeps its slug.
-pub fn fits(slug: &str, name: &str) -> bool {
+/// Returns whether a slug still matches a name. The location does not count, so a nonprofit that moves keeps its slug.
+pub fn matches_name(slug: &str, name: &str) -> bool {
     let Some(base) = Slug::candidates(name, "", "", None, Uuid::nil()).next() else {
         return true;
     };
@@ -40,15 +40,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_keeps_its_slug_until_it_is_renamed() {
-        assert!(fits("food-bank-of-iowa", "FOOD BANK OF IOWA INC"));
-        assert!(fits("food-bank-of-iowa-des-moines-ia", "FOOD BANK OF IOWA"));
-        assert!(!fits("food-bank-of-iowa", "HARVEST OF IOWA"));
-        assert!(!fits("food-bank-of-iowans", "FOOD BANK OF IOWA"));
+    fn a_slug_matches_the_name_with_any_location() {
+        assert!(matches_name("food-bank-of-iowa", "FOOD BANK OF IOWA INC"));
+        assert!(matches_name(
+            "food-bank-of-iowa-des-moines-ia",
+            "FOOD BANK OF IOWA"
+        ));
+        assert!(!matches_name("food-bank-of-iowa", "HARVEST OF IOWA"));
+        assert!(!matches_name("food-bank-of-iowans", "FOOD BANK OF IOWA"));
     }
 
     #[test]
-    fn a_slug_is_taken_once() {
+    fn a_slug_can_be_claimed_once() {
         let mut used_slugs = UsedSlugs::default();
         assert!(used_slugs.claim("food-bank"));
         assert!(!used_slugs.claim("food-bank"));

@@ -1,8 +1,8 @@
-//! The files that an operator names: plain, gzip or zip, told by their first bytes and never by their ending.
+//! Opens the files of an import: plain, gzip or ZIP, detected by their first bytes rather than their extension.
 //!
-//! Everything streams. While a file is read its bytes are counted, for the progress bar, and hashed, so that the
-//! import can be recorded without reading twice; a zip archive, which is read out of order, is hashed beforehand.
-//! What comes out of a compressed file is capped, so that a small file cannot fill the machine.
+//! Files are streamed. While a file is read, its bytes are counted for the progress bar and hashed, so that the import can
+//! be recorded without reading the file twice. A ZIP archive is not read in order, so it is hashed first. The decompressed
+//! size is limited, so that a small file cannot exhaust memory or disk space.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
@@ -14,19 +14,20 @@ use flate2::bufread::MultiGzDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
 pub use self::error::SourceError;
-use self::error::{check_opening, damaged_zip, unreadable};
+use self::error::{check_first_bytes, read_error, zip_error};
 use super::hashing_reader::HashingReader;
 
 mod error;
 
-const BLOCK: usize = 128 * 1024;
-/// No directory of nonprofits comes near this size.
-const MOST_UNPACKED: u64 = 64 << 30;
-/// Tables shrink five to ten times; beyond the first gigabyte nothing honest shrinks a hundredfold.
-const FREE_OF_RATIO: u64 = 1 << 30;
-const LARGEST_RATIO: u64 = 100;
+const BUFFER_SIZE: usize = 128 * 1024;
+/// No directory of nonprofits is nearly this large.
+const MAX_DECOMPRESSED_SIZE: u64 = 64 << 30;
+/// The compression ratio is checked above this size.
+const RATIO_CHECK_THRESHOLD: u64 = 1 << 30;
+/// Tables compress five to ten times.
+const MAX_RATIO: u64 = 100;
 
-/// What an import expects inside a file.
+/// The format that an import expects in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Csv,
@@ -41,38 +42,39 @@ impl Format {
         }
     }
 
-    fn endings(self) -> &'static [&'static str] {
+    fn extensions(self) -> &'static [&'static str] {
         match self {
             Format::Csv => &["csv"],
             Format::JsonLines => &["jsonl", "ndjson"],
         }
     }
 
-    fn is_in(self, member: &str) -> bool {
+    /// Returns whether a member of an archive has this format, according to its extension.
+    fn matches(self, member: &str) -> bool {
         let path = Path::new(member);
-        let hidden = path
+        let is_hidden = path
             .file_name()
             .is_none_or(|name| name.to_string_lossy().starts_with("._"));
-        let ending = path.extension().unwrap_or_default();
-        !hidden
+        let extension = path.extension().unwrap_or_default();
+        !is_hidden
             && self
-                .endings()
+                .extensions()
                 .iter()
-                .any(|wanted| ending.eq_ignore_ascii_case(wanted))
+                .any(|expected| extension.eq_ignore_ascii_case(expected))
     }
 }
 
-/// One file that is being read.
+/// A file that is being read.
 pub struct Source {
     name: String,
     format: Format,
-    packed: Packed,
+    input: Input,
     length: Option<u64>,
     consumed: Arc<AtomicU64>,
-    unpacked: u64,
+    decompressed: u64,
 }
 
-enum Packed {
+enum Input {
     Plain {
         file: Box<BufReader<HashingReader<File>>>,
         read: bool,
@@ -88,51 +90,51 @@ enum Packed {
     },
 }
 
-impl Packed {
-    fn packing(&self) -> Packing {
+impl Input {
+    fn compression(&self) -> Compression {
         match self {
-            Packed::Plain { .. } => Packing::None,
-            Packed::Gzip { .. } => Packing::Gzip,
-            Packed::Zip { .. } => Packing::Zip,
+            Input::Plain { .. } => Compression::None,
+            Input::Gzip { .. } => Compression::Gzip,
+            Input::Zip { .. } => Compression::Zip,
         }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Packing {
+enum Compression {
     None,
     Gzip,
     Zip,
 }
 
-/// One table inside a source: the file itself, or one member of an archive.
+/// One table of a source: the file itself, or a member of an archive.
 pub struct Part<'a> {
-    /// What messages call it.
+    /// The name in messages.
     pub name: String,
-    text: BufReader<Guarded<'a>>,
+    text: BufReader<Decoder<'a>>,
 }
 
 impl Source {
-    /// Opens a file and finds out how it is packed.
+    /// Opens a file and detects its compression.
     pub fn open(path: &Path, format: Format) -> Result<Source, SourceError> {
         let name = path.display().to_string();
-        let unreadable = |fault: io::Error| unreadable(&name, fault);
-        let file = File::open(path).map_err(unreadable)?;
-        let about = file.metadata().map_err(unreadable)?;
-        if about.is_dir() {
+        let read_error = |error: io::Error| read_error(&name, error);
+        let file = File::open(path).map_err(read_error)?;
+        let metadata = file.metadata().map_err(read_error)?;
+        if metadata.is_dir() {
             return Err(SourceError::IsFolder { name });
         }
-        let length = about.is_file().then_some(about.len());
+        let length = metadata.is_file().then_some(metadata.len());
         let consumed = Arc::new(AtomicU64::new(0));
-        let mut file = BufReader::with_capacity(BLOCK, HashingReader::new(file, Arc::clone(&consumed)));
-        let packed = match file.fill_buf().map_err(unreadable)? {
+        let mut file = BufReader::with_capacity(BUFFER_SIZE, HashingReader::new(file, Arc::clone(&consumed)));
+        let input = match file.fill_buf().map_err(read_error)? {
             [] => return Err(SourceError::Empty { name }),
-            [0x1F, 0x8B, ..] => Packed::Gzip {
+            [0x1F, 0x8B, ..] => Input::Gzip {
                 stream: Box::new(MultiGzDecoder::new(file)),
                 read: false,
             },
             [b'P', b'K', 3 | 5, 4 | 6, ..] => open_zip(&name, format, file)?,
-            _ => Packed::Plain {
+            _ => Input::Plain {
                 file: Box::new(file),
                 read: false,
             },
@@ -140,45 +142,45 @@ impl Source {
         Ok(Source {
             name,
             format,
-            packed,
+            input,
             length,
             consumed,
-            unpacked: 0,
+            decompressed: 0,
         })
     }
 
-    /// The size of the file, where it has one (a pipe has none).
+    /// Returns the size of the file. A pipe has none.
     pub fn length(&self) -> Option<u64> {
         self.length
     }
 
-    /// How many bytes of the file have been read so far, for another thread to look at. An archive is read with
-    /// leaps, so that its count may end a little beyond the length.
+    /// Returns a counter of the bytes read so far. An archive is not read in order, so its count may end slightly above
+    /// the length.
     pub fn consumed(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.consumed)
     }
 
-    /// The next table inside; nothing after the last.
+    /// Opens the next table. Returns `None` after the last.
     pub fn next_part(&mut self) -> Result<Option<Part<'_>>, SourceError> {
         let mut name = self.name.clone();
-        let packing = self.packed.packing();
-        let stream: Box<dyn Read + Send + '_> = match &mut self.packed {
-            Packed::Plain { read: true, .. } | Packed::Gzip { read: true, .. } => return Ok(None),
-            Packed::Plain { file, read } => {
+        let compression = self.input.compression();
+        let stream: Box<dyn Read + Send + '_> = match &mut self.input {
+            Input::Plain { read: true, .. } | Input::Gzip { read: true, .. } => return Ok(None),
+            Input::Plain { file, read } => {
                 *read = true;
                 Box::new(file)
             }
-            Packed::Gzip { stream, read } => {
+            Input::Gzip { stream, read } => {
                 *read = true;
                 Box::new(stream)
             }
-            Packed::Zip { archive, members, .. } => {
+            Input::Zip { archive, members, .. } => {
                 let Some(member) = members.next() else {
                     return Ok(None);
                 };
                 let file = archive
                     .by_index(member)
-                    .map_err(|fault| damaged_zip(&self.name, fault))?;
+                    .map_err(|error| zip_error(&self.name, error))?;
                 if let Ok(member) = file.name() {
                     name = format!("{name}: {member}");
                 }
@@ -186,33 +188,33 @@ impl Source {
                 if !matches!(method, CompressionMethod::Stored | CompressionMethod::Deflated) {
                     return Err(SourceError::Unsupported {
                         name,
-                        fault: method.to_string(),
+                        method: method.to_string(),
                     });
                 }
                 Box::new(file)
             }
         };
-        let guarded = Guarded {
+        let decoder = Decoder {
             stream,
             name: name.clone(),
-            packing,
+            compression,
             consumed: Arc::clone(&self.consumed),
-            unpacked: &mut self.unpacked,
+            decompressed: &mut self.decompressed,
         };
-        let mut text = BufReader::with_capacity(BLOCK, guarded);
-        let opening = text.fill_buf().map_err(|fault| unreadable(&name, fault))?;
-        check_opening(&name, self.format.title(), opening)?;
+        let mut text = BufReader::with_capacity(BUFFER_SIZE, decoder);
+        let first_bytes = text.fill_buf().map_err(|error| read_error(&name, error))?;
+        check_first_bytes(&name, self.format.title(), first_bytes)?;
         Ok(Some(Part { name, text }))
     }
 
-    /// The SHA-256 of the whole file in hexadecimal, reading what is left of it.
+    /// Reads the rest of the file. Returns the SHA-256 hash of the whole file in hexadecimal.
     pub fn finish(self) -> Result<String, SourceError> {
-        let mut rest = match self.packed {
-            Packed::Zip { sha256, .. } => return Ok(sha256),
-            Packed::Plain { file, .. } => file.into_inner(),
-            Packed::Gzip { stream, .. } => stream.into_inner().into_inner(),
+        let mut rest = match self.input {
+            Input::Zip { sha256, .. } => return Ok(sha256),
+            Input::Plain { file, .. } => file.into_inner(),
+            Input::Gzip { stream, .. } => stream.into_inner().into_inner(),
         };
-        io::copy(&mut rest, &mut io::sink()).map_err(|fault| unreadable(&self.name, fault))?;
+        io::copy(&mut rest, &mut io::sink()).map_err(|error| read_error(&self.name, error))?;
         Ok(rest.sha256())
     }
 }
@@ -233,23 +235,25 @@ impl BufRead for Part<'_> {
     }
 }
 
-/// Turns what a decoder reports into our words, and watches the size of what comes out.
-struct Guarded<'a> {
+/// Decompresses a table, converts the errors of the decompressor, and limits the decompressed size.
+struct Decoder<'a> {
     stream: Box<dyn Read + Send + 'a>,
     name: String,
-    packing: Packing,
+    compression: Compression,
     consumed: Arc<AtomicU64>,
-    unpacked: &'a mut u64,
+    decompressed: &'a mut u64,
 }
 
-impl Read for Guarded<'_> {
+impl Read for Decoder<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.stream.read(buffer).map_err(|fault| match fault.kind() {
-            ErrorKind::Interrupted => fault,
-            _ => io::Error::new(fault.kind(), self.explain(fault)),
+        let read = self.stream.read(buffer).map_err(|error| match error.kind() {
+            ErrorKind::Interrupted => error,
+            _ => io::Error::new(error.kind(), self.convert(error)),
         })?;
-        *self.unpacked += read as u64;
-        if self.packing != Packing::None && is_bomb(*self.unpacked, self.consumed.load(Ordering::Relaxed)) {
+        *self.decompressed += read as u64;
+        if self.compression != Compression::None
+            && is_bomb(*self.decompressed, self.consumed.load(Ordering::Relaxed))
+        {
             return Err(io::Error::other(SourceError::Bomb {
                 name: self.name.clone(),
             }));
@@ -258,50 +262,52 @@ impl Read for Guarded<'_> {
     }
 }
 
-impl Guarded<'_> {
-    fn explain(&self, fault: io::Error) -> SourceError {
+impl Decoder<'_> {
+    fn convert(&self, error: io::Error) -> SourceError {
         let name = self.name.clone();
-        match (self.packing, fault.kind()) {
-            (Packing::Gzip, ErrorKind::UnexpectedEof) => SourceError::TruncatedGzip { name },
+        match (self.compression, error.kind()) {
+            (Compression::Gzip, ErrorKind::UnexpectedEof) => SourceError::TruncatedGzip { name },
             (
-                Packing::Gzip | Packing::Zip,
+                Compression::Gzip | Compression::Zip,
                 ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof,
             ) => SourceError::Damaged {
                 name,
-                fault: fault.to_string(),
+                reason: error.to_string(),
             },
-            _ => SourceError::Unreadable { name, fault },
+            _ => SourceError::Unreadable { name, error },
         }
     }
 }
 
-fn is_bomb(unpacked: u64, packed: u64) -> bool {
-    unpacked > MOST_UNPACKED || unpacked > FREE_OF_RATIO && unpacked / LARGEST_RATIO > packed
+/// Returns whether a file is a decompression bomb.
+fn is_bomb(decompressed: u64, compressed: u64) -> bool {
+    decompressed > MAX_DECOMPRESSED_SIZE
+        || decompressed > RATIO_CHECK_THRESHOLD && decompressed / MAX_RATIO > compressed
 }
 
-fn open_zip(name: &str, format: Format, file: BufReader<HashingReader<File>>) -> Result<Packed, SourceError> {
-    let mut hashed = file.into_inner();
-    let failed = |fault: io::Error| unreadable(name, fault);
-    io::copy(&mut hashed, &mut io::sink()).map_err(failed)?;
-    let (mut file, sha256) = hashed.start_over();
-    file.rewind().map_err(failed)?;
-    let archive =
-        ZipArchive::new(BufReader::with_capacity(BLOCK, file)).map_err(|fault| damaged_zip(name, fault))?;
+fn open_zip(name: &str, format: Format, file: BufReader<HashingReader<File>>) -> Result<Input, SourceError> {
+    let mut reader = file.into_inner();
+    let read_error = |error: io::Error| read_error(name, error);
+    io::copy(&mut reader, &mut io::sink()).map_err(read_error)?;
+    let (mut file, sha256) = reader.stop_hashing();
+    file.rewind().map_err(read_error)?;
+    let archive = ZipArchive::new(BufReader::with_capacity(BUFFER_SIZE, file))
+        .map_err(|error| zip_error(name, error))?;
     let members: Vec<usize> = (0..archive.len())
         .filter(|index| {
             archive
                 .name_for_index(*index)
                 .and_then(Result::ok)
-                .is_some_and(|member| format.is_in(&member))
+                .is_some_and(|member| format.matches(&member))
         })
         .collect();
     if members.is_empty() {
-        return Err(SourceError::NothingInside {
+        return Err(SourceError::NoTable {
             name: name.to_owned(),
-            ending: format.endings()[0],
+            extension: format.extensions()[0],
         });
     }
-    Ok(Packed::Zip {
+    Ok(Input::Zip {
         archive: Box::new(archive),
         members: members.into_iter(),
         sha256,

@@ -1,4 +1,4 @@
-//! The SQL of imports: what is known, bulk writes, and the record of each import.
+//! Database access for imports: the current rows, bulk writes, and the history of imports.
 
 use super::summary::Summary;
 use crate::nonprofits::rows::StoredNonprofit;
@@ -9,30 +9,30 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use uuid::Uuid;
 
-const KNOWN: &str =
+const EXISTING: &str =
     "select ein, slug, digest, listed, gone_at is not null as gone from nonprofits where ein is not null";
 const SLUGS_WITHOUT_EIN: &str =
     "select slug from nonprofits where ein is null union all select slug from former_slugs";
 const PROFILE_NAMES: &str = "select nonprofit_id, name from profiles where name is not null";
-const SLUG_TAKEN: &str = "select count(*) from (select slug from nonprofits where slug = $1 \
+const COUNT_SLUG: &str = "select count(*) from (select slug from nonprofits where slug = $1 \
      union all select slug from former_slugs where slug = $1) as taken";
-const IS_FORMER: &str = "select count(*) from former_slugs where slug = $1 and nonprofit_id = $2";
-const KEEP_FORMER: &str =
+const COUNT_FORMER_SLUG: &str = "select count(*) from former_slugs where slug = $1 and nonprofit_id = $2";
+const INSERT_FORMER_SLUG: &str =
     "insert into former_slugs (slug, nonprofit_id) values ($1, $2) on conflict (slug) do nothing";
-const TAKE_BACK: &str = "delete from former_slugs where slug = $1 and nonprofit_id = $2";
+const REMOVE_FORMER_SLUG: &str = "delete from former_slugs where slug = $1 and nonprofit_id = $2";
 const MARK_GONE: &str = "update nonprofits set gone_at = $2 where ein = $1";
-const NOTE_CHANGE: &str =
+const INSERT_CHANGE: &str =
     "insert into directory_changes (revision, nonprofit_id) values ($1, $2) on conflict do nothing";
-const FORGET_CHANGES: &str = "delete from directory_changes where revision < $1";
+const REMOVE_CHANGES_BEFORE: &str = "delete from directory_changes where revision < $1";
 const INSERT_IMPORT: &str = "insert into imports (revision, kind, started_at, finished_at, lines, added, changed, \
      gone, refused) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-const NEWEST: &str = "select kind, finished_at, lines, added, changed, gone, refused from imports \
+const LIST_NEWEST: &str = "select kind, finished_at, lines, added, changed, gone, refused from imports \
      order by revision desc limit $1 offset $2";
 const COUNT: &str = "select count(*) from imports";
 const INSERT_FILE: &str =
     "insert into import_files (revision, position, name, sha256, lines) values ($1, $2, $3, $4, $5)";
-/// Rows from which on a copy pays.
-const FEW: usize = 32;
+/// The number of rows from which `copy` is faster than `insert`.
+const COPY_THRESHOLD: usize = 32;
 const INDEXES: [(&str, &str); 3] = [
     (
         "drop index nonprofits_id",
@@ -53,20 +53,20 @@ const OR_UPDATE: &str = " on conflict (id) do update set slug = excluded.slug, f
 const COPY: &str = "copy nonprofits (id, ein, slug, filed, listed, gone_at, digest) from stdin";
 const COLUMNS: usize = 7;
 
-/// Rows that one statement writes.
-pub const CHUNK: usize = 1_000;
+/// The number of rows that one statement writes.
+pub const CHUNK_SIZE: usize = 1_000;
 
-/// What an import has to know of a body that the store has already.
+/// What an import needs to know about a nonprofit in the store.
 #[derive(Debug)]
-pub struct Known {
+pub struct ExistingNonprofit {
     pub slug: Box<str>,
     pub digest: i64,
     pub listed: bool,
     pub gone: bool,
 }
 
-/// A row of [`KNOWN`].
-struct KnownRow {
+/// A row of [`EXISTING`].
+struct ExistingRow {
     ein: i64,
     slug: String,
     digest: i64,
@@ -74,7 +74,7 @@ struct KnownRow {
     gone: bool,
 }
 
-from_row!(KnownRow {
+from_row!(ExistingRow {
     ein,
     slug,
     digest,
@@ -82,69 +82,71 @@ from_row!(KnownRow {
     gone
 });
 
-/// A row to be written, with what decides whether it has to be.
+/// A row to write.
 #[derive(Clone, Debug)]
 pub struct NonprofitWrite {
     pub nonprofit: StoredNonprofit,
+    /// A hash of the IRS data, by which the next import recognizes changes.
     pub digest: i64,
 }
 
-/// What the store holds when an import begins.
+/// The contents of the store when an import starts.
 #[derive(Debug)]
 pub struct StoreContents {
     pub revision: i64,
     /// By EIN.
-    pub known: HashMap<u32, Known>,
-    /// Slugs beyond those of `known`.
+    pub existing: HashMap<u32, ExistingNonprofit>,
+    /// The slugs of nonprofits without an EIN, and all former slugs.
     pub other_slugs: Vec<String>,
 }
 
-/// Reads what is there.
+/// Loads the contents of the store.
 pub async fn load_contents(db: &Db) -> sqlx::Result<StoreContents> {
     use futures_util::TryStreamExt;
     let mut tx = db.view().await?;
     let revision = tx.revision(Topic::Directory).await?;
-    let mut known = HashMap::new();
+    let mut existing = HashMap::new();
     run!(&mut tx, c => {
-        let mut rows = sqlx::query_as::<_, KnownRow>(KNOWN).fetch(c);
-        while let Some(KnownRow { ein, slug, digest, listed, gone }) = rows.try_next().await? {
-            known.insert(ein as u32, Known { slug: slug.into(), digest, listed, gone });
+        let mut rows = sqlx::query_as::<_, ExistingRow>(EXISTING).fetch(c);
+        while let Some(ExistingRow { ein, slug, digest, listed, gone }) = rows.try_next().await? {
+            existing.insert(ein as u32, ExistingNonprofit { slug: slug.into(), digest, listed, gone });
         }
     });
     let other_slugs = run!(&mut tx, c => sqlx::query_scalar(SLUGS_WITHOUT_EIN).fetch_all(c).await)?;
     Ok(StoreContents {
         revision,
-        known,
+        existing,
         other_slugs,
     })
 }
 
-/// The names that profiles give to bodies.
+/// Lists the names in profiles, by the ID of the nonprofit.
 pub async fn list_profile_names(db: &Db) -> sqlx::Result<HashMap<Uuid, String>> {
     let mut tx = db.view().await?;
     let names: Vec<(Uuid, String)> = run!(&mut tx, c => sqlx::query_as(PROFILE_NAMES).fetch_all(c).await)?;
     Ok(names.into_iter().collect())
 }
 
-/// Was this slug ever given out?
+/// Returns whether a slug is in use, as a current or a former one.
 pub async fn is_slug_taken(tx: &mut Tx, slug: &str) -> sqlx::Result<bool> {
-    let count: i64 = run!(tx, c => sqlx::query_scalar(SLUG_TAKEN).bind(slug).fetch_one(c).await)?;
+    let count: i64 = run!(tx, c => sqlx::query_scalar(COUNT_SLUG).bind(slug).fetch_one(c).await)?;
     Ok(count > 0)
 }
 
-/// Had this body this slug before?
+/// Returns whether a slug is a former slug of a nonprofit.
 pub async fn is_former_slug_of(tx: &mut Tx, slug: &str, id: Uuid) -> sqlx::Result<bool> {
-    let count: i64 = run!(tx, c => sqlx::query_scalar(IS_FORMER).bind(slug).bind(id).fetch_one(c).await)?;
+    let count: i64 =
+        run!(tx, c => sqlx::query_scalar(COUNT_FORMER_SLUG).bind(slug).bind(id).fetch_one(c).await)?;
     Ok(count > 0)
 }
 
-/// Keeps the slug of a renamed body for it, and frees its new one where that was its own before.
-pub async fn keep_former_slug(tx: &mut Tx, former: &str, current: &str, id: Uuid) -> sqlx::Result<()> {
-    run!(&mut *tx, c => sqlx::query(TAKE_BACK).bind(current).bind(id).execute(c).await.map(|_| ()))?;
-    run!(tx, c => sqlx::query(KEEP_FORMER).bind(former).bind(id).execute(c).await.map(|_| ()))
+/// Records the former slug of a renamed nonprofit. Its current slug is then no longer a former one.
+pub async fn insert_former_slug(tx: &mut Tx, former: &str, current: &str, id: Uuid) -> sqlx::Result<()> {
+    run!(&mut *tx, c => sqlx::query(REMOVE_FORMER_SLUG).bind(current).bind(id).execute(c).await.map(|_| ()))?;
+    run!(tx, c => sqlx::query(INSERT_FORMER_SLUG).bind(former).bind(id).execute(c).await.map(|_| ()))
 }
 
-/// Notes that bodies left the files of the IRS.
+/// Marks nonprofits as no longer listed in the IRS files.
 pub async fn mark_gone(tx: &mut Tx, eins: &[u32], now: i64) -> sqlx::Result<()> {
     for ein in eins {
         run!(&mut *tx, c => sqlx::query(MARK_GONE).bind(i64::from(*ein)).bind(now).execute(c).await.map(|_| ()))?;
@@ -152,7 +154,8 @@ pub async fn mark_gone(tx: &mut Tx, eins: &[u32], now: i64) -> sqlx::Result<()> 
     Ok(())
 }
 
-/// Drops the indexes before many rows are added; [`make_indexes`] sorts once instead of finding a place for each.
+/// Drops the indexes before many rows are inserted. Creating them again with [`create_indexes`] is faster than updating
+/// them row by row.
 pub async fn drop_indexes(tx: &mut Tx) -> sqlx::Result<()> {
     for (drop, _) in INDEXES {
         run!(&mut *tx, c => c.execute(drop).await.map(|_| ()))?;
@@ -160,18 +163,18 @@ pub async fn drop_indexes(tx: &mut Tx) -> sqlx::Result<()> {
     Ok(())
 }
 
-/// Makes the indexes again.
-pub async fn make_indexes(tx: &mut Tx) -> sqlx::Result<()> {
+/// Creates the indexes again.
+pub async fn create_indexes(tx: &mut Tx) -> sqlx::Result<()> {
     for (_, create) in INDEXES {
         run!(&mut *tx, c => c.execute(create).await.map(|_| ()))?;
     }
     Ok(())
 }
 
-/// Adds rows that the store does not have.
+/// Inserts new rows.
 pub async fn insert_rows(tx: &mut Tx, rows: Vec<NonprofitWrite>) -> sqlx::Result<()> {
-    // A copy asks and waits three times, each time for an acknowledgement that the other side holds back.
-    if rows.len() < FEW {
+    // A `copy` takes three round trips, each slowed down by a delayed acknowledgment.
+    if rows.len() < COPY_THRESHOLD {
         return write_rows(tx, rows, "").await;
     }
     match tx.connection() {
@@ -184,7 +187,7 @@ pub async fn insert_rows(tx: &mut Tx, rows: Vec<NonprofitWrite>) -> sqlx::Result
     }
 }
 
-/// Writes rows over those with the same id.
+/// Replaces the rows with the same IDs.
 pub async fn update_rows(tx: &mut Tx, rows: Vec<NonprofitWrite>) -> sqlx::Result<()> {
     write_rows(tx, rows, OR_UPDATE).await
 }
@@ -193,7 +196,11 @@ async fn write_rows(tx: &mut Tx, rows: Vec<NonprofitWrite>, ending: &str) -> sql
     if rows.is_empty() {
         return Ok(());
     }
-    let sql = AssertSqlSafe(statement(rows.len(), ending, matches!(tx, Tx::Postgres(_))));
+    let sql = AssertSqlSafe(insert_statement(
+        rows.len(),
+        ending,
+        matches!(tx, Tx::Postgres(_)),
+    ));
     run!(tx, c => {
         let mut query = sqlx::query(sql);
         for row in rows {
@@ -211,17 +218,19 @@ async fn write_rows(tx: &mut Tx, rows: Vec<NonprofitWrite>, ending: &str) -> sql
     })
 }
 
-/// `insert` for many rows. SQLite finds the name of a numbered parameter by walking over all of them, so there
-/// they are question marks.
-fn statement(rows: usize, ending: &str, numbered: bool) -> String {
+/// Returns an `insert` statement for many rows.
+///
+/// SQLite looks up a numbered parameter by a linear search, so its parameters are question marks.
+fn insert_statement(rows: usize, ending: &str, is_numbered: bool) -> String {
     let mut sql = INSERT.to_owned();
     for row in 0..rows {
         sql.push_str(if row == 0 { "(" } else { ",(" });
         for column in 1..=COLUMNS {
             let comma = if column == 1 { "" } else { "," };
-            let _ = match numbered {
-                true => write!(sql, "{comma}${}", row * COLUMNS + column),
-                false => write!(sql, "{comma}?"),
+            let _ = if is_numbered {
+                write!(sql, "{comma}${}", row * COLUMNS + column)
+            } else {
+                write!(sql, "{comma}?")
             };
         }
         sql.push(')');
@@ -230,7 +239,7 @@ fn statement(rows: usize, ending: &str, numbered: bool) -> String {
     sql
 }
 
-/// The text form of PostgreSQL's `copy`: tabs between columns, `\N` for null.
+/// Formats rows for PostgreSQL's `copy`: columns separated by tabs, `\N` for null.
 fn copy_text(rows: &[NonprofitWrite]) -> String {
     let mut text = String::with_capacity(rows.len() * 256);
     for NonprofitWrite { nonprofit, digest } in rows {
@@ -238,13 +247,13 @@ fn copy_text(rows: &[NonprofitWrite]) -> String {
         let _ = write!(text, "{}\t{}", nonprofit.id, number(nonprofit.ein));
         for column in [&nonprofit.slug, &nonprofit.filed] {
             text.push('\t');
-            for letter in column.chars() {
-                match letter {
+            for character in column.chars() {
+                match character {
                     '\\' => text.push_str("\\\\"),
                     '\t' => text.push_str("\\t"),
                     '\n' => text.push_str("\\n"),
                     '\r' => text.push_str("\\r"),
-                    letter => text.push(letter),
+                    character => text.push(character),
                 }
             }
         }
@@ -258,17 +267,17 @@ fn copy_text(rows: &[NonprofitWrite]) -> String {
     text
 }
 
-/// Notes which bodies a small import touched.
-pub async fn note_changes(tx: &mut Tx, revision: i64, ids: &[Uuid]) -> sqlx::Result<()> {
+/// Records which nonprofits a small import changed.
+pub async fn insert_changes(tx: &mut Tx, revision: i64, ids: &[Uuid]) -> sqlx::Result<()> {
     for id in ids {
-        run!(&mut *tx, c => sqlx::query(NOTE_CHANGE).bind(revision).bind(id).execute(c).await.map(|_| ()))?;
+        run!(&mut *tx, c => sqlx::query(INSERT_CHANGE).bind(revision).bind(id).execute(c).await.map(|_| ()))?;
     }
     Ok(())
 }
 
-/// Forgets which bodies older imports touched: a large one came after them, so no server can start from before it.
-pub async fn forget_changes(tx: &mut Tx, revision: i64) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(FORGET_CHANGES).bind(revision).execute(c).await.map(|_| ()))
+/// Removes the changes of imports before `revision`. Called by a large import, after which servers need a new snapshot.
+pub async fn remove_changes_before(tx: &mut Tx, revision: i64) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(REMOVE_CHANGES_BEFORE).bind(revision).execute(c).await.map(|_| ()))
 }
 
 /// Records an import under the new revision of the directory.
@@ -306,14 +315,14 @@ pub async fn insert_import(
     Ok(())
 }
 
-/// Raises the revision of the directory, which makes imports queue.
+/// Begins a transaction with the next revision of the directory. Other imports wait for it.
 pub async fn begin(db: &Db) -> sqlx::Result<(Tx, i64)> {
     let mut tx = db.write().await?;
     let revision = tx.increment_revision(Topic::Directory).await?;
     Ok((tx, revision))
 }
 
-/// An import as it was recorded.
+/// An import in the history.
 #[derive(Clone, Debug)]
 pub struct RecordedImport {
     pub kind: String,
@@ -335,33 +344,33 @@ from_row!(RecordedImport {
     refused,
 });
 
-/// How many imports there were.
+/// Counts the imports.
 pub async fn count(db: &Db) -> sqlx::Result<i64> {
     read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
 }
 
-/// Some of the imports, the newest first.
+/// Lists imports, newest first.
 pub async fn list_newest(db: &Db, take: i64, skip: i64) -> sqlx::Result<Vec<RecordedImport>> {
-    read!(db, c => sqlx::query_as(NEWEST).bind(take).bind(skip).fetch_all(c).await)
+    read!(db, c => sqlx::query_as(LIST_NEWEST).bind(take).bind(skip).fetch_all(c).await)
 }
 
 const LAST_IRS_IMPORT: &str = "select f.name, i.finished_at from import_files f \
      join imports i on i.revision = f.revision \
      where i.revision = (select max(revision) from imports where kind = 'irs') order by f.position";
 
-/// An import of files of the IRS.
+/// An import of IRS files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IrsImport {
-    /// The day on which they were read.
+    /// The date of the import.
     pub day: String,
-    /// The names of the files, without folders.
+    /// The names of the files, without their folders.
     pub files: String,
 }
 
 impl IrsImport {
-    /// Files that were read at a time in milliseconds.
-    pub fn new(read_at: i64, files: &[&str]) -> IrsImport {
-        let day = Timestamp::from_millisecond(read_at).unwrap_or_default();
+    /// Creates an import that finished at a time in milliseconds since 1970.
+    pub fn new(finished_at: i64, files: &[&str]) -> IrsImport {
+        let day = Timestamp::from_millisecond(finished_at).unwrap_or_default();
         IrsImport {
             day: day.strftime("%B %-d, %Y").to_string(),
             files: files.join(", "),
@@ -369,14 +378,16 @@ impl IrsImport {
     }
 }
 
-/// The last import of files of the IRS.
+/// Finds the last import of IRS files.
 pub async fn find_last_irs_import(db: &Db) -> sqlx::Result<Option<IrsImport>> {
     let rows: Vec<(String, i64)> = read!(db, c => sqlx::query_as(LAST_IRS_IMPORT).fetch_all(c).await)?;
     let files: Vec<&str> = rows.iter().map(|(name, _)| file_name(name)).collect();
-    Ok(rows.first().map(|(_, read_at)| IrsImport::new(*read_at, &files)))
+    Ok(rows
+        .first()
+        .map(|(_, finished_at)| IrsImport::new(*finished_at, &files)))
 }
 
-/// Where a file lay is nobody's business.
+/// Returns the last part of a path. The folders on the server are not public.
 fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or_default()
 }

@@ -1,12 +1,12 @@
-//! What an import reports when it ends.
+//! The result of an import.
 
 use super::report::RejectedLines;
 use anyhow::bail;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// The share of refused lines, in thousandths, above which a file is considered broken.
-const MAX_REFUSED_PER_THOUSAND: u64 = 5;
+/// The share of rejected lines, in thousandths, above which an import is stopped.
+const MAX_REJECTED_PER_THOUSAND: u64 = 5;
 
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -14,18 +14,19 @@ const MAX_REFUSED_PER_THOUSAND: u64 = 5;
 pub struct Summary {
     pub revision: i64,
     pub files: Vec<ImportedFile>,
-    /// Lines that held a row, refused ones included.
+    /// The number of lines with a row, including rejected ones.
     pub lines: u64,
     pub new: u64,
     pub changed: u64,
     pub unchanged: u64,
     pub gone: u64,
+    /// The number of rejected lines.
     pub refused: u64,
-    /// Where the refused lines are listed; none where none were.
+    /// The file that lists the rejected lines, if there are any.
     pub report: Option<PathBuf>,
 }
 
-/// One file that was read.
+/// A file that was imported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ImportedFile {
     pub name: String,
@@ -34,22 +35,22 @@ pub struct ImportedFile {
 }
 
 impl Summary {
-    /// How many nonprofits look different after it.
+    /// Returns the number of nonprofits that the import added, changed or marked as gone.
     pub fn total_changes(&self) -> u64 {
         self.new + self.changed + self.gone
     }
 
-    /// Refuses to go on where too many lines were bad; called before anything is written.
-    pub fn admit(&self, rejected_lines: &RejectedLines) -> anyhow::Result<()> {
+    /// Returns an error if there are no rows or too many rejected lines. Called before anything is committed.
+    pub fn validate(&self, rejected_lines: &RejectedLines) -> anyhow::Result<()> {
         if self.lines == 0 {
-            bail!("no rows were found; check that the right file was given");
+            bail!("the files contain no rows; check that they are the right files");
         }
-        if self.refused * 1_000 > self.lines * MAX_REFUSED_PER_THOUSAND {
-            let (file, first) = rejected_lines.first().expect("one was refused");
+        if self.refused * 1_000 > self.lines * MAX_REJECTED_PER_THOUSAND {
+            let (file, first) = rejected_lines.first().expect("a line was rejected");
             let report = self.report.as_deref().unwrap_or(Path::new("the report"));
             bail!(
-                "{} of {} lines are bad, more than 0.5 %; nothing was imported. The first is {file}, {first}. \
-                 Correct the file or get it again; all are listed in {}",
+                "{} of {} lines are invalid, more than 0.5%; nothing was imported. The first is {file}, {first}. \
+                 Correct the file or download it again; all invalid lines are listed in {}",
                 self.refused,
                 self.lines,
                 report.display()

@@ -1,12 +1,12 @@
-//! How the values of EO BMF columns are read, in the IRS's own spelling and in those of tools that copy its files.
+//! Parses the values of EO BMF columns, as the IRS writes them and as tools that convert its files do.
 
 use crate::nonprofits::ein::Ein;
 
-/// Beyond ten trillion dollars an amount is a slip of somebody's tool, whatever body it stands for.
-const LARGEST_AMOUNT: i64 = 10_000_000_000_000;
+/// Amounts above ten trillion dollars are errors.
+const MAX_AMOUNT: i64 = 10_000_000_000_000;
 
-/// Second name lines that name nothing.
-const NOISE: [&str; 13] = [
+/// Second name lines that are placeholders.
+const PLACEHOLDERS: [&str; 13] = [
     "SAME",
     "SAME AS ABOVE",
     "NONE",
@@ -22,19 +22,19 @@ const NOISE: [&str; 13] = [
     "NULL",
 ];
 
-/// The value without blanks around it; nothing where a tool wrote its mark for "unknown".
-pub fn known(value: &str) -> &str {
-    // Nearly every value is whole already, which its two ends show faster than trimming does.
-    let whole = matches!(value.as_bytes(), [b'!'..=b'~'] | [b'!'..=b'~', .., b'!'..=b'~']);
-    let value = if whole { value } else { value.trim() };
-    let unknown = value.len() <= 4
+/// Trims a value. Returns an empty text for the placeholders that tools write for a missing value.
+pub fn clean(value: &str) -> &str {
+    // Most values need no trimming, and looking at both ends is faster.
+    let is_trimmed = matches!(value.as_bytes(), [b'!'..=b'~'] | [b'!'..=b'~', .., b'!'..=b'~']);
+    let value = if is_trimmed { value } else { value.trim() };
+    let is_missing = value.len() <= 4
         && ["NA", "N/A", "NAN", "NULL"]
             .iter()
-            .any(|u| value.eq_ignore_ascii_case(u));
-    if unknown { "" } else { value }
+            .any(|placeholder| value.eq_ignore_ascii_case(placeholder));
+    if is_missing { "" } else { value }
 }
 
-/// An EIN of one to nine digits, as tools that take it for a number leave it, or dashed.
+/// Parses an EIN with or without a dash. Leading zeros may be missing, because some tools convert EINs to numbers.
 pub fn ein(value: &str) -> Option<Ein> {
     let value = value.strip_suffix(".0").unwrap_or(value);
     let number = match value.split_once('-') {
@@ -48,45 +48,45 @@ pub fn ein(value: &str) -> Option<Ein> {
 }
 
 fn digits(text: &str) -> Option<u32> {
-    let whole = (1..=9).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-    whole.then(|| {
+    let is_valid = (1..=9).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    is_valid.then(|| {
         text.bytes()
             .fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
     })
 }
 
-/// A whole number that is not negative, also as `3.0` or `2e+05`.
-pub fn code(value: &str, largest: u32) -> Option<u32> {
+/// Parses a whole number up to `max`, also if it is written as `3.0` or `2e+05`.
+pub fn code(value: &str, max: u32) -> Option<u32> {
     let number = digits(value).or_else(|| {
         let number = float(value)?;
         (number <= f64::from(u32::MAX) && number.fract() == 0.0).then_some(number as u32)
     })?;
-    (number <= largest).then_some(number)
+    (number <= max).then_some(number)
 }
 
-/// A month as YYYYMM; 0 for one that no calendar has.
+/// Parses a month as YYYYMM. Returns 0 for a month that does not exist.
 pub fn month(value: &str) -> Option<u32> {
     let number = code(value, u32::MAX)?;
-    let real = (1800..=2199).contains(&(number / 100)) && (1..=12).contains(&(number % 100));
-    Some(if real { number } else { 0 })
+    let exists = (1800..=2199).contains(&(number / 100)) && (1..=12).contains(&(number % 100));
+    Some(if exists { number } else { 0 })
 }
 
-/// What stands in a column of numbers is none.
+/// The error for text in a column of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoNumber;
+pub struct NotANumber;
 
-/// Whole dollars, cents dropped; nothing for a number that cannot be an amount.
-pub fn amount(value: &str) -> Result<Option<i64>, NoNumber> {
-    let (negative, size) = match value.strip_prefix('-') {
-        Some(size) => (true, size),
+/// Parses an amount in whole dollars, without cents. Returns `None` for an impossible amount.
+pub fn amount(value: &str) -> Result<Option<i64>, NotANumber> {
+    let (is_negative, magnitude) = match value.strip_prefix('-') {
+        Some(rest) => (true, rest),
         None => (false, value),
     };
-    let number = match digits(size) {
+    let number = match digits(magnitude) {
         Some(number) => i64::from(number),
-        // The conversion saturates, so that a number too large stays too large; up to 2^53 it is exact.
-        None => float(size).ok_or(NoNumber)? as i64,
+        // The conversion saturates, so a number that is too large stays too large. Up to 2^53 it is exact.
+        None => float(magnitude).ok_or(NotANumber)? as i64,
     };
-    Ok((number <= LARGEST_AMOUNT).then_some(if negative { -number } else { number }))
+    Ok((number <= MAX_AMOUNT).then_some(if is_negative { -number } else { number }))
 }
 
 fn float(value: &str) -> Option<f64> {
@@ -97,7 +97,7 @@ fn float(value: &str) -> Option<f64> {
     }
 }
 
-/// The five digits of a US ZIP code, written into `five`; left empty for `00000` and what is none.
+/// Writes the five digits of a US ZIP code into `five`. Leaves it empty for `00000` and for anything else.
 pub fn zip(value: &str, five: &mut String) {
     five.clear();
     let front = value.split('-').next().unwrap_or_default();
@@ -105,7 +105,7 @@ pub fn zip(value: &str, five: &mut String) {
     if front.is_empty() || !front.bytes().all(|b| b.is_ascii_digit()) {
         return;
     }
-    // Nine digits without a dash are ZIP+4; fewer than five have lost their zeros in front.
+    // Nine digits without a dash are ZIP+4. Fewer than five have lost their leading zeros.
     let width = if front.len() > 5 { 9 } else { 5 };
     if front.len() > width {
         return;
@@ -118,12 +118,14 @@ pub fn zip(value: &str, five: &mut String) {
     }
 }
 
-/// Does this second name line say anything that the first does not?
-pub fn names_something(sort_name: &str, name: &str) -> bool {
+/// Returns whether a second name line is not a placeholder and differs from the first.
+pub fn is_meaningful_sort_name(sort_name: &str, name: &str) -> bool {
     sort_name
         .bytes()
         .any(|b| b.is_ascii_alphanumeric() || !b.is_ascii())
-        && !NOISE.iter().any(|noise| sort_name.eq_ignore_ascii_case(noise))
+        && !PLACEHOLDERS
+            .iter()
+            .any(|placeholder| sort_name.eq_ignore_ascii_case(placeholder))
         && !sort_name.eq_ignore_ascii_case(name)
 }
 
@@ -134,11 +136,11 @@ mod tests {
 
     #[test]
     fn an_ein_without_its_leading_zeros_is_the_same_ein() {
-        for written in ["020240383", "20240383", "20240383.0", "02-0240383"] {
-            assert_eq!(ein(written).unwrap().to_string(), "020240383", "{written}");
+        for value in ["020240383", "20240383", "20240383.0", "02-0240383"] {
+            assert_eq!(ein(value).unwrap().to_string(), "020240383", "{value}");
         }
         assert_eq!(ein("4101").unwrap().to_string(), "000004101");
-        for refused in [
+        for invalid in [
             "",
             "0",
             "000000000",
@@ -149,22 +151,22 @@ mod tests {
             "-20240383",
             "٣",
         ] {
-            assert_eq!(ein(refused), None, "{refused}");
+            assert_eq!(ein(invalid), None, "{invalid}");
         }
     }
 
     #[test]
-    fn codes_are_read_as_text_as_floats_and_in_powers_of_ten() {
+    fn codes_may_be_written_as_floats_and_in_scientific_notation() {
         assert_eq!(code("03", 99), Some(3));
         assert_eq!(code("3.0", 99), Some(3));
         assert_eq!(code("2e+05", 999_999), Some(200_000));
-        for refused in ["3.5", "-3", "100", "X", "1e99", "inf", ""] {
-            assert_eq!(code(refused, 99), None, "{refused}");
+        for invalid in ["3.5", "-3", "100", "X", "1e99", "inf", ""] {
+            assert_eq!(code(invalid, 99), None, "{invalid}");
         }
     }
 
     #[test]
-    fn a_month_no_calendar_has_is_unknown() {
+    fn a_month_that_does_not_exist_is_unknown() {
         assert_eq!(month("202412"), Some(202_412));
         assert_eq!(month("194603.0"), Some(194_603));
         for unknown in ["000000", "0", "202413", "202400", "999912", "12"] {
@@ -174,21 +176,21 @@ mod tests {
     }
 
     #[test]
-    fn amounts_may_be_negative_and_absurd_ones_are_unknown() {
+    fn amounts_may_be_negative_and_impossible_ones_are_unknown() {
         assert_eq!(amount("-1250"), Ok(Some(-1250)));
         assert_eq!(amount("54000000000"), Ok(Some(54_000_000_000)));
         assert_eq!(amount("1e+05"), Ok(Some(100_000)));
         assert_eq!(amount("-1234.56"), Ok(Some(-1234)));
-        for absurd in ["99999999999999", "999999999999999999999999", "1e300", "-1e300"] {
-            assert_eq!(amount(absurd), Ok(None), "{absurd}");
+        for impossible in ["99999999999999", "999999999999999999999999", "1e300", "-1e300"] {
+            assert_eq!(amount(impossible), Ok(None), "{impossible}");
         }
-        for none in ["$5", "five", "-", "--5", "1,000", "nan", "inf"] {
-            assert_eq!(amount(none), Err(NoNumber), "{none}");
+        for invalid in ["$5", "five", "-", "--5", "1,000", "nan", "inf"] {
+            assert_eq!(amount(invalid), Err(NotANumber), "{invalid}");
         }
     }
 
     #[test]
-    fn a_zip_code_is_five_digits_or_nothing() {
+    fn a_zip_code_is_five_digits_or_empty() {
         let mut five = String::new();
         let cases = [
             ("11219-5614", "11219"),
@@ -202,15 +204,15 @@ mod tests {
             ("SW1A 1AA", ""),
             ("1234567890", ""),
         ];
-        for (written, read) in cases {
-            zip(written, &mut five);
-            assert_eq!(five, read, "{written}");
+        for (value, expected) in cases {
+            zip(value, &mut five);
+            assert_eq!(five, expected, "{value}");
         }
     }
 
     #[test]
-    fn noise_is_no_second_name() {
-        for noise in [
+    fn placeholders_are_not_second_names() {
+        for placeholder in [
             "SAME",
             "none",
             "N/A",
@@ -219,24 +221,27 @@ mod tests {
             "% ",
             "KNIGHTS OF COLUMBUS",
         ] {
-            assert!(!names_something(noise, "KNIGHTS OF COLUMBUS"), "{noise}");
+            assert!(
+                !is_meaningful_sort_name(placeholder, "KNIGHTS OF COLUMBUS"),
+                "{placeholder}"
+            );
         }
         for name in ["1234", "COUNCIL 1234", "SAME DAY CARE", "É"] {
-            assert!(names_something(name, "KNIGHTS OF COLUMBUS"), "{name}");
+            assert!(is_meaningful_sort_name(name, "KNIGHTS OF COLUMBUS"), "{name}");
         }
     }
 
     proptest! {
         #[test]
-        fn no_text_makes_the_readers_panic(text in "\\PC{0,40}") {
+        fn parsing_never_panics(text in "\\PC{0,40}") {
             let mut five = String::new();
             zip(&text, &mut five);
-            let _ = (known(&text), ein(&text), code(&text, 99), month(&text), amount(&text));
+            let _ = (clean(&text), ein(&text), code(&text, 99), month(&text), amount(&text));
             prop_assert!(five.is_empty() || five.len() == 5);
         }
 
         #[test]
-        fn every_amount_up_to_the_largest_reads_as_itself(dollars in -LARGEST_AMOUNT..=LARGEST_AMOUNT) {
+        fn amounts_up_to_the_maximum_are_parsed_exactly(dollars in -MAX_AMOUNT..=MAX_AMOUNT) {
             prop_assert_eq!(amount(&dollars.to_string()), Ok(Some(dollars)));
         }
     }

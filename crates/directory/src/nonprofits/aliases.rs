@@ -1,8 +1,7 @@
-//! Well-known nonprofits: their everyday names and their size. People type "red cross" and "ACLU", the IRS files neither;
-//! and of some of the largest it has no return.
+//! Common names and typical revenue of well-known nonprofits.
 //!
-//! Both come from the demo directory, which names its bodies as people do; a body of an imported file gets the names
-//! of its EIN, unless its profile has its own.
+//! People search for "red cross" and "ACLU", but the IRS files contain neither name, and they contain no return of some of
+//! the largest nonprofits. Both are taken from the demo directory, by EIN. Aliases in a profile take precedence.
 
 use super::ein::Ein;
 use serde::Deserialize;
@@ -25,25 +24,27 @@ struct WellKnown {
 
 static BY_EIN: LazyLock<HashMap<Ein, WellKnown>> = LazyLock::new(|| {
     let lines = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo.jsonl")).lines();
-    let bodies = lines.map(|line| {
+    let nonprofits = lines.map(|line| {
         let line: Line = serde_json::from_str(line).expect("the demo directory is valid");
         let ein = Ein::parse(&line.ein).expect("the demo directory has valid EINs");
         let names: Vec<String> = std::iter::once(line.name).chain(line.aliases).collect();
-        let body = WellKnown {
+        let well_known = WellKnown {
             names: names.join("\n"),
             revenue: line.revenue,
         };
-        (ein, body)
+        (ein, well_known)
     });
-    bodies.collect()
+    nonprofits.collect()
 });
 
-/// The everyday names of a body, one a line; empty where none are known.
+/// Returns the common names of a nonprofit, one per line. Empty if none are known.
 pub fn common_names(ein: Ein) -> &'static str {
-    BY_EIN.get(&ein).map_or("", |body| body.names.as_str())
+    BY_EIN
+        .get(&ein)
+        .map_or("", |well_known| well_known.names.as_str())
 }
 
-/// About what a well-known body takes in a year, in dollars.
+/// Returns the approximate annual revenue of a well-known nonprofit, in dollars.
 pub fn typical_revenue(ein: Ein) -> Option<i64> {
     BY_EIN.get(&ein)?.revenue
 }
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn well_known_bodies_have_everyday_names_and_a_size() {
+    fn well_known_nonprofits_have_common_names_and_a_revenue() {
         let red_cross = Ein::parse("530196605").unwrap();
         assert!(
             common_names(red_cross)

@@ -1,29 +1,29 @@
-//! How one word of an upper-case filing is written: `YMCA` stays, `MCDONALD` is McDonald, `4TH` is 4th.
+//! Capitalizes single words: `YMCA` stays, `MCDONALD` becomes McDonald, `4TH` becomes 4th.
 //!
-//! The IRS files names and cities in capitals without apostrophes. What a rule can tell is told here; what only
-//! knowledge can tell (acronyms, abbreviations, O'Brien) stands in `data/name-words.csv`.
+//! The IRS files contain names and cities in capitals, without apostrophes. Rules handle what they can; acronyms,
+//! abbreviations and names such as O'Brien are listed in `data/name-words.csv`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 type Forms = HashMap<&'static str, &'static str>;
 
-/// Words of names: everywhere, and those that change only behind a saint's `ST`.
+/// Words of names, and words that have another form after `ST` for saint.
 static NAME_WORDS: LazyLock<(Forms, Forms)> = LazyLock::new(|| {
     let rows = forms(include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../data/name-words.csv"
     )));
-    let (behind_saint, everywhere): (Vec<_>, Vec<_>) = rows.partition(|(_, _, after)| *after == "ST");
+    let (after_saint, anywhere): (Vec<_>, Vec<_>) = rows.partition(|(_, _, after)| *after == "ST");
     let table = |rows: Vec<_>| {
         rows.into_iter()
             .map(|(filed, written, _)| (filed, written))
             .collect()
     };
-    (table(everywhere), table(behind_saint))
+    (table(anywhere), table(after_saint))
 });
 
-/// Words of cities, most of them the short forms of the post office.
+/// Words of cities, most of them postal abbreviations.
 static CITY_WORDS: LazyLock<Forms> = LazyLock::new(|| {
     forms(include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -33,7 +33,7 @@ static CITY_WORDS: LazyLock<Forms> = LazyLock::new(|| {
     .collect()
 });
 
-/// The rows `filed,written[,after]` of a table.
+/// Parses the rows `filed,written[,after]` of a table.
 fn forms(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     table.lines().skip(1).filter_map(|line| {
         let mut fields = line.split(',');
@@ -41,56 +41,56 @@ fn forms(table: &'static str) -> impl Iterator<Item = (&'static str, &'static st
     })
 }
 
-/// The longest word of the table; longer ones need no lookup.
-const LONGEST_KNOWN: usize = 14;
+/// The length of the longest word in the table. Longer words need no lookup.
+const MAX_LISTED_LENGTH: usize = 14;
 
-/// The form of a word that is known by itself.
+/// Returns the listed form of a word.
 pub fn lookup(word: &str) -> Option<&'static str> {
-    (word.len() <= LONGEST_KNOWN)
+    (word.len() <= MAX_LISTED_LENGTH)
         .then(|| NAME_WORDS.0.get(word).copied())
         .flatten()
 }
 
-/// The form of a word behind `ST` or `SAINT`: the church of `ST PETERS` is St Peter's.
+/// Returns the form of a word after `ST` or `SAINT`: the church `ST PETERS` is St Peter's.
 pub fn lookup_after_saint(word: &str) -> Option<&'static str> {
     NAME_WORDS.1.get(word).copied()
 }
 
-/// The form of a word of a city.
+/// Returns the listed form of a word in the name of a city.
 pub fn lookup_city_word(word: &str) -> Option<&'static str> {
     CITY_WORDS.get(word).copied()
 }
 
-/// Words that are small inside a name: `Friends of the Library`.
+/// Returns whether a word is lowercase inside a name: `Friends of the Library`.
 pub fn is_minor_word(word: &str) -> bool {
-    word.len() <= 4 && SMALL.contains(&word)
+    word.len() <= 4 && MINOR_WORDS.contains(&word)
 }
 
-const SMALL: [&str; 28] = [
+const MINOR_WORDS: [&str; 28] = [
     "OF", "THE", "AND", "FOR", "IN", "AT", "ON", "TO", "A", "AN", "BY", "OR", "WITH", "FROM", "DE", "DEL",
     "LA", "LAS", "LOS", "Y", "EN", "DU", "DES", "AS", "VON", "UND", "PARA", "CON",
 ];
 
-/// Codes of states that are no word, so that at the end of a name they can only be the state. Those without a
-/// vowel need no list.
-pub fn is_plain_state_code(word: &str) -> bool {
-    word.len() == 2 && PLAIN_STATES.contains(&word)
+/// Returns whether a word at the end of a name can only be a state. Codes without a vowel stay in capitals anyway.
+pub fn is_state_code(word: &str) -> bool {
+    word.len() == 2 && STATE_CODES.contains(&word)
 }
 
-const PLAIN_STATES: [&str; 27] = [
+const STATE_CODES: [&str; 27] = [
     "AK", "AR", "AZ", "CA", "DE", "GA", "IA", "ID", "IL", "IN", "KY", "LA", "MA", "MI", "MO", "NE", "NY",
     "OH", "OK", "OR", "PA", "RI", "UT", "VA", "WA", "WI", "WY",
 ];
 
-/// Writes one word of capitals: looks it up, else applies the rules of digits, numerals, initials and Mc.
+/// Writes a word in its usual form: the listed form, or the one that the rules for digits, Roman numerals, acronyms and Mc
+/// produce.
 pub fn write_word(out: &mut String, word: &str) {
     if let Some(written) = lookup(word) {
         out.push_str(written);
     } else if word.starts_with(|c: char| c.is_ascii_digit()) {
-        write_numbered(out, word);
-    } else if is_roman(word) || !is_pronounceable(word) {
+        write_number_word(out, word);
+    } else if is_roman_numeral(word) || !is_pronounceable(word) {
         out.push_str(word);
-    } else if let Some(rest) = clan(word) {
+    } else if let Some(rest) = after_mc(word) {
         out.push_str("Mc");
         write_capitalized(out, rest);
     } else {
@@ -98,8 +98,8 @@ pub fn write_word(out: &mut String, word: &str) {
     }
 }
 
-/// `1ST`, `80S`: the letters behind the digits are small where they are an ending; `5K`, `3D` stay.
-fn write_numbered(out: &mut String, word: &str) {
+/// Writes a word that starts with digits. Endings become lowercase (`1ST`, `80S`); other letters stay (`5K`, `3D`).
+fn write_number_word(out: &mut String, word: &str) {
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();
     let (number, ending) = word.split_at(digits);
     out.push_str(number);
@@ -111,14 +111,14 @@ fn write_numbered(out: &mut String, word: &str) {
     }
 }
 
-/// First letter large, the others small; an apostrophe inside does not start a new word.
+/// Writes a word with its first letter as it is and the others in lowercase.
 pub fn write_capitalized(out: &mut String, word: &str) {
     let first = word.chars().next().map_or(0, char::len_utf8);
     out.push_str(&word[..first]);
     write_lowercase(out, &word[first..]);
 }
 
-/// All letters small.
+/// Writes a word in lowercase.
 pub fn write_lowercase(out: &mut String, word: &str) {
     if word.is_ascii() {
         let start = out.len();
@@ -129,14 +129,14 @@ pub fn write_lowercase(out: &mut String, word: &str) {
     }
 }
 
-/// The rest of a Scottish or Irish name: `MC` and three letters or more, of which one is a vowel.
-fn clan(word: &str) -> Option<&str> {
+/// Returns the rest of a Scottish or Irish name: `MC` and at least three letters.
+fn after_mc(word: &str) -> Option<&str> {
     word.strip_prefix("MC")
         .filter(|rest| rest.len() >= 3 && rest.bytes().all(|b| b.is_ascii_uppercase()))
 }
 
-/// Numerals of two letters and more up to XXXIX; a lone I, V or X is an initial and large anyway.
-fn is_roman(word: &str) -> bool {
+/// Returns whether a word is a Roman numeral up to XXXIX.
+fn is_roman_numeral(word: &str) -> bool {
     let units = word.trim_start_matches('X');
     word.len() - units.len() <= 3
         && matches!(
@@ -145,7 +145,7 @@ fn is_roman(word: &str) -> bool {
         )
 }
 
-/// Without A, E, I, O, U or Y a word of letters cannot be spoken: in a name it is an acronym.
+/// Returns whether a word can be pronounced. A word without A, E, I, O, U or Y is an acronym.
 pub fn is_pronounceable(word: &str) -> bool {
     word.bytes()
         .any(|b| !b.is_ascii_uppercase() || matches!(b, b'A' | b'E' | b'I' | b'O' | b'U' | b'Y'))
@@ -155,14 +155,14 @@ pub fn is_pronounceable(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn written(word: &str) -> String {
+    fn write(word: &str) -> String {
         let mut out = String::new();
         write_word(&mut out, word);
         out
     }
 
     #[test]
-    fn acronyms_stay_large_and_abbreviations_do_not() {
+    fn acronyms_keep_their_capitals_and_abbreviations_do_not() {
         for (filed, expected) in [
             ("YMCA", "YMCA"),
             ("VFW", "VFW"),
@@ -172,21 +172,21 @@ mod tests {
             ("ST", "St"),
             ("INC", "Inc"),
         ] {
-            assert_eq!(written(filed), expected);
+            assert_eq!(write(filed), expected);
         }
     }
 
     #[test]
-    fn clan_names_have_two_large_letters() {
-        assert_eq!(written("MCDONALD"), "McDonald");
-        assert_eq!(written("MCKAY"), "McKay");
-        assert_eq!(written("MCAT"), "Mcat");
-        assert_eq!(written("MCC"), "MCC");
-        assert_eq!(written("OBRIEN"), "O'Brien");
+    fn names_with_mc_have_two_capitals() {
+        assert_eq!(write("MCDONALD"), "McDonald");
+        assert_eq!(write("MCKAY"), "McKay");
+        assert_eq!(write("MCAT"), "Mcat");
+        assert_eq!(write("MCC"), "MCC");
+        assert_eq!(write("OBRIEN"), "O'Brien");
     }
 
     #[test]
-    fn numerals_stay_and_endings_of_numbers_are_small() {
+    fn numerals_keep_their_capitals_and_ordinal_endings_are_lowercase() {
         for (filed, expected) in [
             ("III", "III"),
             ("XVII", "XVII"),
@@ -196,18 +196,18 @@ mod tests {
             ("4H", "4-H"),
             ("MIX", "Mix"),
         ] {
-            assert_eq!(written(filed), expected);
+            assert_eq!(write(filed), expected);
         }
     }
 
     #[test]
-    fn letters_beyond_ascii_are_made_small_too() {
-        assert_eq!(written("NIÑOS"), "Niños");
+    fn letters_outside_ascii_become_lowercase() {
+        assert_eq!(write("NIÑOS"), "Niños");
     }
 
     #[test]
-    fn no_word_of_the_table_is_longer_than_the_lookup_reads() {
-        assert!(NAME_WORDS.0.keys().all(|word| word.len() <= LONGEST_KNOWN));
+    fn no_listed_word_is_longer_than_the_limit_of_the_lookup() {
+        assert!(NAME_WORDS.0.keys().all(|word| word.len() <= MAX_LISTED_LENGTH));
         assert!(NAME_WORDS.0.len() > 500 && NAME_WORDS.1.len() > 40 && CITY_WORDS.len() > 40);
     }
 }

@@ -1,7 +1,8 @@
-//! How a body gets its causes: from its NTEE code and from the words of its name.
+//! Rules that assign causes to a nonprofit by its NTEE code and by the words of its name.
 //!
-//! `data/ntee-causes.csv`: every prefix of the code adds its causes. `data/name-causes.csv`: a pair of words goes before
-//! either word alone, and a row says when it counts. Who leads a body is never guessed: no code and no name tells it.
+//! In `data/ntee-causes.csv`, every prefix of the code adds its causes. In `data/name-causes.csv`, a rule for two adjacent
+//! words takes precedence over rules for either word, and each rule has a condition. No rule assigns a cause about who
+//! leads a nonprofit, because neither the code nor the name says so reliably.
 
 use super::cause_set::CauseSet;
 use super::ntee::Ntee;
@@ -9,7 +10,7 @@ use platform::text;
 use std::collections::HashMap;
 use std::fmt;
 
-/// A data file of causes that cannot be used, and why.
+/// The reason why a data file of causes is invalid.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CausesError(pub String);
 
@@ -21,33 +22,35 @@ impl fmt::Display for CausesError {
 
 impl std::error::Error for CausesError {}
 
-/// The rules of a list of causes.
+/// The rules that assign causes.
 #[derive(Debug, Default)]
 pub struct Rules {
     by_code: HashMap<String, CauseSet>,
-    by_word: HashMap<String, WordRule>,
+    by_word: HashMap<String, WordRules>,
 }
 
-/// What a word of a name tells, alone and before another word.
+/// The rules that start with a word.
 #[derive(Debug, Default)]
-struct WordRule {
-    alone: Option<Told>,
-    before: Vec<(String, Told)>,
+struct WordRules {
+    /// The rule for the word alone.
+    single: Option<WordRule>,
+    /// Rules for the word followed by another.
+    pairs: Vec<(String, WordRule)>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct WordRule {
     causes: CauseSet,
-    when: When,
+    condition: Condition,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum When {
-    /// A telling word: `cancer`.
+enum Condition {
+    /// Always applies: `cancer`.
     Always,
-    /// A word that a specific code outweighs, so it counts where the code is missing or broad: `school`.
+    /// Applies if the code is missing or broad: `school`.
     Broad,
-    /// A word that says little, so it counts where nothing else is known: `association`.
+    /// Applies if nothing else is known: `association`.
     Alone,
 }
 
@@ -57,46 +60,46 @@ impl Rules {
     }
 
     pub fn add_words(&mut self, words: &str, causes: CauseSet, when: &str) -> Result<(), CausesError> {
-        let when = match when {
-            "always" => When::Always,
-            "broad" => When::Broad,
-            "alone" => When::Alone,
+        let condition = match when {
+            "always" => Condition::Always,
+            "broad" => Condition::Broad,
+            "alone" => Condition::Alone,
             _ => {
                 return Err(CausesError(format!(
-                    "{words}: {when} is none of always, broad, alone"
+                    "{words}: {when} is not one of always, broad, alone"
                 )));
             }
         };
-        let told = Told { causes, when };
+        let rule = WordRule { causes, condition };
         let (first, second) = words.split_once(' ').unwrap_or((words, ""));
-        let rule = self.by_word.entry(first.to_owned()).or_default();
+        let rules = self.by_word.entry(first.to_owned()).or_default();
         if second.is_empty() {
-            rule.alone = Some(told);
+            rules.single = Some(rule);
         } else {
-            rule.before.push((second.to_owned(), told));
+            rules.pairs.push((second.to_owned(), rule));
         }
         Ok(())
     }
 
-    /// The causes of a body by its code and its name.
+    /// Returns the causes of a nonprofit according to its code and its name.
     pub fn of(&self, ntee: Option<Ntee>, name: &str) -> CauseSet {
         let by_code = ntee.map_or_else(CauseSet::default, |ntee| self.of_code(ntee));
         let is_broad = ntee.is_none_or(Ntee::is_broad);
-        let says_little = ntee.is_some_and(Ntee::is_unclassified);
-        let (mut known, mut little) = if says_little {
+        let is_vague = ntee.is_some_and(Ntee::is_unclassified);
+        let (mut causes, mut fallback) = if is_vague {
             (CauseSet::default(), by_code)
         } else {
             (by_code, CauseSet::default())
         };
-        for told in self.told_by(&text::fold(name, ' ')) {
-            match told.when {
-                When::Always => known = known.union(told.causes),
-                When::Broad if is_broad => known = known.union(told.causes),
-                When::Broad => {}
-                When::Alone => little = little.union(told.causes),
+        for rule in self.matching(&text::fold(name, ' ')) {
+            match rule.condition {
+                Condition::Always => causes = causes.union(rule.causes),
+                Condition::Broad if is_broad => causes = causes.union(rule.causes),
+                Condition::Broad => {}
+                Condition::Alone => fallback = fallback.union(rule.causes),
             }
         }
-        if known.is_empty() { little } else { known }
+        if causes.is_empty() { fallback } else { causes }
     }
 
     fn of_code(&self, ntee: Ntee) -> CauseSet {
@@ -105,25 +108,25 @@ impl Rules {
         prefixes.fold(CauseSet::default(), |all, &set| all.union(set))
     }
 
-    /// One lookup per word; the words that may follow are few.
-    fn told_by(&self, folded_name: &str) -> impl Iterator<Item = Told> {
+    /// Returns the rules that match the words of a name.
+    fn matching(&self, folded_name: &str) -> impl Iterator<Item = WordRule> {
         let mut words = folded_name.split(' ').filter(|word| !is_filler(word)).peekable();
         std::iter::from_fn(move || {
             loop {
-                let Some(rule) = self.by_word.get(words.next()?) else {
+                let Some(rules) = self.by_word.get(words.next()?) else {
                     continue;
                 };
-                let follows = |next: &&str| rule.before.iter().any(|(second, _)| second == next);
-                let told = match words.next_if(follows) {
-                    Some(next) => rule
-                        .before
+                let is_pair = |next: &&str| rules.pairs.iter().any(|(second, _)| second == next);
+                let rule = match words.next_if(is_pair) {
+                    Some(next) => rules
+                        .pairs
                         .iter()
                         .find(|(second, _)| second == next)
-                        .map(|(_, told)| *told),
-                    None => rule.alone,
+                        .map(|(_, rule)| *rule),
+                    None => rules.single,
                 };
-                if told.is_some() {
-                    return told;
+                if rule.is_some() {
+                    return rule;
                 }
             }
         })
@@ -131,13 +134,19 @@ impl Rules {
 
     #[cfg(test)]
     pub fn all(&self) -> impl Iterator<Item = CauseSet> {
-        let by_word = self.by_word.values();
-        let told = by_word.flat_map(|rule| rule.alone.iter().chain(rule.before.iter().map(|(_, told)| told)));
-        told.map(|told| told.causes).chain(self.by_code.values().copied())
+        let rules = self.by_word.values().flat_map(|rules| {
+            rules
+                .single
+                .iter()
+                .chain(rules.pairs.iter().map(|(_, rule)| rule))
+        });
+        rules
+            .map(|rule| rule.causes)
+            .chain(self.by_code.values().copied())
     }
 }
 
-/// Words between which a pair still counts: `Museum of Art`.
+/// Returns whether a word is ignored between the words of a pair: `Museum of Art`.
 fn is_filler(word: &str) -> bool {
     matches!(
         word,

@@ -1,6 +1,6 @@
-//! Causes: what a nonprofit stands for, as browse and search know it.
+//! Causes, by which nonprofits are browsed and filtered.
 //!
-//! The list is data (`data/causes.csv`) that an operator can extend; a set of causes is a set of places in that list.
+//! The list is in `data/causes.csv`, and operators can extend it. A [`CauseSet`] refers to positions in the list.
 
 use super::cause_rules::Rules;
 use super::cause_set::CauseSet;
@@ -12,23 +12,22 @@ use uuid::Uuid;
 
 pub use super::cause_rules::CausesError;
 
-/// The namespace of cause ids: the same name has the same id everywhere.
+/// The namespace of cause IDs: a name has the same ID on every server.
 const NAMESPACE: Uuid = Uuid::from_u128(0x5b0c_6d5e_9a1f_4c8e_8f27_3d6a_1be0_94c7);
 
 /// One cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// Stable, made from the name.
+    /// Derived from the name.
     pub id: Uuid,
-    /// As in addresses and filters: `food-security`.
+    /// The name in URLs and filters: `food-security`.
     pub name: String,
-    /// For people: `Food security`.
+    /// The title on pages: `Food security`.
     pub title: String,
-    /// Which of the seven categories it belongs to.
     pub category: Category,
 }
 
-/// The seven categories of the interface.
+/// The seven categories of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Category {
@@ -42,7 +41,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// All of them, in the order of their wire names.
+    /// All categories, sorted by their names in the API.
     pub const ALL: [Category; 7] = [
         Category::Animals,
         Category::Education,
@@ -53,7 +52,7 @@ impl Category {
         Category::ResearchAndPublicPolicy,
     ];
 
-    /// As on the wire.
+    /// Returns the name in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Category::Animals => "ANIMALS",
@@ -67,11 +66,11 @@ impl Category {
     }
 }
 
-/// The causes of this installation with the rules that assign them.
+/// The list of causes, with the rules that assign them to nonprofits.
 #[derive(Debug)]
 pub struct Causes {
     list: Vec<Cause>,
-    places: HashMap<String, usize>,
+    positions: HashMap<String, usize>,
     rules: Rules,
 }
 
@@ -85,29 +84,29 @@ static BUILT_IN: LazyLock<Causes> = LazyLock::new(|| {
 });
 
 impl Causes {
-    /// The list that comes with the program.
+    /// Returns the built-in causes.
     pub fn built_in() -> &'static Causes {
         &BUILT_IN
     }
 
-    /// Reads a list (`name,category,title`) with its rules by NTEE code (`prefix,causes`) and by name
-    /// (`words,causes,when`), each a CSV text with a header.
+    /// Parses a list of causes (`name,category,title`) and the rules that assign them by NTEE code (`prefix,causes`) and
+    /// by name (`words,causes,when`). Each is CSV with a header.
     pub fn read(list: &str, by_code: &str, by_word: &str) -> Result<Causes, CausesError> {
         let mut causes = Causes {
             list: Vec::new(),
-            places: HashMap::new(),
+            positions: HashMap::new(),
             rules: Rules::default(),
         };
         for [name, category, title] in rows(list, "causes")? {
             causes.add(name, &category, title)?;
         }
         for [prefix, names] in rows(by_code, "causes by NTEE code")? {
-            let told = causes.set(&names)?;
-            causes.rules.add_code(prefix, told);
+            let set = causes.set(&names)?;
+            causes.rules.add_code(prefix, set);
         }
         for [words, names, when] in rows(by_word, "causes by name")? {
-            let told = causes.set(&names)?;
-            causes.rules.add_words(&words, told, &when)?;
+            let set = causes.set(&names)?;
+            causes.rules.add_words(&words, set, &when)?;
         }
         Ok(causes)
     }
@@ -118,22 +117,22 @@ impl Causes {
             .find(|known| known.as_str() == category)
             .ok_or_else(|| {
                 CausesError(format!(
-                    "cause {name}: {category} is none of the seven categories"
+                    "cause {name}: {category} is not one of the seven categories"
                 ))
             })?;
         if name.is_empty() || name != text::fold(&name, '-') {
             return Err(CausesError(format!(
-                "cause {name}: a name is lower-case words joined by dashes"
+                "cause {name}: a name is lowercase words joined by hyphens"
             )));
         }
-        let place = self.list.len();
-        if place == CauseSet::CAPACITY {
+        let position = self.list.len();
+        if position == CauseSet::CAPACITY {
             return Err(CausesError(format!(
-                "there are more than {} causes",
+                "the list has more than {} causes",
                 CauseSet::CAPACITY
             )));
         }
-        if self.places.insert(name.clone(), place).is_some() {
+        if self.positions.insert(name.clone(), position).is_some() {
             return Err(CausesError(format!("cause {name} is listed twice")));
         }
         self.list.push(Cause {
@@ -148,40 +147,42 @@ impl Causes {
     fn set(&self, names: &str) -> Result<CauseSet, CausesError> {
         let mut set = CauseSet::default();
         for name in names.split_whitespace() {
-            let place = self
-                .place(name)
-                .ok_or_else(|| CausesError(format!("a rule names {name}, which is no cause")))?;
-            set.insert(place);
+            let position = self.position(name).ok_or_else(|| {
+                CausesError(format!(
+                    "a rule refers to {name}, which is not in the list of causes"
+                ))
+            })?;
+            set.insert(position);
         }
         Ok(set)
     }
 
-    /// Every cause, in the order of the list.
+    /// Returns all causes, in the order of the list.
     pub fn list(&self) -> &[Cause] {
         &self.list
     }
 
-    /// The cause of this name, whatever the case and the blanks around it.
+    /// Finds a cause by name. Ignores letter case and surrounding whitespace.
     pub fn find(&self, name: &str) -> Option<&Cause> {
-        self.place(name).map(|place| &self.list[place])
+        self.position(name).map(|position| &self.list[position])
     }
 
-    /// Where the cause of this name stands in the list.
-    pub fn place(&self, name: &str) -> Option<usize> {
+    /// Returns the position of a cause in the list. Ignores letter case and surrounding whitespace.
+    pub fn position(&self, name: &str) -> Option<usize> {
         let name = name.trim();
-        self.places
+        self.positions
             .get(name)
-            .or_else(|| self.places.get(&name.to_ascii_lowercase()))
+            .or_else(|| self.positions.get(&name.to_ascii_lowercase()))
             .copied()
     }
 
-    /// The causes of a set, in the order of the list.
+    /// Returns the causes of a set, in the order of the list.
     #[inline]
     pub fn of_set(&self, set: CauseSet) -> impl Iterator<Item = &Cause> {
-        set.positions().filter_map(|place| self.list.get(place))
+        set.positions().filter_map(|position| self.list.get(position))
     }
 
-    /// The causes of a body by its code and its name.
+    /// Returns the causes of a nonprofit according to its NTEE code and its name.
     pub fn of(&self, ntee: Option<Ntee>, name: &str) -> CauseSet {
         self.rules.of(ntee, name)
     }
@@ -192,7 +193,7 @@ impl Causes {
     }
 }
 
-/// The rows of a CSV text with N columns, trimmed.
+/// Parses CSV with `N` columns, and trims the values.
 fn rows<const N: usize>(text: &str, what: &str) -> Result<Vec<[String; N]>, CausesError> {
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)

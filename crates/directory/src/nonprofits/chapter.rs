@@ -1,14 +1,14 @@
-//! The chapter, lodge or council that tells a body apart from the thousands of its name.
+//! The chapter, lodge or council that distinguishes a nonprofit from others with the same name.
 //!
-//! Filers use the second name line for all sorts of things: a trustee, a treasurer, "SAME". So it is shown only where it
-//! reads as the name of a part of something.
+//! Filers put many things in the second name line: a trustee, a treasurer, "SAME". It is shown only if it looks like the
+//! name of a part of an organization.
 
 use platform::text::fold;
 
-/// A longer line is a sentence.
-const LONGEST: usize = 48;
+/// Longer lines are usually sentences.
+const MAX_LENGTH: usize = 48;
 
-/// What parts of larger bodies call themselves.
+/// Words for parts of an organization.
 const PARTS: [&str; 48] = [
     "academy",
     "aerie",
@@ -60,7 +60,7 @@ const PARTS: [&str; 48] = [
     "ward",
 ];
 
-/// Who signs for a body, or what it was called: no name of its own.
+/// Words for people who sign for an organization, and for former names.
 const NOT_NAMES: [&str; 26] = [
     "agent",
     "aka",
@@ -90,11 +90,11 @@ const NOT_NAMES: [&str; 26] = [
     "ttees",
 ];
 
-/// The second name line, where it is a name and says more than the first line and the city do.
+/// Returns the second name line if it is a name and adds something to the first line and the city.
 ///
-/// `in_group`: the body is one of a group exemption, all of which may share their first line.
+/// `in_group` says whether the nonprofit belongs to a group exemption, whose members may all have the same first line.
 pub fn distinguishing<'a>(chapter: &'a str, name: &str, city: &str, in_group: bool) -> Option<&'a str> {
-    if chapter.is_empty() || chapter.len() > LONGEST || chapter.starts_with('%') {
+    if chapter.is_empty() || chapter.len() > MAX_LENGTH || chapter.starts_with('%') {
         return None;
     }
     let folded = fold(chapter, ' ');
@@ -105,15 +105,15 @@ pub fn distinguishing<'a>(chapter: &'a str, name: &str, city: &str, in_group: bo
     let is_part = words().any(|word| PARTS.contains(&word));
     let is_numbered = folded.starts_with(|c: char| c.is_ascii_digit());
     let has_word = words().any(|word| word.len() >= 3 && word.bytes().all(|b| b.is_ascii_lowercase()));
-    let is_named = words().any(|word| !PARTS.contains(&word) && word != "inc");
-    let known = [fold(name, ' '), fold(city, ' ')];
-    let is_said = words().all(|word| {
-        known
+    let has_own_name = words().any(|word| !PARTS.contains(&word) && word != "inc");
+    let already_shown = [fold(name, ' '), fold(city, ' ')];
+    let is_redundant = words().all(|word| {
+        already_shown
             .iter()
-            .any(|text| text.split(' ').any(|known| known == word))
+            .any(|text| text.split(' ').any(|shown| shown == word))
     });
-    let is_name = has_word && is_named && (in_group || is_part || is_numbered);
-    (is_name && !is_said).then_some(chapter)
+    let is_name = has_word && has_own_name && (in_group || is_part || is_numbered);
+    (is_name && !is_redundant).then_some(chapter)
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn councils_lodges_and_posts_tell_bodies_apart() {
+    fn the_name_of_a_council_or_chapter_is_shown() {
         for (chapter, name) in [
             ("678 Portland Council", "Knights of Columbus"),
             ("Psi Chapter", "Chi Omega Fraternity"),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_another_use_is_no_chapter() {
+    fn a_line_used_for_something_else_is_not_a_chapter() {
         for chapter in [
             "",
             "316",
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_name_is_a_chapter_only_within_a_group() {
+    fn a_plain_name_is_a_chapter_only_within_a_group() {
         let newton = |in_group| {
             distinguishing(
                 "Newton",
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_name_and_the_city_say_is_not_said_again() {
+    fn words_of_the_name_and_the_city_are_not_repeated() {
         let name = "Rotary Club of Salem";
         assert_eq!(distinguishing("Rotary Club", name, "Salem", true), None);
         assert_eq!(distinguishing("Salem Rotary Club", name, "Salem", true), None);

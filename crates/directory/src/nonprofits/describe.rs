@@ -1,15 +1,16 @@
-//! The short description of a body of which only IRS facts are known: one or two plain sentences, no praise.
+//! Generates a short description from the IRS facts of a nonprofit.
 
 use super::irs::IrsFacts;
 use super::ntee::Ntee;
 use std::fmt::Write;
 
+/// Describes a nonprofit in one or two sentences:
 /// `A public charity in Portland, OR working in food banks and pantries, recognized by the IRS in 1987.`
 ///
-/// A chapter stands before it: `678 Portland Council: a fraternal society in Portland, OR, recognized by the IRS in 1940.`
+/// A chapter comes first: `678 Portland Council: a fraternal society in Portland, OR, recognized by the IRS in 1940.`
 ///
-/// `location` may be empty. Where gifts are known not to be deductible, a second sentence says so. The text stays
-/// under 200 characters, and with a chapter under 250.
+/// `location` may be empty. If donations are known not to be deductible, a second sentence says so. The text has fewer
+/// than 200 characters, or fewer than 250 with a chapter.
 pub fn describe(
     chapter: Option<&str>,
     facts: Option<&IrsFacts>,
@@ -19,30 +20,30 @@ pub fn describe(
     let kind = kind(facts, ntee);
     let field = ntee
         .and_then(Ntee::field)
-        .filter(|field| !says_already(kind, field));
+        .filter(|field| !is_redundant(kind, field));
     let mut text = String::with_capacity(192);
     match chapter {
         // Writing to a String cannot fail.
         Some(chapter) => _ = write!(text, "{chapter}: a"),
         None => text.push('A'),
     }
-    text.push_str(after_a(kind));
+    text.push_str(article_ending(kind));
     text.push_str(kind);
-    if !location.is_empty() && location.len() <= LONGEST_LOCATION {
+    if !location.is_empty() && location.len() <= MAX_LOCATION_LENGTH {
         text.push_str(" in ");
         text.push_str(location);
     }
     if let (Some(field), Some(ntee)) = (field, ntee) {
-        text.push_str(working(ntee));
+        text.push_str(preposition(ntee));
         text.push_str(field);
     }
     if let Some(year) = facts.and_then(IrsFacts::ruling_year) {
-        let joint = if field.is_some() || location.contains(',') {
+        let separator = if field.is_some() || location.contains(',') {
             ","
         } else {
             ""
         };
-        let _ = write!(text, "{joint} recognized by the IRS in {year}");
+        let _ = write!(text, "{separator} recognized by the IRS in {year}");
     }
     text.push('.');
     if facts.is_some_and(|facts| facts.deductibility == 2) {
@@ -51,9 +52,9 @@ pub fn describe(
     text
 }
 
-const LONGEST_LOCATION: usize = 60;
+const MAX_LOCATION_LENGTH: usize = 60;
 
-/// The kind of body. To the IRS every congregation is a church; people of other faiths would not say so.
+/// Returns the kind of organization. The IRS calls every congregation a church, which other faiths do not.
 fn kind(facts: Option<&IrsFacts>, ntee: Option<Ntee>) -> &'static str {
     let kind = facts.map_or("nonprofit organization", IrsFacts::kind);
     if kind != CHURCH {
@@ -73,8 +74,8 @@ fn kind(facts: Option<&IrsFacts>, ntee: Option<Ntee>) -> &'static str {
 
 const CHURCH: &str = "church";
 
-/// The rest of the article. The kinds are ours, so their sound is known: none starts with a silent h or a spoken u.
-fn after_a(kind: &str) -> &'static str {
+/// Returns what follows the `a` of the article. No kind starts with a silent h or a u that sounds like "you".
+fn article_ending(kind: &str) -> &'static str {
     if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
         "n "
     } else {
@@ -82,16 +83,16 @@ fn after_a(kind: &str) -> &'static str {
     }
 }
 
-/// One works in a field, but on a disease or a right.
-fn working(ntee: Ntee) -> &'static str {
+/// Returns `working in` for a field, and `working on` for a disease or a right.
+fn preposition(ntee: Ntee) -> &'static str {
     match ntee.code().as_bytes() {
         [b'G', b'2'..=b'8', _] | [b'F', b'5', _] | [b'R', b'2'..=b'6', _] => " working on ",
         _ => " working in ",
     }
 }
 
-/// `A church … working in religion`, `a credit union … working in credit unions` would say one thing twice.
-fn says_already(kind: &str, field: &str) -> bool {
+/// Returns whether the kind already names the field: `A church … working in religion`.
+fn is_redundant(kind: &str, field: &str) -> bool {
     if kind.ends_with(CHURCH) || kind.ends_with("congregation") {
         return [
             "religion",
@@ -107,13 +108,13 @@ fn says_already(kind: &str, field: &str) -> bool {
     if kind == "school" {
         return field == "education";
     }
-    // The beginning of a telling word stands for its plural too.
-    let telling = kind
+    // Comparing the first letters of a word also matches its plural.
+    let specific_words = kind
         .split(' ')
         .filter(|word| word.len() >= 5 && !matches!(*word, "public" | "private" | "organization"));
-    telling
+    specific_words
         .filter_map(|word| word.as_bytes().first_chunk::<5>())
-        .any(|beginning| field.as_bytes().windows(5).any(|part| part == beginning))
+        .any(|prefix| field.as_bytes().windows(5).any(|part| part == prefix))
 }
 
 #[cfg(test)]
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_charity_is_described_by_kind_place_field_and_year() {
+    fn a_charity_is_described_by_kind_location_field_and_year() {
         assert_eq!(
             text(CHARITY, "K31", "Portland, OR"),
             "A public charity in Portland, OR working in food banks and pantries, recognized by the IRS in 1987."
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chapter_stands_before_what_it_is() {
+    fn a_chapter_comes_first() {
         let council = IrsFacts {
             subsection: 8,
             ruling: 194_009,
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_said() {
+    fn unknown_facts_are_left_out() {
         assert_eq!(describe(None, None, None, ""), "A nonprofit organization.");
         assert_eq!(
             text(IrsFacts { ruling: 0, ..CHARITY }, "", "Guam"),
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn gifts_that_are_not_deductible_are_called_so() {
+    fn a_second_sentence_says_that_donations_are_not_deductible() {
         let club = IrsFacts {
             subsection: 7,
             foundation: 0,
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_twice() {
+    fn the_field_is_left_out_if_the_kind_names_it() {
         let church = IrsFacts {
             foundation: 10,
             ..CHARITY
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_congregation_is_called_by_its_faith() {
+    fn a_congregation_is_named_after_its_faith() {
         let church = IrsFacts {
             foundation: 10,
             ruling: 0,
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn one_works_on_a_disease_and_in_a_field() {
+    fn nonprofits_work_on_a_disease_and_in_a_field() {
         let charity = IrsFacts { ruling: 0, ..CHARITY };
         assert_eq!(
             text(charity, "G32", "Reno, NV"),

@@ -1,24 +1,24 @@
-//! The Employer Identification Number: the nine digits by which the IRS knows a body.
+//! The Employer Identification Number (EIN): nine digits that the IRS assigns to an organization.
 //!
-//! On the wire an EIN is nine digits and nothing else. People write it with a dash, so that form can be
-//! recognised and printed, but it never parses.
+//! The API accepts and returns exactly nine digits. People write an EIN with a dash, so [`Ein::parse_lenient`] recognizes
+//! that form and [`Ein::dashed`] prints it.
 
 use platform::ids::NonprofitId;
 use std::fmt;
 use uuid::Uuid;
 
-/// A valid EIN. Zeros in front belong to it: one in twenty starts with one.
+/// A valid EIN. Leading zeros are significant: about one EIN in twenty has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ein(u32);
 
-/// The namespace of nonprofit IDs: the same EIN has the same ID on every machine.
+/// The namespace of nonprofit IDs: an EIN has the same ID on every server.
 const ID_NAMESPACE: Uuid = Uuid::from_u128(0x3f1d_8a52_6c0b_4e7d_9b64_a2d7_15c8_0fe3);
 
-const LARGEST: u32 = 999_999_999;
+const MAX_VALUE: u32 = 999_999_999;
 const DIGITS: usize = 9;
 
 impl Ein {
-    /// Takes exactly nine ASCII digits.
+    /// Parses exactly nine ASCII digits.
     pub fn parse(text: &str) -> Option<Ein> {
         let bytes = text.as_bytes();
         (bytes.len() == DIGITS && bytes.iter().all(u8::is_ascii_digit)).then(|| {
@@ -28,19 +28,23 @@ impl Ein {
         })
     }
 
-    /// The EIN with this number; none has more than nine digits.
+    /// Creates an EIN from a number of up to nine digits.
     #[inline]
     pub const fn new(value: u32) -> Option<Ein> {
-        if value <= LARGEST { Some(Ein(value)) } else { None }
+        if value <= MAX_VALUE {
+            Some(Ein(value))
+        } else {
+            None
+        }
     }
 
-    /// The number itself, as it is stored.
+    /// Returns the number, as it is stored.
     #[inline]
     pub const fn value(self) -> u32 {
         self.0
     }
 
-    /// The nine digits.
+    /// Returns the nine digits.
     pub fn digits(self) -> [u8; DIGITS] {
         let mut digits = [b'0'; DIGITS];
         let mut rest = self.0;
@@ -51,14 +55,14 @@ impl Ein {
         digits
     }
 
-    /// The form that people write: `53-0196605`.
+    /// Formats the EIN with a dash: `53-0196605`.
     pub fn dashed(self) -> String {
         format!("{:02}-{:07}", self.0 / 10_000_000, self.0 % 10_000_000)
     }
 
-    /// Reads what a person meant by a dashed or prefixed form, such as `53-0196605` or `EIN: 530196605`.
+    /// Parses an EIN with or without a dash or a prefix, such as `53-0196605` or `EIN: 530196605`.
     ///
-    /// Nothing on the wire accepts these; error texts and redirects of the site name the right form with it.
+    /// The API does not accept these forms. Error messages and redirects of the site use them to name the right one.
     pub fn parse_lenient(text: &str) -> Option<Ein> {
         let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
         let rest = without_prefix(text);
@@ -74,13 +78,13 @@ impl Ein {
         }
     }
 
-    /// The ID of the nonprofit with this EIN.
+    /// Returns the ID of the nonprofit with this EIN.
     pub fn nonprofit_id(self) -> NonprofitId {
         NonprofitId(Uuid::new_v5(&ID_NAMESPACE, self.to_string().as_bytes()))
     }
 }
 
-/// Drops a leading `EIN`, `US`, `TIN` or `FEIN` with what separates it from the digits.
+/// Removes a leading `EIN`, `US`, `TIN` or `FEIN` and the separator after it.
 fn without_prefix(text: &str) -> &str {
     let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
     let (word, rest) = text.split_at(letters);
@@ -108,7 +112,7 @@ mod tests {
     #[test]
     fn an_ein_has_nine_digits_and_no_dash() {
         assert_eq!(Ein::parse("530196605").map(Ein::value), Some(530_196_605));
-        for refused in [
+        for invalid in [
             "53-0196605",
             "53019660",
             "5301966050",
@@ -118,7 +122,7 @@ mod tests {
             "53019660x",
             "５３０１９６６０５",
         ] {
-            assert_eq!(Ein::parse(refused), None, "{refused}");
+            assert_eq!(Ein::parse(invalid), None, "{invalid}");
         }
     }
 
@@ -130,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_ein_has_the_same_id_on_every_machine() {
+    fn an_ein_always_has_the_same_id() {
         let red_cross = Ein::parse("530196605").unwrap();
         assert_eq!(
             red_cross.nonprofit_id().to_string(),
@@ -147,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn dashed_and_prefixed_forms_are_recognised_but_not_taken() {
+    fn dashed_and_prefixed_forms_are_parsed_only_leniently() {
         for written in [
             "53-0196605",
             "EIN 53-0196605",
@@ -174,7 +178,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_an_ein_shows_reads_as_the_same_ein(value in 0..=LARGEST) {
+        fn a_formatted_ein_parses_as_the_same_ein(value in 0..=MAX_VALUE) {
             let ein = Ein::new(value).unwrap();
             prop_assert_eq!(Ein::parse(&ein.to_string()), Some(ein));
             prop_assert_eq!(Ein::parse(&ein.dashed()), None);
@@ -182,7 +186,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_the_readers_panic(text in "\\PC*") {
+        fn parsing_never_panics(text in "\\PC*") {
             let _ = (Ein::parse(&text), Ein::parse_lenient(&text));
         }
     }

@@ -1,40 +1,40 @@
-//! What was filed of a body, as one text: seven parts with tabs between them.
+//! The IRS data of a nonprofit as one stored text: seven fields separated by tabs.
 
 use super::irs::IrsFacts;
 
-/// The parts. None of them holds a tab or a line end.
+/// The fields of a filing. None contains a tab or a line break.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filing<'a> {
     pub name: &'a str,
-    /// The second name line: a chapter, a lodge, a trade name; or empty.
+    /// The second name line, such as a chapter, a lodge or a trade name. May be empty.
     pub chapter: &'a str,
     pub city: &'a str,
     pub state: &'a str,
     pub zip: &'a str,
     pub ntee: &'a str,
-    /// Nothing, where no codes and amounts are known.
+    /// `None` if no codes and amounts are known.
     pub facts: Option<IrsFacts>,
 }
 
 impl<'a> Filing<'a> {
-    /// Reads the stored text.
-    pub fn read(text: &'a str) -> Filing<'a> {
-        let mut parts = text.split('\t');
-        let mut part = || parts.next().unwrap_or_default();
+    /// Parses the stored text.
+    pub fn parse(text: &'a str) -> Filing<'a> {
+        let mut fields = text.split('\t');
+        let mut field = || fields.next().unwrap_or_default();
         Filing {
-            name: part(),
-            chapter: part(),
-            city: part(),
-            state: part(),
-            zip: part(),
-            ntee: part(),
-            facts: IrsFacts::read(part()),
+            name: field(),
+            chapter: field(),
+            city: field(),
+            state: field(),
+            zip: field(),
+            ntee: field(),
+            facts: IrsFacts::parse(field()),
         }
     }
 
     /// Appends the stored text.
     pub fn write(&self, out: &mut String) {
-        for part in [
+        for field in [
             self.name,
             self.chapter,
             self.city,
@@ -42,7 +42,7 @@ impl<'a> Filing<'a> {
             self.zip,
             self.ntee,
         ] {
-            out.push_str(part);
+            out.push_str(field);
             out.push('\t');
         }
         if let Some(facts) = &self.facts {
@@ -58,14 +58,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(parts in proptest::collection::vec("[^\t\n\r]{0,30}", 6), codes in proptest::option::of(any::<[u8; 5]>()), revenue in proptest::option::of(any::<i64>())) {
-            let filed = Filing {
-                name: &parts[0],
-                chapter: &parts[1],
-                city: &parts[2],
-                state: &parts[3],
-                zip: &parts[4],
-                ntee: &parts[5],
+        fn a_filing_is_parsed_as_it_was_written(fields in proptest::collection::vec("[^\t\n\r]{0,30}", 6), codes in proptest::option::of(any::<[u8; 5]>()), revenue in proptest::option::of(any::<i64>())) {
+            let filing = Filing {
+                name: &fields[0],
+                chapter: &fields[1],
+                city: &fields[2],
+                state: &fields[3],
+                zip: &fields[4],
+                ntee: &fields[5],
                 facts: codes.map(|codes| IrsFacts {
                     subsection: codes[0],
                     deductibility: codes[1],
@@ -81,8 +81,8 @@ mod tests {
                 }),
             };
             let mut text = String::new();
-            filed.write(&mut text);
-            prop_assert_eq!(Filing::read(&text), filed);
+            filing.write(&mut text);
+            prop_assert_eq!(Filing::parse(&text), filing);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! How an address names a nonprofit: by its ID, its EIN or its slug.
+//! Identifies a nonprofit by its ID, EIN or slug.
 
 use super::ein::Ein;
 use super::slug::Slug;
 use platform::ids::NonprofitId;
 use uuid::Uuid;
 
-/// A UUID is an ID, nine digits are an EIN, all else is a slug.
+/// An identifier of a nonprofit. A UUID is an ID, nine digits are an EIN, and anything else is a slug.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identifier {
     Id(NonprofitId),
@@ -13,17 +13,17 @@ pub enum Identifier {
     Slug(Slug),
 }
 
-/// A text that can name no nonprofit.
+/// The reason why a text is not an identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdentifierError {
-    /// It is an EIN with a dash or a prefix.
+    /// The text is an EIN with a dash or a prefix.
     FormattedEin(Ein),
-    /// It is not even a slug.
+    /// The text is not an ID, an EIN or a slug.
     Invalid,
 }
 
 impl Identifier {
-    /// Reads an identifier as typed; blanks at its ends fall, and letters are small or large.
+    /// Parses an identifier as typed. Ignores letter case and surrounding whitespace.
     pub fn parse(text: &str) -> Result<Identifier, IdentifierError> {
         let text = text.trim();
         if let Some(ein) = Ein::parse(text) {
@@ -50,7 +50,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn each_form_is_told_by_its_shape() {
+    fn the_shape_determines_the_kind_of_identifier() {
         assert!(matches!(Identifier::parse(" 530196605 "), Ok(Identifier::Ein(_))));
         let id = "DDACC399-20C5-462E-80E1-97FA958071EA";
         assert!(matches!(Identifier::parse(id), Ok(Identifier::Id(_))));
@@ -61,17 +61,17 @@ mod tests {
     }
 
     #[test]
-    fn an_ein_with_a_dash_is_no_identifier_and_is_recognised_as_one() {
+    fn an_ein_with_a_dash_is_reported_as_such() {
         let ein = Ein::parse("530196605").unwrap();
         assert_eq!(
             Identifier::parse("53-0196605"),
             Err(IdentifierError::FormattedEin(ein))
         );
-        for nonsense in ["", " ", "..", "a/b", "\0", "é", "media"] {
+        for invalid in ["", " ", "..", "a/b", "\0", "é", "media"] {
             assert_eq!(
-                Identifier::parse(nonsense),
+                Identifier::parse(invalid),
                 Err(IdentifierError::Invalid),
-                "{nonsense:?}"
+                "{invalid:?}"
             );
         }
     }

@@ -1,37 +1,37 @@
-//! What the IRS master file says of a body, in its own codes, and what follows from them.
+//! Codes and amounts from the IRS master file, and what they mean.
 
 use std::fmt::Write;
 
-/// The codes and amounts of one row. Zero means unset for codes and dates; amounts are whole dollars.
+/// The codes and amounts of one row. Zero means unknown for codes and dates. Amounts are whole dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IrsFacts {
-    /// The paragraph of section 501(c): 3 is a charity.
+    /// The paragraph of section 501(c). 3 is a charity.
     pub subsection: u8,
-    /// 1 gifts are deductible, 2 they are not, 4 by treaty.
+    /// 1: donations are deductible; 2: they are not; 4: they are by treaty.
     pub deductibility: u8,
-    /// Why a charity is no private foundation, or that it is one.
+    /// The kind of private foundation, or the reason why a charity is not one.
     pub foundation: u8,
-    /// 1 exempt, 2 conditionally so, 12 trust, 25 ending.
+    /// 1: exempt; 2: conditionally exempt; 12: trust; 25: terminating.
     pub status: u8,
-    /// 3 independent, 6 and 8 parent of a group, 9 subordinate.
+    /// 3: independent; 6 and 8: parent of a group; 9: subordinate.
     pub affiliation: u8,
     /// The group exemption number shared by a parent and its subordinates.
     pub group: u16,
-    /// The month of the ruling, YYYYMM.
+    /// The month of the ruling, as YYYYMM.
     pub ruling: u32,
-    /// The end of the last tax period on file, YYYYMM.
+    /// The end of the last tax period on file, as YYYYMM.
     pub tax_period: u32,
-    /// Book value of all assets.
+    /// The book value of all assets.
     pub assets: Option<i64>,
     /// Gross receipts.
     pub income: Option<i64>,
-    /// Revenue of the year.
+    /// Annual revenue.
     pub revenue: Option<i64>,
 }
 
 impl IrsFacts {
-    /// Reads the stored form, numbers with commas between them; an empty text says that no file named the body.
-    pub fn read(stored: &str) -> Option<IrsFacts> {
+    /// Parses the stored form: numbers separated by commas. Returns `None` for an empty text.
+    pub fn parse(stored: &str) -> Option<IrsFacts> {
         if stored.is_empty() {
             return None;
         }
@@ -85,38 +85,38 @@ impl IrsFacts {
         }
     }
 
-    /// A charity under 501(c)(3), foundations and churches included.
+    /// Returns whether it is exempt under 501(c)(3). Foundations and churches are included.
     pub const fn is_charity(&self) -> bool {
         self.subsection == 3
     }
 
-    /// Gifts to it are tax-deductible.
+    /// Returns whether donations are tax-deductible.
     pub const fn is_deductible(&self) -> bool {
         self.deductibility == 1
     }
 
-    /// It stands under the exemption of another body.
+    /// Returns whether it is exempt as a member of a group.
     pub const fn is_subordinate(&self) -> bool {
         self.affiliation == 9
     }
 
-    /// The year in which the IRS recognised it.
+    /// Returns the year in which the IRS recognized the exemption.
     pub fn ruling_year(&self) -> Option<u16> {
         let (year, month) = (self.ruling / 100, self.ruling % 100);
-        // The income tax, and with it exemption from it, begins in 1913; some rows say earlier or nonsense.
+        // The income tax began in 1913. Some rows have an earlier or an invalid date.
         ((1900..=2100).contains(&year) && month <= 12).then_some(year as u16)
     }
 
-    /// May gifts made here be passed on to it?
+    /// Returns whether donations can be passed on to it.
     ///
-    /// Yes for a 501(c)(3) whose exemption stands (status 1 or 2) and whose gifts are deductible. A private
-    /// non-operating foundation (foundation code 4) is left out: a fund that passes gifts on would have to watch
-    /// over their use. Whoever calls this adds that the body is still in the files.
+    /// They can for a 501(c)(3) organization that is exempt (status 1 or 2) and to which donations are deductible. A
+    /// private non-operating foundation (foundation code 4) is excluded, because a fund would have to supervise how it
+    /// uses the money. The caller also checks that the organization is still in the IRS files.
     pub const fn is_disbursable(&self) -> bool {
         self.is_charity() && self.is_deductible() && matches!(self.status, 1 | 2) && self.foundation != 4
     }
 
-    /// What kind of body it is, as a noun that takes an article.
+    /// Returns the kind of organization, as a noun without an article.
     pub const fn kind(&self) -> &'static str {
         match self.subsection {
             3 => self.charity_kind(),
@@ -188,15 +188,15 @@ mod tests {
     };
 
     #[test]
-    fn a_charity_in_good_standing_can_be_given_to() {
+    fn a_charity_in_good_standing_is_disbursable() {
         assert!(CHARITY.is_disbursable());
         assert_eq!(CHARITY.kind(), "public charity");
         assert_eq!(CHARITY.ruling_year(), Some(1938));
     }
 
     #[test]
-    fn gifts_are_not_passed_on_where_the_rules_forbid_it() {
-        for refused in [
+    fn other_organizations_are_not_disbursable() {
+        for facts in [
             IrsFacts {
                 subsection: 4,
                 ..CHARITY
@@ -215,12 +215,12 @@ mod tests {
             },
             IrsFacts::default(),
         ] {
-            assert!(!refused.is_disbursable(), "{refused:?}");
+            assert!(!facts.is_disbursable(), "{facts:?}");
         }
     }
 
     #[test]
-    fn a_church_a_school_and_a_social_club_are_called_so() {
+    fn the_kind_names_churches_schools_and_social_clubs() {
         assert_eq!(
             IrsFacts {
                 foundation: 10,
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ruling_that_is_no_month_has_no_year() {
+    fn an_invalid_ruling_month_has_no_year() {
         for ruling in [0, 193_813, 1, 999_999, 17_7607] {
             assert_eq!(IrsFacts { ruling, ..CHARITY }.ruling_year(), None, "{ruling}");
         }
@@ -257,7 +257,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_can_be_given_to_is_a_deductible_charity(
+        fn disbursable_organizations_are_deductible_charities(
             subsection in 0_u8..100, deductibility in 0_u8..5, foundation in 0_u8..30, status in 0_u8..50,
         ) {
             let facts = IrsFacts { subsection, deductibility, foundation, status, ..CHARITY };

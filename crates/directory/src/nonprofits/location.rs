@@ -1,16 +1,16 @@
-//! Where a body is: cities as people write them, the names of states, and the one line of a location.
+//! Locations: readable names of cities, names of states, and the location as one line.
 
 use super::{capitalization, name};
 
-/// The city as people write it: `N LITTLE ROCK` is North Little Rock, `MC LEAN` is McLean, `SALT LAKE CTY` is Salt
-/// Lake City. A city that already has small letters stays, blanks aside.
+/// Returns a city as people write it: `N LITTLE ROCK` is North Little Rock, `MC LEAN` is McLean, `SALT LAKE CTY` is Salt
+/// Lake City. If a city already has lowercase letters, only its whitespace is cleaned.
 pub fn city(filed: &str) -> String {
     let filed = filed.trim();
     if filed.chars().any(char::is_lowercase) || !filed.is_ascii() {
         return name::readable(filed);
     }
-    if let Some(whole) = whole_place(filed) {
-        return whole.to_owned();
+    if let Some(corrected) = corrected(filed) {
+        return corrected.to_owned();
     }
     let mut out = String::with_capacity(filed.len() + 8);
     let mut words = filed.split_ascii_whitespace().peekable();
@@ -43,13 +43,13 @@ fn direction(word: &str) -> Option<&'static str> {
     })
 }
 
-fn write_city_word(out: &mut String, word: &str, at_an_end: bool) {
+fn write_city_word(out: &mut String, word: &str, is_at_end: bool) {
     if let Some(written) = capitalization::lookup_city_word(word) {
         out.push_str(written);
-    } else if !at_an_end && capitalization::is_minor_word(word) {
+    } else if !is_at_end && capitalization::is_minor_word(word) {
         capitalization::write_lowercase(out, word);
     } else {
-        // Every word of a city can be spoken: one without vowels is a short form, not an acronym.
+        // In a city, a word without vowels is an abbreviation, not an acronym.
         for (index, piece) in word.split('-').enumerate() {
             if index > 0 {
                 out.push('-');
@@ -63,8 +63,8 @@ fn write_city_word(out: &mut String, word: &str, at_an_end: bool) {
     }
 }
 
-/// Places that lost an apostrophe, and countries that the file cuts at 22 characters or shortens.
-fn whole_place(filed: &str) -> Option<&'static str> {
+/// Returns the correct form of places without their apostrophe, and of countries that the IRS files truncate or misspell.
+fn corrected(filed: &str) -> Option<&'static str> {
     Some(match filed {
         "COEUR D ALENE" => "Coeur d'Alene",
         "NORTHERN MARIANA ISLAN" => "Northern Mariana Islands",
@@ -79,10 +79,10 @@ fn whole_place(filed: &str) -> Option<&'static str> {
     })
 }
 
-/// One line that says where a body is: `Washington, DC`, `Toronto, Canada`, `United Kingdom`.
+/// Returns a location as one line: `Washington, DC`, `Toronto, Canada`, `United Kingdom`.
 ///
-/// The IRS files of foreign bodies hold the country in the place of the city and no state. `country` is empty for
-/// those and for everything in the United States.
+/// For foreign organizations, the IRS files have the country in the city column and no state. `country` is empty for them
+/// and for everything in the United States.
 pub fn location_line(city_filed: &str, state: &str, country: &str) -> String {
     let mut line = city(city_filed);
     let state = state.trim();
@@ -119,7 +119,7 @@ fn is_united_states(country: &str) -> bool {
     .any(|name| country.eq_ignore_ascii_case(name))
 }
 
-/// The name of a state, territory or armed-forces region by its postal code, in either case.
+/// Returns the name of a state, territory or armed forces region by its postal code. Ignores letter case.
 pub fn state_name(code: &str) -> Option<&'static str> {
     STATES
         .iter()
@@ -127,7 +127,7 @@ pub fn state_name(code: &str) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
-/// Every postal code with its name, by code.
+/// All postal codes with their names, sorted by code.
 pub const STATES: [(&str, &str); 62] = [
     ("AA", "Armed Forces Americas"),
     ("AE", "Armed Forces Europe"),
@@ -199,7 +199,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn cities_are_written_as_people_write_them() {
+    fn cities_become_readable() {
         for (filed, expected) in [
             ("ST LOUIS", "St Louis"),
             ("WINSTON SALEM", "Winston Salem"),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_in_order_and_found_in_either_case() {
+    fn states_are_sorted_and_found_in_any_letter_case() {
         assert!(STATES.is_sorted());
         assert_eq!(state_name("dc"), Some("District of Columbia"));
         assert_eq!(state_name("XX"), None);
@@ -245,7 +245,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_city_makes_it_panic(filed in any::<String>(), state in "[A-Z]{0,2}") {
+        fn formatting_a_location_never_panics(filed in any::<String>(), state in "[A-Z]{0,2}") {
             let _ = location_line(&filed, &state, "");
         }
     }

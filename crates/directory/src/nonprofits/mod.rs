@@ -1,4 +1,4 @@
-//! What a nonprofit is: its identifiers, its readable name and place, what the IRS says of it, its causes.
+//! The nonprofit: its identifiers, readable name and location, IRS facts, causes and prominence.
 
 pub mod aliases;
 pub mod assemble;
@@ -27,21 +27,21 @@ use ntee::Ntee;
 use platform::ids::NonprofitId;
 use std::borrow::Cow;
 
-/// All that is known of one nonprofit, borrowed from wherever it is kept.
+/// Everything known about one nonprofit, borrowed from its record.
 ///
-/// What the IRS filed and what people told us beyond it are one here; see [`assemble`].
+/// Combines the IRS filing with the profile; see [`assemble`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nonprofit<'a> {
     pub id: NonprofitId,
-    /// A foreign body may have none.
+    /// Foreign organizations may have none.
     pub ein: Option<Ein>,
     pub slug: &'a str,
     pub name: &'a str,
-    /// The name on file, readable, where it differs from `name`; else empty.
+    /// The name in the IRS files, in readable form. Empty if it is the same as `name`.
     pub legal_name: &'a str,
-    /// The second name line on file: a chapter, a lodge, a trade name; or empty.
+    /// The second name line in the IRS files, such as a chapter, a lodge or a trade name. May be empty.
     pub chapter: &'a str,
-    /// Other names, one a line.
+    /// Other names, one per line.
     pub aliases: &'a str,
     pub city: &'a str,
     /// Two letters; empty outside the United States.
@@ -50,28 +50,28 @@ pub struct Nonprofit<'a> {
     pub country: &'a str,
     pub ntee: Option<Ntee>,
     pub causes: CauseSet,
-    /// Nothing, where no file of the IRS ever named it.
+    /// `None` if the IRS files never listed the nonprofit.
     pub facts: Option<IrsFacts>,
-    /// As told to us; without one, [`Nonprofit::description`] makes one from the facts.
+    /// The description in the profile. Without one, [`Nonprofit::description`] generates one from the facts.
     pub own_description: Option<&'a str>,
     pub description_long: Option<&'a str>,
     pub website_url: Option<&'a str>,
     pub logo: Option<&'a str>,
     pub cover: Option<&'a str>,
-    /// When it left the files of the IRS, in milliseconds.
+    /// When an import first found it missing from the IRS files, in milliseconds since 1970.
     pub gone_at: Option<i64>,
-    /// By which lists are ordered; see [`prominence`].
+    /// The sort key of lists; see [`prominence`].
     pub prominence: u32,
 }
 
 impl<'a> Nonprofit<'a> {
-    /// May gifts be passed on to it? A body that left the files of the IRS gets none.
+    /// Returns whether the nonprofit can receive donations. One that is no longer in the IRS files cannot.
     #[inline]
     pub fn is_disbursable(&self) -> bool {
         self.gone_at.is_none() && self.facts.is_some_and(|facts| facts.is_disbursable())
     }
 
-    /// City and state, as one line.
+    /// Returns the location as one line.
     pub fn location(&self) -> String {
         match (self.city, self.state, self.country) {
             (city, state, "") if !state.is_empty() && !city.is_empty() => [city, ", ", state].concat(),
@@ -79,14 +79,16 @@ impl<'a> Nonprofit<'a> {
         }
     }
 
-    /// The chapter, where it tells this one apart from others of its name.
+    /// Returns the chapter, if it distinguishes the nonprofit from others with the same name.
     pub fn distinguishing_chapter(&self) -> Option<&'a str> {
         let in_group = self.facts.is_some_and(|facts| facts.group != 0);
         chapter::distinguishing(self.chapter, self.name, self.city, in_group)
     }
 
-    /// The short description: its own, or a sentence from the facts, with the chapter before it. `location` is
-    /// [`Nonprofit::location`], which most callers need anyway.
+    /// Returns the short description: the one in the profile, or one generated from the facts that starts with the
+    /// chapter.
+    ///
+    /// `location` is [`Nonprofit::location`], which most callers need anyway.
     pub fn description(&self, location: &str) -> Cow<'a, str> {
         match self.own_description {
             Some(own) => Cow::Borrowed(own),
@@ -94,7 +96,7 @@ impl<'a> Nonprofit<'a> {
         }
     }
 
-    /// The same where the chapter has a line of its own.
+    /// Does the same as [`description`](Nonprofit::description) without the chapter, for pages that show it separately.
     pub fn description_without_chapter(&self, location: &str) -> Cow<'a, str> {
         match self.own_description {
             Some(own) => Cow::Borrowed(own),

@@ -1,33 +1,34 @@
-//! The readable name of a body that was filed in capitals: `AMERICAN NATIONAL RED CROSS` is American National Red
-//! Cross. A name that already has small letters was written by a person and stays as it is, blanks aside.
+//! Converts names from capital letters: `AMERICAN NATIONAL RED CROSS` becomes American National Red Cross.
+//!
+//! A name that already has lowercase letters was written by a person, so only its whitespace is cleaned.
 
 use super::capitalization;
 use std::borrow::Cow;
 
-/// The name as people write it.
+/// Returns a name as people write it.
 pub fn readable(filed: &str) -> String {
     let visible = visible(filed);
     let mut out = String::with_capacity(visible.len() + 4);
-    let is_written = if visible.is_ascii() {
+    let has_lowercase = if visible.is_ascii() {
         visible.bytes().any(|b| b.is_ascii_lowercase())
     } else {
         visible.chars().any(char::is_lowercase)
     };
-    if is_written {
+    if has_lowercase {
         for word in words(&visible) {
-            open_word(&mut out);
+            start_word(&mut out);
             out.push_str(word);
         }
         return out;
     }
     let mut previous = "";
-    let mut coming = words(&visible).peekable();
-    while let Some(word) = coming.next() {
-        let next = coming.peek().copied();
+    let mut rest = words(&visible).peekable();
+    while let Some(word) = rest.next() {
+        let next = rest.peek().copied();
         if word == "S" && takes_possessive(previous) {
             out.push_str("'s");
         } else {
-            open_word(&mut out);
+            start_word(&mut out);
             write_token(&mut out, word, previous, next);
         }
         previous = word;
@@ -35,7 +36,7 @@ pub fn readable(filed: &str) -> String {
     out
 }
 
-/// Drops what cannot be seen but can mislead: marks of zero width and those that turn the writing direction.
+/// Removes invisible characters that can mislead: zero-width characters and changes of the writing direction.
 fn visible(text: &str) -> Cow<'_, str> {
     if !text.is_ascii() && text.contains(is_hidden) {
         Cow::Owned(text.chars().filter(|&c| !is_hidden(c)).collect())
@@ -45,12 +46,12 @@ fn visible(text: &str) -> Cow<'_, str> {
 }
 
 fn is_hidden(c: char) -> bool {
-    let marks = [
+    let ranges = [
         '\u{200b}'..='\u{200f}',
         '\u{202a}'..='\u{202e}',
         '\u{2060}'..='\u{206f}',
     ];
-    matches!(c, '\u{ad}' | '\u{feff}') || marks.iter().any(|range| range.contains(&c))
+    matches!(c, '\u{ad}' | '\u{feff}') || ranges.iter().any(|range| range.contains(&c))
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -58,13 +59,13 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-fn open_word(out: &mut String) {
+fn start_word(out: &mut String) {
     if !out.is_empty() {
         out.push(' ');
     }
 }
 
-/// Some filers left a gap where the apostrophe was: `WOMEN S CLUB`.
+/// Returns whether a lone `S` after a word is a possessive. Some filers write a space for the apostrophe: `WOMEN S CLUB`.
 fn takes_possessive(previous: &str) -> bool {
     matches!(
         previous,
@@ -72,15 +73,15 @@ fn takes_possessive(previous: &str) -> bool {
     )
 }
 
-/// Writes what stands between two blanks, in the light of its neighbours.
+/// Writes one word, depending on the words next to it.
 fn write_token(out: &mut String, token: &str, previous: &str, next: Option<&str>) {
     let is_first = previous.is_empty();
     let is_last = next.is_none_or(|next| matches!(next, "INC" | "INCORPORATED" | "LLC" | "CORP"));
-    if let Some(written) = beside(token, previous, next, is_last) {
+    if let Some(written) = form_in_context(token, previous, next, is_last) {
         out.push_str(written);
-    } else if !is_first && is_small_here(token, previous, is_last) {
+    } else if !is_first && is_minor_here(token, previous, is_last) {
         capitalization::write_lowercase(out, token);
-    } else if is_last && !is_first && capitalization::is_plain_state_code(token) {
+    } else if is_last && !is_first && capitalization::is_state_code(token) {
         out.push_str(token);
     } else if token.bytes().all(|b| b.is_ascii_alphanumeric()) {
         capitalization::write_word(out, token);
@@ -91,9 +92,9 @@ fn write_token(out: &mut String, token: &str, previous: &str, next: Option<&str>
     }
 }
 
-/// Small words stay large at the end, where they are a state or a grade (`PORTLAND OR`, `HEPATITIS A`), unless the
-/// name was cut behind them.
-fn is_small_here(token: &str, previous: &str, is_last: bool) -> bool {
+/// Returns whether a word is written in lowercase. Minor words keep their capitals at the end of a name, where they are a
+/// state or a grade (`PORTLAND OR`, `HEPATITIS A`), unless the name was truncated after them.
+fn is_minor_here(token: &str, previous: &str, is_last: bool) -> bool {
     match token {
         "A" => !is_last && BEFORE_ARTICLE.contains(&previous),
         "OF" | "AND" | "THE" => true,
@@ -101,7 +102,7 @@ fn is_small_here(token: &str, previous: &str, is_last: bool) -> bool {
     }
 }
 
-/// Behind these an `A` is the article; behind a given name it is an initial: `GERALD A DOERING`.
+/// Words after which `A` is the article. After a given name it is an initial: `GERALD A DOERING`.
 const BEFORE_ARTICLE: [&str; 60] = [
     "FOR", "WITH", "OF", "ON", "AT", "IN", "AND", "TO", "FROM", "AS", "IS", "ITS", "BE", "ARE", "HAS",
     "HAVE", "LIKE", "THAN", "UPON", "JUST", "NOT", "SUCH", "WHAT", "UP", "ALWAYS", "NEED", "MAKE", "MAKING",
@@ -110,12 +111,12 @@ const BEFORE_ARTICLE: [&str; 60] = [
     "CREATE", "CREATING", "CATCH", "GET", "INC", "CENTER", "CLUB", "FUND", "CHURCH", "TRUST",
 ];
 
-/// Words whose form depends on the word beside them.
-fn beside(token: &str, previous: &str, next: Option<&str>, is_last: bool) -> Option<&'static str> {
+/// Returns the form of a word that depends on the words next to it.
+fn form_in_context(token: &str, previous: &str, next: Option<&str>, is_last: bool) -> Option<&'static str> {
     match token {
         "MT" if is_last => Some("MT"),
         "AM" if previous == "&" => Some("AM"),
-        "XI" if is_greek(previous) || next.is_some_and(is_greek) => Some("Xi"),
+        "XI" if is_greek_letter(previous) || next.is_some_and(is_greek_letter) => Some("Xi"),
         "US" if matches!(
             previous,
             "OF" | "ABOUT" | "WITH" | "FOR" | "TO" | "LIKE" | "AMONG" | "BEFORE"
@@ -130,24 +131,24 @@ fn beside(token: &str, previous: &str, next: Option<&str>, is_last: bool) -> Opt
     }
 }
 
-/// Cases the words on both sides of every mark: `PARENT-TEACHER`, `MUSIC/DANCE`, `A&M`.
+/// Writes a word with punctuation inside, one piece at a time: `PARENT-TEACHER`, `MUSIC/DANCE`, `A&M`.
 fn write_pieces(out: &mut String, token: &str, is_first: bool) {
     let mut rest = token;
-    let mut opens_name = is_first;
-    let mut only_piece = true;
+    let mut starts_name = is_first;
+    let mut is_first_piece = true;
     while !rest.is_empty() {
         let end = rest.find(|c: char| !is_word_char(c)).unwrap_or(rest.len());
         let (piece, tail) = rest.split_at(end);
-        if !opens_name && !only_piece && capitalization::is_minor_word(piece) && !tail.is_empty() {
+        if !starts_name && !is_first_piece && capitalization::is_minor_word(piece) && !tail.is_empty() {
             capitalization::write_lowercase(out, piece);
         } else if !piece.is_empty() {
             capitalization::write_word(out, piece);
         }
-        let mark = tail.chars().next().map_or(0, char::len_utf8);
-        out.push_str(&tail[..mark]);
-        rest = &tail[mark..];
-        opens_name &= piece.is_empty();
-        only_piece = false;
+        let separator = tail.chars().next().map_or(0, char::len_utf8);
+        out.push_str(&tail[..separator]);
+        rest = &tail[separator..];
+        starts_name &= piece.is_empty();
+        is_first_piece = false;
     }
 }
 
@@ -155,11 +156,11 @@ fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '\'' | '’' | 'ʻ')
 }
 
-fn is_greek(word: &str) -> bool {
-    GREEK.contains(&word)
+fn is_greek_letter(word: &str) -> bool {
+    GREEK_LETTERS.contains(&word)
 }
 
-const GREEK: [&str; 23] = [
+const GREEK_LETTERS: [&str; 23] = [
     "ALPHA", "BETA", "GAMMA", "DELTA", "EPSILON", "ZETA", "ETA", "THETA", "IOTA", "KAPPA", "LAMBDA", "MU",
     "NU", "OMICRON", "PI", "RHO", "SIGMA", "TAU", "UPSILON", "PHI", "CHI", "PSI", "OMEGA",
 ];
@@ -170,7 +171,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn capitals_become_a_readable_name() {
+    fn names_in_capitals_become_readable() {
         for (filed, expected) in [
             ("AMERICAN NATIONAL RED CROSS", "American National Red Cross"),
             (
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_at_the_end_stays_large_but_a_word_does_not() {
+    fn a_state_at_the_end_keeps_its_capitals_but_a_word_does_not() {
         assert_eq!(
             readable("GARDEN CLUB OF PORTLAND OR INC"),
             "Garden Club of Portland OR Inc"
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_church_belongs_to_its_saint_and_a_person_to_himself() {
+    fn saints_take_a_possessive_and_family_names_do_not() {
         assert_eq!(readable("ST PETERS CHURCH"), "St Peter's Church");
         assert_eq!(readable("PETERS FAMILY FOUNDATION"), "Peters Family Foundation");
         assert_eq!(readable("ST THOMAS PARISH"), "St Thomas Parish");
@@ -233,19 +234,19 @@ mod tests {
     }
 
     #[test]
-    fn greek_letters_and_numerals_are_told_apart() {
+    fn greek_letters_and_numerals_are_distinguished() {
         assert_eq!(readable("ALPHA XI DELTA"), "Alpha Xi Delta");
         assert_eq!(readable("ARTICLE XI"), "Article XI");
     }
 
     #[test]
-    fn a_name_with_small_letters_stays_as_it_is() {
+    fn a_name_with_lowercase_letters_is_kept() {
         assert_eq!(readable("  charity: water  "), "charity: water");
         assert_eq!(readable("McSweeney's  LITERARY"), "McSweeney's LITERARY");
     }
 
     #[test]
-    fn what_cannot_be_seen_is_dropped() {
+    fn invisible_characters_are_removed() {
         assert_eq!(readable("RED\u{0}\u{7}CROSS\r\n"), "Red Cross");
         assert_eq!(readable("RED\u{202e} CROSS"), "Red Cross");
         assert_eq!(readable(" \t"), "");
@@ -253,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_readable_name_keeps_its_letters_and_reads_as_itself(filed in "[A-Z0-9&/ -]{0,70}") {
+        fn a_readable_name_keeps_its_letters_and_does_not_change_again(filed in "[A-Z0-9&/ -]{0,70}") {
             let once = readable(&filed);
             let letters = |text: &str| text.to_uppercase().replace(['\'', '-', ' '], "");
             prop_assert_eq!(letters(&once), letters(&filed));
@@ -264,7 +265,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_it_panic_or_leaves_control_characters(filed in any::<String>()) {
+        fn control_characters_are_removed_from_any_text(filed in any::<String>()) {
             prop_assert!(!readable(&filed).chars().any(char::is_control));
         }
     }

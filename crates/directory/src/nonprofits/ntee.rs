@@ -1,55 +1,57 @@
-//! The National Taxonomy of Exempt Entities: what a body works on, as a code such as `K31`.
+//! The National Taxonomy of Exempt Entities (NTEE): what a nonprofit works on, as a code such as `K31`.
 //!
-//! The first letter is the major group, the tens its decile. `data/ntee.csv` holds a title for each, written as it
-//! stands inside a sentence; the first letter is raised where a title stands alone. Codes that start with `*` hold in
-//! every group.
+//! The letter is the major group, and the first digit the decile. `data/ntee.csv` has a title for each, as it is written
+//! inside a sentence; a title on its own starts with a capital. Codes that start with `*` apply to every group.
 
 use std::fmt;
 use std::sync::LazyLock;
 
-/// A code of three characters in a known group. The code itself may be retired or unknown.
+/// An NTEE code of three characters. It may be retired or unknown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ntee([u8; 3]);
 
-/// What a code means on the wire; an unknown decile has the meaning of its group.
+/// The meaning of a code in the API. An unknown decile has the meaning of its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meaning {
-    /// The letter of the group: `K`.
+    /// The letter of the major group: `K`.
     pub major_code: &'static str,
-    /// Its title: `Food, agriculture and nutrition`.
+    /// The title of the major group: `Food, agriculture and nutrition`.
     pub major_meaning: &'static str,
     /// The code of the decile: `K30`.
     pub decile_code: &'static str,
-    /// Its title: `Food programs`.
+    /// The title of the decile: `Food programs`.
     pub decile_meaning: &'static str,
 }
 
 struct Title {
-    within: String,
-    alone: String,
+    in_sentence: String,
+    standalone: String,
 }
 
 struct Table {
-    /// By [`place`], since one is looked up for every nonprofit that is shown.
+    /// Indexed by [`table_index`], because a title is looked up for every nonprofit in a response.
     titles: Vec<Option<Title>>,
-    /// `A00`, `A10` … `Z90`, so that a decile's code is had without making text.
+    /// `A00`, `A10` … `Z90`, so that the code of a decile needs no allocation.
     deciles: Vec<String>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut titles: Vec<Option<Title>> = Vec::new();
-    titles.resize_with(PLACES, || None);
+    titles.resize_with(TABLE_SIZE, || None);
     let mut rows = csv::Reader::from_reader(
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/ntee.csv")).as_bytes(),
     );
     for row in rows.deserialize::<(String, String, String)>() {
-        let (code, _, within) = row.expect("data/ntee.csv has the columns code, level, title");
-        let mut alone = within.clone();
-        if let Some(first) = alone.get_mut(..1) {
+        let (code, _, in_sentence) = row.expect("data/ntee.csv has the columns code, level, title");
+        let mut standalone = in_sentence.clone();
+        if let Some(first) = standalone.get_mut(..1) {
             first.make_ascii_uppercase();
         }
-        let place = place(key(code.as_bytes())).expect("data/ntee.csv holds codes");
-        titles[place] = Some(Title { within, alone });
+        let index = table_index(pad(code.as_bytes())).expect("data/ntee.csv contains codes");
+        titles[index] = Some(Title {
+            in_sentence,
+            standalone,
+        });
     }
     let deciles = ('A'..='Z')
         .flat_map(|major| (0..10).map(move |decile| format!("{major}{decile}0")))
@@ -57,17 +59,19 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     Table { titles, deciles }
 });
 
-fn key(code: &[u8]) -> [u8; 3] {
-    let mut key = [b'0'; 3];
-    key[..code.len().min(3)].copy_from_slice(&code[..code.len().min(3)]);
-    key
+/// Truncates a code to three characters, or pads it with zeros.
+fn pad(code: &[u8]) -> [u8; 3] {
+    let mut padded = [b'0'; 3];
+    let length = code.len().min(3);
+    padded[..length].copy_from_slice(&code[..length]);
+    padded
 }
 
-/// The groups A to Z and `*`, ten deciles in each, and a digit or a letter.
-const PLACES: usize = 27 * 10 * 36;
+/// The groups A to Z and `*`, ten deciles each, and a digit or a letter.
+const TABLE_SIZE: usize = 27 * 10 * 36;
 
-/// Where the title of a code stands in the table.
-fn place(code: [u8; 3]) -> Option<usize> {
+/// Returns the index of the title of a code.
+fn table_index(code: [u8; 3]) -> Option<usize> {
     let major = match code[0] {
         letter @ b'A'..=b'Z' => letter - b'A',
         b'*' => 26,
@@ -83,15 +87,17 @@ fn place(code: [u8; 3]) -> Option<usize> {
 }
 
 fn title(code: [u8; 3]) -> Option<&'static Title> {
-    TABLE.titles[place(code)?].as_ref()
+    TABLE.titles[table_index(code)?].as_ref()
 }
 
 impl Ntee {
-    /// Reads the first three characters; the fourth that some rows carry says nothing. Small letters are raised. A
-    /// lone letter is its group: `A` is `A00`. What is no letter with digits behind it (`0000`, `NA`) is no code.
+    /// Parses a code. Ignores letter case and a fourth character, which has no meaning.
+    ///
+    /// A single letter is the group: `A` is `A00`. Text that is not a letter followed by digits (`0000`, `NA`) is not a
+    /// code.
     pub fn parse(raw: &str) -> Option<Ntee> {
         let raw = raw.trim().as_bytes();
-        let mut code = key(raw);
+        let mut code = pad(raw);
         code.make_ascii_uppercase();
         let is_code = matches!(raw.len(), 1..=4)
             && code[0].is_ascii_uppercase()
@@ -100,31 +106,33 @@ impl Ntee {
         is_code.then_some(Ntee(code))
     }
 
-    /// The code: `K31`.
+    /// Returns the code: `K31`.
     pub fn code(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// The letter of the group.
+    /// Returns the letter of the major group.
     pub const fn major(self) -> char {
         self.0[0] as char
     }
 
-    /// Group and decile with their titles.
+    /// Returns the group and the decile with their titles.
     pub fn meaning(self) -> Meaning {
         let table = &*TABLE;
         let major = usize::from(self.0[0] - b'A');
         let decile_code = table.deciles[major * 10 + usize::from(self.0[1] - b'0')].as_str();
-        let major_meaning = self.major_title().map_or("", |title| &title.alone);
+        let major_meaning = self.major_title().map_or("", |title| &title.standalone);
         Meaning {
             major_code: &table.deciles[major * 10][..1],
             major_meaning,
             decile_code,
-            decile_meaning: self.decile_title().map_or(major_meaning, |title| &title.alone),
+            decile_meaning: self
+                .decile_title()
+                .map_or(major_meaning, |title| &title.standalone),
         }
     }
 
-    /// The title of the code itself, else of its decile, else of its group.
+    /// Returns the title of the code, or else of its decile, or else of its group.
     pub fn title(self) -> &'static str {
         let common = || title([b'*', self.0[1], self.0[2]]);
         let title = self
@@ -132,33 +140,35 @@ impl Ntee {
             .or_else(common)
             .or_else(|| self.decile_title())
             .or_else(|| self.major_title());
-        title.map_or("", |title| &title.alone)
+        title.map_or("", |title| &title.standalone)
     }
 
-    /// What the body works on, to be put inside a sentence; nothing where the code says nothing.
+    /// Returns the field of work, as written inside a sentence. `None` if the nonprofit is not classified.
     pub fn field(self) -> Option<&'static str> {
         if self.is_unclassified() {
             return None;
         }
-        let is_rest = self.0[1..] == *b"99";
-        // Some codes of these groups are one organization, such as the Salvation Army: its field is the decile's.
-        let is_one_body = |title: &Title| {
+        let is_other = self.0[1..] == *b"99";
+        // Some codes of these groups name one organization, such as the Salvation Army. Its field is that of the decile.
+        let is_organization = |title: &Title| {
             matches!(self.0[0], b'J' | b'O' | b'P')
-                && title.within.starts_with(|c: char| c.is_ascii_uppercase())
+                && title.in_sentence.starts_with(|c: char| c.is_ascii_uppercase())
         };
-        let own = self.own_title().filter(|title| !is_rest && !is_one_body(title));
-        let decile = || self.decile_title().filter(|_| !is_rest);
+        let own = self
+            .own_title()
+            .filter(|title| !is_other && !is_organization(title));
+        let decile = || self.decile_title().filter(|_| !is_other);
         own.or_else(decile)
             .or_else(|| self.major_title())
-            .map(|title| title.within.as_str())
+            .map(|title| title.in_sentence.as_str())
     }
 
-    /// Does the code say that the body was not classified?
+    /// Returns whether the code means that the nonprofit was not classified.
     pub const fn is_unclassified(self) -> bool {
         self.0[0] == b'Z'
     }
 
-    /// Does the code name only the group, or a form of support within it?
+    /// Returns whether the code names only the group, or a form of support within it.
     pub fn is_broad(self) -> bool {
         matches!(self.0[1], b'0' | b'1') || self.0[1..] == *b"99" || matches!(self.0[0], b'T' | b'Z')
     }
@@ -171,7 +181,7 @@ impl Ntee {
         title([self.0[0], self.0[1], b'0'])
     }
 
-    // A lone letter of the table is kept as the decile 0.
+    // The table stores the title of a group under decile 0.
     fn major_title(self) -> Option<&'static Title> {
         title([self.0[0], b'0', b'0'])
     }
@@ -199,19 +209,19 @@ mod tests {
     }
 
     #[test]
-    fn a_code_has_three_characters_that_matter() {
+    fn only_three_characters_of_a_code_count() {
         assert_eq!(ntee("K31").code(), "K31");
         assert_eq!(ntee("k310").code(), "K31");
         assert_eq!(ntee(" a6e ").code(), "A6E");
         assert_eq!(ntee("B").code(), "B00");
         assert_eq!(ntee("K3").code(), "K30");
-        for junk in ["", "0000", "NA", "999", "3.0", "KXX", "K3100", "É31"] {
-            assert_eq!(Ntee::parse(junk), None, "{junk}");
+        for invalid in ["", "0000", "NA", "999", "3.0", "KXX", "K3100", "É31"] {
+            assert_eq!(Ntee::parse(invalid), None, "{invalid}");
         }
     }
 
     #[test]
-    fn a_code_means_its_group_and_its_decile() {
+    fn the_meaning_of_a_code_is_its_group_and_its_decile() {
         assert_eq!(
             ntee("P24").meaning(),
             Meaning {
@@ -224,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decile_without_title_has_the_meaning_of_its_group() {
+    fn a_decile_without_a_title_has_the_meaning_of_its_group() {
         let meaning = ntee("C99").meaning();
         assert_eq!(
             (meaning.decile_code, meaning.decile_meaning),
@@ -248,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retired_code_keeps_itself_and_borrows_its_title() {
+    fn a_retired_code_has_the_title_of_its_decile() {
         assert_eq!(ntee("A55").code(), "A55");
         assert_eq!(ntee("A55").title(), "Museums");
         assert_eq!(ntee("A11").title(), "Support of a single organization");
@@ -261,7 +271,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_code_has_a_whole_meaning(code in "[A-Z][0-9][0-9A-Z]") {
+        fn every_code_has_a_complete_meaning(code in "[A-Z][0-9][0-9A-Z]") {
             let meaning = ntee(&code).meaning();
             prop_assert!(!meaning.major_meaning.is_empty() && !meaning.decile_meaning.is_empty());
             prop_assert_eq!(meaning.major_code, &code[..1]);
@@ -269,7 +279,7 @@ mod tests {
         }
 
         #[test]
-        fn what_a_code_shows_reads_as_the_same_code(raw in "\\PC{0,6}") {
+        fn a_formatted_code_parses_as_the_same_code(raw in "\\PC{0,6}") {
             if let Some(ntee) = Ntee::parse(&raw) {
                 prop_assert_eq!(Ntee::parse(ntee.code()), Some(ntee));
             }

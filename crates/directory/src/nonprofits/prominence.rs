@@ -1,88 +1,93 @@
-//! Prominence: one number by which browse is ordered and search breaks its ties.
+//! Prominence: a score that sorts browse lists and breaks ties in search results.
 //!
-//! It counts thousandths of a power of ten. The money of a body is the largest of its revenue, a tenth of its gross
-//! receipts and a hundredth of its assets, in dollars: receipts count sales of securities, and assets stand in where
-//! a private foundation files no revenue. A body of $1,000,000 a year starts at 6,000, one of $10,000,000 at 7,000.
-//! Amounts come from returns: where the IRS has none of a body, a power of ten counts 30 and not 1,000, unless it is a
-//! well-known body whose size is known without it.
-//! To it are added
+//! The score is based on the size of a nonprofit: the largest of its revenue, a tenth of its gross receipts and a hundredth
+//! of its assets, in dollars. Receipts include sales of securities, and private foundations report assets but no revenue.
+//! Each power of ten counts 1,000: a nonprofit with $1,000,000 a year starts at 6,000, one with $10,000,000 at 7,000. If
+//! the IRS has no return to confirm the amounts, each power of ten counts only 30, unless the nonprofit is a well-known one
+//! whose revenue is listed.
 //!
-//! - 50 where gifts are tax-deductible;
-//! - 600 where a return is on file and 600 where the date of the ruling is: a body that files is one that works;
-//! - 100 each for a website, a description and a logo of its own, 50 for a cover;
-//! - 250 for each power of ten of the dollars given through this service.
+//! Points are added:
 //!
-//! A subordinate of a group of which no money is known loses 200: there are thousands under one name, and the parent
-//! is meant. A body that left the IRS files loses 4,000. The number is never negative.
+//! - 50 if donations are tax-deductible;
+//! - 600 if a return is on file and 600 if the date of the ruling is, because both indicate an active nonprofit;
+//! - 100 each for a website, a description and a logo in the profile, and 50 for a cover image;
+//! - 250 for each power of ten of the dollars donated through this service.
+//!
+//! Points are subtracted: 200 for a subordinate of a group without known amounts, because thousands may have the same name
+//! and people usually mean the parent, and 4,000 if the nonprofit is no longer in the IRS files. The score is never
+//! negative.
 
-/// What prominence is computed from.
+/// The facts that determine prominence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an independent fact of the profile"
-)]
-pub struct Known {
-    /// Revenue of a year, in dollars.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
+pub struct ProminenceFactors {
+    /// Annual revenue, in dollars.
     pub revenue: Option<i64>,
-    /// Gross receipts of a year, in dollars.
+    /// Annual gross receipts, in dollars.
     pub income: Option<i64>,
     /// Assets, in dollars.
     pub assets: Option<i64>,
-    /// Gifts to it are tax-deductible.
+    /// Whether donations are tax-deductible.
     pub is_deductible: bool,
-    /// It is the subordinate of a group exemption.
+    /// Whether it is a subordinate of a group exemption.
     pub is_subordinate: bool,
-    /// It left the IRS files.
+    /// Whether it is no longer in the IRS files.
     pub is_gone: bool,
-    /// The IRS has a return of it.
+    /// Whether the IRS has a return on file.
     pub files_returns: bool,
-    /// Its amounts are in a file of the IRS, though no return is.
-    pub has_bare_amounts: bool,
-    /// The IRS says when it recognised it.
+    /// Whether the amounts come from an IRS file but no return is on file.
+    pub has_unverified_amounts: bool,
+    /// Whether the date of the ruling is known.
     pub has_ruling: bool,
-    /// Its profile has a website.
+    /// Whether the profile has a website.
     pub has_website: bool,
-    /// Its profile has a description of its own.
+    /// Whether the profile has a description.
     pub has_description: bool,
-    /// Its profile has a logo of its own.
+    /// Whether the profile has a logo.
     pub has_logo: bool,
-    /// Its profile has a cover of its own.
+    /// Whether the profile has a cover image.
     pub has_cover: bool,
-    /// Given to it through this service, in cents.
-    pub given_cents: u64,
+    /// The amount donated through this service, in cents.
+    pub donated_cents: u64,
 }
 
-/// The number; see the module for how it is made.
-pub fn prominence(known: &Known) -> u32 {
-    let money = [(known.revenue, 1), (known.income, 10), (known.assets, 100)]
+/// Returns the score; see the [module](self) for how it is computed.
+pub fn prominence(factors: &ProminenceFactors) -> u32 {
+    let money = [(factors.revenue, 1), (factors.income, 10), (factors.assets, 100)]
         .map(|(amount, share)| amount.map_or(0, |dollars| dollars.max(0) as u64 / share));
     let largest = money.into_iter().max().unwrap_or_default();
-    let added = [
-        (known.is_deductible, 50),
-        (known.files_returns, 600),
-        (known.has_ruling, 600),
-        (known.has_website, 100),
-        (known.has_description, 100),
-        (known.has_logo, 100),
-        (known.has_cover, 50),
+    let bonuses = [
+        (factors.is_deductible, 50),
+        (factors.files_returns, 600),
+        (factors.has_ruling, 600),
+        (factors.has_website, 100),
+        (factors.has_description, 100),
+        (factors.has_logo, 100),
+        (factors.has_cover, 50),
     ];
-    let taken = [
-        (known.is_subordinate && largest == 0, 200),
-        (known.is_gone, 4_000),
+    let penalties = [
+        (factors.is_subordinate && largest == 0, 200),
+        (factors.is_gone, 4_000),
     ];
-    let for_money = if known.has_bare_amounts { 30.0 } else { 1_000.0 };
-    let gain = powers_of_ten(largest, for_money) + powers_of_ten(known.given_cents / 100, 250.0) + sum(added);
-    gain.saturating_sub(sum(taken))
+    let points_per_power = if factors.has_unverified_amounts {
+        30.0
+    } else {
+        1_000.0
+    };
+    let points = powers_of_ten(largest, points_per_power)
+        + powers_of_ten(factors.donated_cents / 100, 250.0)
+        + sum(bonuses);
+    points.saturating_sub(sum(penalties))
 }
 
-fn powers_of_ten(dollars: u64, each: f64) -> u32 {
-    ((dollars as f64 + 1.0).log10() * each).round() as u32
+fn powers_of_ten(dollars: u64, points_each: f64) -> u32 {
+    ((dollars as f64 + 1.0).log10() * points_each).round() as u32
 }
 
 fn sum<const N: usize>(parts: [(bool, u32); N]) -> u32 {
     parts
         .into_iter()
-        .filter(|(holds, _)| *holds)
+        .filter(|(applies, _)| *applies)
         .map(|(_, points)| points)
         .sum()
 }
@@ -93,11 +98,11 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ten_times_the_money_is_a_thousand_more() {
+    fn ten_times_the_revenue_adds_a_thousand_points() {
         let of = |revenue| {
-            prominence(&Known {
+            prominence(&ProminenceFactors {
                 revenue: Some(revenue),
-                ..Known::default()
+                ..ProminenceFactors::default()
             })
         };
         assert_eq!(of(1_000_000), 6_000);
@@ -106,34 +111,34 @@ mod tests {
     }
 
     #[test]
-    fn a_foundation_without_revenue_stands_by_its_assets() {
+    fn a_foundation_without_revenue_is_ranked_by_its_assets() {
         assert_eq!(
-            prominence(&Known {
+            prominence(&ProminenceFactors {
                 assets: Some(100_000_000),
-                ..Known::default()
+                ..ProminenceFactors::default()
             }),
             6_000
         );
     }
 
     #[test]
-    fn a_body_that_is_gone_stands_behind_those_that_are_not() {
-        let known = Known {
+    fn a_nonprofit_that_left_the_irs_files_loses_points() {
+        let factors = ProminenceFactors {
             revenue: Some(1_000_000),
             is_deductible: true,
-            ..Known::default()
+            ..ProminenceFactors::default()
         };
-        assert_eq!(prominence(&known), 6_050);
+        assert_eq!(prominence(&factors), 6_050);
         assert_eq!(
-            prominence(&Known {
+            prominence(&ProminenceFactors {
                 is_gone: true,
-                ..known
+                ..factors
             }),
             2_050
         );
     }
 
-    fn any_known() -> impl Strategy<Value = Known> {
+    fn any_factors() -> impl Strategy<Value = ProminenceFactors> {
         let amounts = (
             any::<Option<i64>>(),
             any::<Option<i64>>(),
@@ -141,43 +146,45 @@ mod tests {
             any::<u64>(),
         );
         let facts = (any::<[bool; 10]>(),);
-        (amounts, facts).prop_map(|((revenue, income, assets, given_cents), (fact,))| Known {
-            revenue,
-            income,
-            assets,
-            given_cents,
-            is_deductible: fact[0],
-            is_subordinate: fact[1],
-            is_gone: fact[2],
-            has_website: fact[3],
-            has_description: fact[4],
-            has_logo: fact[5],
-            has_cover: fact[6],
-            files_returns: fact[7],
-            has_ruling: fact[8],
-            has_bare_amounts: fact[9],
-        })
+        (amounts, facts).prop_map(
+            |((revenue, income, assets, donated_cents), (fact,))| ProminenceFactors {
+                revenue,
+                income,
+                assets,
+                donated_cents,
+                is_deductible: fact[0],
+                is_subordinate: fact[1],
+                is_gone: fact[2],
+                has_website: fact[3],
+                has_description: fact[4],
+                has_logo: fact[5],
+                has_cover: fact[6],
+                files_returns: fact[7],
+                has_ruling: fact[8],
+                has_unverified_amounts: fact[9],
+            },
+        )
     }
 
     proptest! {
         #[test]
-        fn more_money_never_makes_less_prominent(known in any_known(), more in 0..i64::MAX / 2, given in 0_u64..u64::MAX / 2) {
+        fn more_money_never_lowers_the_score(factors in any_factors(), more in 0..i64::MAX / 2, donated in 0_u64..u64::MAX / 2) {
             let raise = |amount: Option<i64>| Some(amount.unwrap_or(0).max(0).saturating_add(more));
-            let before = prominence(&known);
+            let before = prominence(&factors);
             for richer in [
-                Known { revenue: raise(known.revenue), ..known },
-                Known { income: raise(known.income), ..known },
-                Known { assets: raise(known.assets), ..known },
-                Known { given_cents: known.given_cents.saturating_add(given), ..known },
+                ProminenceFactors { revenue: raise(factors.revenue), ..factors },
+                ProminenceFactors { income: raise(factors.income), ..factors },
+                ProminenceFactors { assets: raise(factors.assets), ..factors },
+                ProminenceFactors { donated_cents: factors.donated_cents.saturating_add(donated), ..factors },
             ] {
                 prop_assert!(prominence(&richer) >= before);
             }
         }
 
         #[test]
-        fn a_fuller_profile_never_makes_less_prominent(known in any_known()) {
-            let full = Known { has_website: true, has_description: true, has_logo: true, has_cover: true, ..known };
-            prop_assert!(prominence(&full) >= prominence(&known));
+        fn a_more_complete_profile_never_lowers_the_score(factors in any_factors()) {
+            let complete = ProminenceFactors { has_website: true, has_description: true, has_logo: true, has_cover: true, ..factors };
+            prop_assert!(prominence(&complete) >= prominence(&factors));
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The rows of nonprofits and of their profiles.
+//! Database rows of nonprofits and profiles.
 
 use super::ein::Ein;
 use super::filing::Filing;
 use platform::db::from_row;
 use uuid::Uuid;
 
-/// One row of `nonprofits`.
+/// A row of the table `nonprofits`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredNonprofit {
     pub id: Uuid,
@@ -13,7 +13,7 @@ pub struct StoredNonprofit {
     pub slug: String,
     /// See [`Filing`].
     pub filed: String,
-    /// Did it come out of a file of the IRS?
+    /// Whether the row came from an IRS file.
     pub listed: bool,
     pub gone_at: Option<i64>,
 }
@@ -28,30 +28,30 @@ from_row!(StoredNonprofit {
 });
 
 impl StoredNonprofit {
-    /// What was filed of it.
+    /// Parses the filing.
     pub fn filing(&self) -> Filing<'_> {
-        Filing::read(&self.filed)
+        Filing::parse(&self.filed)
     }
 
-    /// The EIN, where there is one.
+    /// Returns the EIN, if there is one.
     pub fn ein(&self) -> Option<Ein> {
         self.ein.and_then(|ein| Ein::new(u32::try_from(ein).ok()?))
     }
 }
 
-/// One row of `profiles`.
+/// A row of the table `profiles`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     pub nonprofit_id: Uuid,
     pub name: Option<String>,
-    /// One a line.
+    /// One per line.
     pub aliases: Option<String>,
     pub description: Option<String>,
     pub description_long: Option<String>,
     pub website_url: Option<String>,
-    /// Where it takes gifts itself; only the pages of giving need it.
+    /// The nonprofit's own donation page. Used only during checkout.
     pub donate_url: Option<String>,
-    /// Names with a blank between them.
+    /// Names separated by spaces.
     pub causes: Option<String>,
     pub country: Option<String>,
     pub logo: Option<String>,

@@ -1,7 +1,7 @@
-//! The slug: the name of a nonprofit inside an address, `/{slug}`.
+//! The slug: the name of a nonprofit in URLs, `/{slug}`.
 //!
-//! A UUID is an ID and nine digits are an EIN, so a slug never reads as either; nor is it ever a route of the
-//! site, which lives beside the profiles. A `Slug` can only be had valid.
+//! A slug is never a UUID or nine digits, which are an ID and an EIN, and never a route of the site, which has the same
+//! URL space. A [`Slug`] is always valid.
 
 use super::ein::Ein;
 use platform::text;
@@ -10,18 +10,18 @@ use std::fmt;
 use std::sync::LazyLock;
 use uuid::Uuid;
 
-/// Lower-case words of `a-z0-9` joined by single dashes, 1 to 100 bytes.
+/// A valid slug: words of `a-z0-9` joined by single hyphens, 1 to 100 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slug(Box<str>);
 
-const LONGEST: usize = 100;
-const LONGEST_NAME: usize = 80;
+const MAX_LENGTH: usize = 100;
+const MAX_NAME_LENGTH: usize = 80;
 
 impl Slug {
-    /// Reads a slug as typed: blanks at the ends fall, large letters become small.
+    /// Parses a slug as typed. Ignores letter case and surrounding whitespace.
     pub fn parse(text: &str) -> Option<Slug> {
         let text = text.trim();
-        (text.len() <= LONGEST)
+        (text.len() <= MAX_LENGTH)
             .then(|| text.to_ascii_lowercase())
             .and_then(Slug::from_folded)
     }
@@ -30,19 +30,19 @@ impl Slug {
         let is_valid = has_slug_shape(&folded)
             && Ein::parse_lenient(&folded).is_none()
             && !is_uuid(&folded)
-            && !is_route(&folded);
+            && !is_reserved(&folded);
         is_valid.then(|| Slug(folded.into_boxed_str()))
     }
 
-    /// The slug as text.
+    /// Returns the slug as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The slugs to try for a new body, best first; the same body gets the same list on every machine.
+    /// Returns the slugs to try for a new nonprofit, best first. The list is the same on every server.
     ///
-    /// The name alone, then with the city, the state and the last four digits of the EIN, until the whole EIN (or,
-    /// for a body without one, its id) makes it unique: no other body is ever offered the last of the list.
+    /// It starts with the name alone, then adds the city, the state and the last four digits of the EIN. The last slug
+    /// contains the whole EIN, or the ID if there is no EIN, and is in the list of no other nonprofit.
     pub fn candidates(
         name: &str,
         city: &str,
@@ -52,26 +52,26 @@ impl Slug {
     ) -> impl Iterator<Item = Slug> {
         let name = name_words(name);
         (0..6).filter_map(move |step| match (step, ein) {
-            (0, _) => plain(&name, ""),
-            (1, _) => plain(&name, &text::fold(city, '-')),
-            (2, _) => plain(&name, &place(city, state)),
-            (3, Some(ein)) => plain(
+            (0, _) => shared(&name, ""),
+            (1, _) => shared(&name, &text::fold(city, '-')),
+            (2, _) => shared(&name, &location(city, state)),
+            (3, Some(ein)) => shared(
                 &name,
-                &joined(&[&place(city, state), &format!("{:04}", ein.value() % 10_000)]),
+                &join(&[&location(city, state), &format!("{:04}", ein.value() % 10_000)]),
             ),
             (4, Some(ein)) => Some(unique(&name, &ein.to_string())),
-            (4, None) => plain(&name, text::cut(&id.simple().to_string(), 8)),
+            (4, None) => shared(&name, text::cut(&id.simple().to_string(), 8)),
             (5, None) => Some(unique(&name, &id.simple().to_string())),
             _ => None,
         })
     }
 }
 
-fn place(city: &str, state: &str) -> String {
-    joined(&[&text::fold(city, '-'), &text::fold(state, '-')])
+fn location(city: &str, state: &str) -> String {
+    join(&[&text::fold(city, '-'), &text::fold(state, '-')])
 }
 
-/// Folds a name and drops the `inc` at its end, unless that is all there is.
+/// Folds a name and removes `inc` from its end, unless that is the whole name.
 fn name_words(name: &str) -> String {
     let mut folded = text::fold(name, '-');
     for ending in ["-inc", "-incorporated"] {
@@ -83,30 +83,30 @@ fn name_words(name: &str) -> String {
     folded
 }
 
-fn joined(parts: &[&str]) -> String {
-    let mut all = String::new();
+fn join(parts: &[&str]) -> String {
+    let mut joined = String::new();
     for part in parts.iter().filter(|part| !part.is_empty()) {
-        if !all.is_empty() {
-            all.push('-');
+        if !joined.is_empty() {
+            joined.push('-');
         }
-        all.push_str(part);
+        joined.push_str(part);
     }
-    all
+    joined
 }
 
-/// Name and ending within the length of a slug; the name gives way.
-fn fitted(name: &str, ending: &str) -> String {
-    let ending = text::cut_at_word(ending, '-', LONGEST - LONGEST_NAME / 2);
-    let room = LONGEST_NAME.min(LONGEST - ending.len() - usize::from(!ending.is_empty()));
-    joined(&[text::cut_at_word(name, '-', room), ending])
+/// Joins a name and an ending, and shortens the name to the maximum length of a slug.
+fn fit(name: &str, ending: &str) -> String {
+    let ending = text::cut_at_word(ending, '-', MAX_LENGTH - MAX_NAME_LENGTH / 2);
+    let name_length = MAX_NAME_LENGTH.min(MAX_LENGTH - ending.len() - usize::from(!ending.is_empty()));
+    join(&[text::cut_at_word(name, '-', name_length), ending])
 }
 
-/// A slug that another body might want too. One that ends like an EIN or id is left to the body that has it.
-fn plain(name: &str, ending: &str) -> Option<Slug> {
+/// Returns a slug that may also be in the list of another nonprofit. It never ends like an EIN or an ID.
+fn shared(name: &str, ending: &str) -> Option<Slug> {
     let slug = if name.is_empty() {
         return None;
     } else {
-        fitted(name, ending)
+        fit(name, ending)
     };
     let last = slug.rsplit('-').next().unwrap_or_default();
     if Ein::parse(last).is_some() || is_long_hex(last) {
@@ -116,15 +116,15 @@ fn plain(name: &str, ending: &str) -> Option<Slug> {
     }
 }
 
-/// A slug that only the body with this EIN or id is offered.
+/// Returns a slug that is only in the list of the nonprofit with this EIN or ID.
 fn unique(name: &str, identifier: &str) -> Slug {
-    let whole = if name.is_empty() {
+    let slug = if name.is_empty() {
         None
     } else {
-        Slug::from_folded(fitted(name, identifier))
+        Slug::from_folded(fit(name, identifier))
     };
-    // A body named `us` would read as a prefixed EIN.
-    whole.unwrap_or_else(|| Slug(joined(&["nonprofit", identifier]).into_boxed_str()))
+    // A nonprofit named `us` would get a slug that is an EIN with a prefix.
+    slug.unwrap_or_else(|| Slug(join(&["nonprofit", identifier]).into_boxed_str()))
 }
 
 fn is_long_hex(word: &str) -> bool {
@@ -132,7 +132,7 @@ fn is_long_hex(word: &str) -> bool {
 }
 
 fn has_slug_shape(text: &str) -> bool {
-    (1..=LONGEST).contains(&text.len())
+    (1..=MAX_LENGTH).contains(&text.len())
         && text
             .bytes()
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
@@ -141,7 +141,7 @@ fn has_slug_shape(text: &str) -> bool {
         && !text.contains("--")
 }
 
-/// Hyphenated or bare: both are read as an id.
+/// Returns whether a text is a UUID, with or without hyphens.
 fn is_uuid(text: &str) -> bool {
     let groups = [8, 4, 4, 4, 12];
     let is_hex = |part: &str| part.bytes().all(|b| b.is_ascii_hexdigit());
@@ -154,12 +154,12 @@ fn is_uuid(text: &str) -> bool {
                 .all(|(part, length)| part.len() == length && is_hex(part)))
 }
 
-/// Does the site need this word for itself?
-pub fn is_route(text: &str) -> bool {
-    ROUTES.contains(text) || is_version(text)
+/// Returns whether the site uses a word as a route.
+pub fn is_reserved(text: &str) -> bool {
+    RESERVED.contains(text) || is_version(text)
 }
 
-/// `v0`, `v0-2`, `v1`: versions of the interface, those to come as well.
+/// Returns whether a text is an API version: `v0`, `v0-2`, `v1`. Future versions are included.
 fn is_version(text: &str) -> bool {
     text.strip_prefix('v').is_some_and(|rest| {
         rest.split('-')
@@ -167,8 +167,8 @@ fn is_version(text: &str) -> bool {
     })
 }
 
-/// First segments of the site's addresses, now or likely: one to a line.
-static ROUTES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+/// First path segments that the site uses or may use, one per line.
+static RESERVED: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../data/reserved-slugs.txt"
@@ -198,13 +198,13 @@ mod tests {
     }
 
     #[test]
-    fn a_slug_is_read_in_any_case_and_with_blanks_around_it() {
+    fn parsing_ignores_letter_case_and_surrounding_whitespace() {
         assert_eq!(Slug::parse("  Red-Cross ").unwrap().as_str(), "red-cross");
     }
 
     #[test]
     fn a_slug_is_never_an_ein_a_uuid_or_a_route() {
-        for refused in [
+        for invalid in [
             "530196605",
             "53-0196605",
             "ein-530196605",
@@ -226,24 +226,24 @@ mod tests {
             "a/b",
             "é",
         ] {
-            assert_eq!(Slug::parse(refused), None, "{refused}");
+            assert_eq!(Slug::parse(invalid), None, "{invalid}");
         }
         assert_eq!(Slug::parse(&"a".repeat(101)), None);
         assert!(Slug::parse("53019660").is_some());
     }
 
     #[test]
-    fn every_route_of_the_list_is_refused() {
-        assert!(ROUTES.len() > 100);
+    fn reserved_words_are_not_slugs() {
+        assert!(RESERVED.len() > 100);
         assert!(
-            ROUTES
+            RESERVED
                 .iter()
-                .all(|route| has_slug_shape(route) && Slug::parse(route).is_none())
+                .all(|word| has_slug_shape(word) && Slug::parse(word).is_none())
         );
     }
 
     #[test]
-    fn a_new_body_tries_its_name_then_its_place_then_its_ein() {
+    fn candidates_add_the_location_and_then_the_ein() {
         assert_eq!(
             all("KNIGHTS OF COLUMBUS INC", "NEW HAVEN", "CT", Some(60_416_470)),
             [
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_without_ein_ends_with_its_id() {
+    fn without_an_ein_the_last_candidate_ends_with_the_id() {
         assert_eq!(
             all("Médecins & Co.", "Paris", "", None),
             [
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_make_no_slug_still_get_one() {
+    fn names_that_are_not_slugs_still_have_a_candidate() {
         assert_eq!(all("慈善", "", "", Some(1)), ["nonprofit-000000001"]);
         assert_eq!(all("US", "", "", Some(1)).last().unwrap(), "nonprofit-000000001");
         assert_eq!(all("Search", "Reno", "NV", Some(1))[0], "search-reno");
@@ -279,9 +279,12 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_offered_the_ein_of_another() {
-        let takers = all("RED CROSS 530196605", "", "", Some(1));
-        assert!(!takers.contains(&"red-cross-530196605".to_owned()), "{takers:?}");
+    fn no_candidate_ends_with_the_ein_of_another_nonprofit() {
+        let candidates = all("RED CROSS 530196605", "", "", Some(1));
+        assert!(
+            !candidates.contains(&"red-cross-530196605".to_owned()),
+            "{candidates:?}"
+        );
     }
 
     proptest! {
@@ -307,11 +310,11 @@ mod tests {
         }
 
         #[test]
-        fn whatever_parses_is_no_other_identifier(text in "[a-f0-9-]{1,40}|[a-z]{1,8}|[0-9]{2}-?[0-9]{7}") {
+        fn a_slug_is_never_another_identifier(text in "[a-f0-9-]{1,40}|[a-z]{1,8}|[0-9]{2}-?[0-9]{7}") {
             if let Some(slug) = Slug::parse(&text) {
                 prop_assert!(Ein::parse(slug.as_str()).is_none());
                 prop_assert!(Uuid::parse_str(slug.as_str()).is_err());
-                prop_assert!(!is_route(slug.as_str()));
+                prop_assert!(!is_reserved(slug.as_str()));
                 prop_assert_eq!(Slug::parse(&slug.to_string()), Some(slug));
             }
         }

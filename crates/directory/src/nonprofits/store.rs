@@ -1,4 +1,4 @@
-//! The SQL of nonprofits: rows as filed, and the profiles that people told us.
+//! Database access for nonprofits and their profiles.
 
 use super::Nonprofit;
 use super::assemble::assemble;
@@ -33,7 +33,7 @@ pub(crate) const ALL: &str = nonprofits!("");
 const BY_ID: &str = nonprofits!("where n.id = $1");
 const BY_EIN: &str = nonprofits!("where n.ein = $1");
 const BY_SLUG: &str = nonprofits!("where n.slug = $1");
-const BY_BEGINNING: &str =
+const BY_SLUG_PREFIX: &str =
     nonprofits!("where n.slug >= $1 and n.slug < $2 and n.gone_at is null order by n.slug limit 100");
 const BY_FORMER_SLUG: &str = nonprofits!("join former_slugs f on f.nonprofit_id = n.id where f.slug = $1");
 const CHANGED_SINCE: &str =
@@ -52,7 +52,7 @@ const UPSERT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases,
      website_url = excluded.website_url, donate_url = excluded.donate_url, causes = excluded.causes, country = excluded.country, \
      logo = excluded.logo, cover = excluded.cover";
 
-/// Finds one nonprofit in the store itself and hands it to `then`.
+/// Finds a nonprofit in the store and calls `then` with it.
 pub async fn find<T>(
     db: &Db,
     identifier: &Identifier,
@@ -67,19 +67,19 @@ pub async fn find<T>(
     Ok(Some(assemble(&stored, profile.as_ref(), causes, then)))
 }
 
-/// Nonprofits whose slug begins with a text, most prominent first: the search of last resort.
+/// Lists nonprofits whose slug starts with `prefix`, most prominent first. Used for search while there is no snapshot.
 pub async fn list_by_slug<T>(
     db: &Db,
-    beginning: &str,
+    prefix: &str,
     take: usize,
     causes: &Causes,
     then: impl Fn(&Nonprofit<'_>) -> T,
 ) -> sqlx::Result<Vec<T>> {
     let mut tx = db.view().await?;
-    // The first text that no longer begins so: every letter of a slug sorts before `~`.
-    let end = format!("{beginning}~");
+    // Every character of a slug sorts before `~`.
+    let end = format!("{prefix}~");
     let rows: Vec<StoredNonprofit> =
-        run!(&mut tx, c => sqlx::query_as(BY_BEGINNING).bind(beginning).bind(end).fetch_all(c).await)?;
+        run!(&mut tx, c => sqlx::query_as(BY_SLUG_PREFIX).bind(prefix).bind(end).fetch_all(c).await)?;
     let mut found = Vec::with_capacity(rows.len());
     for stored in rows {
         let profile = find_profile(&mut tx, stored.id).await?;
@@ -88,10 +88,14 @@ pub async fn list_by_slug<T>(
         }));
     }
     found.sort_by_key(|(prominence, _)| std::cmp::Reverse(*prominence));
-    Ok(found.into_iter().take(take).map(|(_, made)| made).collect())
+    Ok(found
+        .into_iter()
+        .take(take)
+        .map(|(_, nonprofit)| nonprofit)
+        .collect())
 }
 
-/// Finds one row.
+/// Finds the row of a nonprofit.
 pub async fn find_stored(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Option<StoredNonprofit>> {
     match identifier {
         Identifier::Id(id) => run!(tx, c => sqlx::query_as(BY_ID).bind(id.0).fetch_optional(c).await),
@@ -111,30 +115,30 @@ pub async fn find_stored(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<O
     }
 }
 
-/// Finds the profile of one nonprofit.
+/// Finds the profile of a nonprofit.
 pub async fn find_profile(tx: &mut Tx, id: Uuid) -> sqlx::Result<Option<Profile>> {
     run!(tx, c => sqlx::query_as(PROFILE).bind(id).fetch_optional(c).await)
 }
 
-/// Where a nonprofit takes gifts itself.
+/// Finds the URL of a nonprofit's own donation page.
 pub async fn find_donate_url(db: &Db, id: NonprofitId) -> sqlx::Result<Option<String>> {
     let found: Option<Option<String>> =
         read!(db, c => sqlx::query_scalar(DONATE_URL).bind(id.0).fetch_optional(c).await)?;
     Ok(found.flatten())
 }
 
-/// All profiles, by the id of their nonprofit.
+/// Lists all profiles, by the ID of their nonprofit.
 pub async fn list_profiles(tx: &mut Tx) -> sqlx::Result<HashMap<Uuid, Profile>> {
     let profiles: Vec<Profile> = run!(tx, c => sqlx::query_as(PROFILES).fetch_all(c).await)?;
     Ok(by_nonprofit(profiles))
 }
 
-/// The slugs of renamed bodies, in order.
+/// Lists the former slugs of renamed nonprofits, sorted.
 pub async fn list_former_slugs(tx: &mut Tx) -> sqlx::Result<Vec<(String, Uuid)>> {
     run!(tx, c => sqlx::query_as(FORMER_SLUGS).fetch_all(c).await)
 }
 
-/// What small imports after `revision` touched, with the profiles.
+/// Lists the nonprofits that small imports after `revision` changed, with their profiles.
 pub async fn list_changed(
     tx: &mut Tx,
     revision: i64,
@@ -145,12 +149,12 @@ pub async fn list_changed(
     Ok((rows, by_nonprofit(profiles)))
 }
 
-/// How many bodies the store holds.
+/// Counts the nonprofits in the store.
 pub async fn count(db: &Db) -> sqlx::Result<i64> {
     read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
 }
 
-/// Writes a profile, new or changed.
+/// Inserts or updates a profile.
 pub async fn upsert_profile(tx: &mut Tx, profile: &Profile) -> sqlx::Result<()> {
     run!(tx, c => sqlx::query(UPSERT_PROFILE)
         .bind(profile.nonprofit_id)

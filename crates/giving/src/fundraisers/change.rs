@@ -107,11 +107,8 @@ fn changeable_fields(fundraiser: &Fundraiser) -> [(&'static str, Value); 8] {
         ("description", json!(fundraiser.description)),
         ("startDate", time(fundraiser.starts_at)),
         ("endDate", time(fundraiser.ends_at)),
-        ("goal", json!(fundraiser.goal.map(|goal| goal.get()))),
-        (
-            "raisedOffline",
-            json!(fundraiser.offline.map(|offline| offline.get())),
-        ),
+        ("goal", json!(fundraiser.goal.map(Cents::get))),
+        ("raisedOffline", json!(fundraiser.offline.map(Cents::get))),
         ("coverImageHostedId", json!(fundraiser.cover)),
         ("closedAt", time(fundraiser.closed_at)),
     ]

@@ -44,7 +44,7 @@ async fn a_file_with_the_wrong_header_is_refused(world: &World) {
     let wrong = bmf(&nonprofit_rows(20)).replacen("EIN,", "ID,", 1);
     let error = import_error(world, world.file("eo.csv", wrong)).await;
     assert!(
-        error.starts_with("FILE is no EO BMF file: the header on line 1 has no column EIN; "),
+        error.starts_with("FILE is not an EO BMF file: the header on line 1 has no column EIN; "),
         "{error}"
     );
     let without_header = bmf(&nonprofit_rows(20))
@@ -69,7 +69,7 @@ async fn a_gzip_file_truncated_anywhere_is_refused(world: &World) {
         let error = import_error(world, world.file("eo.csv.gz", &complete[..length])).await;
         assert_eq!(
             error,
-            "FILE is cut off: the gzip stream ends early; download the file again"
+            "FILE is truncated: the gzip stream ends early; download the file again"
         );
     }
 }
@@ -87,16 +87,19 @@ async fn a_damaged_archive_is_refused(world: &World) {
     let middle = archive.len() / 2;
     archive[middle..middle + 64].fill(0xAA);
     let error = import_error(world, world.file("eo.zip", &archive)).await;
-    assert!(error.contains("damaged") || error.contains("cut off"), "{error}");
+    assert!(
+        error.contains("damaged") || error.contains("truncated"),
+        "{error}"
+    );
     let error = import_error(world, world.file("eo.zip", zip(&[("read.me", b"nothing")]))).await;
-    assert!(error.contains("holds no .csv file"), "{error}");
+    assert!(error.contains("contains no .csv file"), "{error}");
 }
 
 async fn a_file_that_ends_in_the_middle_of_a_line_is_refused(world: &World) {
     let complete = bmf(&nonprofit_rows(30));
     let cut = &complete[..complete.len() - 40];
     let error = import_error(world, world.file("eo.csv", cut)).await;
-    assert_eq!(error, "FILE is cut off in line 31; download the file again");
+    assert_eq!(error, "FILE is truncated in line 31; download the file again");
 }
 
 async fn a_complete_last_line_needs_no_line_ending(world: &World) {
@@ -108,7 +111,7 @@ async fn a_file_of_another_format_is_refused_by_name(world: &World) {
     let folder = world.data().join("folder");
     std::fs::create_dir(&folder).unwrap();
     for (file, expected) in [
-        (folder, "FILE is a folder, not a file; name the files in it"),
+        (folder, "FILE is a folder, not a file; give the files in it"),
         (
             world.data().join("nothing.csv"),
             "FILE does not exist; check the path",
@@ -119,7 +122,7 @@ async fn a_file_of_another_format_is_refused_by_name(world: &World) {
         ),
         (
             world.file("blank.csv", "\r\n\r\n"),
-            "FILE holds no header line; download the file again",
+            "FILE has no header line; download the file again",
         ),
         (
             world.file("empty.csv.gz", gzip(b"")),
@@ -131,7 +134,7 @@ async fn a_file_of_another_format_is_refused_by_name(world: &World) {
         ),
         (
             world.file("eo.csv.bz2", "BZh91AY&SY"),
-            "FILE is a bzip2 file, not CSV; unpack it first",
+            "FILE is a bzip2 file, not CSV; decompress it first",
         ),
         (
             world.file("a.csv", b"\xFF\xFEE\0I\0N\0"),
@@ -139,11 +142,11 @@ async fn a_file_of_another_format_is_refused_by_name(world: &World) {
         ),
         (
             world.file("b.csv", gzip(&gzip(b"x"))),
-            "FILE is an archive inside an archive, not CSV; unpack it first",
+            "FILE is an archive inside an archive, not CSV; decompress it first",
         ),
         (
             world.file("c.csv", b"\x7FELF\0\0\0"),
-            "FILE is binary data, not CSV; name the data file instead",
+            "FILE is binary data, not CSV; give the data file instead",
         ),
     ] {
         assert_eq!(import_error(world, file).await, expected);
@@ -158,7 +161,10 @@ async fn a_header_without_rows_is_refused(world: &World) {
         .await
         .unwrap_err()
         .to_string();
-    assert_eq!(error, "no rows were found; check that the right file was given");
+    assert_eq!(
+        error,
+        "the files contain no rows; check that they are the right files"
+    );
     assert_eq!(world.dump().await, before);
 }
 

@@ -21,7 +21,7 @@ async fn a_file_that_drops_more_than_5_percent_is_refused_unless_forced(world: &
     let before = world.dump().await;
     let error = world.import_irs(bmf(&rows[..94])).await.unwrap_err().to_string();
     assert!(
-        error.contains("6 of 100") && error.contains("5 %") && error.contains("--force"),
+        error.contains("6 of 100") && error.contains("5%") && error.contains("--force"),
         "{error}"
     );
     assert_eq!(world.dump().await, before);
@@ -63,7 +63,7 @@ async fn more_than_5_bad_rows_in_1000_stop_the_import_with_a_report(world: &Worl
     rows.push(nonprofit_row("020240383", "GRANITE TOWN LIBRARY"));
     let error = world.import_irs(bmf(&rows)).await.unwrap_err().to_string();
     assert!(
-        error.contains("6 of 1001 lines are bad") && error.contains("line 2"),
+        error.contains("6 of 1001 lines are invalid") && error.contains("line 2"),
         "{error}"
     );
     assert_eq!(world.dump().await, before);
@@ -121,7 +121,7 @@ async fn a_duplicate_ein_is_refused_with_both_line_numbers(world: &World) {
     assert_eq!((summary.new, summary.refused), (300, 1));
     let report = std::fs::read_to_string(summary.report.unwrap()).unwrap();
     assert!(
-        report.contains("line 302: EIN 100000001 stands on line 2 of"),
+        report.contains("line 302: EIN 100000001 is already on line 2 of"),
         "{report}"
     );
     assert_eq!(
@@ -145,10 +145,10 @@ async fn an_ein_in_two_files_is_refused_with_the_name_of_the_first(world: &World
     assert_eq!((summary.new, summary.refused), (301, 1));
     let report = std::fs::read_to_string(summary.report.unwrap()).unwrap();
     assert!(
-        report.contains("eo2.csv: line 3: EIN 100000007 stands on line 8 of"),
+        report.contains("eo2.csv: line 3: EIN 100000007 is already on line 8 of"),
         "{report}"
     );
-    assert!(report.contains("eo1.csv already"), "{report}");
+    assert!(report.contains("eo1.csv;"), "{report}");
     assert_eq!(
         world.client.details(200, "100000007").await.nonprofit()["name"],
         "Shelter 100000007 House"
@@ -162,6 +162,6 @@ async fn the_same_file_given_twice_is_refused(world: &World) {
         .await
         .unwrap_err()
         .to_string();
-    assert!(error.contains("10 of 20 lines are bad"), "{error}");
+    assert!(error.contains("10 of 20 lines are invalid"), "{error}");
     assert_eq!(world.imports().await, 0);
 }

@@ -5,7 +5,7 @@ fn header() -> String {
     HEADER.join(",") + "\r\n"
 }
 
-/// A good row, with some columns replaced.
+/// Returns a valid row with some columns replaced.
 fn row(changes: &[(usize, &str)]) -> String {
     let mut fields = [
         "020240383",
@@ -43,7 +43,7 @@ fn row(changes: &[(usize, &str)]) -> String {
     fields.join(",") + "\r\n"
 }
 
-/// What a file yields: for each row its EIN, name and more as text, or the refusal.
+/// Reads all rows as text.
 fn read(bytes: &[u8]) -> Result<Vec<Result<String, RejectedLine>>, BmfError> {
     let mut reader = BmfReader::open(bytes, "eo.csv")?;
     let mut rows = Vec::new();
@@ -73,9 +73,9 @@ fn facts(row: &str) -> IrsFacts {
 
 fn reason(changes: &[(usize, &str)]) -> String {
     let mut rows = read((header() + &row(changes)).as_bytes()).unwrap();
-    let refused = rows.remove(0).unwrap_err();
-    assert_eq!(refused.line, 2);
-    refused.reason
+    let rejected = rows.remove(0).unwrap_err();
+    assert_eq!(rejected.line, 2);
+    rejected.reason
 }
 
 const GOOD: &str = "020240383|GRANITE TOWN LIBRARY|FRIENDS OF THE LIBRARY|CONCORD|NH|03301|B70";
@@ -105,7 +105,7 @@ fn a_row_is_read_with_its_facts() {
 }
 
 #[test]
-fn columns_may_stand_in_any_order_and_case_and_beside_others() {
+fn columns_may_have_any_order_and_letter_case_and_there_may_be_others() {
     let mut names: Vec<String> = HEADER
         .iter()
         .map(|name| format!("\"{}\"", name.to_lowercase()))
@@ -121,11 +121,11 @@ fn columns_may_stand_in_any_order_and_case_and_beside_others() {
 }
 
 #[test]
-fn a_wrong_header_is_named_by_its_first_missing_column() {
+fn the_error_for_a_wrong_header_names_the_first_missing_column() {
     let file = header().replace("SUBSECTION", "SUB").replace("NTEE_CD", "NTEE") + &row(&[]);
     let error = read(file.as_bytes()).unwrap_err().to_string();
     assert!(
-        error.starts_with("eo.csv is no EO BMF file: the header on line 1 has no column SUBSECTION;"),
+        error.starts_with("eo.csv is not an EO BMF file: the header on line 1 has no column SUBSECTION;"),
         "{error}"
     );
     let error = read(b"<!DOCTYPE html>\n<html>").unwrap_err().to_string();
@@ -139,25 +139,25 @@ fn a_wrong_header_is_named_by_its_first_missing_column() {
 }
 
 #[test]
-fn a_file_of_nothing_has_no_header() {
+fn an_empty_file_has_no_header() {
     for empty in [&b""[..], b"\r\n\r\n"] {
         assert_eq!(
             read(empty).unwrap_err().to_string(),
-            "eo.csv holds no header line; download the file again"
+            "eo.csv has no header line; download the file again"
         );
     }
 }
 
 #[test]
-fn a_file_cut_in_mid_line_is_not_taken() {
+fn a_file_truncated_within_a_line_is_rejected() {
     let whole = header() + &row(&[]) + &row(&[(EIN, "020240384")]);
-    // Up to the last comma the row lacks columns; from there on only its last field is shorter.
+    // Up to the last comma the row has too few columns. After it only the last field is shorter.
     let last_comma = whole.rfind(',').unwrap();
     let second = whole.len() - row(&[]).len();
     for end in second + 1..=last_comma {
         let error = read(&whole.as_bytes()[..end]).unwrap_err().to_string();
         assert_eq!(
-            error, "eo.csv is cut off in line 3; download the file again",
+            error, "eo.csv is truncated in line 3; download the file again",
             "{end}"
         );
     }
@@ -167,22 +167,22 @@ fn a_file_cut_in_mid_line_is_not_taken() {
             .trim_end_matches('"');
     assert!(matches!(
         read(quoted.as_bytes()),
-        Err(BmfError::CutOff { line: 2, .. })
+        Err(BmfError::Truncated { line: 2, .. })
     ));
     assert!(matches!(
         read((header() + &"9".repeat(1 << 20)).as_bytes()),
-        Err(BmfError::CutOff { line: 2, .. })
+        Err(BmfError::Truncated { line: 2, .. })
     ));
 }
 
 #[test]
-fn the_last_line_may_lack_its_line_end() {
+fn the_last_line_may_have_no_line_ending() {
     let file = header() + &row(&[]);
     assert_eq!(read(file.trim_end().as_bytes()).unwrap(), [Ok(GOOD.to_owned())]);
 }
 
 #[test]
-fn lf_alone_blank_lines_and_quotes_are_read() {
+fn lf_line_endings_blank_lines_and_quotes_are_accepted() {
     let quoted = row(&[(NAME, "\"SMITH, JONES & \"\"CO\"\"\"")]);
     let file = (header() + "\r\n" + &quoted + "   \r\n\r\n" + &row(&[])).replace('\r', "");
     let rows = read(file.as_bytes()).unwrap();
@@ -191,7 +191,7 @@ fn lf_alone_blank_lines_and_quotes_are_read() {
 }
 
 #[test]
-fn the_marks_that_tools_write_for_blanks_are_blanks() {
+fn placeholders_for_missing_values_are_blanks() {
     let line = row(&[
         (EIN, "20240383"),
         (CITY, "NA"),
@@ -242,39 +242,33 @@ fn foreign_rows_have_no_state_and_no_zip() {
 }
 
 #[test]
-fn bad_rows_are_refused_with_their_reason_and_without_their_values() {
+fn invalid_rows_are_rejected_with_a_reason_that_contains_no_value() {
     let long = "N".repeat(201);
     for (changes, expected) in [
         ([(EIN, "")], "EIN is missing"),
         ([(EIN, "NA")], "EIN is missing"),
-        (
-            [(EIN, "000000000")],
-            "EIN is not a number of one to nine digits, zero aside",
-        ),
-        (
-            [(EIN, "JANE ROE")],
-            "EIN is not a number of one to nine digits, zero aside",
-        ),
-        (
-            [(EIN, "1234567890")],
-            "EIN is not a number of one to nine digits, zero aside",
-        ),
+        ([(EIN, "000000000")], "EIN is not a number from 1 to 999999999"),
+        ([(EIN, "JANE ROE")], "EIN is not a number from 1 to 999999999"),
+        ([(EIN, "1234567890")], "EIN is not a number from 1 to 999999999"),
         ([(NAME, "  ")], "NAME is empty"),
         ([(NAME, &long)], "NAME is longer than 200 characters"),
-        ([(NAME, "SMITH, INC")], "29 columns where the header has 28"),
-        ([(NAME, "\"OPEN")], "a quote is opened and never closed"),
+        (
+            [(NAME, "SMITH, INC")],
+            "the number of columns is 29, but the header has 28",
+        ),
+        ([(NAME, "\"OPEN")], "a quote is not closed"),
         ([(STATE, "N.H.")], "STATE is not two letters"),
         (
             [(SUBSECTION, "JANE")],
-            "SUBSECTION is no number that this column can hold",
+            "SUBSECTION is not a valid number for this column",
         ),
         (
             [(FOUNDATION, "150")],
-            "FOUNDATION is no number that this column can hold",
+            "FOUNDATION is not a valid number for this column",
         ),
         (
             [(ASSET_AMT, "$5")],
-            "ASSET_AMT is no number that this column can hold",
+            "ASSET_AMT is not a valid number for this column",
         ),
     ] {
         assert_eq!(reason(&changes), expected);
@@ -282,7 +276,7 @@ fn bad_rows_are_refused_with_their_reason_and_without_their_values() {
 }
 
 #[test]
-fn absurd_amounts_and_months_are_unknown_and_the_row_is_kept() {
+fn impossible_amounts_and_months_are_unknown_and_the_row_is_kept() {
     let read = facts(&row(&[
         (ASSET_AMT, "99999999999999999999"),
         (RULING, "199413"),
@@ -292,7 +286,7 @@ fn absurd_amounts_and_months_are_unknown_and_the_row_is_kept() {
 }
 
 #[test]
-fn one_endless_line_costs_one_row() {
+fn a_very_long_line_affects_one_row() {
     let file = header() + &row(&[(NAME, &"X".repeat(1 << 20))]) + &row(&[]);
     let rows = read(file.as_bytes()).unwrap();
     assert_eq!(
@@ -307,7 +301,7 @@ fn one_endless_line_costs_one_row() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(
+    fn reading_arbitrary_bytes_never_panics(bytes in proptest::collection::vec(
         prop_oneof![Just(b','), Just(b'"'), Just(b'\n'), Just(b'\r'), any::<u8>()], 0..400)) {
         let _ = read(&bytes);
         let mut file = header().into_bytes();
@@ -316,7 +310,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_row_spoils_at_most_itself(at in 0..200_usize, byte in any::<u8>()) {
+    fn a_damaged_row_does_not_affect_other_rows(at in 0..200_usize, byte in any::<u8>()) {
         let mut damaged = row(&[]).into_bytes();
         let at = at % (damaged.len() - 2);
         prop_assume!(byte != b'\n');

@@ -1,6 +1,6 @@
-//! Changes to the fields of a nonprofit.
+//! A change to a field of a nonprofit.
 
-/// What a line wants done to one field.
+/// What a line changes in one field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Change<T> {
     #[default]

@@ -15,7 +15,7 @@ fn read(bytes: &[u8]) -> Result<Vec<Result<u64, RejectedLine>>, EnrichmentError>
 }
 
 #[test]
-fn absent_null_and_value_are_three_things() {
+fn missing_fields_nulls_and_values_are_distinguished() {
     let entry =
         parse(r#"{"ein":"020240383","description":null,"websiteUrl":"https://example.org","city":" "}"#)
             .unwrap();
@@ -70,7 +70,7 @@ fn every_field_is_read() {
 }
 
 #[test]
-fn the_spellings_that_people_use_are_one_field() {
+fn a_field_can_be_spelled_in_several_ways() {
     for name in [
         "website",
         "websiteUrl",
@@ -91,11 +91,11 @@ fn the_spellings_that_people_use_are_one_field() {
         assert_eq!(entry.causes, Change::Set(vec!["art".to_owned()]), "{name}");
     }
     let reason = parse(r#"{"ein":"1","website":"https://a.org","website_url":"https://b.org"}"#).unwrap_err();
-    assert_eq!(reason, "websiteUrl and website say different things");
+    assert_eq!(reason, "websiteUrl and website have different values");
 }
 
 #[test]
-fn all_faults_of_a_line_are_told_at_once() {
+fn all_errors_of_a_line_are_reported_together() {
     let long = "x".repeat(501);
     let reason = parse(&format!(
         r#"{{"ein":"12-34","name":null,"description":"{long}","website":"javascript:alert(1)","state":"New York",
@@ -106,14 +106,14 @@ fn all_faults_of_a_line_are_told_at_once() {
         reason.split("; ").collect::<Vec<_>>(),
         [
             "ein must be nine digits",
-            "name cannot be empty, leave it out to keep it as it is",
-            "aliases must be a list of texts or null",
+            "name cannot be empty (leave it out to keep the current name)",
+            "aliases must be a list of strings or null",
             "description is longer than 500 characters",
-            "websiteUrl must be a web address that begins with http:// or https://",
+            "websiteUrl must be a URL that starts with http:// or https://",
             "state must be two letters, such as NY",
             "ruling must be a month as YYYYMM",
             "deductible must be true, false or null",
-            "logo must be a web address, or a data URL of a PNG, JPEG or WebP picture of at most 10 MiB",
+            "logo must be a web URL, or a data URL of a PNG, JPEG or WebP picture of at most 10 MiB",
         ]
     );
 }
@@ -142,27 +142,27 @@ fn lengths_are_counted_in_characters_and_lists_in_entries() {
 }
 
 #[test]
-fn control_characters_are_dropped() {
+fn control_characters_are_removed() {
     let entry = parse(r#"{"ein":"1","name":"A\u0000B\tC\u001b","descriptionLong":"x\r\ny\u0007"}"#).unwrap();
     assert_eq!(entry.name.unwrap(), "AB C");
     assert_eq!(entry.description_long, Change::Set("x\ny".to_owned()));
 }
 
 #[test]
-fn a_line_must_say_which_nonprofit_it_means() {
+fn a_line_must_identify_a_nonprofit() {
     let reason = parse(r#"{"name":"Granite"}"#).unwrap_err();
-    assert_eq!(reason, "ein or id must be there, to say which nonprofit is meant");
+    assert_eq!(reason, "ein or id is required");
     assert!(parse(r#"{"ein":null,"id":"6f0e5a4e-2f1b-4c8e-9a53-0d6d1f0f7a11"}"#).is_ok());
 }
 
 #[test]
-fn bad_lines_are_refused_with_their_number_and_reading_goes_on() {
+fn invalid_lines_are_rejected_with_their_number_and_reading_continues() {
     let entries =
         read(b"\xEF\xBB\xBF{\"ein\":\"1\"}\r\n\nhello\n[1]\n{\"ein\":\"2\",}\n\"\xff\"\n{\"ein\":\"3\"}")
             .unwrap();
     let seen: Vec<String> = entries
         .into_iter()
-        .map(|entry| entry.map_or_else(|refused| refused.to_string(), |line| format!("line {line}")))
+        .map(|entry| entry.map_or_else(|rejected| rejected.to_string(), |line| format!("line {line}")))
         .collect();
     assert_eq!(
         seen,
@@ -178,26 +178,29 @@ fn bad_lines_are_refused_with_their_number_and_reading_goes_on() {
 }
 
 #[test]
-fn a_cut_file_and_an_array_end_the_reading() {
-    let cut = read(b"{\"ein\":\"1\"}\n{\"ein\":\"2\",\"na")
+fn a_truncated_file_and_an_array_are_errors() {
+    let truncated = read(b"{\"ein\":\"1\"}\n{\"ein\":\"2\",\"na")
         .unwrap_err()
         .to_string();
-    assert_eq!(cut, "more.jsonl is cut off in line 2; copy the file again");
+    assert_eq!(
+        truncated,
+        "more.jsonl is truncated in line 2; copy the file again"
+    );
     let array = read(b"[\n{\"ein\":\"1\"}\n]").unwrap_err().to_string();
     assert_eq!(
         array,
-        "more.jsonl is one JSON array; write each object on a line of its own"
+        "more.jsonl is a JSON array; put each object on its own line"
     );
 }
 
 #[test]
-fn a_tower_of_brackets_is_refused() {
+fn deeply_nested_brackets_are_rejected() {
     assert!(parse(&format!(r#"{{"ein":"1","x":{}"#, "[".repeat(100_000))).is_err());
 }
 
 proptest! {
     #[test]
-    fn no_line_makes_the_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), text in "\\PC{0,60}") {
+    fn reading_a_line_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..300), text in "\\PC{0,60}") {
         let _ = read(&bytes);
         for name in ["ein", "id", "name", "aliases", "websiteUrl", "zip", "ruling", "assets", "logo"] {
             let _ = parse(&serde_json::json!({ name: text, "id": "6f0e5a4e-2f1b-4c8e-9a53-0d6d1f0f7a11" }).to_string());

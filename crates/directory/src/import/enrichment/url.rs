@@ -1,23 +1,23 @@
-//! Web addresses that are safe to show as links.
+//! Web URLs that are safe to show as links.
 
-const LONGEST: usize = 2048;
+const MAX_LENGTH: usize = 2048;
 
-/// An http or https address of a host with a public name, without a user in it.
-pub fn is_web_address(text: &str) -> bool {
+/// Returns whether a text is an http or https URL of a host with a public name, without user information.
+pub fn is_web_url(text: &str) -> bool {
     let rest = ["https://", "http://"].into_iter().find_map(|scheme| {
         let (front, rest) = text.split_at_checked(scheme.len())?;
         front.eq_ignore_ascii_case(scheme).then_some(rest)
     });
     let Some(rest) = rest else { return false };
-    let breaks_out =
+    let is_unsafe =
         |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '<' | '>' | '\\' | '`' | '\'');
-    text.len() <= LONGEST
-        && !text.contains(breaks_out)
+    text.len() <= MAX_LENGTH
+        && !text.contains(is_unsafe)
         && is_authority(rest.split(['/', '?', '#']).next().unwrap_or(""))
 }
 
-/// Is this the picture itself, and not its address?
-pub fn is_inline(text: &str) -> bool {
+/// Returns whether a text is a data URL.
+pub fn is_data_url(text: &str) -> bool {
     text.get(..5)
         .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
@@ -34,12 +34,12 @@ fn is_authority(text: &str) -> bool {
 fn is_host(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     let labels = host.split('.');
-    // A last label without a letter is the end of an IP address.
-    let named = host
+    // If the last label has no letter, the host is an IP address.
+    let is_name = host
         .rsplit('.')
         .next()
         .is_some_and(|last| last.chars().any(char::is_alphabetic));
-    host.len() <= 253 && host.contains('.') && named && labels.into_iter().all(is_label)
+    host.len() <= 253 && host.contains('.') && is_name && labels.into_iter().all(is_label)
 }
 
 fn is_label(label: &str) -> bool {
@@ -54,17 +54,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_http_and_https_with_a_public_host_are_web_addresses() {
-        for good in [
+    fn only_http_and_https_urls_with_a_public_host_are_web_urls() {
+        for valid in [
             "https://www.redcross.org",
             "http://example.org/a/b?c=d#e",
             "HTTPS://Example.ORG:8443/",
             "https://bücher.example/x",
             "https://example.org.",
         ] {
-            assert!(is_web_address(good), "{good}");
+            assert!(is_web_url(valid), "{valid}");
         }
-        for bad in [
+        for invalid in [
             "",
             "https://",
             "www.redcross.org",
@@ -83,11 +83,11 @@ mod tests {
             "https://example.org\\@evil.example",
             "hé",
         ] {
-            assert!(!is_web_address(bad), "{bad}");
+            assert!(!is_web_url(invalid), "{invalid}");
         }
-        assert!(!is_web_address(&format!(
+        assert!(!is_web_url(&format!(
             "https://example.org/{}",
-            "x".repeat(LONGEST)
+            "x".repeat(MAX_LENGTH)
         )));
     }
 }

@@ -1,4 +1,4 @@
-//! Reading EO BMF files: each row is compared with what the store holds, and what is new or changed is spooled.
+//! Reads EO BMF files and compares each row with the store. New and changed rows are put in temporary files.
 
 use crate::import::bmf::{BmfReader, IrsRow};
 use crate::import::lines::RejectedLine;
@@ -7,11 +7,11 @@ use crate::import::report::RejectedLines;
 use crate::import::row_file::{RowFile, RowFileWriter};
 use crate::import::slugs::{self, UsedSlugs};
 use crate::import::source::{Format, Source};
-use crate::import::store::{Known, StoreContents};
+use crate::import::store::{ExistingNonprofit, StoreContents};
 use crate::import::summary::{ImportedFile, Summary};
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::filing::Filing;
-use crate::nonprofits::prominence::{Known as Amounts, prominence};
+use crate::nonprofits::prominence::{ProminenceFactors, prominence};
 use anyhow::Context;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
@@ -21,105 +21,121 @@ use std::sync::atomic::Ordering;
 /// The number of rows between two updates of the progress bar.
 const ROWS_PER_UPDATE: u64 = 4_096;
 
-/// What reading the files led to.
-pub struct ReadFiles {
+/// The result of reading the files.
+pub struct ReadResult {
     pub summary: Summary,
     pub rejected_lines: RejectedLines,
-    pub known: HashMap<u32, Known>,
+    pub existing: HashMap<u32, ExistingNonprofit>,
     pub used_slugs: UsedSlugs,
+    /// The file number and the line of each EIN.
     pub seen: HashMap<u32, (u16, u32)>,
-    pub spoiled: HashSet<u32>,
-    /// Bodies that the files of the IRS named until now.
+    /// EINs of rejected rows.
+    pub rejected_eins: HashSet<u32>,
+    /// The number of nonprofits that the previous IRS files listed.
     pub listed: u64,
     pub new: RowFile,
     pub changed: RowFile,
-    pub choosing: Vec<Choosing>,
+    pub slug_requests: Vec<SlugRequest>,
 }
 
-/// A new body that is to get a slug.
-pub struct Choosing {
+/// A new nonprofit that needs a slug.
+pub struct SlugRequest {
     pub prominence: u32,
-    pub begins: u64,
-    pub place: u32,
+    /// The offset of the row in the file of new rows.
+    pub offset: u64,
+    /// The index of the row among the new rows.
+    pub index: u32,
     pub first_choice: Box<str>,
 }
 
-impl ReadFiles {
-    /// The bodies that left the files. One whose row was refused is still in them.
+impl ReadResult {
+    /// Returns the EINs of nonprofits that are no longer in the files. Nonprofits with a rejected row do not count.
     pub fn gone(&self) -> Vec<u32> {
-        let is_named = |ein: &u32| self.seen.contains_key(ein) || self.spoiled.contains(ein);
-        let is_gone = |(ein, known): &(&u32, &Known)| known.listed && !known.gone && !is_named(ein);
-        let mut gone: Vec<u32> = self.known.iter().filter(is_gone).map(|(ein, _)| *ein).collect();
+        let is_in_files = |ein: &u32| self.seen.contains_key(ein) || self.rejected_eins.contains(ein);
+        let is_gone = |(ein, existing): &(&u32, &ExistingNonprofit)| {
+            existing.listed && !existing.gone && !is_in_files(ein)
+        };
+        let mut gone: Vec<u32> = self
+            .existing
+            .iter()
+            .filter(is_gone)
+            .map(|(ein, _)| *ein)
+            .collect();
         gone.sort_unstable();
         gone
     }
 }
 
-/// Reads all files and compares them with what the store holds.
-pub fn read_files(paths: &[PathBuf], folder: &Path, contents: StoreContents) -> anyhow::Result<ReadFiles> {
+/// Reads all files and compares them with the store.
+pub fn read_files(paths: &[PathBuf], folder: &Path, contents: StoreContents) -> anyhow::Result<ReadResult> {
     let StoreContents {
-        known, other_slugs, ..
+        existing,
+        other_slugs,
+        ..
     } = contents;
-    let mut used_slugs = UsedSlugs::with_capacity(known.len() + other_slugs.len());
-    for slug in known
+    let mut used_slugs = UsedSlugs::with_capacity(existing.len() + other_slugs.len());
+    for slug in existing
         .values()
-        .map(|known| &*known.slug)
+        .map(|existing| &*existing.slug)
         .chain(other_slugs.iter().map(String::as_str))
     {
         used_slugs.claim(slug);
     }
-    let no_spool = "the data folder cannot hold a temporary file; make room on the disk and import again";
-    let mut reading = Reading {
+    let no_file = "cannot create a temporary file in the data folder; free disk space and import again";
+    let mut reader = FilesReader {
         summary: Summary::default(),
         rejected_lines: RejectedLines::default(),
-        listed: known.values().filter(|known| known.listed && !known.gone).count() as u64,
-        known,
+        listed: existing
+            .values()
+            .filter(|existing| existing.listed && !existing.gone)
+            .count() as u64,
+        existing,
         seen: HashMap::new(),
-        spoiled: HashSet::new(),
+        rejected_eins: HashSet::new(),
         names: Vec::new(),
-        new: RowFileWriter::new(folder).context(no_spool)?,
-        changed: RowFileWriter::new(folder).context(no_spool)?,
-        choosing: Vec::new(),
+        new: RowFileWriter::new(folder).context(no_file)?,
+        changed: RowFileWriter::new(folder).context(no_file)?,
+        slug_requests: Vec::new(),
         filed: String::new(),
     };
     for path in paths {
-        reading.file(path)?;
+        reader.read_file(path)?;
     }
-    let mut summary = reading.summary;
-    summary.refused = reading.rejected_lines.count();
-    Ok(ReadFiles {
+    let mut summary = reader.summary;
+    summary.refused = reader.rejected_lines.count();
+    Ok(ReadResult {
         summary,
-        rejected_lines: reading.rejected_lines,
-        known: reading.known,
+        rejected_lines: reader.rejected_lines,
+        existing: reader.existing,
         used_slugs,
-        seen: reading.seen,
-        spoiled: reading.spoiled,
-        listed: reading.listed,
-        new: reading.new.finish().context(no_spool)?,
-        changed: reading.changed.finish().context(no_spool)?,
-        choosing: reading.choosing,
+        seen: reader.seen,
+        rejected_eins: reader.rejected_eins,
+        listed: reader.listed,
+        new: reader.new.finish().context(no_file)?,
+        changed: reader.changed.finish().context(no_file)?,
+        slug_requests: reader.slug_requests,
     })
 }
 
-struct Reading {
+struct FilesReader {
     summary: Summary,
     rejected_lines: RejectedLines,
-    known: HashMap<u32, Known>,
+    existing: HashMap<u32, ExistingNonprofit>,
     listed: u64,
-    /// Where each EIN was seen: the number of the file, and the line.
+    /// The file number and the line of each EIN.
     seen: HashMap<u32, (u16, u32)>,
-    /// EINs of rows that were refused.
-    spoiled: HashSet<u32>,
+    /// EINs of rejected rows.
+    rejected_eins: HashSet<u32>,
     names: Vec<String>,
     new: RowFileWriter,
     changed: RowFileWriter,
-    choosing: Vec<Choosing>,
-    /// The row at hand, as it is stored.
+    slug_requests: Vec<SlugRequest>,
+    /// The current row in its stored form.
     filed: String,
 }
 
-impl Reading {
-    fn file(&mut self, path: &Path) -> anyhow::Result<()> {
+impl FilesReader {
+    fn read_file(&mut self, path: &Path) -> anyhow::Result<()> {
         let mut source = Source::open(path, Format::Csv)?;
         let consumed = source.consumed();
         let mut progress = Progress::start("reading", source.length().unwrap_or_default(), Unit::Bytes);
@@ -130,15 +146,15 @@ impl Reading {
             self.names.push(name.clone());
             while let Some(row) = reader.next_row()? {
                 self.summary.lines += 1;
-                let refused = match row {
-                    Ok(row) => self.row(&row)?,
-                    Err(refused) => {
-                        self.spoiled.extend(reader.ein().map(Ein::value));
-                        Some(refused)
+                let rejected = match row {
+                    Ok(row) => self.add_row(&row)?,
+                    Err(rejected) => {
+                        self.rejected_eins.extend(reader.ein().map(Ein::value));
+                        Some(rejected)
                     }
                 };
-                if let Some(refused) = refused {
-                    self.rejected_lines.add(&name, refused);
+                if let Some(rejected) = rejected {
+                    self.rejected_lines.add(&name, rejected);
                 }
                 if self.summary.lines.is_multiple_of(ROWS_PER_UPDATE) {
                     progress.set_position(consumed.load(Ordering::Relaxed));
@@ -155,13 +171,14 @@ impl Reading {
         Ok(())
     }
 
-    fn row(&mut self, row: &IrsRow<'_>) -> anyhow::Result<Option<RejectedLine>> {
+    /// Compares a row with the store. Returns a rejected line if an earlier row has the same EIN.
+    fn add_row(&mut self, row: &IrsRow<'_>) -> anyhow::Result<Option<RejectedLine>> {
         let here = (self.names.len() as u16, row.line as u32);
         if let Some((file, line)) = self.seen.insert(row.ein.value(), here) {
             self.seen.insert(row.ein.value(), (file, line));
             let name = &self.names[file as usize - 1];
             let reason = format!(
-                "EIN {} stands on line {line} of {name} already; keep one of the two",
+                "EIN {} is already on line {line} of {name}; remove one of the two",
                 row.ein
             );
             return Ok(Some(RejectedLine {
@@ -181,22 +198,23 @@ impl Reading {
         }
         .write(&mut self.filed);
         let digest = digest(&self.filed);
-        let no_room =
-            "the data folder has no room for the rows that are being read; make room and import again";
-        match self.known.get(&row.ein.value()) {
-            Some(known) if known.digest == digest && known.listed && !known.gone => {
+        let no_space = "cannot write a temporary file in the data folder; free disk space and import again";
+        match self.existing.get(&row.ein.value()) {
+            Some(existing) if existing.digest == digest && existing.listed && !existing.gone => {
                 self.summary.unchanged += 1;
             }
             Some(_) => {
                 self.summary.changed += 1;
-                self.changed.push(row.ein, digest, &self.filed).context(no_room)?;
+                self.changed
+                    .push(row.ein, digest, &self.filed)
+                    .context(no_space)?;
             }
             None => {
-                let begins = self.new.push(row.ein, digest, &self.filed).context(no_room)?;
-                self.choosing.push(Choosing {
-                    prominence: filed_prominence(row),
-                    begins,
-                    place: self.summary.new as u32,
+                let offset = self.new.push(row.ein, digest, &self.filed).context(no_space)?;
+                self.slug_requests.push(SlugRequest {
+                    prominence: prominence_of(row),
+                    offset,
+                    index: self.summary.new as u32,
                     first_choice: slugs::first_choice(row.name, row.city, row.state, row.ein)
                         .as_str()
                         .into(),
@@ -208,22 +226,22 @@ impl Reading {
     }
 }
 
-/// A number that changes when anything in the row does.
+/// Returns a hash of the stored row, which changes when anything in the row does.
 fn digest(filed: &str) -> i64 {
     let hash = Sha256::digest(filed);
     i64::from_le_bytes(*hash.first_chunk().expect("a hash has 32 bytes"))
 }
 
-fn filed_prominence(row: &IrsRow<'_>) -> u32 {
-    prominence(&Amounts {
+fn prominence_of(row: &IrsRow<'_>) -> u32 {
+    prominence(&ProminenceFactors {
         revenue: row.facts.revenue,
         income: row.facts.income,
         assets: row.facts.assets,
         is_deductible: row.facts.is_deductible(),
         is_subordinate: row.facts.is_subordinate(),
         files_returns: row.facts.tax_period != 0,
-        has_bare_amounts: row.facts.tax_period == 0,
+        has_unverified_amounts: row.facts.tax_period == 0,
         has_ruling: row.facts.ruling != 0,
-        ..Amounts::default()
+        ..ProminenceFactors::default()
     })
 }

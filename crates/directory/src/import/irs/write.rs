@@ -1,11 +1,11 @@
-//! Writing what was read: slugs for new bodies, the more prominent first, then every row in one transaction.
+//! Assigns slugs to new nonprofits, the most prominent first, and writes all rows in one transaction.
 
-use super::read::{Choosing, ReadFiles};
+use super::read::{ReadResult, SlugRequest};
 use crate::import::importer::Importer;
 use crate::import::progress::{Progress, Unit, wait_with_spinner};
 use crate::import::row_file::{Row, RowFile};
 use crate::import::slugs::{self, UsedSlugs};
-use crate::import::store::{self, CHUNK, Known, NonprofitWrite};
+use crate::import::store::{self, CHUNK_SIZE, ExistingNonprofit, NonprofitWrite};
 use crate::import::summary::Summary;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::filing::Filing;
@@ -17,51 +17,52 @@ use std::collections::HashMap;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-/// Writes the import; its revision goes into `summary`.
+/// Writes the import and sets the revision of `summary`.
 pub async fn write(
     importer: &Importer<'_>,
-    read: ReadFiles,
+    read: ReadResult,
     names: &HashMap<Uuid, String>,
     gone: &[u32],
     revision: i64,
     started_at: i64,
     summary: &mut Summary,
 ) -> anyhow::Result<()> {
-    let ReadFiles {
-        known,
+    let ReadResult {
+        existing,
         used_slugs,
         new,
         changed,
-        choosing,
+        slug_requests,
         ..
     } = read;
     let is_large = summary.total_changes() > importer.overlay_limit as u64;
-    let is_bulk = summary.new > known.len() as u64;
-    let mut new_slugs =
-        tokio::task::spawn_blocking(move || choose_slugs(new, choosing, used_slugs)).await??;
-    let (mut tx, raised) = store::begin(importer.db).await?;
-    if raised != revision + 1 {
-        bail!("another import ended while this one was reading; nothing was imported: run it again");
+    let is_bulk = summary.new > existing.len() as u64;
+    let mut new_rows =
+        tokio::task::spawn_blocking(move || assign_slugs(new, slug_requests, used_slugs)).await??;
+    let (mut tx, new_revision) = store::begin(importer.db).await?;
+    if new_revision != revision + 1 {
+        bail!("another import finished while this one was reading; nothing was imported, run it again");
     }
-    summary.revision = raised;
+    summary.revision = new_revision;
     let mut progress = Progress::start("writing", summary.new + summary.changed, Unit::Rows);
     let mut done = 0;
-    let mut touched = Vec::new();
-    let mut note = |id: Uuid| {
+    let mut changes = Vec::new();
+    let mut add_change = |id: Uuid| {
         if !is_large {
-            touched.push(id);
+            changes.push(id);
         }
     };
     let mut rows = changed.rows()?;
     loop {
-        let mut chunk = Vec::with_capacity(CHUNK);
-        for row in rows.by_ref().take(CHUNK) {
+        let mut chunk = Vec::with_capacity(CHUNK_SIZE);
+        for row in rows.by_ref().take(CHUNK_SIZE) {
             let row = row?;
-            let known = &known[&row.ein.value()];
+            let existing = &existing[&row.ein.value()];
             let id = row.ein.nonprofit_id().0;
-            note(id);
-            let slug = slug_after(&mut tx, &mut new_slugs.used_slugs, &row, known, names.get(&id)).await?;
-            chunk.push(written(row, slug));
+            add_change(id);
+            let slug =
+                updated_slug(&mut tx, &mut new_rows.used_slugs, &row, existing, names.get(&id)).await?;
+            chunk.push(nonprofit_write(row, slug));
         }
         if chunk.is_empty() {
             break;
@@ -72,9 +73,9 @@ pub async fn write(
     }
     store::mark_gone(&mut tx, gone, started_at).await?;
     for ein in gone {
-        note(
+        add_change(
             Ein::new(*ein)
-                .context("a stored EIN has nine digits")?
+                .context("a stored EIN is invalid")?
                 .nonprofit_id()
                 .0,
         );
@@ -82,76 +83,77 @@ pub async fn write(
     if is_bulk {
         store::drop_indexes(&mut tx).await?;
     }
-    let mut chunks = new_slugs.chunks();
+    let mut chunks = new_rows.chunks();
     while let Some(chunk) = chunks.recv().await {
         let chunk = chunk?;
         done += chunk.len() as u64;
         for row in &chunk {
-            note(row.nonprofit.id);
+            add_change(row.nonprofit.id);
         }
         store::insert_rows(&mut tx, chunk).await?;
         progress.set_position(done);
     }
     if is_bulk {
-        wait_with_spinner("making indexes", store::make_indexes(&mut tx)).await?;
+        wait_with_spinner("creating indexes", store::create_indexes(&mut tx)).await?;
     }
     progress.finish();
-    match is_large {
-        true => store::forget_changes(&mut tx, raised).await?,
-        false => store::note_changes(&mut tx, raised, &touched).await?,
+    if is_large {
+        store::remove_changes_before(&mut tx, new_revision).await?;
+    } else {
+        store::insert_changes(&mut tx, new_revision, &changes).await?;
     }
     store::insert_import(&mut tx, "irs", summary, started_at, importer.clock.millis()).await?;
     tx.commit()
         .await
-        .context("the store did not take the import; make room on the disk and import again")
+        .context("cannot commit the import; free disk space and import again")
 }
 
-/// New rows in the order in which they were read, each with the slug that it got.
+/// The rows of new nonprofits in the order of the files, and their slugs.
 struct NewRows {
-    spool: Option<RowFile>,
+    rows: Option<RowFile>,
     slugs: Vec<Box<str>>,
     used_slugs: UsedSlugs,
 }
 
-fn choose_slugs(
-    mut spool: RowFile,
-    mut choosing: Vec<Choosing>,
+fn assign_slugs(
+    mut rows: RowFile,
+    mut requests: Vec<SlugRequest>,
     mut used_slugs: UsedSlugs,
 ) -> anyhow::Result<NewRows> {
-    choosing.sort_unstable_by_key(|body| (std::cmp::Reverse(body.prominence), body.place));
-    let mut slugs = vec![Box::default(); choosing.len()];
-    for body in choosing {
-        let slug = if used_slugs.claim(&body.first_choice) {
-            body.first_choice
+    requests.sort_unstable_by_key(|request| (std::cmp::Reverse(request.prominence), request.index));
+    let mut slugs = vec![Box::default(); requests.len()];
+    for request in requests {
+        let slug = if used_slugs.claim(&request.first_choice) {
+            request.first_choice
         } else {
-            let row = spool.row_at(body.begins)?;
+            let row = rows.row_at(request.offset)?;
             let id = row.ein.nonprofit_id().0;
-            let filed = Filing::read(&row.filed);
-            let mut others = Slug::candidates(filed.name, filed.city, filed.state, Some(row.ein), id);
-            let free = others.find(|slug| used_slugs.claim(slug.as_str()));
-            free.context("no slug is free for a new nonprofit")?
+            let filing = Filing::parse(&row.filed);
+            let mut candidates = Slug::candidates(filing.name, filing.city, filing.state, Some(row.ein), id);
+            let free = candidates.find(|slug| used_slugs.claim(slug.as_str()));
+            free.context("there is no free slug for a new nonprofit")?
                 .as_str()
                 .into()
         };
-        slugs[body.place as usize] = slug;
+        slugs[request.index as usize] = slug;
     }
     Ok(NewRows {
-        spool: Some(spool),
+        rows: Some(rows),
         slugs,
         used_slugs,
     })
 }
 
 impl NewRows {
-    /// The rows in chunks, made ready on a thread of their own while the store writes the chunk before.
+    /// Returns the rows in chunks. The next chunk is prepared on another thread while the store writes the previous one.
     fn chunks(&mut self) -> mpsc::Receiver<anyhow::Result<Vec<NonprofitWrite>>> {
         let (sender, receiver) = mpsc::channel(4);
-        let spool = self.spool.take();
+        let rows = self.rows.take();
         let slugs = std::mem::take(&mut self.slugs);
         tokio::task::spawn_blocking(move || {
-            let chunks = spool.map(|spool| send_chunks(spool, slugs, &sender));
-            if let Some(Err(fault)) = chunks {
-                let _ = sender.blocking_send(Err(fault.into()));
+            let result = rows.map(|rows| send_chunks(rows, slugs, &sender));
+            if let Some(Err(error)) = result {
+                let _ = sender.blocking_send(Err(error.into()));
             }
         });
         receiver
@@ -159,16 +161,16 @@ impl NewRows {
 }
 
 fn send_chunks(
-    spool: RowFile,
+    rows: RowFile,
     slugs: Vec<Box<str>>,
     sender: &mpsc::Sender<anyhow::Result<Vec<NonprofitWrite>>>,
 ) -> std::io::Result<()> {
-    let mut rows = spool.rows()?.zip(slugs);
+    let mut rows = rows.rows()?.zip(slugs);
     loop {
         let chunk = rows
             .by_ref()
-            .take(CHUNK)
-            .map(|(row, slug)| Ok(written(row?, slug.into_string())));
+            .take(CHUNK_SIZE)
+            .map(|(row, slug)| Ok(nonprofit_write(row?, slug.into_string())));
         let chunk = chunk.collect::<std::io::Result<Vec<NonprofitWrite>>>()?;
         if chunk.is_empty() || sender.blocking_send(Ok(chunk)).is_err() {
             return Ok(());
@@ -176,31 +178,31 @@ fn send_chunks(
     }
 }
 
-/// The slug of a body whose row changed: the one it has, or a new one after a rename.
-async fn slug_after(
+/// Returns the slug of a nonprofit whose row changed: the current one, or a new one if the name changed.
+async fn updated_slug(
     tx: &mut Tx,
     used_slugs: &mut UsedSlugs,
     row: &Row,
-    known: &Known,
-    shown: Option<&String>,
+    existing: &ExistingNonprofit,
+    profile_name: Option<&String>,
 ) -> anyhow::Result<String> {
-    let filed = Filing::read(&row.filed);
-    let name = shown.map_or(filed.name, String::as_str);
-    if slugs::fits(&known.slug, name) {
-        return Ok(known.slug.to_string());
+    let filing = Filing::parse(&row.filed);
+    let name = profile_name.map_or(filing.name, String::as_str);
+    if slugs::matches_name(&existing.slug, name) {
+        return Ok(existing.slug.to_string());
     }
     let id = row.ein.nonprofit_id().0;
-    for slug in Slug::candidates(name, filed.city, filed.state, Some(row.ein), id) {
-        // A body that takes an old name again gets the slug again that was kept for it.
+    for slug in Slug::candidates(name, filing.city, filing.state, Some(row.ein), id) {
+        // A nonprofit that returns to an old name gets its former slug again.
         if used_slugs.claim(slug.as_str()) || store::is_former_slug_of(tx, slug.as_str(), id).await? {
-            store::keep_former_slug(tx, &known.slug, slug.as_str(), id).await?;
+            store::insert_former_slug(tx, &existing.slug, slug.as_str(), id).await?;
             return Ok(slug.as_str().to_owned());
         }
     }
-    Ok(known.slug.to_string())
+    Ok(existing.slug.to_string())
 }
 
-fn written(row: Row, slug: String) -> NonprofitWrite {
+fn nonprofit_write(row: Row, slug: String) -> NonprofitWrite {
     NonprofitWrite {
         nonprofit: StoredNonprofit {
             id: row.ein.nonprofit_id().0,

@@ -1,7 +1,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -15,7 +14,7 @@ const TABLE: &[u8] = b"EIN,NAME\r\n1,ONE\r\n2,TWO\r\n";
 const TABLE_SHA256: &str = "5e88ea97118a67fa06d7740ec44c1732af187af728508ab5d9481a3323ab0580";
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
@@ -29,7 +28,7 @@ fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A file with these bytes, under a name that says nothing about them.
+/// Creates a file with an extension that does not match any format.
 fn file(bytes: &[u8]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.bin");
@@ -37,7 +36,7 @@ fn file(bytes: &[u8]) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// All parts as text, and the hash.
+/// Reads all parts, and the hash.
 fn read(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, String), SourceError> {
     let (_folder, path) = file(bytes);
     let mut source = Source::open(&path, Format::Csv)?;
@@ -45,31 +44,31 @@ fn read(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, String), SourceError> {
     while let Some(mut part) = source.next_part()? {
         let mut text = Vec::new();
         part.read_to_end(&mut text)
-            .map_err(|fault| unreadable("part", fault))?;
+            .map_err(|error| read_error("part", error))?;
         parts.push(text);
     }
     Ok((parts, source.finish()?))
 }
 
-fn complaint(bytes: &[u8]) -> String {
+fn error_message(bytes: &[u8]) -> String {
     let text = read(bytes).unwrap_err().to_string();
-    let (place, rest) = text.split_at(text.find("table.bin").unwrap());
-    assert!(Path::new(place).is_absolute());
+    let (folder, rest) = text.split_at(text.find("table.bin").unwrap());
+    assert!(Path::new(folder).is_absolute());
     rest.to_owned()
 }
 
 #[test]
-fn the_packing_is_told_by_the_first_bytes_and_the_hash_is_that_of_the_file() {
+fn the_first_bytes_determine_the_compression_and_the_file_is_hashed() {
     assert_eq!(
         read(TABLE).unwrap(),
         (vec![TABLE.to_vec()], TABLE_SHA256.to_owned())
     );
-    for packed in [gzip(TABLE), archive(&[("eo1.csv", TABLE)])] {
-        let (parts, sha256) = read(&packed).unwrap();
+    for compressed in [gzip(TABLE), archive(&[("eo1.csv", TABLE)])] {
+        let (parts, sha256) = read(&compressed).unwrap();
         assert_eq!(parts, [TABLE]);
-        let mut tally = HashingReader::new(&packed[..], Arc::default());
-        io::copy(&mut tally, &mut io::sink()).unwrap();
-        assert_eq!(sha256, tally.sha256());
+        let mut reader = HashingReader::new(&compressed[..], Arc::default());
+        io::copy(&mut reader, &mut io::sink()).unwrap();
+        assert_eq!(sha256, reader.sha256());
     }
 }
 
@@ -80,7 +79,7 @@ fn a_gzip_file_may_have_several_members() {
 }
 
 #[test]
-fn every_table_of_an_archive_is_read_in_order_and_all_else_is_passed_over() {
+fn the_tables_of_an_archive_are_read_in_order_and_other_files_ignored() {
     let bytes = archive(&[
         ("eo/eo2.CSV", TABLE),
         ("__MACOSX/eo/._eo2.csv", b"\0\x05\x16\x07"),
@@ -110,7 +109,7 @@ fn progress_reaches_the_length_of_the_file() {
 }
 
 #[test]
-fn a_missing_file_a_folder_and_an_empty_file_are_told_apart() {
+fn missing_files_folders_and_empty_files_have_different_errors() {
     let folder = tempfile::tempdir().unwrap();
     let missing = Source::open(&folder.path().join("eo1.csv"), Format::Csv)
         .err()
@@ -124,26 +123,29 @@ fn a_missing_file_a_folder_and_an_empty_file_are_told_apart() {
     assert!(
         is_folder
             .to_string()
-            .ends_with("is a folder, not a file; name the files in it")
+            .ends_with("is a folder, not a file; give the files in it")
     );
     for empty in [Vec::new(), gzip(b"")] {
-        assert_eq!(complaint(&empty), "table.bin is empty; download the file again");
+        assert_eq!(
+            error_message(&empty),
+            "table.bin is empty; download the file again"
+        );
     }
 }
 
 #[test]
-fn a_gzip_file_cut_anywhere_is_told() {
+fn a_truncated_gzip_file_is_an_error() {
     let whole = gzip(&TABLE.repeat(50));
     for end in 2..whole.len() {
-        let expected = "table.bin is cut off: the gzip stream ends early; download the file again";
-        assert_eq!(complaint(&whole[..end]), expected, "{end}");
+        let expected = "table.bin is truncated: the gzip stream ends early; download the file again";
+        assert_eq!(error_message(&whole[..end]), expected, "{end}");
     }
 }
 
 #[test]
-fn a_damaged_gzip_file_never_reads_as_whole() {
+fn a_damaged_gzip_file_is_an_error() {
     let whole = gzip(&TABLE.repeat(50));
-    // The bytes 3 to 9 of the header (flags, time, system) are not checked by anything but themselves.
+    // Bytes 3 to 9 of the header (flags, time, system) are not covered by the checksum.
     for at in 10..whole.len() {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x55;
@@ -152,41 +154,41 @@ fn a_damaged_gzip_file_never_reads_as_whole() {
 }
 
 #[test]
-fn a_zip_archive_cut_anywhere_is_told() {
+fn a_truncated_zip_archive_is_an_error() {
     let whole = archive(&[("eo1.csv", &TABLE.repeat(50))]);
     for end in (4..whole.len()).step_by(7) {
-        let text = complaint(&whole[..end]);
+        let text = error_message(&whole[..end]);
         assert!(text.starts_with("table.bin is damaged: "), "{text}");
         assert!(text.ends_with("; download the file again"), "{text}");
     }
 }
 
 #[test]
-fn a_damaged_member_of_an_archive_is_told() {
+fn a_damaged_member_of_an_archive_is_an_error() {
     let mut bytes = archive(&[("eo1.csv", &TABLE.repeat(50))]);
     bytes[60] ^= 0x55;
-    let text = complaint(&bytes);
+    let text = error_message(&bytes);
     assert!(
-        text.starts_with("table.bin: eo1.csv is damaged: ") || text.contains("cut off"),
+        text.starts_with("table.bin: eo1.csv is damaged: ") || text.contains("truncated"),
         "{text}"
     );
 }
 
 #[test]
-fn an_archive_without_a_table_is_told() {
-    let text = complaint(&archive(&[("readme.txt", b"hello")]));
+fn an_archive_without_a_table_is_an_error() {
+    let text = error_message(&archive(&[("readme.txt", b"hello")]));
     assert_eq!(
         text,
-        "table.bin holds no .csv file; name an archive that does, or unpack it first"
+        "table.bin contains no .csv file; give an archive that contains one"
     );
 }
 
 #[test]
-fn what_is_no_table_is_named() {
+fn the_error_for_other_formats_names_the_format() {
     for (bytes, expected) in [
         (
             &b"%PDF-1.7"[..],
-            "table.bin is a PDF, not CSV; name the data file instead",
+            "table.bin is a PDF, not CSV; give the data file instead",
         ),
         (
             b"<!DOCTYPE html>",
@@ -196,80 +198,86 @@ fn what_is_no_table_is_named() {
             b"\xFF\xFEE\0I\0N\0",
             "table.bin is text in UTF-16, not CSV; save it as UTF-8",
         ),
-        (b"BZh91AY", "table.bin is a bzip2 file, not CSV; unpack it first"),
+        (
+            b"BZh91AY",
+            "table.bin is a bzip2 file, not CSV; decompress it first",
+        ),
         (
             b"\x7FELF\x02\0\0",
-            "table.bin is binary data, not CSV; name the data file instead",
+            "table.bin is binary data, not CSV; give the data file instead",
         ),
     ] {
-        assert_eq!(complaint(bytes), expected);
+        assert_eq!(error_message(bytes), expected);
     }
-    assert!(complaint(&gzip(&gzip(TABLE))).contains("an archive inside an archive"));
+    assert!(error_message(&gzip(&gzip(TABLE))).contains("an archive inside an archive"));
 }
 
 #[test]
-fn a_bomb_is_told_by_its_size_or_by_how_much_it_was_shrunk() {
-    assert!(!is_bomb(FREE_OF_RATIO, 1));
+fn a_bomb_is_detected_by_its_size_or_its_compression_ratio() {
+    assert!(!is_bomb(RATIO_CHECK_THRESHOLD, 1));
     assert!(is_bomb(
-        FREE_OF_RATIO + LARGEST_RATIO,
-        FREE_OF_RATIO / LARGEST_RATIO
+        RATIO_CHECK_THRESHOLD + MAX_RATIO,
+        RATIO_CHECK_THRESHOLD / MAX_RATIO
     ));
     assert!(!is_bomb(10 << 30, 1 << 30));
-    assert!(is_bomb(MOST_UNPACKED + 1, MOST_UNPACKED));
+    assert!(is_bomb(MAX_DECOMPRESSED_SIZE + 1, MAX_DECOMPRESSED_SIZE));
 }
 
 #[test]
 fn reading_a_bomb_stops_after_its_first_gigabyte() {
-    let mut unpacked = 0;
-    let mut bomb = Guarded {
+    let mut decompressed = 0;
+    let mut bomb = Decoder {
         stream: Box::new(io::repeat(b'x')),
         name: "table.bin".to_owned(),
-        packing: Packing::Gzip,
+        compression: Compression::Gzip,
         consumed: Arc::new(AtomicU64::new(1 << 20)),
-        unpacked: &mut unpacked,
+        decompressed: &mut decompressed,
     };
-    let mut block = vec![0; 1 << 20];
-    let fault = loop {
-        if let Err(fault) = bomb.read(&mut block) {
-            break fault;
+    let mut buffer = vec![0; 1 << 20];
+    let error = loop {
+        if let Err(error) = bomb.read(&mut buffer) {
+            break error;
         }
     };
-    assert!(fault.to_string().contains("unpacks to far more"), "{fault}");
+    assert!(
+        error.to_string().contains("is far too large when decompressed"),
+        "{error}"
+    );
     drop(bomb);
-    assert_eq!(unpacked, (1 << 30) + (1 << 20));
+    assert_eq!(decompressed, (1 << 30) + (1 << 20));
 }
 
 #[test]
-fn a_way_of_packing_that_is_not_supported_is_told() {
+fn an_unsupported_compression_method_is_an_error() {
     let mut bytes = archive(&[("eo1.csv", &TABLE.repeat(50))]);
-    // The method stands 8 bytes into the local header and 10 bytes into the central one; 12 is bzip2.
+    // The method is at offset 8 of the local header and at offset 10 of the central one. 12 is bzip2.
     let central = bytes.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
     bytes[8] = 12;
     bytes[central + 10] = 12;
-    let text = complaint(&bytes);
+    let text = error_message(&bytes);
     assert!(
-        text.starts_with("table.bin: eo1.csv is packed in a way that is not supported"),
+        text.starts_with("table.bin: eo1.csv uses an unsupported compression method"),
         "{text}"
     );
 }
 
 #[test]
-fn rows_of_a_file_cut_off_end_with_the_sentence_that_says_so() {
+fn reading_rows_of_a_truncated_file_ends_with_its_error() {
     let header = HEADER.join(",") + "\r\n";
     let row = "1,NAME".to_owned() + &",".repeat(26) + "\r\n";
     let whole = gzip((header + &row.repeat(20_000)).as_bytes());
     let (_folder, path) = file(&whole[..whole.len() - 9]);
     let mut source = Source::open(&path, Format::Csv).unwrap();
     let mut reader = BmfReader::open(source.next_part().unwrap().unwrap(), "eo.csv").unwrap();
-    let fault = loop {
+    let error = loop {
         match reader.next_row() {
             Ok(row) => assert!(row.unwrap().is_ok()),
-            Err(fault) => break fault.to_string(),
+            Err(error) => break error.to_string(),
         }
     };
     assert!(
-        fault.ends_with("is cut off: the gzip stream ends early; download the file again"),
-        "{fault}"
+        error.ends_with("is truncated: the gzip stream ends early; download the file again"),
+        "{error}"
     );
 }
 
@@ -284,7 +292,7 @@ fn a_source_can_be_read_on_another_thread() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn no_file_makes_the_reader_panic(
+    fn reading_a_file_never_panics(
         magic in proptest::sample::select(vec![&b""[..], b"\x1F\x8B\x08\0", b"PK\x03\x04", b"PK\x05\x06"]),
         rest in proptest::collection::vec(any::<u8>(), 0..300),
     ) {
@@ -292,7 +300,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_archive_never_makes_the_reader_panic(at in 0..200_usize, byte in any::<u8>()) {
+    fn reading_a_damaged_archive_never_panics(at in 0..200_usize, byte in any::<u8>()) {
         let mut bytes = archive(&[("eo1.csv", &TABLE.repeat(50))]);
         let at = at % bytes.len();
         bytes[at] = byte;

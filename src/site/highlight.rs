@@ -1,16 +1,16 @@
-//! A name with the words marked that were searched for, and the words that were meant where they were mistyped.
+//! Highlights the matched words in a name, and suggests a spelling for mistyped words.
 
 use platform::text::fold;
 
-/// A piece of a name; all pieces in a row are the name.
+/// A part of a name; the parts in order make up the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part<'a> {
     pub text: &'a str,
     pub is_match: bool,
 }
 
-/// Cuts a name into what matched and what did not. `words` are folded.
-pub fn mark<'a>(name: &'a str, words: &[String]) -> Vec<Part<'a>> {
+/// Splits a name into parts that match the folded search `words` and parts that do not.
+pub fn highlight<'a>(name: &'a str, words: &[String]) -> Vec<Part<'a>> {
     let mut parts = Vec::new();
     for piece in pieces(name) {
         let folded = fold(piece, ' ');
@@ -21,7 +21,7 @@ pub fn mark<'a>(name: &'a str, words: &[String]) -> Vec<Part<'a>> {
             .max();
         match matched {
             None => push(&mut parts, piece, false),
-            // Where folding kept every byte, only what was typed is marked.
+            // If folding kept every byte, the match can be cut at the length of the word.
             Some(length) if folded.len() == piece.len() => {
                 push(&mut parts, &piece[..length], true);
                 push(&mut parts, &piece[length..], false);
@@ -38,7 +38,7 @@ fn push<'a>(parts: &mut Vec<Part<'a>>, text: &'a str, is_match: bool) {
     }
 }
 
-/// Words and what stands between them, in turn.
+/// Yields the words of a name and the text between them, in order.
 fn pieces(name: &str) -> impl Iterator<Item = &str> {
     let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
     let mut rest = name;
@@ -51,8 +51,8 @@ fn pieces(name: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The typed text with mistyped words put right by the names that were found; nothing where it was right.
-pub fn meant<'a>(typed: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+/// Corrects mistyped words with the words of the names that were found. Returns `None` if nothing was mistyped.
+pub fn correct_spelling<'a>(typed: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     let words: Vec<String> = fold(typed, ' ').split(' ').map(str::to_owned).collect();
     let known: Vec<String> = names
         .flat_map(|name| fold(name, ' ').split(' ').map(str::to_owned).collect::<Vec<_>>())
@@ -71,33 +71,34 @@ pub fn meant<'a>(typed: &str, names: impl Iterator<Item = &'a str> + Clone) -> O
     is_changed.then(|| corrected.join(" "))
 }
 
-/// Short words and numbers are not guessed at.
-const SHORTEST: usize = 4;
+/// The minimum length of a word that is corrected. Short words have too many neighbors.
+const MIN_CORRECTED_LEN: usize = 4;
 
 fn correction<'k>(word: &str, known: &'k [String]) -> Option<&'k str> {
-    let is_guessable = word.len() >= SHORTEST && word.bytes().all(|byte| byte.is_ascii_lowercase());
-    if !is_guessable || known.iter().any(|known| known.starts_with(word)) {
+    let is_correctable =
+        word.len() >= MIN_CORRECTED_LEN && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    if !is_correctable || known.iter().any(|known| known.starts_with(word)) {
         return None;
     }
-    let most = if word.len() < 8 { 1 } else { 2 };
+    let max_distance = if word.len() < 8 { 1 } else { 2 };
     known
         .iter()
-        .filter(|known| known.len() >= SHORTEST)
+        .filter(|known| known.len() >= MIN_CORRECTED_LEN)
         .map(|known| (distance(word.as_bytes(), known.as_bytes()), known))
-        .filter(|(steps, _)| *steps <= most)
-        .min_by_key(|(steps, _)| *steps)
+        .filter(|(distance, _)| *distance <= max_distance)
+        .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known.as_str())
 }
 
-/// How many letters have to be put in, taken out, changed, or swapped with their neighbour.
+/// Returns the edit distance (Damerau–Levenshtein): insertions, deletions, substitutions and swaps of neighbors.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
     for i in 1..=a.len() {
         let mut row = vec![i];
         for j in 1..=b.len() {
             let above = &rows[i - 1];
-            let changed = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = changed.min(above[j] + 1).min(row[j - 1] + 1);
+            let substituted = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = substituted.min(above[j] + 1).min(row[j - 1] + 1);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                 best = best.min(rows[i - 2][j - 2] + 1);
             }
@@ -113,42 +114,48 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shown(name: &str, words: &[&str]) -> String {
+    fn highlighted(name: &str, words: &[&str]) -> String {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let part = |part: Part<'_>| match part.is_match {
-            true => format!("[{}]", part.text),
-            false => part.text.to_owned(),
+        let part = |part: Part<'_>| {
+            if part.is_match {
+                format!("[{}]", part.text)
+            } else {
+                part.text.to_owned()
+            }
         };
-        mark(name, &words).into_iter().map(part).collect()
+        highlight(name, &words).into_iter().map(part).collect()
     }
 
     #[test]
-    fn beginnings_of_words_are_marked() {
+    fn prefixes_of_words_are_highlighted() {
         assert_eq!(
-            shown("American Red Cross", &["red", "cro"]),
+            highlighted("American Red Cross", &["red", "cro"]),
             "American [Red] [Cro]ss"
         );
         assert_eq!(
-            shown("Niños de la Frontera", &["ninos"]),
+            highlighted("Niños de la Frontera", &["ninos"]),
             "[Niños] de la Frontera"
         );
-        assert_eq!(shown("Covered", &["red"]), "Covered");
+        assert_eq!(highlighted("Covered", &["red"]), "Covered");
     }
 
     #[test]
-    fn a_mistyped_word_is_put_right_and_a_right_one_left() {
+    fn mistyped_words_are_corrected_and_others_are_not() {
         let names = ["American Red Cross", "Red Cross Farm"];
-        let meant = |typed| meant(typed, names.into_iter());
-        assert_eq!(meant("amercan red cross").as_deref(), Some("american red cross"));
-        assert_eq!(meant("rde corss").as_deref(), Some("rde cross"));
-        assert_eq!(meant("red cro"), None);
-        assert_eq!(meant("530196605"), None);
+        let correct = |typed| correct_spelling(typed, names.into_iter());
+        assert_eq!(
+            correct("amercan red cross").as_deref(),
+            Some("american red cross")
+        );
+        assert_eq!(correct("rde corss").as_deref(), Some("rde cross"));
+        assert_eq!(correct("red cro"), None);
+        assert_eq!(correct("530196605"), None);
     }
 
     proptest! {
         #[test]
         fn the_parts_of_a_name_are_the_name(name in ".{0,40}", words in proptest::collection::vec("[a-z]{0,4}", 0..4)) {
-            let whole: String = mark(&name, &words).iter().map(|part| part.text).collect();
+            let whole: String = highlight(&name, &words).iter().map(|part| part.text).collect();
             prop_assert_eq!(whole, name);
         }
     }

@@ -1,4 +1,4 @@
-//! A time on a page: how long ago for people, the exact moment for machines and for the pointer.
+//! Times on pages, relative to now for people and exact for machines.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
@@ -8,31 +8,31 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Draws itself as a `<time>` element.
+/// Renders as a `<time>` element: "2 hours ago", with the exact time as a tooltip.
 #[derive(Clone, Debug, Template)]
 #[template(
-    source = r#"<time datetime="{{ exact }}" title="{{ exact }}">{{ words }}</time>"#,
+    source = r#"<time datetime="{{ exact }}" title="{{ exact }}">{{ text }}</time>"#,
     ext = "html"
 )]
-pub struct Moment {
+pub struct RelativeTime {
     exact: String,
-    words: String,
+    text: String,
 }
 
-impl HtmlSafe for Moment {}
+impl HtmlSafe for RelativeTime {}
 
-impl Moment {
-    /// Both in milliseconds since 1970.
-    pub fn new(at: i64, now: i64) -> Moment {
+impl RelativeTime {
+    /// Creates the time `at`, seen from `now`, both in milliseconds since 1970.
+    pub fn new(at: i64, now: i64) -> RelativeTime {
         let timestamp = Timestamp::from_millisecond(at).unwrap_or_default();
-        Moment {
+        RelativeTime {
             exact: timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            words: words(timestamp, (now - at) / 1000),
+            text: relative(timestamp, (now - at) / 1000),
         }
     }
 }
 
-fn words(at: Timestamp, seconds_ago: i64) -> String {
+fn relative(at: Timestamp, seconds_ago: i64) -> String {
     let count = |number: i64, unit: &str| match number {
         1 => format!("1 {unit} ago"),
         _ => format!("{number} {unit}s ago"),
@@ -52,9 +52,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_as_people_tell_them() {
+    fn recent_times_are_relative_and_others_are_dates() {
         let at = 1_800_000_000_000;
-        for (later, words) in [
+        for (seconds_later, expected) in [
             (0, "just now"),
             (60, "1 minute ago"),
             (2 * HOUR, "2 hours ago"),
@@ -62,7 +62,7 @@ mod tests {
             (30 * DAY, "January 15, 2027"),
             (-60, "January 15, 2027, 08:00 UTC"),
         ] {
-            assert_eq!(Moment::new(at, at + later * 1000).words, words);
+            assert_eq!(RelativeTime::new(at, at + seconds_later * 1000).text, expected);
         }
     }
 }

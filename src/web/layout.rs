@@ -1,0 +1,112 @@
+//! The layout that all pages share: header, menus, footer, texts, and the flash message.
+
+use super::assets;
+use super::flash::Flash;
+use super::texts::{EN, PUBLIC_EN, PublicTexts, Texts};
+use crate::app::App;
+use access::sessions::SignedIn;
+use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use std::convert::Infallible;
+
+/// The data of `web/base.html`. Templates that extend it keep a `Layout` in a field named `layout`.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    pub t: &'static Texts,
+    /// The texts of the public site.
+    pub p: &'static PublicTexts,
+    pub section: Section,
+    pub flash: Option<Flash>,
+    /// The dashboard menu, if a user is signed in.
+    pub dashboard_menu: Option<DashboardMenu>,
+}
+
+/// The menu of the dashboard, with the tab that is open.
+#[derive(Clone, Debug)]
+pub struct DashboardMenu {
+    pub is_operator: bool,
+    pub tab: Tab,
+}
+
+/// The tabs of the dashboard menu.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    Keys,
+    Fundraisers,
+    Usage,
+    FirstSteps,
+    Settings,
+    Operator,
+}
+
+/// The sections of the site, which the main menu highlights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    Home,
+    Causes,
+    Developers,
+    Dashboard,
+    /// A page that no menu item leads to.
+    Other,
+}
+
+impl Layout {
+    /// Returns the layout of a page that is the same for every visitor.
+    pub fn new(section: Section) -> Layout {
+        Layout {
+            t: &EN,
+            p: &PUBLIC_EN,
+            section,
+            flash: None,
+            dashboard_menu: None,
+        }
+    }
+
+    /// Returns the layout of a dashboard page, with the flash message from the request's cookie.
+    pub fn of_dashboard(headers: &HeaderMap) -> Layout {
+        Layout {
+            flash: Flash::find(headers),
+            ..Layout::new(Section::Dashboard)
+        }
+    }
+
+    /// Adds the dashboard menu of a signed-in user.
+    #[must_use]
+    pub fn with_menu(mut self, user: &SignedIn, tab: Tab) -> Layout {
+        self.dashboard_menu = Some(DashboardMenu {
+            is_operator: user.operator,
+            tab,
+        });
+        self
+    }
+
+    /// Returns the URL of an asset, which contains a hash of its content.
+    pub fn asset(&self, name: &str) -> &'static str {
+        assets::url(name)
+    }
+
+    /// Returns the `aria-current` value of a section in the main menu.
+    pub fn aria_current(&self, section: Section) -> &'static str {
+        aria_bool(self.section == section)
+    }
+}
+
+impl DashboardMenu {
+    /// Returns the `aria-current` value of a tab.
+    pub fn aria_current(&self, tab: Tab) -> &'static str {
+        aria_bool(self.tab == tab)
+    }
+}
+
+fn aria_bool(value: bool) -> &'static str {
+    if value { "true" } else { "false" }
+}
+
+impl FromRequestParts<App> for Layout {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Layout, Infallible> {
+        Ok(Layout::of_dashboard(&parts.headers))
+    }
+}
