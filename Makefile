@@ -1,4 +1,4 @@
-# The habits of the project, each one line. `make` alone lists them.
+# The commands of the project. `make` alone lists them.
 
 DATA ?=
 LOG ?=
@@ -22,20 +22,20 @@ run: ## Build, then serve the embedded default with the demo directory
 build: ## Build the release binary
 	cargo build --release
 
-test: lint ## Run every test, on SQLite and on PostgreSQL; installs what is missing, stops what it started
+test: lint ## Run every test on SQLite and PostgreSQL; installs what is missing and stops what it started
 	DENY=$(DENY) tests/deny.sh --if-installed
 	tests/with-services.sh cargo test --workspace
 
-faults: ## Break things for longer: imports killed at 300 moments on each database, and all other faults
+faults: ## Run the fault tests for longer: imports killed at 300 moments on each database
 	CAUSEWAY_FAULT_ROUNDS=300 tests/with-services.sh cargo test --test faults -- --nocapture
 
-fault-journal: ## Kill the server while it writes gifts and fundraisers: ROUNDS=1000 on each database
-	CAUSEWAY_JOURNAL_ROUNDS=$(or $(ROUNDS),1000) tests/with-services.sh cargo test --test faults journal -- --nocapture
+fault-journal: ## Kill the server while it writes donations and fundraisers: ROUNDS=1000 on each database
+	CAUSEWAY_LEDGER_ROUNDS=$(or $(ROUNDS),1000) tests/with-services.sh cargo test --test faults ledger -- --nocapture
 
-screenshots: ## Every page at 375 and 1280 px, in light and dark, into target/screenshots; axe looks at them too
-	tests/with-services.sh cargo test --test browser -- pages:: public::
+screenshots: ## Save every page at 375 and 1280 px, light and dark, to target/screenshots, and check it with axe
+	tests/with-services.sh cargo test --test browser -- dashboard_pages:: public_pages::
 
-lighthouse: build ## Lighthouse (mobile) on home, profile and fundraiser: 95 or more in everything
+lighthouse: build ## Run Lighthouse (mobile) on home, profile and fundraiser: at least 95 everywhere
 	tests/lighthouse.sh
 
 lint: ## Check formatting, clippy, documentation and shell scripts, without a warning
@@ -47,7 +47,7 @@ lint: ## Check formatting, clippy, documentation and shell scripts, without a wa
 fmt: ## Format the code
 	cargo fmt --all
 
-openapi: ## Write openapi.json anew from the handlers
+openapi: ## Regenerate openapi.json from the handlers
 	cargo run --quiet -- openapi > openapi.json.new && mv openapi.json.new openapi.json
 
 deny: ## Check licenses, bans, sources and advisories of all crates; DENY=required: fail without the advisories
@@ -59,30 +59,30 @@ deb: build ## Build a Debian package with a systemd unit into target/debian
 test-deb: deb ## Install, start, upgrade and remove the Debian package in a temporary copy of this machine; needs root
 	tests/deb.sh "$$(ls -t target/debian/*.deb | head -n 1)"
 
-bench: bench-import bench-details bench-search bench-keys bench-fundraisers bench-site ## All benchmarks, one after the other
+bench: bench-import bench-details bench-search bench-keys bench-fundraisers bench-site ## Run all benchmarks, one after the other
 
-bench-import: bench-build ## Time and memory of an import beside sqlite3, on SQLite and PostgreSQL: DATA=eo.csv.gz
+bench-import: bench-build ## Measure an import next to sqlite3, on SQLite and PostgreSQL: DATA=eo.csv.gz
 	POSTGRES_OPTIONS= tests/with-services.sh sh -c '$(LOAD) import $(INPUT) --rounds 1 --postgres-url "$$CAUSEWAY_TEST_POSTGRES_URL"'
 
-bench-details: bench-build ## Start, memory and rate of details beside /healthz: DATA=eo.csv.gz
+bench-details: bench-build ## Measure start, memory and rate of details next to /healthz: DATA=eo.csv.gz
 	$(LOAD) details $(INPUT)
 
-bench-search: bench-build ## A typing log over HTTP beside /healthz: DIR=data-folder LOG=keystrokes.jsonl.gz [LARGE=folder]
+bench-search: bench-build ## Measure a typing log over HTTP next to /healthz: DIR=data-folder LOG=keystrokes.jsonl.gz [LARGE=folder]
 	$(LOAD) search --data $(DIR) --log $(LOG) $(if $(LARGE),--large $(LARGE))
 
-bench-keys: ## What it costs to check a key and its limit, and whether a busy key slows another
+bench-keys: ## Measure the check of a key and its limit, and whether a busy key slows another
 	cargo bench --quiet --bench keys
 
-bench-fundraisers: bench-build ## Gifts beside single-row commits of SQLite, raised beside /healthz
+bench-fundraisers: bench-build ## Measure donations next to single-row commits of SQLite, raised next to /healthz
 	$(LOAD) fundraisers --generate 2000
 
-bench-site: bench-build ## Profile pages beside /healthz, the home search beside the interface: DATA=eo.csv.gz
+bench-site: bench-build ## Measure profile pages next to /healthz, the home search next to the API: DATA=eo.csv.gz
 	$(LOAD) site $(INPUT)
 
-bench-pictures: bench-build ## Time and memory of every hostile picture, sent through an import
+bench-pictures: bench-build ## Measure time and memory of every hostile picture, sent through an import
 	$(LOAD) pictures
 
-relevance: bench-build ## The quality of search for a typing log alone: DATA=eo.csv.gz LOG=keystrokes.jsonl.gz
+relevance: bench-build ## Measure the quality of search for a typing log: DATA=eo.csv.gz LOG=keystrokes.jsonl.gz
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	target/release/causeway import irs $(DATA) --data "$$folder" && \
 	$(LOAD) search --data "$$folder" --log $(LOG) --relevance-only

@@ -9,6 +9,7 @@
 #[macro_use]
 mod world;
 mod client;
+mod database;
 mod files;
 mod wait;
 

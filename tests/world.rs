@@ -1,6 +1,7 @@
 //! An app with its own database for each story.
 
 use crate::client::Client;
+use crate::database::{PostgresDatabase, create_sqlite};
 use crate::wait::TIMEOUT;
 use access::accounts::{self, Username};
 use access::keys::{self, KeyText, Kind};
@@ -11,11 +12,9 @@ use directory::import::Summary;
 use platform::db::Db;
 use platform::ids::{AccountId, KeyId};
 use secrecy::SecretString;
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use uuid::Uuid;
 
 /// Runs each of the given stories as two tests, `sqlite` and `postgres`, in a module named after the story.
 macro_rules! on_both_databases {
@@ -75,6 +74,9 @@ pub fn run_story(database: Database, story: impl AsyncFnOnce(&World)) {
 impl World {
     async fn build(database: Option<&PostgresDatabase>) -> World {
         let folder = tempfile::tempdir().unwrap();
+        if database.is_none() {
+            create_sqlite(folder.path()).await;
+        }
         let mut config = Config::for_tests(folder.path());
         config.database.url = database.map(|database| SecretString::from(database.url()));
         // A slow machine must not run into the timeouts of the app.
@@ -214,46 +216,6 @@ fn list(folder: &Path, suffix: &str) -> Vec<PathBuf> {
     files.retain(|path| path.to_str().unwrap().ends_with(suffix));
     files.sort();
     files
-}
-
-/// A PostgreSQL database for one story.
-struct PostgresDatabase {
-    admin: String,
-    name: String,
-}
-
-impl PostgresDatabase {
-    async fn create() -> PostgresDatabase {
-        let admin =
-            std::env::var("CAUSEWAY_TEST_POSTGRES_URL").expect("PostgreSQL is not running: use make test");
-        let database = PostgresDatabase {
-            admin,
-            name: format!("causeway_{}", Uuid::now_v7().simple()),
-        };
-        database
-            .run(format!("create database {} template template0", database.name))
-            .await;
-        database
-    }
-
-    fn url(&self) -> String {
-        let (server, _) = self.admin.rsplit_once('/').unwrap();
-        format!("{server}/{}", self.name)
-    }
-
-    async fn remove(&self) {
-        self.run(format!("drop database {} with (force)", self.name))
-            .await;
-    }
-
-    async fn run(&self, sql: String) {
-        let mut connection = PgConnection::connect(&self.admin).await.unwrap();
-        sqlx::query(AssertSqlSafe(sql))
-            .execute(&mut connection)
-            .await
-            .unwrap();
-        connection.close().await.unwrap();
-    }
 }
 
 /// Compares the directory that an app shows with its store.

@@ -50,10 +50,9 @@ impl Chromedriver {
         let port = loop {
             line.clear();
             assert!(stdout.read_line(&mut line).unwrap() > 0, "chromedriver exited");
-            // "ChromeDriver was started successfully on port 12345."
-            let port = line.trim_end().trim_end_matches('.').rsplit(' ').next();
-            if let Some(port) = port.and_then(|port| port.parse().ok()) {
-                break port;
+            let port = line.split_once("started successfully on port ");
+            if let Some((_, port)) = port {
+                break port.trim_end().trim_end_matches('.').parse().unwrap();
             }
         };
         Chromedriver {
@@ -112,6 +111,7 @@ impl Browser {
                 // chromedriver gives up after a minute, which a slow machine may need to start Chromium.
                 Err(error) => assert!(start.elapsed() < TIMEOUT, "Chromium did not start: {error}"),
             }
+            tokio::time::sleep(10 * POLL_INTERVAL).await;
         };
         // Elements are waited for by the poller.
         let timeouts = TimeoutConfiguration::new(Some(TIMEOUT), Some(TIMEOUT), Some(Duration::ZERO));

@@ -61,10 +61,10 @@ async fn an_operator_blocks_a_key_with_a_reason_that_its_owner_sees(world: &Worl
         .await;
     world.app.keys.refresh().await.unwrap();
     assert_eq!(caller.details(403, "530196605").await.code(), "blocked_key");
-    let page = owner.get(200, "/dashboard").await.text();
+    let owner_page = owner.get(200, "/dashboard").await.text();
     assert!(
-        page.contains("Too many calls") && !page.contains("<script>alert"),
-        "{page}"
+        owner_page.contains("Too many calls") && !owner_page.contains("<script>alert"),
+        "{owner_page}"
     );
     operator.post(303, &format!("{page}/unblock"), &[]).await;
     world.app.keys.refresh().await.unwrap();

@@ -112,13 +112,13 @@ async fn a_password_change_ends_sign_ins_that_race_with_it(world: &World) {
     let sign_ins = join_all((0..40).map(|_| session::begin(&world.app, &proof, &headers)));
     let fields = [("current", PASSWORD), ("password", NEW_PASSWORD)];
     let change = owner.post(303, "/dashboard/settings/password", &fields);
-    let (begun, _) = tokio::join!(sign_ins, change);
-    let begun: Vec<_> = begun.into_iter().filter_map(Result::unwrap).collect();
+    let (started, _) = tokio::join!(sign_ins, change);
+    let started: Vec<_> = started.into_iter().filter_map(Result::unwrap).collect();
     assert_eq!(
         world.texts("select agent from sessions").await.len(),
         1,
         "of {} that began",
-        begun.len()
+        started.len()
     );
     owner.get(200, "/dashboard").await;
 }

@@ -50,7 +50,7 @@ fn every_command_and_option_exists() {
 
 #[test]
 fn every_setting_exists() {
-    let known = settings::Known::read();
+    let known = settings::KnownNames::read();
     report(
         Document::all()
             .iter()

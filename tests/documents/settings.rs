@@ -14,15 +14,15 @@ const FIELDS: [&str; 2] = ["data", "event"];
 
 /// The settings, and the variables of scripts that look like settings.
 #[derive(Default)]
-pub struct Known {
+pub struct KnownNames {
     /// `listen`, `limits.search`.
     settings: HashSet<String>,
     /// The Makefile and the scripts of the tests.
     scripts: String,
 }
 
-impl Known {
-    pub fn read() -> Known {
+impl KnownNames {
+    pub fn read() -> KnownNames {
         let mut scripts = String::new();
         let is_script = |path: &String| {
             path == "Makefile" || (path.starts_with("tests/") && repository::has_ending(path, "sh"))
@@ -30,7 +30,7 @@ impl Known {
         for path in repository::files().iter().filter(|path| is_script(path)) {
             scripts.push_str(&repository::read(path));
         }
-        Known {
+        KnownNames {
             settings: names(&repository::read("config.default.toml"))
                 .map(|(_, name)| name)
                 .collect(),
@@ -40,7 +40,7 @@ impl Known {
 }
 
 /// Checks every setting of a document.
-pub fn check(document: &Document, known: &Known) -> Vec<String> {
+pub fn check(document: &Document, known: &KnownNames) -> Vec<String> {
     let mut problems = Vec::new();
     let mut add = |line: usize, name: &str| {
         problems.push(document.problem(line, &format!("there is no setting {name}")));
@@ -105,7 +105,7 @@ fn variables(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn a_wrong_setting_is_reported() {
     use crate::markdown::document;
-    let known = Known {
+    let known = KnownNames {
         settings: names("# a = 1\nlisten = \"x\"\n\n[limits]\nsearch  = 500\n")
             .map(|(_, name)| name)
             .collect(),

@@ -13,7 +13,7 @@ on_both_databases!(
 );
 
 /// A visitor of a server with the same database that redirects donors to a link.
-async fn sending(world: &World) -> Visitor {
+async fn visitor_of_link_provider(world: &World) -> Visitor {
     let mut config = world.app.config.clone();
     config.giving = Provider::Link("https://pay.example.org/{ein}?a={amount}&g={gift}&s={slug}".to_owned());
     let app = App::build(config).await.unwrap();
@@ -29,7 +29,7 @@ async fn start(visitor: &Visitor, slug: &str) -> String {
 
 async fn donors_are_redirected_to_the_configured_link_and_nothing_is_charged(world: &World) {
     world.load_demo().await;
-    let visitor = sending(world).await;
+    let visitor = visitor_of_link_provider(world).await;
     let donation = start(&visitor, "american-red-cross").await;
     let id = donation.strip_prefix("/gifts/").unwrap();
     let page = visitor.get(200, &donation).await.text();
@@ -49,7 +49,7 @@ async fn the_link_of_a_nonprofit_takes_precedence(world: &World) {
     world.load_demo().await;
     let line = r#"{"ein":"530196605","donateUrl":"https://give.redcross.example/?amount={amount}"}"#;
     world.import_nonprofits(line).await.unwrap();
-    let visitor = sending(world).await;
+    let visitor = visitor_of_link_provider(world).await;
     let donation = start(&visitor, "american-red-cross").await;
     let page = visitor.get(200, &donation).await.text();
     assert!(

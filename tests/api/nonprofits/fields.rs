@@ -111,7 +111,7 @@ async fn every_cause_has_seven_fields(world: &World) {
 
 async fn every_nonprofit_of_the_demo_directory_can_be_read(world: &World) {
     world.load_demo().await;
-    let key = unlimited(world).await;
+    let key = create_unlimited_key(world).await;
     let client = world.client.with_key(&key);
     let slugs = world.texts("select slug from nonprofits").await;
     assert!(slugs.len() >= 300, "{} nonprofits", slugs.len());
@@ -129,7 +129,7 @@ async fn every_nonprofit_of_the_demo_directory_can_be_read(world: &World) {
 }
 
 /// Creates a key with a high limit for details.
-pub async fn unlimited(world: &World) -> String {
+async fn create_unlimited_key(world: &World) -> String {
     use access::audit::Actor;
     use access::keys::{Class, Kind, store};
     let (id, key) = world.create_key(Kind::Public).await;
