@@ -119,13 +119,13 @@ fn a_file_is_imported_completely_or_not_at_all_and_only_once() {
     for expected in [
         "line 2: ",
         "amount is a whole number",
-        "donor cannot be used",
+        "donor is invalid",
         "externalId is missing",
-        "public is true or false",
+        "public must be true or false",
         "there is no nonprofit nobody-at-all",
-        "line 5: it is no JSON",
-        "line 7: it is no JSON object",
-        "line 601: it is not written in UTF-8",
+        "line 5: it is not valid JSON",
+        "line 7: it is not a JSON object",
+        "line 601: it is not valid UTF-8",
         "4 lines are invalid and nothing was recorded",
     ] {
         assert!(

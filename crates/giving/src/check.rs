@@ -1,4 +1,4 @@
-//! Proving the journal of a store: chain, numbers, balance, shares and totals, entry by entry.
+//! Checks the ledger of a database: chain, sequence numbers, balance, shares and totals of every entry.
 
 use crate::fundraisers;
 use crate::ledger::audit::Audit;
@@ -11,16 +11,16 @@ use std::collections::HashMap;
 
 const BATCH_SIZE: i64 = 5_000;
 
-/// What was proved, and what is wrong.
+/// The result of a check of the ledger.
 #[derive(Debug, Default)]
 pub struct LedgerCheck {
     pub entries: i64,
     pub fundraisers: usize,
-    /// One sentence each; a hundred at the most.
+    /// One sentence each, up to 100.
     pub errors: Vec<String>,
 }
 
-/// Proves the journal as it is at one moment.
+/// Checks a consistent snapshot of the ledger.
 pub async fn check(db: &Db) -> sqlx::Result<LedgerCheck> {
     let mut tx = db.view().await?;
     let stored = fundraisers::store::list_supported(&mut tx).await?;
@@ -31,17 +31,17 @@ pub async fn check(db: &Db) -> sqlx::Result<LedgerCheck> {
     let mut audit = Audit::new(known, beneficiaries, refunded);
     add_entries(&mut tx, &mut audit).await?;
     for sequence in store::list_before_first(&mut tx).await? {
-        audit.add_error(format!("entry {sequence} stands before the first one"));
+        audit.add_error(format!("entry {sequence} comes before the first entry"));
     }
     for sequence in store::list_stray_legs(&mut tx).await? {
-        audit.add_error(format!("entry {sequence} has legs and is not in the journal"));
+        audit.add_error(format!("entry {sequence} has legs but is not in the ledger"));
     }
     check_ends(&mut tx, &mut audit).await?;
     for (id, reported) in &offline {
         let recorded = audit.offline(*id).unwrap_or_default();
         if reported.unwrap_or_default() != recorded {
             audit.add_error(format!(
-                "fundraiser {id} says {} came in elsewhere, its entries {recorded}",
+                "fundraiser {id} reports {} raised offline, but its entries add up to {recorded}",
                 reported.unwrap_or_default()
             ));
         }
@@ -57,12 +57,12 @@ pub async fn check(db: &Db) -> sqlx::Result<LedgerCheck> {
 pub async fn list_lost_covers(db: &Db) -> sqlx::Result<Vec<String>> {
     let lost = fundraisers::store::list_lost_covers(db).await?;
     let sentence = |(fundraiser, cover)| {
-        format!("{cover} is not there, and is the cover of the fundraiser {fundraiser}")
+        format!("the picture {cover}, the cover of fundraiser {fundraiser}, does not exist")
     };
     Ok(lost.into_iter().map(sentence).collect())
 }
 
-/// Gives every entry to the audit. Where some cannot be read, one by one shows which.
+/// Adds every entry to the audit. If a batch cannot be read, reads entry by entry to find the damaged one.
 async fn add_entries(tx: &mut Tx, audit: &mut Audit) -> sqlx::Result<()> {
     let mut limit = BATCH_SIZE;
     loop {
@@ -76,19 +76,17 @@ async fn add_entries(tx: &mut Tx, audit: &mut Audit) -> sqlx::Result<()> {
     }
 }
 
-/// The head says where the journal and the outbox end, so that entries cut off at the end are missed too.
+/// Compares the ends of the ledger and the outbox with the head, which reveals entries cut off at the end.
 async fn check_ends(tx: &mut Tx, audit: &mut Audit) -> sqlx::Result<()> {
     let head = store::find_head(tx).await?;
     let (entries, hash) = audit.head();
     if head.entries > entries {
         audit.add_error(format!(
-            "entry {} is missing: the journal ends before it",
+            "entry {} is missing: the ledger ends before it",
             entries + 1
         ));
     } else if head.entries < entries || head.hash != hash {
-        audit.add_error(format!(
-            "entry {entries} is not the one with which the journal ended"
-        ));
+        audit.add_error(format!("entry {entries} does not match the head of the ledger"));
     }
     let pruned = outbox::find_last_pruned(tx).await?;
     let expected = match head.events - pruned {
@@ -99,7 +97,7 @@ async fn check_ends(tx: &mut Tx, audit: &mut Audit) -> sqlx::Result<()> {
     if (count, first, last) != expected {
         let (expected_count, from, to) = expected;
         audit.add_error(format!(
-            "the outbox holds {count} facts from {first} to {last}, and should hold {expected_count} from {from} to {to}"
+            "the outbox has {count} rows from {first} to {last} but should have {expected_count} from {from} to {to}"
         ));
     }
     Ok(())

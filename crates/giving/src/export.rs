@@ -1,4 +1,4 @@
-//! The whole journal as text: JSON Lines with every leg and hash, or CSV with one line an entry.
+//! Exports the whole ledger: JSON Lines with every leg and hash, or CSV with one line per entry.
 
 use crate::ledger::entry::Entry;
 use crate::ledger::store;
@@ -84,7 +84,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// Adds what the link told that led to a gift on our own pages.
+/// Adds what the partner's link passed on with a donation on our own pages.
 fn add_partner_fields(line: &mut Value, partner_fields: Option<&PartnerFields>) {
     let Some(partner_fields) = partner_fields else {
         return;

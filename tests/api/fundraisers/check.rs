@@ -33,7 +33,7 @@ async fn entries_of_a_missing_fundraiser_are_reported(world: &World) {
     let errors = check_ledger(world).await;
     assert_eq!(errors.len(), 2, "{errors:?}");
     let gone = format!(
-        "is of the fundraiser {}, which does not exist",
+        "belongs to fundraiser {}, which does not exist",
         created["id"].as_str().unwrap()
     );
     for (error, entry) in errors.iter().zip(["entry 1 (offline", "entry 2 (gift p-1"]) {
@@ -50,8 +50,8 @@ async fn legs_and_entries_outside_the_ledger_are_reported(world: &World) {
     assert_eq!(
         check_ledger(world).await,
         [
-            "entry -9 has legs and is not in the journal",
-            "entry 9 has legs and is not in the journal"
+            "entry -9 has legs but is not in the ledger",
+            "entry 9 has legs but is not in the ledger"
         ]
     );
     world
@@ -62,7 +62,7 @@ async fn legs_and_entries_outside_the_ledger_are_reported(world: &World) {
         select -3, kind, source, 'forged', nonprofit_id, amount, recorded_at, hash from journal").await;
     assert_eq!(
         check_ledger(world).await,
-        ["entry -3 stands before the first one"]
+        ["entry -3 comes before the first entry"]
     );
 }
 

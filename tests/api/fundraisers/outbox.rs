@@ -64,6 +64,6 @@ async fn an_outbox_row_deleted_early_is_reported(world: &World) {
     let errors = check(&world.app.db).await.unwrap().errors;
     assert_eq!(
         errors,
-        ["the outbox holds 0 facts from 0 to 0, and should hold 1 from 6 to 6"]
+        ["the outbox has 0 rows from 0 to 0 but should have 1 from 6 to 6"]
     );
 }

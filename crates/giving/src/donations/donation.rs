@@ -1,4 +1,4 @@
-//! A gift: recorded once for each source and external id, however often it is delivered.
+//! A donation: recorded once for each source and external ID, however often it is delivered.
 
 use super::label::Label;
 use super::outcome::{DonationError, RecordedEntry};
@@ -9,7 +9,7 @@ use crate::ledger::prefetch::Prefetch;
 use platform::db::StoreError;
 use platform::money::Cents;
 
-/// A gift as it is told to us.
+/// A donation to record.
 #[derive(Clone, Debug)]
 pub struct NewDonation {
     /// With `external_id` the name of the payment where it was made.
@@ -20,7 +20,7 @@ pub struct NewDonation {
     pub amount: Cents,
     /// Who gave, by an id that says nothing about the person.
     pub donor: Label,
-    /// Kept apart from the journal.
+    /// Stored outside the ledger.
     pub name: Option<Label>,
     /// Did the donor agree that the name is shown?
     pub is_public: bool,

@@ -1,4 +1,4 @@
-//! Gifts from a file of JSON Lines: all are judged before the first is written, and each is recorded once.
+//! Imports donations from a JSON Lines file. All lines are checked before the first is recorded, each once.
 //!
 //! A line: `{"nonprofit": "530196605", "fundraiser": "my-run", "amount": 2500, "donor": "d-17", "externalId": "p-1"}`,
 //! and where they are known `source`, `name` and `public`.
@@ -30,7 +30,7 @@ use tempfile::NamedTempFile;
 /// The most faults that are kept.
 const MAX_ERRORS: usize = 1_000;
 
-/// What an import of gifts did.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportReport {
     pub lines: u64,
@@ -161,11 +161,11 @@ enum LineError {
 /// Reads one line.
 async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<NewDonation, LineError> {
     let invalid = |reason: &str| LineError::Invalid(reason.to_owned());
-    let line = std::str::from_utf8(line).map_err(|_| invalid("it is not written in UTF-8"))?;
+    let line = std::str::from_utf8(line).map_err(|_| invalid("it is not valid UTF-8"))?;
     let value: Value = match serde_json::from_str(line) {
         Ok(value @ Value::Object(_)) => value,
-        Ok(_) => return Err(invalid("it is no JSON object")),
-        Err(error) => return Err(LineError::Invalid(format!("it is no JSON: {error}"))),
+        Ok(_) => return Err(invalid("it is not a JSON object")),
+        Err(error) => return Err(LineError::Invalid(format!("it is not valid JSON: {error}"))),
     };
     let mut fields = Fields {
         value: &value,
@@ -270,7 +270,7 @@ impl<'a> Fields<'a> {
         match Label::parse(self.text(names)?) {
             Ok(label) => Some(label),
             Err(error) => {
-                self.errors.push(format!("{} cannot be used: {error}", names[0]));
+                self.errors.push(format!("{} is invalid: {error}", names[0]));
                 None
             }
         }
@@ -281,7 +281,7 @@ impl<'a> Fields<'a> {
             Value::Null => false,
             Value::Bool(flag) => *flag,
             _ => {
-                self.errors.push(format!("{name} is true or false"));
+                self.errors.push(format!("{name} must be true or false"));
                 false
             }
         }

@@ -21,9 +21,10 @@ impl Label {
         let text = text.trim();
         let is_valid =
             (1..=255).contains(&text.chars().take(256).count()) && !text.contains(char::is_control);
-        match is_valid {
-            true => Ok(Label(text.to_owned())),
-            false => Err(InvalidLabel),
+        if is_valid {
+            Ok(Label(text.to_owned()))
+        } else {
+            Err(InvalidLabel)
         }
     }
 

@@ -5,10 +5,10 @@ use crate::ledger::writer::WriteError;
 use platform::money::{AmountOverflow, Cents};
 use thiserror::Error;
 
-/// What became of a fact.
+/// A donation or refund in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedEntry {
-    /// Its number in the journal.
+    /// Its sequence number in the ledger.
     pub sequence: i64,
     pub amount: Cents,
     /// False where it was there before: delivered twice, recorded once.
@@ -17,7 +17,7 @@ pub struct RecordedEntry {
     pub totals: Option<Totals>,
 }
 
-/// Why a fact is not recorded.
+/// Why a donation or refund is not recorded.
 #[derive(Debug, Error)]
 pub enum DonationError {
     #[error(

@@ -1,4 +1,4 @@
-//! A refund: an entry of its own that takes back a gift, or a part of it.
+//! A refund: an entry of its own that takes back a donation or a part of it.
 
 use super::label::Label;
 use super::outcome::{DonationError, RecordedEntry};
@@ -8,7 +8,7 @@ use platform::db::StoreError;
 use platform::ids::FundraiserId;
 use platform::money::{Cents, Weights, split};
 
-/// A refund as it is told to us.
+/// A refund to record.
 #[derive(Clone, Debug)]
 pub struct Refund {
     /// With `external_id` the name of the gift.

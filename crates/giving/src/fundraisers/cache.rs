@@ -1,7 +1,7 @@
-//! Fundraisers that are asked for often, kept in memory with what they stand at.
+//! A cache of fundraisers and their totals.
 //!
-//! A write of this process takes the fundraiser off the shelf before it is answered, so it shows at once. What other
-//! processes write is seen in the outbox, at the next look: after `directory.poll_interval`, a tenth of a second
+//! A write of this process removes the fundraiser from the cache before it is acknowledged. Writes of other processes
+//! are found in the outbox at the next refresh: after `directory.poll_interval`, a tenth of a second
 //! unless set otherwise. On SQLite a read looks at once when the log of the database was written since the last look.
 
 use super::supported::SupportedNonprofits;
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
-/// When there are more, all are let go and the ones in use come back.
+/// When the cache is full it is cleared, and the fundraisers in use are loaded again.
 const MAX_FUNDRAISERS: usize = 10_000;
 
-/// A fundraiser with what its last entry says.
+/// A fundraiser with the totals in its last entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FundraiserWithTotals {
     pub fundraiser: Fundraiser,
@@ -42,13 +42,13 @@ type CacheKey = (NonprofitId, FundraiserName);
 
 #[derive(Debug, Default)]
 struct CacheState {
-    /// Counts what was taken off, so that nothing older is put back.
+    /// Counts invalidations, so that a stale read is not inserted.
     invalidations: u64,
-    /// The last fact of the outbox that was looked at.
+    /// The last outbox row that was read.
     position: i64,
-    /// The log as it was before that look.
+    /// The log as it was before that read.
     log_stamp: LogStamp,
-    fundraiser: HashMap<CacheKey, Arc<FundraiserWithTotals>>,
+    fundraisers: HashMap<CacheKey, Arc<FundraiserWithTotals>>,
     names: HashMap<FundraiserId, Vec<CacheKey>>,
 }
 
@@ -77,12 +77,12 @@ impl FundraiserCache {
     ) -> sqlx::Result<Option<Arc<FundraiserWithTotals>>> {
         let name = (nonprofit, name);
         if self.log_stamp() != self.read().log_stamp {
-            // A store that cannot be asked does not stop what is kept; the regular look tells of it.
+            // If the database is unavailable, cached fundraisers are still served; the periodic refresh reports the error.
             let _ = self.refresh().await;
         }
         let invalidations = {
             let state = self.read();
-            if let Some(fundraiser) = state.fundraiser.get(&name) {
+            if let Some(fundraiser) = state.fundraisers.get(&name) {
                 return Ok(Some(Arc::clone(fundraiser)));
             }
             state.invalidations
@@ -100,7 +100,7 @@ impl FundraiserCache {
         Ok(Some(fundraiser))
     }
 
-    /// Takes a fundraiser off, because it changed.
+    /// Removes a fundraiser that changed.
     pub fn forget(&self, id: FundraiserId) {
         self.supported.note(id);
         self.write().forget(id);
@@ -111,21 +111,22 @@ impl FundraiserCache {
         self.supported.has(&self.db, id).await
     }
 
-    /// Takes off what any process changed since the last look.
+    /// Removes the fundraisers that any process changed since the last refresh.
     pub async fn refresh(&self) -> sqlx::Result<()> {
         let log_stamp = self.log_stamp();
         let (position, is_empty) = {
             let state = self.read();
-            (state.position, state.fundraiser.is_empty())
+            (state.position, state.fundraisers.is_empty())
         };
         let last = outbox::find_last(&self.db).await?;
         if last == position {
             self.write().log_stamp = log_stamp;
             return Ok(());
         }
-        let changed = match is_empty {
-            true => Vec::new(),
-            false => outbox::list_changed(&self.db, position, last).await?,
+        let changed = if is_empty {
+            Vec::new()
+        } else {
+            outbox::list_changed(&self.db, position, last).await?
         };
         let mut state = self.write();
         if is_empty {
@@ -152,24 +153,24 @@ impl FundraiserCache {
 
 impl CacheState {
     fn insert(&mut self, name: CacheKey, fundraiser: &Arc<FundraiserWithTotals>) {
-        if self.fundraiser.len() >= MAX_FUNDRAISERS {
+        if self.fundraisers.len() >= MAX_FUNDRAISERS {
             self.clear();
         }
         let names = self.names.entry(fundraiser.fundraiser.id).or_default();
         names.push(name.clone());
-        self.fundraiser.insert(name, Arc::clone(fundraiser));
+        self.fundraisers.insert(name, Arc::clone(fundraiser));
     }
 
     fn clear(&mut self) {
         self.invalidations += 1;
-        self.fundraiser.clear();
+        self.fundraisers.clear();
         self.names.clear();
     }
 
     fn forget(&mut self, id: FundraiserId) {
         self.invalidations += 1;
         for name in self.names.remove(&id).into_iter().flatten() {
-            self.fundraiser.remove(&name);
+            self.fundraisers.remove(&name);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reading the fields of a body: each rule in one place, every fault kept with the name of its field.
+//! Reads the fields of a request body, and collects every error with the name of its field.
 
 use crate::error::Error;
 use jiff::Timestamp;
@@ -31,7 +31,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Fails with all faults, if there are any.
+    /// Fails with all errors, if there are any.
     pub fn finish(self) -> Result<(), Error> {
         if self.errors.is_empty() {
             Ok(())

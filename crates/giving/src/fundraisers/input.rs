@@ -1,4 +1,4 @@
-//! The body that makes a fundraiser, read by the rules of the interface; all its faults are told at once.
+//! Reads the request body that creates a fundraiser, and reports all errors at once.
 
 use super::SPECIAL;
 use super::fields::Fields;

@@ -1,4 +1,4 @@
-//! Fundraisers: somebody collects for one nonprofit or for several, for a while and up to a goal.
+//! Fundraisers: campaigns that raise money for one or more nonprofits.
 
 pub mod cache;
 pub mod change;
@@ -22,7 +22,7 @@ pub const SPECIAL: NonprofitId = NonprofitId(Uuid::from_u128(0xddac_c399_20c5_46
 /// The same in an address.
 pub const SPECIAL_SLUG: &str = "special-fundraiser";
 
-/// A fundraiser as it is kept.
+/// A stored fundraiser.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fundraiser {
     pub id: FundraiserId,
@@ -37,12 +37,12 @@ pub struct Fundraiser {
     pub starts_at: Option<i64>,
     pub ends_at: Option<i64>,
     pub goal: Option<Cents>,
-    /// What came in elsewhere, as its creator told; the journal has the entries.
+    /// The amount raised offline, as its creator reported it; the ledger has the entries.
     pub offline: Option<Cents>,
     pub created_at: i64,
     pub closed_at: Option<i64>,
     pub version: i64,
-    /// Whom it supports, in the order given, with their weights.
+    /// The nonprofits it supports, in the order given, with their weights.
     pub supported: Vec<(NonprofitId, f64)>,
 }
 
@@ -59,7 +59,7 @@ impl Fundraiser {
             && self.ends_at.is_none_or(|end| now <= end)
     }
 
-    /// Who gets what of a gift to it.
+    /// How a donation to it is split.
     pub fn beneficiaries(&self) -> Beneficiaries {
         beneficiaries(&self.supported)
     }

@@ -1,4 +1,4 @@
-//! Making and changing fundraisers: one transaction each, with its entry in the journal, its history and its fact.
+//! Creates and updates fundraisers, each in one transaction with its ledger entry, history and outbox row.
 
 use super::change::Change;
 use super::fields::Fields;
@@ -13,7 +13,7 @@ use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::{AmountOverflow, Cents};
 use serde_json::{Map, Value, json};
 
-/// A fundraiser that is to be made.
+/// A fundraiser to create.
 #[derive(Clone, Debug)]
 pub struct CreateFundraiser {
     /// Complete except for its slug and its creation time.
@@ -22,7 +22,7 @@ pub struct CreateFundraiser {
     pub request: Option<IdempotentRequest>,
 }
 
-/// What is to become of a fundraiser.
+/// An update of a fundraiser.
 #[derive(Clone, Debug)]
 pub enum UpdateFundraiser {
     /// The fields of a body, and the picture that came with it.

@@ -1,24 +1,24 @@
-//! Proving a journal: entries in, faults out, each with the number of the entry it is about.
+//! Audits a ledger: takes entries and reports errors, each with the sequence number of its entry.
 //!
-//! Pure: it is given every entry in order and compares what stands in it with what follows from all before it.
+//! Does no I/O: it takes every entry in order and compares it with what follows from all entries before it.
 
 use super::entry::{Beneficiaries, Entry, GENESIS, Hash, Kind, Party, Totals};
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::{Cents, Weights, split};
 use std::collections::{HashMap, HashSet};
 
-/// The state of the proof after the entries so far.
+/// The state of an audit after the entries so far.
 #[derive(Debug)]
 pub struct Audit {
     sequence: i64,
     hash: Hash,
-    /// All that there are.
+    /// All existing fundraisers.
     known: HashSet<FundraiserId>,
     beneficiaries: HashMap<FundraiserId, Beneficiaries>,
     fundraisers: HashMap<FundraiserId, FundraiserState>,
-    /// The gifts of which something goes back.
+    /// The donations that have refunds.
     refunded: HashSet<i64>,
-    /// By the number of such a gift, what each nonprofit still holds of it.
+    /// What each nonprofit still holds of these donations, by sequence number.
     held: HashMap<i64, Vec<(NonprofitId, Cents)>>,
     errors: Vec<String>,
 }
@@ -50,7 +50,7 @@ impl Audit {
         }
     }
 
-    /// Takes in the next entry.
+    /// Adds the next entry.
     pub fn add(&mut self, entry: &Entry) {
         let expected = self.sequence + 1;
         if entry.sequence != expected {
@@ -61,9 +61,12 @@ impl Audit {
         }
         let hash = entry.hash_after(&self.hash);
         if hash != entry.hash && entry.sequence == expected {
-            self.add_entry_error(entry, "is not as it was written, or the one before it is not");
+            self.add_entry_error(
+                entry,
+                "does not match its hash: it or the entry before it was changed",
+            );
         }
-        // From here on the chain is as the entry says, so that one damaged entry is one fault.
+        // Continue from the stored hash, so that one damaged entry is one error.
         (self.sequence, self.hash) = (entry.sequence, entry.hash);
         let sum = Cents::sum(entry.draft.legs.iter().map(|leg| leg.amount));
         if sum != Ok(Cents::ZERO) {
@@ -71,22 +74,25 @@ impl Audit {
         }
         match (entry.draft.fundraiser, self.expected_legs(entry)) {
             (Some(id), _) if !self.known.contains(&id) => {
-                self.add_entry_error(entry, &format!("is of the fundraiser {id}, which does not exist"));
+                self.add_entry_error(
+                    entry,
+                    &format!("belongs to fundraiser {id}, which does not exist"),
+                );
             }
             (_, Some(expected)) if expected == received(entry) => {}
-            _ => self.add_entry_error(entry, "is not shared as its fundraiser says"),
+            _ => self.add_entry_error(entry, "is not split as its fundraiser specifies"),
         }
         self.update_held(entry);
         self.add_totals(entry);
     }
 
-    /// Passes over the next entry, which cannot be read.
+    /// Skips the next entry, which cannot be read.
     pub fn skip(&mut self) {
         self.sequence += 1;
         self.add_error(format!("entry {} cannot be read", self.sequence));
     }
 
-    /// The parties that got and what, as they follow from all before.
+    /// The recipients and amounts that follow from the entries before.
     fn expected_legs(&self, entry: &Entry) -> Option<Vec<(Party, Cents)>> {
         let draft = &entry.draft;
         match draft.kind {
@@ -127,7 +133,7 @@ impl Audit {
                     *cents = cents.plus(back).unwrap_or_default();
                 }
                 if held.iter().any(|(_, cents)| *cents < Cents::ZERO) {
-                    self.add_entry_error(entry, "gives back more than was given");
+                    self.add_entry_error(entry, "refunds more than was donated");
                 }
             }
             _ => {}
@@ -156,7 +162,7 @@ impl Audit {
             let offline = state.offline.unwrap_or_default();
             state.offline = offline.plus(entry.draft.amount).ok();
         }
-        // One wrong total is one fault, though all that follow build on it.
+        // Continue from the stored totals, so that one wrong total is one error.
         state.totals = entry.totals.unwrap_or_default();
         if after.ok() != entry.totals {
             self.add_entry_error(
@@ -166,7 +172,7 @@ impl Audit {
         }
     }
 
-    /// What a fundraiser stands at, by its entries.
+    /// The totals of a fundraiser, computed from its entries.
     pub fn totals(&self, id: FundraiserId) -> Totals {
         self.fundraisers
             .get(&id)
@@ -174,12 +180,12 @@ impl Audit {
             .unwrap_or_default()
     }
 
-    /// What came in elsewhere for a fundraiser, by its entries.
+    /// The amount raised offline for a fundraiser, computed from its entries.
     pub fn offline(&self, id: FundraiserId) -> Option<Cents> {
         self.fundraisers.get(&id).and_then(|state| state.offline)
     }
 
-    /// How many entries there were, and the last hash.
+    /// The number of entries, and the last hash.
     pub fn head(&self) -> (i64, Hash) {
         (self.sequence, self.hash)
     }
@@ -194,20 +200,20 @@ impl Audit {
         ));
     }
 
-    /// Adds a fault; very many are not kept.
+    /// Adds an error, up to [`MAX_ERRORS`].
     pub fn add_error(&mut self, error: String) {
         if self.errors.len() < MAX_ERRORS {
             self.errors.push(error);
         }
     }
 
-    /// The faults, one sentence each.
+    /// The errors, one sentence each.
     pub fn into_errors(self) -> Vec<String> {
         self.errors
     }
 }
 
-/// All legs but those of donors and of money from elsewhere, which give.
+/// The legs that receive money: all except those of donors and of offline amounts.
 fn received(entry: &Entry) -> Vec<(Party, Cents)> {
     let legs = entry.draft.legs.iter();
     legs.filter(|leg| !matches!(leg.party, Party::Donor(_) | Party::Offline(_)))

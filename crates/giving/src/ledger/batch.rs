@@ -27,13 +27,13 @@ impl Batch {
         self.state.find(&mut self.tx, &key).await
     }
 
-    /// What each nonprofit still holds of a gift, in the order of its legs.
+    /// Lists what each nonprofit still holds of a donation, in the order of its legs.
     pub async fn find_held(&mut self, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
         self.pending.write(&mut self.tx, &self.head).await?;
         store::list_held(&mut self.tx, donation).await
     }
 
-    /// Adds an entry at the end of the journal, and the fact to the outbox. Refuses before it adds.
+    /// Appends an entry to the ledger and a row to the outbox. Adds nothing if it fails.
     pub async fn append(&mut self, draft: Draft) -> Result<Arc<Entry>, StoreError<AmountOverflow>> {
         let totals = match draft.fundraiser {
             None => None,
@@ -62,7 +62,7 @@ impl Batch {
         Ok(entry)
     }
 
-    /// Keeps the name of a donor beside a gift, public where they agreed to it.
+    /// Stores the name of the donor of a donation, public if the donor agreed.
     pub fn add_donor_name(&mut self, sequence: i64, name: &str, consented_at: Option<i64>) {
         self.pending.names.push(DonorName {
             sequence,
@@ -71,7 +71,7 @@ impl Batch {
         });
     }
 
-    /// Adds a fact.
+    /// Adds a row to the outbox.
     pub fn add_outbox_row(
         &mut self,
         kind: &'static str,

@@ -1,4 +1,4 @@
-//! One entry of the journal: what moved, between whom, and the hash that ties it to the entry before.
+//! An entry of the ledger: its amounts and parties, and the hash that chains it to the entry before.
 //!
 //! The hash is SHA-256 over the hash before and the fields of the entry in a fixed order, each written as its
 //! length in decimal digits, a colon and its bytes. Numbers are decimal, ids lower-case UUIDs, what is missing is
@@ -56,9 +56,9 @@ impl Beneficiaries {
 pub enum Kind {
     /// A donor gave.
     Donation,
-    /// A gift, or a part of it, went back.
+    /// A donation, or a part of it, was refunded.
     Refund,
-    /// The organiser of a fundraiser told of money that came in elsewhere, or corrected it.
+    /// The organizer of a fundraiser reported an amount raised offline, or corrected it.
     Offline,
 }
 
@@ -83,7 +83,7 @@ impl Kind {
 pub enum Party {
     Donor(String),
     Nonprofit(NonprofitId),
-    /// Money that never came through here, by the fundraiser that told of it.
+    /// Money raised offline, by the fundraiser that reported it.
     Offline(FundraiserId),
     Fundraiser(FundraiserId),
 }
@@ -126,7 +126,7 @@ pub struct Leg {
     pub amount: Cents,
 }
 
-/// What is to be written; the journal gives it its place.
+/// An entry before it has a sequence number and a hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
     pub kind: Kind,
@@ -139,13 +139,13 @@ pub struct Draft {
     pub donor: Option<String>,
     /// Below zero where money went back.
     pub amount: Cents,
-    /// The number of the gift that a refund takes back.
+    /// The sequence number of the donation that a refund takes back.
     pub refunds: Option<i64>,
     pub legs: Vec<Leg>,
     pub recorded_at: i64,
 }
 
-/// What a fundraiser stands at after an entry.
+/// The totals of a fundraiser after an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub raised: Cents,
@@ -156,7 +156,7 @@ pub struct Totals {
 /// The totals of a fundraiser, and what one donor has given to it, net of refunds.
 pub type Balances = (Totals, Option<Cents>);
 
-/// An entry in its place.
+/// An entry of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// 1, 2, 3 and on, without a gap.

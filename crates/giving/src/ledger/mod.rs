@@ -1,6 +1,6 @@
-//! The donation journal: append-only, double entry, numbered without gaps, each entry chained to the one before.
+//! The donation ledger: append-only, double-entry, numbered without gaps, each entry chained to the one before.
 //!
-//! Totals of a fundraiser stand in its last entry, so reading them takes one row, and every entry proves them.
+//! The last entry of a fundraiser holds its totals, so reading them takes one row.
 
 pub mod audit;
 pub mod batch;

@@ -1,7 +1,7 @@
-//! The outbox: every fact once more, in the transaction that made it, for whoever is to be told of it.
+//! The outbox: one row for every event, written in the transaction of the event, for readers that follow changes.
 //!
 //! Its numbers have no gaps and come in the order of commits, so a reader that remembers the last one misses nothing.
-//! Facts leave it by their age, the first ones first; the journal itself is kept for ever.
+//! Old rows are pruned, oldest first; the ledger itself is never pruned.
 
 use super::store;
 use platform::db::{Db, Tx, read, run};
@@ -16,35 +16,35 @@ const FIRST_RETAINED: &str = "select sequence from outbox where created_at >= $1
 const SET_LAST_PRUNED: &str = "update journal_head set forgotten = $1 where id = 1 and forgotten < $1";
 const REMOVE: &str = "delete from outbox where sequence <= $1";
 
-/// Facts that leave in one transaction, so that nobody who writes waits long.
+/// Rows removed in one transaction, so that writers do not wait long.
 const MAX_BATCH_SIZE: i64 = 5_000;
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
-/// How long facts stay.
+/// How long rows are retained.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct OutboxSettings {
-    /// 0: for ever.
+    /// 0 keeps them forever.
     pub keep_days: u32,
 }
 const CHANGED: &str = "select distinct fundraiser_id from outbox where sequence > $1 and sequence <= $2 \
      and fundraiser_id is not null";
 
-/// The number of the last fact.
+/// Returns the sequence number of the last row.
 pub async fn find_last(db: &Db) -> sqlx::Result<i64> {
     read!(db, c => sqlx::query_scalar(LAST).fetch_one(c).await)
 }
 
-/// How many facts there are, and the numbers of the first and the last.
+/// Returns the number of rows, and the first and last sequence numbers.
 pub async fn find_extent(tx: &mut Tx) -> sqlx::Result<(i64, i64, i64)> {
     run!(tx, c => sqlx::query_as(EXTENT).fetch_one(c).await)
 }
 
-/// The number of the last fact that has left.
+/// Returns the sequence number of the last pruned row.
 pub async fn find_last_pruned(tx: &mut Tx) -> sqlx::Result<i64> {
     run!(tx, c => sqlx::query_scalar(LAST_PRUNED).fetch_one(c).await)
 }
 
-/// Lets facts go that are too old; returns how many. One that is young enough keeps all behind it.
+/// Removes rows that are too old, and returns how many. Rows after the first recent one stay.
 pub async fn prune(db: &Db, settings: OutboxSettings, now: i64) -> sqlx::Result<i64> {
     if settings.keep_days == 0 {
         return Ok(0);
@@ -69,7 +69,7 @@ pub async fn prune(db: &Db, settings: OutboxSettings, now: i64) -> sqlx::Result<
     }
 }
 
-/// The fundraisers that facts after one number, up to another, are about.
+/// Lists the fundraisers of the rows after `after`, up to `last`.
 pub async fn list_changed(db: &Db, after: i64, last: i64) -> sqlx::Result<Vec<FundraiserId>> {
     let ids: Vec<Uuid> =
         read!(db, c => sqlx::query_scalar(CHANGED).bind(after).bind(last).fetch_all(c).await)?;

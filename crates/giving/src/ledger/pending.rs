@@ -1,4 +1,4 @@
-//! What was added to journal and outbox and is not written yet: one statement a table writes it all.
+//! Rows added to the ledger and the outbox that are not written yet: one statement per table writes them all.
 //!
 //! Statements come in few sizes, so that they stay prepared; rows that are missing to the next size are empty and
 //! are left out. SQLite takes several statements as one text, so all of them cost one way to its thread and back;
@@ -29,7 +29,7 @@ pub struct PendingRows {
     pub outbox: Vec<OutboxRow>,
 }
 
-/// The name of a donor beside a gift, public where they agreed to it.
+/// The name of the donor of a donation, public if the donor agreed.
 #[derive(Debug)]
 pub struct DonorName {
     pub sequence: i64,
@@ -37,7 +37,7 @@ pub struct DonorName {
     pub consented_at: Option<i64>,
 }
 
-/// A fact of the outbox.
+/// A row of the outbox.
 #[derive(Debug)]
 pub struct OutboxRow {
     pub sequence: i64,
@@ -69,14 +69,14 @@ macro_rules! end_statement {
 }
 
 impl PendingRows {
-    /// Writes all, and where journal and outbox end after it.
+    /// Writes all rows, and the new head of the ledger and the outbox.
     pub async fn write(&mut self, tx: &mut Tx, head: &Head) -> sqlx::Result<()> {
         let PendingRows {
             entries,
             names,
             outbox,
         } = std::mem::take(self);
-        // Every entry is told.
+        // Every entry has an outbox row.
         if outbox.is_empty() {
             return Ok(());
         }

@@ -1,6 +1,6 @@
-//! The one question of a transaction: where the journal ends, and all that its work told it was going to ask.
+//! The first query of a transaction: reads the head of the ledger and everything that its work announced it reads.
 //!
-//! The answer is one row, since every row that SQLite hands over wakes somebody.
+//! The result is one row, since every row that SQLite returns wakes a task.
 
 use super::entry::Head;
 use super::rows::{self, sized};
@@ -20,7 +20,7 @@ const NET: &str = ", (select cast(sum(amount) as bigint) from journal where fund
 /// The source and the external id of a fact.
 pub type EntryKey = (String, String);
 
-/// What work is going to ask of the journal. Told beforehand, it is asked together with what others ask.
+/// What work is going to read from the ledger, so that one query can read it for all work in a transaction.
 #[derive(Clone, Debug, Default)]
 pub struct Prefetch {
     pub key: Option<EntryKey>,
@@ -38,7 +38,7 @@ impl Prefetch {
     }
 }
 
-/// What is asked.
+/// A query for all prefetches of a transaction.
 #[derive(Debug)]
 pub struct PrefetchQuery<'a> {
     pub keys: Vec<&'a EntryKey>,

@@ -1,4 +1,4 @@
-//! What a transaction knows of the journal: what it asked, and what its own entries made of it.
+//! The state of the ledger within a transaction: what was prefetched, updated by the entries added since.
 //!
 //! An entry changes what is known before it is written. What is not known here was touched by no entry of this
 //! transaction, so the store answers it rightly, whether they are written or not.
@@ -50,9 +50,10 @@ impl LedgerState {
         if let Some(added) = self.added.get(key) {
             return Ok(Some(Arc::clone(added)));
         }
-        match self.absent.contains(key) {
-            true => Ok(None),
-            false => Ok(store::find(tx, &key.0, &key.1).await?.map(Arc::new)),
+        if self.absent.contains(key) {
+            Ok(None)
+        } else {
+            Ok(store::find(tx, &key.0, &key.1).await?.map(Arc::new))
         }
     }
 

@@ -1,4 +1,4 @@
-//! The SQL of the journal.
+//! The SQL of the ledger.
 
 use super::entry::{Balances, Entry, Head, Leg, Party, Totals};
 use super::rows::{EntryRow, HeadRow, NO_HASH, entry, head, totals};
@@ -8,7 +8,7 @@ use platform::money::Cents;
 use platform::text::hex;
 use std::collections::HashMap;
 
-/// A server that dies without a word gives the row back after ten seconds.
+/// A server that dies releases the row after ten seconds.
 const LOCK_HEAD: &str = "update journal_head set entries = entries where id = 1 \
      returning entries, hash, events, set_config('idle_in_transaction_session_timeout', '10s', true)";
 const BEFORE_FIRST: &str = "select sequence from journal where sequence < 1 order by sequence limit 100";
@@ -49,7 +49,7 @@ const SUPPORTERS: &str = "select n.name, n.consented_at, g.message, j.amount, j.
      left join gift_names n on n.sequence = j.sequence left join gifts g on g.entry = j.sequence \
      where j.fundraiser_id = $1 and j.kind = 'gift' order by j.sequence desc limit $2";
 
-/// Holds the end of the journal until the transaction ends: one writer after another, on every server.
+/// Locks the head of the ledger until the transaction ends, so that only one server writes at a time.
 pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
     let lock = match tx {
         // A transaction that writes holds the whole file.
@@ -60,7 +60,7 @@ pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
     Ok(head(row))
 }
 
-/// Where the journal ends, for one who reads.
+/// Reads the head of the ledger without a lock.
 pub async fn find_head(tx: &mut Tx) -> sqlx::Result<Head> {
     let row: HeadRow = run!(tx, c => sqlx::query_as(HEAD).fetch_one(c).await)?;
     Ok(head(row))
@@ -114,7 +114,7 @@ pub async fn list_stray_legs(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
     run!(tx, c => sqlx::query_scalar(STRAY_LEGS).fetch_all(c).await)
 }
 
-/// The gifts of which something went back.
+/// Lists the donations that have refunds.
 pub async fn list_refunded(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
     run!(tx, c => sqlx::query_scalar(REFUNDED).fetch_all(c).await)
 }
@@ -133,7 +133,7 @@ pub async fn find_balances(tx: &mut Tx, id: FundraiserId, donor: Option<&str>) -
     Ok((totals(raised.zip(supporters)), net))
 }
 
-/// What each nonprofit still holds of a gift, in the order of its legs.
+/// Lists what each nonprofit still holds of a donation, in the order of its legs.
 pub async fn list_held(tx: &mut Tx, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
     let rows: Vec<(i64, String, i64)> =
         run!(tx, c => sqlx::query_as(HELD).bind(donation).fetch_all(c).await)?;
@@ -172,7 +172,7 @@ pub async fn find_last_entry(db: &Db, id: FundraiserId) -> sqlx::Result<Option<L
     }))
 }
 
-/// Somebody who gave.
+/// A donor of a fundraiser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supporter {
     /// Only where they agreed that it is shown.
@@ -199,7 +199,7 @@ from_row!(SupporterRow {
     recorded_at
 });
 
-/// The last gifts to a fundraiser, newest first.
+/// Lists the last donations to a fundraiser, newest first.
 pub async fn list_supporters(db: &Db, id: FundraiserId, take: i64) -> sqlx::Result<Vec<Supporter>> {
     let rows: Vec<SupporterRow> =
         read!(db, c => sqlx::query_as(SUPPORTERS).bind(id.0).bind(take).fetch_all(c).await)?;

@@ -1,8 +1,8 @@
-//! One writer for all that touches money: whoever waits is put into one transaction and answered after its commit.
+//! The single writer for everything that touches money: queued work shares one transaction (group commit).
 //!
-//! A commit waits for the disk, so many writes in one commit are many times faster than one each, and none waits for
-//! company. Work refuses before it writes; work that fails all the same is taken back with those beside it, and then
-//! each is tried alone, so that one cannot fail the others.
+//! A commit waits for the disk, so sharing commits is many times faster than one commit per write. Work is rejected before
+//! it writes; if work fails nevertheless, the transaction is rolled back and each job is retried alone, so that one job
+//! cannot fail the others.
 
 use super::batch::Batch;
 use super::pending::PendingRows;
@@ -20,9 +20,9 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// The most that one transaction takes in.
+/// The maximum number of jobs in one transaction.
 const MAX_BATCH_SIZE: usize = 256;
-/// The most that may wait in line; more wait before it.
+/// The maximum number of queued jobs; further callers wait to enqueue.
 const MAX_QUEUE_SIZE: usize = 4_096;
 /// The longest that a transaction of PostgreSQL takes until its commit: twice as long as a server that died may hold the
 /// end of the journal.
@@ -97,7 +97,7 @@ impl Writer {
         self.run_with_prefetch(Prefetch::default(), work).await
     }
 
-    /// The same for work that can tell beforehand what it is going to ask.
+    /// Does the same for work that knows in advance what it reads.
     pub async fn run_with_prefetch<T, E>(
         &self,
         prefetch: Prefetch,
@@ -156,7 +156,7 @@ async fn write(db: Db, mut queue: mpsc::Receiver<Job>) {
                 }
             }
             Err(TransactionError::Store(error)) => {
-                // Those who wait behind would only fail one after the other, each after its time.
+                // The queued jobs would only fail one after the other, each after its timeout.
                 while let Ok(job) = queue.try_recv() {
                     jobs.push(job);
                 }
@@ -169,18 +169,18 @@ async fn write(db: Db, mut queue: mpsc::Receiver<Job>) {
 
 fn answer(jobs: &mut Vec<Job>, outcome: &Result<(), WriteError>) {
     for job in jobs.drain(..) {
-        // Whoever asked may have gone during the commit; what was written stands.
+        // The caller may have gone away during the commit, which stays valid.
         let _ = job.done.send(outcome.clone());
     }
 }
 
 /// Where a transaction failed.
 enum TransactionError {
-    /// Before any work was done, or by its time: the store does not answer, and others fare no better.
+    /// Before any work was done, or by a timeout: the database does not respond, so other jobs would fail too.
     Store(WriteError),
-    /// In the work of one of them, which nothing is known of but that it was taken back.
+    /// In the work of a job. The transaction was rolled back.
     Work(WriteError),
-    /// In the commit: nobody knows whether it stands, so nothing is tried again.
+    /// In the commit. It may have succeeded, so nothing is retried.
     Commit(WriteError),
 }
 
@@ -194,9 +194,9 @@ impl TransactionError {
     }
 }
 
-/// All in one transaction, with whoever comes until the end of the journal is held. Those whose callers are gone were
-/// told that nothing was written, so they are left out; one that leaves meanwhile takes all back, and the others begin
-/// anew.
+/// Runs all jobs in one transaction, including those that arrive until the head of the ledger is locked. Jobs whose
+/// callers have gone away are left out; if one goes away before the commit, the transaction is rolled back and the
+/// other jobs run again.
 async fn run_together(
     db: &Db,
     jobs: &mut Vec<Job>,
@@ -223,9 +223,8 @@ async fn run_together(
     }
 }
 
-/// A commit that PostgreSQL says nothing to is given up with its connection: whether it stands, only the store knows.
-/// Nothing is kept of it here. The next transaction waits until it is over there, and reads the end of the journal anew;
-/// whoever tries again is told what was written the first time.
+/// Commits. If PostgreSQL does not respond, gives up the connection; the commit may have succeeded. The next transaction
+/// waits for the lock and reads the head of the ledger again, and a retry finds what was written the first time.
 async fn commit(tx: Tx) -> sqlx::Result<()> {
     match tx {
         Tx::Sqlite(_) => tx.commit().await,
@@ -235,7 +234,7 @@ async fn commit(tx: Tx) -> sqlx::Result<()> {
     }
 }
 
-/// A transaction with all the work in it, ready to be committed.
+/// Runs all jobs in a new transaction, ready to be committed.
 async fn run_batch(
     db: &Db,
     jobs: &mut Vec<Job>,
@@ -275,7 +274,7 @@ async fn run_batch(
     Ok(batch)
 }
 
-/// Work that panics has failed, and the writer lives on.
+/// Turns a panic of the work into an error, so that the writer keeps running.
 async fn catch_panics(work: impl Future<Output = sqlx::Result<()>>) -> sqlx::Result<()> {
     let mut work = std::pin::pin!(work);
     poll_fn(

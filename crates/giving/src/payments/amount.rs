@@ -7,9 +7,10 @@ pub fn parse(typed: &str) -> Option<Cents> {
     let typed = typed.trim();
     let plain: String = typed.strip_prefix('$').unwrap_or(typed).trim().to_owned();
     let (dollars, cents) = plain.split_once('.').unwrap_or((&plain, ""));
-    let dollars = match dollars.contains(',') {
-        true => ungrouped(dollars)?,
-        false => dollars.to_owned(),
+    let dollars = if dollars.contains(',') {
+        ungrouped(dollars)?
+    } else {
+        dollars.to_owned()
     };
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if dollars.is_empty() || !is_digits(&dollars) || !is_digits(cents) || cents.len() > 2 {

@@ -1,4 +1,4 @@
-//! Giving on our own pages: a gift is started by a form, paid with a provider, and completed by the journal.
+//! Donations on our own pages: started by a form, paid with a provider, and completed in the ledger.
 
 pub mod amount;
 pub mod partner;
@@ -12,18 +12,18 @@ use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
 use uuid::Uuid;
 
-/// Where a gift stands.
+/// The state of a donation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// The form was sent; nothing is paid.
     Started,
-    /// Paid, and on its way into the journal.
+    /// Paid, but not in the ledger yet.
     Pending,
-    /// In the journal.
+    /// In the ledger.
     Completed,
-    /// The provider said no; it can be tried again.
+    /// The provider declined; the donor can try again.
     Failed,
-    /// All of it went back.
+    /// Fully refunded.
     Refunded,
 }
 
@@ -53,7 +53,7 @@ impl State {
     }
 }
 
-/// A gift as it is kept.
+/// A stored donation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Donation {
     /// Made with the form, so that a form sent twice is one gift.
@@ -68,9 +68,9 @@ pub struct Donation {
     pub message: Option<String>,
     /// What it is meant for.
     pub designation: Option<String>,
-    /// What the link told that led to it.
+    /// What the partner's link passed on.
     pub partner: Partner,
-    /// Its number in the journal.
+    /// Its sequence number in the ledger.
     pub entry: Option<i64>,
     pub started_at: i64,
 }

@@ -1,4 +1,4 @@
-//! From a paid gift to an entry of the journal: once, however often it is tried.
+//! Records paid donations in the ledger, once, however often it is tried.
 
 use super::{Donation, State, receipt, store};
 use crate::donations::{DonationError, Label, NewDonation, RecordedEntry, find_recipient};
@@ -13,7 +13,7 @@ use platform::text::hex;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// The source of gifts that were made on our own pages.
+/// The source of donations made on our own pages.
 pub const SOURCE: &str = "site";
 
 /// The parts that settling payments uses.
@@ -89,7 +89,7 @@ fn log(error: &DonationError) {
     }
 }
 
-/// The same address of mail is the same donor, and says nothing about the person.
+/// Derives the donor ID: the same email address is the same donor, and the ID does not reveal it.
 fn donor(email: Option<&str>, donation: Uuid) -> String {
     match email {
         None => format!("site-{donation}"),

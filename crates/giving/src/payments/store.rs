@@ -1,4 +1,4 @@
-//! The SQL of gifts.
+//! The SQL of donations on our own pages.
 
 use super::partner::Partner;
 use super::{Donation, State};
@@ -65,7 +65,7 @@ from_row!(DonationRow {
     started_at,
 });
 
-/// Finds a gift.
+/// Finds a donation.
 pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
     let row: Option<DonationRow> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
     Ok(row.and_then(donation))
@@ -94,7 +94,7 @@ fn donation(row: DonationRow) -> Option<Donation> {
     })
 }
 
-/// Writes a new gift; one that is there already stays as it is.
+/// Inserts a donation, unless it exists already.
 pub async fn insert(db: &Db, new: &Donation, provider: &str) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     run!(&mut tx, c => sqlx::query(INSERT)
@@ -134,7 +134,7 @@ pub async fn fail(db: &Db, id: Uuid, reason: &str, now: i64) -> sqlx::Result<()>
     tx.commit().await
 }
 
-/// Notes the number in the journal. Says whether it was this call that did.
+/// Marks a donation as completed. Returns `false` if it already was.
 pub async fn complete(db: &Db, id: Uuid, entry: i64, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
     let updated = run!(&mut tx, c => sqlx::query(COMPLETE)
@@ -155,17 +155,17 @@ pub async fn mark_refunded(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
     tx.commit().await
 }
 
-/// Gifts that were paid and are not in the journal yet.
+/// Lists the donations that were paid and are not in the ledger yet.
 pub async fn list_pending(db: &Db) -> sqlx::Result<Vec<Uuid>> {
     read!(db, c => sqlx::query_scalar(PENDING).fetch_all(c).await)
 }
 
-/// What is left of a gift after its refunds.
+/// Returns what is left of a donation after its refunds.
 pub async fn find_remaining(db: &Db, entry: i64) -> sqlx::Result<Cents> {
     read!(db, c => sqlx::query_scalar(REMAINING).bind(entry).fetch_one(c).await).map(Cents::new)
 }
 
-/// What the link told of a gift that is in the journal.
+/// What the partner's link passed on with a donation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartnerFields {
     pub partner_id: Option<String>,
@@ -173,7 +173,7 @@ pub struct PartnerFields {
     pub designation: Option<String>,
 }
 
-/// What links told of some gifts, by their numbers in the journal.
+/// Lists what partners' links passed on, by sequence number.
 pub async fn list_partner_fields(
     tx: &mut Tx,
     after: i64,
