@@ -70,7 +70,8 @@ fn violations(name: &str, text: &str, rules: &[Rule]) -> Vec<String> {
         for rule in rules {
             let is_broken = if rule.is_name {
                 // Identifiers: comments are prose, where the same word may be right.
-                name.ends_with(".rs") && contains(line.split("//").next().unwrap_or_default(), &rule.text)
+                Path::new(name).extension().is_some_and(|ending| ending == "rs")
+                    && contains(line.split("//").next().unwrap_or_default(), &rule.text)
             } else {
                 contains(&folded, &rule.text)
             };

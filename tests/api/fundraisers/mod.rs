@@ -18,7 +18,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use directory::nonprofits::ein::Ein;
 use giving::donations::{DonationError, Label, NewDonation, RecordedEntry, find_recipient};
-use platform::ids::NonprofitId;
 use platform::money::Cents;
 use serde_json::{Value, json};
 
