@@ -92,7 +92,7 @@ fn matches_type(fields: &mut Fields<'_>, id: NonprofitId, is_multiple: Option<bo
     }
 }
 
-/// All that are named. What is wrong with them is told also where the type or the nonprofit is wrong.
+/// Reads the supported nonprofits. Reports their errors even if the type or the nonprofit is invalid.
 fn read_supported(
     fields: &mut Fields<'_>,
     id: Option<NonprofitId>,
