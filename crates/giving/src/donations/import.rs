@@ -92,7 +92,7 @@ async fn record_all(
     let mut in_flight = FuturesUnordered::new();
     let numbered = async |number, donation| (number, recorder.record(donation).await);
     for (number, line) in lines(&path)? {
-        // Judged before; a file that changes meanwhile is told like any other fault.
+        // Checked before, but the file may have changed since.
         match read(&mut recipients, &line?).await {
             Ok(donation) => in_flight.push(numbered(number, donation)),
             Err(LineError::Invalid(reason)) => report.refuse(number, &reason),

@@ -106,7 +106,7 @@ impl FundraiserCache {
         self.write().forget(id);
     }
 
-    /// Does any fundraiser support the nonprofit? Asks the store only after one was made.
+    /// Returns `true` if any fundraiser supports the nonprofit. Queries the database only after one was created.
     pub async fn supports(&self, id: NonprofitId) -> sqlx::Result<bool> {
         self.supported.has(&self.db, id).await
     }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 const MULTIPLE: &str = "MULTIPLE_NONPROFITS";
 
-/// What a body asks for. What is wrong stands in the faults beside it.
+/// The fundraiser that a request body describes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewFundraiser {
     pub nonprofit: Option<NonprofitId>,
@@ -92,7 +92,7 @@ fn matches_type(fields: &mut Fields<'_>, id: NonprofitId, is_multiple: Option<bo
     }
 }
 
-/// All that are named. What is wrong with them is told also where the type or the nonprofit is wrong.
+/// Reads the supported nonprofits. Reports their errors even if the type or the nonprofit is invalid.
 fn read_supported(
     fields: &mut Fields<'_>,
     id: Option<NonprofitId>,
@@ -193,11 +193,7 @@ mod tests {
     fn errors(body: &Value) -> Vec<String> {
         let mut fields = Fields::new(body.as_object().unwrap());
         NewFundraiser::read(&mut fields);
-        fields
-            .errors
-            .into_iter()
-            .map(|add_error| add_error.field)
-            .collect()
+        fields.errors.into_iter().map(|error| error.field).collect()
     }
 
     #[test]
@@ -208,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_are_told_at_once() {
+    fn all_errors_are_reported_at_once() {
         let body = json!({
             "nonprofitId": 7, "title": "", "description": [], "startDate": "2026-05-02T00:00:00Z",
             "endDate": "2026-05-01T00:00:00Z", "goal": 0, "raisedOffline": -1, "currency": "usd", "type": "SINGLE",

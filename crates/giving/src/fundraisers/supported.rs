@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Known fundraisers and whom they support. Whom one supports never changes.
+/// The nonprofits that fundraisers support. Those of one fundraiser never change.
 #[derive(Debug)]
 pub struct SupportedNonprofits {
     snapshot: ArcSwap<Snapshot>,

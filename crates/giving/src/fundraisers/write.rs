@@ -74,7 +74,7 @@ async fn free_slug(batch: &mut Batch, nonprofit: NonprofitId, title: &str) -> sq
     Ok(slug)
 }
 
-/// What came in elsewhere becomes an entry of its own: the difference to what was told before.
+/// Records the amount raised offline as an entry: the difference from the amount reported before.
 async fn add_offline(
     batch: &mut Batch,
     fundraiser: &Fundraiser,

@@ -22,7 +22,7 @@ pub struct LedgerState {
 }
 
 impl LedgerState {
-    /// Asks for all at once, and where the journal ends.
+    /// Reads the head of the ledger and everything to prefetch in one query.
     pub async fn prefetch<'a>(
         tx: &mut Tx,
         all: impl Iterator<Item = &'a Prefetch> + Clone,

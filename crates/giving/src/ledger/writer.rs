@@ -1,7 +1,7 @@
 //! The single writer for everything that touches money: queued work shares one transaction (group commit).
 //!
 //! A commit waits for the disk, so sharing commits is many times faster than one commit per write. Work is rejected before
-//! it writes; if work fails nevertheless, the transaction is rolled back and each job is retried alone, so that one job
+//! it writes; if work fails nevertheless, the transaction is undone and each job is retried alone, so that one job
 //! cannot fail the others.
 
 use super::batch::Batch;
@@ -178,7 +178,7 @@ fn answer(jobs: &mut Vec<Job>, outcome: &Result<(), WriteError>) {
 enum TransactionError {
     /// Before any work was done, or by a timeout: the database does not respond, so other jobs would fail too.
     Store(WriteError),
-    /// In the work of a job. The transaction was rolled back.
+    /// In the work of a job. The transaction was undone.
     Work(WriteError),
     /// In the commit. It may have succeeded, so nothing is retried.
     Commit(WriteError),
@@ -195,7 +195,7 @@ impl TransactionError {
 }
 
 /// Runs all jobs in one transaction, including those that arrive until the head of the ledger is locked. Jobs whose
-/// callers have gone away are left out; if one goes away before the commit, the transaction is rolled back and the
+/// callers have gone away are left out; if one goes away before the commit, the transaction is undone and the
 /// other jobs run again.
 async fn run_together(
     db: &Db,

@@ -1,5 +1,5 @@
-//! What a partner's link asks for beyond the gift itself: a name of its own for it, words that it gets back, and
-//! where the giver is led afterwards.
+//! The parameters of a partner's link: the partner's own ID of the donation, metadata that is returned to the partner, and
+//! the URLs that the donor is redirected to afterwards.
 
 use access::origins::{ReturnUrl, admit};
 use platform::db::Db;
@@ -10,8 +10,8 @@ use uuid::Uuid;
 const MAX_ID_LENGTH: usize = 255;
 const MAX_LENGTH: usize = 2_000;
 
-/// As the link told it. Where to lead back to is judged when it is used, so an origin that its partner took back is
-/// left at once.
+/// The parameters as the link has them. URLs are checked when they are used, so removing an allowed origin takes effect
+/// at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partner {
     pub donation_id: Option<String>,
@@ -20,25 +20,25 @@ pub struct Partner {
     pub exit_url: Option<String>,
 }
 
-/// Where a giver may be led back to.
+/// The URLs that a donor may be redirected to.
 #[derive(Clone, Debug, Default)]
 pub struct ReturnUrls {
     pub success: Option<ReturnUrl>,
     pub exit: Option<ReturnUrl>,
-    /// An address was asked for that nobody has registered, or that is none.
+    /// A URL is invalid, or its origin is not registered.
     pub is_refused: bool,
 }
 
 /// A parameter is too long to be returned to the partner in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{name} has at most {max} characters; ask whoever sent you here to mend the link")]
+#[error("{name} has at most {max} characters; ask the site that sent you here to fix the link")]
 pub struct TooLong {
     pub name: &'static str,
     pub max: usize,
 }
 
 impl Partner {
-    /// Reads the parameters by their names. What is too long to be given back whole is refused.
+    /// Reads the parameters by their names. Fails if a value is too long.
     pub fn read<'a>(value: impl Fn(&'static str) -> Cow<'a, str>) -> Result<Partner, TooLong> {
         let text = |name: &'static str, max: usize| {
             let text: String = value(name).chars().filter(|c| !c.is_control()).collect();
@@ -55,7 +55,7 @@ impl Partner {
         })
     }
 
-    /// Where the giver may be led back to now.
+    /// Returns the URLs that the donor may be redirected to now.
     pub async fn return_urls(&self, db: &Db) -> sqlx::Result<ReturnUrls> {
         let (success, exit) = (self.success_url.as_deref(), self.exit_url.as_deref());
         let urls = ReturnUrls {
@@ -67,7 +67,7 @@ impl Partner {
         Ok(ReturnUrls { is_refused, ..urls })
     }
 
-    /// An address of the partner, with what it needs to know the gift again.
+    /// Adds what the partner needs to recognize the donation to one of its URLs.
     pub fn append_to(&self, url: &ReturnUrl, donation: Option<Uuid>) -> String {
         let donation = donation.map(|id| id.to_string());
         let parameters = [
@@ -91,8 +91,8 @@ mod tests {
     use super::*;
 
     fn read(name: &'static str, text: &str) -> Result<Partner, TooLong> {
-        Partner::read(|url| {
-            Cow::Owned(if url == name {
+        Partner::read(|parameter| {
+            Cow::Owned(if parameter == name {
                 text.to_owned()
             } else {
                 String::new()
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_is_kept_whole_or_refused() {
+    fn parameters_are_stored_in_full_or_rejected() {
         let max = "é".repeat(MAX_LENGTH);
         assert_eq!(
             read("partner_metadata", &max).unwrap().metadata,

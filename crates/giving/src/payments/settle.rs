@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_address_of_mail_is_one_donor_and_no_address_is_somebody_new() {
+    fn one_email_address_is_one_donor_and_none_is_a_new_donor() {
         let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
         assert_eq!(
             donor(Some("Ada@example.org"), one),

@@ -1,4 +1,4 @@
-//! The laws of the journal, on made-up histories: raised is the sum of the entries, of the legs and of the export, and
+//! Property tests of the ledger with random histories: raised is the sum of the entries, of the legs and of the export, and
 //! no change to an entry stays hidden.
 
 use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
@@ -19,7 +19,7 @@ enum Event {
         donor: u8,
         cents: i64,
     },
-    /// Of the gift at this place, as a share of what is left.
+    /// Of the donation at this index, as a share of what is left.
     Refund {
         donation: usize,
         part: f64,
@@ -39,7 +39,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// A journal in memory, written with the rules of the real one.
+/// A ledger in memory, written with the rules of the real one.
 #[derive(Debug)]
 struct TestLedger {
     fundraisers: Vec<(FundraiserId, Beneficiaries)>,
@@ -204,7 +204,7 @@ proptest! {
     #![proptest_config(ProptestConfig { max_global_rejects: 20_000, ..ProptestConfig::with_cases(20_000) })]
 
     #[test]
-    fn raised_is_the_sum_of_the_journal_and_of_the_export(ledger in ledgers()) {
+    fn raised_is_the_sum_of_the_ledger_and_of_the_export(ledger in ledgers()) {
         let audit = ledger.audit();
         for (id, _) in &ledger.fundraisers {
             let own = || ledger.entries.iter().filter(|entry| entry.draft.fundraiser == Some(*id));

@@ -1,4 +1,4 @@
-//! The law of the writer: work that shares transactions leaves the same rows and gets the same answers as work that is
+//! Property tests of the writer: work that shares transactions leaves the same rows and gets the same answers as work that is
 //! done one by one, whatever the mixture.
 
 use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
