@@ -25,7 +25,7 @@ use uuid::Uuid;
 #[derive(Clone, Debug)]
 enum Step {
     /// Two of one number are one gift where all else is the same, else they conflict.
-    Donation {
+    NewDonation {
         number: u8,
         to: usize,
         donor: u8,
@@ -94,7 +94,7 @@ fn label(text: &str) -> Label {
 fn new_donation(number: u8, to: usize, donor: u8, cents: i64) -> NewDonation {
     let fundraiser = (to < 3).then(|| fundraiser(to, 0));
     let nonprofit = NonprofitId(Uuid::from_u128(1));
-    Donation {
+    NewDonation {
         source: label("test"),
         external_id: label(&format!("gift {number}")),
         to: Recipient {
