@@ -25,7 +25,7 @@ use uuid::Uuid;
 #[derive(Clone, Debug)]
 enum Step {
     /// Two of one number are one gift where all else is the same, else they conflict.
-    NewDonation {
+    Donation {
         number: u8,
         to: usize,
         donor: u8,
