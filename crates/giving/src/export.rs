@@ -94,7 +94,7 @@ fn add_partner_fields(line: &mut Value, partner_fields: Option<&PartnerFields>) 
     line["designation"] = partner_fields.designation.as_deref().into();
 }
 
-/// One entry as JSON, with the name kept beside it and whether that may be shown.
+/// One entry as JSON, with the donor's name and whether it may be shown.
 pub fn line(entry: &Entry, name: Option<&(String, bool)>) -> Value {
     let draft = &entry.draft;
     let legs = draft

@@ -143,7 +143,7 @@ impl Ntee {
         title.map_or("", |title| &title.standalone)
     }
 
-    /// Returns the field of work, as written inside a sentence. `None` if the nonprofit is not classified.
+    /// Returns the category as written inside a sentence. `None` if the nonprofit is not classified.
     pub fn field(self) -> Option<&'static str> {
         if self.is_unclassified() {
             return None;

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::NamedTempFile;
 
-/// The most faults that are kept.
+/// The number of errors that are reported.
 const MAX_ERRORS: usize = 1_000;
 
 /// The result of an import.
@@ -37,7 +37,7 @@ pub struct ImportReport {
     pub new: u64,
     /// Recorded before, and left as they were.
     pub known: u64,
-    /// Judged good, and refused when they were to be recorded.
+    /// Lines that were valid but could not be recorded.
     pub refused: u64,
     /// What is wrong, with the number of the line. Where a line cannot be read, nothing was recorded at all.
     #[serde(rename = "faults")]
@@ -46,8 +46,8 @@ pub struct ImportReport {
     pub seconds: f64,
 }
 
-/// Reads a file twice: to judge every line, then to record them, `at_once` under way at a time. What can be read only
-/// once, as a pipe, is put into a file first.
+/// Reads a file twice: first to validate every line, then to record the donations, `concurrency` at a time. Input that can
+/// be read only once, such as a pipe, is copied to a file first.
 pub async fn import(
     db: &Db,
     directory: &Arc<Directory>,
@@ -79,7 +79,7 @@ pub async fn import(
     tokio::spawn(recording).await?
 }
 
-/// Records the gifts of a file that was judged.
+/// Records the donations of a validated file.
 async fn record_all(
     recorder: Recorder,
     path: PathBuf,

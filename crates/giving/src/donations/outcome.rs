@@ -11,9 +11,9 @@ pub struct RecordedEntry {
     /// Its sequence number in the ledger.
     pub sequence: i64,
     pub amount: Cents,
-    /// False where it was there before: delivered twice, recorded once.
+    /// False if it was recorded before: delivered twice, recorded once.
     pub is_new: bool,
-    /// What the fundraiser stood at after it.
+    /// The totals of the fundraiser after it.
     pub totals: Option<Totals>,
 }
 
@@ -21,27 +21,29 @@ pub struct RecordedEntry {
 #[derive(Debug, Error)]
 pub enum DonationError {
     #[error(
-        "{source_name} {external_id} is recorded already as another fact ({known}); \
-         a new fact needs an external id of its own"
+        "{source_name} {external_id} is already recorded as something else ({known}); \
+         give a new entry an external ID of its own"
     )]
     Conflict {
         source_name: String,
         external_id: String,
         known: String,
     },
-    #[error("there is no gift {external_id} of {source_name}; check --source and --external-id")]
+    #[error("there is no donation {external_id} from {source_name}; check --source and --external-id")]
     NoSuchDonation {
         source_name: String,
         external_id: String,
     },
     #[error(
-        "a part of this gift was refunded under this name, and {left} are left; \
-         to refund them too, give this refund a name of its own with --refund-id"
+        "part of this donation was already refunded under this name, and {left} is left; \
+         to refund that too, give this refund a name of its own with --refund-id"
     )]
     PartlyRefunded { left: Cents },
-    #[error("the source offline is for what creators of fundraisers tell; give this gift another source")]
+    #[error(
+        "the source offline is reserved for amounts that creators of fundraisers report; choose another source"
+    )]
     ReservedSource,
-    #[error("only {left} of this gift are left; refund no more than that")]
+    #[error("only {left} of this donation is left; refund at most that much")]
     MoreThanLeft { left: Cents },
     #[error("{0}; check the amount")]
     TooMuch(#[from] AmountOverflow),
@@ -60,7 +62,7 @@ impl From<sqlx::Error> for DonationError {
 }
 
 impl RecordedEntry {
-    /// The outcome that an entry stands for.
+    /// The outcome of recording an entry.
     pub fn new(entry: &Entry, is_new: bool) -> RecordedEntry {
         RecordedEntry {
             sequence: entry.sequence,
@@ -72,7 +74,7 @@ impl RecordedEntry {
 }
 
 impl DonationError {
-    /// The refusal of a fact whose name an entry has that says something else.
+    /// The error for a name that an entry with other content already has.
     pub fn conflict(known: &Entry) -> DonationError {
         let draft = &known.draft;
         let amount = match draft.kind {

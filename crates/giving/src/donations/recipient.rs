@@ -1,4 +1,4 @@
-//! Whom a donation is for.
+//! The nonprofit or fundraiser that a donation is for.
 
 use super::outcome::DonationError;
 use crate::fundraisers::names::find_nonprofit;

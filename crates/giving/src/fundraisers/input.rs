@@ -139,13 +139,13 @@ fn read_several(fields: &mut Fields<'_>, is_needed: bool) -> Vec<WeightedNonprof
                 field,
             });
         } else {
-            fields.add_error(field, "each nonprofit is named once");
+            fields.add_error(field, "name each nonprofit once");
         }
     }
     supported
 }
 
-/// One weight for each of `count` nonprofits; where it is not known how many there are, each is judged by itself.
+/// One weight for each of `count` nonprofits; if the count is unknown, each weight is validated on its own.
 fn read_weights(fields: &mut Fields<'_>, count: usize) -> Vec<f64> {
     let mut weights = Vec::new();
     let mut is_whole = true;
@@ -179,7 +179,7 @@ fn refuse_several(fields: &mut Fields<'_>) {
             _ => false,
         };
         if !is_empty {
-            fields.add_error(name, "it goes with the type MULTIPLE_NONPROFITS");
+            fields.add_error(name, "send it only with the type MULTIPLE_NONPROFITS");
         }
     }
 }

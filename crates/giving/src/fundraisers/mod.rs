@@ -17,7 +17,7 @@ use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::{Cents, Weights};
 use uuid::Uuid;
 
-/// Stands for the nonprofit of a fundraiser for several.
+/// The ID that takes the place of the nonprofit in a fundraiser for several.
 pub const SPECIAL: NonprofitId = NonprofitId(Uuid::from_u128(0xddac_c399_20c5_462e_80e1_97fa_9580_71ea));
 /// The same in an address.
 pub const SPECIAL_SLUG: &str = "special-fundraiser";

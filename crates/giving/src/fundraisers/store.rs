@@ -181,7 +181,7 @@ pub async fn list_of_account(
     Ok((list, count as u64))
 }
 
-/// Whom each fundraiser supports.
+/// The nonprofits that each fundraiser benefits.
 pub async fn list_supported(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Beneficiaries)>> {
     let rows: Vec<(Uuid, Uuid, f64)> = run!(tx, c => sqlx::query_as(ALL_SUPPORTED).fetch_all(c).await)?;
     let of_one = |rows: &[(Uuid, Uuid, f64)]| {
@@ -334,7 +334,7 @@ pub async fn list_pairs(db: &Db) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)
         .collect())
 }
 
-/// A fundraiser as a feed tells of it.
+/// A fundraiser as an item of a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedItem {
     pub id: FundraiserId,

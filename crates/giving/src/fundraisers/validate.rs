@@ -29,7 +29,7 @@ pub async fn validate(
             None => fields.add_error(&supported.field, "there is no nonprofit with this ID"),
             Some(nonprofit) if !nonprofit.is_disbursable() => fields.add_error(
                 &supported.field,
-                "gifts cannot be passed on to this nonprofit; choose one whose isDisbursable is true",
+                "donations cannot be paid out to this nonprofit; choose one whose isDisbursable is true",
             ),
             Some(nonprofit) if new.nonprofit != Some(SPECIAL) => nonprofit.slug.clone_into(&mut slug),
             Some(_) => {}

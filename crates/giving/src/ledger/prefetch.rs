@@ -29,7 +29,7 @@ pub struct Prefetch {
 }
 
 impl Prefetch {
-    /// What a fundraiser stands at.
+    /// The totals of a fundraiser.
     pub fn of_fundraiser(id: FundraiserId) -> Prefetch {
         Prefetch {
             fundraiser: Some(id),

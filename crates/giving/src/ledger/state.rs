@@ -85,7 +85,7 @@ impl LedgerState {
         (totals, net)
     }
 
-    /// Takes in an entry, whose standing was asked for.
+    /// Adds an entry whose balances were prefetched.
     pub fn add(&mut self, entry: &Arc<Entry>) {
         let draft = &entry.draft;
         let key = (draft.source.clone(), draft.external_id.clone());

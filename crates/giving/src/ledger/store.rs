@@ -119,13 +119,13 @@ pub async fn list_refunded(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
     run!(tx, c => sqlx::query_scalar(REFUNDED).fetch_all(c).await)
 }
 
-/// What a fundraiser stands at: one row by its index.
+/// The totals of a fundraiser: one row, found by an index.
 pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<Totals> {
     let row: Option<(i64, i64)> = read!(db, c => sqlx::query_as(TOTALS).bind(id.0).fetch_optional(c).await)?;
     Ok(totals(row))
 }
 
-/// What a fundraiser stands at, and what a donor gave to it less what went back.
+/// The totals of a fundraiser, and what a donor gave to it, less refunds.
 pub async fn find_balances(tx: &mut Tx, id: FundraiserId, donor: Option<&str>) -> sqlx::Result<Balances> {
     let (raised, supporters, net): (Option<i64>, Option<i64>, Option<i64>) =
         run!(tx, c => sqlx::query_as(BALANCES).bind(id.0).bind(donor).fetch_one(c).await)?;
@@ -144,7 +144,7 @@ pub async fn list_held(tx: &mut Tx, donation: i64) -> sqlx::Result<Vec<(Party, C
     Ok(held.collect())
 }
 
-/// The names kept beside some gifts, and whether they may be shown.
+/// The names stored next to some donations, and whether they may be shown.
 pub async fn list_names(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<HashMap<i64, (String, bool)>> {
     let rows: Vec<(i64, String, Option<i64>)> =
         run!(tx, c => sqlx::query_as(NAMES_BETWEEN).bind(after).bind(last).fetch_all(c).await)?;

@@ -12,7 +12,7 @@ pub fn send(mailer: &Mailer, public_url: &PublicUrl, donation: &Donation) {
     let (amount, id) = (donation.amount, donation.id);
     mailer.send(&Email {
         to,
-        subject: format!("Your gift of {amount}"),
-        text: format!("Thank you for your gift of {amount}.\n\nYour receipt: {public_url}/gifts/{id}\n"),
+        subject: format!("Your donation of {amount}"),
+        text: format!("Thank you for your donation of {amount}.\n\nYour receipt: {public_url}/gifts/{id}\n"),
     });
 }

@@ -36,7 +36,7 @@ enum Step {
         cents: Option<i64>,
         name: Option<u8>,
     },
-    /// The second time it fails, and takes all beside it back.
+    /// Fails the second time, and rolls back everything in the same batch.
     Create {
         number: usize,
         offline: i64,
@@ -90,7 +90,7 @@ fn label(text: &str) -> Label {
     Label::parse(text).unwrap()
 }
 
-/// The fourth that can be given to is a nonprofit itself.
+/// Recipient 3 is a nonprofit itself, the others are fundraisers.
 fn new_donation(number: u8, to: usize, donor: u8, cents: i64) -> NewDonation {
     let fundraiser = (to < 3).then(|| fundraiser(to, 0));
     let nonprofit = NonprofitId(Uuid::from_u128(1));
@@ -206,7 +206,7 @@ impl TestStore {
         store
     }
 
-    /// Hands in all before any is begun, and waits for the answers.
+    /// Submits all steps before any of them starts, and waits for the results.
     async fn play(&self, first: usize, steps: &[Step]) -> Vec<String> {
         let mut in_flight = Vec::new();
         for (now, step) in (first as i64..).zip(steps.iter().cloned()) {
