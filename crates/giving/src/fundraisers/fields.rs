@@ -58,7 +58,7 @@ impl<'a> Fields<'a> {
         let title = match self.get(name) {
             Value::String(text) => text.trim(),
             Value::Null => {
-                self.add_error(name, "send a title");
+                self.add_error(name, "a title is required");
                 return None;
             }
             _ => {
@@ -68,9 +68,9 @@ impl<'a> Fields<'a> {
         };
         let length = title.chars().count();
         if length == 0 || length > MAX_TITLE_LENGTH {
-            self.add_error(name, "send a title of 1 to 120 characters");
+            self.add_error(name, "the title must have 1 to 120 characters");
         } else if title.contains(char::is_control) {
-            self.add_error(name, "send a title of one line, without control characters");
+            self.add_error(name, "the title must be one line without control characters");
         } else {
             return Some(title.to_owned());
         }
@@ -89,11 +89,11 @@ impl<'a> Fields<'a> {
         };
         let is_control = |letter: char| letter.is_control() && !"\n\r\t".contains(letter);
         if text.chars().count() > MAX_DESCRIPTION_LENGTH {
-            self.add_error(name, "send a description of at most 20,000 characters");
+            self.add_error(name, "the description must have at most 20,000 characters");
         } else if text.contains(is_control) {
             self.add_error(
                 name,
-                "send a description without control characters other than tabs and line breaks",
+                "the description must not contain control characters other than tabs and line breaks",
             );
         } else if !text.is_empty() {
             return Some(text.to_owned());
@@ -179,7 +179,7 @@ impl<'a> Fields<'a> {
         if weight.is_none() {
             self.add_error(
                 format!("forNonprofitWeights[{index}]"),
-                "send a weight greater than 0 and at most 1e12",
+                "the weight must be greater than 0 and at most 1e12",
             );
         }
         weight
@@ -190,7 +190,7 @@ impl<'a> Fields<'a> {
         if let (Some(start), Some(end)) = (starts_at, ends_at)
             && end <= start
         {
-            self.add_error("endDate", "send an endDate after the startDate");
+            self.add_error("endDate", "the end must be after the start");
         }
     }
 }
