@@ -87,7 +87,7 @@ fn text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String 
         let _ = write!(text, ", snapshot {:.1} s", built.as_secs_f64());
     }
     if let Some(report) = &summary.report {
-        let _ = write!(text, "\n  see {} for the refused lines", report.display());
+        let _ = write!(text, "\n  the refused lines are listed in {}", report.display());
     }
     text
 }

@@ -81,9 +81,9 @@ fn inconsistent_rows_are_among_the_differences() {
     let check: serde_json::Value = serde_json::from_str(&cli.run(1, &["check", "--json"]).stdout).unwrap();
     let differences = check["differences"].to_string();
     for expected in [
-        "picture-00 is not there",
+        "the picture picture-00, the cover of fundraiser",
         "entry 7 has legs",
-        "the fundraiser 00000000-0000-0000-0000-000000000000, which does not exist",
+        "belongs to fundraiser 00000000-0000-0000-0000-000000000000, which does not exist",
     ] {
         assert!(differences.contains(expected), "{expected}: {differences}");
     }

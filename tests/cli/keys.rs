@@ -16,7 +16,7 @@ fn an_account_is_created_once() {
     let error = cli.fail(&["account", "create", "ada"]);
     assert_eq!(
         error,
-        "causeway: there is an account ada already\n  pick another name\n"
+        "causeway: there is already an account ada\n  choose another username\n"
     );
 }
 

@@ -49,7 +49,7 @@ async fn unusual_usernames_are_refused_with_a_clear_message(world: &World) {
             ("password", PASSWORD),
         ];
         let page = visitor.post(422, "/dashboard/sign-up", &fields).await.text();
-        assert!(page.contains("A username has 2 to 40 characters"), "{page:.300}");
+        assert!(page.contains("Use 2 to 40 lowercase letters"), "{page:.300}");
         assert!(
             page.contains("href=\"#username\"") && page.contains("x@example.org"),
             "the other input is lost"

@@ -176,7 +176,7 @@ async fn the_mail_server_receives_the_reset_and_the_warning(world: &World) {
     client.with_key(&private).details(401, "530196605").await;
     let email = mail_server.emails(2).await.remove(1);
     assert!(
-        email.text.contains("Subject: A private key of yours was exposed"),
+        email.text.contains("Subject: Your private key was exposed"),
         "{}",
         email.text
     );

@@ -168,13 +168,16 @@ async fn an_invalid_picture_rejects_its_line_and_nothing_is_imported(world: &Wor
     for (bad, reason) in [
         (
             "data:image/png;base64,R0lGODlhAQABAAAAACw=",
-            "cover: this is no PNG, JPEG or WebP picture",
+            "cover: this is not a PNG, JPEG or WebP picture",
         ),
-        ("data:image/png;base64,***", "cover: the picture is not base64"),
-        ("data:image/png,abc", "cover: the picture is not base64"),
+        (
+            "data:image/png;base64,***",
+            "cover: the picture is not valid base64",
+        ),
+        ("data:image/png,abc", "cover: the picture is not valid base64"),
         (
             "data:image/jpeg;base64,iVBORw0KGgo=",
-            "cover: the picture is cut off or damaged",
+            "cover: the picture is truncated or damaged",
         ),
     ] {
         let line = format!(r#"{{"ein":"530196605","logo":"{good}","cover":"{bad}"}}"#);

@@ -240,7 +240,7 @@ async fn a_partner_registers_origins_on_the_dashboard(world: &World) {
     ] {
         let page = visitor.post(422, add, &[("origin", bad)]).await.text();
         assert!(
-            page.contains("Write https:// and a host") && !page.contains("<b>"),
+            page.contains("Enter https:// and a host") && !page.contains("<b>"),
             "{bad}: {page}"
         );
     }

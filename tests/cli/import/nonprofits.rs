@@ -177,7 +177,7 @@ async fn an_invalid_line_is_refused_with_its_number_and_reason(world: &World) {
         (r#"{"ein":"530196605","name":null}"#, "name cannot be empty"),
         (
             r#"{"ein":"530196605","logo":"data:image/png;base64,AAAA"}"#,
-            "logo: this is no PNG, JPEG or WebP picture",
+            "logo: this is not a PNG, JPEG or WebP picture",
         ),
         (r#"{"ein":"530196605",}"#, "not JSON"),
         ("42", "not a JSON object"),
