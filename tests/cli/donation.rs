@@ -56,7 +56,7 @@ fn a_donation_is_recorded_once_and_refunded_once() {
     assert!(another.contains("entry 2, a refund of $5.00"), "{another}");
     let unnamed = cli.fail(&refund);
     assert!(
-        unnamed.contains("$20.00 are left") && unnamed.contains("--refund-id"),
+        unnamed.contains("$20.00 is left") && unnamed.contains("--refund-id"),
         "{unnamed}"
     );
     let rest = [&refund[..], &["--refund-id", "r-2"]].concat();
@@ -147,7 +147,7 @@ fn a_file_is_imported_completely_or_not_at_all_and_only_once() {
     assert!(
         output
             .stderr
-            .contains("line 11: operator p-10 is recorded already"),
+            .contains("line 11: operator p-10 is already recorded"),
         "{}",
         output.stderr
     );
@@ -211,7 +211,7 @@ fn an_invalid_donation_is_refused_with_a_clear_message() {
     assert!(cli.fail(&offline).contains("another source"));
     assert!(
         cli.fail(&["donation", "refund", "--external-id", "p-1"])
-            .contains("no gift p-1")
+            .contains("no donation p-1")
     );
     assert!(
         cli.fail(&["donation", "import", "missing.jsonl"])

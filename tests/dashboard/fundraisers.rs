@@ -339,7 +339,7 @@ async fn invalid_input_is_reported_by_field_and_kept_in_the_form(world: &World) 
         ("nonprofit", AARP, "This nonprofit cannot receive donations"),
         ("title", " ", "The title must have 1 to 120 characters"),
         ("title", &long, "The title must have 1 to 120 characters"),
-        ("title", "a\nb", "A title is one line"),
+        ("title", "a\nb", "The title must be one line"),
         (
             "description",
             &longest,
