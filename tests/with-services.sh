@@ -53,8 +53,7 @@ trap 'exit 130' INT TERM
 
 # Tries ports outside the range from which the system assigns them, so that only another server can be in the way.
 start() {
-    local attempt
-    for attempt in 1 2 3 4 5; do
+    for _ in 1 2 3 4 5; do
         port=$(shuf -i 10000-30000 -n 1)
         "${as[@]}" "$bin/pg_ctl" -D "$folder/postgres" -s -w -t 600 -l "$folder/postgres.log" \
             -o "-p $port ${POSTGRES_OPTIONS--c fsync=off -c full_page_writes=off -c autovacuum=off} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=300 -c max_wal_size=4GB" \

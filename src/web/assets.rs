@@ -51,7 +51,7 @@ static URLS: LazyLock<Vec<String>> = LazyLock::new(|| {
 ///
 /// # Panics
 ///
-/// Panics if there is no asset of this name: templates only name assets in [`ASSETS`].
+/// Panics if there is no asset of this name: templates only name assets in `ASSETS`.
 pub fn url(name: &str) -> &'static str {
     let index = ASSETS.iter().position(|asset| asset.name == name);
     &URLS[index.expect("templates name existing assets")]

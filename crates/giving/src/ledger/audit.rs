@@ -200,7 +200,7 @@ impl Audit {
         ));
     }
 
-    /// Adds an error, up to [`MAX_ERRORS`].
+    /// Adds an error, up to `MAX_ERRORS`.
     pub fn add_error(&mut self, error: String) {
         if self.errors.len() < MAX_ERRORS {
             self.errors.push(error);

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 pub struct PictureCheck {
     /// The number of pictures that were checked.
     pub pictures: u64,
-    /// The first [`MAX_DIFFERENCES`] errors, one sentence each.
+    /// The first `MAX_DIFFERENCES` errors, one sentence each.
     pub differences: Vec<String>,
 }
 
