@@ -35,7 +35,7 @@ impl PasswordHasher {
         }
     }
 
-    /// Computes [`DUMMY_HASH`] in the background, so that the first sign-in without an account takes no longer.
+    /// Computes `DUMMY_HASH` in the background, so that the first sign-in without an account takes no longer.
     pub fn warm_up(&self) {
         tokio::task::spawn_blocking(|| _ = LazyLock::force(&DUMMY_HASH));
     }
