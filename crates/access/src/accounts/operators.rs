@@ -2,7 +2,7 @@
 
 use super::Username;
 use crate::audit::{self, Action, Actor};
-use platform::db::{Db, read, run};
+use platform::db::{Db, from_row, read, run};
 use platform::ids::AccountId;
 use uuid::Uuid;
 
@@ -23,29 +23,44 @@ pub struct AccountSummary {
     pub created_at: i64,
 }
 
-type Row = (Uuid, String, Option<String>, bool, i64);
+/// A row of `accounts`.
+struct SummaryRow {
+    id: Uuid,
+    username: String,
+    email: Option<String>,
+    operator: bool,
+    created_at: i64,
+}
 
-impl From<Row> for AccountSummary {
-    fn from((id, username, email, operator, created_at): Row) -> AccountSummary {
+from_row!(SummaryRow {
+    id,
+    username,
+    email,
+    operator,
+    created_at,
+});
+
+impl From<SummaryRow> for AccountSummary {
+    fn from(row: SummaryRow) -> AccountSummary {
         AccountSummary {
-            id: AccountId(id),
-            username,
-            email,
-            operator,
-            created_at,
+            id: AccountId(row.id),
+            username: row.username,
+            email: row.email,
+            operator: row.operator,
+            created_at: row.created_at,
         }
     }
 }
 
 /// Lists all accounts.
 pub async fn list(db: &Db) -> sqlx::Result<Vec<AccountSummary>> {
-    let rows: Vec<Row> = read!(db, c => sqlx::query_as(LIST).fetch_all(c).await)?;
+    let rows: Vec<SummaryRow> = read!(db, c => sqlx::query_as(LIST).fetch_all(c).await)?;
     Ok(rows.into_iter().map(AccountSummary::from).collect())
 }
 
 /// Lists a page of the accounts whose usernames start with `prefix`.
 pub async fn list_page(db: &Db, prefix: &str, take: i64, skip: i64) -> sqlx::Result<Vec<AccountSummary>> {
-    let rows: Vec<Row> = read!(db, c => sqlx::query_as(PAGE)
+    let rows: Vec<SummaryRow> = read!(db, c => sqlx::query_as(PAGE)
         .bind(prefix)
         .bind(take)
         .bind(skip)

@@ -4,7 +4,7 @@ use super::links::{self, Purpose};
 use super::verified_password::VerifiedPassword;
 use super::{Account, DELETED_PREFIX, Username};
 use crate::audit::{self, Action, Actor};
-use platform::db::{Db, Topic, Tx, read, run};
+use platform::db::{Db, Topic, Tx, from_row, read, run};
 use platform::ids::AccountId;
 use secrecy::ExposeSecret;
 use uuid::Uuid;
@@ -38,27 +38,37 @@ const END_SESSIONS: &str = "delete from sessions where account_id = $1";
 const END_ORIGINS: &str = "delete from partner_origins where account_id = $1";
 const END_LINKS: &str = "delete from mail_links where account_id = $1";
 
-type AccountRow = (
-    Uuid,
-    String,
-    Option<String>,
-    bool,
-    i64,
-    Option<String>,
-    Option<i64>,
-);
+/// A row of `accounts`.
+struct AccountRow {
+    id: Uuid,
+    username: String,
+    email: Option<String>,
+    operator: bool,
+    created_at: i64,
+    password: Option<String>,
+    confirmed_at: Option<i64>,
+}
+
+from_row!(AccountRow {
+    id,
+    username,
+    email,
+    operator,
+    created_at,
+    password,
+    confirmed_at,
+});
 
 impl From<AccountRow> for Account {
     fn from(row: AccountRow) -> Account {
-        let (id, username, email, operator, created_at, password, confirmed_at) = row;
         Account {
-            id: AccountId(id),
-            username,
-            email,
-            operator,
-            created_at,
-            password: password.map(Into::into),
-            confirmed_at,
+            id: AccountId(row.id),
+            username: row.username,
+            email: row.email,
+            operator: row.operator,
+            created_at: row.created_at,
+            password: row.password.map(Into::into),
+            confirmed_at: row.confirmed_at,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The SQL of the audit log. Entries are never changed or removed.
 
 use super::{Action, Actor, AuditEntry};
-use platform::db::{Db, Tx, read, run};
+use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::AccountId;
 use uuid::Uuid;
 
@@ -12,7 +12,26 @@ const NEWEST: &str = "select e.id, e.at, e.actor_id, a.username, e.act, e.subjec
 const BEFORE: &str = "select e.id, e.at, e.actor_id, a.username, e.act, e.subject, e.detail from audit e \
      left join accounts a on a.id = e.actor_id where e.id < $2 order by e.id desc limit $1";
 
-type Row = (Uuid, i64, Option<Uuid>, Option<String>, String, String, String);
+/// A row of `audit`, with the username of the actor.
+struct AuditRow {
+    id: Uuid,
+    at: i64,
+    actor_id: Option<Uuid>,
+    username: Option<String>,
+    act: String,
+    subject: String,
+    detail: String,
+}
+
+from_row!(AuditRow {
+    id,
+    at,
+    actor_id,
+    username,
+    act,
+    subject,
+    detail,
+});
 
 /// Records an action in the transaction that performs it.
 pub async fn record(tx: &mut Tx, action: &Action, now: i64) -> sqlx::Result<()> {
@@ -35,21 +54,21 @@ pub async fn record(tx: &mut Tx, action: &Action, now: i64) -> sqlx::Result<()> 
 /// Lists the newest entries, or those before an entry, newest first.
 pub async fn list(db: &Db, before: Option<Uuid>, take: u32) -> sqlx::Result<Vec<AuditEntry>> {
     let take = i64::from(take);
-    let rows: Vec<Row> = match before {
+    let rows: Vec<AuditRow> = match before {
         None => read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await),
         Some(id) => read!(db, c => sqlx::query_as(BEFORE).bind(take).bind(id).fetch_all(c).await),
     }?;
-    let entry = |(id, at, actor, username, name, subject, detail)| AuditEntry {
-        id,
-        at,
-        actor: match actor {
+    let entry = |row: AuditRow| AuditEntry {
+        id: row.id,
+        at: row.at,
+        actor: match row.actor_id {
             None => Actor::Command,
             Some(account) => Actor::Account(AccountId(account)),
         },
-        username,
-        name,
-        subject,
-        detail,
+        username: row.username,
+        name: row.act,
+        subject: row.subject,
+        detail: row.detail,
     };
     Ok(rows.into_iter().map(entry).collect())
 }

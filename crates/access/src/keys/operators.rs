@@ -1,6 +1,6 @@
 //! The list of keys that operators see, page by page.
 
-use super::stored::{KeyRow, StoredKey, keys};
+use super::stored::{StoredKey, keys};
 use platform::db::{Db, read};
 
 const PAGE: &str = keys!(
@@ -11,13 +11,12 @@ const COUNT: &str = "select count(*) from keys k join accounts a on a.id = k.acc
 
 /// Lists a page of the keys of accounts whose usernames start with `prefix`.
 pub async fn list_page(db: &Db, prefix: &str, take: i64, skip: i64) -> sqlx::Result<Vec<StoredKey>> {
-    let rows: Vec<KeyRow> = read!(db, c => sqlx::query_as(PAGE)
+    read!(db, c => sqlx::query_as(PAGE)
         .bind(prefix)
         .bind(take)
         .bind(skip)
         .fetch_all(c)
-        .await)?;
-    Ok(rows.into_iter().map(StoredKey::from).collect())
+        .await)
 }
 
 /// Counts the keys of accounts whose usernames start with `prefix`.

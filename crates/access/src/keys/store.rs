@@ -5,7 +5,7 @@
 
 pub use super::stored::StoredKey;
 
-use super::stored::{KeyRow, keys};
+use super::stored::keys;
 use super::{Class, Key, KeyText, Kind, Overlap, State};
 use crate::audit::{self, Action, Actor};
 use platform::db::{Db, Topic, Tx, read, run};
@@ -46,11 +46,11 @@ pub type ChangedKeys = Vec<(Key, Option<String>, Vec<u8>)>;
 pub async fn list_changed(db: &Db, revision: i64) -> sqlx::Result<(i64, ChangedKeys)> {
     let mut tx = db.view().await?;
     let current = tx.revision(Topic::Keys).await?;
-    let stored: Vec<KeyRow> =
+    let stored: Vec<StoredKey> =
         run!(&mut tx, c => sqlx::query_as(CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
     let limits: Vec<(Uuid, String, i64)> =
         run!(&mut tx, c => sqlx::query_as(LIMITS_CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
-    let stored = stored.into_iter().map(StoredKey::from);
+    let stored = stored.into_iter();
     let mut keys: ChangedKeys = stored
         .map(|stored| (stored.key(), stored.public_key, stored.hash))
         .collect();
@@ -69,23 +69,20 @@ pub async fn list_changed(db: &Db, revision: i64) -> sqlx::Result<(i64, ChangedK
 
 /// Lists all keys, or those of one account.
 pub async fn list(db: &Db, username: Option<&str>) -> sqlx::Result<Vec<StoredKey>> {
-    let rows: Vec<KeyRow> = match username {
+    match username {
         None => read!(db, c => sqlx::query_as(ALL).fetch_all(c).await),
         Some(username) => read!(db, c => sqlx::query_as(OF_ACCOUNT).bind(username).fetch_all(c).await),
-    }?;
-    Ok(rows.into_iter().map(StoredKey::from).collect())
+    }
 }
 
 /// Finds a key by its ID.
 pub async fn find(db: &Db, id: KeyId) -> sqlx::Result<Option<StoredKey>> {
-    let row: Option<KeyRow> = read!(db, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
-    Ok(row.map(StoredKey::from))
+    read!(db, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)
 }
 
 /// Lists the exposed keys whose owners have not been warned by email.
 pub async fn list_exposed_unmailed(db: &Db) -> sqlx::Result<Vec<StoredKey>> {
-    let rows: Vec<KeyRow> = read!(db, c => sqlx::query_as(EXPOSED_UNMAILED).fetch_all(c).await)?;
-    Ok(rows.into_iter().map(StoredKey::from).collect())
+    read!(db, c => sqlx::query_as(EXPOSED_UNMAILED).fetch_all(c).await)
 }
 
 /// Lists the limits that operators have set: key, class, calls per minute.
@@ -246,11 +243,8 @@ pub async fn rotate(
     let mut tx = db.write().await?;
     // First, because on PostgreSQL this serializes two rotations of one key.
     let revision = tx.increment_revision(Topic::Keys).await?;
-    let row: Option<KeyRow> = run!(&mut tx, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
-    let Some(old) = row
-        .map(StoredKey::from)
-        .filter(|old| old.kind == text.kind().as_str())
-    else {
+    let row: Option<StoredKey> = run!(&mut tx, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
+    let Some(old) = row.filter(|old| old.kind == text.kind().as_str()) else {
         return Ok(RotateOutcome::NoSuchKey);
     };
     match old.state_at(now) {

@@ -1,10 +1,11 @@
 //! A key in the database.
 
 use super::{Key, Kind, State};
+use platform::db::from_row;
 use platform::ids::{AccountId, KeyId};
 use uuid::Uuid;
 
-/// Builds a query for [`KeyRow`]s.
+/// Builds a query for [`StoredKey`]s.
 macro_rules! keys {
     ($rest:literal) => {
         concat!(
@@ -40,47 +41,22 @@ pub struct StoredKey {
     pub ends_at: Option<i64>,
 }
 
-/// The columns of a key.
-pub type KeyRow = (
-    Uuid,
-    Uuid,
-    String,
-    String,
-    String,
-    Option<String>,
-    Vec<u8>,
-    i64,
-    Option<i64>,
-    Option<i64>,
-    Option<String>,
-    Option<i64>,
-    Option<i64>,
-    Option<i64>,
-);
-
-impl From<KeyRow> for StoredKey {
-    fn from(row: KeyRow) -> StoredKey {
-        let (id, account_id, username, kind, name, public_key, hash, ..) = row;
-        let (.., created_at, revoked_at, blocked_at, block_reason, exposed_at, exposed_mailed_at, ends_at) =
-            row;
-        StoredKey {
-            id,
-            account_id,
-            username,
-            kind,
-            name,
-            public_key,
-            hash,
-            created_at,
-            revoked_at,
-            blocked_at,
-            block_reason,
-            exposed_at,
-            exposed_mailed_at,
-            ends_at,
-        }
-    }
-}
+from_row!(StoredKey {
+    id,
+    account_id,
+    username,
+    kind,
+    name,
+    public_key,
+    hash,
+    created_at,
+    revoked_at,
+    blocked_at,
+    block_reason,
+    exposed_at,
+    exposed_mailed_at,
+    ends_at,
+});
 
 impl StoredKey {
     /// Returns the name of the key, or its ID if it has no name.

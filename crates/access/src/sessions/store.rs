@@ -3,7 +3,7 @@
 use super::{IDLE_LIMIT, SignedIn};
 use crate::accounts::store::lock;
 use crate::accounts::verified_password::VerifiedPassword;
-use platform::db::{Db, read, run};
+use platform::db::{Db, from_row, read, run};
 use platform::ids::AccountId;
 use uuid::Uuid;
 
@@ -19,6 +19,23 @@ const REMOVE: &str = "delete from sessions where hash = $1";
 const REMOVE_OF_ACCOUNT: &str = "delete from sessions where account_id = $1 and hash = $2";
 const REMOVE_OTHERS: &str = "delete from sessions where account_id = $1 and hash <> $2";
 
+/// The account of a session.
+struct SessionRow {
+    id: Uuid,
+    username: String,
+    email: Option<String>,
+    operator: bool,
+    seen_at: i64,
+}
+
+from_row!(SessionRow {
+    id,
+    username,
+    email,
+    operator,
+    seen_at,
+});
+
 /// A session in the database.
 #[derive(Clone, Debug)]
 pub struct StoredSession {
@@ -30,20 +47,20 @@ pub struct StoredSession {
 
 /// Finds the account that is signed in with a cookie, and when the session was last recorded as used.
 pub async fn find(db: &Db, hash: [u8; 32], oldest: i64) -> sqlx::Result<Option<(SignedIn, i64)>> {
-    let row: Option<(Uuid, String, Option<String>, bool, i64)> = read!(db, c => sqlx::query_as(FIND)
+    let row: Option<SessionRow> = read!(db, c => sqlx::query_as(FIND)
         .bind(hash.as_slice())
         .bind(oldest)
         .fetch_optional(c)
         .await)?;
-    Ok(row.map(|(id, username, email, operator, seen_at)| {
+    Ok(row.map(|row| {
         let signed_in = SignedIn {
-            account: AccountId(id),
-            username,
-            email,
-            operator,
+            account: AccountId(row.id),
+            username: row.username,
+            email: row.email,
+            operator: row.operator,
             session: hash,
         };
-        (signed_in, seen_at)
+        (signed_in, row.seen_at)
     }))
 }
 

@@ -1,7 +1,7 @@
 //! The SQL of usage.
 
 use super::{Counts, Hour, RETENTION_MILLIS, UnsavedCounts, hour_of};
-use platform::db::{Db, Tx, read, run};
+use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::{AccountId, KeyId};
 use uuid::Uuid;
 
@@ -26,7 +26,25 @@ const LAST_USED: &str = "select key_id, max(last_at) from key_usage group by key
 const LAST_USED_OF_ACCOUNT: &str = "select u.key_id, max(u.last_at) from key_usage u \
      join keys k on k.id = u.key_id where k.account_id = $1 group by u.key_id";
 
-type HourRow = (Uuid, i64, String, i64, i64, i64);
+/// A row of `key_usage`.
+struct HourRow {
+    key_id: Uuid,
+    hour: i64,
+    class: String,
+    calls: i64,
+    refused: i64,
+    errors: i64,
+}
+
+from_row!(HourRow {
+    key_id,
+    hour,
+    class,
+    calls,
+    refused,
+    errors,
+});
+
 type TotalRow = (Uuid, i64, i64, i64);
 
 /// Adds counts.
@@ -95,12 +113,12 @@ pub async fn list_last_used(db: &Db, account: Option<AccountId>) -> sqlx::Result
     Ok(rows.into_iter().map(|(key, at)| (KeyId(key), at)).collect())
 }
 
-fn hour((key, hour, class, calls, refused, errors): HourRow) -> Hour {
+fn hour(row: HourRow) -> Hour {
     Hour {
-        key,
-        hour,
-        class,
-        counts: counts(calls, refused, errors),
+        key: row.key_id,
+        hour: row.hour,
+        class: row.class,
+        counts: counts(row.calls, row.refused, row.errors),
     }
 }
 

@@ -1,11 +1,27 @@
 //! The SQL of hosted pictures.
 
 use super::picture::StoredPicture;
-use crate::db::{Db, read, run};
+use crate::db::{Db, from_row, read, run};
 use pictures::picture::Kind;
 
-/// The columns of a picture.
-type Row = (String, String, Vec<u8>, String, i64, i64);
+/// A row of `pictures`.
+struct PictureRow {
+    id: String,
+    blob: String,
+    hash: Vec<u8>,
+    kind: String,
+    width: i64,
+    height: i64,
+}
+
+from_row!(PictureRow {
+    id,
+    blob,
+    hash,
+    kind,
+    width,
+    height,
+});
 
 macro_rules! pictures {
     ($rest:literal) => {
@@ -21,13 +37,13 @@ const INSERT: &str = "insert into pictures (id, blob, hash, kind, width, height,
 
 /// Finds a picture by its ID.
 pub async fn find(db: &Db, id: &str) -> sqlx::Result<Option<StoredPicture>> {
-    let row: Option<Row> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
+    let row: Option<PictureRow> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
     Ok(row.map(StoredPicture::from))
 }
 
 /// Lists the next thousand pictures after `id`, ordered by ID.
 pub async fn list_after(db: &Db, id: &str) -> sqlx::Result<Vec<StoredPicture>> {
-    let rows: Vec<Row> = read!(db, c => sqlx::query_as(AFTER).bind(id).fetch_all(c).await)?;
+    let rows: Vec<PictureRow> = read!(db, c => sqlx::query_as(AFTER).bind(id).fetch_all(c).await)?;
     Ok(rows.into_iter().map(StoredPicture::from).collect())
 }
 
@@ -55,15 +71,15 @@ pub async fn insert(db: &Db, picture: &StoredPicture, now: i64) -> sqlx::Result<
     Ok(added == 1)
 }
 
-impl From<Row> for StoredPicture {
-    fn from((id, blob, sha256, kind, width, height): Row) -> StoredPicture {
+impl From<PictureRow> for StoredPicture {
+    fn from(row: PictureRow) -> StoredPicture {
         StoredPicture {
-            id,
-            blob,
-            sha256,
-            kind: Kind::parse(&kind).unwrap_or(Kind::Jpeg),
-            width: width as u32,
-            height: height as u32,
+            id: row.id,
+            blob: row.blob,
+            sha256: row.hash,
+            kind: Kind::parse(&row.kind).unwrap_or(Kind::Jpeg),
+            width: row.width as u32,
+            height: row.height as u32,
         }
     }
 }
