@@ -326,26 +326,23 @@ fn reject_unknown(file: &impl Source, path: &Path) -> anyhow::Result<()> {
         )
     })?;
     let known = known_settings();
-    let unknown: Vec<String> = setting_names(&table)
-        .iter()
-        .filter(|name| !known.contains(name))
-        .map(|name| describe_unknown(name, &known))
-        .collect();
-    if unknown.is_empty() {
-        return Ok(());
-    }
-    bail!(
-        "{} in {}; config.default.toml lists every setting",
-        unknown.join(", "),
-        path.display()
-    );
-}
-
-/// Returns a message such as `unknown setting limits.serch; did you mean limits.search?`
-fn describe_unknown(name: &str, known: &[String]) -> String {
-    match nearest(name, known) {
-        Some(nearest) => format!("unknown setting {name}; did you mean {nearest}?"),
-        None => format!("unknown setting {name}"),
+    let mut unknown = setting_names(&table);
+    unknown.retain(|name| !known.contains(name));
+    let file = path.display();
+    match unknown.as_slice() {
+        [] => Ok(()),
+        [name] => match nearest(name, &known) {
+            Some(nearest) => bail!("{file}: unknown setting {name}; did you mean {nearest}?"),
+            None => bail!("{file}: unknown setting {name}; config.default.toml lists every setting"),
+        },
+        several => {
+            let described = several.iter().map(|name| match nearest(name, &known) {
+                Some(nearest) => format!("{name} (did you mean {nearest}?)"),
+                None => name.clone(),
+            });
+            let described = described.collect::<Vec<_>>().join(", ");
+            bail!("{file}: unknown settings {described}; config.default.toml lists every setting")
+        }
     }
 }
 
@@ -507,16 +504,15 @@ mod tests {
                 "[mail]\nsmtp = \"off\"\n",
                 "unknown setting mail.smtp; did you mean mail.smtp_url?",
             ),
-            ("xyzzy = 1\n", "unknown setting xyzzy in"),
+            ("xyzzy = 1\n", "unknown setting xyzzy; config.default.toml lists"),
+            (
+                "[limits]\nserch = 7\nbrows = 8\n",
+                "unknown settings limits.brows (did you mean limits.browse?), limits.serch (did you mean limits.search?);",
+            ),
         ] {
             let error = format!("{:#}", load_file(text).unwrap_err());
             assert!(error.contains(expected), "{error}");
         }
-        let error = format!("{:#}", load_file("[limits]\nserch = 7\nbrows = 8\n").unwrap_err());
-        assert!(
-            error.contains("limits.serch") && error.contains("limits.brows"),
-            "{error}"
-        );
         assert_eq!(
             load_file("[serve]\ntrusted_proxies = [\"::1\"]\n")
                 .unwrap()
