@@ -191,6 +191,9 @@ fn copy_next(documents: &[u32], index: &mut usize, batch: &mut [u32; BATCH_SIZE]
 fn partition(segment: Segment<'_>, prefilters: &[Prefilter<'_>], documents: &mut [u32]) -> usize {
     let mut len = documents.len();
     for prefilter in prefilters {
+        if len == 0 {
+            break;
+        }
         len = prefilter.partition(segment, &mut documents[..len]);
     }
     len
