@@ -139,6 +139,9 @@ struct RawServe {
     stop_timeout: f64,
     max_connections: usize,
     max_connections_per_address: usize,
+    max_unsent_bytes: usize,
+    max_unsent_bytes_per_address: usize,
+    max_streams_per_address: usize,
     max_body: usize,
     trusted_proxies: Vec<String>,
 }
@@ -248,6 +251,9 @@ impl Config {
             stop_timeout: seconds("serve.stop_timeout", raw.serve.stop_timeout)?,
             max_connections: raw.serve.max_connections,
             max_connections_per_address: raw.serve.max_connections_per_address,
+            max_unsent_bytes: raw.serve.max_unsent_bytes,
+            max_unsent_bytes_per_address: raw.serve.max_unsent_bytes_per_address,
+            max_streams_per_address: raw.serve.max_streams_per_address,
             trusted_proxies: networks(&raw.serve.trusted_proxies)?,
         };
         let mail = mail(&raw.mail)?;

@@ -16,6 +16,12 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClientAddress(pub IpAddr);
 
+/// Marks a request that was received from a trusted proxy.
+///
+/// The listener inserts it into the extensions of the request. Fields such as `X-Request-Id` can then be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrustedPeer;
+
 impl ClientAddress {
     /// Determines the client of a request that was received from `peer`. IPv4-mapped IPv6 addresses are converted
     /// to IPv4.

@@ -9,12 +9,13 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// Drives `connection` until it ends or until a deadline of its `state` passes.
+/// Drives `connection` until it ends, until a deadline of its `state` passes, or until it is cut because it holds too
+/// many unsent bytes.
 ///
 /// After a stop, an idle HTTP/1 connection stays open for `idle_grace_period`, because a request may already be on
 /// its way. The response to such a request says that the connection closes.
 ///
-/// The stop signal and the timer are polled once, when they are armed: from then on they hold the waker of this
+/// The signals and the timer are polled once, when they are armed: from then on they hold the waker of this
 /// task. Polling them on every request would take locks that all connections share. For the same reason the timer is
 /// moved back only when it fires; it is moved forward only for an earlier deadline.
 pub(crate) async fn drive<C>(connection: C, state: &ConnectionState, idle_grace_period: Duration)
@@ -24,6 +25,8 @@ where
     let stop = state.stop();
     let mut connection = pin!(connection);
     let mut stopped = pin!(stop.notified());
+    let cut = state.unsent().cut_signal();
+    let mut cut_off = pin!(cut.notified());
     let mut timer = pin!(sleep_until(
         state
             .deadline()
@@ -37,12 +40,17 @@ where
         if !is_armed {
             is_armed = true;
             let _ = stopped.as_mut().poll(cx);
+            let _ = cut_off.as_mut().poll(cx);
             if arm(timer.as_mut(), cx).is_ready() {
                 return Poll::Ready(());
             }
         }
         loop {
-            if connection.as_mut().poll(cx).is_ready() {
+            if cut.is_set() || connection.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(());
+            }
+            state.unsent().report();
+            if cut.is_set() {
                 return Poll::Ready(());
             }
             if stop.is_set() && !is_shutting_down {

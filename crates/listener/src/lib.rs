@@ -5,13 +5,17 @@
 //!
 //! - Each connection has one timer, which closes it when the request head, the next request or a blocked write takes
 //!   too long.
-//! - The number of open connections is limited, in total and per client.
+//! - The number of open connections is limited, in total and per client, and so is the memory for responses that
+//!   clients do not read: the connections that hold most are closed first.
 //! - On a stop, requests in flight finish and idle connections are closed. Clients that hang cannot delay the stop
 //!   beyond a timeout.
-//! - Requests whose length is ambiguous are refused, so that none can be smuggled past a proxy.
+//! - Requests whose length or host is ambiguous, or that have a bare line feed in the head, are refused, so that none can
+//!   be smuggled past a proxy.
+//! - A client that is still sending its request when the response is complete gets to read it: the rest of the request
+//!   is discarded for a while before the connection closes.
 //! - [`ClientAddress`] is attached to every request, taken from `X-Forwarded-For` if the peer is a trusted proxy.
 //!
-//! The path of a request takes no lock that connections share.
+//! The path of a request takes no lock that connections share, as long as the client reads the response.
 //!
 //! ```
 //! use http_body_util::Full;
@@ -38,11 +42,14 @@
 //! ```
 
 mod accept;
+mod body;
 mod client;
 mod connection;
 mod connections;
 mod deadline;
 mod executor;
+mod framing;
+mod host;
 mod network;
 mod refusal;
 mod server;
@@ -54,9 +61,10 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod timer;
+mod unsent;
 
 pub use accept::listen;
-pub use client::ClientAddress;
+pub use client::{ClientAddress, TrustedPeer};
 pub use network::{InvalidNetwork, client_network, parse_network};
 pub use refusal::Refuse;
 pub use server::serve;

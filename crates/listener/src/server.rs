@@ -9,7 +9,8 @@ use crate::service::ConnectionService;
 use crate::settings::ServeSettings;
 use crate::state::{ConnectionState, Timeouts};
 use crate::stop::StopSignal;
-use crate::stream::MonitoredStream;
+use crate::stream::{Lingering, MonitoredStream};
+use crate::unsent::UnsentLimits;
 use hyper::body::{Body, Incoming};
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -34,7 +35,12 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// The maximum size of the header fields of a request over HTTP/2.
 const MAX_HTTP2_HEADER_BYTES: u32 = 16 * 1024;
 
-const MAX_HTTP2_STREAMS: u32 = 128;
+/// The number of streams that a client may open on one connection. RFC 9113, section 6.5.2, recommends no less.
+const MAX_HTTP2_STREAMS: u32 = 100;
+
+/// The amount of a request body that a client may send before the service reads it, on a stream and on a connection.
+/// hyper's default is 1 MiB, which thousands of connections could fill.
+const HTTP2_WINDOW_BYTES: u32 = 64 * 1024;
 
 /// The number of streams that a client may reset before they are handled. More than that end the connection
 /// ("rapid reset", CVE-2023-44487).
@@ -120,6 +126,8 @@ struct Server<S> {
     settings: ServeSettings,
     protocol: Arc<Builder<StreamExecutor>>,
     connections: Arc<Connections>,
+    unsent: Arc<UnsentLimits>,
+    lingering: Arc<Lingering>,
     trusted_proxies: Arc<[IpNet]>,
     no_proxies: Arc<[IpNet]>,
     refuse: Refuse,
@@ -138,6 +146,8 @@ where
             settings: settings.clone(),
             protocol: Arc::new(protocol(settings)),
             connections: Connections::new(settings),
+            unsent: UnsentLimits::new(settings),
+            lingering: Arc::default(),
             trusted_proxies: settings.trusted_proxies.clone().into(),
             no_proxies: Arc::new([]),
             refuse,
@@ -160,13 +170,16 @@ where
         peer: SocketAddr,
         permit: ConnectionPermit,
     ) -> impl Future<Output = ()> + use<S, B> {
-        let state = Arc::new(ConnectionState::new(
-            Timeouts::new(&self.settings),
-            Arc::clone(&self.stop),
-        ));
         let refuse = self.refuse;
         let peer = peer.ip().to_canonical();
         let is_proxy = self.trusted_proxies.iter().any(|network| network.contains(&peer));
+        let unsent = self.unsent.open(peer, is_proxy);
+        let state = Arc::new(ConnectionState::new(
+            Timeouts::new(&self.settings),
+            Arc::clone(unsent.counter()),
+            Arc::clone(&self.stop),
+        ));
+        let lingering = Arc::clone(&self.lingering);
         let trusted_proxies = if is_proxy {
             &self.trusted_proxies
         } else {
@@ -183,10 +196,15 @@ where
         let protocol = Arc::clone(&self.protocol);
         let idle_grace_period = IDLE_GRACE_PERIOD.min(self.settings.stop_timeout / 4);
         async move {
-            let _permit = permit;
+            let (_permit, _unsent) = (permit, unsent);
             // Nagle's algorithm would hold back the last part of a response.
             let _ = socket.set_nodelay(true);
-            let stream = TokioIo::new(MonitoredStream::new(socket, Arc::clone(&state), refuse));
+            let stream = TokioIo::new(MonitoredStream::new(
+                socket,
+                Arc::clone(&state),
+                refuse,
+                lingering,
+            ));
             let connection = protocol.serve_connection(stream, service);
             connection::drive(connection, &state, idle_grace_period).await;
         }
@@ -209,6 +227,8 @@ fn protocol(settings: &ServeSettings) -> Builder<StreamExecutor> {
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(MAX_HTTP2_STREAMS)
+        .initial_stream_window_size(HTTP2_WINDOW_BYTES)
+        .initial_connection_window_size(HTTP2_WINDOW_BYTES)
         .max_header_list_size(MAX_HTTP2_HEADER_BYTES)
         .max_pending_accept_reset_streams(MAX_HTTP2_PENDING_RESETS)
         .max_local_error_reset_streams(MAX_HTTP2_ERROR_RESETS)

@@ -1,11 +1,14 @@
 //! Wraps the service for one connection: every request gets a client address and a deadline, and is counted as in
 //! flight until its response has been sent.
 
-use crate::client::ClientAddress;
+use crate::body::InFlightBody;
+use crate::client::{ClientAddress, TrustedPeer};
 use crate::deadline::Deadline;
+use crate::framing::BodyLength;
+use crate::host::has_valid_host;
 use crate::refusal::Refuse;
 use crate::state::{ConnectionState, InFlight};
-use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Request, Response, StatusCode, Version};
 use ipnet::IpNet;
@@ -41,11 +44,18 @@ where
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         let is_http2 = request.version() == Version::HTTP_2;
         let in_flight = Some(InFlight::start(&self.state, is_http2));
-        let response = if !is_http2 && has_ambiguous_length(&request) {
+        if !is_http2 {
+            self.state.record_body_length(body_length(&request));
+        }
+        let is_ambiguous = !has_valid_host(&request) || (!is_http2 && has_ambiguous_length(&request));
+        let response = if is_ambiguous {
             None
         } else {
             let client = ClientAddress::find(self.peer, request.headers(), &self.trusted_proxies);
             request.extensions_mut().insert(client);
+            if !self.trusted_proxies.is_empty() {
+                request.extensions_mut().insert(TrustedPeer);
+            }
             let response = self.service.clone().call(request);
             Some(Deadline::new(response, self.response_timeout))
         };
@@ -55,6 +65,17 @@ where
             refuse: self.refuse,
         }
     }
+}
+
+/// Returns the length of the body that hyper is going to read from the connection.
+fn body_length(request: &Request<Incoming>) -> BodyLength {
+    let body = request.body();
+    if body.is_end_stream() {
+        return BodyLength::Empty;
+    }
+    body.size_hint()
+        .exact()
+        .map_or(BodyLength::Chunked, BodyLength::Bytes)
 }
 
 /// Returns whether a proxy in front of the server may disagree about where this request ends.
@@ -94,6 +115,10 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
+        // The connection is about to end and its streams with it. What they asked for need not be computed.
+        if this.in_flight.as_ref().is_some_and(InFlight::is_cut) {
+            return Poll::Pending;
+        }
         let refuse = *this.refuse;
         let refuse = |status| refuse(status).map(B::from);
         let (mut response, is_refused) = match this.response.as_pin_mut() {
@@ -112,35 +137,6 @@ where
                     .insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
         }
-        Poll::Ready(Ok(response.map(|body| InFlightBody { body, in_flight })))
-    }
-}
-
-pin_project! {
-    /// A response body that keeps its request in flight until the body is sent or dropped.
-    pub(crate) struct InFlightBody<B> {
-        #[pin]
-        body: B,
-        in_flight: Option<InFlight>,
-    }
-}
-
-impl<B: Body> Body for InFlightBody<B> {
-    type Data = B::Data;
-    type Error = B::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        self.project().body.poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        Poll::Ready(Ok(response.map(|body| InFlightBody::new(body, in_flight))))
     }
 }

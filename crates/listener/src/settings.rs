@@ -3,7 +3,7 @@
 use ipnet::IpNet;
 use std::time::Duration;
 
-/// The timeouts of connections and requests, the limits on connections, and the trusted proxies.
+/// The timeouts of connections and requests, the limits on connections and memory, and the trusted proxies.
 #[derive(Clone, Debug)]
 pub struct ServeSettings {
     /// The time for a request head, from the accept or from the first byte of a later request.
@@ -25,6 +25,16 @@ pub struct ServeSettings {
     pub max_connections: usize,
     /// The maximum number of open connections per IPv4 address or IPv6 /64. Trusted proxies are exempt.
     pub max_connections_per_address: usize,
+    /// The maximum number of bytes of responses that clients have not read yet.
+    ///
+    /// Over it, the connections that hold most are closed. This must be larger than the largest response.
+    pub max_unsent_bytes: usize,
+    /// The same per IPv4 address or IPv6 /64. Trusted proxies are exempt.
+    pub max_unsent_bytes_per_address: usize,
+    /// The maximum number of HTTP/2 streams that are open at once, on all connections of an IPv4 address or IPv6 /64.
+    ///
+    /// Over it, the connections with the most streams are closed. Trusted proxies are exempt.
+    pub max_streams_per_address: usize,
     /// The networks of proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
 }
@@ -39,6 +49,9 @@ impl Default for ServeSettings {
             stop_timeout: Duration::from_secs(14),
             max_connections: 10_000,
             max_connections_per_address: 4_000,
+            max_unsent_bytes: 128 << 20,
+            max_unsent_bytes_per_address: 64 << 20,
+            max_streams_per_address: 1_000,
             trusted_proxies: Vec::new(),
         }
     }

@@ -3,8 +3,10 @@
 //! The stream records reads and blocked writes, the service records requests and responses, and the timer of the
 //! connection asks for the resulting deadline. All of it is a few relaxed atomics that only this connection uses.
 
+use crate::framing::BodyLength;
 use crate::settings::ServeSettings;
 use crate::stop::StopSignal;
+use crate::unsent::Unsent;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -16,6 +18,13 @@ const NEVER: u64 = u64::MAX;
 /// The value of a start time that is set when the deadline is computed next. Most heads arrive in one piece, so
 /// this saves reading the clock for them.
 const NOT_TIMED_YET: u64 = u64::MAX - 1;
+
+/// The time for which the rest of a request is read and discarded after its response.
+const LINGER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The values of a body length that are not a number of bytes.
+const UNKNOWN_LENGTH: u64 = u64::MAX;
+const CHUNKED_LENGTH: u64 = u64::MAX - 1;
 
 /// The times after which a connection is closed.
 #[derive(Clone, Copy, Debug)]
@@ -46,17 +55,21 @@ pub(crate) struct ConnectionState {
     head_since: AtomicU64,
     idle_since: AtomicU64,
     write_blocked_since: AtomicU64,
+    lingering_since: AtomicU64,
+    /// The length of the body of the last request over HTTP/1, until the stream takes it.
+    body_length: AtomicU64,
     /// Over HTTP/2, bytes between requests are control frames and not the start of a head.
     is_http2: AtomicBool,
     /// Whether a response of the service has not been flushed to the socket yet.
     is_response_unflushed: AtomicBool,
+    unsent: Arc<Unsent>,
     stop: Arc<StopSignal>,
 }
 
 impl ConnectionState {
     /// Returns the state of a connection that was just accepted. The time for its first head starts now, even if
     /// the client sends nothing.
-    pub(crate) fn new(timeouts: Timeouts, stop: Arc<StopSignal>) -> Self {
+    pub(crate) fn new(timeouts: Timeouts, unsent: Arc<Unsent>, stop: Arc<StopSignal>) -> Self {
         Self {
             accepted_at: Instant::now(),
             timeouts,
@@ -64,16 +77,27 @@ impl ConnectionState {
             head_since: AtomicU64::new(0),
             idle_since: AtomicU64::new(0),
             write_blocked_since: AtomicU64::new(NEVER),
+            lingering_since: AtomicU64::new(NEVER),
+            body_length: AtomicU64::new(UNKNOWN_LENGTH),
             is_http2: AtomicBool::new(false),
             is_response_unflushed: AtomicBool::new(false),
+            unsent,
             stop,
         }
     }
 
-    /// Returns when the connection is closed if nothing changes, or `None` while a request is in flight and no write
-    /// is blocked.
+    /// Returns when the connection is closed if nothing changes, or `None` while a request is in flight and the client
+    /// has taken all that was sent to it.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
+        let lingering_since = self.lingering_since.load(Relaxed);
+        if lingering_since != NEVER {
+            return Some(self.instant(lingering_since) + LINGER_TIMEOUT);
+        }
+        // A client that grants no flow-control window over HTTP/2 takes nothing although no write is blocked.
+        if let Some(stalled_since) = self.unsent.stalled_since() {
+            return Some(stalled_since + self.timeouts.write);
+        }
         let write_blocked_since = self.write_blocked_since.load(Relaxed);
         if write_blocked_since != NEVER {
             return Some(self.instant(write_blocked_since) + self.timeouts.write);
@@ -95,6 +119,11 @@ impl ConnectionState {
     #[inline]
     pub(crate) fn stop(&self) -> &StopSignal {
         &self.stop
+    }
+
+    #[inline]
+    pub(crate) fn unsent(&self) -> &Unsent {
+        &self.unsent
     }
 
     #[inline]
@@ -134,6 +163,34 @@ impl ConnectionState {
         }
     }
 
+    /// Records that the connection only waits for the client to stop sending.
+    pub(crate) fn record_lingering(&self) {
+        if self.lingering_since.load(Relaxed) == NEVER {
+            self.lingering_since.store(self.now(), Relaxed);
+        }
+    }
+
+    /// Records the length of the body of a request over HTTP/1.
+    #[inline]
+    pub(crate) fn record_body_length(&self, length: BodyLength) {
+        let length = match length {
+            BodyLength::Empty => 0,
+            BodyLength::Bytes(length) => length.min(CHUNKED_LENGTH - 1),
+            BodyLength::Chunked => CHUNKED_LENGTH,
+        };
+        self.body_length.store(length, Relaxed);
+    }
+
+    /// Takes the length of the body of the last request, or `None` if it was taken before.
+    #[inline]
+    pub(crate) fn take_body_length(&self) -> Option<BodyLength> {
+        match self.body_length.swap(UNKNOWN_LENGTH, Relaxed) {
+            UNKNOWN_LENGTH => None,
+            CHUNKED_LENGTH => Some(BodyLength::Chunked),
+            length => Some(BodyLength::Bytes(length)),
+        }
+    }
+
     #[inline]
     pub(crate) fn record_flush(&self) {
         self.is_response_unflushed.store(false, Relaxed);
@@ -157,7 +214,7 @@ impl ConnectionState {
     }
 }
 
-/// A request in flight, from its head to the end of its response body.
+/// A request in flight, from its head until the client has taken the last byte of its response.
 #[derive(Debug)]
 pub(crate) struct InFlight(Arc<ConnectionState>);
 
@@ -166,10 +223,22 @@ impl InFlight {
     pub(crate) fn start(state: &Arc<ConnectionState>, is_http2: bool) -> Self {
         if is_http2 {
             state.is_http2.store(true, Relaxed);
+            state.unsent.add_stream();
         }
         state.requests_in_flight.fetch_add(1, Relaxed);
         state.head_since.store(NEVER, Relaxed);
         Self(Arc::clone(state))
+    }
+
+    #[inline]
+    pub(crate) fn state(&self) -> &Arc<ConnectionState> {
+        &self.0
+    }
+
+    /// Returns whether the connection is about to end because it holds too much.
+    #[inline]
+    pub(crate) fn is_cut(&self) -> bool {
+        self.0.unsent.cut_signal().is_set()
     }
 
     #[inline]
@@ -188,6 +257,9 @@ impl InFlight {
 impl Drop for InFlight {
     #[inline]
     fn drop(&mut self) {
+        if self.0.is_http2() {
+            self.0.unsent.remove_stream();
+        }
         self.0.idle_since.store(self.0.now(), Relaxed);
         self.0.requests_in_flight.fetch_sub(1, Relaxed);
     }
@@ -196,6 +268,7 @@ impl Drop for InFlight {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::unsent::{OpenUnsent, UnsentLimits};
     use tokio::time::advance;
 
     fn state() -> Arc<ConnectionState> {
@@ -205,8 +278,13 @@ mod tests {
                 idle: Duration::from_mins(1),
                 write: Duration::from_secs(30),
             },
+            Arc::clone(open_unsent().counter()),
             Arc::default(),
         ))
+    }
+
+    fn open_unsent() -> OpenUnsent {
+        UnsentLimits::new(&ServeSettings::default()).open("192.0.2.1".parse().unwrap(), false)
     }
 
     fn seconds_left(state: &ConnectionState) -> Option<u64> {
@@ -259,5 +337,36 @@ mod tests {
         assert_eq!(seconds_left(&state), None);
         drop(in_flight);
         assert_eq!(seconds_left(&state), Some(60));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_takes_nothing_of_a_response_has_a_deadline() {
+        let state = state();
+        let in_flight = InFlight::start(&state, true);
+        state.unsent().add_bytes(1000);
+        state.unsent().report();
+        advance(Duration::from_secs(10)).await;
+        state.unsent().report();
+        assert_eq!(seconds_left(&state), Some(20));
+        state.unsent().record_progress();
+        state.unsent().report();
+        assert_eq!(seconds_left(&state), Some(30));
+        state.unsent().remove_bytes(1000);
+        state.unsent().report();
+        assert_eq!(seconds_left(&state), None);
+        drop(in_flight);
+        assert_eq!(seconds_left(&state), Some(60));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn lingering_ends_after_five_seconds_whatever_the_client_sends() {
+        let state = state();
+        state.record_lingering();
+        for left in [5, 3, 1] {
+            assert_eq!(seconds_left(&state), Some(left));
+            advance(Duration::from_secs(2)).await;
+            state.record_read();
+            state.record_lingering();
+        }
     }
 }

@@ -1,25 +1,42 @@
 //! The socket of one connection, which reports its activity to the state of the connection.
 
+use crate::framing::{END_OF_HEAD, RequestFraming};
 use crate::refusal::{self, Refuse};
 use crate::state::ConnectionState;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// The maximum number of bytes that are read and discarded after a refusal, so that the client receives it.
-const MAX_DISCARDED_BYTES: usize = 1 << 20;
+/// The maximum number of bytes that are read and discarded after a response, so that the client receives it.
+const MAX_DISCARDED_BYTES: usize = 32 << 20;
 
-/// A socket that reports to [`ConnectionState`] and completes the refusals that hyper sends.
+/// The maximum number of connections that discard bytes at the same time. More of them are closed at once.
+const MAX_LINGERING_CONNECTIONS: usize = 1000;
+
+/// A socket that reports to [`ConnectionState`], completes the refusals that hyper sends, and lets hyper read at most to
+/// the end of a request head at a time, after a look at its line ends.
 #[derive(Debug)]
 pub(crate) struct MonitoredStream {
     socket: TcpStream,
     state: Arc<ConnectionState>,
+    framing: RequestFraming,
+    read_ahead: ReadAhead,
     refuse: Refuse,
     refusal: Option<Refusal>,
+    lingering: Arc<Lingering>,
+    linger: Option<Linger>,
+}
+
+/// Bytes that were read from the socket after the end of a head or body, and that hyper has not asked for yet.
+#[derive(Debug, Default)]
+struct ReadAhead {
+    bytes: Vec<u8>,
+    start: usize,
 }
 
 /// The completed refusal that is sent before the connection closes.
@@ -27,16 +44,52 @@ pub(crate) struct MonitoredStream {
 struct Refusal {
     bytes: Vec<u8>,
     written: usize,
+}
+
+/// The number of connections of a listener that discard what their clients still send.
+#[derive(Debug, Default)]
+pub(crate) struct Lingering(AtomicUsize);
+
+/// A connection that discards what its client still sends.
+#[derive(Debug)]
+struct Linger {
     discarded: usize,
+    lingering: Arc<Lingering>,
+}
+
+impl Linger {
+    /// Returns `None` if too many connections linger already.
+    fn start(lingering: &Arc<Lingering>) -> Option<Self> {
+        let linger = Self {
+            discarded: 0,
+            lingering: Arc::clone(lingering),
+        };
+        (lingering.0.fetch_add(1, Relaxed) < MAX_LINGERING_CONNECTIONS).then_some(linger)
+    }
+}
+
+impl Drop for Linger {
+    fn drop(&mut self) {
+        self.lingering.0.fetch_sub(1, Relaxed);
+    }
 }
 
 impl MonitoredStream {
-    pub(crate) fn new(socket: TcpStream, state: Arc<ConnectionState>, refuse: Refuse) -> Self {
+    pub(crate) fn new(
+        socket: TcpStream,
+        state: Arc<ConnectionState>,
+        refuse: Refuse,
+        lingering: Arc<Lingering>,
+    ) -> Self {
         Self {
             socket,
             state,
+            framing: RequestFraming::new(),
+            read_ahead: ReadAhead::default(),
             refuse,
             refusal: None,
+            lingering,
+            linger: None,
         }
     }
 
@@ -46,6 +99,62 @@ impl MonitoredStream {
             Poll::Pending => self.state.record_blocked_write(),
         }
         written
+    }
+
+    /// Sets the length of the body that follows the last head, if hyper has parsed that head.
+    #[inline]
+    fn update_framing(&mut self) {
+        if self.framing.needs_body_length()
+            && let Some(length) = self.state.take_body_length()
+        {
+            self.framing.start_body(length);
+        }
+    }
+
+    /// Delivers bytes that were read before. Returns whether there were any.
+    fn deliver_read_ahead(&mut self, buffer: &mut ReadBuf<'_>) -> bool {
+        let ahead = &mut self.read_ahead;
+        let count = buffer.remaining().min(ahead.bytes.len() - ahead.start);
+        if count == 0 {
+            return false;
+        }
+        let was_refused = self.framing.is_refused();
+        let delivered = self
+            .framing
+            .deliver(&mut ahead.bytes[ahead.start..ahead.start + count]);
+        buffer.put_slice(&ahead.bytes[ahead.start..ahead.start + delivered]);
+        ahead.start += delivered;
+        if self.framing.is_refused() && !was_refused {
+            self.end_refused_head();
+        } else if ahead.start == ahead.bytes.len() {
+            self.read_ahead = ReadAhead::default();
+        }
+        true
+    }
+
+    /// Ends a head in which a bare line feed was found, so that hyper parses and refuses it.
+    fn end_refused_head(&mut self) {
+        self.read_ahead = ReadAhead {
+            bytes: END_OF_HEAD.to_vec(),
+            start: 0,
+        };
+    }
+
+    /// Withholds what hyper may not have yet of the bytes that were read after the first `filled` bytes of `buffer`.
+    #[inline]
+    fn withhold(&mut self, buffer: &mut ReadBuf<'_>, filled: usize) {
+        let was_refused = self.framing.is_refused();
+        let read = &mut buffer.filled_mut()[filled..];
+        let delivered = self.framing.deliver(read);
+        if self.framing.is_refused() && !was_refused {
+            self.end_refused_head();
+        } else if delivered < read.len() {
+            self.read_ahead = ReadAhead {
+                bytes: read[delivered..].to_vec(),
+                start: 0,
+            };
+        }
+        buffer.set_filled(filled + delivered);
     }
 
     /// Writes a completed refusal in place of `bytes`, and reports `bytes` as written once all of it is sent.
@@ -58,7 +167,6 @@ impl MonitoredStream {
             self.refusal = Some(Refusal {
                 bytes: completed,
                 written: 0,
-                discarded: 0,
             });
         }
         let refusal = self.refusal.as_mut()?;
@@ -72,19 +180,31 @@ impl MonitoredStream {
         Some(self.record_write(Poll::Ready(Ok(bytes.len()))))
     }
 
-    /// Reads the rest of a refused request.
+    /// Starts to discard what the client still sends, if the request was refused or its body was not read to the end.
+    fn start_lingering(&mut self) {
+        if self.linger.is_some() {
+            return;
+        }
+        self.update_framing();
+        if self.refusal.is_some() || self.framing.is_in_body() {
+            self.linger = Linger::start(&self.lingering);
+            self.state.record_lingering();
+        }
+    }
+
+    /// Reads the rest of a request whose response has been sent.
     ///
-    /// Closing a socket with unread bytes resets the connection, and the reset can overtake the refusal. The
+    /// Closing a socket with unread bytes resets the connection, and the reset can overtake the response. The
     /// deadline of the connection limits how long this takes.
     fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(refusal) = &mut self.refusal else {
+        let Some(linger) = &mut self.linger else {
             return Poll::Ready(());
         };
-        let mut space = [MaybeUninit::uninit(); 4096];
-        while refusal.discarded < MAX_DISCARDED_BYTES {
+        let mut space = [MaybeUninit::uninit(); 16 * 1024];
+        while linger.discarded < MAX_DISCARDED_BYTES {
             let mut buffer = ReadBuf::uninit(&mut space);
             match ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer)) {
-                Ok(()) if !buffer.filled().is_empty() => refusal.discarded += buffer.filled().len(),
+                Ok(()) if !buffer.filled().is_empty() => linger.discarded += buffer.filled().len(),
                 _ => break,
             }
         }
@@ -99,9 +219,17 @@ impl AsyncRead for MonitoredStream {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let read = Pin::new(&mut self.socket).poll_read(cx, buffer);
+        let this = &mut *self;
+        this.update_framing();
+        if this.deliver_read_ahead(buffer) {
+            this.state.record_read();
+            return Poll::Ready(Ok(()));
+        }
+        let filled = buffer.filled().len();
+        let read = Pin::new(&mut this.socket).poll_read(cx, buffer);
         if read.is_ready() {
-            self.state.record_read();
+            this.state.record_read();
+            this.withhold(buffer, filled);
         }
         read
     }
@@ -149,6 +277,7 @@ impl AsyncWrite for MonitoredStream {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.socket).poll_shutdown(cx))?;
+        self.start_lingering();
         ready!(self.poll_discard(cx));
         Poll::Ready(Ok(()))
     }

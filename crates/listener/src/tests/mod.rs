@@ -4,10 +4,12 @@
 //! timeout must not pass, the test does not depend on the speed of the machine.
 
 mod connection_limits;
+mod early_response;
 mod protocol;
 mod smuggling;
 mod stop;
 mod timeouts;
+mod unsent;
 
 use crate::client::ClientAddress;
 use crate::server::serve;
@@ -41,6 +43,9 @@ const SHORT_TIMEOUT: Duration = Duration::from_millis(250);
 const HEALTHZ_REQUEST: &str = "GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n";
 const GATE_REQUEST: &str = "GET /gate HTTP/1.1\r\nhost: test\r\n\r\n";
 const ENDLESS_REQUEST: &str = "GET /endless HTTP/1.1\r\nhost: test\r\n\r\n";
+
+/// The size of the response to `/large`.
+const LARGE_BODY_BYTES: usize = 256 * 1024;
 
 /// Returns settings under which no timeout passes during a test.
 fn long_timeouts() -> ServeSettings {
@@ -149,6 +154,8 @@ impl Handler {
                 self.gate.acquire().await.unwrap().forget();
                 "passed".to_owned()
             }
+            "/large" => "~".repeat(LARGE_BODY_BYTES),
+            "/too-large" => return Ok(empty_response(StatusCode::PAYLOAD_TOO_LARGE)),
             "/endless" => return Ok(Response::new(TestBody::endless(self.events))),
             _ => return Ok(empty_response(StatusCode::NOT_FOUND)),
         };

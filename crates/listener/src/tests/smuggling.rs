@@ -118,3 +118,95 @@ async fn pipelined_requests_of_unambiguous_length_are_all_answered() {
         assert!(received.ends_with("127.0.0.1"), "{received}");
     }
 }
+
+#[tokio::test]
+async fn a_bare_line_feed_in_a_head_is_refused() {
+    let server = TestServer::start(long_timeouts()).await;
+    for request in [
+        "GET /client HTTP/1.1\nhost: test\r\n\r\n",
+        "GET /client HTTP/1.1\r\nhost: test\n\r\n",
+        "GET /client HTTP/1.1\r\nhost: test\r\n\n",
+        "GET /client HTTP/1.1\r\nhost: test\r\na: b\nc: d\r\n\r\n",
+        "GET /client HTTP/1.1\nhost: test\n\n",
+        "\nGET /client HTTP/1.1\r\nhost: test\r\n\r\n",
+    ] {
+        let received = send_and_read_to_close(server.address, request.as_bytes()).await;
+        assert!(
+            received.starts_with("HTTP/1.1 400 "),
+            "{request:?} gave {received}"
+        );
+        assert!(
+            received.ends_with("refused with 400"),
+            "{request:?} gave {received}"
+        );
+        assert_eq!(count_responses(&received), 1, "{request:?} gave {received}");
+    }
+}
+
+#[tokio::test]
+async fn a_bare_line_feed_in_a_pipelined_head_is_refused() {
+    let server = TestServer::start(long_timeouts()).await;
+    let hidden = "GET /client HTTP/1.1\nhost: test\r\n\r\n";
+    for first in [
+        "GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nhost: test\r\ncontent-length: 7\r\n\r\nhea\nthy",
+        "POST /echo HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n7\r\nhea\nthy\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n1;a\r\n\n\r\n6\r\nhealthy\r\n0\r\n\r\n",
+    ] {
+        let received = send_and_read_to_close(server.address, format!("{first}{hidden}").as_bytes()).await;
+        assert!(!received.contains("127.0.0.1"), "{first:?} gave {received}");
+        assert!(received.contains("HTTP/1.1 400 "), "{first:?} gave {received}");
+    }
+}
+
+#[tokio::test]
+async fn line_feeds_in_bodies_are_delivered_however_they_arrive() {
+    let server = TestServer::start(long_timeouts()).await;
+    let requests = [
+        "POST /echo HTTP/1.1\r\nhost: test\r\ncontent-length: 9\r\n\r\n\n\nGET /\n\n",
+        "POST /echo HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n9\r\n\n\nGET /\n\n\r\n0\r\n\r\n",
+    ];
+    for request in requests {
+        for size in [1, 10, 1000] {
+            let mut client = server.connect().await;
+            client.set_nodelay(true).unwrap();
+            for _ in 0..2 {
+                for piece in request.as_bytes().chunks(size) {
+                    client.write_all(piece).await.unwrap();
+                    tokio::task::yield_now().await;
+                }
+                let response = read_response(&mut client).await;
+                assert!(response.ends_with("\r\n\r\n\n\nGET /\n\n"), "{response:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_needs_exactly_one_host() {
+    let server = TestServer::start(long_timeouts()).await;
+    for (head, status) in [
+        ("GET /healthz HTTP/1.1\r\nhost: test\r\nconnection: close", 200),
+        (
+            "GET http://test/healthz HTTP/1.1\r\nhost: test\r\nconnection: close",
+            200,
+        ),
+        ("GET /healthz HTTP/1.0", 200),
+        ("GET /healthz HTTP/1.1", 400),
+        ("GET /healthz HTTP/1.1\r\nhost: test\r\nhost: test", 400),
+        ("GET /healthz HTTP/1.1\r\nhost: test\r\nhost: other", 400),
+        ("GET /healthz HTTP/1.0\r\nhost: test\r\nhost: other", 400),
+        ("GET http://test/healthz HTTP/1.1", 400),
+        ("GET /healthz HTTP/1.1\r\nhost: te st", 400),
+    ] {
+        let received = send_and_read_to_close(server.address, format!("{head}\r\n\r\n").as_bytes()).await;
+        assert_eq!(
+            received.get(9..12),
+            Some(&*status.to_string()),
+            "{head:?} gave {received}"
+        );
+        if status == 400 {
+            assert!(received.ends_with("refused with 400"), "{received}");
+        }
+    }
+}
