@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::cli::stdout::Stdout;
 use crate::config::{Config, Overrides, environment_warnings};
-use crate::http::refusal::refusal;
+use crate::http::refusal::{refusal, refusals};
 use crate::server::background;
 use crate::server::routes::router;
 use crate::server::telemetry::start_log;
@@ -75,7 +75,7 @@ impl Serve {
             listener,
             router(app.clone()),
             &app.config.serve,
-            refusal,
+            refusals(&app.config.public_url),
             stop_signal()?,
         )
         .await?;

@@ -15,3 +15,5 @@ pub mod refusal;
 pub mod request_id;
 pub mod request_record;
 pub mod session;
+pub mod trace_context;
+pub mod transport_security;

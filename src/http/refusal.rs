@@ -2,13 +2,31 @@
 //!
 //! Like every other error they are problem+json (RFC 9457) with a request ID.
 
-use super::request_id::RequestId;
+use super::request_id::{RequestId, X_REQUEST_ID};
+use super::transport_security;
 use axum::http::{HeaderValue, Response, StatusCode, header};
+use listener::Refuse;
+
+/// Returns the function that builds refusals for a server at `public_url`.
+pub fn refusals(public_url: &str) -> Refuse {
+    if transport_security::is_required(public_url) {
+        secure_refusal
+    } else {
+        refusal
+    }
+}
+
+/// Returns a refusal that tells browsers to use HTTPS only.
+fn secure_refusal(status: StatusCode) -> Response<String> {
+    let mut response = refusal(status);
+    transport_security::add_header(response.headers_mut());
+    response
+}
 
 /// Returns the response to a request that is refused with `status`.
 pub fn refusal(status: StatusCode) -> Response<String> {
     let id = RequestId::next();
-    let mut response = Response::new(problem(status, id));
+    let mut response = Response::new(problem(status, &id));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(
@@ -16,7 +34,7 @@ pub fn refusal(status: StatusCode) -> Response<String> {
         HeaderValue::from_static("application/problem+json"),
     );
     headers.insert(
-        "x-request-id",
+        X_REQUEST_ID,
         HeaderValue::from_str(id.as_str()).expect("a request ID is visible ASCII"),
     );
     if status == StatusCode::SERVICE_UNAVAILABLE {
@@ -25,7 +43,7 @@ pub fn refusal(status: StatusCode) -> Response<String> {
     response
 }
 
-fn problem(status: StatusCode, id: RequestId) -> String {
+fn problem(status: StatusCode, id: &RequestId) -> String {
     let (code, detail) = match status {
         StatusCode::URI_TOO_LONG => ("uri_too_long", "The URL is too long. Send at most 64 KiB."),
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => (
@@ -74,6 +92,15 @@ mod tests {
                 problem["requestId"].as_str().unwrap(),
                 response.headers()["x-request-id"]
             );
+        }
+    }
+
+    #[test]
+    fn with_an_https_public_url_a_refusal_tells_browsers_to_use_https() {
+        for (public_url, is_secure) in [("https://example.org", true), ("http://127.0.0.1:8080", false)] {
+            let refusal = refusals(public_url)(StatusCode::BAD_REQUEST);
+            let headers = refusal.headers();
+            assert_eq!(headers.contains_key(header::STRICT_TRANSPORT_SECURITY), is_secure);
         }
     }
 

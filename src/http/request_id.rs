@@ -1,5 +1,11 @@
 //! The ID of a request, which appears in `X-Request-Id`, in the log and in the body of an error.
+//!
+//! A trusted proxy may have given the request an ID already, which is kept: one ID then finds the request in the logs of
+//! both. The `X-Request-Id` of anyone else is ignored.
 
+use axum::extract::Request;
+use axum::http::header::HeaderName;
+use listener::TrustedPeer;
 use std::fmt;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,11 +14,43 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 16;
 const COUNTER_BITS: u32 = 48;
 
-/// Sixteen characters: 32 random bits of the process, then 48 bits that do not repeat within the process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RequestId([u8; LENGTH]);
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The maximum length of an ID that a proxy has given.
+const MAX_FORWARDED_LENGTH: usize = 128;
+
+/// The ID of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RequestId(Source);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Source {
+    /// Sixteen characters: 32 random bits of the process, then 48 bits that do not repeat within the process.
+    Process([u8; LENGTH]),
+    Proxy(Box<str>),
+}
 
 impl RequestId {
+    /// Returns the ID that a trusted proxy has given to a request, or the next ID of this process.
+    pub fn of_request(request: &Request) -> Self {
+        request
+            .extensions()
+            .get::<TrustedPeer>()
+            .and_then(|_| request.headers().get(X_REQUEST_ID))
+            .and_then(|value| Self::parse(value.as_bytes()))
+            .unwrap_or_else(Self::next)
+    }
+
+    /// Parses an ID of 1 to 128 letters, digits, dots, underscores and hyphens.
+    fn parse(value: &[u8]) -> Option<Self> {
+        let is_valid = (1..=MAX_FORWARDED_LENGTH).contains(&value.len())
+            && value
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte));
+        let text = std::str::from_utf8(value).ok().filter(|_| is_valid)?;
+        Some(Self(Source::Proxy(text.into())))
+    }
+
     /// Returns the next ID of this process. Costs one addition and sixteen table lookups.
     pub fn next() -> Self {
         static PROCESS: LazyLock<(u128, u64)> = LazyLock::new(|| {
@@ -33,7 +71,10 @@ impl RequestId {
     }
 
     pub fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.0).expect("the alphabet is ASCII")
+        match &self.0 {
+            Source::Process(text) => std::str::from_utf8(text).expect("the alphabet is ASCII"),
+            Source::Proxy(text) => text,
+        }
     }
 
     fn encode(number: u128) -> Self {
@@ -41,7 +82,7 @@ impl RequestId {
         for (index, letter) in text.iter_mut().rev().enumerate() {
             *letter = ALPHABET[(number >> (5 * index)) as usize & 31];
         }
-        Self(text)
+        Self(Source::Process(text))
     }
 }
 
@@ -67,5 +108,17 @@ mod tests {
     fn ids_do_not_repeat() {
         let ids: HashSet<RequestId> = (0..100_000).map(|_| RequestId::next()).collect();
         assert_eq!(ids.len(), 100_000);
+    }
+
+    #[test]
+    fn only_short_plain_ids_of_proxies_are_kept() {
+        let longest = "a".repeat(MAX_FORWARDED_LENGTH);
+        for id in ["a", "4bf92f35-77b3.4da6_A", &longest] {
+            assert_eq!(RequestId::parse(id.as_bytes()).unwrap().as_str(), id);
+        }
+        let too_long = "a".repeat(MAX_FORWARDED_LENGTH + 1);
+        for id in ["", "a b", "a,b", "a\"b", "a\u{e9}", "a/b", &too_long] {
+            assert_eq!(RequestId::parse(id.as_bytes()), None, "{id}");
+        }
     }
 }

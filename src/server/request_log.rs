@@ -9,14 +9,16 @@ use crate::app::recent_errors::FailedRequest;
 use crate::config::LoggedRequests;
 use crate::http::error::{Error, Problem};
 use crate::http::rate_limit::write_rate_limit_headers;
-use crate::http::request_id::RequestId;
+use crate::http::request_id::{RequestId, X_REQUEST_ID};
 use crate::http::request_record::RequestRecord;
+use crate::http::trace_context::TraceId;
+use crate::http::transport_security;
 use crate::web::error_page::{self, is_page};
 use crate::web::guard;
 use access::keys::mask;
 use access::usage::Outcome;
 use axum::extract::{MatchedPath, Request};
-use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderName};
+use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use pin_project_lite::pin_project;
@@ -28,8 +30,6 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tower::{Layer, Service};
-
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Requests that take longer are always logged.
 const SLOW_REQUEST: Duration = Duration::from_secs(1);
@@ -75,7 +75,8 @@ where
     fn call(&mut self, mut request: Request) -> Self::Future {
         let log = &self.app.config.log;
         let log = RequestLog {
-            id: RequestId::next(),
+            id: RequestId::of_request(&request),
+            trace: TraceId::of_headers(request.headers()),
             started: self.app.clock.instant(),
             method: request.method().clone(),
             route: request.extensions().get::<MatchedPath>().cloned(),
@@ -141,6 +142,8 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for RequestLogFutu
 #[derive(Debug)]
 struct RequestLog {
     id: RequestId,
+    /// The trace of which the client says that the request is a part.
+    trace: Option<TraceId>,
     started: Instant,
     method: Method,
     route: Option<MatchedPath>,
@@ -178,7 +181,10 @@ impl RequestLog {
         let is_wrong_method = response.status() == StatusCode::METHOD_NOT_ALLOWED;
         let headers = response.headers_mut();
         let id = HeaderValue::from_str(self.id.as_str()).expect("a request ID is visible ASCII");
-        headers.insert(REQUEST_ID, id);
+        headers.insert(X_REQUEST_ID, id);
+        if transport_security::is_required(&self.app.config.public_url) {
+            transport_security::add_header(headers);
+        }
         if self.is_open {
             cors::add_headers(headers, self.methods);
             if is_wrong_method {
@@ -231,12 +237,13 @@ impl RequestLog {
     fn log(&self, path: &str, status: StatusCode, took: Duration) {
         let (id, method) = (self.id.as_str(), &self.method);
         let key = self.record.key.get().map(tracing::field::display);
+        let trace_id = self.trace.map(tracing::field::display);
         let status = status.as_u16();
         let micros = took.as_micros() as u64;
         if let 500.. = status {
-            tracing::error!(request = id, key, %method, path, status, micros, "request failed");
+            tracing::error!(request = id, trace_id, key, %method, path, status, micros, "request failed");
         } else {
-            tracing::info!(request = id, key, %method, path, status, micros, "request");
+            tracing::info!(request = id, trace_id, key, %method, path, status, micros, "request");
         }
     }
 }
@@ -282,7 +289,7 @@ mod tests {
             let request = Request::get(path).body(Body::empty()).unwrap();
             let response = router.clone().oneshot(request).await.unwrap();
             assert_eq!(response.status(), status);
-            assert!(response.headers().contains_key(REQUEST_ID));
+            assert!(response.headers().contains_key(X_REQUEST_ID));
         }
         app.db.close().await;
     }

@@ -5,6 +5,7 @@ mod credentials;
 mod errors;
 pub mod fundraisers;
 mod hostile_paths;
+mod http_edges;
 mod keys;
 mod limits;
 mod nonprofits;

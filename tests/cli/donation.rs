@@ -234,3 +234,20 @@ fn a_pipe_is_imported_like_a_file() {
     writer.join().unwrap();
     assert_eq!(exported_entries(&cli).len(), 1);
 }
+
+#[test]
+fn a_file_may_begin_with_a_byte_order_mark() {
+    let cli = cli_with_directory();
+    let line = |id| format!(r#"{{"nonprofit":"{NONPROFIT}","amount":5,"donor":"d","externalId":"p-{id}"}}"#);
+    cli.write(
+        "donations.jsonl",
+        format!("\u{feff}{}\r\n{}\r\n", line(1), line(2)),
+    );
+    cli.run(0, &["donation", "import", "donations.jsonl"]);
+    assert_eq!(exported_entries(&cli).len(), 2);
+    // A mark anywhere else is not part of the encoding.
+    cli.write("two.jsonl", format!("{}\n\u{feff}{}\n", line(3), line(4)));
+    let error = cli.run(1, &["donation", "import", "two.jsonl"]).stderr;
+    assert!(error.contains("line 2"), "{error}");
+    assert_eq!(exported_entries(&cli).len(), 2);
+}

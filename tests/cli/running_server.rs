@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 on_both_databases!(
     a_server_on_postgres_suggests_a_shared_folder_for_pictures,
     blocks_limits_and_revocations_reach_a_running_server,
+    the_log_line_of_a_request_names_its_trace,
     recent_calls_survive_a_crash_and_a_restart,
 );
 
@@ -45,6 +46,28 @@ async fn blocks_limits_and_revocations_reach_a_running_server(world: &World) {
     wait_for(404);
     run(world, &["key", "revoke", &id]);
     wait_for(401);
+}
+
+async fn the_log_line_of_a_request_names_its_trace(world: &World) {
+    const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let server = Server::start(world, "server");
+    let traced = format!("traceparent: 00-{TRACE}-00f067aa0ba902b7-01\r\n");
+    server.send("GET", "/v0.2/traced", &traced);
+    server.send("GET", "/v0.2/untraced", "traceparent: 00-not-a-trace-01\r\n");
+    let line_of = |path: &str| {
+        let log = server.log();
+        let line = log
+            .lines()
+            .find(|line| line.contains(path) && line.contains("status"));
+        line.map(str::to_owned)
+    };
+    wait_until("both requests are logged", || {
+        line_of("/v0.2/traced").is_some() && line_of("/v0.2/untraced").is_some()
+    });
+    let line = line_of("/v0.2/traced").unwrap();
+    assert!(line.contains("trace_id") && line.contains(TRACE), "{line}");
+    let line = line_of("/v0.2/untraced").unwrap();
+    assert!(!line.contains("trace_id"), "{line}");
 }
 
 async fn recent_calls_survive_a_crash_and_a_restart(world: &World) {

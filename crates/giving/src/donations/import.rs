@@ -30,6 +30,9 @@ use tempfile::NamedTempFile;
 /// The number of errors that are reported.
 const MAX_ERRORS: usize = 1_000;
 
+/// What some programs write at the beginning of a UTF-8 file.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportReport {
@@ -134,11 +137,14 @@ fn spool(path: &Path) -> anyhow::Result<Option<NamedTempFile>> {
 
 type Outcome = (usize, Result<RecordedEntry, DonationError>);
 
-/// The lines that are not blank, numbered from 1.
+/// The lines that are not blank, numbered from 1, without the byte-order mark that some programs write first.
 fn lines(path: &Path) -> anyhow::Result<impl Iterator<Item = (usize, std::io::Result<Vec<u8>>)> + use<>> {
-    let file = File::open(path)
-        .with_context(|| format!("{} cannot be read; check that it is there", path.display()))?;
-    let lines = BufReader::new(file).split(b'\n');
+    let about = || format!("{} cannot be read; check that it is there", path.display());
+    let mut file = BufReader::new(File::open(path).with_context(about)?);
+    if file.fill_buf().with_context(about)?.starts_with(BYTE_ORDER_MARK) {
+        file.consume(BYTE_ORDER_MARK.len());
+    }
+    let lines = file.split(b'\n');
     Ok((1..)
         .zip(lines)
         .filter(|(_, line)| !line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty())))
