@@ -11,7 +11,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test faults fault-journal screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
+.PHONY: help run build test faults fault-journal hostile screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,6 +34,9 @@ fault-journal: ## Kill the server while it writes donations and fundraisers: ROU
 
 screenshots: ## Save every page at 375 and 1280 px, light and dark, to target/screenshots, and check it with axe
 	tests/with-services.sh cargo test --test browser -- dashboard_pages:: public_pages::
+
+hostile: bench-build ## Flood the server in eight ways beside an honest client, and fail if that client is affected
+	ulimit -n 12000; $(LOAD) hostile $(if $(DATA),--file $(DATA),--generate 100000) --seconds 5
 
 lighthouse: build ## Run Lighthouse (mobile) on home, profile and fundraiser: at least 95 everywhere
 	tests/lighthouse.sh

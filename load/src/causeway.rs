@@ -131,19 +131,24 @@ impl<'a> Causeway<'a> {
 
     /// Starts `causeway serve` on the server's core and waits until it is ready.
     pub fn serve(&self, cores: Cores) -> Result<Server> {
-        self.serve_with(cores, &[])
+        self.start_server(cores.server_command(self.binary.as_os_str())?, &[])
+    }
+
+    /// Starts a server on all cores.
+    pub fn serve_unpinned(&self) -> Result<Server> {
+        self.start_server(Command::new(&self.binary), &[])
     }
 
     /// Starts a server without an answer cache, so that every request runs a search.
     pub fn serve_without_cache(&self, cores: Cores) -> Result<Server> {
-        self.serve_with(cores, &[("CAUSEWAY_SEARCH__RECENT_ANSWERS", "0")])
+        let command = cores.server_command(self.binary.as_os_str())?;
+        self.start_server(command, &[("CAUSEWAY_SEARCH__RECENT_ANSWERS", "0")])
     }
 
-    fn serve_with(&self, cores: Cores, environment: &[(&str, &str)]) -> Result<Server> {
+    fn start_server(&self, mut command: Command, environment: &[(&str, &str)]) -> Result<Server> {
         let address = free_address()?;
         let log = self.scratch.path(&format!("serve-{}.log", address.port()));
         let output = create(&log)?;
-        let mut command = cores.server_command(self.binary.as_os_str())?;
         self.set_environment(&mut command);
         command.envs(environment.iter().copied());
         command.args(["serve", "--listen", &address.to_string()]);

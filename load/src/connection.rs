@@ -3,16 +3,18 @@
 //! Nagle's algorithm is off and the buffer is reused, so that a request costs one write and one read.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use socket2::{Domain, Socket, Type};
 
 use crate::response::parse_head;
 
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub struct Connection {
+    source: IpAddr,
     address: SocketAddr,
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -26,13 +28,19 @@ pub struct Response<'a> {
 
 impl Connection {
     pub fn open(address: SocketAddr) -> Result<Self> {
+        Self::open_from(IpAddr::V4(Ipv4Addr::LOCALHOST), address)
+    }
+
+    /// Connects from the loopback address `source`.
+    pub fn open_from(source: IpAddr, address: SocketAddr) -> Result<Self> {
         ensure!(
             address.ip().is_loopback(),
             "{address} is not a loopback address: only servers on this machine are measured"
         );
         Ok(Self {
+            source,
             address,
-            stream: connect(address)?,
+            stream: open_stream(source, address)?,
             buffer: vec![0; 64 * 1024],
             is_closed: false,
         })
@@ -45,7 +53,7 @@ impl Connection {
 
     pub fn send(&mut self, request: &[u8]) -> Result<()> {
         if self.is_closed {
-            self.stream = connect(self.address)?;
+            self.stream = open_stream(self.source, self.address)?;
             self.is_closed = false;
         }
         self.stream
@@ -102,11 +110,25 @@ impl Connection {
     }
 }
 
-fn connect(address: SocketAddr) -> Result<TcpStream> {
-    let stream = TcpStream::connect(address).with_context(|| format!("cannot connect to {address}"))?;
+fn open_stream(source: IpAddr, address: SocketAddr) -> Result<TcpStream> {
+    let stream = connect(source, address, None)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(READ_TIMEOUT))?;
     Ok(stream)
+}
+
+/// Connects from `source`. `buffer` is the size of the receive buffer, if it is not that of the system.
+pub fn connect(source: IpAddr, address: SocketAddr, buffer: Option<usize>) -> Result<TcpStream> {
+    let context = || format!("cannot connect to {address}");
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).with_context(context)?;
+    if let Some(size) = buffer {
+        socket.set_recv_buffer_size(size).with_context(context)?;
+    }
+    socket
+        .bind(&SocketAddr::new(source, 0).into())
+        .with_context(context)?;
+    socket.connect(&address.into()).with_context(context)?;
+    Ok(socket.into())
 }
 
 #[cfg(test)]

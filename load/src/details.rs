@@ -57,7 +57,7 @@ impl Details {
     pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let prepared = self.serving.prepare(&self.options.causeway, scratch)?;
         let (causeway, cores) = (&prepared.causeway, self.serving.cores);
-        let key = causeway.create_public_key(self.serving.limit)?;
+        let key = causeway.create_public_key(self.serving.directory.limit)?;
         cores.pin_client(scratch)?;
 
         eprintln!("starting the server without its files in the page cache");

@@ -62,7 +62,7 @@ impl Fundraisers {
     pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let prepared = self.serving.prepare(&self.options.causeway, scratch)?;
         let (causeway, cores) = (&prepared.causeway, self.serving.cores);
-        let key = causeway.create_public_key(self.serving.limit)?;
+        let key = causeway.create_public_key(self.serving.directory.limit)?;
         let private_key = causeway.create_private_key()?;
         let authorization = format!(
             "Authorization: Basic {}\r\n",

@@ -1,242 +1,236 @@
-//! Search terms designed to be slow or to break something.
+//! Floods the server in every way that has been seen to hurt servers, with an honest client beside each flood.
 //!
-//! Each must be answered within the bounds of any other search, or be rejected with a problem that says why.
-//! The server runs without an answer cache, so that every request runs a search.
+//! No call of the honest client may fail, its p99 may rise to 50 ms or to five times that of an idle server, whichever is
+//! larger, and the memory of the server may rise by 256 MiB.
 
-use std::time::{Duration, Instant};
+use std::fs;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
-use anyhow::Result;
-use serde_json::Value;
+use anyhow::{Context, Result, anyhow, ensure};
+use clap::Args;
 
+use crate::cleanup::ScratchDir;
 use crate::connection::Connection;
-use crate::format::{latency, ratio};
-use crate::histogram::Histogram;
-use crate::relevance::TAKE;
-use crate::requests::{encode_segment, get_request};
+use crate::floods::{FLOODS, Flood, Target};
+use crate::format::{latency, mebibytes};
+use crate::honest::{Calls, HonestClient};
+use crate::interference::{CpuMonitor, note};
+use crate::options::{DirectoryOptions, Options};
+use crate::process::resident_memory;
 use crate::sample::ApiClient;
-use crate::table::Verdict;
+use crate::table::{Table, Verdict};
 
-/// Number of passes over all terms, so that a short disturbance of the machine affects one pass only.
-const ROUNDS: usize = 3;
-const REQUESTS_PER_ROUND: usize = 200;
+const MAX_MEMORY_GROWTH: u64 = 256 << 20;
+const MIN_P99_BOUND: Duration = Duration::from_millis(50);
+const MAX_P99_RATIO: u32 = 5;
 
-/// The responses to one term.
-pub struct Outcome {
-    pub name: &'static str,
-    status: u16,
-    /// Whether the last response was a problem with a code and a detail.
-    is_explained: bool,
-    failed_requests: usize,
-    /// One histogram per round.
-    latencies: Vec<Histogram>,
+/// The open files that a flood of 5,000 connections needs, on either side.
+const OPEN_FILES: u64 = 6_000;
+
+/// What `--quick` divides all counts by.
+const QUICK_DIVISOR: usize = 20;
+
+const MEMORY_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The time for a server to free what the last flood held.
+const SETTLE_TIME: Duration = Duration::from_millis(500);
+
+#[derive(Args)]
+pub struct Hostile {
+    #[command(flatten)]
+    pub options: Options,
+    #[command(flatten)]
+    directory: DirectoryOptions,
+    /// Send a twentieth of each flood, once, and judge only failed calls and memory
+    #[arg(long)]
+    quick: bool,
+    /// Only run the floods whose name contains this text
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
 }
 
-/// The latency bounds of a search, derived from `/healthz` in the same run.
-pub struct Bounds {
-    pub p99: Duration,
-    pub max: Duration,
+/// The honest client and the memory of the server during one round of a flood.
+struct Round {
+    sent: String,
+    calls: Calls,
+    memory_growth: u64,
 }
 
-impl Outcome {
-    fn new(name: &'static str) -> Outcome {
-        Outcome {
-            name,
-            status: 0,
-            is_explained: false,
-            failed_requests: 0,
-            latencies: Vec::with_capacity(ROUNDS),
+impl Hostile {
+    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+        if !self.quick {
+            check_open_files(&fs::read_to_string("/proc/self/limits")?)?;
         }
-    }
-
-    /// Sends the term [`REQUESTS_PER_ROUND`] times.
-    fn measure_round(&mut self, api: &ApiClient, segment: &str) -> Result<()> {
-        let path = api.path(&format!("search/{segment}"), &format!("&take={TAKE}"));
-        let request = get_request(api.address, &path);
-        let mut connection = Connection::open(api.address)?;
-        let mut round = Histogram::new();
-        for _ in 0..REQUESTS_PER_ROUND {
-            let started = Instant::now();
-            let Ok(response) = connection.request(request.as_bytes()) else {
-                self.failed_requests += 1;
-                connection = Connection::open(api.address)?;
-                continue;
+        let prepared = self.directory.prepare(&self.options.causeway, scratch)?;
+        let key = prepared.causeway.create_public_key(self.directory.limit)?;
+        let private_key = prepared.causeway.create_private_key()?;
+        let monitors = CpuMonitor::for_machine();
+        let rounds = if self.quick { 1 } else { self.options.rounds };
+        let mut table = Table::new(
+            "Hostile clients",
+            &["flood", "sent", "calls", "failed", "p99", "bound", "memory"],
+        );
+        let mut idle_p99 = None;
+        for flood in FLOODS.iter().filter(|flood| flood.name.contains(&self.only)) {
+            eprintln!("{}", flood.name);
+            let server = prepared.causeway.serve_unpinned()?;
+            let target = Target {
+                address: server.address,
+                public_key: key.value.clone(),
+                private_key: private_key.clone(),
+                divisor: if self.quick { QUICK_DIVISOR } else { 1 },
+                duration: self.options.round_duration()?,
             };
-            round.record(started.elapsed());
-            self.status = self.status.max(response.status);
-            self.is_explained = is_problem(response.body);
+            let paths = honest_paths(target.address, &key.value)?;
+            // The first calls fill caches and connections.
+            let idle = run_idle(&target, &paths)?;
+            ensure!(
+                idle.failed == 0,
+                "calls to the idle server fail: {:?}",
+                idle.first_error
+            );
+            let idle_p99 = *idle_p99.get_or_insert_with(|| idle.latencies.percentile(0.99));
+            let memory = server.resident_memory()?;
+            let measured = (0..rounds)
+                .map(|_| run_round(flood, &target, &paths, server.process_id(), memory))
+                .collect::<Result<Vec<_>>>()?;
+            self.add_row(&mut table, flood, &measured, idle_p99);
+            server.stop(scratch)?;
         }
-        self.latencies.push(round);
-        Ok(())
+        if let Some(idle_p99) = idle_p99 {
+            table.add_note(format!(
+                "The p99 beside an idle server was {}. Values are medians of {rounds} rounds, failed calls and memory the most.",
+                latency(idle_p99)
+            ));
+        }
+        table.add_note(note(&monitors));
+        Ok(table)
     }
 
-    pub fn verdict(&self, bounds: &Bounds) -> Verdict {
-        let is_in_time = self.p99() <= bounds.p99 && self.max() <= bounds.max;
-        Verdict::of(match self.status {
-            _ if self.failed_requests > 0 => false,
-            200 => is_in_time,
-            400..500 => self.is_explained && is_in_time,
-            _ => false,
-        })
-    }
-
-    /// Returns the median of the rounds.
-    fn p99(&self) -> Duration {
-        let mut rounds: Vec<_> = self
-            .latencies
+    fn add_row(&self, table: &mut Table, flood: &Flood, rounds: &[Round], idle_p99: Duration) {
+        let failed = rounds.iter().map(|round| round.calls.failed).max().unwrap_or(0);
+        let growth = rounds.iter().map(|round| round.memory_growth).max().unwrap_or(0);
+        let calls: u64 = rounds.iter().map(|round| round.calls.count).sum();
+        let mut p99s: Vec<Duration> = rounds
             .iter()
-            .map(|round| round.percentile(0.99))
+            .map(|round| round.calls.latencies.percentile(0.99))
             .collect();
-        rounds.sort_unstable();
-        rounds[rounds.len() / 2]
-    }
-
-    fn max(&self) -> Duration {
-        let max = self.latencies.iter().map(Histogram::max).max();
-        max.unwrap_or_default()
-    }
-
-    /// Returns the status and the latencies as one table cell.
-    pub fn summary(&self) -> String {
-        if self.failed_requests > 0 {
-            return format!("{} requests got no response", self.failed_requests);
-        }
-        let (p99, max) = (latency(self.p99()), latency(self.max()));
-        format!("{}, p99 {p99}, max {max}", self.status)
-    }
-
-    pub fn ratio_to(&self, healthz_p99: Duration) -> String {
-        ratio(self.p99().as_secs_f64() / healthz_p99.as_secs_f64())
-    }
-}
-
-pub fn measure_all(api: &ApiClient) -> Result<Vec<Outcome>> {
-    let terms = terms();
-    let mut outcomes: Vec<Outcome> = terms.iter().map(|(name, _)| Outcome::new(name)).collect();
-    for _ in 0..ROUNDS {
-        for (outcome, (_, segment)) in outcomes.iter_mut().zip(&terms) {
-            outcome.measure_round(api, segment)?;
+        p99s.sort_unstable();
+        let p99 = p99s[p99s.len() / 2];
+        let bound = MIN_P99_BOUND.max(idle_p99 * MAX_P99_RATIO);
+        let is_met = failed == 0 && growth <= MAX_MEMORY_GROWTH && (self.quick || p99 <= bound);
+        let bound = if self.quick {
+            format!("<= {}", mebibytes(MAX_MEMORY_GROWTH))
+        } else {
+            format!("<= {}, {}", latency(bound), mebibytes(MAX_MEMORY_GROWTH))
+        };
+        table.add_row(
+            &[
+                flood.name,
+                &rounds[0].sent,
+                &calls.to_string(),
+                &failed.to_string(),
+                &latency(p99),
+                &bound,
+                &format!("+{}", mebibytes(growth)),
+            ],
+            Verdict::of(is_met),
+        );
+        if let Some(error) = rounds.iter().find_map(|round| round.calls.first_error.as_ref()) {
+            table.add_note(format!("{}: {error}", flood.name));
         }
     }
-    Ok(outcomes)
 }
 
-fn is_problem(body: &[u8]) -> bool {
-    serde_json::from_slice::<Value>(body)
-        .is_ok_and(|body| body["code"].is_string() && body["detail"].is_string())
-}
-
-/// Returns the name and the encoded path segment of each term.
-fn terms() -> Vec<(&'static str, String)> {
-    let encoded = [
-        ("one letter", "a".to_owned()),
-        ("one digit", "1".to_owned()),
-        ("one emoji", "\u{1F431}".to_owned()),
-        ("a space", " ".to_owned()),
-        ("256 letters", "a".repeat(256)),
-        ("257 letters", "a".repeat(257)),
-        ("256 four-byte characters", "\u{1F431}".repeat(256)),
-        ("50 words", ["food"; 50].join(" ")),
-        (
-            "50 different words",
-            (10..60)
-                .map(|number| format!("w{number}"))
-                .collect::<Vec<_>>()
-                .join(" "),
-        ),
-        ("128 single letters", ["a"; 128].join(" ")),
-        ("a a a a", "a a a a".to_owned()),
-        ("only punctuation", "!?.,;:-_()'\"&%$".to_owned()),
-        ("only stop words", "the of and for in".to_owned()),
-        ("frequent words", "foundation of the church inc".to_owned()),
-        (
-            "frequent words, rare last word",
-            "foundation of the united states zz".to_owned(),
-        ),
-        (
-            "many frequent words, one letter",
-            "new york city of the united states of america z".to_owned(),
-        ),
-        ("frequent words, one letter", "national trust for p".to_owned()),
-        (
-            "right to left",
-            "\u{5D0}\u{5E8}\u{5D2}\u{5D5}\u{5DF} \u{635}\u{62F}\u{642}\u{629}".to_owned(),
-        ),
-        ("combining marks", format!("e{}", "\u{301}".repeat(255))),
-        ("misspelled long words", "internatoinal assocaition".to_owned()),
-        ("eight misspelled words", ["internationxl"; 8].join(" ")),
-        ("typos in frequent words", "fuondation chruch natoinal".to_owned()),
-        ("unknown word", "qzxjkvwq".to_owned()),
-        ("a zero byte", "red\0cross".to_owned()),
-        ("a slash", "red/cross".to_owned()),
-        ("only dots", "..".to_owned()),
-        ("private-use characters", "\u{E000}\u{F8FF}".to_owned()),
+/// Returns the paths that the honest client requests.
+fn honest_paths(address: SocketAddr, key: &str) -> Result<Vec<String>> {
+    let api = ApiClient {
+        address,
+        key: key.to_owned(),
+    };
+    let found = api.json(&mut Connection::open(address)?, "search/f", "&take=5")?;
+    let nonprofits = found["nonprofits"].as_array().cloned().unwrap_or_default();
+    let mut paths = vec![
+        "/healthz".to_owned(),
+        api.path("search/food", ""),
+        api.path("browse/animals", ""),
     ];
-    let mut terms: Vec<_> = encoded
-        .into_iter()
-        .map(|(name, term)| (name, encode_segment(&term)))
-        .collect();
-    terms.extend([
-        ("broken percent-encoding", "red%2".to_owned()),
-        ("percent-encoding without digits", "%zz".to_owned()),
-        ("invalid UTF-8", "%FF%FE".to_owned()),
-        ("an overlong slash", "%C0%AF".to_owned()),
-    ]);
-    terms
+    for nonprofit in &nonprofits {
+        let ein = nonprofit["ein"].as_str().context("a search result has no EIN")?;
+        paths.push(api.path(&format!("nonprofit/{ein}"), ""));
+    }
+    Ok(paths)
+}
+
+fn run_idle(target: &Target, paths: &[String]) -> Result<Calls> {
+    let honest = HonestClient::start(target.address, paths);
+    thread::sleep(target.duration);
+    honest.stop()
+}
+
+fn run_round(flood: &Flood, target: &Target, paths: &[String], server: u32, memory: u64) -> Result<Round> {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let sampling = thread::spawn({
+        let is_over = Arc::clone(&is_over);
+        move || {
+            let mut peak = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                peak = resident_memory(server)?.max(peak);
+                thread::sleep(MEMORY_INTERVAL);
+            }
+            Ok::<u64, anyhow::Error>(peak)
+        }
+    });
+    let honest = HonestClient::start(target.address, paths);
+    let sent = (flood.run)(target);
+    thread::sleep(SETTLE_TIME);
+    let calls = honest.stop()?;
+    is_over.store(true, Ordering::Relaxed);
+    let peak = sampling
+        .join()
+        .map_err(|_| anyhow!("the memory could not be read"))??;
+    Ok(Round {
+        sent: sent.with_context(|| format!("the flood of {} failed", flood.name))?,
+        calls,
+        memory_growth: peak.saturating_sub(memory),
+    })
+}
+
+/// Fails if the limit on open files, which the server inherits, is too low for the floods.
+fn check_open_files(limits: &str) -> Result<()> {
+    let limit = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))
+        .and_then(|values| values.split_whitespace().next())
+        .and_then(|soft| soft.parse().ok())
+        .unwrap_or(u64::MAX);
+    ensure!(
+        limit >= OPEN_FILES,
+        "only {limit} files may be open, and the floods need {OPEN_FILES}: run `ulimit -n {OPEN_FILES}` first"
+    );
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn outcome(status: u16, is_explained: bool, micros: u64) -> Outcome {
-        let mut latency = Histogram::new();
-        latency.record(Duration::from_micros(micros));
-        Outcome {
-            name: "",
-            status,
-            is_explained,
-            failed_requests: 0,
-            latencies: vec![latency],
-        }
-    }
-
     #[test]
-    fn a_fast_response_or_an_explained_rejection_meets_the_bound() {
-        let bounds = Bounds {
-            p99: Duration::from_micros(100),
-            max: Duration::from_millis(1),
+    fn a_low_limit_on_open_files_is_reported() {
+        let limits = |soft: &str| {
+            format!("Limit  Soft  Hard  Units\nMax open files            {soft}   20000  files\n")
         };
-        for (status, is_explained, micros, verdict) in [
-            (200, false, 50, Verdict::Met),
-            (200, false, 500, Verdict::Missed),
-            (400, true, 50, Verdict::Met),
-            (400, false, 50, Verdict::Missed),
-            (500, true, 50, Verdict::Missed),
-        ] {
-            assert_eq!(
-                outcome(status, is_explained, micros).verdict(&bounds),
-                verdict,
-                "{status} {is_explained} {micros}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_problem_has_a_code_and_a_detail() {
-        assert!(is_problem(
-            br#"{"code":"invalid_parameter","detail":"Send at most 256 characters."}"#
-        ));
-        assert!(!is_problem(b"Bad Request"));
-        assert!(!is_problem(br#"{"code":1}"#));
-    }
-
-    #[test]
-    fn every_term_is_a_single_path_segment() {
-        for (name, segment) in terms() {
-            assert!(
-                !segment.is_empty() && !segment.contains(['/', '?', '#', ' ', '\r', '\n']),
-                "{name}"
-            );
-        }
+        assert!(
+            check_open_files(&limits("1024"))
+                .unwrap_err()
+                .to_string()
+                .contains("ulimit -n")
+        );
+        assert!(check_open_files(&limits("20000")).is_ok());
+        assert!(check_open_files(&limits("unlimited")).is_ok());
     }
 }

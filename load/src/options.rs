@@ -43,9 +43,9 @@ impl Options {
     }
 }
 
-/// Which directory to serve, and how to send requests to it.
+/// Which directory to serve.
 #[derive(Args)]
-pub struct ServerOptions {
+pub struct DirectoryOptions {
     /// A data folder with an imported directory; without it, --file or --generate is imported first
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
@@ -55,12 +55,19 @@ pub struct ServerOptions {
     /// Generate a directory of N nonprofits instead of reading a file
     #[arg(long, value_name = "N", conflicts_with_all = ["data", "file"])]
     pub generate: Option<u64>,
-    /// Number of concurrent connections
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
-    pub connections: u16,
     /// Rate limit of the API key, in requests per minute
     #[arg(long, value_name = "N", default_value_t = 20_000_000)]
     pub limit: u64,
+}
+
+/// Which directory to serve, and how to send requests to it.
+#[derive(Args)]
+pub struct ServerOptions {
+    #[command(flatten)]
+    pub directory: DirectoryOptions,
+    /// Number of concurrent connections
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
+    pub connections: u16,
     #[command(flatten)]
     pub cores: Cores,
 }
@@ -75,6 +82,12 @@ pub struct PreparedDirectory<'a> {
 impl ServerOptions {
     pub fn prepare<'a>(&self, binary: &Path, scratch: &'a ScratchDir) -> Result<PreparedDirectory<'a>> {
         self.cores.validate()?;
+        self.directory.prepare(binary, scratch)
+    }
+}
+
+impl DirectoryOptions {
+    pub fn prepare<'a>(&self, binary: &Path, scratch: &'a ScratchDir) -> Result<PreparedDirectory<'a>> {
         if let Some(data) = &self.data {
             let causeway = Causeway::new(binary, data, scratch)?;
             return Ok(PreparedDirectory {

@@ -126,7 +126,7 @@ impl ApiClient {
         get_request(self.address, &self.path(rest, query))
     }
 
-    fn json(&self, connection: &mut Connection, rest: &str, query: &str) -> Result<Value> {
+    pub fn json(&self, connection: &mut Connection, rest: &str, query: &str) -> Result<Value> {
         let response = connection.request(self.request(rest, query).as_bytes())?;
         require_success(&response)?;
         Ok(serde_json::from_slice(response.body)?)

@@ -12,7 +12,7 @@ use crate::cleanup::ScratchDir;
 use crate::client::{SingleClient, saturate};
 use crate::format::rate;
 use crate::histogram::Histogram;
-use crate::hostile::{self, Outcome};
+use crate::hostile_terms::{self, Outcome};
 use crate::interference::{self, CpuMonitor};
 use crate::options::{Options, ServerOptions};
 use crate::relevance::{self, Keystroke, search_path};
@@ -56,7 +56,9 @@ impl Search {
     pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let log = relevance::read_log(&self.log)?;
         let prepared = self.serving.prepare(&self.options.causeway, scratch)?;
-        let key = prepared.causeway.create_public_key(self.serving.limit)?;
+        let key = prepared
+            .causeway
+            .create_public_key(self.serving.directory.limit)?;
         if self.relevance_only {
             let server = prepared.causeway.serve(self.serving.cores)?;
             let api = ApiClient {
@@ -73,7 +75,7 @@ impl Search {
         };
         let large_key = large
             .as_ref()
-            .map(|causeway| causeway.create_public_key(self.serving.limit))
+            .map(|causeway| causeway.create_public_key(self.serving.directory.limit))
             .transpose()?;
         self.serving.cores.pin_client(scratch)?;
         let directory = self.serve(&prepared.causeway, &key, &log)?;
@@ -148,7 +150,7 @@ impl Search {
     ) -> Result<Vec<Outcome>> {
         eprintln!("hostile terms");
         let server = causeway.serve_without_cache(self.serving.cores)?;
-        let outcomes = hostile::measure_all(&ApiClient {
+        let outcomes = hostile_terms::measure_all(&ApiClient {
             address: server.address,
             key: key.value.clone(),
         })?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::format::{GIBIBYTE, latency, mebibytes, median, rate, ratio, seconds, with_commas};
 use crate::histogram::Histogram;
-use crate::hostile::{Bounds, Outcome};
+use crate::hostile_terms::{Bounds, Outcome};
 use crate::import_summary::MAX_INDEX_TIME;
 use crate::relevance::ScoreRow;
 use crate::table::{Table, Verdict};
