@@ -263,6 +263,8 @@ struct FloodSocket {
     stream: std::net::TcpStream,
     /// What is still to be sent.
     unsent: Vec<u8>,
+    /// Whether what the server sends is left unread, so that the socket fills up.
+    is_slow_reader: bool,
 }
 
 impl Sockets {
@@ -281,6 +283,7 @@ impl Sockets {
         self.open.push(FloodSocket {
             stream,
             unsent: Vec::new(),
+            is_slow_reader: buffer.is_some(),
         });
         Ok(self.open.last_mut().expect("just pushed"))
     }
@@ -316,7 +319,8 @@ impl FloodSocket {
         self.flush();
     }
 
-    /// Sends what the socket takes. Returns whether the connection is still open, as far as that shows without reading.
+    /// Sends what the socket takes, and reads what is there unless the client is slow. Returns whether the connection is
+    /// still open, as far as that shows.
     fn flush(&mut self) -> bool {
         while !self.unsent.is_empty() {
             match self.stream.write(&self.unsent) {
@@ -325,10 +329,18 @@ impl FloodSocket {
                 Err(_) => return false,
             }
         }
-        match self.stream.peek(&mut [0]) {
-            Ok(0) => false,
-            Ok(_) => true,
-            Err(error) => error.kind() == ErrorKind::WouldBlock,
+        loop {
+            let read = if self.is_slow_reader {
+                self.stream.peek(&mut [0])
+            } else {
+                self.stream.read(&mut [0; 4096])
+            };
+            match read {
+                Ok(0) => return false,
+                Ok(_) if self.is_slow_reader => return true,
+                Ok(_) => {}
+                Err(error) => return error.kind() == ErrorKind::WouldBlock,
+            }
         }
     }
 }

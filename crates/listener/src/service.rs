@@ -43,12 +43,12 @@ where
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         let is_http2 = request.version() == Version::HTTP_2;
-        let in_flight = Some(InFlight::start(&self.state, is_http2));
+        let in_flight = InFlight::start(&self.state, is_http2);
         if !is_http2 {
             self.state.record_body_length(body_length(&request));
         }
         let is_ambiguous = !has_valid_host(&request) || (!is_http2 && has_ambiguous_length(&request));
-        let response = if is_ambiguous {
+        let response = if is_ambiguous || in_flight.is_cut() {
             None
         } else {
             let client = ClientAddress::find(self.peer, request.headers(), &self.trusted_proxies);
@@ -61,7 +61,7 @@ where
         };
         ResponseFuture {
             response,
-            in_flight,
+            in_flight: Some(in_flight),
             refuse: self.refuse,
         }
     }
@@ -98,7 +98,7 @@ fn has_ambiguous_length(request: &Request<Incoming>) -> bool {
 pin_project! {
     /// The response to one request.
     pub(crate) struct ResponseFuture<F> {
-        // `None` if the request is refused.
+        // `None` if the request is refused, or its connection is about to end.
         #[pin]
         response: Option<Deadline<F>>,
         in_flight: Option<InFlight>,

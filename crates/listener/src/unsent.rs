@@ -3,9 +3,11 @@
 //! A response is in memory from the moment the service returns it until the client has taken its last byte. A client
 //! decides when that is: over HTTP/1 by not reading the socket, over HTTP/2 by granting no flow-control window. Each
 //! connection counts its own bytes and reports them after it was polled, so that the responses that are sent at once,
-//! which are nearly all, never touch a counter that connections share. When the total or the sum of one client is over
-//! its limit, the connection that holds most is cut, then the next one, until three quarters of the limit are left. A
-//! client that reads what it asked for holds next to nothing and is not affected.
+//! which are nearly all, never touch a counter that connections share. HTTP/2 streams are reported as they open.
+//!
+//! When the total or the sum of one client is over its limit, the connection that holds most is cut, then the next one,
+//! until three quarters of the limit are left. A client that reads what it asked for holds next to nothing and is not
+//! affected.
 
 use crate::network::client_network;
 use crate::settings::ServeSettings;
@@ -250,9 +252,12 @@ impl Unsent {
         self.bytes.fetch_sub(bytes, Relaxed);
     }
 
+    /// Counts a new stream. It is reported at once: one read from the socket can open a hundred, and those over the limit
+    /// need not be served.
     #[inline]
     pub(crate) fn add_stream(&self) {
         self.streams.fetch_add(1, Relaxed);
+        self.report();
     }
 
     #[inline]
