@@ -7,7 +7,8 @@
 //!
 //! When the total or the sum of one client is over its limit, the connection that holds most is cut, then the next one,
 //! until three quarters of the limit are left. A client that reads what it asked for holds next to nothing and is not
-//! affected.
+//! affected. A client that has opened too many streams may open a few per connection for a while: otherwise each new
+//! connection would take the place of an older one, and all that was ever asked would be computed.
 
 use crate::network::client_network;
 use crate::settings::ServeSettings;
@@ -18,10 +19,15 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// What an open HTTP/2 stream counts in addition to its response: its task, its head and its state in the protocol.
 const STREAM_BYTES: usize = 4096;
+
+/// For this long after a client had too many streams open, each of its connections may have `FEW_STREAMS` open.
+const RESTRICTION_TIME: Duration = Duration::from_secs(5);
+const FEW_STREAMS: usize = 4;
 
 /// The value of a time that is not set.
 const NEVER: u64 = u64::MAX;
@@ -63,6 +69,8 @@ struct Group {
 struct GroupSums {
     bytes: AtomicUsize,
     streams: AtomicUsize,
+    /// Until when connections may have few streams, in microseconds. Zero if there was no reason yet.
+    restricted_until: AtomicU64,
 }
 
 impl UnsentLimits {
@@ -116,6 +124,8 @@ impl UnsentLimits {
                 log_cut(cut, Some(client), "held too many bytes of unsent responses");
             }
             if sums.streams.load(Relaxed) > self.max_streams_per_client {
+                let restricted_until = self.now() + RESTRICTION_TIME.as_micros() as u64;
+                sums.restricted_until.store(restricted_until, Relaxed);
                 let target = three_quarters(self.max_streams_per_client);
                 let cut = self.cut_in_group(key, Unsent::open_streams, |sums| {
                     sums.streams.load(Relaxed) <= target
@@ -167,6 +177,11 @@ impl UnsentLimits {
         cut
     }
 
+    /// Returns the time in microseconds.
+    fn now(&self) -> u64 {
+        self.started_at.elapsed().as_micros() as u64
+    }
+
     fn lock(&self) -> MutexGuard<'_, Groups> {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -204,10 +219,7 @@ impl Group {
             if is_enough(&self.sums) {
                 break;
             }
-            if unsent.end() {
-                unsent.cut.set();
-                cut += 1;
-            }
+            cut += usize::from(unsent.cut());
         }
         cut
     }
@@ -256,8 +268,19 @@ impl Unsent {
     /// need not be served.
     #[inline]
     pub(crate) fn add_stream(&self) {
-        self.streams.fetch_add(1, Relaxed);
-        self.report();
+        let streams = self.streams.fetch_add(1, Relaxed) + 1;
+        if streams > FEW_STREAMS && self.is_restricted() {
+            self.cut();
+        } else {
+            self.report();
+        }
+    }
+
+    fn is_restricted(&self) -> bool {
+        let restricted_until = self.sums.restricted_until.load(Relaxed);
+        restricted_until != 0
+            && matches!(self.key, GroupKey::Client(_))
+            && self.limits.now() < restricted_until
     }
 
     #[inline]
@@ -284,7 +307,7 @@ impl Unsent {
     pub(crate) fn stalled_since(&self) -> Option<Instant> {
         match self.stalled_since.load(Relaxed) {
             NEVER => None,
-            micros => Some(self.limits.started_at + std::time::Duration::from_micros(micros)),
+            micros => Some(self.limits.started_at + Duration::from_micros(micros)),
         }
     }
 
@@ -301,8 +324,7 @@ impl Unsent {
         if self.bytes.load(Relaxed) == 0 {
             self.stalled_since.store(NEVER, Relaxed);
         } else if self.has_progressed.swap(false, Relaxed) || self.stalled_since.load(Relaxed) == NEVER {
-            let now = self.limits.started_at.elapsed().as_micros() as u64;
-            self.stalled_since.store(now, Relaxed);
+            self.stalled_since.store(self.limits.now(), Relaxed);
         }
         if self.last_report.load(Relaxed) != held {
             self.update_sums();
@@ -323,6 +345,15 @@ impl Unsent {
         change(&self.sums.streams, reported.streams, streams);
         reported.bytes = bytes;
         reported.streams = streams;
+    }
+
+    /// Ends the connection. Returns whether it had not ended before.
+    fn cut(&self) -> bool {
+        let was_open = self.end();
+        if was_open {
+            self.cut.set();
+        }
+        was_open
     }
 
     /// Takes what was reported out of the shared sums. Returns whether this was the first call.
@@ -455,6 +486,25 @@ mod tests {
         assert!(is_cut(&greedy) && !is_cut(&honest));
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn after_too_many_streams_each_connection_may_open_a_few_for_a_while() {
+        let limits = limits(1000 * KIB, 1000 * KIB, 10);
+        let open_streams = |count: usize| {
+            let open = limits.open("192.0.2.1".parse().unwrap(), false);
+            (0..count).for_each(|_| open.counter().add_stream());
+            open
+        };
+        let honest = open_streams(1);
+        assert!(!is_cut(&open_streams(9)));
+        assert!(is_cut(&open_streams(10)));
+        assert!(is_cut(&open_streams(FEW_STREAMS + 1)));
+        let few = open_streams(FEW_STREAMS);
+        assert!(!is_cut(&few) && !is_cut(&honest));
+        tokio::time::advance(RESTRICTION_TIME).await;
+        drop(few);
+        assert!(!is_cut(&open_streams(FEW_STREAMS + 1)));
+    }
+
     #[tokio::test]
     async fn only_the_total_limit_applies_to_proxies() {
         let limits = limits(100 * KIB, 10 * KIB, 1);
@@ -476,7 +526,7 @@ mod tests {
         let open = hold(&limits, "192.0.2.1", KIB);
         let started = Instant::now();
         assert_eq!(open.counter().stalled_since(), Some(started));
-        tokio::time::advance(std::time::Duration::from_secs(5)).await;
+        tokio::time::advance(Duration::from_secs(5)).await;
         open.counter().report();
         assert_eq!(open.counter().stalled_since(), Some(started));
         open.counter().record_progress();
