@@ -87,7 +87,7 @@ create table journal_legs (
 );
 
 -- Names of donors, apart from the journal so that they can be erased. Public only with consent.
-create table gift_names (
+create table donor_names (
     sequence     bigint primary key,
     name         text not null,
     consented_at bigint

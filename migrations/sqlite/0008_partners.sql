@@ -1,4 +1,4 @@
--- Where gifts may lead back to: origins, each registered by an account as its own.
+-- The origins that donors may be redirected to, each registered by an account as its own.
 create table partner_origins (
     account_id blob not null references accounts (id),
     -- Scheme, host and port, as browsers write them.
@@ -9,13 +9,13 @@ create table partner_origins (
 
 create index partner_origins_origin on partner_origins (origin);
 
--- What the link of a partner asked for, as it was told: where to go back to, and words that it gets back.
-alter table gifts add column success_url text;
-alter table gifts add column exit_url text;
-alter table gifts add column partner_metadata text;
+-- What the partner's link asked for: where to redirect to, and metadata that is returned to the partner.
+alter table donations add column success_url text;
+alter table donations add column exit_url text;
+alter table donations add column partner_metadata text;
 
 -- The newest fundraisers, for feeds.
 create index fundraisers_newest on fundraisers (created_at);
 
--- Where a nonprofit takes gifts itself.
+-- Where a nonprofit takes donations itself.
 alter table profiles add column donate_url text;

@@ -23,7 +23,7 @@ pub enum Donation {
     Record(RecordArgs),
     /// Record the donations in a JSON Lines file, each once
     #[command(
-        after_help = "Example:\n  echo '{\"nonprofit\":\"530196605\",\"amount\":2500,\"donor\":\"d-17\",\"externalId\":\"ch_1\"}' > gifts.jsonl\n  causeway donation import gifts.jsonl"
+        after_help = "Example:\n  echo '{\"nonprofit\":\"530196605\",\"amount\":2500,\"donor\":\"d-17\",\"externalId\":\"ch_1\"}' > donations.jsonl\n  causeway donation import donations.jsonl"
     )]
     Import {
         #[arg(value_name = "FILE")]

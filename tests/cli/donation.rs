@@ -47,7 +47,7 @@ fn a_donation_is_recorded_once_and_refunded_once() {
     );
     assert_eq!(cli.json(&record("p-1", "2500"))["new"], false);
     let conflict = cli.fail(&record("p-1", "2501"));
-    assert!(conflict.contains("entry 1, a gift of $25.00"), "{conflict}");
+    assert!(conflict.contains("entry 1, a donation of $25.00"), "{conflict}");
     let refund = ["donation", "refund", "--external-id", "p-1"];
     let part = [&refund[..], &["--amount", "500"]].concat();
     assert_eq!(cli.json(&part)["amount"], -500);

@@ -6,7 +6,7 @@ use crate::ledger::Workload;
 use std::fs;
 
 /// Part of a row: kind, source and external ID are stored next to each other, followed by the ID of the nonprofit.
-const ROW: &[u8] = b"giftoperatordonation-07";
+const ROW: &[u8] = b"donationoperatordonation-07";
 const NONPROFIT_ID_SIZE: usize = 16;
 
 #[test]

@@ -62,7 +62,7 @@ async fn a_donation_is_paid_once_however_often_the_forms_are_sent(world: &World)
         .texts("select source || ' ' || external_id || ' ' || cast(amount as text) from journal")
         .await;
     assert_eq!(entries, [format!("site {once} 2000")]);
-    assert_eq!(world.texts("select state from gifts").await, ["completed"]);
+    assert_eq!(world.texts("select state from donations").await, ["completed"]);
 }
 
 async fn an_invalid_amount_keeps_the_input_and_starts_no_donation(world: &World) {
@@ -85,7 +85,7 @@ async fn an_invalid_amount_keeps_the_input_and_starts_no_donation(world: &World)
     visitor
         .post(422, &format!("{PROFILE}/give?min_value=10"), &fields)
         .await;
-    assert!(world.texts("select state from gifts").await.is_empty());
+    assert!(world.texts("select state from donations").await.is_empty());
 }
 
 async fn a_failed_card_is_reported_and_can_be_retried(world: &World) {
@@ -101,17 +101,17 @@ async fn a_failed_card_is_reported_and_can_be_retried(world: &World) {
         let page = visitor.post(status, &pay, &[("card", card)]).await.text();
         assert!(page.contains(&format!("value=\"{card}\"")), "{page}");
     }
-    assert_eq!(world.texts("select state from gifts").await, ["failed"]);
+    assert_eq!(world.texts("select state from donations").await, ["failed"]);
     assert!(world.texts("select source from journal").await.is_empty());
     visitor.post(303, &pay, &[("card", VALID_CARD)]).await;
-    assert_eq!(world.texts("select state from gifts").await, ["completed"]);
+    assert_eq!(world.texts("select state from donations").await, ["completed"]);
 }
 
 async fn a_paid_donation_left_pending_is_recorded_when_its_page_is_opened(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
     let pay = start(&visitor, PROFILE, "3").await;
-    world.execute("update gifts set state = 'pending'").await;
+    world.execute("update donations set state = 'pending'").await;
     for _ in 0..2 {
         assert!(visitor.get(200, &pay).await.text().contains("Thank you"));
     }
@@ -124,17 +124,17 @@ async fn a_paid_donation_that_cannot_be_recorded_does_not_block_others(world: &W
     start(&visitor, PROFILE, "3").await;
     // No nonprofit has this ID.
     world
-        .execute("update gifts set state = 'pending', changed_at = 0, nonprofit_id = id")
+        .execute("update donations set state = 'pending', changed_at = 0, nonprofit_id = id")
         .await;
     start(&visitor, PROFILE, "4").await;
-    world.execute("update gifts set state = 'pending'").await;
+    world.execute("update donations set state = 'pending'").await;
     assert!(world.app.settlement().settle_pending().await.is_err());
     assert_eq!(
         world.texts("select cast(amount as text) from journal").await,
         ["400"]
     );
     assert_eq!(
-        world.texts("select state from gifts order by amount").await,
+        world.texts("select state from donations order by amount").await,
         ["pending", "completed"]
     );
 }

@@ -208,7 +208,7 @@ async fn oversized_partner_parameters_are_refused_with_a_clear_page(world: &Worl
             )
             .await;
     }
-    assert_eq!(world.texts("select state from gifts").await, ["started"]);
+    assert_eq!(world.texts("select state from donations").await, ["started"]);
 }
 
 async fn a_profile_passes_its_link_parameters_to_the_form(world: &World) {

@@ -39,7 +39,7 @@ async fn donors_are_redirected_to_the_configured_link_and_nothing_is_charged(wor
         .post(303, &donation, &[("card", "4242424242424242")])
         .await;
     assert_eq!(
-        world.texts("select state || ' ' || provider from gifts").await,
+        world.texts("select state || ' ' || provider from donations").await,
         ["started link"]
     );
     assert!(world.texts("select source from journal").await.is_empty());
@@ -104,7 +104,7 @@ async fn an_unreachable_provider_loses_nothing_and_charges_nothing_twice(world: 
             assert!(page.contains(expected), "{expected}: {page}");
         }
     }
-    assert_eq!(world.texts("select state from gifts").await, ["started"]);
+    assert_eq!(world.texts("select state from donations").await, ["started"]);
     for _ in 0..2 {
         visitor
             .post(303, &donation, &[("card", "4242424242424242")])

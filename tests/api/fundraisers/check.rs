@@ -36,7 +36,7 @@ async fn entries_of_a_missing_fundraiser_are_reported(world: &World) {
         "belongs to fundraiser {}, which does not exist",
         created["id"].as_str().unwrap()
     );
-    for (error, entry) in errors.iter().zip(["entry 1 (offline", "entry 2 (gift p-1"]) {
+    for (error, entry) in errors.iter().zip(["entry 1 (offline", "entry 2 (donation p-1"]) {
         assert!(error.starts_with(entry) && error.ends_with(&gone), "{error}");
     }
 }

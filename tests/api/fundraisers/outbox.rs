@@ -32,7 +32,7 @@ async fn old_outbox_rows_are_pruned_and_the_ledger_stays(world: &World) {
     assert_eq!(prune_outbox(world, 41).await, 0);
     assert_eq!(prune_outbox(world, 30).await, 2);
     assert_eq!(prune_outbox(world, 30).await, 0);
-    assert_eq!(world.texts(KINDS).await, ["gift"]);
+    assert_eq!(world.texts(KINDS).await, ["donation"]);
     assert_ledger(world, 2).await;
 
     world.app.clock.advance(31 * DAY);
@@ -43,7 +43,7 @@ async fn old_outbox_rows_are_pruned_and_the_ledger_stays(world: &World) {
     world.app.clock.advance(29 * DAY);
     donate(world, &created, "p-4", "cy", 100).await.unwrap();
     assert_eq!(prune_outbox(world, 30).await, 0);
-    assert_eq!(world.texts(KINDS).await, ["gift", "gift"]);
+    assert_eq!(world.texts(KINDS).await, ["donation", "donation"]);
     assert_ledger(world, 4).await;
     assert_eq!(organizer.raised(&created).await["raised"], 1_400);
 }

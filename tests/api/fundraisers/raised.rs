@@ -110,7 +110,7 @@ async fn a_donation_delivered_twice_is_recorded_once(world: &World) {
         let refused = donate(world, &created, "p-1", donor, cents).await.unwrap_err();
         assert!(matches!(refused, DonationError::Conflict { .. }), "{refused}");
         assert!(
-            refused.to_string().contains("entry 1, a gift of $5.00"),
+            refused.to_string().contains("entry 1, a donation of $5.00"),
             "{refused}"
         );
     }
@@ -312,7 +312,7 @@ async fn hundreds_of_concurrent_donations_are_all_counted(world: &World) {
         (&raised["raised"], &raised["supporters"]),
         (&json!(700 * 701 / 2), &json!(300))
     );
-    assert_eq!(world.texts("select name from gift_names").await.len(), 234);
+    assert_eq!(world.texts("select name from donor_names").await.len(), 234);
     assert_ledger(world, 700).await;
 }
 
@@ -354,14 +354,14 @@ async fn every_event_has_an_outbox_row(world: &World) {
         [
             "offline",
             "fundraiser_created",
-            "gift",
+            "donation",
             "refund",
             "fundraiser_changed",
             "fundraiser_closed",
             "fundraiser_reopened"
         ]
     );
-    let facts = world.texts("select body from outbox where kind = 'gift'").await;
+    let facts = world.texts("select body from outbox where kind = 'donation'").await;
     let fact: Value = serde_json::from_str(&facts[0]).unwrap();
     assert_eq!(
         (&fact["amount"], &fact["fundraiserId"]),

@@ -113,7 +113,7 @@ async fn record_all(
     report.seconds = stopwatch.elapsed().as_secs_f64();
     if report.new + report.known + report.refused != report.lines {
         bail!(
-            "the file changed while it was read: {} gifts are new and {} were known, of {} lines; \
+            "the file changed while it was read: {} donations are new and {} were known, of {} lines; \
              import it again, which records none twice",
             report.new,
             report.known,
@@ -295,7 +295,7 @@ impl<'a> Fields<'a> {
 }
 
 impl ImportReport {
-    /// Takes in what became of one gift.
+    /// Takes in what became of one donation.
     fn count(&mut self, outcome: Option<Outcome>) -> anyhow::Result<()> {
         let Some(outcome) = outcome else {
             return Ok(());

@@ -45,12 +45,12 @@ impl Goal {
 ///
 /// What was raised may be as much as can be counted: the goal then is as high as can be counted.
 pub fn automatic(raised: Cents) -> Cents {
-    let wanted = (i128::from(raised.get()) * 3 + 1) / 2;
+    let minimum = (i128::from(raised.get()) * 3 + 1) / 2;
     let mut power = LOWEST / 10;
     loop {
         for step in STEPS {
             match power.checked_mul(step) {
-                Some(goal) if i128::from(goal) >= wanted => return Cents::new(goal),
+                Some(goal) if i128::from(goal) >= minimum => return Cents::new(goal),
                 Some(_) => {}
                 None => return Cents::new(i64::MAX),
             }

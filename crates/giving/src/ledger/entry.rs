@@ -65,7 +65,7 @@ pub enum Kind {
 impl Kind {
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::Donation => "gift",
+            Kind::Donation => "donation",
             Kind::Refund => "refund",
             Kind::Offline => "offline",
         }

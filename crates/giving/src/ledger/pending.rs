@@ -14,7 +14,7 @@ use std::sync::Arc;
 const ENTRIES: &str = "journal (sequence, kind, source, external_id, nonprofit_id, fundraiser_id, donor, \
      amount, refunds, recorded_at, raised, supporters, hash) select * from (";
 const LEGS: &str = "journal_legs (sequence, position, party, party_id, amount) select * from (";
-const NAMES: &str = "gift_names (sequence, name, consented_at) select * from (";
+const NAMES: &str = "donor_names (sequence, name, consented_at) select * from (";
 const OUTBOX: &str = "outbox (sequence, kind, fundraiser_id, body, created_at) select * from (";
 const ROWS_END: &str = ") rows where column1 is not null;";
 

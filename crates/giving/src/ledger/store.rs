@@ -41,13 +41,13 @@ const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.am
      join journal_legs l on l.sequence = j.sequence where (j.sequence = $1 or j.refunds = $1) and l.party = 'nonprofit' \
      group by l.position, l.party_id order by l.position";
 const NAMES_BETWEEN: &str =
-    "select sequence, name, consented_at from gift_names where sequence > $1 and sequence <= $2";
+    "select sequence, name, consented_at from donor_names where sequence > $1 and sequence <= $2";
 
 const LAST_ENTRY: &str =
     "select sequence, hash from journal where fundraiser_id = $1 order by sequence desc limit 1";
-const SUPPORTERS: &str = "select n.name, n.consented_at, g.message, j.amount, j.recorded_at from journal j \
-     left join gift_names n on n.sequence = j.sequence left join gifts g on g.entry = j.sequence \
-     where j.fundraiser_id = $1 and j.kind = 'gift' order by j.sequence desc limit $2";
+const SUPPORTERS: &str = "select n.name, n.consented_at, d.message, j.amount, j.recorded_at from journal j \
+     left join donor_names n on n.sequence = j.sequence left join donations d on d.entry = j.sequence \
+     where j.fundraiser_id = $1 and j.kind = 'donation' order by j.sequence desc limit $2";
 
 /// Locks the head of the ledger until the transaction ends, so that only one server writes at a time.
 pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {

@@ -9,21 +9,21 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 const FIND: &str = "select id, state, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, designation, \
-     partner_id, partner_metadata, success_url, exit_url, entry, started_at from gifts where id = $1";
-const INSERT: &str = "insert into gifts (id, state, provider, nonprofit_id, fundraiser_id, amount, name, is_public, email, \
+     partner_id, partner_metadata, success_url, exit_url, entry, started_at from donations where id = $1";
+const INSERT: &str = "insert into donations (id, state, provider, nonprofit_id, fundraiser_id, amount, name, is_public, email, \
      message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, changed_at) \
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16) on conflict (id) do nothing";
-const PAY: &str = "update gifts set state = 'pending', fault = null, changed_at = $2 \
+const PAY: &str = "update donations set state = 'pending', fault = null, changed_at = $2 \
      where id = $1 and state in ('started', 'failed')";
-const FAIL: &str = "update gifts set state = 'failed', fault = $2, changed_at = $3 \
+const FAIL: &str = "update donations set state = 'failed', fault = $2, changed_at = $3 \
      where id = $1 and state in ('started', 'failed')";
-const COMPLETE: &str = "update gifts set state = 'completed', entry = $2, changed_at = $3 \
+const COMPLETE: &str = "update donations set state = 'completed', entry = $2, changed_at = $3 \
      where id = $1 and state = 'pending'";
 const REFUNDED: &str =
-    "update gifts set state = 'refunded', changed_at = $2 where id = $1 and state = 'completed'";
-const PENDING: &str = "select id from gifts where state = 'pending' order by changed_at";
+    "update donations set state = 'refunded', changed_at = $2 where id = $1 and state = 'completed'";
+const PENDING: &str = "select id from donations where state = 'pending' order by changed_at";
 const PARTNER_FIELDS: &str =
-    "select entry, partner_id, partner_metadata, designation from gifts where entry > $1 and entry <= $2";
+    "select entry, partner_id, partner_metadata, designation from donations where entry > $1 and entry <= $2";
 const REMAINING: &str =
     "select cast(coalesce(sum(amount), 0) as bigint) from journal where sequence = $1 or refunds = $1";
 

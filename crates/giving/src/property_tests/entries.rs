@@ -73,7 +73,7 @@ impl TestLedger {
                 let (id, beneficiaries) = self.fundraisers[*to].clone();
                 let donation = NewDonation {
                     source: label("test"),
-                    external_id: label(&format!("gift {number}")),
+                    external_id: label(&format!("donation {number}")),
                     to: Recipient {
                         nonprofit: beneficiaries.nonprofits[0],
                         fundraiser: Some(id),
@@ -135,7 +135,7 @@ impl TestLedger {
         }
     }
 
-    /// What each nonprofit still holds of a gift.
+    /// What each nonprofit still holds of a donation.
     fn held(&self, donation: &Entry) -> Vec<(Party, Cents)> {
         let about = |entry: &&Entry| {
             entry.sequence == donation.sequence || entry.draft.refunds == Some(donation.sequence)

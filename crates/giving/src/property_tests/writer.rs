@@ -24,7 +24,7 @@ use uuid::Uuid;
 /// Something that is asked of the writer. Numbers are few, so that names and people meet.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Two of one number are one gift where all else is the same, else they conflict.
+    /// Two of one number are one donation where all else is the same, else they conflict.
     Donation {
         number: u8,
         to: usize,
@@ -96,7 +96,7 @@ fn new_donation(number: u8, to: usize, donor: u8, cents: i64) -> NewDonation {
     let nonprofit = NonprofitId(Uuid::from_u128(1));
     NewDonation {
         source: label("test"),
-        external_id: label(&format!("gift {number}")),
+        external_id: label(&format!("donation {number}")),
         to: Recipient {
             nonprofit: fundraiser.as_ref().map_or(nonprofit, |found| found.nonprofit),
             fundraiser: fundraiser.as_ref().map(|found| found.id),
@@ -143,7 +143,7 @@ impl Step {
             } => {
                 let refund = Refund {
                     source: label("test"),
-                    external_id: label(&format!("gift {number}")),
+                    external_id: label(&format!("donation {number}")),
                     amount: cents.map(Cents::new),
                     refund_id: name.map(|name| label(&format!("refund {name}"))),
                 };
@@ -248,7 +248,7 @@ const DUMPS: [&str; 6] = [
     "select format('%d %d %s %s %d', sequence, position, party, party_id, amount) from journal_legs \
      order by sequence, position",
     "select format('%d %s %s %s %d', sequence, kind, quote(fundraiser_id), body, created_at) from outbox order by sequence",
-    "select format('%d %s %s', sequence, name, quote(consented_at)) from gift_names order by sequence",
+    "select format('%d %s %s', sequence, name, quote(consented_at)) from donor_names order by sequence",
     "select format('%d %s %d', entries, hex(hash), events) from journal_head",
     "select format('%s %s %d', hex(id), quote(offline), version) from fundraisers order by id",
 ];

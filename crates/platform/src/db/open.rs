@@ -34,7 +34,7 @@ const MIGRATIONS: [MigrationSource; 9] = migrations! {
     4 "0004_accounts",
     5 "0005_fundraisers",
     6 "0006_pictures",
-    7 "0007_gifts",
+    7 "0007_donations",
     8 "0008_partners",
     9 "0009_outbox",
 };

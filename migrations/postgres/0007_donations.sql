@@ -1,8 +1,8 @@
 -- Which fundraisers support a nonprofit, for its page.
 create index fundraiser_nonprofits_supported on fundraiser_nonprofits (nonprofit_id);
 
--- Gifts that were begun on our own pages, from the first form to the receipt.
-create table gifts (
+-- Donations that were started on our own pages, from the first form to the receipt.
+create table donations (
     id            uuid primary key,
     -- started, pending, completed, failed or refunded.
     state         text not null,
@@ -10,21 +10,21 @@ create table gifts (
     nonprofit_id  uuid not null,
     fundraiser_id uuid,
     amount        bigint not null,
-    -- Who gave; an e-mail address is only for the receipt.
+    -- Who gave; the email address is only for the receipt.
     name          text,
     is_public     boolean not null,
     email         text,
     message       text,
-    -- Why it failed, as the provider told.
+    -- Why the provider declined it.
     fault         text,
-    -- What the link told that led here: the partner's own name for the gift, and what it is meant for.
+    -- What the partner's link passed on: its own ID of the donation, and what the donation is for.
     partner_id    text,
     designation   text,
-    -- Its number in the journal.
+    -- Its sequence number in the ledger.
     entry         bigint,
     started_at    bigint not null,
     changed_at    bigint not null
 );
 
-create index gifts_open on gifts (state, changed_at);
-create index gifts_entry on gifts (entry);
+create index donations_open on donations (state, changed_at);
+create index donations_entry on donations (entry);
