@@ -4,7 +4,8 @@
 # docker run -p 8080:8080 -v causeway:/var/lib/causeway causeway
 #
 # The first start loads a demo directory; "docker run … causeway serve --empty" goes without it. Settings are
-# environment variables (CAUSEWAY_PUBLIC_URL, CAUSEWAY_LIMITS__SEARCH); config.default.toml lists them all.
+# environment variables (CAUSEWAY_PUBLIC_URL, CAUSEWAY_LIMITS__SEARCH); config.default.toml lists them all. Until
+# CAUSEWAY_PUBLIC_URL is set, the checkout is in test mode and charges no money.
 
 # Any 1.x that satisfies rust-version in Cargo.toml builds it, and cargo refuses an older one.
 FROM rust:1-slim-trixie AS build

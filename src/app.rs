@@ -167,6 +167,11 @@ impl App {
         Ok(app)
     }
 
+    /// Returns whether this server is in test mode: it charges nothing, and its totals count test donations.
+    pub fn is_test_mode(&self) -> bool {
+        self.config.giving.is_test()
+    }
+
     /// Returns the parts of the state that settle payments.
     pub fn settlement(&self) -> Settlement<'_> {
         Settlement {

@@ -11,10 +11,11 @@ use anyhow::{Context, bail};
 use config::{Environment, File, FileFormat, Map, Source, Value, ValueKind};
 use directory::DirectorySettings;
 use giving::ledger::outbox::OutboxSettings;
-use giving::payments::provider::Provider;
+use giving::payments::provider::{Provider, ProviderSettings};
 use ipnet::IpNet;
 use listener::{ServeSettings, parse_network};
 use platform::mail::{Delivery, MailSettings};
+use platform::public_url::PublicUrl;
 use platform::settings::DatabaseSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -113,7 +114,7 @@ struct RawConfig {
     log: RawLog,
     accounts: RawAccounts,
     mail: RawMail,
-    giving: Provider,
+    giving: ProviderSettings,
     outbox: OutboxSettings,
     security_contact: SecurityContact,
 }
@@ -210,16 +211,20 @@ impl Config {
         Config::check(raw)
     }
 
-    /// Returns the default settings for tests, with a data folder and a port that the system picks.
+    /// Returns the default settings for tests, with a data folder, a port that the system picks, and the test provider.
     pub fn for_tests(data: &Path) -> Config {
-        Config::load(&Overrides {
+        let config = Config::load(&Overrides {
             data: Some(data.to_owned()),
             listen: Some("127.0.0.1:0".to_owned()),
             metrics_listen: Some("off".to_owned()),
             public_url: Some("http://causeway.test".to_owned()),
             ..Overrides::default()
         })
-        .expect("the defaults are valid")
+        .expect("the defaults are valid");
+        Config {
+            giving: Provider::Test,
+            ..config
+        }
     }
 
     /// Returns the settings with the address that the server listens on, which differs if the port was 0.
@@ -243,6 +248,7 @@ impl Config {
             url if url.starts_with("http://") || url.starts_with("https://") => url.to_owned(),
             url => bail!("public_url is {url:?}; it must begin with http:// or https://"),
         };
+        let giving = raw.giving.resolve(&PublicUrl::new(&public_url))?;
         let serve = ServeSettings {
             header_timeout: seconds("serve.header_timeout", raw.serve.header_timeout)?,
             idle_timeout: seconds("serve.idle_timeout", raw.serve.idle_timeout)?,
@@ -291,7 +297,7 @@ impl Config {
             },
             accounts: accounts(&raw.accounts, &mail)?,
             mail,
-            giving: raw.giving,
+            giving,
             outbox: raw.outbox,
             security_contact: raw.security_contact,
         })
@@ -483,6 +489,41 @@ mod tests {
         let config = Config::load(&overrides).unwrap();
         assert_eq!(config.listen.port(), 9001);
         assert_eq!((config.limits.search, config.limits.details), (7, 100));
+    }
+
+    #[test]
+    fn the_provider_follows_from_the_public_url_unless_it_is_set() {
+        let load = |public_url: &str| {
+            let overrides = Overrides {
+                public_url: Some(public_url.to_owned()),
+                ..Overrides::default()
+            };
+            Config::load(&overrides).unwrap().giving
+        };
+        assert_eq!(
+            Config::load(&Overrides::default()).unwrap().giving,
+            Provider::Test
+        );
+        assert_eq!(load("http://localhost:8080/"), Provider::Test);
+        for public in [
+            "https://giving.example.org",
+            "http://giving.example.org",
+            "https://localhost",
+        ] {
+            assert_eq!(load(public), Provider::Off, "{public}");
+        }
+        let everywhere = load_file("listen = \"0.0.0.0:8080\"").unwrap();
+        assert_eq!(everywhere.giving, Provider::Off);
+        let link = "[giving]\nprovider = \"link\"\nlink = \"https://pay.example.org\"\n";
+        let link = load_file(link).unwrap().giving;
+        assert_eq!(link, Provider::Link("https://pay.example.org".to_owned()));
+        for (provider, expected) in [
+            ("stripe", "not available yet"),
+            ("sandbox", "auto, off, test or link"),
+        ] {
+            let error = load_file(&format!("[giving]\nprovider = \"{provider}\"\n")).unwrap_err();
+            assert!(format!("{error:#}").contains(expected), "{error:#}");
+        }
     }
 
     fn load_file(text: &str) -> anyhow::Result<Config> {

@@ -9,6 +9,7 @@ use causeway::app::App;
 use causeway::config::Config;
 use directory::check::{CheckReport, check};
 use directory::import::Summary;
+use giving::payments::provider::Provider;
 use platform::db::Db;
 use platform::ids::{AccountId, KeyId};
 use secrecy::SecretString;
@@ -107,6 +108,17 @@ impl World {
     /// A second app with the same database and data folder, as after a restart.
     pub async fn restart(&self) -> (App, Client) {
         let app = App::build(self.app.config.clone()).await.unwrap();
+        let client = Client::new(&app, &self.client.key);
+        (app, client)
+    }
+
+    /// A second app with the same database and another provider, as after a restart with other settings.
+    pub async fn with_provider(&self, provider: Provider) -> (App, Client) {
+        let config = Config {
+            giving: provider,
+            ..self.app.config.clone()
+        };
+        let app = App::build(config).await.unwrap();
         let client = Client::new(&app, &self.client.key);
         (app, client)
     }

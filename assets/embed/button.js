@@ -3,6 +3,8 @@
 (() => {
   'use strict';
   const texts = __TEXTS__;
+  // This server accepts no donations: the plain link to the page remains.
+  if (texts.off) return;
   const baseUrl = document.currentScript.src.replace(/\/embed\/[^/]*$/, '');
 
   const sheet = new CSSStyleSheet();
@@ -16,6 +18,7 @@
       --ink: #e9e6df; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; } }
     div { padding: 1rem; border: 1px solid var(--line); border-radius: .75rem; color: var(--ink); background: var(--ground); }
     p { margin: 0 0 .75rem; font-weight: 600; overflow-wrap: anywhere; }
+    small { display: block; margin: 0 0 .75rem; }
     ul { display: flex; flex-wrap: wrap; gap: .5rem; margin: 0; padding: 0; list-style: none; }
     li { flex: 1 0 4.5rem; }
     li:last-child { flex-basis: 100%; }
@@ -59,7 +62,7 @@
     group.setAttribute('role', 'group');
     group.setAttribute('aria-labelledby', 'title');
     list.append(...amounts.map((amount) => item('$' + amount, amount)), item(texts.other));
-    group.append(title, list);
+    group.append(title, ...(texts.notice ? [element('small', texts.notice)] : []), list);
     root.append(group);
     link.replaceWith(host);
   };

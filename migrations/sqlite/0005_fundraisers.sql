@@ -58,6 +58,8 @@ insert into journal_head (id, entries, hash, events) values (1, 0, zeroblob(32),
 create table journal (
     sequence      integer primary key,
     kind          text not null,
+    -- live, or test where no money was charged.
+    mode          text not null,
     source        text not null,
     external_id   text not null,
     nonprofit_id  blob not null,
@@ -72,8 +74,8 @@ create table journal (
 ) strict;
 
 create unique index journal_external on journal (source, external_id);
-create index journal_fundraiser on journal (fundraiser_id, sequence);
-create index journal_donor on journal (fundraiser_id, donor, amount);
+create index journal_fundraiser on journal (fundraiser_id, mode, sequence);
+create index journal_donor on journal (fundraiser_id, mode, donor, amount);
 create index journal_refunds on journal (refunds);
 
 -- The sides of each entry; they add up to zero.

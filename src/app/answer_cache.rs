@@ -96,6 +96,12 @@ impl<V: Weighted> AnswerCache<V> {
         }
     }
 
+    /// Returns the cached value of `key` in the state `tag`.
+    pub fn get(&self, key: &str, tag: Option<&Arc<str>>) -> Option<V> {
+        let entry = self.entries.as_ref()?.get(key)?;
+        (Some(&entry.tag) == tag).then_some(entry.value)
+    }
+
     /// Returns the value of `key` in the state `tag`, from the cache or else from `make`.
     ///
     /// Without a tag nothing is cached, and neither is an error.
@@ -108,8 +114,8 @@ impl<V: Weighted> AnswerCache<V> {
         let (Some(entries), Some(tag)) = (&self.entries, tag) else {
             return make();
         };
-        if let Some(entry) = entries.get(key).filter(|entry| entry.tag == *tag) {
-            return Ok(entry.value);
+        if let Some(value) = self.get(key, Some(tag)) {
+            return Ok(value);
         }
         let value = make()?;
         let entry = Entry {

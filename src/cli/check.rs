@@ -3,8 +3,9 @@
 use super::output::Output;
 use crate::app::App;
 use anyhow::bail;
+use giving::ledger::entry::Totals;
 use platform::hosted;
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
     let integrity = app.db.check_integrity().await;
@@ -30,13 +31,20 @@ pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
         "pictures": pictures.pictures,
         "entries": ledger.entries,
         "fundraisers": ledger.fundraisers,
+        "totals": { "live": totals(ledger.live), "liveAndTest": totals(ledger.live_and_test) },
         "differences": differences,
     });
     output.print(&value, || {
         format!(
             "checked {} nonprofits and {} pictures against the database\n\
-             checked {} ledger entries and {} fundraisers",
-            directory.nonprofits, pictures.pictures, ledger.entries, ledger.fundraisers
+             checked {} ledger entries and {} fundraisers\n\
+             checked the totals of fundraisers: {} live, {} live and test",
+            directory.nonprofits,
+            pictures.pictures,
+            ledger.entries,
+            ledger.fundraisers,
+            ledger.live.raised,
+            ledger.live_and_test.raised
         )
     })?;
     if let [first, ..] = ledger.errors.as_slice() {
@@ -61,4 +69,8 @@ pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
             app.config.data.join("directory").display()
         ),
     }
+}
+
+fn totals(totals: Totals) -> Value {
+    json!({ "raised": totals.raised.get(), "supporters": totals.supporters })
 }

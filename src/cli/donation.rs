@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use giving::donations::import::{ImportReport, import};
 use giving::donations::{Label, NewDonation, OPERATOR, RecordedEntry, Refund, find_recipient};
 use giving::export::{Format, export};
+use giving::ledger::entry::Mode;
 use platform::money::Cents;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -28,6 +29,9 @@ pub enum Donation {
     Import {
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        /// Record test donations, which only a server in test mode counts
+        #[arg(long)]
+        test: bool,
         /// The number of donations to record at the same time; they share commits
         #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
         at_once: u16,
@@ -70,6 +74,9 @@ pub struct RecordArgs {
     /// Show the name publicly, with the consent of the donor
     #[arg(long, requires = "name")]
     public: bool,
+    /// Record a test donation, which only a server in test mode counts
+    #[arg(long)]
+    test: bool,
 }
 
 #[derive(Args)]
@@ -102,6 +109,7 @@ impl Donation {
                 let donation = NewDonation {
                     source: args.source,
                     external_id: args.external_id,
+                    mode: mode(args.test),
                     to,
                     amount: args.amount,
                     donor: args.donor,
@@ -110,8 +118,9 @@ impl Donation {
                 };
                 print(output, &app.recorder.record(donation).await?, "donation")
             }
-            Donation::Import { file, at_once } => {
-                let imported = import(&app.db, &app.directory, &app.recorder, &file, at_once.into());
+            Donation::Import { file, test, at_once } => {
+                let (mode, at_once) = (mode(test), at_once.into());
+                let imported = import(&app.db, &app.directory, &app.recorder, &file, mode, at_once);
                 print_import(output, &imported.await?)
             }
             Donation::Refund(args) => {
@@ -136,9 +145,14 @@ impl Donation {
     }
 }
 
+fn mode(is_test: bool) -> Mode {
+    if is_test { Mode::Test } else { Mode::Live }
+}
+
 fn print(output: Output, recorded: &RecordedEntry, what: &str) -> anyhow::Result<()> {
     let value = json!({
         "entry": recorded.sequence,
+        "mode": recorded.mode.as_str(),
         "amount": recorded.amount.get(),
         "new": recorded.is_new,
         "raised": recorded.totals.map(|totals| totals.raised.get()),
@@ -150,14 +164,18 @@ fn print(output: Output, recorded: &RecordedEntry, what: &str) -> anyhow::Result
         } else {
             "was already recorded"
         };
+        let (test, in_test_mode) = match recorded.mode {
+            Mode::Live => ("", ""),
+            Mode::Test => ("test ", " in test mode"),
+        };
         let mut text = format!(
-            "{what} of {} {how} as entry {}",
+            "{test}{what} of {} {how} as entry {}",
             recorded.amount, recorded.sequence
         );
         if let Some(totals) = recorded.totals {
             let _ = write!(
                 text,
-                "\n  the fundraiser has raised {} from {} donors",
+                "\n  the fundraiser has raised {} from {} donors{in_test_mode}",
                 totals.raised, totals.supporters
             );
         }

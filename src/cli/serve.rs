@@ -68,6 +68,7 @@ impl Serve {
                  set blobs_url to a folder that all of them can access"
             );
         }
+        log_provider(&app);
         let background = tokio::spawn(background::run(app.clone()));
         let metrics = tokio::spawn(serve_metrics(app.clone()));
         print_welcome(&app).await?;
@@ -87,6 +88,17 @@ impl Serve {
         app.db.close().await;
         tracing::info!("stopped");
         Ok(())
+    }
+}
+
+/// Logs how donations are paid, which may follow from the public URL.
+fn log_provider(app: &App) {
+    tracing::info!(provider = app.config.giving.name(), "payment provider");
+    if app.is_test_mode() {
+        tracing::warn!(
+            "test mode: the checkout charges no money, and the totals count test donations; \
+             before people use this server, set public_url, and giving.provider to link or off"
+        );
     }
 }
 

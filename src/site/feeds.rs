@@ -6,6 +6,8 @@ use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::crawlers::escape_xml;
 use crate::site::find::{find, redirect_permanently};
+use crate::site::fundraiser_links::find_totals;
+use crate::site::share_cards::supporters_line;
 use crate::web::texts::fill;
 use crate::web::{Layout, Section};
 use axum::extract::State;
@@ -116,6 +118,12 @@ async fn entry(app: &App, news: &FeedItem, out: &mut String) -> Result<()> {
         None => news.nonprofit.to_string(),
     };
     let summary = cut(news.description.as_deref().unwrap_or_default(), MAX_SUMMARY_CHARS);
+    let raised = raised_line(app, news).await?;
+    let summary = if summary.is_empty() {
+        raised
+    } else {
+        format!("{summary}\n\n{raised}")
+    };
     // Writing to a String cannot fail.
     let _ = write!(
         out,
@@ -126,7 +134,21 @@ async fn entry(app: &App, news: &FeedItem, out: &mut String) -> Result<()> {
         escape_xml(&app.urls.fundraiser(&slug, &news.slug)),
         rfc3339(news.created_at),
         rfc3339(news.changed_at),
-        escape_xml(summary),
+        escape_xml(&summary),
     );
     Ok(())
+}
+
+/// Returns what a fundraiser has raised, in one line.
+async fn raised_line(app: &App, news: &FeedItem) -> Result<String> {
+    let texts = &Layout::new(Section::Other).p.fundraiser;
+    let totals = find_totals(&app.fundraisers, news.nonprofit, news.id).await?;
+    let totals = totals.counted(app.is_test_mode());
+    let raised = fill(texts.raised, &[("amount", &totals.raised.to_string())]);
+    let line = format!("{raised} · {}", supporters_line(totals.supporters, texts));
+    Ok(if app.is_test_mode() {
+        format!("{}: {line}", texts.test_mode)
+    } else {
+        line
+    })
 }

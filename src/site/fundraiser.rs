@@ -21,11 +21,13 @@ use directory::NonprofitRef;
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
+use giving::ledger::entry::Mode;
 use giving::ledger::store::{self as ledger, LastEntry, Supporter};
+use giving::payments::provider::Provider;
 use jiff::Timestamp;
 
 /// The number of supporters that the page lists.
-const MAX_SUPPORTERS: i64 = 20;
+const MAX_SUPPORTERS: usize = 20;
 
 #[derive(Template)]
 #[template(path = "site/fundraiser.html")]
@@ -46,7 +48,11 @@ struct FundraiserPage<'a> {
     beneficiaries: Vec<Beneficiary<'a>>,
     seal: Option<LastEntry>,
     share: ShareLinks,
-    give: GiveBox,
+    is_test_mode: bool,
+    /// None if it is not open, or if this server does not accept donations.
+    give: Option<GiveBox>,
+    /// Says that this server does not accept donations.
+    refusal: Option<&'static str>,
 }
 
 /// Whether a fundraiser accepts donations, and if not, why.
@@ -78,12 +84,15 @@ pub async fn fundraiser(
         return Ok(redirect_permanently(&path, query.as_deref()));
     }
     let found = find_beneficiaries(&app.directory, &shown.fundraiser).await?;
-    let card = card(&shown, &found);
+    let card = card(&shown, &found, app.is_test_mode());
     let by = accounts::find_username(&app.db, shown.fundraiser.account).await?;
-    let supporters = ledger::list_supporters(&app.db, shown.fundraiser.id, MAX_SUPPORTERS).await?;
-    let seal = ledger::find_last_entry(&app.db, shown.fundraiser.id).await?;
+    let (id, modes) = (shown.fundraiser.id, Mode::counted(app.is_test_mode()));
+    let supporters = ledger::list_supporters(&app.db, id, modes, MAX_SUPPORTERS).await?;
+    let seal = ledger::find_last_entry(&app.db, id, modes).await?;
     let mut page = FundraiserPage::new(&app, &shown, &found, (path, by), supporters, seal);
-    page.give = GiveBox::parse(query.as_deref());
+    if page.status == Status::Open && page.refusal.is_none() {
+        page.give = Some(GiveBox::parse(query.as_deref()));
+    }
     page.meta = page.meta.image(app.urls.share_card(&page.path, &card));
     page.meta = match single_nonprofit(&shown.fundraiser, &found) {
         Some(nonprofit) => page.meta.feed(
@@ -106,16 +115,17 @@ impl<'a> FundraiserPage<'a> {
     ) -> FundraiserPage<'a> {
         let (layout, now) = (Layout::new(Section::Other), app.clock.millis());
         let (fundraiser, texts) = (&shown.fundraiser, &layout.p.fundraiser);
-        let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();
+        let totals = shown.totals.counted(app.is_test_mode());
+        let goal = Goal::after(totals.raised, fundraiser.goal).amount();
         let url = app.urls.page(&path);
         let about = fundraiser.description.as_deref().unwrap_or(texts.about);
-        let (raised, goal_text) = (shown.totals.raised.to_string(), goal.to_string());
+        let (raised, goal_text) = (totals.raised.to_string(), goal.to_string());
         let status = Status::of(fundraiser, now);
         FundraiserPage {
             meta: Meta::new(&layout, &fundraiser.title, about, url.clone()),
             cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
-            percent: percent(shown.totals.raised.get(), goal.get()),
-            supporters_line: supporters_line(shown.totals.supporters, texts),
+            percent: percent(totals.raised.get(), goal.get()),
+            supporters_line: supporters_line(totals.supporters, texts),
             status_text: status.text(fundraiser, texts),
             status,
             supporters: supporters
@@ -132,7 +142,9 @@ impl<'a> FundraiserPage<'a> {
             fundraiser,
             path,
             by,
-            give: GiveBox::parse(None),
+            is_test_mode: app.is_test_mode(),
+            give: None,
+            refusal: (app.config.giving == Provider::Off).then_some(layout.p.give.off),
             seal,
             layout,
         }

@@ -6,8 +6,9 @@ use directory::nonprofits::Nonprofit;
 use directory::{Directory, ResolveError};
 use giving::fundraisers::cache::{FundraiserCache, FundraiserWithTotals};
 use giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, names, store};
+use giving::ledger::entry::TotalsByMode;
 use platform::db::Db;
-use platform::ids::NonprofitId;
+use platform::ids::{FundraiserId, NonprofitId};
 use std::sync::Arc;
 
 /// The number of fundraisers that a profile lists.
@@ -19,6 +20,8 @@ pub struct FundraiserLink {
     pub path: String,
     pub title: String,
     pub cover: String,
+    /// The amount raised, as text.
+    pub raised: String,
 }
 
 /// Finds the fundraiser that a URL names.
@@ -50,6 +53,7 @@ pub async fn list(
     db: &Db,
     fundraisers: &FundraiserCache,
     nonprofit: &Nonprofit<'_>,
+    is_test_mode: bool,
 ) -> Result<Vec<FundraiserLink>> {
     if !fundraisers.supports(nonprofit.id).await? {
         return Ok(Vec::new());
@@ -62,12 +66,27 @@ pub async fn list(
             nonprofit.slug
         }
     };
-    let link = |listed: store::FundraiserSummary| FundraiserLink {
-        path: format!("/{}/f/{}", slug(listed.nonprofit), listed.slug),
-        cover: cover(&listed.id.to_string(), listed.cover.as_deref()),
-        title: listed.title,
-    };
-    Ok(listed.into_iter().map(link).collect())
+    let mut links = Vec::with_capacity(listed.len());
+    for listed in listed {
+        let totals = find_totals(fundraisers, listed.nonprofit, listed.id).await?;
+        links.push(FundraiserLink {
+            path: format!("/{}/f/{}", slug(listed.nonprofit), listed.slug),
+            cover: cover(&listed.id.to_string(), listed.cover.as_deref()),
+            title: listed.title,
+            raised: totals.counted(is_test_mode).raised.to_string(),
+        });
+    }
+    Ok(links)
+}
+
+/// Finds the totals of a fundraiser of a list.
+pub async fn find_totals(
+    fundraisers: &FundraiserCache,
+    nonprofit: NonprofitId,
+    id: FundraiserId,
+) -> Result<TotalsByMode> {
+    let found = fundraisers.find(nonprofit, FundraiserName::Id(id)).await?;
+    Ok(found.map(|found| found.totals).unwrap_or_default())
 }
 
 /// Returns the URL of a fundraiser's cover: the uploaded picture, or a generated one.

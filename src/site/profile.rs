@@ -23,6 +23,8 @@ use axum::response::{Html, IntoResponse, Response};
 use directory::import::store::IrsImport;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Cause;
+use directory::nonprofits::store::find_donate_url;
+use giving::payments::provider::{Provider, own_donate_url};
 
 #[derive(Template)]
 #[template(path = "site/profile.html")]
@@ -35,7 +37,7 @@ struct Profile<'a> {
     cover: String,
     location: String,
     description: String,
-    website: Option<Website<'a>>,
+    website: Option<Website>,
     ein: Option<String>,
     causes: Vec<&'a Cause>,
     irs_sentences: Vec<String>,
@@ -44,12 +46,24 @@ struct Profile<'a> {
     source: Option<String>,
     share: ShareLinks,
     fundraisers: Vec<FundraiserLink>,
-    give: GiveBox,
+    is_test_mode: bool,
+    /// None if it cannot receive donations here.
+    give: Option<GiveBox>,
+    /// Where people can give instead, if this server does not accept donations.
+    own_site: Option<OwnSite>,
 }
 
-struct Website<'a> {
-    url: &'a str,
-    host: &'a str,
+/// A link to the nonprofit's own website.
+struct Website {
+    url: String,
+    host: String,
+}
+
+/// Where a nonprofit takes donations itself.
+enum OwnSite {
+    DonatePage(Website),
+    Website(Website),
+    Unknown,
 }
 
 /// `GET /{slug}`; an ID, an EIN or a former slug redirects to it.
@@ -68,13 +82,29 @@ pub async fn profile(
             query.as_deref(),
         ));
     }
+    if query.is_none()
+        && !app.fundraisers.supports(nonprofit.id).await?
+        && let Some(html) = app.pages.get(nonprofit.slug, tag.as_ref())
+    {
+        return Ok(public_response(Html(html)));
+    }
     let revision = app.directory.view().revision;
     let source = app.provenance.find(&app.db, revision).await;
-    let fundraisers = fundraiser_links::list(&app.db, &app.fundraisers, &nonprofit).await?;
-    let is_cacheable = query.is_none() && fundraisers.is_empty() && source.is_ok();
+    let is_test_mode = app.is_test_mode();
+    let fundraisers = fundraiser_links::list(&app.db, &app.fundraisers, &nonprofit, is_test_mode).await?;
+    let accepts_donations = app.config.giving != Provider::Off;
+    let (can_receive, mut is_donate_url_known) = (nonprofit.is_disbursable(), true);
+    let give = (can_receive && accepts_donations).then(|| GiveBox::parse(query.as_deref()));
+    let own_site = if can_receive && !accepts_donations {
+        let donate_url = find_donate_url(&app.db, nonprofit.id).await;
+        is_donate_url_known = donate_url.is_ok();
+        Some(OwnSite::new(&nonprofit, donate_url.ok().flatten().as_deref()))
+    } else {
+        None
+    };
+    let is_cacheable = query.is_none() && fundraisers.is_empty() && source.is_ok() && is_donate_url_known;
     let source = source.ok().flatten();
-    let give = GiveBox::parse(query.as_deref());
-    let page = || Profile::new(&app, &nonprofit, source.as_deref(), fundraisers, give);
+    let page = || Profile::new(&app, &nonprofit, source.as_deref(), fundraisers, give, own_site);
     if !is_cacheable {
         return Ok(PublicPage(page()).into_response());
     }
@@ -91,7 +121,8 @@ impl<'a> Profile<'a> {
         nonprofit: &Nonprofit<'a>,
         source: Option<&IrsImport>,
         fundraisers: Vec<FundraiserLink>,
-        give: GiveBox,
+        give: Option<GiveBox>,
+        own_site: Option<OwnSite>,
     ) -> Profile<'a> {
         let (layout, urls) = (Layout::new(Section::Other), &app.urls);
         let texts = &layout.p.profile;
@@ -134,22 +165,38 @@ impl<'a> Profile<'a> {
             path: format!("/{}", nonprofit.slug),
             nonprofit: *nonprofit,
             fundraisers,
+            is_test_mode: app.is_test_mode(),
             give,
+            own_site,
             layout,
         }
     }
 }
 
-impl<'a> Website<'a> {
+impl OwnSite {
+    fn new(nonprofit: &Nonprofit<'_>, donate_url: Option<&str>) -> OwnSite {
+        let ein = nonprofit.ein.map(|ein| ein.to_string()).unwrap_or_default();
+        let donate_url = donate_url.map(|url| own_donate_url(url, &ein, nonprofit.slug));
+        if let Some(page) = donate_url.as_deref().and_then(Website::new) {
+            return OwnSite::DonatePage(page);
+        }
+        match nonprofit.website_url.and_then(Website::new) {
+            Some(website) => OwnSite::Website(website),
+            None => OwnSite::Unknown,
+        }
+    }
+}
+
+impl Website {
     /// Returns the link, or `None` if the URL is not an `http` or `https` URL.
-    fn new(url: &'a str) -> Option<Website<'a>> {
+    fn new(url: &str) -> Option<Website> {
         let rest = url
             .strip_prefix("https://")
             .or_else(|| url.strip_prefix("http://"))?;
         let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
         Some(Website {
-            url,
-            host: host.strip_prefix("www.").unwrap_or(host),
+            url: url.to_owned(),
+            host: host.strip_prefix("www.").unwrap_or(host).to_owned(),
         })
     }
 }

@@ -37,7 +37,7 @@ pub async fn of_fundraiser(
 ) -> Result<Response> {
     let name = file.strip_suffix(".png").ok_or(Error::NotFound)?;
     let shown = fundraiser_links::find(&app.directory, &app.fundraisers, &nonprofit, name).await?;
-    let card = share_cards::of_fundraiser(&app.directory, &shown).await?;
+    let card = share_cards::of_fundraiser(&app.directory, &shown, app.is_test_mode()).await?;
     respond(&app, card, &query, &if_none_match).await
 }
 

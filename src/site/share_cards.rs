@@ -28,11 +28,13 @@ pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
 }
 
 /// Returns the card of a fundraiser's page.
-pub async fn of_fundraiser(directory: &Directory, shown: &FundraiserWithTotals) -> Result<ShareCard> {
-    Ok(card(
-        shown,
-        &find_beneficiaries(directory, &shown.fundraiser).await?,
-    ))
+pub async fn of_fundraiser(
+    directory: &Directory,
+    shown: &FundraiserWithTotals,
+    is_test_mode: bool,
+) -> Result<ShareCard> {
+    let found = find_beneficiaries(directory, &shown.fundraiser).await?;
+    Ok(card(shown, &found, is_test_mode))
 }
 
 /// Finds the nonprofits that a fundraiser benefits, with their weights. Nonprofits that no longer exist are left out.
@@ -59,15 +61,21 @@ pub fn single_nonprofit<'a>(
 }
 
 /// Returns the card of a fundraiser whose beneficiaries are already known.
-pub fn card(shown: &FundraiserWithTotals, found: &[(NonprofitRef, f64)]) -> ShareCard {
+pub fn card(shown: &FundraiserWithTotals, found: &[(NonprofitRef, f64)], is_test_mode: bool) -> ShareCard {
     let layout = Layout::new(Section::Other);
     let (fundraiser, t) = (&shown.fundraiser, &layout.p.fundraiser);
-    let goal = Goal::after(shown.totals.raised, fundraiser.goal).amount();
+    let totals = shown.totals.counted(is_test_mode);
+    let goal = Goal::after(totals.raised, fundraiser.goal).amount();
     let of_goal = fill(t.of_goal, &[("goal", &goal.to_string())]);
+    let benefiting = match single_nonprofit(fundraiser, found) {
+        Some(nonprofit) => fill(t.card, &[("name", nonprofit.name)]),
+        None => fill(t.card_several, &[("count", &found.len().to_string())]),
+    };
     ShareCard {
-        subtitle: match single_nonprofit(fundraiser, found) {
-            Some(nonprofit) => fill(t.card, &[("name", nonprofit.name)]),
-            None => fill(t.card_several, &[("count", &found.len().to_string())]),
+        subtitle: if is_test_mode {
+            format!("{} · {benefiting}", t.test_mode)
+        } else {
+            benefiting
         },
         title: fundraiser.title.clone(),
         fallback_title: single_nonprofit(fundraiser, found)
@@ -75,9 +83,9 @@ pub fn card(shown: &FundraiserWithTotals, found: &[(NonprofitRef, f64)]) -> Shar
             .to_owned(),
         site_name: layout.t.site.name,
         progress: Some(Progress {
-            amount: shown.totals.raised.to_string(),
-            caption: format!("{of_goal} · {}", supporters_line(shown.totals.supporters, t)),
-            percent: percent(shown.totals.raised.get(), goal.get()),
+            amount: totals.raised.to_string(),
+            caption: format!("{of_goal} · {}", supporters_line(totals.supporters, t)),
+            percent: percent(totals.raised.get(), goal.get()),
         }),
         seed: fundraiser.id.0.as_u128(),
     }

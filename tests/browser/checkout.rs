@@ -114,7 +114,7 @@ impl Visit {
         field.send_keys(amount).await.unwrap();
         browser.click(".give button").await;
         self.check_page().await;
-        self.check_sandbox_notice().await;
+        self.check_test_notice().await;
         let typed = browser.find("#amount").await.prop("value").await.unwrap();
         assert_eq!(typed.as_deref(), Some(amount));
         browser.fill("#name", "Ada Lovelace").await;
@@ -122,7 +122,7 @@ impl Visit {
         browser.fill("#message", "Run well!").await;
         browser.click("form.form button").await;
         self.check_page().await;
-        self.check_sandbox_notice().await;
+        self.check_test_notice().await;
 
         browser.fill("#card", "4000 0000 0000 0002").await;
         browser.click("form.form button").await;
@@ -133,7 +133,7 @@ impl Visit {
         card.send_keys(CARD).await.unwrap();
         browser.click("form.form button").await;
         self.check_page().await;
-        self.check_sandbox_notice().await;
+        self.check_test_notice().await;
         assert_eq!(browser.text("h1").await, "Thank you for your donation");
         assert!(browser.path().await.starts_with("/gifts/"));
     }
@@ -168,6 +168,8 @@ impl Visit {
         browser.click(&format!("main a[href='{page}']")).await;
         self.check_page().await;
         assert_eq!(self.thermometer().await, ("$22.34".to_owned(), "22".to_owned()));
+        let notice = browser.text("[aria-labelledby=raised] .alert-warn").await;
+        assert!(notice.starts_with("Test mode: "), "{notice}");
         let supporters = browser.text("[aria-labelledby=supporters]").await;
         for expected in ["Ada Lovelace", "$12.34", "Run well!"] {
             assert!(supporters.contains(expected), "{supporters}");
@@ -193,9 +195,9 @@ impl Visit {
         );
     }
 
-    async fn check_sandbox_notice(&self) {
+    async fn check_test_notice(&self) {
         let notice = self.browser.text(".alert-warn").await;
-        assert!(notice.contains("No money moves"), "{notice}");
+        assert!(notice.contains("Test mode: no money"), "{notice}");
     }
 
     /// Asserts that all requests go to the site, and that the console contains only refused forms.

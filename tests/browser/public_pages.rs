@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use causeway::http::request_id::RequestId;
 use causeway::web::error_page;
 use directory::nonprofits::ein::Ein;
+use giving::payments::provider::Provider;
 use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
@@ -95,6 +96,23 @@ async fn every_checkout_page_is_accessible_on_phone_and_desktop() {
         .await;
     inspector.inspect("fundraiser-page-several").await;
     inspect_checkout(&inspector, &site).await;
+    inspector.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_page_of_a_site_that_accepts_no_donations_is_accessible() {
+    let (site, inspector) = (Site::start_with(Provider::Off).await, Inspector::start().await);
+    let keys = site.create_keys().await;
+    let run = create_fundraiser(&site, &keys, "A run along the river", json!({"raisedOffline": 90_000})).await;
+    for (name, path) in [
+        ("off-profile", "/american-red-cross"),
+        ("off-fundraiser", &format!("/american-red-cross/f/{run}")),
+        ("off-give", "/american-red-cross/give"),
+        ("off-embed", "/developers/embed"),
+    ] {
+        inspector.browser.goto(&site, path).await;
+        inspector.inspect(name).await;
+    }
     inspector.stop().await;
 }
 

@@ -15,6 +15,7 @@ use causeway::app::App;
 use causeway::config::Config;
 use causeway::http::refusal::refusal;
 use causeway::server::routes::router;
+use giving::payments::provider::Provider;
 use http_body_util::BodyExt;
 use listener::{listen, serve};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -42,9 +43,15 @@ pub struct Site {
 }
 
 impl Site {
+    /// Starts a site in test mode.
     pub async fn start() -> Site {
+        Site::start_with(Provider::Test).await
+    }
+
+    pub async fn start_with(provider: Provider) -> Site {
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::for_tests(folder.path());
+        config.giving = provider;
         let listener = listen(config.listen, false).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         config.public_url.clone_from(&url);

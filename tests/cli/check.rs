@@ -50,7 +50,8 @@ fn an_intact_directory_passes() {
     );
     assert_eq!(
         cli.run(0, &["check"]).stdout,
-        "checked 300 nonprofits and 0 pictures against the database\nchecked 0 ledger entries and 0 fundraisers\n"
+        "checked 300 nonprofits and 0 pictures against the database\nchecked 0 ledger entries and 0 fundraisers\n\
+         checked the totals of fundraisers: $0.00 live, $0.00 live and test\n"
     );
 }
 
@@ -74,8 +75,8 @@ fn inconsistent_rows_are_among_the_differences() {
             "insert into fundraisers (id, nonprofit_id, slug, account_id, title, cover, created_at, version) \
              values (randomblob(16), randomblob(16), 'run', randomblob(16), 'Run', 'picture-00', 0, 1)",
             "insert into journal_legs (sequence, position, party, party_id, amount) values (7, 0, 'donor', 'ana', 5)",
-            "insert into journal (sequence, kind, source, external_id, nonprofit_id, fundraiser_id, amount, recorded_at, hash) \
-             values (1, 'offline', 'offline', 'x 1', randomblob(16), zeroblob(16), 5, 0, zeroblob(32))",
+            "insert into journal (sequence, kind, mode, source, external_id, nonprofit_id, fundraiser_id, amount, recorded_at, hash) \
+             values (1, 'offline', 'live', 'offline', 'x 1', randomblob(16), zeroblob(16), 5, 0, zeroblob(32))",
         ],
     );
     let check: serde_json::Value = serde_json::from_str(&cli.run(1, &["check", "--json"]).stdout).unwrap();

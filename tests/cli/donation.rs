@@ -99,6 +99,71 @@ fn a_donor_name_is_private_unless_the_donor_agreed() {
 }
 
 #[test]
+fn donations_are_live_unless_they_are_recorded_as_tests() {
+    let cli = cli_with_directory();
+    assert_eq!(cli.json(&record("p-1", "2500"))["mode"], "live");
+    let test = [&record("t-1", "900")[..], &["--test"]].concat();
+    assert_eq!(cli.json(&test)["mode"], "test");
+    assert!(
+        cli.run(0, &test)
+            .stdout
+            .starts_with("test donation of $9.00 was already recorded")
+    );
+    let conflict = cli.fail(&record("t-1", "900"));
+    assert!(
+        conflict.contains("entry 2, a test donation of $9.00"),
+        "{conflict}"
+    );
+    let refund = ["donation", "refund", "--external-id", "t-1"];
+    assert_eq!(cli.json(&refund)["mode"], "test");
+    let line = format!(r#"{{"nonprofit":"{NONPROFIT}","amount":5,"donor":"d","externalId":"p-2"}}"#);
+    cli.write("donations.jsonl", &line);
+    cli.run(0, &["donation", "import", "donations.jsonl"]);
+    cli.write("tests.jsonl", line.replace("p-2", "t-2"));
+    cli.run(0, &["donation", "import", "--test", "tests.jsonl"]);
+    let modes: Vec<Value> = exported_entries(&cli)
+        .iter()
+        .map(|entry| entry["mode"].clone())
+        .collect();
+    assert_eq!(modes, ["live", "test", "test", "live", "test"]);
+    let csv = cli.run(0, &["donation", "export", "--csv"]).stdout;
+    let mut csv = csv::Reader::from_reader(csv.as_bytes());
+    let column = csv
+        .headers()
+        .unwrap()
+        .iter()
+        .position(|name| name == "mode")
+        .unwrap();
+    let modes: Vec<String> = csv.records().map(|row| row.unwrap()[column].to_owned()).collect();
+    assert_eq!(modes, ["live", "test", "test", "live", "test"]);
+    let check = cli.json(&["check"]);
+    assert_eq!(check["entries"], 5);
+}
+
+#[test]
+fn the_source_of_our_own_pages_is_reserved() {
+    let cli = cli_with_directory();
+    let site = [&record("p-1", "5")[..], &["--source", "site"]].concat();
+    let error = cli.fail(&site);
+    assert!(
+        error.contains("the source site is reserved for donations made on our own pages")
+            && error.contains("choose another source"),
+        "{error}"
+    );
+    let line = format!(
+        r#"{{"nonprofit":"{NONPROFIT}","amount":5,"donor":"d","externalId":"p-1","source":" site "}}"#
+    );
+    cli.write("donations.jsonl", line);
+    let output = cli.run(1, &["donation", "import", "donations.jsonl"]);
+    assert!(
+        output.stderr.contains("line 1: the source site is reserved"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(exported_entries(&cli).len(), 0);
+}
+
+#[test]
 fn a_file_is_imported_completely_or_not_at_all_and_only_once() {
     let cli = cli_with_directory();
     let line = |id: u32, cents: i64| {

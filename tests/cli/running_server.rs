@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 on_both_databases!(
     a_server_on_postgres_suggests_a_shared_folder_for_pictures,
+    a_server_logs_its_payment_provider_and_warns_in_test_mode,
     blocks_limits_and_revocations_reach_a_running_server,
     the_log_line_of_a_request_names_its_trace,
     recent_calls_survive_a_crash_and_a_restart,
@@ -25,6 +26,25 @@ async fn a_server_on_postgres_suggests_a_shared_folder_for_pictures(world: &Worl
     let server = Server::start(world, "server");
     let is_suggested = server.log().contains("blobs_url");
     assert_eq!(is_suggested, matches!(world.app.db, Db::Postgres(_)));
+}
+
+async fn a_server_logs_its_payment_provider_and_warns_in_test_mode(world: &World) {
+    let public = ("CAUSEWAY_PUBLIC_URL", "http://giving.example.org");
+    let test = ("CAUSEWAY_GIVING__PROVIDER", "test");
+    for (name, variables, provider) in [
+        ("local", &[][..], "test"),
+        ("public", &[public], "off"),
+        ("public-test", &[public, test], "test"),
+    ] {
+        let log = Server::start_with(world, name, variables).log();
+        // The log may color the name of the field, so only its value is compared.
+        let line = log.lines().find(|line| line.contains("payment provider"));
+        assert!(
+            line.is_some_and(|line| line.contains(&format!("\"{provider}\""))),
+            "{name}: {log}"
+        );
+        assert_eq!(log.contains("test mode: "), provider == "test", "{name}: {log}");
+    }
 }
 
 async fn blocks_limits_and_revocations_reach_a_running_server(world: &World) {

@@ -58,6 +58,11 @@ pub fn run_with_input(world: &World, arguments: &[&str], input: &str) -> Value {
 impl Server {
     /// Starts a server that logs everything.
     pub fn start(world: &World, name: &str) -> Server {
+        Server::start_with(world, name, &[])
+    }
+
+    /// Starts a server with environment variables of its own.
+    pub fn start_with(world: &World, name: &str, variables: &[(&str, &str)]) -> Server {
         let log = world.data().join(format!("{name}.log"));
         let greeting = log.with_extension("out");
         let metrics = free_address();
@@ -72,6 +77,7 @@ impl Server {
             ])
             .env("CAUSEWAY_LOG__REQUESTS", "all")
             .env("CAUSEWAY_LOG__FILTER", "trace")
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(File::create(&greeting).unwrap())
             .stderr(File::create(&log).unwrap())

@@ -5,8 +5,8 @@ use crate::instance::{Instance, stderr_of};
 use crate::ledger::Workload;
 use std::fs;
 
-/// Part of a row: kind, source and external ID are stored next to each other, followed by the ID of the nonprofit.
-const ROW: &[u8] = b"donationoperatordonation-07";
+/// Part of a row: kind, mode, source and external ID are stored next to each other, followed by the ID of the nonprofit.
+const ROW: &[u8] = b"donationliveoperatordonation-07";
 const NONPROFIT_ID_SIZE: usize = 16;
 
 #[test]

@@ -14,7 +14,7 @@ use uuid::Uuid;
 pub const AMOUNT: i64 = 250;
 /// Donations in a file; eight of them are in progress at a time.
 const DONATIONS_PER_FILE: u64 = 24;
-/// The card number that the sandbox accepts.
+/// The card number that the test provider accepts.
 const CARD: &str = "4242424242424242";
 
 /// Records donations to a fundraiser.

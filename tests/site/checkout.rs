@@ -1,4 +1,4 @@
-//! Checkout with the sandbox provider, from the form to the receipt.
+//! Checkout with the test provider, from the form to the receipt.
 
 use crate::dashboard::visitor::{Visitor, hidden};
 use crate::world::World;
@@ -41,7 +41,7 @@ async fn a_donation_is_paid_once_however_often_the_forms_are_sent(world: &World)
         .await
         .text();
     assert!(
-        form.contains("value=\"20\"") && form.contains("No money moves"),
+        form.contains("value=\"20\"") && form.contains("Test mode: no money is charged"),
         "{form}"
     );
     let once = hidden(&form, "once");
@@ -56,7 +56,9 @@ async fn a_donation_is_paid_once_however_often_the_forms_are_sent(world: &World)
     }
     let receipt = visitor.get(200, &pay).await.text();
     assert!(
-        receipt.contains("Thank you") && receipt.contains("$20.00") && receipt.contains("No money moves")
+        receipt.contains("Thank you")
+            && receipt.contains("$20.00")
+            && receipt.contains("Test mode: no money was charged")
     );
     let entries = world
         .texts("select source || ' ' || external_id || ' ' || cast(amount as text) from journal")

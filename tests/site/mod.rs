@@ -9,3 +9,4 @@ mod pages;
 mod partner_links;
 mod payment_links;
 mod share_pictures;
+mod test_mode;

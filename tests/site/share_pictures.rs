@@ -66,6 +66,7 @@ async fn the_share_picture_of_a_fundraiser_changes_with_its_total(world: &World)
     let donation = giving::donations::NewDonation {
         source: "test".parse().unwrap(),
         external_id: "1".parse().unwrap(),
+        mode: giving::ledger::entry::Mode::Live,
         to: giving::donations::find_recipient(
             &world.app.db,
             &world.app.directory,

@@ -1,8 +1,8 @@
-//! Checks the ledger of a database: chain, sequence numbers, balance, shares and totals of every entry.
+//! Checks the ledger of a database: chain, sequence numbers, balance, mode, shares and totals of every entry.
 
 use crate::fundraisers;
 use crate::ledger::audit::Audit;
-use crate::ledger::entry::Beneficiaries;
+use crate::ledger::entry::{Beneficiaries, Totals, TotalsByMode};
 use crate::ledger::{outbox, store};
 use platform::db::{Db, Tx};
 use platform::ids::FundraiserId;
@@ -16,6 +16,10 @@ const BATCH_SIZE: i64 = 5_000;
 pub struct LedgerCheck {
     pub entries: i64,
     pub fundraisers: usize,
+    /// The totals of all fundraisers together, of live entries.
+    pub live: Totals,
+    /// The same of live and test entries, which a server in test mode shows.
+    pub live_and_test: Totals,
     /// One sentence each, up to 100.
     pub errors: Vec<String>,
 }
@@ -46,10 +50,23 @@ pub async fn check(db: &Db) -> sqlx::Result<LedgerCheck> {
             ));
         }
     }
+    let totals = || offline.iter().map(|(id, _)| audit.totals(*id));
+    let live = sum(totals().map(|totals| totals.live));
+    let live_and_test = sum(totals().map(TotalsByMode::live_and_test));
     Ok(LedgerCheck {
         entries: audit.head().0,
         fundraisers: offline.len(),
+        live,
+        live_and_test,
         errors: audit.into_errors(),
+    })
+}
+
+/// Adds up the totals of fundraisers.
+fn sum(totals: impl Iterator<Item = Totals>) -> Totals {
+    totals.fold(Totals::default(), |sum, totals| Totals {
+        raised: Cents::new(sum.raised.get().saturating_add(totals.raised.get())),
+        supporters: sum.supporters + totals.supporters,
     })
 }
 

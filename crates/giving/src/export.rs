@@ -18,7 +18,7 @@ pub enum Format {
     Csv,
 }
 
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 17] = [
     "sequence",
     "kind",
     "source",
@@ -35,6 +35,7 @@ const COLUMNS: [&str; 16] = [
     "partnerDonationId",
     "partnerMetadata",
     "designation",
+    "mode",
 ];
 
 /// Writes every entry as it is at one moment. Returns how many there are.
@@ -105,6 +106,7 @@ pub fn line(entry: &Entry, name: Option<&(String, bool)>) -> Value {
     json!({
         "sequence": entry.sequence,
         "kind": draft.kind.as_str(),
+        "mode": draft.mode.as_str(),
         "source": draft.source,
         "externalId": draft.external_id,
         "nonprofitId": draft.nonprofit.0,

@@ -9,7 +9,6 @@ use crate::fundraisers::cache::FundraiserCache;
 use crate::fundraisers::write::{self, CreateFundraiser, UpdateFundraiser};
 use crate::idempotency::StoredResponse;
 use crate::ledger::batch::Batch;
-use crate::ledger::entry::OFFLINE;
 use crate::ledger::prefetch::Prefetch;
 use crate::ledger::writer::{WorkFuture, WriteError, Writer};
 use platform::clock::Clock;
@@ -30,11 +29,14 @@ impl Recorder {
         Recorder { writer, cache, clock }
     }
 
-    /// Records a donation, and returns once it is on disk. Recording it again changes nothing.
+    /// Records a donation that was made elsewhere, and returns once it is on disk. Recording it again changes nothing.
     pub async fn record(&self, donation: NewDonation) -> Result<RecordedEntry, DonationError> {
-        if donation.source.as_str() == OFFLINE {
-            return Err(DonationError::ReservedSource);
-        }
+        donation::admit_source(&donation.source)?;
+        self.record_checkout(donation).await
+    }
+
+    /// Does the same for a donation made on our own pages, whose source no other donation has.
+    pub async fn record_checkout(&self, donation: NewDonation) -> Result<RecordedEntry, DonationError> {
         let (donation, clock) = (Arc::new(donation), self.clock.clone());
         self.write(donation::prefetch(&donation), move |batch| {
             let (donation, now) = (Arc::clone(&donation), clock.millis());

@@ -1,6 +1,7 @@
 //! The URL at which people reach this server.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The public URL, without a trailing slash. Cheap to clone.
@@ -20,6 +21,20 @@ impl PublicUrl {
     /// Returns whether browsers reach this server over HTTPS.
     pub fn is_https(&self) -> bool {
         self.0.starts_with("https://")
+    }
+
+    /// Returns whether this is plain HTTP on a loopback address, which only programs on this machine reach.
+    pub fn is_plain_loopback(&self) -> bool {
+        let Some(rest) = self.0.strip_prefix("http://") else {
+            return false;
+        };
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((host, _)) => host,
+            None => authority.split(':').next().unwrap_or_default(),
+        };
+        host.eq_ignore_ascii_case("localhost")
+            || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
     }
 }
 

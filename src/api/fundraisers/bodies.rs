@@ -101,6 +101,8 @@ pub struct FundraiserBody<'a> {
     raised_offline: Option<i64>,
     /// Its public page.
     url: String,
+    /// False while this server accepts test donations only, which count in its totals.
+    livemode: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     for_nonprofits: Option<Vec<Uuid>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,7 +111,13 @@ pub struct FundraiserBody<'a> {
 
 impl<'a> FundraiserBody<'a> {
     /// Builds the body; `nonprofit` is the slug of the nonprofit in URLs.
-    pub fn new(fundraiser: &'a Fundraiser, nonprofit: &str, urls: &Urls, now: i64) -> FundraiserBody<'a> {
+    pub fn new(
+        fundraiser: &'a Fundraiser,
+        nonprofit: &str,
+        urls: &Urls,
+        livemode: bool,
+        now: i64,
+    ) -> FundraiserBody<'a> {
         let (cover_image_hosted_id, cover_image_url) =
             urls.fundraiser_cover(fundraiser.id, fundraiser.cover.as_deref());
         let is_multiple = fundraiser.is_multiple();
@@ -139,6 +147,7 @@ impl<'a> FundraiserBody<'a> {
             r#type: is_multiple.then_some("MULTIPLE_NONPROFITS"),
             raised_offline: fundraiser.offline.map(Cents::get),
             url: urls.fundraiser(nonprofit, &fundraiser.slug),
+            livemode,
             for_nonprofits: supported().map(|list| list.iter().map(|(id, _)| id.0).collect()),
             for_nonprofit_weights: supported().map(|list| list.iter().map(|(_, weight)| *weight).collect()),
         }
@@ -146,11 +155,18 @@ impl<'a> FundraiserBody<'a> {
 }
 
 /// Returns the body of the response to a write, as JSON.
-pub fn to_json(fundraiser: &Fundraiser, nonprofit: &str, urls: &Urls, now: i64, dry_run: bool) -> String {
+pub fn to_json(
+    fundraiser: &Fundraiser,
+    nonprofit: &str,
+    urls: &Urls,
+    livemode: bool,
+    now: i64,
+    dry_run: bool,
+) -> String {
     let body = WrittenBody {
         message: "OK",
         data: WrittenData {
-            fundraiser: FundraiserBody::new(fundraiser, nonprofit, urls, now),
+            fundraiser: FundraiserBody::new(fundraiser, nonprofit, urls, livemode, now),
         },
         dry_run,
     };
@@ -172,26 +188,30 @@ pub struct RaisedBody {
     /// CUSTOM if the creator set the goal, AUTOMATIC if it grows with the amount raised.
     #[schema(example = "AUTOMATIC")]
     goal_type: &'static str,
+    /// False while this server accepts test donations only, which count here.
+    livemode: bool,
 }
 
 impl RaisedBody {
-    pub fn new(shown: &FundraiserWithTotals) -> RaisedBody {
-        let raised = shown.totals.raised;
+    pub fn new(shown: &FundraiserWithTotals, is_test_mode: bool) -> RaisedBody {
+        let totals = shown.totals.counted(is_test_mode);
+        let raised = totals.raised;
         let goal = Goal::after(raised, shown.fundraiser.goal);
         RaisedBody {
             currency: "USD",
             raised: raised.get(),
-            supporters: shown.totals.supporters,
+            supporters: totals.supporters,
             goal_amount: goal.amount().get(),
             goal_type: goal.kind(),
+            livemode: !is_test_mode,
         }
     }
 
     /// Returns an entity tag made of all fields.
     pub fn tag(&self) -> String {
         format!(
-            "\"{:x}-{:x}-{:x}-{}\"",
-            self.raised, self.supporters, self.goal_amount, self.goal_type
+            "\"{:x}-{:x}-{:x}-{}-{}\"",
+            self.raised, self.supporters, self.goal_amount, self.goal_type, self.livemode
         )
     }
 }

@@ -99,8 +99,8 @@ pub async fn change(
     Change::read(&mut fields, &current);
     let cover = take_picture(&app.pictures, &mut fields, dry_run).await?;
     fields.finish()?;
-    let wanted = UpdateFundraiser::Fields(body.fields, cover);
-    apply(&app, credentials.account, current, wanted, dry_run).await
+    let update = UpdateFundraiser::Fields(body.fields, cover);
+    apply(&app, credentials.account, current, update, dry_run).await
 }
 
 /// Closes a fundraiser of the account. It can still be read but is no longer active.
@@ -209,12 +209,12 @@ pub async fn fundraisers(
     for fundraiser in &listed {
         slugs.push(slug_of(&app.directory, fundraiser).await?);
     }
-    let now = app.clock.millis();
+    let (livemode, now) = (!app.is_test_mode(), app.clock.millis());
     let body = FundraisersBody {
         fundraisers: listed
             .iter()
             .zip(&slugs)
-            .map(|(fundraiser, slug)| FundraiserBody::new(fundraiser, slug, &app.urls, now))
+            .map(|(fundraiser, slug)| FundraiserBody::new(fundraiser, slug, &app.urls, livemode, now))
             .collect(),
         pagination: Pagination::new(page as u64, take as u64, total),
     };
@@ -236,20 +236,21 @@ async fn apply(
     app: &App,
     account: AccountId,
     current: Fundraiser,
-    wanted: UpdateFundraiser,
+    update: UpdateFundraiser,
     dry_run: bool,
 ) -> Result<Response> {
     let changed = if dry_run {
-        wanted.change(&current, app.clock.millis())?.apply(&current).0
+        update.change(&current, app.clock.millis())?.apply(&current).0
     } else {
-        let changed = app.recorder.change(account, current.id, wanted).await;
+        let changed = app.recorder.change(account, current.id, update).await;
         changed.map_err(|error| match error {
             giving::Error::NotFound => Error::own_fundraiser_not_found(&current.id.to_string()),
             error => error.into(),
         })?
     };
     let slug = slug_of(&app.directory, &changed).await?;
-    let body = to_json(&changed, &slug, &app.urls, app.clock.millis(), dry_run);
+    let (livemode, now) = (!app.is_test_mode(), app.clock.millis());
+    let body = to_json(&changed, &slug, &app.urls, livemode, now, dry_run);
     Ok(private_json(body))
 }
 

@@ -60,7 +60,8 @@ pub async fn fundraiser(
         })
         .into_iter()
         .collect();
-    let fundraiser = FundraiserBody::new(&shown.fundraiser, &slug, &app.urls, app.clock.millis());
+    let (livemode, now) = (!app.is_test_mode(), app.clock.millis());
+    let fundraiser = FundraiserBody::new(&shown.fundraiser, &slug, &app.urls, livemode, now);
     Ok(tagged(
         &if_none_match,
         details(&app, &fundraiser, &users, &nonprofits),
@@ -117,7 +118,7 @@ pub async fn raised(
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let shown = find(&app, &nonprofit, &name).await?;
-    let raised = RaisedBody::new(&shown);
+    let raised = RaisedBody::new(&shown, app.is_test_mode());
     Ok(cache::json(&if_none_match, Some(&raised.tag()), || {
         serde_json::to_vec(&raised).expect("numbers are plain data")
     }))

@@ -104,6 +104,7 @@ pub async fn create(
     }
     let validated = validate(&app.directory, &app.pictures, account, &body.fields, dry_run);
     let (fundraiser, nonprofit) = validated.await?;
+    let livemode = !app.is_test_mode();
     if dry_run {
         let now = app.clock.millis();
         let preview = Fundraiser {
@@ -112,13 +113,13 @@ pub async fn create(
             ..fundraiser
         };
         return Ok(super::own::private_json(to_json(
-            &preview, &nonprofit, &app.urls, now, true,
+            &preview, &nonprofit, &app.urls, livemode, now, true,
         )));
     }
     let urls = app.urls.clone();
     let respond = move |new: &Fundraiser, now: i64| StoredResponse {
         location: urls.fundraiser_api(&nonprofit, &new.slug),
-        body: to_json(new, &nonprofit, &urls, now, false),
+        body: to_json(new, &nonprofit, &urls, livemode, now, false),
     };
     let created = app
         .recorder

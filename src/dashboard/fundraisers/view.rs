@@ -22,6 +22,8 @@ pub struct FundraiserView {
     /// Names and profile URLs of the nonprofits that it benefits.
     pub nonprofits: Vec<(String, String)>,
     pub status: Status,
+    /// Whether the totals count test donations.
+    pub is_test_mode: bool,
     pub raised: Cents,
     pub offline: Option<Cents>,
     pub goal: Goal,
@@ -74,12 +76,15 @@ impl Status {
 
 impl FundraiserView {
     pub async fn load(app: &App, fundraiser: Fundraiser) -> Result<FundraiserView> {
+        let is_test_mode = app.is_test_mode();
         let totals = ledger::find_totals(&app.db, fundraiser.id).await?;
+        let totals = totals.counted(is_test_mode);
         let nonprofit = slug_of(&app.directory, &fundraiser).await?;
         Ok(FundraiserView {
             id: fundraiser.id,
             nonprofits: list_nonprofits(app, &fundraiser).await?,
             status: Status::of(&fundraiser, app.clock.millis()),
+            is_test_mode,
             raised: totals.raised,
             offline: fundraiser.offline.filter(|offline| *offline != Cents::ZERO),
             goal: Goal::after(totals.raised, fundraiser.goal),

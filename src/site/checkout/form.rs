@@ -29,7 +29,7 @@ struct DonationForm {
     path: String,
     refusal: Option<&'static str>,
     link: DonateLink,
-    is_sandbox: bool,
+    is_test_mode: bool,
     /// URLs and labels of the suggested amounts.
     suggested_amounts: Vec<(String, String)>,
     form: Form,
@@ -83,7 +83,12 @@ pub async fn start_for_fundraiser(
 async fn show(app: &App, target: Target, query: &str) -> Result<Response> {
     let link = DonateLink::parse(query)?;
     let form = form(&target, &link, Uuid::now_v7());
-    Ok(Page(page(app, target, link, form).await?).into_response())
+    let status = if app.config.giving == Provider::Off {
+        StatusCode::NOT_FOUND
+    } else {
+        StatusCode::OK
+    };
+    Ok((status, Page(page(app, target, link, form).await?)).into_response())
 }
 
 async fn page(app: &App, target: Target, link: DonateLink, form: Form) -> Result<DonationForm> {
@@ -103,7 +108,7 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form) -> Result
     Ok(DonationForm {
         layout: Layout::new(Section::Other),
         suggested_amounts: link.suggested_amounts.iter().map(suggest).collect(),
-        is_sandbox: app.config.giving == Provider::Sandbox,
+        is_test_mode: app.is_test_mode(),
         name: target.name,
         path: target.path,
         refusal: target.refusal,
@@ -140,6 +145,9 @@ fn form(target: &Target, link: &DonateLink, once: Uuid) -> Form {
 }
 
 async fn start(app: &App, target: Target, query: &str, data: &FormData) -> Result<Response> {
+    if app.config.giving == Provider::Off {
+        return show(app, target, query).await;
+    }
     let once = Uuid::try_parse(data.text("once")).ok();
     if let Some(id) = once
         && store::find(&app.db, id).await?.is_some()
@@ -157,6 +165,7 @@ async fn start(app: &App, target: Target, query: &str, data: &FormData) -> Resul
     let new = Donation {
         id,
         state: DonationState::Started,
+        mode: app.config.giving.mode(),
         nonprofit: target.nonprofit,
         fundraiser: target.fundraiser,
         amount,
@@ -169,7 +178,7 @@ async fn start(app: &App, target: Target, query: &str, data: &FormData) -> Resul
         entry: None,
         started_at: app.clock.millis(),
     };
-    store::insert(&app.db, &new, app.config.giving.name()).await?;
+    store::insert(&app.db, &new, &app.config.giving).await?;
     Ok(redirect_to_donation(id))
 }
 

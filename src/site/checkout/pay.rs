@@ -14,8 +14,9 @@ use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
 use directory::nonprofits::identifier::Identifier;
 use directory::nonprofits::store as nonprofit_store;
+use giving::ledger::entry::Mode;
 use giving::payments::partner::ReturnUrls;
-use giving::payments::provider::{CardResult, Provider, try_card};
+use giving::payments::provider::{CardResult, try_card};
 use giving::payments::{Donation, State as DonationState, store};
 use uuid::Uuid;
 
@@ -27,7 +28,8 @@ struct DonationPage {
     name: String,
     path: String,
     donation: Donation,
-    is_sandbox: bool,
+    /// Says that no money is charged, or was charged.
+    test_notice: Option<&'static str>,
     pay: Option<Form>,
     elsewhere: Option<String>,
     /// Why the donation cannot be paid on another site now.
@@ -45,10 +47,10 @@ pub async fn donation(State(app): State<App>, PathText(id): PathText) -> Result<
     show(&app, StatusCode::OK, donation, target, form).await
 }
 
-/// `POST /gifts/{id}`: pays with a sandbox card, then redirects to the success URL of the partner, if any.
+/// `POST /gifts/{id}`: pays with a test card, then redirects to the success URL of the partner, if any.
 pub async fn pay(State(app): State<App>, PathText(id): PathText, data: FormData) -> Result<Response> {
     let donation = find(&app, &id).await?;
-    if !donation.is_open() || app.config.giving != Provider::Sandbox {
+    if !donation.is_open() || !app.is_test_mode() {
         return redirect_after_payment(&app, &app.settlement().settle(donation).await?).await;
     }
     let (target, now) = (Target::of(&app, &donation).await?, app.clock.millis());
@@ -60,7 +62,7 @@ pub async fn pay(State(app): State<App>, PathText(id): PathText, data: FormData)
     }
     let answer = try_card(data.text("card"));
     let Some(error) = refusal(answer, t) else {
-        store::pay(&app.db, donation.id, now).await?;
+        store::pay(&app.db, donation.id, &app.config.giving, now).await?;
         let donation = store::find(&app.db, donation.id).await?.ok_or(Error::Internal)?;
         return redirect_after_payment(&app, &app.settlement().settle(donation).await?).await;
     };
@@ -117,7 +119,13 @@ async fn show(
 ) -> Result<Response> {
     let layout = Layout::new(Section::Other);
     let t = &layout.p.give;
-    let is_sandbox = app.config.giving == Provider::Sandbox;
+    let is_test_mode = app.is_test_mode();
+    // A receipt says how the donation was paid, whatever the provider is now.
+    let test_notice = match donation.mode {
+        _ if donation.is_open() => is_test_mode.then_some(t.test_mode),
+        Mode::Live => None,
+        Mode::Test => Some(t.test_receipt),
+    };
     let return_urls = donation.partner.return_urls(&app.db).await?;
     let back = match donation.state {
         DonationState::Completed => &return_urls.success,
@@ -132,8 +140,8 @@ async fn show(
             DonationState::Completed => t.receipt_title,
             DonationState::Refunded => t.refunded_title,
         },
-        pay: (donation.is_open() && is_sandbox).then_some(form),
-        refusal: target.refusal.filter(|_| donation.is_open() && !is_sandbox),
+        pay: (donation.is_open() && is_test_mode).then_some(form),
+        refusal: target.refusal.filter(|_| donation.is_open() && !is_test_mode),
         elsewhere: elsewhere(app, &donation, &target).await?,
         back: back.as_ref().map(|url| {
             let host = url.origin().host().to_owned();
@@ -143,7 +151,7 @@ async fn show(
         path: target.path,
         return_urls,
         donation,
-        is_sandbox,
+        test_notice,
         layout,
     };
     let mut response = (status, Page(page)).into_response();
@@ -155,7 +163,7 @@ async fn show(
 
 /// Returns the URL of the payment page, if the donation is paid on another site.
 async fn elsewhere(app: &App, donation: &Donation, target: &Target) -> Result<Option<String>> {
-    if !donation.is_open() || target.refusal.is_some() || app.config.giving == Provider::Sandbox {
+    if !donation.is_open() || target.refusal.is_some() || app.is_test_mode() {
         return Ok(None);
     }
     let own = nonprofit_store::find_donate_url(&app.db, donation.nonprofit).await?;

@@ -7,6 +7,7 @@ use crate::site::fundraiser_links;
 use crate::web::{Layout, Section};
 use giving::fundraisers::store as fundraiser_store;
 use giving::payments::Donation;
+use giving::payments::provider::Provider;
 use platform::ids::{FundraiserId, NonprofitId};
 
 /// The recipient of a donation: a nonprofit or a fundraiser.
@@ -31,7 +32,11 @@ impl Target {
             fundraiser: None,
             name: nonprofit.name.to_owned(),
             path: format!("/{}", nonprofit.slug),
-            refusal: (!nonprofit.is_disbursable()).then_some(texts.not_possible),
+            refusal: if app.config.giving == Provider::Off {
+                Some(texts.off)
+            } else {
+                (!nonprofit.is_disbursable()).then_some(texts.not_possible)
+            },
         })
     }
 
@@ -44,7 +49,11 @@ impl Target {
             fundraiser: Some(fundraiser.id),
             name: fundraiser.title.clone(),
             path: fundraiser_links::path_of(&app.directory, fundraiser).await?,
-            refusal: (!fundraiser.is_active(app.clock.millis())).then_some(texts.not_open),
+            refusal: if app.config.giving == Provider::Off {
+                Some(texts.off)
+            } else {
+                (!fundraiser.is_active(app.clock.millis())).then_some(texts.not_open)
+            },
         })
     }
 

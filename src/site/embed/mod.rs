@@ -2,15 +2,18 @@
 
 pub mod pages;
 
+use crate::app::App;
 use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::web::texts::PUBLIC_EN;
+use axum::extract::State;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use giving::payments::provider::Provider;
 use serde_json::json;
 use std::sync::LazyLock;
 
@@ -32,9 +35,18 @@ impl Script {
     }
 }
 
-static SCRIPTS: LazyLock<[Script; 2]> = LazyLock::new(|| {
+/// The scripts of a server that charges money, of one in test mode, and of one that does not accept donations.
+static SCRIPTS: LazyLock<[[Script; 2]; 3]> = LazyLock::new(|| {
+    let (give, embed) = (&PUBLIC_EN.give, &PUBLIC_EN.embed);
+    [
+        scripts(&json!({ "give": give.button, "other": embed.other_amount })),
+        scripts(&json!({ "give": give.button, "other": embed.other_amount, "notice": give.test_mode })),
+        scripts(&json!({ "off": true })),
+    ]
+});
+
+fn scripts(button: &serde_json::Value) -> [Script; 2] {
     let (embed, search) = (&PUBLIC_EN.embed, &PUBLIC_EN.search);
-    let button = json!({ "give": PUBLIC_EN.give.button, "other": embed.other_amount });
     let search = json!({
         "label": embed.search_label,
         "submit": search.submit,
@@ -47,7 +59,7 @@ static SCRIPTS: LazyLock<[Script; 2]> = LazyLock::new(|| {
         Script::new(
             "button.js",
             include_str!("../../../assets/embed/button.js"),
-            &button,
+            button,
         ),
         Script::new(
             "search.js",
@@ -55,11 +67,21 @@ static SCRIPTS: LazyLock<[Script; 2]> = LazyLock::new(|| {
             &search,
         ),
     ]
-});
+}
 
 /// `GET /embed/{script}`. Its URL never changes, so caches must revalidate it after an hour.
-pub async fn script(PathText(name): PathText, if_none_match: IfNoneMatch) -> Result<Response> {
-    let script = SCRIPTS.iter().find(|script| script.name == name);
+pub async fn script(
+    State(app): State<App>,
+    PathText(name): PathText,
+    if_none_match: IfNoneMatch,
+) -> Result<Response> {
+    let [live, test, off] = &*SCRIPTS;
+    let scripts = match app.config.giving {
+        Provider::Off => off,
+        Provider::Test => test,
+        Provider::Link(_) => live,
+    };
+    let script = scripts.iter().find(|script| script.name == name);
     let script = script.ok_or(Error::NotFound)?;
     let headers = [
         (CONTENT_TYPE, "text/javascript; charset=utf-8"),
@@ -86,7 +108,7 @@ mod tests {
 
     #[test]
     fn scripts_are_small_and_work_under_a_strict_content_security_policy() {
-        for script in SCRIPTS.iter() {
+        for script in SCRIPTS.iter().flatten() {
             assert!(
                 script.content.len() < 10_000,
                 "{}: {}",

@@ -11,6 +11,7 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use giving::payments::provider::Provider;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::cut;
 
@@ -153,6 +154,9 @@ async fn button_snippet(
     t: &EmbedTexts,
     suggestions: &mut Vec<(String, String)>,
 ) -> Result<SnippetResult> {
+    if app.config.giving == Provider::Off {
+        return Ok(Err(t.off));
+    }
     let identifier = match options.nonprofit.as_str() {
         "" => EXAMPLE,
         text => text,

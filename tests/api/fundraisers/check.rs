@@ -1,15 +1,17 @@
 //! The check reports inconsistent rows by name.
 
 use super::create::PIXEL;
-use super::{Organizer, donate};
+use super::{Organizer, donate, donate_in};
 use crate::world::World;
 use giving::check::check;
 use giving::check::list_lost_covers;
+use giving::ledger::entry::Mode;
 use serde_json::json;
 
 on_both_databases!(
     entries_of_a_missing_fundraiser_are_reported,
     legs_and_entries_outside_the_ledger_are_reported,
+    a_changed_mode_is_reported,
     a_cover_without_a_stored_picture_is_reported,
 );
 
@@ -58,12 +60,44 @@ async fn legs_and_entries_outside_the_ledger_are_reported(world: &World) {
         .execute("delete from journal_legs where sequence <> 1")
         .await;
     assert!(check_ledger(world).await.is_empty());
-    world.execute("insert into journal (sequence, kind, source, external_id, nonprofit_id, amount, recorded_at, hash) \
-        select -3, kind, source, 'forged', nonprofit_id, amount, recorded_at, hash from journal").await;
+    world.execute("insert into journal (sequence, kind, mode, source, external_id, nonprofit_id, amount, recorded_at, hash) \
+        select -3, kind, mode, source, 'forged', nonprofit_id, amount, recorded_at, hash from journal").await;
     assert_eq!(
         check_ledger(world).await,
         ["entry -3 comes before the first entry"]
     );
+}
+
+async fn a_changed_mode_is_reported(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let created = organizer.create_fundraiser(json!({"raisedOffline": 500})).await;
+    donate_in(Mode::Test, world, &created, "p-1", "ana", 700)
+        .await
+        .unwrap();
+    let changed = "does not match its hash: it or the entry before it was changed";
+    world
+        .execute("update journal set mode = 'live' where sequence = 2")
+        .await;
+    let errors = check_ledger(world).await;
+    let expected = format!("entry 2 (donation p-1 of test) {changed}");
+    assert!(errors.contains(&expected), "{errors:?}");
+    world
+        .execute("update journal set mode = 'unknown' where sequence = 2")
+        .await;
+    let errors = check_ledger(world).await;
+    assert!(errors.contains(&expected), "{errors:?}");
+    world
+        .execute("update journal set mode = 'test' where sequence = 2")
+        .await;
+    assert!(check_ledger(world).await.is_empty());
+    world
+        .execute("update journal set mode = 'test' where sequence = 1")
+        .await;
+    let errors = check_ledger(world).await;
+    for expected in [changed, "is a test entry but must be a live entry"] {
+        let is_first = |error: &String| error.starts_with("entry 1 (offline") && error.ends_with(expected);
+        assert!(errors.iter().any(is_first), "{expected}: {errors:?}");
+    }
 }
 
 async fn a_cover_without_a_stored_picture_is_reported(world: &World) {

@@ -6,6 +6,7 @@ mod details;
 mod idempotency;
 mod invalid_bodies;
 mod manage;
+mod modes;
 mod outbox;
 mod raised;
 
@@ -18,6 +19,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use directory::nonprofits::ein::Ein;
 use giving::donations::{DonationError, Label, NewDonation, RecordedEntry, find_recipient};
+use giving::ledger::entry::Mode;
 use platform::money::Cents;
 use serde_json::{Value, json};
 
@@ -141,8 +143,20 @@ pub fn fields(response: &Response) -> Vec<String> {
         .collect()
 }
 
-/// Records a donation to a fundraiser.
+/// Records a live donation to a fundraiser.
 pub async fn donate(
+    world: &World,
+    fundraiser: &Value,
+    external_id: &str,
+    donor: &str,
+    cents: i64,
+) -> Result<RecordedEntry, DonationError> {
+    donate_in(Mode::Live, world, fundraiser, external_id, donor, cents).await
+}
+
+/// Records a donation to a fundraiser in a mode.
+pub async fn donate_in(
+    mode: Mode,
     world: &World,
     fundraiser: &Value,
     external_id: &str,
@@ -160,6 +174,7 @@ pub async fn donate(
     let donation = NewDonation {
         source: label("test"),
         external_id: label(external_id),
+        mode,
         to,
         amount: Cents::new(cents),
         donor: label(donor),

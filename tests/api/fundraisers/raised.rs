@@ -30,7 +30,7 @@ fn label(text: &str) -> Label {
     Label::parse(text).unwrap()
 }
 
-async fn refund_donation(
+pub async fn refund_donation(
     world: &World,
     external_id: &str,
     cents: Option<i64>,
@@ -61,14 +61,16 @@ async fn a_new_fundraiser_has_raised_nothing(world: &World) {
     assert_eq!(
         organizer.raised(&created).await,
         json!({
-            "currency": "USD", "raised": 0, "supporters": 0, "goalAmount": 100_000, "goalType": "AUTOMATIC"
+            "currency": "USD", "raised": 0, "supporters": 0, "goalAmount": 100_000, "goalType": "AUTOMATIC",
+            "livemode": false
         })
     );
     let custom = organizer.create_fundraiser(json!({"goal": 1})).await;
     assert_eq!(
         organizer.raised(&custom).await,
         json!({
-            "currency": "USD", "raised": 0, "supporters": 0, "goalAmount": 1, "goalType": "CUSTOM"
+            "currency": "USD", "raised": 0, "supporters": 0, "goalAmount": 1, "goalType": "CUSTOM",
+            "livemode": false
         })
     );
 }
@@ -91,7 +93,8 @@ async fn donations_and_offline_amounts_are_summed_immediately(world: &World) {
     assert_eq!(
         organizer.raised(&created).await,
         json!({
-            "currency": "USD", "raised": 462_500, "supporters": 2, "goalAmount": 750_000, "goalType": "AUTOMATIC"
+            "currency": "USD", "raised": 462_500, "supporters": 2, "goalAmount": 750_000, "goalType": "AUTOMATIC",
+            "livemode": false
         })
     );
     assert_ledger(world, 4).await;
@@ -261,6 +264,7 @@ async fn concurrent_donations_on_two_servers_leave_no_gap_and_lose_nothing(world
             source: label("test"),
             // Each donation is delivered three times.
             external_id: label(&format!("p-{}", number % 40)),
+            mode: giving::ledger::entry::Mode::Live,
             to: to.clone(),
             amount: Cents::new(100),
             donor: label(&format!("d-{}", number % 10)),
@@ -298,6 +302,7 @@ async fn hundreds_of_concurrent_donations_are_all_counted(world: &World) {
         let donation = giving::donations::NewDonation {
             source: label("test"),
             external_id: label(&format!("p-{number}")),
+            mode: giving::ledger::entry::Mode::Live,
             to: to.clone(),
             amount: Cents::new(number + 1),
             donor: label(&format!("d-{}", number % 300)),
@@ -361,11 +366,13 @@ async fn every_event_has_an_outbox_row(world: &World) {
             "fundraiser_reopened"
         ]
     );
-    let facts = world.texts("select body from outbox where kind = 'donation'").await;
+    let facts = world
+        .texts("select body from outbox where kind = 'donation'")
+        .await;
     let fact: Value = serde_json::from_str(&facts[0]).unwrap();
     assert_eq!(
-        (&fact["amount"], &fact["fundraiserId"]),
-        (&json!(500), &created["id"])
+        (&fact["amount"], &fact["fundraiserId"], &fact["mode"]),
+        (&json!(500), &created["id"], &json!("live"))
     );
     assert!(!facts[0].contains("ana"), "the donor is revealed: {}", facts[0]);
 }

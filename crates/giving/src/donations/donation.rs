@@ -1,10 +1,10 @@
 //! A donation: recorded once for each source and external ID, however often it is delivered.
 
-use super::label::Label;
+use super::label::{Label, SITE};
 use super::outcome::{DonationError, RecordedEntry};
 use super::recipient::Recipient;
 use crate::ledger::batch::Batch;
-use crate::ledger::entry::{Draft, Entry, Kind, Leg, Party};
+use crate::ledger::entry::{Draft, Entry, Kind, Leg, Mode, OFFLINE, Party};
 use crate::ledger::prefetch::Prefetch;
 use platform::db::StoreError;
 use platform::money::Cents;
@@ -15,6 +15,7 @@ pub struct NewDonation {
     /// With `external_id` the name of the payment where it was made.
     pub source: Label,
     pub external_id: Label,
+    pub mode: Mode,
     pub to: Recipient,
     /// Above zero.
     pub amount: Cents,
@@ -26,6 +27,16 @@ pub struct NewDonation {
     pub is_public: bool,
 }
 
+/// Rejects the sources that only Causeway itself uses.
+pub fn admit_source(source: &Label) -> Result<(), DonationError> {
+    let (name, purpose) = match source.as_str() {
+        OFFLINE => (OFFLINE, "amounts that creators of fundraisers report"),
+        SITE => (SITE, "donations made on our own pages"),
+        _ => return Ok(()),
+    };
+    Err(DonationError::ReservedSource { name, purpose })
+}
+
 /// What recording the donation reads from the ledger.
 pub fn prefetch(donation: &NewDonation) -> Prefetch {
     Prefetch {
@@ -34,6 +45,7 @@ pub fn prefetch(donation: &NewDonation) -> Prefetch {
             donation.external_id.as_str().to_owned(),
         )),
         fundraiser: donation.to.fundraiser,
+        mode: donation.mode,
         donor: Some(donation.donor.as_str().to_owned()),
     }
 }
@@ -71,6 +83,7 @@ pub fn draft(donation: &NewDonation, now: i64) -> Draft {
     let shares = shares.into_iter().map(|(party, amount)| Leg { party, amount });
     Draft {
         kind: Kind::Donation,
+        mode: donation.mode,
         source: donation.source.as_str().to_owned(),
         external_id: donation.external_id.as_str().to_owned(),
         nonprofit: donation.to.nonprofit,
@@ -86,6 +99,7 @@ pub fn draft(donation: &NewDonation, now: i64) -> Draft {
 fn is_same(existing: &Entry, donation: &NewDonation) -> bool {
     let draft = &existing.draft;
     draft.kind == Kind::Donation
+        && draft.mode == donation.mode
         && draft.amount == donation.amount
         && draft.nonprofit == donation.to.nonprofit
         && draft.fundraiser == donation.to.fundraiser

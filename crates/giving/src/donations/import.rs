@@ -3,11 +3,11 @@
 //! A line: `{"nonprofit": "530196605", "fundraiser": "my-run", "amount": 2500, "donor": "d-17", "externalId": "p-1"}`,
 //! and where they are known `source`, `name` and `public`.
 
-use super::donation::NewDonation;
+use super::donation::{NewDonation, admit_source};
 use super::label::{Label, OPERATOR};
 use super::outcome::{DonationError, RecordedEntry};
 use super::recipient::{Recipient, find_recipient};
-use crate::ledger::entry::OFFLINE;
+use crate::ledger::entry::Mode;
 use crate::ledger::writer::WriteError;
 use crate::recorder::Recorder;
 use anyhow::{Context, bail};
@@ -56,6 +56,7 @@ pub async fn import(
     directory: &Arc<Directory>,
     recorder: &Recorder,
     path: &Path,
+    mode: Mode,
     concurrency: usize,
 ) -> anyhow::Result<ImportReport> {
     let spooled = spool(path)?;
@@ -68,7 +69,7 @@ pub async fn import(
     };
     for (number, line) in lines(path)? {
         report.lines += 1;
-        match read(&mut recipients, &line?).await {
+        match read(&mut recipients, mode, &line?).await {
             Ok(_) => {}
             Err(LineError::Invalid(reason)) => report.note(number, &reason),
             Err(LineError::Store(error)) => return Err(error.into()),
@@ -78,7 +79,8 @@ pub async fn import(
         return Ok(report);
     }
     // In a task as the writer is: what one hands to the other mostly stays on one thread.
-    let recording = record_all(recorder.clone(), path.to_owned(), concurrency, report, recipients);
+    let path = path.to_owned();
+    let recording = record_all(recorder.clone(), path, mode, concurrency, report, recipients);
     tokio::spawn(recording).await?
 }
 
@@ -86,6 +88,7 @@ pub async fn import(
 async fn record_all(
     recorder: Recorder,
     path: PathBuf,
+    mode: Mode,
     concurrency: usize,
     mut report: ImportReport,
     mut recipients: Recipients,
@@ -96,7 +99,7 @@ async fn record_all(
     let numbered = async |number, donation| (number, recorder.record(donation).await);
     for (number, line) in lines(&path)? {
         // Checked before, but the file may have changed since.
-        match read(&mut recipients, &line?).await {
+        match read(&mut recipients, mode, &line?).await {
             Ok(donation) => in_flight.push(numbered(number, donation)),
             Err(LineError::Invalid(reason)) => report.refuse(number, &reason),
             Err(LineError::Store(error)) => return Err(error.into()),
@@ -165,7 +168,7 @@ enum LineError {
 }
 
 /// Reads one line.
-async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<NewDonation, LineError> {
+async fn read(recipients: &mut Recipients, mode: Mode, line: &[u8]) -> Result<NewDonation, LineError> {
     let invalid = |reason: &str| LineError::Invalid(reason.to_owned());
     let line = std::str::from_utf8(line).map_err(|_| invalid("it is not valid UTF-8"))?;
     let value: Value = match serde_json::from_str(line) {
@@ -193,8 +196,8 @@ async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<NewDonation, L
         Some(_) => fields.label(&["source"]),
         None => Label::parse(OPERATOR).ok(),
     };
-    if source.as_ref().is_some_and(|source| source.as_str() == OFFLINE) {
-        fields.errors.push(DonationError::ReservedSource.to_string());
+    if let Some(Err(reserved)) = source.as_ref().map(admit_source) {
+        fields.errors.push(reserved.to_string());
     }
     let name = fields.optional(&["name"]).and_then(|_| fields.label(&["name"]));
     let is_public = fields.flag("public");
@@ -215,6 +218,7 @@ async fn read(recipients: &mut Recipients, line: &[u8]) -> Result<NewDonation, L
             Ok(NewDonation {
                 source,
                 external_id,
+                mode,
                 to,
                 amount,
                 donor,

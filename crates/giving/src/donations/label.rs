@@ -7,6 +7,9 @@ use thiserror::Error;
 /// The source of donations that are recorded without one.
 pub const OPERATOR: &str = "operator";
 
+/// The source of donations made on our own pages.
+pub const SITE: &str = "site";
+
 /// A name that another system gave: 1 to 255 characters, no control characters, no blanks around it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Label(String);

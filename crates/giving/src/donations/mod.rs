@@ -8,7 +8,7 @@ pub mod recipient;
 pub mod refund;
 
 pub use donation::NewDonation;
-pub use label::{Label, OPERATOR};
+pub use label::{Label, OPERATOR, SITE};
 pub use outcome::{DonationError, RecordedEntry};
 pub use recipient::{Recipient, find_recipient};
 pub use refund::Refund;

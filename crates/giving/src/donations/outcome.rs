@@ -1,6 +1,6 @@
 //! What recording a donation or a refund returns.
 
-use crate::ledger::entry::{Entry, Kind, Totals};
+use crate::ledger::entry::{Entry, Kind, Mode, Totals};
 use crate::ledger::writer::WriteError;
 use platform::money::{AmountOverflow, Cents};
 use thiserror::Error;
@@ -10,10 +10,11 @@ use thiserror::Error;
 pub struct RecordedEntry {
     /// Its sequence number in the ledger.
     pub sequence: i64,
+    pub mode: Mode,
     pub amount: Cents,
     /// False if it was recorded before: delivered twice, recorded once.
     pub is_new: bool,
-    /// The totals of the fundraiser after it.
+    /// The totals of the fundraiser in its mode, after it.
     pub totals: Option<Totals>,
 }
 
@@ -39,10 +40,11 @@ pub enum DonationError {
          to refund that too, give this refund a name of its own with --refund-id"
     )]
     PartlyRefunded { left: Cents },
-    #[error(
-        "the source offline is reserved for amounts that creators of fundraisers report; choose another source"
-    )]
-    ReservedSource,
+    #[error("the source {name} is reserved for {purpose}; choose another source")]
+    ReservedSource {
+        name: &'static str,
+        purpose: &'static str,
+    },
     #[error("only {left} of this donation is left; refund at most that much")]
     MoreThanLeft { left: Cents },
     #[error("{0}; check the amount")]
@@ -66,6 +68,7 @@ impl RecordedEntry {
     pub fn new(entry: &Entry, is_new: bool) -> RecordedEntry {
         RecordedEntry {
             sequence: entry.sequence,
+            mode: entry.draft.mode,
             amount: entry.draft.amount,
             is_new,
             totals: entry.totals,
@@ -81,10 +84,18 @@ impl DonationError {
             Kind::Refund => draft.amount.reversed(),
             Kind::Donation | Kind::Offline => draft.amount,
         };
+        let test = match draft.mode {
+            Mode::Live => "",
+            Mode::Test => "test ",
+        };
         DonationError::Conflict {
             source_name: draft.source.clone(),
             external_id: draft.external_id.clone(),
-            known: format!("entry {}, a {} of {amount}", known.sequence, draft.kind.as_str()),
+            known: format!(
+                "entry {}, a {test}{} of {amount}",
+                known.sequence,
+                draft.kind.as_str()
+            ),
         }
     }
 }

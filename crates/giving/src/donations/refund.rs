@@ -99,6 +99,7 @@ pub fn draft(
         });
     Ok(Draft {
         kind: Kind::Refund,
+        mode: donation.draft.mode,
         source: donation.draft.source.clone(),
         external_id: refund.entry_id(),
         nonprofit: donation.draft.nonprofit,

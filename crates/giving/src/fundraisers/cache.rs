@@ -6,7 +6,7 @@
 
 use super::supported::SupportedNonprofits;
 use super::{Fundraiser, FundraiserName, store};
-use crate::ledger::entry::Totals;
+use crate::ledger::entry::TotalsByMode;
 use crate::ledger::{outbox, store as ledger_store};
 use platform::db::Db;
 use platform::ids::{FundraiserId, NonprofitId};
@@ -19,11 +19,11 @@ use std::time::SystemTime;
 /// When the cache is full it is cleared, and the fundraisers in use are loaded again.
 const MAX_FUNDRAISERS: usize = 10_000;
 
-/// A fundraiser with the totals in its last entry.
+/// A fundraiser with the totals in its last entries, one for each mode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FundraiserWithTotals {
     pub fundraiser: Fundraiser,
-    pub totals: Totals,
+    pub totals: TotalsByMode,
 }
 
 /// The fundraisers of a running server.

@@ -6,7 +6,7 @@ use super::{Fundraiser, slug, store};
 use crate::error::Error;
 use crate::idempotency::{IdempotentRequest, StoredResponse};
 use crate::ledger::batch::Batch;
-use crate::ledger::entry::{Draft, Kind, Leg, OFFLINE, Party};
+use crate::ledger::entry::{Draft, Kind, Leg, Mode, OFFLINE, Party};
 use platform::db::StoreError;
 use platform::field_error::FieldError;
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
@@ -89,6 +89,7 @@ async fn add_offline(
     let id = fundraiser.id;
     let draft = Draft {
         kind: Kind::Offline,
+        mode: Mode::Live,
         source: OFFLINE.to_owned(),
         external_id: format!("{id} {}", fundraiser.version),
         nonprofit: fundraiser.nonprofit,

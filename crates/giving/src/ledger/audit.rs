@@ -2,7 +2,7 @@
 //!
 //! Does no I/O: it takes every entry in order and compares it with what follows from all entries before it.
 
-use super::entry::{Beneficiaries, Entry, GENESIS, Hash, Kind, Party, Totals};
+use super::entry::{Beneficiaries, Entry, GENESIS, Hash, Kind, Mode, Party, Totals, TotalsByMode};
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::{Cents, Weights, split};
 use std::collections::{HashMap, HashSet};
@@ -20,14 +20,16 @@ pub struct Audit {
     refunded: HashSet<i64>,
     /// What each nonprofit still holds of these donations, by sequence number.
     held: HashMap<i64, Vec<(NonprofitId, Cents)>>,
+    /// The test donations among them.
+    refunded_tests: HashSet<i64>,
     errors: Vec<String>,
 }
 
 #[derive(Debug, Default)]
 struct FundraiserState {
-    totals: Totals,
+    totals: TotalsByMode,
     offline: Option<Cents>,
-    donors: HashMap<String, Cents>,
+    donors: HashMap<(Mode, String), Cents>,
 }
 
 const MAX_ERRORS: usize = 100;
@@ -46,6 +48,7 @@ impl Audit {
             fundraisers: HashMap::new(),
             refunded,
             held: HashMap::new(),
+            refunded_tests: HashSet::new(),
             errors: Vec::new(),
         }
     }
@@ -82,8 +85,28 @@ impl Audit {
             (_, Some(expected)) if expected == received(entry) => {}
             _ => self.add_entry_error(entry, "is not split as its fundraiser specifies"),
         }
+        self.check_mode(entry);
         self.update_held(entry);
         self.add_totals(entry);
+    }
+
+    /// A refund has the mode of its donation, and amounts raised offline are live.
+    fn check_mode(&mut self, entry: &Entry) {
+        let expected = match (entry.draft.kind, entry.draft.refunds) {
+            (Kind::Donation, _) => entry.draft.mode,
+            (Kind::Refund, Some(donation)) if self.refunded_tests.contains(&donation) => Mode::Test,
+            (Kind::Refund | Kind::Offline, _) => Mode::Live,
+        };
+        if entry.draft.mode != expected {
+            self.add_entry_error(
+                entry,
+                &format!(
+                    "is a {} entry but must be a {} entry",
+                    entry.draft.mode.as_str(),
+                    expected.as_str()
+                ),
+            );
+        }
     }
 
     /// Skips the next entry, which cannot be read.
@@ -126,7 +149,12 @@ impl Audit {
         });
         match (entry.draft.kind, entry.draft.refunds) {
             (Kind::Donation, _) if !self.refunded.contains(&entry.sequence) => {}
-            (Kind::Donation, _) => _ = self.held.insert(entry.sequence, shares.collect()),
+            (Kind::Donation, _) => {
+                self.held.insert(entry.sequence, shares.collect());
+                if entry.draft.mode == Mode::Test {
+                    self.refunded_tests.insert(entry.sequence);
+                }
+            }
             (Kind::Refund, Some(donation)) => {
                 let held = self.held.entry(donation).or_default();
                 for ((_, cents), (_, back)) in held.iter_mut().zip(shares) {
@@ -147,14 +175,15 @@ impl Audit {
             }
             return;
         };
-        let state = self.fundraisers.entry(id).or_default();
+        let (state, mode) = (self.fundraisers.entry(id).or_default(), entry.draft.mode);
         let net = entry
             .draft
             .donor
             .as_ref()
-            .map(|donor| state.donors.entry(donor.clone()).or_default());
+            .map(|donor| state.donors.entry((mode, donor.clone())).or_default());
         let before = net.as_ref().map(|net| **net);
-        let after = state.totals.after(entry.draft.amount, before);
+        let totals: &mut Totals = state.totals.of_mode(mode);
+        let after = totals.after(entry.draft.amount, before);
         if let (Some(net), Some(before)) = (net, before) {
             *net = before.plus(entry.draft.amount).unwrap_or(before);
         }
@@ -163,7 +192,7 @@ impl Audit {
             state.offline = offline.plus(entry.draft.amount).ok();
         }
         // Continue from the stored totals, so that one wrong total is one error.
-        state.totals = entry.totals.unwrap_or_default();
+        *totals = entry.totals.unwrap_or_default();
         if after.ok() != entry.totals {
             self.add_entry_error(
                 entry,
@@ -172,8 +201,8 @@ impl Audit {
         }
     }
 
-    /// The totals of a fundraiser, computed from its entries.
-    pub fn totals(&self, id: FundraiserId) -> Totals {
+    /// The totals of a fundraiser in each mode, computed from its entries.
+    pub fn totals(&self, id: FundraiserId) -> TotalsByMode {
         self.fundraisers
             .get(&id)
             .map(|state| state.totals)

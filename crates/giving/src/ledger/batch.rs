@@ -38,7 +38,8 @@ impl Batch {
         let totals = match draft.fundraiser {
             None => None,
             Some(id) => {
-                let balances = self.state.balances(&mut self.tx, id, draft.donor.clone());
+                let donor = draft.donor.clone();
+                let balances = self.state.balances(&mut self.tx, (id, draft.mode), donor);
                 let (before, net) = balances.await?;
                 let totals = before.after(draft.amount, net);
                 Some(totals.map_err(StoreError::Refused)?)
@@ -52,6 +53,7 @@ impl Batch {
         let draft = &entry.draft;
         let body = json!({
             "entry": entry.sequence,
+            "mode": draft.mode.as_str(),
             "nonprofitId": draft.nonprofit.0,
             "fundraiserId": draft.fundraiser.map(|id| id.0),
             "amount": draft.amount.get(),

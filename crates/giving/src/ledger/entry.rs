@@ -62,6 +62,39 @@ pub enum Kind {
     Offline,
 }
 
+/// Whether an entry is about real money.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    #[default]
+    Live,
+    /// No money was charged: somebody tried out the checkout.
+    Test,
+}
+
+impl Mode {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Mode::Live => "live",
+            Mode::Test => "test",
+        }
+    }
+
+    pub fn find(name: &str) -> Option<Mode> {
+        [Mode::Live, Mode::Test]
+            .into_iter()
+            .find(|mode| mode.as_str() == name)
+    }
+
+    /// The modes that a server counts: only one in test mode counts test entries.
+    pub const fn counted(is_test_mode: bool) -> &'static [Mode] {
+        if is_test_mode {
+            &[Mode::Live, Mode::Test]
+        } else {
+            &[Mode::Live]
+        }
+    }
+}
+
 impl Kind {
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -130,6 +163,7 @@ pub struct Leg {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
     pub kind: Kind,
+    pub mode: Mode,
     /// With `external_id` the name of the fact where it came from; unique together.
     pub source: String,
     pub external_id: String,
@@ -145,7 +179,7 @@ pub struct Draft {
     pub recorded_at: i64,
 }
 
-/// The totals of a fundraiser after an entry.
+/// The totals of a fundraiser in one mode, after an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub raised: Cents,
@@ -153,7 +187,14 @@ pub struct Totals {
     pub supporters: i64,
 }
 
-/// The totals of a fundraiser, and what one donor has given to it, net of refunds.
+/// The totals of a fundraiser in each mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TotalsByMode {
+    pub live: Totals,
+    pub test: Totals,
+}
+
+/// The totals of a fundraiser in one mode, and what one donor has given to it in that mode, net of refunds.
 pub type Balances = (Totals, Option<Cents>);
 
 /// An entry of the ledger.
@@ -162,7 +203,7 @@ pub struct Entry {
     /// 1, 2, 3 and on, without a gap.
     pub sequence: i64,
     pub draft: Draft,
-    /// Of its fundraiser, after it.
+    /// Of its fundraiser in its mode, after it.
     pub totals: Option<Totals>,
     pub hash: Hash,
 }
@@ -181,6 +222,33 @@ impl Totals {
             raised: self.raised.plus(amount)?,
             supporters,
         })
+    }
+}
+
+impl TotalsByMode {
+    pub fn of_mode(&mut self, mode: Mode) -> &mut Totals {
+        match mode {
+            Mode::Live => &mut self.live,
+            Mode::Test => &mut self.test,
+        }
+    }
+
+    /// The totals of live and test entries together. A test donor and a live donor are two supporters.
+    pub fn live_and_test(self) -> Totals {
+        let raised = self.live.raised.get().saturating_add(self.test.raised.get());
+        Totals {
+            raised: Cents::new(raised),
+            supporters: self.live.supporters + self.test.supporters,
+        }
+    }
+
+    /// The totals that a server shows: only one in test mode counts test entries.
+    pub fn counted(self, is_test_mode: bool) -> Totals {
+        if is_test_mode {
+            self.live_and_test()
+        } else {
+            self.live
+        }
     }
 }
 
@@ -203,6 +271,7 @@ impl Entry {
         let mut input = HashInput(Vec::with_capacity(512));
         input.number(self.sequence);
         input.text(draft.kind.as_str());
+        input.text(draft.mode.as_str());
         input.text(&draft.source);
         input.text(&draft.external_id);
         input.text(&draft.nonprofit.to_string());

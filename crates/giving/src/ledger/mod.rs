@@ -1,6 +1,7 @@
 //! The donation ledger: append-only, double-entry, numbered without gaps, each entry chained to the one before.
 //!
-//! The last entry of a fundraiser holds its totals, so reading them takes one row.
+//! Every entry has a mode: live, or test if no money was charged. The last entry of a fundraiser in a mode holds its totals
+//! in that mode, so reading them takes one row per mode.
 
 pub mod audit;
 pub mod batch;

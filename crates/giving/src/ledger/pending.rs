@@ -11,7 +11,7 @@ use platform::ids::FundraiserId;
 use sqlx::QueryBuilder;
 use std::sync::Arc;
 
-const ENTRIES: &str = "journal (sequence, kind, source, external_id, nonprofit_id, fundraiser_id, donor, \
+const ENTRIES: &str = "journal (sequence, kind, mode, source, external_id, nonprofit_id, fundraiser_id, donor, \
      amount, refunds, recorded_at, raised, supporters, hash) select * from (";
 const LEGS: &str = "journal_legs (sequence, position, party, party_id, amount) select * from (";
 const NAMES: &str = "donor_names (sequence, name, consented_at) select * from (";
@@ -95,6 +95,7 @@ impl PendingRows {
                 insert!(query, insert ENTRIES, entries, |entry|
                     entry.map(|entry| entry.sequence),
                     entry.map(|entry| entry.draft.kind.as_str()),
+                    entry.map(|entry| entry.draft.mode.as_str()),
                     entry.map(|entry| &entry.draft.source),
                     entry.map(|entry| &entry.draft.external_id),
                     entry.map(|entry| entry.draft.nonprofit.0),

@@ -2,34 +2,41 @@
 //!
 //! The result is one row, since every row that SQLite returns wakes a task.
 
-use super::entry::Head;
+use super::entry::{Head, Mode};
 use super::rows::{self, sized};
 use platform::db::{Tx, run};
 use platform::ids::FundraiserId;
 use sqlx::{QueryBuilder, Row};
 use std::collections::HashSet;
+use uuid::Uuid;
 
 const HEAD: &str = "select entries, hash, events";
 const OF_HEAD: &str = " from journal_head where id = 1";
 const SEQUENCE: &str = ", (select sequence from journal where source = ";
 const RAISED: &str = ", (select raised from journal where fundraiser_id = ";
 const SUPPORTERS: &str = ", (select supporters from journal where fundraiser_id = ";
+const OF_MODE: &str = " and mode = ";
 const LAST: &str = " order by sequence desc limit 1)";
 const NET: &str = ", (select cast(sum(amount) as bigint) from journal where fundraiser_id = ";
 
 /// The source and the external id of a fact.
 pub type EntryKey = (String, String);
 
+/// A fundraiser in one mode, which has totals of its own.
+pub type FundraiserMode = (FundraiserId, Mode);
+
 /// What work is going to read from the ledger, so that one query can read it for all work in a transaction.
 #[derive(Clone, Debug, Default)]
 pub struct Prefetch {
     pub key: Option<EntryKey>,
     pub fundraiser: Option<FundraiserId>,
+    /// The mode of the entry that is going to be added.
+    pub mode: Mode,
     pub donor: Option<String>,
 }
 
 impl Prefetch {
-    /// The totals of a fundraiser.
+    /// The live totals of a fundraiser.
     pub fn of_fundraiser(id: FundraiserId) -> Prefetch {
         Prefetch {
             fundraiser: Some(id),
@@ -42,8 +49,8 @@ impl Prefetch {
 #[derive(Debug)]
 pub struct PrefetchQuery<'a> {
     pub keys: Vec<&'a EntryKey>,
-    pub fundraisers: Vec<FundraiserId>,
-    pub donors: Vec<(FundraiserId, &'a str)>,
+    pub fundraisers: Vec<FundraiserMode>,
+    pub donors: Vec<(FundraiserMode, &'a str)>,
 }
 
 /// An answer for each, in the order asked.
@@ -59,9 +66,9 @@ pub struct PrefetchResult {
 
 impl<'a> PrefetchQuery<'a> {
     pub fn new(all: impl Iterator<Item = &'a Prefetch> + Clone) -> PrefetchQuery<'a> {
-        let fundraisers: HashSet<FundraiserId> =
-            all.clone().filter_map(|prefetch| prefetch.fundraiser).collect();
-        let donor = |prefetch: &'a Prefetch| prefetch.fundraiser.zip(prefetch.donor.as_deref());
+        let fundraiser = |prefetch: &Prefetch| prefetch.fundraiser.map(|id| (id, prefetch.mode));
+        let fundraisers: HashSet<FundraiserMode> = all.clone().filter_map(fundraiser).collect();
+        let donor = |prefetch: &'a Prefetch| fundraiser(prefetch).zip(prefetch.donor.as_deref());
         PrefetchQuery {
             keys: all.clone().filter_map(|prefetch| prefetch.key.as_ref()).collect(),
             fundraisers: fundraisers.into_iter().collect(),
@@ -76,12 +83,15 @@ impl<'a> PrefetchQuery<'a> {
                 query.push(SEQUENCE).push_bind(key.map(|key| &key.0));
                 query.push(" and external_id = ").push_bind(key.map(|key| &key.1)).push(")");
             }
-            for id in sized(&self.fundraisers) {
-                query.push(RAISED).push_bind(id.map(|id| id.0)).push(LAST);
-                query.push(SUPPORTERS).push_bind(id.map(|id| id.0)).push(LAST);
+            for fundraiser in sized(&self.fundraisers) {
+                let (id, mode) = bound(fundraiser);
+                for total in [RAISED, SUPPORTERS] {
+                    query.push(total).push_bind(id).push(OF_MODE).push_bind(mode).push(LAST);
+                }
             }
             for donor in sized(&self.donors) {
-                query.push(NET).push_bind(donor.map(|(id, _)| id.0));
+                let (id, mode) = bound(donor.map(|(fundraiser, _)| fundraiser));
+                query.push(NET).push_bind(id).push(OF_MODE).push_bind(mode);
                 query.push(" and donor = ").push_bind(donor.map(|(_, donor)| *donor)).push(")");
             }
             let row = query.push(OF_HEAD).build().fetch_one(c).await?;
@@ -99,4 +109,12 @@ impl<'a> PrefetchQuery<'a> {
             donors: donors.to_vec(),
         })
     }
+}
+
+/// The ID and the mode as they are bound, empty for a row that only fills a statement up.
+fn bound(fundraiser: Option<&FundraiserMode>) -> (Option<Uuid>, Option<&'static str>) {
+    (
+        fundraiser.map(|(id, _)| id.0),
+        fundraiser.map(|(_, mode)| mode.as_str()),
+    )
 }

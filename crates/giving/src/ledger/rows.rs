@@ -1,6 +1,6 @@
 //! Rows of the ledger tables: how they are read back into entries, and how many go into one statement.
 
-use super::entry::{Draft, Entry, Hash, Head, Kind, Leg, Totals};
+use super::entry::{Draft, Entry, Hash, Head, Kind, Leg, Mode, Totals};
 use platform::db::from_row;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
@@ -18,6 +18,7 @@ pub type HeadRow = (i64, Vec<u8>, i64);
 pub struct EntryRow {
     pub sequence: i64,
     kind: String,
+    mode: String,
     source: String,
     external_id: String,
     nonprofit_id: Uuid,
@@ -34,6 +35,7 @@ pub struct EntryRow {
 from_row!(EntryRow {
     sequence,
     kind,
+    mode,
     source,
     external_id,
     nonprofit_id,
@@ -58,11 +60,14 @@ pub fn head((entries, bytes, events): HeadRow) -> Head {
 
 /// Builds an entry from its row and its legs.
 pub fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
-    let known = Kind::find(&row.kind);
+    let known = Kind::find(&row.kind).zip(Mode::find(&row.mode));
+    // What cannot be read is never counted as real money.
+    let (kind, mode) = known.unwrap_or((Kind::Donation, Mode::Test));
     Entry {
         sequence: row.sequence,
         draft: Draft {
-            kind: known.unwrap_or(Kind::Donation),
+            kind,
+            mode,
             source: row.source,
             external_id: row.external_id,
             nonprofit: NonprofitId(row.nonprofit_id),
@@ -78,7 +83,7 @@ pub fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
     }
 }
 
-/// The totals in the last entry of a fundraiser: `raised` and `supporters`. Zero if it has no entry yet.
+/// The totals in the last entry of a fundraiser in one mode: `raised` and `supporters`. Zero if it has no entry yet.
 pub fn totals(row: Option<(i64, i64)>) -> Totals {
     row.map(|(raised, supporters)| Totals {
         raised: Cents::new(raised),

@@ -4,10 +4,9 @@
 //! transaction, so the store answers it rightly, whether they are written or not.
 
 use super::entry::{Balances, Entry, Head, Totals};
-use super::prefetch::{EntryKey, Prefetch, PrefetchQuery};
+use super::prefetch::{EntryKey, FundraiserMode, Prefetch, PrefetchQuery};
 use super::{rows, store};
 use platform::db::Tx;
-use platform::ids::FundraiserId;
 use platform::money::Cents;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,8 +16,8 @@ pub struct LedgerState {
     /// Facts that the store does not have.
     absent: HashSet<EntryKey>,
     added: HashMap<EntryKey, Arc<Entry>>,
-    totals: HashMap<FundraiserId, Totals>,
-    nets: HashMap<(FundraiserId, String), Cents>,
+    totals: HashMap<FundraiserMode, Totals>,
+    nets: HashMap<(FundraiserMode, String), Cents>,
 }
 
 impl LedgerState {
@@ -35,12 +34,12 @@ impl LedgerState {
                 state.absent.insert((*key).clone());
             }
         }
-        for (id, row) in query.fundraisers.iter().zip(answer.fundraisers) {
-            state.totals.insert(*id, rows::totals(row));
+        for (fundraiser, row) in query.fundraisers.iter().zip(answer.fundraisers) {
+            state.totals.insert(*fundraiser, rows::totals(row));
         }
-        for ((id, donor), net) in query.donors.iter().zip(answer.donors) {
+        for ((fundraiser, donor), net) in query.donors.iter().zip(answer.donors) {
             let net = Cents::new(net.unwrap_or_default());
-            state.nets.insert((*id, (*donor).to_owned()), net);
+            state.nets.insert((*fundraiser, (*donor).to_owned()), net);
         }
         Ok((answer.head, state))
     }
@@ -60,28 +59,30 @@ impl LedgerState {
     pub async fn balances(
         &mut self,
         tx: &mut Tx,
-        id: FundraiserId,
+        fundraiser: FundraiserMode,
         donor: Option<String>,
     ) -> sqlx::Result<Balances> {
-        let net = donor.clone().map(|donor| self.nets.get(&(id, donor)).copied());
-        if let (Some(totals), None | Some(Some(_))) = (self.totals.get(&id), net) {
+        let net = donor
+            .clone()
+            .map(|donor| self.nets.get(&(fundraiser, donor)).copied());
+        if let (Some(totals), None | Some(Some(_))) = (self.totals.get(&fundraiser), net) {
             return Ok((*totals, net.flatten()));
         }
-        let found = store::find_balances(tx, id, donor.as_deref()).await?;
-        Ok(self.insert_if_absent(id, donor, found))
+        let found = store::find_balances(tx, fundraiser, donor.as_deref()).await?;
+        Ok(self.insert_if_absent(fundraiser, donor, found))
     }
 
     /// Keeps what the store says, unless it is known better.
     fn insert_if_absent(
         &mut self,
-        id: FundraiserId,
+        fundraiser: FundraiserMode,
         donor: Option<String>,
         (totals, net): Balances,
     ) -> Balances {
-        let totals = *self.totals.entry(id).or_insert(totals);
+        let totals = *self.totals.entry(fundraiser).or_insert(totals);
         let net = donor
             .zip(net)
-            .map(|(donor, net)| *self.nets.entry((id, donor)).or_insert(net));
+            .map(|(donor, net)| *self.nets.entry((fundraiser, donor)).or_insert(net));
         (totals, net)
     }
 
@@ -93,10 +94,11 @@ impl LedgerState {
         let Some((id, totals)) = draft.fundraiser.zip(entry.totals) else {
             return;
         };
-        self.totals.insert(id, totals);
+        let fundraiser = (id, draft.mode);
+        self.totals.insert(fundraiser, totals);
         if let Some(donor) = draft.donor.clone() {
             // `Totals::after` has checked this sum.
-            let entry = self.nets.entry((id, donor));
+            let entry = self.nets.entry((fundraiser, donor));
             entry.and_modify(|net| *net = net.plus(draft.amount).unwrap_or(*net));
         }
     }

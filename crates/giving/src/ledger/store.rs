@@ -1,11 +1,13 @@
 //! The SQL of the ledger.
 
-use super::entry::{Balances, Entry, Head, Leg, Party, Totals};
+use super::entry::{Balances, Entry, Head, Leg, Mode, Party, TotalsByMode};
+use super::prefetch::FundraiserMode;
 use super::rows::{EntryRow, HeadRow, NO_HASH, entry, head, totals};
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::FundraiserId;
 use platform::money::Cents;
 use platform::text::hex;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// A server that dies releases the row after ten seconds.
@@ -19,7 +21,7 @@ const HEAD: &str = "select entries, hash, events from journal_head where id = 1"
 macro_rules! entries {
     ($rest:literal) => {
         concat!(
-            "select sequence, kind, source, external_id, nonprofit_id, fundraiser_id, donor, amount, refunds, ",
+            "select sequence, kind, mode, source, external_id, nonprofit_id, fundraiser_id, donor, amount, refunds, ",
             "recorded_at, raised, supporters, hash from journal ",
             $rest
         )
@@ -31,23 +33,24 @@ const AFTER: &str = entries!("where sequence > $1 order by sequence limit $2");
 const LEGS_BETWEEN: &str = "select sequence, party, party_id, amount from journal_legs \
      where sequence > $1 and sequence <= $2 order by sequence, position";
 const REFUNDED: &str = "select distinct refunds from journal where refunds is not null";
-const TOTALS: &str =
-    "select raised, supporters from journal where fundraiser_id = $1 order by sequence desc limit 1";
+const TOTALS: &str = "select mode, raised, supporters from journal where sequence in ( \
+     (select max(sequence) from journal where fundraiser_id = $1 and mode = 'live'), \
+     (select max(sequence) from journal where fundraiser_id = $1 and mode = 'test'))";
 const BALANCES: &str = "select \
-     (select raised from journal where fundraiser_id = $1 order by sequence desc limit 1), \
-     (select supporters from journal where fundraiser_id = $1 order by sequence desc limit 1), \
-     (select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and donor = $2)";
+     (select raised from journal where fundraiser_id = $1 and mode = $2 order by sequence desc limit 1), \
+     (select supporters from journal where fundraiser_id = $1 and mode = $2 order by sequence desc limit 1), \
+     (select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and mode = $2 and donor = $3)";
 const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.amount) as bigint) from journal j \
      join journal_legs l on l.sequence = j.sequence where (j.sequence = $1 or j.refunds = $1) and l.party = 'nonprofit' \
      group by l.position, l.party_id order by l.position";
 const NAMES_BETWEEN: &str =
     "select sequence, name, consented_at from donor_names where sequence > $1 and sequence <= $2";
 
-const LAST_ENTRY: &str =
-    "select sequence, hash from journal where fundraiser_id = $1 order by sequence desc limit 1";
-const SUPPORTERS: &str = "select n.name, n.consented_at, d.message, j.amount, j.recorded_at from journal j \
+const LAST_ENTRY: &str = "select sequence, hash from journal where fundraiser_id = $1 and mode = $2 \
+     order by sequence desc limit 1";
+const SUPPORTERS: &str = "select j.sequence, n.name, n.consented_at, d.message, j.amount, j.recorded_at from journal j \
      left join donor_names n on n.sequence = j.sequence left join donations d on d.entry = j.sequence \
-     where j.fundraiser_id = $1 and j.kind = 'donation' order by j.sequence desc limit $2";
+     where j.fundraiser_id = $1 and j.mode = $2 and j.kind = 'donation' order by j.sequence desc limit $3";
 
 /// Locks the head of the ledger until the transaction ends, so that only one server writes at a time.
 pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
@@ -119,16 +122,31 @@ pub async fn list_refunded(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
     run!(tx, c => sqlx::query_scalar(REFUNDED).fetch_all(c).await)
 }
 
-/// The totals of a fundraiser: one row, found by an index.
-pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<Totals> {
-    let row: Option<(i64, i64)> = read!(db, c => sqlx::query_as(TOTALS).bind(id.0).fetch_optional(c).await)?;
-    Ok(totals(row))
+/// The totals of a fundraiser in each mode: one row per mode, found by an index.
+pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<TotalsByMode> {
+    type Row = (String, Option<i64>, Option<i64>);
+    let rows: Vec<Row> = read!(db, c => sqlx::query_as(TOTALS).bind(id.0).fetch_all(c).await)?;
+    let mut found = TotalsByMode::default();
+    for (mode, raised, supporters) in rows {
+        if let Some(mode) = Mode::find(&mode) {
+            *found.of_mode(mode) = totals(raised.zip(supporters));
+        }
+    }
+    Ok(found)
 }
 
-/// The totals of a fundraiser, and what a donor gave to it, less refunds.
-pub async fn find_balances(tx: &mut Tx, id: FundraiserId, donor: Option<&str>) -> sqlx::Result<Balances> {
-    let (raised, supporters, net): (Option<i64>, Option<i64>, Option<i64>) =
-        run!(tx, c => sqlx::query_as(BALANCES).bind(id.0).bind(donor).fetch_one(c).await)?;
+/// The totals of a fundraiser in one mode, and what a donor gave to it in that mode, less refunds.
+pub async fn find_balances(
+    tx: &mut Tx,
+    (id, mode): FundraiserMode,
+    donor: Option<&str>,
+) -> sqlx::Result<Balances> {
+    let (raised, supporters, net): (Option<i64>, Option<i64>, Option<i64>) = run!(tx, c => sqlx::query_as(BALANCES)
+        .bind(id.0)
+        .bind(mode.as_str())
+        .bind(donor)
+        .fetch_one(c)
+        .await)?;
     let net = donor.map(|_| Cents::new(net.unwrap_or_default()));
     Ok((totals(raised.zip(supporters)), net))
 }
@@ -162,11 +180,18 @@ pub struct LastEntry {
     pub hash: String,
 }
 
-/// Finds the last entry of a fundraiser.
-pub async fn find_last_entry(db: &Db, id: FundraiserId) -> sqlx::Result<Option<LastEntry>> {
-    let row: Option<(i64, Vec<u8>)> =
-        read!(db, c => sqlx::query_as(LAST_ENTRY).bind(id.0).fetch_optional(c).await)?;
-    Ok(row.map(|(sequence, hash)| LastEntry {
+/// Finds the last entry of a fundraiser in any of the modes.
+pub async fn find_last_entry(db: &Db, id: FundraiserId, modes: &[Mode]) -> sqlx::Result<Option<LastEntry>> {
+    let mut last = None;
+    for mode in modes {
+        let row: Option<(i64, Vec<u8>)> = read!(db, c => sqlx::query_as(LAST_ENTRY)
+            .bind(id.0)
+            .bind(mode.as_str())
+            .fetch_optional(c)
+            .await)?;
+        last = last.max(row);
+    }
+    Ok(last.map(|(sequence, hash)| LastEntry {
         sequence,
         hash: hex(&hash),
     }))
@@ -180,10 +205,18 @@ pub struct Supporter {
     /// The same holds for what they wrote.
     pub message: Option<String>,
     pub amount: Cents,
+    pub mode: Mode,
     pub at: i64,
 }
 
+impl Supporter {
+    pub fn is_test(&self) -> bool {
+        self.mode == Mode::Test
+    }
+}
+
 struct SupporterRow {
+    sequence: i64,
     name: Option<String>,
     consented_at: Option<i64>,
     message: Option<String>,
@@ -192,6 +225,7 @@ struct SupporterRow {
 }
 
 from_row!(SupporterRow {
+    sequence,
     name,
     consented_at,
     message,
@@ -199,15 +233,32 @@ from_row!(SupporterRow {
     recorded_at
 });
 
-/// Lists the last donations to a fundraiser, newest first.
-pub async fn list_supporters(db: &Db, id: FundraiserId, take: i64) -> sqlx::Result<Vec<Supporter>> {
-    let rows: Vec<SupporterRow> =
-        read!(db, c => sqlx::query_as(SUPPORTERS).bind(id.0).bind(take).fetch_all(c).await)?;
-    let supporter = |row: SupporterRow| Supporter {
+/// Lists the last donations to a fundraiser in any of the modes, newest first.
+pub async fn list_supporters(
+    db: &Db,
+    id: FundraiserId,
+    modes: &[Mode],
+    take: usize,
+) -> sqlx::Result<Vec<Supporter>> {
+    let mut found = Vec::new();
+    // One query for each mode, so that an index finds the newest without sorting.
+    for mode in modes {
+        let rows: Vec<SupporterRow> = read!(db, c => sqlx::query_as(SUPPORTERS)
+            .bind(id.0)
+            .bind(mode.as_str())
+            .bind(take as i64)
+            .fetch_all(c)
+            .await)?;
+        found.extend(rows.into_iter().map(|row| (row, *mode)));
+    }
+    found.sort_unstable_by_key(|(row, _)| Reverse(row.sequence));
+    found.truncate(take);
+    let supporter = |(row, mode): (SupporterRow, Mode)| Supporter {
         name: row.consented_at.and(row.name),
         message: row.consented_at.and(row.message),
         amount: Cents::new(row.amount),
+        mode,
         at: row.recorded_at,
     };
-    Ok(rows.into_iter().map(supporter).collect())
+    Ok(found.into_iter().map(supporter).collect())
 }

@@ -7,6 +7,7 @@ pub mod receipt;
 pub mod settle;
 pub mod store;
 
+use crate::ledger::entry::Mode;
 use partner::Partner;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
@@ -59,6 +60,8 @@ pub struct Donation {
     /// Made with the form, so that a form sent twice is one gift.
     pub id: Uuid,
     pub state: State,
+    /// Whether the provider that it is paid with charges real money.
+    pub mode: Mode,
     pub nonprofit: NonprofitId,
     pub fundraiser: Option<FundraiserId>,
     pub amount: Cents,

@@ -1,6 +1,7 @@
 //! The email with the link to a receipt.
 
 use super::Donation;
+use crate::ledger::entry::Mode;
 use platform::mail::{Email, Mailer};
 use platform::public_url::PublicUrl;
 
@@ -10,9 +11,15 @@ pub fn send(mailer: &Mailer, public_url: &PublicUrl, donation: &Donation) {
         return;
     };
     let (amount, id) = (donation.amount, donation.id);
+    let (prefix, notice) = match donation.mode {
+        Mode::Live => ("", ""),
+        Mode::Test => ("Test mode: ", "Test mode: no money was charged.\n\n"),
+    };
     mailer.send(&Email {
         to,
-        subject: format!("Your donation of {amount}"),
-        text: format!("Thank you for your donation of {amount}.\n\nYour receipt: {public_url}/gifts/{id}\n"),
+        subject: format!("{prefix}Your donation of {amount}"),
+        text: format!(
+            "{notice}Thank you for your donation of {amount}.\n\nYour receipt: {public_url}/gifts/{id}\n"
+        ),
     });
 }

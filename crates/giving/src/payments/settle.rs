@@ -1,7 +1,7 @@
 //! Records paid donations in the ledger, once, however often it is tried.
 
 use super::{Donation, State, receipt, store};
-use crate::donations::{DonationError, Label, NewDonation, RecordedEntry, find_recipient};
+use crate::donations::{DonationError, Label, NewDonation, RecordedEntry, SITE, find_recipient};
 use crate::recorder::Recorder;
 use directory::Directory;
 use platform::clock::Clock;
@@ -12,9 +12,6 @@ use platform::public_url::PublicUrl;
 use platform::text::hex;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
-
-/// The source of donations made on our own pages.
-pub const SOURCE: &str = "site";
 
 /// The parts that settling payments uses.
 #[derive(Clone, Copy, Debug)]
@@ -65,15 +62,16 @@ impl Settlement<'_> {
         let nonprofit = donation.nonprofit.to_string();
         let to = find_recipient(self.db, self.directory, &nonprofit, fundraiser.as_deref()).await?;
         let donation = NewDonation {
-            source: label(SOURCE),
+            source: label(SITE),
             external_id: label(&donation.id.to_string()),
+            mode: donation.mode,
             to,
             amount: donation.amount,
             donor: label(&donor(donation.email.as_deref(), donation.id)),
             name: donation.name.as_deref().and_then(|name| Label::parse(name).ok()),
             is_public: donation.is_public,
         };
-        self.recorder.record(donation).await
+        self.recorder.record_checkout(donation).await
     }
 }
 

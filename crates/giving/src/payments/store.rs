@@ -1,6 +1,7 @@
 //! The SQL of donations on our own pages.
 
 use super::partner::Partner;
+use super::provider::{Provider, mode_of};
 use super::{Donation, State};
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::{FundraiserId, NonprofitId};
@@ -8,12 +9,12 @@ use platform::money::Cents;
 use std::collections::HashMap;
 use uuid::Uuid;
 
-const FIND: &str = "select id, state, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, designation, \
+const FIND: &str = "select id, state, provider, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, designation, \
      partner_id, partner_metadata, success_url, exit_url, entry, started_at from donations where id = $1";
 const INSERT: &str = "insert into donations (id, state, provider, nonprofit_id, fundraiser_id, amount, name, is_public, email, \
      message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, changed_at) \
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16) on conflict (id) do nothing";
-const PAY: &str = "update donations set state = 'pending', fault = null, changed_at = $2 \
+const PAY: &str = "update donations set state = 'pending', provider = $3, fault = null, changed_at = $2 \
      where id = $1 and state in ('started', 'failed')";
 const FAIL: &str = "update donations set state = 'failed', fault = $2, changed_at = $3 \
      where id = $1 and state in ('started', 'failed')";
@@ -30,6 +31,7 @@ const REMAINING: &str =
 struct DonationRow {
     id: Uuid,
     state: String,
+    provider: String,
     nonprofit_id: Uuid,
     fundraiser_id: Option<Uuid>,
     amount: i64,
@@ -49,6 +51,7 @@ struct DonationRow {
 from_row!(DonationRow {
     id,
     state,
+    provider,
     nonprofit_id,
     fundraiser_id,
     amount,
@@ -75,6 +78,7 @@ fn donation(row: DonationRow) -> Option<Donation> {
     Some(Donation {
         id: row.id,
         state: State::find(&row.state)?,
+        mode: mode_of(&row.provider),
         nonprofit: NonprofitId(row.nonprofit_id),
         fundraiser: row.fundraiser_id.map(FundraiserId),
         amount: Cents::new(row.amount),
@@ -95,12 +99,12 @@ fn donation(row: DonationRow) -> Option<Donation> {
 }
 
 /// Inserts a donation, unless it exists already.
-pub async fn insert(db: &Db, new: &Donation, provider: &str) -> sqlx::Result<()> {
+pub async fn insert(db: &Db, new: &Donation, provider: &Provider) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     run!(&mut tx, c => sqlx::query(INSERT)
         .bind(new.id)
         .bind(new.state.as_str())
-        .bind(provider)
+        .bind(provider.name())
         .bind(new.nonprofit.0)
         .bind(new.fundraiser.map(|id| id.0))
         .bind(new.amount.get())
@@ -120,10 +124,11 @@ pub async fn insert(db: &Db, new: &Donation, provider: &str) -> sqlx::Result<()>
     tx.commit().await
 }
 
-/// Notes that the provider has the money.
-pub async fn pay(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
+/// Notes that the provider has the money. It may be another one than when the donation was started.
+pub async fn pay(db: &Db, id: Uuid, provider: &Provider, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(PAY).bind(id).bind(now).execute(c).await.map(|_| ()))?;
+    let name = provider.name();
+    run!(&mut tx, c => sqlx::query(PAY).bind(id).bind(now).bind(name).execute(c).await.map(|_| ()))?;
     tx.commit().await
 }
 

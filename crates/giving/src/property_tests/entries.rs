@@ -4,7 +4,9 @@
 use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
 use crate::export::line;
 use crate::ledger::audit::Audit;
-use crate::ledger::entry::{Beneficiaries, Draft, Entry, GENESIS, Kind, Leg, Party, Totals};
+use crate::ledger::entry::{
+    Beneficiaries, Draft, Entry, GENESIS, Kind, Leg, Mode, Party, Totals, TotalsByMode,
+};
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::{Cents, Weights};
 use proptest::prelude::*;
@@ -15,6 +17,7 @@ use uuid::Uuid;
 #[derive(Clone, Debug)]
 enum Event {
     Donation {
+        mode: Mode,
         to: usize,
         donor: u8,
         cents: i64,
@@ -33,10 +36,15 @@ enum Event {
 fn event() -> impl Strategy<Value = Event> {
     let cents = prop_oneof![1..10_000i64, 1..=Cents::MAX.get()];
     prop_oneof![
-        4 => (0..3usize, 0..4u8, cents.clone()).prop_map(|(to, donor, cents)| Event::Donation { to, donor, cents }),
+        4 => (mode(), 0..3usize, 0..4u8, cents.clone())
+            .prop_map(|(mode, to, donor, cents)| Event::Donation { mode, to, donor, cents }),
         2 => (0..12usize, 0.0..=1.0f64).prop_map(|(donation, part)| Event::Refund { donation, part }),
         1 => (0..3usize, cents).prop_map(|(to, cents)| Event::Offline { to, cents }),
     ]
+}
+
+fn mode() -> impl Strategy<Value = Mode> {
+    prop_oneof![Just(Mode::Live), Just(Mode::Test)]
 }
 
 /// A ledger in memory, written with the rules of the real one.
@@ -69,11 +77,17 @@ impl TestLedger {
     fn apply(&mut self, event: &Event) {
         let number = self.entries.len() as i64;
         match event {
-            Event::Donation { to, donor, cents } => {
+            Event::Donation {
+                mode,
+                to,
+                donor,
+                cents,
+            } => {
                 let (id, beneficiaries) = self.fundraisers[*to].clone();
                 let donation = NewDonation {
                     source: label("test"),
                     external_id: label(&format!("donation {number}")),
+                    mode: *mode,
                     to: Recipient {
                         nonprofit: beneficiaries.nonprofits[0],
                         fundraiser: Some(id),
@@ -112,6 +126,7 @@ impl TestLedger {
                 let id = self.fundraisers[*to].0;
                 self.append(Draft {
                     kind: Kind::Offline,
+                    mode: Mode::Live,
                     source: "offline".to_owned(),
                     external_id: number.to_string(),
                     nonprofit: self.fundraisers[*to].1.nonprofits[0],
@@ -153,7 +168,8 @@ impl TestLedger {
     }
 
     fn append(&mut self, draft: Draft) {
-        let of_same = |entry: &&Entry| entry.draft.fundraiser == draft.fundraiser;
+        let of_same =
+            |entry: &&Entry| entry.draft.fundraiser == draft.fundraiser && entry.draft.mode == draft.mode;
         let before = self.entries.iter().rev().find(of_same);
         let before = before.and_then(|entry| entry.totals).unwrap_or_default();
         let net = draft.donor.as_ref().map(|donor| {
@@ -185,6 +201,13 @@ impl TestLedger {
     }
 }
 
+fn flipped(mode: Mode) -> Mode {
+    match mode {
+        Mode::Live => Mode::Test,
+        Mode::Test => Mode::Live,
+    }
+}
+
 fn label(text: &str) -> Label {
     Label::parse(text).unwrap()
 }
@@ -207,22 +230,34 @@ proptest! {
     fn raised_is_the_sum_of_the_ledger_and_of_the_export(ledger in ledgers()) {
         let audit = ledger.audit();
         for (id, _) in &ledger.fundraisers {
-            let own = || ledger.entries.iter().filter(|entry| entry.draft.fundraiser == Some(*id));
-            let sum = own().map(|entry| entry.draft.amount.get()).sum::<i64>();
-            let received = own().flat_map(|entry| &entry.draft.legs)
-                .filter(|leg| matches!(leg.party, Party::Nonprofit(_) | Party::Fundraiser(_)));
-            let received = received.map(|leg| leg.amount.get()).sum::<i64>();
-            let exported = own().map(|entry| line(entry, None)["amount"].as_i64().unwrap()).sum::<i64>();
-            let shown = own().next_back().map_or(Totals::default(), |entry| entry.totals.unwrap());
-            prop_assert_eq!((sum, received, exported), (shown.raised.get(), shown.raised.get(), shown.raised.get()));
-            prop_assert!(shown.raised >= Cents::ZERO && shown.supporters >= 0);
-            prop_assert_eq!(audit.totals(*id), shown);
+            let mut by_mode = TotalsByMode::default();
+            for mode in [Mode::Live, Mode::Test] {
+                let own = || ledger.entries.iter()
+                    .filter(|entry| entry.draft.fundraiser == Some(*id) && entry.draft.mode == mode);
+                let sum = own().map(|entry| entry.draft.amount.get()).sum::<i64>();
+                let received = own().flat_map(|entry| &entry.draft.legs)
+                    .filter(|leg| matches!(leg.party, Party::Nonprofit(_) | Party::Fundraiser(_)));
+                let received = received.map(|leg| leg.amount.get()).sum::<i64>();
+                let exported = ledger.entries.iter().map(|entry| line(entry, None))
+                    .filter(|line| line["fundraiserId"] == id.to_string() && line["mode"] == mode.as_str());
+                let exported = exported.map(|line| line["amount"].as_i64().unwrap()).sum::<i64>();
+                let shown = own().next_back().map_or(Totals::default(), |entry| entry.totals.unwrap());
+                prop_assert_eq!((sum, received, exported), (shown.raised.get(), shown.raised.get(), shown.raised.get()));
+                prop_assert!(shown.raised >= Cents::ZERO && shown.supporters >= 0);
+                *by_mode.of_mode(mode) = shown;
+            }
+            prop_assert_eq!(audit.totals(*id), by_mode);
+            prop_assert_eq!(by_mode.counted(false), by_mode.live);
+            let all = ledger.entries.iter().filter(|entry| entry.draft.fundraiser == Some(*id));
+            let all = all.map(|entry| entry.draft.amount.get()).sum::<i64>();
+            prop_assert_eq!(by_mode.counted(true).raised.get(), all);
+            prop_assert_eq!(by_mode.counted(true).supporters, by_mode.live.supporters + by_mode.test.supporters);
         }
         prop_assert_eq!(audit.into_errors(), Vec::<String>::new());
     }
 
     #[test]
-    fn a_change_to_any_entry_is_found_and_named(ledger in ledgers(), index in any::<prop::sample::Index>(), what in 0..8u8) {
+    fn a_change_to_any_entry_is_found_and_named(ledger in ledgers(), index in any::<prop::sample::Index>(), what in 0..9u8) {
         if ledger.entries.is_empty() {
             return Ok(());
         }
@@ -238,11 +273,34 @@ proptest! {
             4 => draft.legs[0].amount = Cents::new(draft.legs[0].amount.get() - 1),
             5 => _ = draft.legs.pop(),
             6 => entry.totals = entry.totals.map(|totals| Totals { supporters: totals.supporters + 1, ..totals }),
+            7 => draft.mode = flipped(draft.mode),
             _ => entry.hash[7] ^= 1,
         }
         let number = entry.sequence;
         let errors = ledger.audit().into_errors();
         prop_assert!(errors.iter().any(|error| error.starts_with(&format!("entry {number} "))), "{errors:?}");
+    }
+
+    /// Somebody who can write to the database can compute all hashes again, but the modes no longer fit together.
+    #[test]
+    fn a_refund_or_an_offline_amount_in_the_wrong_mode_is_found_with_valid_hashes(
+        ledger in ledgers(), index in any::<prop::sample::Index>(),
+    ) {
+        let mut ledger = ledger;
+        let depends = |entry: &&mut Entry| entry.draft.kind != Kind::Donation;
+        let count = ledger.entries.iter_mut().filter(depends).count();
+        prop_assume!(count > 0);
+        let entry = ledger.entries.iter_mut().filter(depends).nth(index.index(count)).unwrap();
+        entry.draft.mode = flipped(entry.draft.mode);
+        let number = entry.sequence;
+        let mut hash = GENESIS;
+        for entry in &mut ledger.entries {
+            entry.hash = entry.hash_after(&hash);
+            hash = entry.hash;
+        }
+        let errors = ledger.audit().into_errors();
+        let expected = |error: &String| error.starts_with(&format!("entry {number} ")) && error.contains("must be a");
+        prop_assert!(errors.iter().any(expected), "{errors:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::fundraisers::write::{CreateFundraiser, UpdateFundraiser, write_new, w
 use crate::fundraisers::{Fundraiser, SPECIAL};
 use crate::idempotency::StoredResponse;
 use crate::ledger::batch::Batch;
-use crate::ledger::entry::Beneficiaries;
+use crate::ledger::entry::{Beneficiaries, Mode};
 use crate::ledger::prefetch::Prefetch;
 use crate::ledger::writer::{WriteError, Writer};
 use platform::db::{Db, StoreError};
@@ -90,13 +90,14 @@ fn label(text: &str) -> Label {
     Label::parse(text).unwrap()
 }
 
-/// Recipient 3 is a nonprofit itself, the others are fundraisers.
+/// Recipient 3 is a nonprofit itself, the others are fundraisers. Every third donation is a test.
 fn new_donation(number: u8, to: usize, donor: u8, cents: i64) -> NewDonation {
     let fundraiser = (to < 3).then(|| fundraiser(to, 0));
     let nonprofit = NonprofitId(Uuid::from_u128(1));
     NewDonation {
         source: label("test"),
         external_id: label(&format!("donation {number}")),
+        mode: if number % 3 == 0 { Mode::Test } else { Mode::Live },
         to: Recipient {
             nonprofit: fundraiser.as_ref().map_or(nonprofit, |found| found.nonprofit),
             fundraiser: fundraiser.as_ref().map(|found| found.id),
@@ -242,7 +243,7 @@ impl TestStore {
 }
 
 const DUMPS: [&str; 6] = [
-    "select format('%d %s %s %s %s %s %s %d %s %d %s %s %s', sequence, kind, source, external_id, hex(nonprofit_id), \
+    "select format('%d %s %s %s %s %s %s %s %d %s %d %s %s %s', sequence, kind, mode, source, external_id, hex(nonprofit_id), \
      quote(fundraiser_id), quote(donor), amount, quote(refunds), recorded_at, quote(raised), quote(supporters), hex(hash)) \
      from journal order by sequence",
     "select format('%d %d %s %s %d', sequence, position, party, party_id, amount) from journal_legs \
