@@ -103,7 +103,13 @@ async fn every_checkout_page_is_accessible_on_phone_and_desktop() {
 async fn every_page_of_a_site_that_accepts_no_donations_is_accessible() {
     let (site, inspector) = (Site::start_with(Provider::Off).await, Inspector::start().await);
     let keys = site.create_keys().await;
-    let run = create_fundraiser(&site, &keys, "A run along the river", json!({"raisedOffline": 90_000})).await;
+    let run = create_fundraiser(
+        &site,
+        &keys,
+        "A run along the river",
+        json!({"raisedOffline": 90_000}),
+    )
+    .await;
     for (name, path) in [
         ("off-profile", "/american-red-cross"),
         ("off-fundraiser", &format!("/american-red-cross/f/{run}")),

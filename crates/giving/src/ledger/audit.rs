@@ -182,7 +182,7 @@ impl Audit {
             .as_ref()
             .map(|donor| state.donors.entry((mode, donor.clone())).or_default());
         let before = net.as_ref().map(|net| **net);
-        let totals: &mut Totals = state.totals.of_mode(mode);
+        let totals: &mut Totals = state.totals.of_mode_mut(mode);
         let after = totals.after(entry.draft.amount, before);
         if let (Some(net), Some(before)) = (net, before) {
             *net = before.plus(entry.draft.amount).unwrap_or(before);

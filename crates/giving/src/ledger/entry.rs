@@ -226,7 +226,7 @@ impl Totals {
 }
 
 impl TotalsByMode {
-    pub fn of_mode(&mut self, mode: Mode) -> &mut Totals {
+    pub fn of_mode_mut(&mut self, mode: Mode) -> &mut Totals {
         match mode {
             Mode::Live => &mut self.live,
             Mode::Test => &mut self.test,

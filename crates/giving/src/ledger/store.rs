@@ -129,7 +129,7 @@ pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<TotalsByMode
     let mut found = TotalsByMode::default();
     for (mode, raised, supporters) in rows {
         if let Some(mode) = Mode::find(&mode) {
-            *found.of_mode(mode) = totals(raised.zip(supporters));
+            *found.of_mode_mut(mode) = totals(raised.zip(supporters));
         }
     }
     Ok(found)

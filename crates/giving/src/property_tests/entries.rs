@@ -244,7 +244,7 @@ proptest! {
                 let shown = own().next_back().map_or(Totals::default(), |entry| entry.totals.unwrap());
                 prop_assert_eq!((sum, received, exported), (shown.raised.get(), shown.raised.get(), shown.raised.get()));
                 prop_assert!(shown.raised >= Cents::ZERO && shown.supporters >= 0);
-                *by_mode.of_mode(mode) = shown;
+                *by_mode.of_mode_mut(mode) = shown;
             }
             prop_assert_eq!(audit.totals(*id), by_mode);
             prop_assert_eq!(by_mode.counted(false), by_mode.live);
