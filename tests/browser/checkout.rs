@@ -196,7 +196,7 @@ impl Visit {
     }
 
     async fn check_test_notice(&self) {
-        let notice = self.browser.text(".alert-warn").await;
+        let notice = self.browser.text(".slim .alert-warn").await;
         assert!(notice.contains("Test mode: no money"), "{notice}");
     }
 

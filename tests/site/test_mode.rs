@@ -64,7 +64,7 @@ async fn donate(world: &World, fundraiser: &str) {
 async fn share_picture(client: &Client, page: &str) -> (String, Vec<u8>) {
     let html = client.get_plain(200, page).await.text();
     let path = between(&html, "og:image\" content=\"http://causeway.test", "\"").unwrap();
-    let picture = client.get_plain(200, &path).await.body.to_vec();
+    let picture = client.get_plain(200, &path).await.body;
     (path, picture)
 }
 

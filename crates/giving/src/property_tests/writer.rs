@@ -97,7 +97,11 @@ fn new_donation(number: u8, to: usize, donor: u8, cents: i64) -> NewDonation {
     NewDonation {
         source: label("test"),
         external_id: label(&format!("donation {number}")),
-        mode: if number % 3 == 0 { Mode::Test } else { Mode::Live },
+        mode: if number.is_multiple_of(3) {
+            Mode::Test
+        } else {
+            Mode::Live
+        },
         to: Recipient {
             nonprofit: fundraiser.as_ref().map_or(nonprofit, |found| found.nonprofit),
             fundraiser: fundraiser.as_ref().map(|found| found.id),
