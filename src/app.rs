@@ -43,6 +43,7 @@ use platform::db::Db;
 use platform::hosted::Pictures;
 use platform::mail::Mailer;
 use platform::public_url::PublicUrl;
+use platform::secret::StoreSecret;
 
 use axum::body::Bytes;
 use std::ops::Deref;
@@ -58,6 +59,7 @@ pub struct Parts {
     pub config: Config,
     pub clock: Clock,
     pub db: Db,
+    pub secret: StoreSecret,
     pub directory: Arc<Directory>,
     pub fundraisers: Arc<FundraiserCache>,
     pub keys: Arc<KeyRing>,
@@ -65,6 +67,8 @@ pub struct Parts {
     pub limiter: Limiter,
     /// Rate limits of the visitors of public pages, by network.
     pub visitors: Limiter,
+    /// Rate limits of donations that are started, by network.
+    pub checkouts: Limiter,
     pub metrics: Metrics,
     pub search_answers: SearchAnswers,
     /// Rendered profile pages.
@@ -101,6 +105,7 @@ impl App {
         let clock = Clock::default();
         let db = Db::open(&config.data, &config.database).await?;
         let store = db.identity(clock.millis()).await?;
+        let secret = StoreSecret::open(&db, &config.secret_file).await?;
         let directory = Arc::new(Directory::new(
             db.clone(),
             store,
@@ -129,6 +134,7 @@ impl App {
             ),
             limiter,
             visitors: Limiter::new(now),
+            checkouts: Limiter::new(now),
             // The hits of a search are small, the items of a response larger, and pages the largest.
             search_answers: SearchAnswers::new(
                 config.search.recent_answers / 8,
@@ -158,6 +164,7 @@ impl App {
             config,
             clock,
             db,
+            secret,
             directory,
             keys,
             usage: Usage::default(),
@@ -181,6 +188,8 @@ impl App {
             clock: &self.clock,
             mailer: &self.mail,
             public_url: &self.public_url,
+            secret: &self.secret,
+            receipts_per_hour: self.config.checkout.receipts_per_hour,
         }
     }
 

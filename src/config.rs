@@ -11,11 +11,14 @@ use anyhow::{Context, bail};
 use config::{Environment, File, FileFormat, Map, Source, Value, ValueKind};
 use directory::DirectorySettings;
 use giving::ledger::outbox::OutboxSettings;
+use giving::payments::CheckoutSettings;
 use giving::payments::provider::{Provider, ProviderSettings};
 use ipnet::IpNet;
 use listener::{ServeSettings, parse_network};
+use platform::email_address::domain_to_ascii;
 use platform::mail::{Delivery, MailSettings};
 use platform::public_url::PublicUrl;
+use platform::secret;
 use platform::settings::DatabaseSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -42,6 +45,8 @@ pub struct Config {
     pub database: DatabaseSettings,
     /// Empty for a folder in the data folder.
     pub blobs_url: String,
+    /// The file of the store's secret.
+    pub secret_file: PathBuf,
     pub limits: Limits,
     pub serve: ServeSettings,
     pub max_body: usize,
@@ -51,6 +56,7 @@ pub struct Config {
     pub accounts: AccountSettings,
     pub mail: MailSettings,
     pub giving: Provider,
+    pub checkout: CheckoutSettings,
     pub outbox: OutboxSettings,
     pub security_contact: SecurityContact,
 }
@@ -106,6 +112,7 @@ struct RawConfig {
     public_url: String,
     database_url: String,
     blobs_url: String,
+    secret_file: String,
     limits: Limits,
     serve: RawServe,
     database: RawDatabase,
@@ -115,6 +122,7 @@ struct RawConfig {
     accounts: RawAccounts,
     mail: RawMail,
     giving: ProviderSettings,
+    checkout: CheckoutSettings,
     outbox: OutboxSettings,
     security_contact: SecurityContact,
 }
@@ -270,6 +278,10 @@ impl Config {
             );
         }
         Ok(Config {
+            secret_file: match raw.secret_file.trim() {
+                "" => raw.data.join(secret::FILE_NAME),
+                path => path.into(),
+            },
             data: raw.data,
             listen,
             metrics_listen,
@@ -298,6 +310,7 @@ impl Config {
             accounts: accounts(&raw.accounts, &mail)?,
             mail,
             giving,
+            checkout: raw.checkout,
             outbox: raw.outbox,
             security_contact: raw.security_contact,
         })
@@ -436,8 +449,9 @@ fn accounts(raw: &RawAccounts, mail: &MailSettings) -> anyhow::Result<AccountSet
     let mail_domains: Vec<String> = raw
         .mail_domains
         .iter()
-        .map(|domain| domain.trim().to_lowercase())
+        .map(|domain| domain.trim())
         .filter(|domain| !domain.is_empty())
+        .map(|domain| domain_to_ascii(domain).unwrap_or_else(|| domain.to_lowercase()))
         .collect();
     if !mail_domains.is_empty() && matches!(mail.delivery, Delivery::Off) {
         bail!("accounts.mail_domains requires email to confirm addresses; set mail.smtp_url");

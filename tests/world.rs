@@ -196,6 +196,15 @@ impl World {
         }
     }
 
+    /// Does the same with a statement that is built from values of the test.
+    pub async fn execute_owned(&self, sql: String) {
+        let sql = sqlx::AssertSqlSafe(sql);
+        match &self.app.db {
+            Db::Sqlite { writer, .. } => _ = sqlx::query(sql).execute(writer).await.unwrap(),
+            Db::Postgres(pool) => _ = sqlx::query(sql).execute(pool).await.unwrap(),
+        }
+    }
+
     /// The directory as text. Two databases with the same dump contain the same directory.
     pub async fn dump(&self) -> Vec<String> {
         let mut dump = self.texts(NONPROFITS).await;

@@ -8,8 +8,10 @@ insert into revisions (topic, revision) values ('directory', 0), ('keys', 0);
 
 -- The one row that says which store this is; derived files name it.
 create table store (
-    id         uuid primary key,
-    created_at bigint not null
+    id                 uuid primary key,
+    created_at         bigint not null,
+    -- Of the secret in the file secret_file; null until the first start.
+    secret_fingerprint text
 );
 
 -- One row for each body: who it is and what the IRS says of it. The filed columns are one text with tabs between

@@ -4,6 +4,8 @@ create index fundraiser_nonprofits_supported on fundraiser_nonprofits (nonprofit
 -- Donations that were started on our own pages, from the first form to the receipt.
 create table donations (
     id            uuid primary key,
+    -- In the URL of the payment page and the receipt. Only the donor gets to know it.
+    receipt_id    uuid not null,
     -- started, pending, completed, failed or refunded.
     state         text not null,
     provider      text not null,
@@ -14,6 +16,8 @@ create table donations (
     name          text,
     is_public     boolean not null,
     email         text,
+    -- The email address in lowercase and without a tag (ada+news@…), by which receipts are limited.
+    mailbox       text,
     message       text,
     -- Why the provider declined it.
     fault         text,
@@ -23,8 +27,12 @@ create table donations (
     -- Its sequence number in the ledger.
     entry         bigint,
     started_at    bigint not null,
-    changed_at    bigint not null
+    changed_at    bigint not null,
+    -- When the receipt was emailed.
+    receipt_at    bigint
 );
 
+create unique index donations_receipt on donations (receipt_id);
 create index donations_open on donations (state, changed_at);
 create index donations_entry on donations (entry);
+create index donations_receipts on donations (mailbox, receipt_at);

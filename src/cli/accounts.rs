@@ -4,13 +4,14 @@ use super::output::Output;
 use crate::app::App;
 use access::accounts::password::NewPassword;
 use access::accounts::store::NewAccount;
-use access::accounts::{Username, is_email, operators, store};
+use access::accounts::{Username, operators, store};
 use access::audit::Actor;
 use access::origins::store::InsertOutcome;
 use access::origins::{self, Origin};
 use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
 use platform::clock::rfc3339;
+use platform::email_address::EmailAddress;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -108,15 +109,12 @@ async fn create(
     operator: bool,
     password: Option<&str>,
 ) -> anyhow::Result<()> {
-    if let Some(email) = email
-        && !is_email(email)
-    {
-        bail!("{email:?} is not an email address; enter one such as ada@example.org");
-    }
+    let email = email.map(parse_email).transpose()?;
+    let email = email.map(|email| email.normalized());
     let now = app.clock.millis();
     let account = NewAccount {
         username,
-        email,
+        email: email.as_deref(),
         operator,
         password,
         is_confirmed: true,
@@ -139,6 +137,11 @@ async fn create(
 /// Parses a username from the command line.
 pub fn parse_username(text: &str) -> anyhow::Result<Username> {
     Username::parse(text).map_err(|error| anyhow::anyhow!("{text:?} is not a username; {error}"))
+}
+
+/// Parses an email address from the command line.
+pub fn parse_email(text: &str) -> anyhow::Result<EmailAddress> {
+    EmailAddress::parse(text).map_err(|error| anyhow::anyhow!("{text:?} is not an email address; {error}"))
 }
 
 /// Reads a password from the first line of standard input and hashes it.

@@ -11,15 +11,16 @@ use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, FormData, Layout};
+use access::accounts::Username;
 use access::accounts::links::{self, Purpose};
 use access::accounts::password::NewPassword;
 use access::accounts::store;
 use access::accounts::verified_password::VerifiedPassword;
-use access::accounts::{Username, is_email};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use ipnet::IpNet;
+use platform::email_address::EmailAddress;
 
 /// `GET /dashboard/reset`
 pub async fn request_page(State(app): State<App>, layout: Layout) -> FormPage {
@@ -59,13 +60,13 @@ async fn send_links(app: App, identifier: String, network: IpNet) {
     {
         return;
     }
-    let found = match (is_email(&identifier), Username::parse(&identifier)) {
-        (true, _) => store::list_by_email(&app.db, &identifier).await,
-        (false, Ok(username)) => {
+    let found = match (EmailAddress::parse(&identifier), Username::parse(&identifier)) {
+        (Ok(email), _) => store::list_by_email(&app.db, &email.normalized()).await,
+        (Err(_), Ok(username)) => {
             let found = store::find(&app.db, username.as_str()).await;
             found.map(|found| found.into_iter().collect())
         }
-        (false, Err(_)) => return,
+        (Err(_), Err(_)) => return,
     };
     let sent = async {
         for account in found? {

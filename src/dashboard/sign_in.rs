@@ -15,11 +15,12 @@ use access::accounts::links::Purpose;
 use access::accounts::password::NewPassword;
 use access::accounts::store::{self, NewAccount};
 use access::accounts::verified_password::VerifiedPassword;
-use access::accounts::{SignUp, Username, is_email};
+use access::accounts::{SignUp, Username};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use ipnet::IpNet;
+use platform::email_address::EmailAddress;
 
 /// `GET /dashboard/sign-up`
 pub async fn sign_up_page(State(app): State<App>, layout: Layout) -> FormPage {
@@ -229,15 +230,18 @@ fn parse_sign_up(
     let username = Username::parse(data.text("username"))
         .map_err(|error| form.add_error("username", error.to_string()))
         .ok();
-    let email = data.trimmed("email").to_lowercase();
-    if !is_email(&email) {
-        form.add_error("email", layout.t.accounts.invalid_email);
-    } else if !app.config.accounts.admits(&email) {
+    let email = EmailAddress::parse(data.text("email")).map(|email| email.normalized());
+    if let Ok(email) = &email
+        && !app.config.accounts.admits(email)
+    {
         let domains = app.config.accounts.mail_domains.join(", ");
         form.add_error(
             "email",
             fill(layout.t.accounts.wrong_domain, &[("domains", &domains)]),
         );
+    }
+    if email.is_err() {
+        form.add_error("email", layout.t.accounts.invalid_email);
     }
     let username_text = username.as_ref().map_or("", Username::as_str);
     let password = NewPassword::parse(data.text("password"), username_text)
@@ -246,7 +250,7 @@ fn parse_sign_up(
     if form.has_errors() {
         None
     } else {
-        Some((username?, email, password?))
+        Some((username?, email.ok()?, password?))
     }
 }
 

@@ -93,6 +93,11 @@ pub enum Error {
         per_minute: u32,
         verdict: Verdict,
     },
+    #[error(
+        "Too many donations were started from your network: the limit is {per_minute} per minute. \
+         Nothing was charged. Try again in {retry_after} seconds."
+    )]
+    TooManyDonations { per_minute: u32, retry_after: u32 },
     #[error("The request took too long. Try again.")]
     Timeout,
     #[error("The service is temporarily unavailable. Try again in a moment.")]
@@ -191,7 +196,9 @@ impl Error {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
             }
             Error::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
-            Error::RateLimited { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
+            Error::RateLimited { .. } | Error::TooManyDonations { .. } => {
+                (StatusCode::TOO_MANY_REQUESTS, "rate_limited")
+            }
             Error::Timeout | Error::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             Error::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
@@ -200,6 +207,7 @@ impl Error {
     fn retry_after(&self) -> Option<u32> {
         match self {
             Error::RateLimited { verdict, .. } => Some(verdict.retry_after),
+            Error::TooManyDonations { retry_after, .. } => Some(*retry_after),
             Error::Timeout | Error::Unavailable | Error::IdempotencyInProgress => Some(1),
             _ => None,
         }

@@ -4,6 +4,7 @@ use crate::app::App;
 use access::keys::warnings::warn_owners;
 use access::usage::saver;
 use giving::ledger::outbox;
+use giving::payments;
 use platform::mail;
 use std::time::Duration;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
@@ -32,7 +33,8 @@ pub async fn run(app: App) {
         sweep_pictures(&app),
         deliver_emails(&app),
         prune_outbox(&app),
-        settle_payments(&app)
+        settle_payments(&app),
+        remove_unpaid_donations(&app)
     );
 }
 
@@ -83,6 +85,7 @@ async fn sweep_limiters(app: &App) {
         ticks.tick().await;
         app.limiter.sweep(app.clock.instant());
         app.visitors.sweep(app.clock.instant());
+        app.checkouts.sweep(app.clock.instant());
         app.metrics.run_upkeep();
     }
 }
@@ -131,6 +134,20 @@ async fn settle_payments(app: &App) {
     loop {
         ticks.tick().await;
         health.record(&app.settlement().settle_pending().await.map_err(Into::into));
+    }
+}
+
+/// Removes donations that were started but never paid.
+async fn remove_unpaid_donations(app: &App) {
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new("unpaid donations");
+    loop {
+        ticks.tick().await;
+        let removed = payments::store::remove_unpaid(&app.db, app.clock.millis()).await;
+        if let Ok(donations @ 1..) = removed {
+            tracing::info!(donations, "removed donations that were never paid");
+        }
+        health.record(&removed.map(|_| ()).map_err(Into::into));
     }
 }
 

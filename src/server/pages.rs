@@ -138,7 +138,8 @@ fn public() -> Router<App> {
             get(checkout::form::to_fundraiser).post(checkout::form::start_for_fundraiser),
         )
         .route(
-            "/gifts/{id}",
+            "/donations/{id}",
             get(checkout::pay::donation).post(checkout::pay::pay),
         )
+        .route("/gifts/{id}", get(checkout::pay::former_url))
 }

@@ -33,7 +33,7 @@ pub async fn robots(State(app): State<App>) -> Response {
     let lines = [
         "User-agent: *",
         "Disallow: /dashboard",
-        "Disallow: /gifts/",
+        "Disallow: /donations/",
         "Disallow: /search",
         "Disallow: /v0.2/",
         &format!("Sitemap: {}", app.urls.page("/sitemap.xml")),

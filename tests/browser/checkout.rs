@@ -37,6 +37,45 @@ async fn a_visitor_without_scripts_finds_a_nonprofit_and_donates() {
     Visit::run(Device::WithoutScripts).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_amount_that_is_changed_after_back_is_shown_and_charged() {
+    let (site, browser) = (Site::start().await, Browser::start().await);
+    browser.goto(&site, &format!("{RED_CROSS}/give")).await;
+    let enter_amount = async |amount: &str| {
+        let field = browser.find("#amount").await;
+        field.clear().await.unwrap();
+        field.send_keys(amount).await.unwrap();
+        browser.click("form.form button").await;
+    };
+    enter_amount("2500").await;
+    assert_eq!(browser.text(".figure").await, "$2,500.00");
+    let first = browser.path().await;
+    browser.driver.back().await.unwrap();
+    assert_eq!(browser.path().await, format!("{RED_CROSS}/give"));
+    enter_amount("25").await;
+    assert_ne!(browser.path().await, first);
+    assert_eq!(browser.text(".figure").await, "$25.00");
+    browser.fill("#card", CARD).await;
+    browser.click("form.form button").await;
+    assert_eq!(browser.text("h1").await, "Thank you for your donation");
+    assert_eq!(browser.text(".figure").await, "$25.00");
+    // The receipt stays what it is when the form is changed once more.
+    let receipt = browser.path().await;
+    browser.goto(&site, &first).await;
+    assert_eq!(browser.text("h1").await, "Pay for your donation");
+    browser.goto(&site, &receipt).await;
+    assert_eq!(browser.text(".figure").await, "$25.00");
+    let mut export = Vec::new();
+    let format = giving::export::Format::JsonLines;
+    giving::export::export(&site.app.db, format, &mut export)
+        .await
+        .unwrap();
+    let entries = String::from_utf8(export).unwrap();
+    assert_eq!(entries.lines().count(), 1, "{entries}");
+    assert!(entries.contains("\"amount\":2500,"), "{entries}");
+    browser.stop().await;
+}
+
 impl Visit {
     async fn run(device: Device) {
         let (site, browser) = (Site::start().await, Browser::start_with_request_log().await);
@@ -135,7 +174,7 @@ impl Visit {
         self.check_page().await;
         self.check_test_notice().await;
         assert_eq!(browser.text("h1").await, "Thank you for your donation");
-        assert!(browser.path().await.starts_with("/gifts/"));
+        assert!(browser.path().await.starts_with("/donations/"));
     }
 
     async fn donate_to_fundraiser(&self, keys: &Keys) {

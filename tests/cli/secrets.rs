@@ -110,7 +110,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The content of the database: the files of SQLite, or every row of every table.
-async fn database_content(world: &World) -> Vec<u8> {
+pub async fn database_content(world: &World) -> Vec<u8> {
     let Db::Postgres(pool) = &world.app.db else {
         let files = files(world.data()).into_iter();
         return files

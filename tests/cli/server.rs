@@ -23,7 +23,7 @@ pub struct Server {
 }
 
 /// The binary with the database of a story.
-fn command(world: &World) -> Command {
+pub fn command(world: &World) -> Command {
     let mut command = binary();
     command.arg("--data").arg(world.data());
     if let Some(url) = world.app.config.database.exposed_url() {

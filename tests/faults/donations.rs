@@ -74,21 +74,18 @@ impl Donor<'_> {
     /// Sends both forms. A server that is gone acknowledges nothing.
     fn donate_on_site(&self, server: SocketAddr, number: u128) -> bool {
         let once = Uuid::from_u128(number);
-        let donation = format!("/gifts/{once}");
         let start = format!("/{}/f/{}/give", self.nonprofit, self.fundraiser);
-        let forms = [
-            (start, format!("amount=2.50&public=no&once={once}")),
-            (donation.clone(), format!("card={CARD}")),
-        ];
-        forms.iter().all(|(path, fields)| {
-            let Ok(response) = client::post_form(server, path, fields) else {
-                return false;
-            };
-            let body = String::from_utf8_lossy(&response.body);
-            assert_eq!(response.status, 303, "{path}: {body}");
-            assert_eq!(response.header("location"), Some(donation.as_str()));
-            true
-        })
+        let fields = format!("amount=2.50&public=no&once={once}");
+        let Some(donation) = send_form(server, &start, &fields) else {
+            return false;
+        };
+        match send_form(server, &donation, &format!("card={CARD}")) {
+            Some(receipt) => {
+                assert_eq!(receipt, donation);
+                true
+            }
+            None => false,
+        }
     }
 
     fn start(&self, method: Method, number: u128) -> Child {
@@ -137,6 +134,16 @@ impl Donor<'_> {
         command.arg(file);
         command
     }
+}
+
+/// Sends a form and returns the path that it redirects to, or nothing if the server is gone.
+fn send_form(server: SocketAddr, path: &str, fields: &str) -> Option<String> {
+    let response = client::post_form(server, path, fields).ok()?;
+    let body = String::from_utf8_lossy(&response.body);
+    assert_eq!(response.status, 303, "{path}: {body}");
+    let location = response.header("location").expect("a location");
+    assert!(location.starts_with("/donations/"), "{location}");
+    Some(location.to_owned())
 }
 
 /// Waits for a process to succeed, and kills it when `is_over` is set. Returns whether it succeeded.

@@ -92,6 +92,7 @@ impl Instance {
             .env("CAUSEWAY_LIMITS__DETAILS", unlimited)
             .env("CAUSEWAY_LIMITS__FUNDRAISERS", unlimited)
             .env("CAUSEWAY_LIMITS__CREATE", unlimited)
+            .env("CAUSEWAY_CHECKOUT__STARTS_PER_MINUTE", unlimited)
             .env("CAUSEWAY_METRICS_LISTEN", "off")
             .stdin(Stdio::null());
         // Longer than any test waits, so that a slow machine cannot run into the timeouts of the server.

@@ -163,6 +163,7 @@ fn assert_no_leftovers(instance: &Instance) {
         "causeway.db-wal",
         "causeway.db-shm",
         "opening",
+        "secret",
         "blobs",
         "directory",
         "reports",

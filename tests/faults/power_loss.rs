@@ -124,7 +124,7 @@ fn synced_at_responses(trace: &str) -> Vec<usize> {
 fn fundraisers(instance: &Instance, data: &Path, image: &PathBuf, log: &[u8]) -> u64 {
     let _ = fs::remove_dir_all(image);
     fs::create_dir(image).expect("a folder");
-    for file in ["causeway.db", "directory"] {
+    for file in ["causeway.db", "secret", "directory"] {
         let copied = Command::new("cp")
             .arg("-r")
             .arg(data.join(file))

@@ -5,6 +5,7 @@ use crate::world::World;
 use axum::http::Method;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
+use futures_util::future::join_all;
 use serde_json::json;
 
 on_both_databases!(
@@ -15,6 +16,10 @@ on_both_databases!(
     a_paid_donation_that_cannot_be_recorded_does_not_block_others,
     a_nonprofit_that_cannot_receive_donations_has_no_checkout,
     a_donation_counts_toward_its_fundraiser_until_it_is_closed,
+    an_amount_that_is_changed_after_back_is_shown_and_charged,
+    a_form_that_is_sent_to_another_nonprofit_starts_another_donation,
+    only_valid_email_addresses_are_accepted,
+    the_receipt_is_private_and_its_former_url_redirects,
 );
 
 const PROFILE: &str = "/american-red-cross";
@@ -46,11 +51,16 @@ async fn a_donation_is_paid_once_however_often_the_forms_are_sent(world: &World)
     );
     let once = hidden(&form, "once");
     let fields = [("amount", "20"), ("once", once.as_str())];
-    for _ in 0..2 {
-        let response = visitor.post(303, &format!("{PROFILE}/give"), &fields).await;
-        assert_eq!(response.header("location"), format!("/gifts/{once}"));
-    }
-    let pay = format!("/gifts/{once}");
+    let give = format!("{PROFILE}/give");
+    let clicks = std::iter::repeat_with(|| visitor.post(303, &give, &fields)).take(8);
+    let responses = join_all(clicks).await;
+    let pay = responses[0].header("location").to_owned();
+    assert!(pay.starts_with("/donations/"), "{pay}");
+    assert!(
+        responses
+            .iter()
+            .all(|response| response.header("location") == pay)
+    );
     for _ in 0..3 {
         visitor.post(303, &pay, &[("card", VALID_CARD)]).await;
     }
@@ -61,9 +71,12 @@ async fn a_donation_is_paid_once_however_often_the_forms_are_sent(world: &World)
             && receipt.contains("Test mode: no money was charged")
     );
     let entries = world
-        .texts("select source || ' ' || external_id || ' ' || cast(amount as text) from journal")
+        .texts("select source || ' ' || cast(amount as text) from journal")
         .await;
-    assert_eq!(entries, [format!("site {once} 2000")]);
+    assert_eq!(entries, ["site 2000"]);
+    // A form that is sent again after the payment shows the receipt.
+    let again = visitor.post(303, &give, &fields).await;
+    assert_eq!(again.header("location"), pay);
     assert_eq!(world.texts("select state from donations").await, ["completed"]);
 }
 
@@ -149,9 +162,9 @@ async fn a_nonprofit_that_cannot_receive_donations_has_no_checkout(world: &World
     let fields = [("amount", "5"), ("once", "0190f5a0-0000-7000-8000-000000000002")];
     visitor.post(422, "/aarp/give", &fields).await;
     visitor
-        .get(404, "/gifts/0190f5a0-0000-7000-8000-000000000002")
+        .get(404, "/donations/0190f5a0-0000-7000-8000-000000000002")
         .await;
-    visitor.get(404, "/gifts/nonsense").await;
+    visitor.get(404, "/donations/nonsense").await;
 }
 
 async fn a_donation_counts_toward_its_fundraiser_until_it_is_closed(world: &World) {
@@ -226,4 +239,129 @@ async fn a_donation_counts_toward_its_fundraiser_until_it_is_closed(world: &Worl
             .contains("is not open")
     );
     assert_eq!(world.texts("select source from journal").await, ["site"]);
+}
+
+async fn an_amount_that_is_changed_after_back_is_shown_and_charged(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    let give = format!("{PROFILE}/give");
+    let once = hidden(&visitor.get(200, &give).await.text(), "once");
+    let send = async |amount: &str, name: &str| {
+        let fields = [("amount", amount), ("name", name), ("once", once.as_str())];
+        let response = visitor.post(303, &give, &fields).await;
+        response.header("location").to_owned()
+    };
+    let first = send("2500", "Ada").await;
+    let second = send("25", "Ada").await;
+    assert_ne!(first, second);
+    assert_eq!(second, send("25.00", " Ada ").await, "the same content");
+    assert_ne!(second, send("25", "Eve").await, "another name");
+    let page = visitor.get(200, &second).await.text();
+    assert!(page.contains("$25.00") && !page.contains("$2,500.00"), "{page}");
+    visitor.post(303, &second, &[("card", VALID_CARD)]).await;
+    let amounts = "select cast(amount as text) from journal order by sequence";
+    assert_eq!(world.texts(amounts).await, ["2500"]);
+    // A paid donation does not change; the changed form is a donation that is not paid.
+    let third = send("30", "Ada").await;
+    let receipt = visitor.get(200, &second).await.text();
+    assert!(
+        receipt.contains("Thank you") && receipt.contains("$25.00"),
+        "{receipt}"
+    );
+    let page = visitor.get(200, &third).await.text();
+    assert!(
+        page.contains("Pay for your donation") && page.contains("$30.00"),
+        "{page}"
+    );
+    // Every payment page charges what it says.
+    let page = visitor.get(200, &first).await.text();
+    assert!(page.contains("$2,500.00"), "{page}");
+    visitor.post(303, &first, &[("card", VALID_CARD)]).await;
+    assert_eq!(world.texts(amounts).await, ["2500", "250000"]);
+}
+
+async fn a_form_that_is_sent_to_another_nonprofit_starts_another_donation(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    let once = hidden(&visitor.get(200, &format!("{PROFILE}/give")).await.text(), "once");
+    let fields = [("amount", "5"), ("once", once.as_str())];
+    let mut pages = Vec::new();
+    for (slug, name) in [
+        ("american-red-cross", "American Red Cross"),
+        ("doctors-without-borders-usa", "Doctors Without Borders USA"),
+    ] {
+        let response = visitor.post(303, &format!("/{slug}/give"), &fields).await;
+        let page = response.header("location").to_owned();
+        let text = visitor.get(200, &page).await.text();
+        assert!(
+            text.contains(name) && text.contains(&format!("href=\"/{slug}\"")),
+            "{text}"
+        );
+        pages.push(page);
+    }
+    assert_ne!(pages[0], pages[1]);
+    // What the link of a partner says is a part of the donation, too.
+    let url = format!("{PROFILE}/give?designation=boats");
+    let response = visitor.post(303, &url, &fields).await;
+    assert!(!pages.contains(&response.header("location").to_owned()));
+}
+
+async fn only_valid_email_addresses_are_accepted(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    let give = format!("{PROFILE}/give");
+    let once = hidden(&visitor.get(200, &give).await.text(), "once");
+    let long = format!("{}@example.org", "x".repeat(250));
+    for email in [
+        "a@b c",
+        "a@",
+        "a@b",
+        "a@b@example.org",
+        "a\u{7}@example.org",
+        "a@example.org\r\nBcc: b@example.org",
+        "a@example..org",
+        &long,
+    ] {
+        let fields = [("amount", "5"), ("email", email), ("once", once.as_str())];
+        let page = visitor.post(422, &give, &fields).await.text();
+        assert!(page.contains("href=\"#email\""), "{email:?}: {page}");
+    }
+    assert!(world.texts("select state from donations").await.is_empty());
+    for (number, email) in ["Ada+river@Example.org", "ada@m\u{fc}nchen.example", ""]
+        .iter()
+        .enumerate()
+    {
+        let amount = (number + 1).to_string();
+        let fields = [
+            ("amount", amount.as_str()),
+            ("email", email),
+            ("once", once.as_str()),
+        ];
+        visitor.post(303, &give, &fields).await;
+    }
+    assert_eq!(
+        world
+            .texts("select coalesce(email, 'none') from donations order by amount")
+            .await,
+        ["Ada+river@example.org", "ada@xn--mnchen-3ya.example", "none"]
+    );
+}
+
+async fn the_receipt_is_private_and_its_former_url_redirects(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    let page = start(&visitor, PROFILE, "5").await;
+    for referrer_policy in ["same-origin", "no-referrer"] {
+        let response = visitor.get(200, &page).await;
+        assert_eq!(response.header("cache-control"), "private, no-store");
+        assert_eq!(response.header("x-robots-tag"), "noindex");
+        assert_eq!(response.header("referrer-policy"), referrer_policy);
+        visitor.post(303, &page, &[("card", VALID_CARD)]).await;
+    }
+    let former = page.replace("/donations/", "/gifts/");
+    let response = visitor.get(301, &former).await;
+    assert_eq!(response.header("location"), page);
+    visitor.get(404, "/gifts/nonsense").await;
+    let robots = visitor.get(200, "/robots.txt").await.text();
+    assert!(robots.contains("Disallow: /donations/"), "{robots}");
 }

@@ -1,6 +1,7 @@
 //! The public site.
 
 mod checkout;
+mod checkout_limits;
 mod discovery;
 mod embed;
 mod feeds;

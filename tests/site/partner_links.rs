@@ -1,6 +1,6 @@
 //! Donate links of partners: their parameters are honored, and donors are redirected only to registered origins.
 
-use crate::dashboard::visitor::{Visitor, hidden};
+use crate::dashboard::visitor::{Visitor, between, hidden};
 use crate::world::World;
 use access::origins::{Origin, store};
 
@@ -81,14 +81,13 @@ async fn every_parameter_of_a_donate_link_is_honored(world: &World) {
             .contains("form-action 'self' https://shop.example.org;")
     );
     assert!(page.text().contains("order-17") && page.text().contains("boats"));
-    let id = donation.strip_prefix("/gifts/").unwrap();
-    let back = format!(
-        "{SHOP}/thanks?x=1&gift_id={id}&partner_donation_id=order-17&partner_metadata=%7B%22a%22%3A1%7D"
-    );
-    for _ in 0..2 {
-        let paid = visitor.post(303, &donation, &[("card", VALID_CARD)]).await;
-        assert_eq!(paid.header("location"), back);
-    }
+    let paid = visitor.post(303, &donation, &[("card", VALID_CARD)]).await;
+    let back = paid.header("location").to_owned();
+    let id = between(&back, "donation_id=", "&").unwrap();
+    let query = format!("donation_id={id}&partner_donation_id=order-17&partner_metadata=%7B%22a%22%3A1%7D");
+    assert_eq!(back, format!("{SHOP}/thanks?x=1&{query}"));
+    let paid = visitor.post(303, &donation, &[("card", VALID_CARD)]).await;
+    assert_eq!(paid.header("location"), back);
     let receipt = visitor.get(200, &donation).await.text();
     assert!(
         receipt.contains("Thank you") && receipt.contains(&back.replace('&', "&#38;")),
@@ -101,6 +100,17 @@ async fn every_parameter_of_a_donate_link_is_honored(world: &World) {
         .unwrap();
     let line: serde_json::Value = serde_json::from_slice(&export).unwrap();
     assert_eq!(line["partnerDonationId"], "order-17");
+    assert_eq!(line["externalId"], id);
+    // The ID that partners and exports have does not open the receipt.
+    visitor.get(404, &format!("/donations/{id}")).await;
+    visitor.post(404, &format!("/donations/{id}"), &[]).await;
+    let receipt_id = donation.strip_prefix("/donations/").unwrap();
+    assert_ne!(id, receipt_id);
+    let export = String::from_utf8(export).unwrap();
+    assert!(
+        !export.contains(receipt_id) && !back.contains(receipt_id),
+        "{export}"
+    );
     assert_eq!(line["partnerMetadata"], "{\"a\":1}");
     assert_eq!(line["designation"], "boats");
 }
@@ -151,10 +161,9 @@ async fn donors_are_never_redirected_to_an_unregistered_origin(world: &World) {
     }
     let donation = start(&visitor, "success_url=http%3A%2F%2FLOCALHOST%3A3000").await;
     let paid = visitor.post(303, &donation, &[("card", VALID_CARD)]).await;
-    let id = donation.strip_prefix("/gifts/").unwrap();
-    assert_eq!(
-        paid.header("location"),
-        format!("http://localhost:3000/?gift_id={id}")
+    assert!(
+        paid.header("location")
+            .starts_with("http://localhost:3000/?donation_id=")
     );
     // Line breaks are removed, so that the rest still leads to the partner.
     let donation = start(
@@ -165,7 +174,7 @@ async fn donors_are_never_redirected_to_an_unregistered_origin(world: &World) {
     let paid = visitor.post(303, &donation, &[("card", VALID_CARD)]).await;
     assert!(
         paid.header("location")
-            .starts_with("https://shop.example.org/Set-Cookie?gift_id=")
+            .starts_with("https://shop.example.org/Set-Cookie?donation_id=")
     );
 }
 

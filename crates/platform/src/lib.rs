@@ -1,13 +1,15 @@
-//! The parts that every capability uses: the database, hosted pictures, email, the clock, IDs, money and text.
+//! The parts that every capability uses: the database and its secret, hosted pictures, email, the clock, IDs, money and text.
 
 pub mod blobs;
 pub mod clock;
 pub mod db;
+pub mod email_address;
 pub mod field_error;
 pub mod hosted;
 pub mod ids;
 pub mod mail;
 pub mod money;
 pub mod public_url;
+pub mod secret;
 pub mod settings;
 pub mod text;

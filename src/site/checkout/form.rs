@@ -3,19 +3,24 @@
 use super::link::DonateLink;
 use super::target::Target;
 use crate::app::App;
-use crate::http::error::Result;
+use crate::http::client::Client;
+use crate::http::error::{Error, Result};
 use crate::http::params::{PathPair, PathText, RawQuery};
 use crate::web::form::Choice;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, FormData, Layout, Page, Section};
+use access::limits::shares::Visitor;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use giving::payments::partner::ReturnUrls;
 use giving::payments::provider::Provider;
-use giving::payments::{Donation, State as DonationState, amount, store};
+use giving::payments::start::StartDonation;
+use giving::payments::{amount, store};
+use platform::email_address::EmailAddress;
 use platform::money::Cents;
+use std::net::IpAddr;
 use uuid::Uuid;
 
 const MAX_NAME_CHARS: usize = 100;
@@ -61,28 +66,30 @@ pub async fn to_fundraiser(
 /// `POST /{nonprofit}/give`
 pub async fn start_for_nonprofit(
     State(app): State<App>,
+    client: Client,
     PathText(nonprofit): PathText,
     RawQuery(query): RawQuery,
     data: FormData,
 ) -> Result<Response> {
     let target = Target::nonprofit(&app, &nonprofit).await?;
-    start(&app, target, &query, &data).await
+    start(&app, client, target, &query, &data).await
 }
 
 /// `POST /{nonprofit}/f/{fundraiser}/give`
 pub async fn start_for_fundraiser(
     State(app): State<App>,
+    client: Client,
     PathPair(nonprofit, name): PathPair,
     RawQuery(query): RawQuery,
     data: FormData,
 ) -> Result<Response> {
     let target = Target::fundraiser(&app, &nonprofit, &name).await?;
-    start(&app, target, &query, &data).await
+    start(&app, client, target, &query, &data).await
 }
 
 async fn show(app: &App, target: Target, query: &str) -> Result<Response> {
     let link = DonateLink::parse(query)?;
-    let form = form(&target, &link, Uuid::now_v7());
+    let form = form(&target, &link, new_token());
     let status = if app.config.giving == Provider::Off {
         StatusCode::NOT_FOUND
     } else {
@@ -144,46 +151,73 @@ fn form(target: &Target, link: &DonateLink, once: Uuid) -> Form {
     Form::new(action, t.continue_to_payment, fields)
 }
 
-async fn start(app: &App, target: Target, query: &str, data: &FormData) -> Result<Response> {
+async fn start(app: &App, client: Client, target: Target, query: &str, data: &FormData) -> Result<Response> {
     if app.config.giving == Provider::Off {
         return show(app, target, query).await;
     }
-    let once = Uuid::try_parse(data.text("once")).ok();
-    if let Some(id) = once
-        && store::find(&app.db, id).await?.is_some()
-    {
-        return Ok(redirect_to_donation(id));
-    }
     let link = DonateLink::parse(query)?;
-    let mut form = form(&target, &link, Uuid::now_v7()).with_values(data);
-    let amount = validate(&target, &link, data, &mut form);
-    let (Some(amount), Some(id), false) = (amount, once, form.has_errors()) else {
+    let token = Uuid::try_parse(data.text("once")).ok();
+    let mut form = form(&target, &link, new_token()).with_values(data);
+    let valid = validate(&target, &link, data, &mut form);
+    let (Some((amount, email)), Some(token), false) = (valid, token, form.has_errors()) else {
         let page = Page(page(app, target, link, form).await?);
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
     };
     let text = |name: &str| Some(data.trimmed(name).to_owned()).filter(|text| !text.is_empty());
-    let new = Donation {
-        id,
-        state: DonationState::Started,
-        mode: app.config.giving.mode(),
+    let new = StartDonation {
+        token,
         nonprofit: target.nonprofit,
         fundraiser: target.fundraiser,
         amount,
         is_public: data.text("public") == "yes",
         name: text("name"),
-        email: text("email"),
+        email,
         message: text("message"),
         designation: Some(link.designation).filter(|text| !text.is_empty()),
         partner: link.partner,
-        entry: None,
-        started_at: app.clock.millis(),
     };
-    store::insert(&app.db, &new, &app.config.giving).await?;
-    Ok(redirect_to_donation(id))
+    let new = new.into_donation(&app.secret, app.config.giving.mode(), app.clock.millis());
+    // A form that is sent twice starts one donation and counts once.
+    if store::find(&app.db, new.id).await?.is_none() {
+        admit(app, client)?;
+        store::insert(&app.db, &new, &app.config.giving).await?;
+    }
+    Ok(redirect_to_donation(new.receipt_id))
 }
 
-/// Adds an error to the form for each invalid field, and returns the amount.
-fn validate(target: &Target, link: &DonateLink, data: &FormData, form: &mut Form) -> Option<Cents> {
+/// Fails if the network of the client has started too many donations within a minute.
+fn admit(app: &App, client: Client) -> Result<()> {
+    let network = match client.network.addr() {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
+    };
+    let per_minute = app.config.checkout.starts_per_minute;
+    let (key, now) = (network.to_bits(), app.clock.instant());
+    let verdict = app.checkouts.admit(key, 0, now, per_minute, Visitor::UNKNOWN);
+    if verdict.admitted {
+        Ok(())
+    } else {
+        Err(Error::TooManyDonations {
+            per_minute,
+            retry_after: verdict.retry_after,
+        })
+    }
+}
+
+/// Returns a random token for a form.
+fn new_token() -> Uuid {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("the operating system has random numbers");
+    uuid::Builder::from_random_bytes(bytes).into_uuid()
+}
+
+/// Adds an error to the form for each invalid field, and returns the amount and the email address.
+fn validate(
+    target: &Target,
+    link: &DonateLink,
+    data: &FormData,
+    form: &mut Form,
+) -> Option<(Cents, Option<EmailAddress>)> {
     let t = &Layout::new(Section::Other).p.give;
     if let Some(refusal) = target.refusal {
         form.add_form_error(refusal);
@@ -203,19 +237,21 @@ fn validate(target: &Target, link: &DonateLink, data: &FormData, form: &mut Form
             form.add_error(name, fill(t.too_long, &[("max", &max.to_string())]));
         }
     }
-    let email = data.trimmed("email");
-    let is_valid = email.split_once('@').is_some_and(|(user, host)| {
-        !user.is_empty()
-            && host.contains('.')
-            && !email.contains(|c: char| c.is_whitespace() || c.is_control())
-    });
-    if !email.is_empty() && (!is_valid || email.len() > 254) {
-        form.add_error("email", t.bad_email);
-    }
-    amount
+    let email = match data.trimmed("email") {
+        "" => None,
+        text => EmailAddress::parse(text)
+            .map_err(|_| form.add_error("email", t.bad_email))
+            .ok(),
+    };
+    Some((amount?, email))
 }
 
-/// Redirects to the page of a donation.
-pub fn redirect_to_donation(id: Uuid) -> Response {
-    Redirect::to(&format!("/gifts/{id}")).into_response()
+/// Redirects to the page of a donation: the payment page, and then the receipt.
+pub fn redirect_to_donation(receipt_id: Uuid) -> Response {
+    Redirect::to(&path_of(receipt_id)).into_response()
+}
+
+/// Returns the path of the page of a donation.
+pub fn path_of(receipt_id: Uuid) -> String {
+    format!("/donations/{receipt_id}")
 }

@@ -1,16 +1,20 @@
 //! The payment page of a donation, and its receipt. Every step says whether money moves.
+//!
+//! Both are at `/donations/{receipt ID}`. Whoever knows this URL sees the receipt, so it goes to nobody but the donor:
+//! partners, payment links and exports get the ID of the donation instead.
 
 use super::target::Target;
 use crate::app::App;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
-use crate::site::checkout::form::redirect_to_donation;
+use crate::site::checkout::form::{path_of, redirect_to_donation};
+use crate::site::find::redirect_permanently;
 use crate::web::texts::GiveTexts;
 use crate::web::{Field, Form, FormData, Layout, Page, Section, guard};
 use askama::Template;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_SECURITY_POLICY;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use directory::nonprofits::identifier::Identifier;
 use directory::nonprofits::store as nonprofit_store;
@@ -19,6 +23,8 @@ use giving::payments::partner::ReturnUrls;
 use giving::payments::provider::{CardResult, try_card};
 use giving::payments::{Donation, State as DonationState, store};
 use uuid::Uuid;
+
+const ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
 #[derive(Template)]
 #[template(path = "site/checkout/payment.html")]
@@ -39,7 +45,7 @@ struct DonationPage {
     back: Option<(String, String)>,
 }
 
-/// `GET /gifts/{id}`: the payment page until the donation is paid, then the receipt.
+/// `GET /donations/{id}`: the payment page until the donation is paid, then the receipt.
 pub async fn donation(State(app): State<App>, PathText(id): PathText) -> Result<Response> {
     let donation = app.settlement().settle(find(&app, &id).await?).await?;
     let target = Target::of(&app, &donation).await?;
@@ -47,7 +53,7 @@ pub async fn donation(State(app): State<App>, PathText(id): PathText) -> Result<
     show(&app, StatusCode::OK, donation, target, form).await
 }
 
-/// `POST /gifts/{id}`: pays with a test card, then redirects to the success URL of the partner, if any.
+/// `POST /donations/{id}`: pays with a test card, then redirects to the success URL of the partner, if any.
 pub async fn pay(State(app): State<App>, PathText(id): PathText, data: FormData) -> Result<Response> {
     let donation = find(&app, &id).await?;
     if !donation.is_open() || !app.is_test_mode() {
@@ -88,9 +94,17 @@ fn refusal(answer: CardResult, t: &GiveTexts) -> Option<&'static str> {
     }
 }
 
+/// `GET /gifts/{id}`: the former URL.
+pub async fn former_url(PathText(id): PathText) -> Result<Response> {
+    let receipt_id = Uuid::try_parse(&id).map_err(|_| Error::NotFound)?;
+    Ok(redirect_permanently(&path_of(receipt_id), None))
+}
+
 async fn find(app: &App, text: &str) -> Result<Donation> {
-    let id = Uuid::try_parse(text).map_err(|_| Error::NotFound)?;
-    store::find(&app.db, id).await?.ok_or(Error::NotFound)
+    let receipt_id = Uuid::try_parse(text).map_err(|_| Error::NotFound)?;
+    store::find_by_receipt(&app.db, receipt_id)
+        .await?
+        .ok_or(Error::NotFound)
 }
 
 /// Redirects after a payment: to the partner, or to the receipt.
@@ -100,14 +114,14 @@ async fn redirect_after_payment(app: &App, donation: &Donation) -> Result<Respon
         Some(url) if donation.state == DonationState::Completed => {
             Redirect::to(&donation.partner.append_to(&url, Some(donation.id))).into_response()
         }
-        _ => redirect_to_donation(donation.id),
+        _ => redirect_to_donation(donation.receipt_id),
     })
 }
 
 fn pay_form(donation: &Donation) -> Form {
     let t = &Layout::new(Section::Other).p.give;
     let card = Field::text("card", t.card).hint(t.card_hint);
-    Form::new(format!("/gifts/{}", donation.id), t.pay, vec![card])
+    Form::new(path_of(donation.receipt_id), t.pay, vec![card])
 }
 
 async fn show(
@@ -154,9 +168,17 @@ async fn show(
         test_notice,
         layout,
     };
+    let is_paid = !page.donation.is_open();
     let mut response = (status, Page(page)).into_response();
+    let headers = response.headers_mut();
     if let Some(policy) = policy {
-        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    headers.insert(ROBOTS_TAG, HeaderValue::from_static("noindex"));
+    if is_paid {
+        // The payment page needs a referrer for itself: without one, browsers send its form with the origin "null".
+        headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     }
     Ok(response)
 }

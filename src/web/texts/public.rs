@@ -182,7 +182,7 @@ texts! {
         designation: "What the donation is for, up to 255 characters. We store it with the donation.",
         partner_donation_id: "Your own ID for the donation, up to 255 characters. We store it and return it to you.",
         partner_metadata: "Any text, such as JSON, up to 2,000 characters. We store it and return it to you.",
-        success_url: "Where to redirect people after a completed donation. We add gift_id, partner_donation_id and partner_metadata to the query.",
+        success_url: "Where to redirect people after a completed donation. We add donation_id, partner_donation_id and partner_metadata to the query.",
         exit_url: "Where to send people who leave without giving. We add the same parameters, if known.",
         origins: "Register the origin of both URLs first. Scheme, host and port must match exactly. We ignore any other URL and show our own receipt. URLs must be ASCII, up to 2,000 characters.",
         register: "Register an origin",

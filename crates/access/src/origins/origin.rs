@@ -224,8 +224,8 @@ mod tests {
 
     #[test]
     fn parameters_are_added_to_the_query_before_the_fragment() {
-        let parameters = [("gift_id", "1"), ("none", ""), ("partner_metadata", "a&b=é#")];
-        let added = "gift_id=1&partner_metadata=a%26b%3D%C3%A9%23";
+        let parameters = [("donation_id", "1"), ("none", ""), ("partner_metadata", "a&b=é#")];
+        let added = "donation_id=1&partner_metadata=a%26b%3D%C3%A9%23";
         for (url, before, after) in [
             ("https://a.example", "https://a.example/?", ""),
             ("https://a.example/x", "https://a.example/x?", ""),
@@ -246,7 +246,7 @@ mod tests {
             value in any::<String>(),
         ) {
             if let Some(url) = ReturnUrl::parse(&text) {
-                let whole = url.with(&[("gift_id", &value)]);
+                let whole = url.with(&[("donation_id", &value)]);
                 let rest = whole.strip_prefix(url.origin().as_str());
                 prop_assert!(rest.is_some_and(|rest| rest.starts_with('/')), "{}", whole);
                 prop_assert!(whole.is_ascii() && !whole.contains(char::is_whitespace));

@@ -45,6 +45,10 @@ const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.am
      group by l.position, l.party_id order by l.position";
 const NAMES_BETWEEN: &str =
     "select sequence, name, consented_at from donor_names where sequence > $1 and sequence <= $2";
+const NAMES_OF: &str = "select sequence, name, consented_at from donor_names \
+     where sequence in (select sequence from journal where donor = $1) order by sequence";
+const REMOVE_NAMES_OF: &str =
+    "delete from donor_names where sequence in (select sequence from journal where donor = $1)";
 
 const LAST_ENTRY: &str = "select sequence, hash from journal where fundraiser_id = $1 and mode = $2 \
      order by sequence desc limit 1";
@@ -170,6 +174,20 @@ pub async fn list_names(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<Hash
         (sequence, (name, consented_at.is_some()))
     };
     Ok(rows.into_iter().map(named).collect())
+}
+
+/// Lists the names stored with the donations of a donor: sequence number, name, and whether it may be shown.
+pub async fn list_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<Vec<(i64, String, bool)>> {
+    let rows: Vec<(i64, String, Option<i64>)> =
+        run!(tx, c => sqlx::query_as(NAMES_OF).bind(donor).fetch_all(c).await)?;
+    let named =
+        |(sequence, name, consented_at): (i64, String, Option<i64>)| (sequence, name, consented_at.is_some());
+    Ok(rows.into_iter().map(named).collect())
+}
+
+/// Removes the names stored with the donations of a donor. Returns how many.
+pub async fn remove_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<u64> {
+    run!(tx, c => sqlx::query(REMOVE_NAMES_OF).bind(donor).execute(c).await.map(|done| done.rows_affected()))
 }
 
 /// The last entry of a fundraiser, which proves its total.

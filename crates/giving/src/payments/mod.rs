@@ -1,17 +1,30 @@
 //! Donations on our own pages: started by a form, paid with a provider, and completed in the ledger.
 
 pub mod amount;
+pub mod donor_id;
 pub mod partner;
 pub mod provider;
 pub mod receipt;
 pub mod settle;
+pub mod start;
 pub mod store;
 
 use crate::ledger::entry::Mode;
 use partner::Partner;
+use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
+use serde::Deserialize;
 use uuid::Uuid;
+
+/// How often the checkout can be used.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct CheckoutSettings {
+    /// Donations that one network may start per minute.
+    pub starts_per_minute: u32,
+    /// Receipts that are emailed to one address per hour.
+    pub receipts_per_hour: u32,
+}
 
 /// The state of a donation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +70,10 @@ impl State {
 /// A stored donation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Donation {
-    /// Made with the form, so that a form sent twice is one gift.
+    /// The ID that the ledger, its exports and partners have. It does not open the receipt.
     pub id: Uuid,
+    /// The ID in the URL of the payment page and the receipt, which only the donor gets.
+    pub receipt_id: Uuid,
     pub state: State,
     /// Whether the provider that it is paid with charges real money.
     pub mode: Mode,
@@ -67,7 +82,7 @@ pub struct Donation {
     pub amount: Cents,
     pub name: Option<String>,
     pub is_public: bool,
-    pub email: Option<String>,
+    pub email: Option<EmailAddress>,
     pub message: Option<String>,
     /// What it is meant for.
     pub designation: Option<String>,

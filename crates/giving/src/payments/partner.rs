@@ -71,7 +71,7 @@ impl Partner {
     pub fn append_to(&self, url: &ReturnUrl, donation: Option<Uuid>) -> String {
         let donation = donation.map(|id| id.to_string());
         let parameters = [
-            ("gift_id", &donation),
+            ("donation_id", &donation),
             ("partner_donation_id", &self.donation_id),
             ("partner_metadata", &self.metadata),
         ];

@@ -54,7 +54,7 @@ pub enum Provider {
     Off,
     /// People can try out the checkout with test cards. No money is charged.
     Test,
-    /// Sends people to a URL, in which `{ein}`, `{slug}`, `{amount}` and `{gift}` are filled in.
+    /// Sends people to a URL, in which `{ein}`, `{slug}`, `{amount}` and `{donation}` are filled in.
     Link(String),
 }
 

@@ -7,19 +7,19 @@ use platform::public_url::PublicUrl;
 
 /// Sends the receipt of a completed donation, if the donor left an email address.
 pub fn send(mailer: &Mailer, public_url: &PublicUrl, donation: &Donation) {
-    let Some(to) = donation.email.clone().filter(|_| mailer.is_on()) else {
+    let Some(to) = &donation.email else {
         return;
     };
-    let (amount, id) = (donation.amount, donation.id);
+    let (amount, id) = (donation.amount, donation.receipt_id);
     let (prefix, notice) = match donation.mode {
         Mode::Live => ("", ""),
         Mode::Test => ("Test mode: ", "Test mode: no money was charged.\n\n"),
     };
     mailer.send(&Email {
-        to,
+        to: to.to_string(),
         subject: format!("{prefix}Your donation of {amount}"),
         text: format!(
-            "{notice}Thank you for your donation of {amount}.\n\nYour receipt: {public_url}/gifts/{id}\n"
+            "{notice}Thank you for your donation of {amount}.\n\nYour receipt: {public_url}/donations/{id}\n"
         ),
     });
 }

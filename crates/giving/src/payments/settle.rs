@@ -1,6 +1,6 @@
 //! Records paid donations in the ledger, once, however often it is tried.
 
-use super::{Donation, State, receipt, store};
+use super::{Donation, State, donor_id, receipt, store};
 use crate::donations::{DonationError, Label, NewDonation, RecordedEntry, SITE, find_recipient};
 use crate::recorder::Recorder;
 use directory::Directory;
@@ -9,9 +9,7 @@ use platform::db::Db;
 use platform::mail::Mailer;
 use platform::money::Cents;
 use platform::public_url::PublicUrl;
-use platform::text::hex;
-use sha2::{Digest, Sha256};
-use uuid::Uuid;
+use platform::secret::StoreSecret;
 
 /// The parts that settling payments uses.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +20,9 @@ pub struct Settlement<'a> {
     pub clock: &'a Clock,
     pub mailer: &'a Mailer,
     pub public_url: &'a PublicUrl,
+    pub secret: &'a StoreSecret,
+    /// Receipts that are emailed to one address per hour.
+    pub receipts_per_hour: u32,
 }
 
 impl Settlement<'_> {
@@ -32,7 +33,8 @@ impl Settlement<'_> {
         match (donation.state, donation.entry) {
             (State::Pending, _) => {
                 let recorded = self.record(&donation).await.inspect_err(log)?;
-                if store::complete(db, donation.id, recorded.sequence, now).await? {
+                let limit = self.mailer.is_on().then_some(self.receipts_per_hour);
+                if store::complete(db, &donation, recorded.sequence, limit, now).await? {
                     receipt::send(self.mailer, self.public_url, &donation);
                 }
             }
@@ -67,7 +69,11 @@ impl Settlement<'_> {
             mode: donation.mode,
             to,
             amount: donation.amount,
-            donor: label(&donor(donation.email.as_deref(), donation.id)),
+            donor: label(&donor_id::of_donation(
+                self.secret,
+                donation.id,
+                donation.email.as_ref(),
+            )),
             name: donation.name.as_deref().and_then(|name| Label::parse(name).ok()),
             is_public: donation.is_public,
         };
@@ -84,32 +90,5 @@ fn log(error: &DonationError) {
     match error {
         DonationError::Store(_) | DonationError::NoSuchNonprofit(_) | DonationError::NoSuchFundraiser(_) => {}
         error => tracing::error!(%error, "a donation could not be recorded"),
-    }
-}
-
-/// Derives the donor ID: the same email address is the same donor, and the ID does not reveal it.
-fn donor(email: Option<&str>, donation: Uuid) -> String {
-    match email {
-        None => format!("site-{donation}"),
-        Some(email) => {
-            let digest = Sha256::digest(email.to_lowercase().as_bytes());
-            format!("site-{}", hex(&digest[..16]))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_email_address_is_one_donor_and_none_is_a_new_donor() {
-        let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        assert_eq!(
-            donor(Some("Ada@example.org"), one),
-            donor(Some("ada@example.org"), other)
-        );
-        assert_ne!(donor(None, one), donor(None, other));
-        assert!(!donor(Some("ada@example.org"), one).contains("ada"));
     }
 }

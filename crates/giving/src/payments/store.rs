@@ -4,22 +4,51 @@ use super::partner::Partner;
 use super::provider::{Provider, mode_of};
 use super::{Donation, State};
 use platform::db::{Db, Tx, from_row, read, run};
+use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
 use std::collections::HashMap;
 use uuid::Uuid;
 
-const FIND: &str = "select id, state, provider, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, designation, \
-     partner_id, partner_metadata, success_url, exit_url, entry, started_at from donations where id = $1";
-const INSERT: &str = "insert into donations (id, state, provider, nonprofit_id, fundraiser_id, amount, name, is_public, email, \
-     message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, changed_at) \
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16) on conflict (id) do nothing";
+macro_rules! donations {
+    ($rest:literal) => {
+        concat!(
+            "select id, receipt_id, state, provider, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, ",
+            "designation, partner_id, partner_metadata, success_url, exit_url, entry, started_at from donations ",
+            $rest
+        )
+    };
+}
+
+const FIND: &str = donations!("where id = $1");
+const FIND_BY_RECEIPT: &str = donations!("where receipt_id = $1");
+// Email addresses are ASCII, so both databases lower them in the same way.
+const LIST_BY_EMAIL: &str = donations!("where lower(email) = $1 order by started_at, id");
+const INSERT: &str = "insert into donations (id, receipt_id, state, provider, nonprofit_id, fundraiser_id, amount, name, \
+     is_public, email, mailbox, message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, \
+     changed_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18) \
+     on conflict (id) do nothing";
 const PAY: &str = "update donations set state = 'pending', provider = $3, fault = null, changed_at = $2 \
      where id = $1 and state in ('started', 'failed')";
 const FAIL: &str = "update donations set state = 'failed', fault = $2, changed_at = $3 \
      where id = $1 and state in ('started', 'failed')";
 const COMPLETE: &str = "update donations set state = 'completed', entry = $2, changed_at = $3 \
      where id = $1 and state = 'pending'";
+/// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
+const LOCK_MAILBOX: &str = "select pg_advisory_xact_lock(hashtextextended($1, 0))";
+const COUNT_RECEIPTS: &str = "select count(*) from donations where mailbox = $1 and receipt_at > $2";
+const MARK_RECEIPT: &str = "update donations set receipt_at = $2 where id = $1";
+// The first two conditions are not redundant: on PostgreSQL the donation may be paid while this statement runs.
+const REMOVE_UNPAID: &str = "delete from donations where state in ('started', 'failed') and changed_at < $1 \
+     and id in (select id from donations where state in ('started', 'failed') and changed_at < $1 limit $2)";
+const REMOVE_UNPAID_BY_EMAIL: &str =
+    "delete from donations where lower(email) = $1 and state in ('started', 'failed')";
+const COUNT_PENDING_BY_EMAIL: &str =
+    "select count(*) from donations where lower(email) = $1 and state = 'pending'";
+const REMOVE_NAMES_BY_EMAIL: &str =
+    "delete from donor_names where sequence in (select entry from donations where lower(email) = $1)";
+const ERASE: &str = "update donations set name = null, is_public = $2, email = null, mailbox = null, message = null, \
+     partner_metadata = null, success_url = null, exit_url = null where lower(email) = $1";
 const REFUNDED: &str =
     "update donations set state = 'refunded', changed_at = $2 where id = $1 and state = 'completed'";
 const PENDING: &str = "select id from donations where state = 'pending' order by changed_at";
@@ -28,8 +57,15 @@ const PARTNER_FIELDS: &str =
 const REMAINING: &str =
     "select cast(coalesce(sum(amount), 0) as bigint) from journal where sequence = $1 or refunds = $1";
 
+const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
+/// How long a donation can be paid after it was started.
+const UNPAID_RETENTION_MILLIS: i64 = 48 * HOUR_MILLIS;
+/// Donations removed in one transaction, so that other writers do not wait long.
+const MAX_BATCH_SIZE: i64 = 1_000;
+
 struct DonationRow {
     id: Uuid,
+    receipt_id: Uuid,
     state: String,
     provider: String,
     nonprofit_id: Uuid,
@@ -50,6 +86,7 @@ struct DonationRow {
 
 from_row!(DonationRow {
     id,
+    receipt_id,
     state,
     provider,
     nonprofit_id,
@@ -68,6 +105,20 @@ from_row!(DonationRow {
     started_at,
 });
 
+/// Finds a donation by its receipt ID.
+pub async fn find_by_receipt(db: &Db, receipt_id: Uuid) -> sqlx::Result<Option<Donation>> {
+    let row: Option<DonationRow> =
+        read!(db, c => sqlx::query_as(FIND_BY_RECEIPT).bind(receipt_id).fetch_optional(c).await)?;
+    Ok(row.and_then(donation))
+}
+
+/// Lists the donations with an email address, oldest first.
+pub async fn list_by_email(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<Donation>> {
+    let rows: Vec<DonationRow> =
+        read!(db, c => sqlx::query_as(LIST_BY_EMAIL).bind(email.normalized()).fetch_all(c).await)?;
+    Ok(rows.into_iter().filter_map(donation).collect())
+}
+
 /// Finds a donation.
 pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
     let row: Option<DonationRow> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
@@ -77,6 +128,7 @@ pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
 fn donation(row: DonationRow) -> Option<Donation> {
     Some(Donation {
         id: row.id,
+        receipt_id: row.receipt_id,
         state: State::find(&row.state)?,
         mode: mode_of(&row.provider),
         nonprofit: NonprofitId(row.nonprofit_id),
@@ -84,7 +136,7 @@ fn donation(row: DonationRow) -> Option<Donation> {
         amount: Cents::new(row.amount),
         name: row.name,
         is_public: row.is_public,
-        email: row.email,
+        email: row.email.and_then(|email| EmailAddress::parse(&email).ok()),
         message: row.message,
         designation: row.designation,
         partner: Partner {
@@ -103,6 +155,7 @@ pub async fn insert(db: &Db, new: &Donation, provider: &Provider) -> sqlx::Resul
     let mut tx = db.write().await?;
     run!(&mut tx, c => sqlx::query(INSERT)
         .bind(new.id)
+        .bind(new.receipt_id)
         .bind(new.state.as_str())
         .bind(provider.name())
         .bind(new.nonprofit.0)
@@ -110,7 +163,8 @@ pub async fn insert(db: &Db, new: &Donation, provider: &Provider) -> sqlx::Resul
         .bind(new.amount.get())
         .bind(&new.name)
         .bind(new.is_public)
-        .bind(&new.email)
+        .bind(new.email.as_ref().map(EmailAddress::as_str))
+        .bind(new.email.as_ref().map(EmailAddress::mailbox))
         .bind(&new.message)
         .bind(&new.designation)
         .bind(&new.partner.donation_id)
@@ -139,18 +193,94 @@ pub async fn fail(db: &Db, id: Uuid, reason: &str, now: i64) -> sqlx::Result<()>
     tx.commit().await
 }
 
-/// Marks a donation as completed. Returns `false` if it already was.
-pub async fn complete(db: &Db, id: Uuid, entry: i64, now: i64) -> sqlx::Result<bool> {
+/// Marks a donation as completed. Returns `true` if its receipt has to be emailed: it was not completed before, and
+/// fewer than `receipts_per_hour` were emailed to the same mailbox within the last hour.
+pub async fn complete(
+    db: &Db,
+    donation: &Donation,
+    entry: i64,
+    receipts_per_hour: Option<u32>,
+    now: i64,
+) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
     let updated = run!(&mut tx, c => sqlx::query(COMPLETE)
-        .bind(id)
+        .bind(donation.id)
         .bind(entry)
         .bind(now)
         .execute(c)
         .await
         .map(|done| done.rows_affected()))?;
+    let mut is_receipt_due = false;
+    if updated == 1
+        && let (Some(email), Some(limit)) = (&donation.email, receipts_per_hour)
+    {
+        let mailbox = email.mailbox();
+        if let Tx::Postgres(_) = tx {
+            run!(&mut tx, c => sqlx::query(LOCK_MAILBOX).bind(&mailbox).execute(c).await.map(|_| ()))?;
+        }
+        let sent: i64 = run!(&mut tx, c => sqlx::query_scalar(COUNT_RECEIPTS)
+            .bind(&mailbox)
+            .bind(now - HOUR_MILLIS)
+            .fetch_one(c)
+            .await)?;
+        is_receipt_due = sent < i64::from(limit);
+        if is_receipt_due {
+            run!(&mut tx, c => sqlx::query(MARK_RECEIPT).bind(donation.id).bind(now).execute(c).await.map(|_| ()))?;
+        }
+    }
     tx.commit().await?;
-    Ok(updated == 1)
+    Ok(is_receipt_due)
+}
+
+/// Removes donations that were never paid and did not change for 48 hours. Returns how many.
+pub async fn remove_unpaid(db: &Db, now: i64) -> sqlx::Result<u64> {
+    let mut removed = 0;
+    loop {
+        let mut tx = db.write().await?;
+        let batch = run!(&mut tx, c => sqlx::query(REMOVE_UNPAID)
+            .bind(now - UNPAID_RETENTION_MILLIS)
+            .bind(MAX_BATCH_SIZE)
+            .execute(c)
+            .await
+            .map(|done| done.rows_affected()))?;
+        tx.commit().await?;
+        removed += batch;
+        if batch < MAX_BATCH_SIZE as u64 {
+            return Ok(removed);
+        }
+    }
+}
+
+/// Counts the donations with an email address that are paid but not in the ledger.
+pub async fn count_pending_by_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<i64> {
+    run!(tx, c => sqlx::query_scalar(COUNT_PENDING_BY_EMAIL).bind(email.normalized()).fetch_one(c).await)
+}
+
+/// Removes the names stored with the donations with an email address. Returns how many.
+pub async fn remove_names_by_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
+    run!(tx, c => sqlx::query(REMOVE_NAMES_BY_EMAIL)
+        .bind(email.normalized())
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))
+}
+
+/// Removes the unpaid donations with an email address, and erases from the others everything about the donor.
+/// Returns the number of donations.
+pub async fn erase_donor(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
+    let email = email.normalized();
+    let removed = run!(&mut *tx, c => sqlx::query(REMOVE_UNPAID_BY_EMAIL)
+        .bind(&email)
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))?;
+    let erased = run!(tx, c => sqlx::query(ERASE)
+        .bind(&email)
+        .bind(false)
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))?;
+    Ok(removed + erased)
 }
 
 /// Notes that all of it went back.

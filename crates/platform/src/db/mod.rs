@@ -67,6 +67,8 @@ macro_rules! read {
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
 const BEGIN: &str = "begin immediate";
+const OVERWRITE_DELETED: &str = "pragma secure_delete = on";
+const TRUNCATE_LOG: &str = "pragma wal_checkpoint(truncate)";
 const REVISION: &str = "select revision from revisions where topic = $1";
 const INCREMENT_REVISION: &str =
     "update revisions set revision = revision + 1 where topic = $1 returning revision";
@@ -110,6 +112,14 @@ impl Db {
             .unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
+    /// Removes from the log of SQLite what has left the database. Does nothing on PostgreSQL, whose autovacuum does it.
+    pub async fn truncate_log(&self) -> sqlx::Result<()> {
+        match self {
+            Db::Sqlite { writer, .. } => sqlx::query(TRUNCATE_LOG).execute(writer).await.map(|_| ()),
+            Db::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Closes all connections.
     pub async fn close(&self) {
         match self {
@@ -128,6 +138,14 @@ impl Tx {
         match self {
             Tx::Sqlite(tx) => tx.commit().await,
             Tx::Postgres(tx) => tx.commit().await,
+        }
+    }
+
+    /// Makes SQLite overwrite everything that is deleted from now on, even if that needs more writes.
+    pub async fn overwrite_deleted(&mut self) -> sqlx::Result<()> {
+        match self.connection() {
+            Connection::Sqlite(c) => sqlx::query(OVERWRITE_DELETED).execute(c).await.map(|_| ()),
+            Connection::Postgres(_) => Ok(()),
         }
     }
 

@@ -5,9 +5,11 @@
 
 mod message;
 mod spool;
+mod stored;
 
 pub use message::Email;
 
+use crate::email_address::EmailAddress;
 use anyhow::Context;
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
@@ -15,6 +17,7 @@ use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use message::write;
 use secrecy::{ExposeSecret, SecretString};
 use spool::Spool;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,6 +50,8 @@ pub enum Delivery {
 pub struct Mailer {
     transport: Arc<Transport>,
     from: Mailbox,
+    /// Where emails may be stored, now or with other settings.
+    folders: Arc<[PathBuf]>,
 }
 
 #[derive(Debug)]
@@ -67,13 +72,15 @@ struct SmtpQueue {
 impl Mailer {
     pub fn new(settings: &MailSettings, data: &Path) -> anyhow::Result<Mailer> {
         let folder = data.join("mail");
+        let queue = folder.join("waiting");
+        let folders = [folder.clone(), queue.clone()].into();
         let transport = match &settings.delivery {
             Delivery::Smtp(url) => Transport::Smtp(Box::new(SmtpQueue {
                 smtp: AsyncSmtpTransport::<Tokio1Executor>::from_url(url.expose_secret())
                     .context("mail.smtp_url is not an SMTP URL; write smtps://user:password@host")?
                     .timeout(Some(SMTP_TIMEOUT))
                     .build(),
-                spool: Spool::new(folder.join("waiting")),
+                spool: Spool::new(queue),
                 delivery_lock: Mutex::default(),
             })),
             Delivery::Folder => Transport::Folder(folder),
@@ -82,6 +89,7 @@ impl Mailer {
         Ok(Mailer {
             transport: Arc::new(transport),
             from: settings.from.clone(),
+            folders,
         })
     }
 
@@ -143,6 +151,24 @@ impl Mailer {
             queue.spool.set_aside(&path).await?;
         }
         Ok(delivered)
+    }
+
+    /// Lists the files in the data folder with emails to an address.
+    pub async fn list_to(&self, address: &EmailAddress) -> io::Result<Vec<PathBuf>> {
+        stored::list(&self.folders, address).await
+    }
+
+    /// Removes the emails to an address from the data folder, and returns how many there were.
+    pub async fn remove_to(&self, address: &EmailAddress) -> io::Result<usize> {
+        let files = self.list_to(address).await?;
+        for file in &files {
+            match tokio::fs::remove_file(file).await {
+                // Delivered in the meantime.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                removed => removed?,
+            }
+        }
+        Ok(files.len())
     }
 
     fn message(&self, email: &Email) -> anyhow::Result<Message> {

@@ -1,0 +1,50 @@
+//! Finds the emails in the data folder that are addressed to one person: queued, set aside, or written as files.
+
+use super::message::Email;
+use crate::email_address::EmailAddress;
+use std::io;
+use std::path::{Path, PathBuf};
+use tokio::fs;
+
+/// Lists the files with emails to an address, in the folders of all kinds of delivery.
+pub async fn list(folders: &[PathBuf], to: &EmailAddress) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for folder in folders {
+        let mut entries = match fs::read_dir(folder).await {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        while let Some(entry) = entries.next_entry().await? {
+            let path = entry.path();
+            if entry.file_type().await?.is_file() && is_to(&path, to).await? {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+async fn is_to(path: &Path, to: &EmailAddress) -> io::Result<bool> {
+    let bytes = match fs::read(path).await {
+        Ok(bytes) => bytes,
+        // Delivered in the meantime.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let recipient = match serde_json::from_slice::<Email>(&bytes) {
+        Ok(email) => Some(email.to),
+        Err(_) => recipient_header(&bytes),
+    };
+    let recipient = recipient.and_then(|recipient| EmailAddress::parse(&recipient).ok());
+    Ok(recipient.is_some_and(|recipient| recipient.normalized() == to.normalized()))
+}
+
+/// Returns the value of the `To` header of an email in the format of RFC 5322.
+fn recipient_header(message: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(message);
+    let mut headers = text.lines().take_while(|line| !line.is_empty());
+    let to = headers.find_map(|line| line.strip_prefix("To: "))?;
+    Some(to.trim_matches(['<', '>', ' ']).to_owned())
+}

@@ -1,0 +1,243 @@
+//! The secret of a store: 32 random bytes in a file next to the database, for what the database alone must not reveal.
+//!
+//! A copy of the database, or an export of the ledger, can then not be matched against a list of email addresses. The
+//! database has a fingerprint of the secret, so that a lost or wrong file is noticed at the start and not later, when
+//! known donors no longer are recognized.
+
+use crate::db::{Db, Tx, read, run};
+use crate::text::hex;
+use anyhow::{Context, bail};
+use hmac::{Hmac, KeyInit, Mac};
+use secrecy::{ExposeSecret, SecretBox};
+use sha2::Sha256;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const FIND: &str = "select secret_fingerprint from store";
+/// Changes nothing, but locks the row until the transaction ends.
+const LOCK: &str = "update store set secret_fingerprint = secret_fingerprint returning secret_fingerprint";
+const UPDATE: &str = "update store set secret_fingerprint = $1";
+
+/// The name of the file in the data folder.
+pub const FILE_NAME: &str = "secret";
+const LENGTH: usize = 32;
+
+/// The secret of a store. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct StoreSecret(Arc<SecretBox<[u8; LENGTH]>>);
+
+impl StoreSecret {
+    /// Reads the secret from its file. At the first start it is generated, and its fingerprint stored.
+    ///
+    /// # Errors
+    ///
+    /// If the file is missing or damaged, or has the secret of another store.
+    pub async fn open(db: &Db, path: &Path) -> anyhow::Result<StoreSecret> {
+        let stored: Option<String> = read!(db, c => sqlx::query_scalar(FIND).fetch_one(c).await)?;
+        if stored.is_some() {
+            return find_matching(path, stored.as_deref());
+        }
+        let mut tx = db.write().await?;
+        // If several processes start at once, one generates the secret and the others wait for it here.
+        let stored: Option<String> = run!(&mut tx, c => sqlx::query_scalar(LOCK).fetch_one(c).await)?;
+        if stored.is_some() {
+            return find_matching(path, stored.as_deref());
+        }
+        let secret = match find(path)? {
+            Some(secret) => secret,
+            None => create(path)?,
+        };
+        store_fingerprint(&mut tx, &secret).await?;
+        tx.commit().await?;
+        Ok(secret)
+    }
+
+    /// Generates a new secret in place of one that is lost.
+    ///
+    /// # Errors
+    ///
+    /// If the file exists.
+    pub async fn replace(tx: &mut Tx, path: &Path) -> anyhow::Result<StoreSecret> {
+        let stored: Option<String> = run!(&mut *tx, c => sqlx::query_scalar(LOCK).fetch_one(c).await)?;
+        if let Some(secret) = find(path)? {
+            if stored == Some(secret.fingerprint()) {
+                bail!(
+                    "the secret {} is not lost; there is nothing to replace",
+                    path.display()
+                );
+            }
+            bail!(
+                "{} is the secret of another store; move it away, and run this again",
+                path.display()
+            );
+        }
+        let secret = create(path)?;
+        store_fingerprint(tx, &secret).await?;
+        Ok(secret)
+    }
+
+    /// Returns an HMAC-SHA-256 of a message. Those for different purposes have nothing in common.
+    pub fn authenticate(&self, purpose: &str, message: &[u8]) -> [u8; 32] {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.expose_secret()).expect("any length is valid");
+        mac.update(&(purpose.len() as u64).to_be_bytes());
+        mac.update(purpose.as_bytes());
+        mac.update(message);
+        mac.finalize().into_bytes().into()
+    }
+
+    fn fingerprint(&self) -> String {
+        hex(&self.authenticate("fingerprint", b"")[..16])
+    }
+
+    fn parse(text: &str) -> Option<StoreSecret> {
+        let digits = text.trim_end().as_bytes();
+        if digits.len() != 2 * LENGTH {
+            return None;
+        }
+        let mut bytes = [0; LENGTH];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let pair = str::from_utf8(pair).ok()?;
+            *byte = u8::from_str_radix(pair, 16).ok()?;
+        }
+        Some(StoreSecret(Arc::new(SecretBox::new(Box::new(bytes)))))
+    }
+}
+
+/// Reads the secret that has the stored fingerprint.
+fn find_matching(path: &Path, stored: Option<&str>) -> anyhow::Result<StoreSecret> {
+    let name = path.display();
+    let Some(secret) = find(path)? else {
+        bail!(
+            "the secret {name} of this database is missing; restore it from a backup, or copy it from another server \
+             of this database; if it is lost, run causeway secret replace"
+        );
+    };
+    if stored != Some(secret.fingerprint().as_str()) {
+        bail!(
+            "{name} is not the secret of this database; restore the right one from a backup, or copy it from another \
+             server of this database"
+        );
+    }
+    Ok(secret)
+}
+
+fn find(path: &Path) -> anyhow::Result<Option<StoreSecret>> {
+    let name = path.display();
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            let context = format!("could not read the secret {name}; run this as the user of the server");
+            return Err(error).context(context);
+        }
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if fs::metadata(path)?.permissions().mode() & 0o007 != 0 {
+            bail!("every user of this computer can read the secret {name}; run chmod 600 {name}");
+        }
+    }
+    match StoreSecret::parse(&text) {
+        Some(secret) => Ok(Some(secret)),
+        None => bail!("the secret {name} is damaged; restore it from a backup"),
+    }
+}
+
+/// Generates a secret and writes it to a file. The file is complete and survives a power failure before the
+/// fingerprint is committed.
+fn create(path: &Path) -> anyhow::Result<StoreSecret> {
+    let mut bytes = [0; LENGTH];
+    getrandom::fill(&mut bytes).context("the operating system has no random numbers")?;
+    let text = hex(&bytes);
+    write(path, &text).with_context(|| {
+        format!(
+            "could not write the secret {}; check that its folder exists and is writable",
+            path.display()
+        )
+    })?;
+    StoreSecret::parse(&text).context("a new secret is valid")
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut partial = path.to_owned().into_os_string();
+    partial.push(".part");
+    let partial = PathBuf::from(partial);
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&partial)?;
+    writeln!(file, "{text}")?;
+    file.sync_all()?;
+    fs::rename(&partial, path)?;
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
+        _ => Ok(()),
+    }
+}
+
+async fn store_fingerprint(tx: &mut Tx, secret: &StoreSecret) -> sqlx::Result<()> {
+    let fingerprint = secret.fingerprint();
+    run!(tx, c => sqlx::query(UPDATE).bind(fingerprint).execute(c).await.map(|_| ()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hmac_depends_on_the_secret_and_the_purpose() {
+        let secret = StoreSecret::parse(&"0b".repeat(LENGTH)).unwrap();
+        let (one, other) = (
+            secret.authenticate("donor", b"ada@example.org"),
+            secret.authenticate("receipt", b"ada@example.org"),
+        );
+        assert_ne!(one, other);
+        assert_ne!(secret.authenticate("ab", b"c"), secret.authenticate("a", b"bc"));
+        // python3: hmac.new(bytes([11]) * 32, (5).to_bytes(8, "big") + b"donor" + b"ada@example.org", "sha256")
+        assert_eq!(
+            hex(&one),
+            "6b3876dad3f262ac6003e067a9249331714fba25f845af17ec49d41efe808fad"
+        );
+    }
+
+    #[test]
+    fn a_secret_is_64_hexadecimal_digits() {
+        assert!(StoreSecret::parse(&format!("{}\n", "0f".repeat(LENGTH))).is_some());
+        for bad in [
+            "",
+            "0f",
+            &"0g".repeat(LENGTH),
+            &"0f".repeat(LENGTH + 1),
+            &"é".repeat(LENGTH),
+        ] {
+            assert!(StoreSecret::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_not_in_debug_output() {
+        let secret = StoreSecret::parse(&"0f".repeat(LENGTH)).unwrap();
+        assert!(!format!("{secret:?}").contains("15"));
+    }
+
+    #[test]
+    fn a_new_secret_is_a_file_of_its_owner_and_different_every_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+        let created = create(&one).unwrap();
+        assert_eq!(find(&one).unwrap().unwrap().fingerprint(), created.fingerprint());
+        assert_ne!(create(&other).unwrap().fingerprint(), created.fingerprint());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = |mode| fs::Permissions::from_mode(mode);
+            assert_eq!(fs::metadata(&one).unwrap().permissions().mode() & 0o777, 0o600);
+            fs::set_permissions(&one, mode(0o644)).unwrap();
+            assert!(find(&one).unwrap_err().to_string().contains("chmod 600"));
+        }
+    }
+}
