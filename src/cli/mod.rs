@@ -3,12 +3,14 @@
 mod accounts;
 mod check;
 mod donation;
+mod donor;
 mod generate;
 mod import;
 mod keys;
 mod limits;
 mod output;
 mod search;
+mod secret;
 mod serve;
 pub mod stdout;
 
@@ -75,9 +77,15 @@ enum Command {
     /// Record donations and refunds, and export the ledger
     #[command(subcommand)]
     Donation(donation::Donation),
+    /// List or erase what is stored about a donor
+    #[command(subcommand)]
+    Donor(donor::Donor),
     /// Check the ledger, the pictures and the directory snapshot against the database; exit 1 on differences
     #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
     Check,
+    /// Manage the secret of the store
+    #[command(subcommand)]
+    Secret(secret::Secret),
     /// Print the OpenAPI description, as committed in openapi.json
     #[command(hide = true, after_help = "Example:\n  causeway openapi > openapi.json")]
     Openapi,
@@ -121,8 +129,11 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             // The command runs even if the warning cannot be printed.
             let _ = writeln!(io::stderr(), "causeway: {warning}");
         }
-        let app = App::build(Config::load(&overrides)?).await?;
-        let output = Output { json: global.json };
+        let (config, output) = (Config::load(&overrides)?, Output { json: global.json });
+        if let Command::Secret(secret) = command {
+            return secret.run(&config, output).await;
+        }
+        let app = App::build(config).await?;
         let outcome = match command {
             Command::Import(import) => import.run(&app, output).await,
             Command::Account(account) => account.run(&app, output).await,
@@ -130,8 +141,9 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Limit(limit) => limit.run(&app, output).await,
             Command::Search(search) => search.run(&app, output).await,
             Command::Donation(donation) => donation.run(&app, output).await,
+            Command::Donor(donor) => donor.run(&app, output).await,
             Command::Check => check::run(&app, output).await,
-            Command::Serve(_) | Command::Generate(_) | Command::Openapi => Ok(()),
+            Command::Serve(_) | Command::Secret(_) | Command::Generate(_) | Command::Openapi => Ok(()),
         };
         app.db.close().await;
         outcome

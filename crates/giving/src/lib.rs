@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod donations;
+pub mod donors;
 pub mod error;
 pub mod export;
 pub mod fundraisers;

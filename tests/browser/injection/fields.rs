@@ -1,8 +1,8 @@
 //! Fills every field that stores text with payloads.
 
 use crate::site::Site;
-use access::accounts::store::{self as accounts, NewAccount};
 use access::accounts::Username;
+use access::accounts::store::{self as accounts, NewAccount};
 use access::audit::Actor;
 use access::keys::{KeyText, Kind, store};
 use directory::import::bmf::HEADER;

@@ -119,7 +119,7 @@ fn fill_in(template: &str, ein: &str, slug: &str, amount: &str, donation: &str) 
         .replace("{ein}", &encode(ein))
         .replace("{slug}", &encode(slug))
         .replace("{amount}", &encode(amount))
-        .replace("{gift}", donation)
+        .replace("{donation}", donation)
 }
 
 /// The mode of donations that were paid with the provider of this name.
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn the_url_of_a_nonprofit_is_filled_in_without_an_amount() {
         let url = own_donate_url(
-            "https://x.example/{slug}?e={ein}&a={amount}&g={gift}",
+            "https://x.example/{slug}?e={ein}&a={amount}&g={donation}",
             "530196605",
             "red-cross",
         );

@@ -1,0 +1,133 @@
+//! What is stored about a donor: listing it, and erasing it when the donor asks for that.
+//!
+//! Names, email addresses and messages are stored next to the ledger and not in it, so erasing them changes neither
+//! the chain nor a total. The entries keep the donor ID, an HMAC that nobody can trace to a person without the secret
+//! of the store and the email address itself.
+
+use crate::donations::DonationError;
+use crate::ledger::store as ledger;
+use crate::payments::settle::Settlement;
+use crate::payments::{Donation, State, donor_id, store};
+use access::audit::{Action, Actor, store as audit};
+use platform::email_address::EmailAddress;
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// The subject in the audit log, which must not become another place that has the email address.
+const SUBJECT: &str = "donor";
+
+/// Everything that is stored about a donor.
+#[derive(Debug)]
+pub struct DonorData {
+    /// The ID of the donor in the ledger.
+    pub donor_id: String,
+    pub donations: Vec<Donation>,
+    pub names: Vec<DonorName>,
+    /// The files of emails that were not delivered yet.
+    pub emails: Vec<PathBuf>,
+}
+
+/// A name that is stored with an entry of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DonorName {
+    pub entry: i64,
+    pub name: String,
+    /// The donor agreed that it is shown.
+    pub is_public: bool,
+}
+
+/// What was erased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErasedData {
+    pub donations: u64,
+    pub names: u64,
+    pub emails: usize,
+}
+
+/// Why nothing was listed or erased.
+#[derive(Debug, Error)]
+pub enum DonorError {
+    #[error("a donation of this donor is being recorded; run this again in a minute")]
+    Pending,
+    #[error("could not read or remove emails in the data folder; check its permissions")]
+    Emails(#[from] io::Error),
+    #[error(transparent)]
+    Donation(#[from] DonationError),
+}
+
+impl From<sqlx::Error> for DonorError {
+    fn from(error: sqlx::Error) -> DonorError {
+        DonorError::Donation(error.into())
+    }
+}
+
+/// Lists everything that is stored about the donor with an email address. The audit log notes that it was listed.
+pub async fn export(
+    settlement: Settlement<'_>,
+    email: &EmailAddress,
+    actor: Actor,
+) -> Result<DonorData, DonorError> {
+    let donor_id = donor_id::of_email(settlement.secret, email);
+    let donations = store::list_by_email(settlement.db, email).await?;
+    let emails = settlement.mailer.list_to(email).await?;
+    let mut tx = settlement.db.write().await?;
+    let names = ledger::list_names_of(&mut tx, &donor_id).await?;
+    let names = names.into_iter().map(|(entry, name, is_public)| DonorName {
+        entry,
+        name,
+        is_public,
+    });
+    let names = names.collect();
+    let action = Action::new(actor, "donor export", SUBJECT, count(donations.len() as u64));
+    audit::record(&mut tx, &action, settlement.clock.millis()).await?;
+    tx.commit().await?;
+    Ok(DonorData {
+        donor_id,
+        donations,
+        names,
+        emails,
+    })
+}
+
+/// Erases everything about the donor with an email address except the amounts. Doing it again changes nothing.
+pub async fn forget(
+    settlement: Settlement<'_>,
+    email: &EmailAddress,
+    actor: Actor,
+) -> Result<ErasedData, DonorError> {
+    let db = settlement.db;
+    // The donor ID of a donation that is not in the ledger yet depends on its email address.
+    for donation in store::list_by_email(db, email).await? {
+        if donation.state == State::Pending {
+            settlement.settle(donation).await?;
+        }
+    }
+    let mut tx = db.write().await?;
+    tx.overwrite_deleted().await?;
+    if store::count_pending_by_email(&mut tx, email).await? > 0 {
+        return Err(DonorError::Pending);
+    }
+    let donor_id = donor_id::of_email(settlement.secret, email);
+    let names = ledger::remove_names_of(&mut tx, &donor_id).await?;
+    let names = names + store::remove_names_by_email(&mut tx, email).await?;
+    let donations = store::erase_donor(&mut tx, email).await?;
+    let action = Action::new(actor, "donor forget", SUBJECT, count(donations));
+    audit::record(&mut tx, &action, settlement.clock.millis()).await?;
+    tx.commit().await?;
+    db.truncate_log().await?;
+    let emails = settlement.mailer.remove_to(email).await?;
+    Ok(ErasedData {
+        donations,
+        names,
+        emails,
+    })
+}
+
+fn count(donations: u64) -> String {
+    if donations == 1 {
+        "1 donation".to_owned()
+    } else {
+        format!("{donations} donations")
+    }
+}

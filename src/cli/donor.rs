@@ -1,0 +1,98 @@
+//! `causeway donor`
+
+use super::accounts::parse_email;
+use super::output::Output;
+use crate::app::App;
+use access::audit::Actor;
+use clap::Subcommand;
+use giving::donors::{self, DonorData, DonorName};
+use giving::payments;
+use platform::clock::rfc3339;
+use platform::email_address::EmailAddress;
+use serde_json::{Value, json};
+
+#[derive(Subcommand)]
+pub enum Donor {
+    /// List everything that is stored about a donor, as JSON
+    #[command(after_help = "Example:\n  causeway donor export ada@example.org > ada.json")]
+    Export {
+        /// The email address of the donor
+        #[arg(value_name = "EMAIL")]
+        email: String,
+    },
+    /// Erase the name, email address and messages of a donor; the ledger and all totals stay as they are
+    #[command(after_help = "Example:\n  causeway donor forget ada@example.org")]
+    Forget {
+        /// The email address of the donor
+        #[arg(value_name = "EMAIL")]
+        email: String,
+    },
+}
+
+impl Donor {
+    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+        match self {
+            Donor::Export { email } => export(app, output, &parse_email(&email)?).await,
+            Donor::Forget { email } => forget(app, output, &parse_email(&email)?).await,
+        }
+    }
+}
+
+async fn export(app: &App, output: Output, email: &EmailAddress) -> anyhow::Result<()> {
+    let data = donors::export(app.settlement(), email, Actor::Command).await?;
+    let value = to_json(app, email, &data);
+    output.print(&value, || format!("{value:#}"))
+}
+
+async fn forget(app: &App, output: Output, email: &EmailAddress) -> anyhow::Result<()> {
+    let erased = donors::forget(app.settlement(), email, Actor::Command).await?;
+    let value = json!({
+        "donations": erased.donations,
+        "names": erased.names,
+        "emails": erased.emails,
+    });
+    output.print(&value, || {
+        if erased.donations == 0 && erased.names == 0 && erased.emails == 0 {
+            return format!("nothing is stored about {email}");
+        }
+        format!(
+            "erased the donor of {} donations, and {} emails in the data folder\n  \
+             backups still have the data; run this again after restoring one",
+            erased.donations, erased.emails
+        )
+    })
+}
+
+fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
+    let donation = |donation: &payments::Donation| {
+        let partner = &donation.partner;
+        json!({
+            "id": donation.id,
+            "receiptUrl": app.urls.page(&format!("/donations/{}", donation.receipt_id)),
+            "state": donation.state.as_str(),
+            "startedAt": rfc3339(donation.started_at),
+            "nonprofitId": donation.nonprofit.0,
+            "fundraiserId": donation.fundraiser.map(|id| id.0),
+            "amount": donation.amount.get(),
+            "email": donation.email.as_ref().map(EmailAddress::as_str),
+            "name": donation.name,
+            "nameIsPublic": donation.is_public,
+            "message": donation.message,
+            "designation": donation.designation,
+            "partnerDonationId": partner.donation_id,
+            "partnerMetadata": partner.metadata,
+            "successUrl": partner.success_url,
+            "exitUrl": partner.exit_url,
+            "entry": donation.entry,
+        })
+    };
+    let name =
+        |name: &DonorName| json!({"entry": name.entry, "name": name.name, "nameIsPublic": name.is_public});
+    json!({
+        "email": email.as_str(),
+        "donor": data.donor_id,
+        "donations": data.donations.iter().map(donation).collect::<Vec<_>>(),
+        "names": data.names.iter().map(name).collect::<Vec<_>>(),
+        "emails": data.emails,
+    })
+}

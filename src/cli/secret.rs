@@ -1,0 +1,45 @@
+//! `causeway secret`
+
+use super::output::Output;
+use crate::config::Config;
+use access::audit::{Action, Actor, store as audit};
+use clap::Subcommand;
+use platform::clock::Clock;
+use platform::db::Db;
+use platform::secret::StoreSecret;
+use serde_json::json;
+
+#[derive(Subcommand)]
+pub enum Secret {
+    /// Create a new secret in place of one that is lost; known donors then count as new ones
+    #[command(after_help = "Example:\n  causeway secret replace --data /var/lib/causeway")]
+    Replace,
+}
+
+impl Secret {
+    /// Runs without an [`App`](crate::app::App), which cannot be built while the secret is missing.
+    pub async fn run(self, config: &Config, output: Output) -> anyhow::Result<()> {
+        let Secret::Replace = self;
+        let (db, now) = (
+            Db::open(&config.data, &config.database).await?,
+            Clock::default().millis(),
+        );
+        db.identity(now).await?;
+        let mut tx = db.write().await?;
+        StoreSecret::replace(&mut tx, &config.secret_file).await?;
+        audit::record(
+            &mut tx,
+            &Action::new(Actor::Command, "secret replace", "secret", ""),
+            now,
+        )
+        .await?;
+        tx.commit().await?;
+        db.close().await;
+        let path = config.secret_file.display().to_string();
+        output.print(&json!({"secretFile": path}), || {
+            format!(
+                "created the secret {path}\n  copy it to the other servers of this database, and back it up"
+            )
+        })
+    }
+}
