@@ -102,7 +102,11 @@ impl Deref for App {
 impl App {
     /// Opens the database and the directory, and builds the state. Tests use it too.
     pub async fn build(config: Config) -> anyhow::Result<App> {
-        let clock = Clock::default();
+        App::build_with_clock(config, Clock::default()).await
+    }
+
+    /// Builds the state with the clock of another app, as after a restart in a test that moves the clock.
+    pub async fn build_with_clock(config: Config, clock: Clock) -> anyhow::Result<App> {
         let db = Db::open(&config.data, &config.database).await?;
         let store = db.identity(clock.millis()).await?;
         let secret = StoreSecret::open(&db, &config.secret_file).await?;

@@ -17,7 +17,7 @@ use tower::ServiceExt;
 pub struct Client {
     router: Router,
     pub key: String,
-    /// The IP url that requests come from.
+    /// The IP address that requests come from.
     ip: Option<IpAddr>,
 }
 
@@ -68,10 +68,15 @@ impl Client {
         }
     }
 
-    /// The same client with another IP url.
+    /// The same client with an IPv4 address.
     pub fn at(&self, ip: [u8; 4]) -> Client {
+        self.at_address(ip.into())
+    }
+
+    /// The same client with an IP address.
+    pub fn at_address(&self, ip: IpAddr) -> Client {
         Client {
-            ip: Some(ip.into()),
+            ip: Some(ip),
             ..self.clone()
         }
     }

@@ -105,9 +105,12 @@ impl World {
         }
     }
 
-    /// A second app with the same database and data folder, as after a restart.
+    /// A second app with the same database, data folder and clock, as after a restart.
     pub async fn restart(&self) -> (App, Client) {
-        let app = App::build(self.app.config.clone()).await.unwrap();
+        let clock = self.app.clock.clone();
+        let app = App::build_with_clock(self.app.config.clone(), clock)
+            .await
+            .unwrap();
         let client = Client::new(&app, &self.client.key);
         (app, client)
     }

@@ -6,7 +6,8 @@ create table accounts (
     created_at integer not null
 ) strict;
 
--- A public key stands here as it is; of a private key only its SHA-256.
+-- A public key stands here as it is; of a private key only its SHA-256. `address_limit` is the number of calls per
+-- minute that its owner allows one address; without it, addresses have no limit of their own.
 create table keys (
     id         blob primary key,
     account_id blob not null references accounts (id),
@@ -14,6 +15,7 @@ create table keys (
     name       text not null,
     public_key text unique,
     hash       blob not null unique,
+    address_limit integer,
     created_at integer not null,
     revoked_at integer,
     blocked_at integer,

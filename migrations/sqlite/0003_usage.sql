@@ -4,6 +4,7 @@ alter table keys add column block_reason text;
 alter table keys add column exposed_mailed_at integer;
 
 -- Calls of the last minute that limits let through, by key (or account, for creating), class and second since 1970.
+-- For the class `address` the ID is a hash of a key and an address.
 -- A server that starts counts them, so that starting anew is no way to a second quota. Servers add to each other's rows.
 create table recent_calls (
     counted_id blob not null,

@@ -35,6 +35,8 @@ pub struct KeyView {
     pub exposed: Option<RelativeTime>,
     /// The operator's reason for blocking it.
     pub reason: Option<String>,
+    /// The calls per minute that one address may make with it.
+    pub address_limit: Option<i64>,
 }
 
 /// The recent calls of keys, and when each was last used.
@@ -74,6 +76,7 @@ impl KeyView {
             exposed: key.exposed_at.map(time),
             name: key.title(),
             reason: key.block_reason.filter(|_| key.blocked_at.is_some()),
+            address_limit: key.address_limit,
             username: key.username,
             public_key: key.public_key,
         }

@@ -1,9 +1,9 @@
-//! Keys on the dashboard: listing, creating, rotating and revoking them.
+//! Keys on the dashboard: listing, creating, limiting, rotating and revoking them.
 
 use crate::app::App;
 use crate::dashboard::key_view::{KeyUsage, KeyView, find_own, limits_of};
 use crate::dashboard::usage::{UsageView, span_of};
-use crate::http::error::Result;
+use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::web::flash::Flash;
 use crate::web::form::Choice;
@@ -13,10 +13,12 @@ use crate::web::texts::fill;
 use crate::web::{Field, Form, FormData, Layout, Page};
 use access::keys::store::{self, InsertOutcome, RotateOutcome, StoredKey};
 use access::keys::{Class, KeyText, Kind, Overlap};
+use access::limits::MAX_PER_MINUTE;
 use access::sessions::SignedIn;
 use access::usage::store as usage;
 use askama::Template;
 use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use platform::ids::KeyId;
 use uuid::Uuid;
@@ -38,6 +40,8 @@ struct KeyPage {
     key: KeyView,
     usage: UsageView,
     limits: Vec<(Class, u32)>,
+    /// The form for the limit per address, for a public key that works.
+    address_limit: Option<Form>,
 }
 
 #[derive(Template)]
@@ -127,18 +131,73 @@ pub async fn key(
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let key = find_own(&app.db, &user, &id).await?;
+    let form = address_limit_form(&layout, &key);
+    show(&app, &user, layout, key, form, query.as_deref()).await
+}
+
+/// `POST /dashboard/keys/{id}/limits`: sets or removes the limit per address.
+pub async fn set_address_limit(
+    State(app): State<App>,
+    user: SignedIn,
+    layout: Layout,
+    PathText(id): PathText,
+    data: FormData,
+) -> Result<Response> {
+    let key = find_own(&app.db, &user, &id).await?;
+    let id = KeyId(key.id);
+    let per_minute = match data.trimmed("address_limit") {
+        "" => Ok(None),
+        text => text.parse().map(Some),
+    };
+    let Ok(per_minute @ (None | Some(1..=MAX_PER_MINUTE))) = per_minute else {
+        let mut form = address_limit_form(&layout, &key).with_values(&data);
+        form.add_error("address_limit", layout.t.keys.invalid_address_limit);
+        let page = show(&app, &user, layout, key, form, None).await?;
+        return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
+    };
+    if !store::set_address_limit(&app.db, id, per_minute, app.clock.millis()).await? {
+        return Err(Error::NotFound);
+    }
+    let target = Redirect::to(&format!("/dashboard/keys/{id}"));
+    Ok((Flash::LimitsSet.cookie(&app.public_url), target).into_response())
+}
+
+fn address_limit_form(layout: &Layout, key: &StoredKey) -> Form {
+    let t = &layout.t.keys;
+    let current = key.address_limit.map(|limit| limit.to_string());
+    let field = Field::number("address_limit", t.address_limit)
+        .hint(t.address_limit_hint)
+        .value(current.unwrap_or_default())
+        .optional();
+    Form::new(
+        format!("/dashboard/keys/{}/limits", key.id),
+        t.save_limit,
+        vec![field],
+    )
+}
+
+async fn show(
+    app: &App,
+    user: &SignedIn,
+    layout: Layout,
+    key: StoredKey,
+    form: Form,
+    query: Option<&str>,
+) -> Result<Response> {
     let (id, now) = (KeyId(key.id), app.clock.millis());
-    let span = span_of(query.as_deref());
+    let span = span_of(query);
     let hours = usage::list_of_key(&app.db, id, span.since(now)).await?;
     let path = format!("/dashboard/keys/{id}");
     let csv = format!("/dashboard/usage.csv?key={id}");
     let key_usage = KeyUsage::load(&app.db, Some(user.account), now).await?;
     let is_public = key.public_key.is_some();
+    let key = KeyView::new(key, &key_usage, now);
     let page = KeyPage {
-        key: KeyView::new(key, &key_usage, now),
+        address_limit: (is_public && !key.is_revoked()).then_some(form),
+        key,
         usage: UsageView::new(&hours, span, now, &layout.t.usage, path, csv),
         limits: limits_of(&app.db, &app.config.limits, id, is_public).await?,
-        layout: layout.with_menu(&user, Tab::Keys),
+        layout: layout.with_menu(user, Tab::Keys),
     };
     Ok(Page(page).into_response())
 }

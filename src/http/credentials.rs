@@ -9,7 +9,6 @@ use crate::app::App;
 use crate::http::error::Error;
 use crate::http::request_record::RequestRecord;
 use access::keys::{Class, Key, KeyText, Kind, SentKey, State};
-use access::limits::shares::Visitor;
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
@@ -43,9 +42,8 @@ impl<C> Credentials<C> {
     /// Counts the request against the create limit too.
     pub fn count_as_create(&self, app: &App) -> Result<(), Error> {
         let per_minute = self.creates_per_minute;
-        let verdict =
-            public_key::count_call(app, Class::Create, self.account.0, per_minute, Visitor::UNKNOWN);
-        public_key::to_result(Class::Create, per_minute, verdict)
+        let decision = public_key::count_call(app, Class::Create, self.account.0, per_minute, None);
+        public_key::to_result(Class::Create, &decision)
     }
 }
 
@@ -71,9 +69,9 @@ impl<C: RateLimitClass> FromRequestParts<App> for Credentials<C> {
             Class::Create => (public.account.0, creates_per_minute),
             _ => (public.id.0, public.per_minute(class, &app.config.limits)),
         };
-        // These requests come from servers rather than visitors of a page, so the limit is not shared between
-        // addresses.
-        check_limit(app, parts, class, counted_id, per_minute, Visitor::UNKNOWN)?;
+        // The limit per address of a public key is for the visitors of a page. These requests come from the servers of
+        // its owner.
+        check_limit(app, parts, class, counted_id, per_minute, None)?;
         // The body reserves memory in the name of the account.
         parts.extensions.insert(public.account);
         Ok(Credentials {

@@ -85,14 +85,15 @@ pub enum Error {
     #[error("The body is larger than {0} bytes. Send a smaller one.")]
     TooLarge(usize),
     #[error(
-        "Too many {} requests: the limit is {per_minute} per minute. Try again in {} seconds.",
-        class.name(), verdict.retry_after
+        "Too many {} requests: the limit is {} per minute. Try again in {} seconds.",
+        class.name(), verdict.per_minute, verdict.retry_after
     )]
-    RateLimited {
-        class: Class,
-        per_minute: u32,
-        verdict: Verdict,
-    },
+    RateLimited { class: Class, verdict: Verdict },
+    #[error(
+        "Too many requests from your address with this key: the limit is {} per minute. Try again in {} seconds.",
+        verdict.per_minute, verdict.retry_after
+    )]
+    AddressLimited { verdict: Verdict },
     #[error(
         "Too many donations were started from your network: the limit is {per_minute} per minute. \
          Nothing was charged. Try again in {retry_after} seconds."
@@ -196,7 +197,7 @@ impl Error {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
             }
             Error::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
-            Error::RateLimited { .. } | Error::TooManyDonations { .. } => {
+            Error::RateLimited { .. } | Error::AddressLimited { .. } | Error::TooManyDonations { .. } => {
                 (StatusCode::TOO_MANY_REQUESTS, "rate_limited")
             }
             Error::Timeout | Error::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
@@ -206,7 +207,9 @@ impl Error {
 
     fn retry_after(&self) -> Option<u32> {
         match self {
-            Error::RateLimited { verdict, .. } => Some(verdict.retry_after),
+            Error::RateLimited { verdict, .. } | Error::AddressLimited { verdict } => {
+                Some(verdict.retry_after)
+            }
             Error::TooManyDonations { retry_after, .. } => Some(*retry_after),
             Error::Timeout | Error::Unavailable | Error::IdempotencyInProgress => Some(1),
             _ => None,

@@ -2,14 +2,13 @@
 //! limit.
 
 use crate::app::App;
+use crate::http::client::Client;
 use crate::http::error::Error;
 use crate::http::request_record::RequestRecord;
 use access::keys::{Class, Key, Kind, SentKey, State};
-use access::limits::shares::Visitor;
-use access::limits::window::Verdict;
+use access::limits::limiter::{AddressLimit, Decision};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use listener::{ClientAddress, client_network};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -83,9 +82,11 @@ impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {
         }
         let class = C::CLASS;
         let per_minute = key.per_minute(class, &app.config.limits);
-        let address = parts.extensions.get().map(|ClientAddress(address)| *address);
-        let visitor = app.limiter.visitor(&address.map(client_network));
-        check_limit(app, parts, class, key.id.0, per_minute, visitor)?;
+        let address = key.address_limit.map(|per_minute| AddressLimit {
+            network: Client::of_request(&parts.extensions).network.addr(),
+            per_minute,
+        });
+        check_limit(app, parts, class, key.id.0, per_minute, address)?;
         Ok(PublicKey {
             key,
             class: PhantomData,
@@ -109,38 +110,51 @@ pub async fn reject_private_keys(app: &App, query: &str) -> Result<(), Error> {
     }
 }
 
-/// Counts a request against the limit of a key or an account and records the verdict for the response headers.
+/// Counts a request against the limit of a key or an account, and of its address if the key has such a limit, and
+/// records the decision for the response headers.
 pub fn check_limit(
     app: &App,
     parts: &Parts,
     class: Class,
     counted_id: Uuid,
     per_minute: u32,
-    visitor: Visitor,
+    address: Option<AddressLimit>,
 ) -> Result<(), Error> {
-    let verdict = count_call(app, class, counted_id, per_minute, visitor);
+    let decision = count_call(app, class, counted_id, per_minute, address);
     let record = parts.extensions.get::<Arc<RequestRecord>>();
-    record.inspect(|record| _ = record.limit.set((class, per_minute, verdict)));
-    to_result(class, per_minute, verdict)
+    record.inspect(|record| _ = record.limit.set((class, decision)));
+    to_result(class, &decision)
 }
 
-/// Counts a request against a limit and returns the verdict.
-pub fn count_call(app: &App, class: Class, counted_id: Uuid, per_minute: u32, visitor: Visitor) -> Verdict {
-    let now = app.clock.instant();
-    app.limiter
-        .admit(counted_id.as_u128(), class as u32, now, per_minute, visitor)
+/// Counts a request against its limits and returns the decision.
+pub fn count_call(
+    app: &App,
+    class: Class,
+    counted_id: Uuid,
+    per_minute: u32,
+    address: Option<AddressLimit>,
+) -> Decision {
+    let (id, class, now) = (counted_id.as_u128(), class as u32, app.clock.instant());
+    match address {
+        Some(address) => app.limiter.admit_from(id, class, now, per_minute, address),
+        None => Decision {
+            key: app.limiter.admit(id, class, now, per_minute),
+            address: None,
+        },
+    }
 }
 
-/// Converts a verdict into an error if the request was not admitted.
-pub fn to_result(class: Class, per_minute: u32, verdict: Verdict) -> Result<(), Error> {
-    if verdict.admitted {
-        Ok(())
-    } else {
-        Err(Error::RateLimited {
+/// Converts a decision into an error if the request was not admitted: the one of the limit with the longer wait.
+pub fn to_result(class: Class, decision: &Decision) -> Result<(), Error> {
+    match decision.address {
+        _ if decision.is_admitted() => Ok(()),
+        Some(verdict) if verdict.retry_after > decision.key.retry_after => {
+            Err(Error::AddressLimited { verdict })
+        }
+        _ => Err(Error::RateLimited {
             class,
-            per_minute,
-            verdict,
-        })
+            verdict: decision.key,
+        }),
     }
 }
 

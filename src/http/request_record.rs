@@ -1,11 +1,11 @@
 //! The facts about a request that extractors record for the request log.
 
 use access::limits::Class;
-use access::limits::window::Verdict;
+use access::limits::limiter::Decision;
 use platform::ids::KeyId;
 use std::sync::OnceLock;
 
-/// The keys that made a request, and the verdict of its rate limit.
+/// The keys that made a request, and the decision about its rate limit.
 ///
 /// It is an extension of the request: extractors fill it in, and the request log reads it once the response is there.
 #[derive(Debug, Default)]
@@ -13,6 +13,6 @@ pub struct RequestRecord {
     pub key: OnceLock<KeyId>,
     /// The other key of a privileged call.
     pub private_key: OnceLock<KeyId>,
-    /// The class of the call, its limit per minute and the verdict.
-    pub limit: OnceLock<(Class, u32, Verdict)>,
+    /// The class of the call, and the decision of its limits.
+    pub limit: OnceLock<(Class, Decision)>,
 }

@@ -24,6 +24,10 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
         .route("/dashboard", get(keys::keys))
         .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
         .route("/dashboard/keys/{id}", get(keys::key))
+        .route(
+            "/dashboard/keys/{id}/limits",
+            get(keys::key).post(keys::set_address_limit),
+        )
         .route("/dashboard/keys/{id}/roll", get(keys::roll_page).post(keys::roll))
         .route("/dashboard/fundraisers", get(own_fundraisers::list))
         .route(

@@ -194,8 +194,8 @@ impl RequestLog {
         if self.is_page {
             guard::add_headers(headers);
         }
-        if let Some((class, per_minute, verdict)) = self.record.limit.get() {
-            write_rate_limit_headers(headers, class.name(), *per_minute, verdict);
+        if let Some((class, decision)) = self.record.limit.get() {
+            write_rate_limit_headers(headers, class.name(), decision);
         }
         let took = self.app.clock.instant() - self.started;
         let status = response.status();
@@ -213,7 +213,7 @@ impl RequestLog {
 
     /// Counts a rate-limited call for each key that made it.
     fn count(&self, status: StatusCode) {
-        let Some((class, ..)) = self.record.limit.get() else {
+        let Some((class, _)) = self.record.limit.get() else {
             return;
         };
         let (outcome, now) = (Outcome::of_status(status.as_u16()), self.app.clock.millis());

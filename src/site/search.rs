@@ -144,23 +144,13 @@ pub async fn live(
 fn admit(app: &App, client: Client) -> Result<()> {
     let mut hasher = DefaultHasher::new();
     client.network.hash(&mut hasher);
-    let visitor = app.visitors.visitor(&client.address);
     let (key, class) = (u128::from(hasher.finish()), Class::Search);
-    let verdict = app.visitors.admit(
-        key,
-        class as u32,
-        app.clock.instant(),
-        SEARCHES_PER_MINUTE,
-        visitor,
-    );
+    let now = app.clock.instant();
+    let verdict = app.visitors.admit(key, class as u32, now, SEARCHES_PER_MINUTE);
     if verdict.admitted {
         Ok(())
     } else {
-        Err(Error::RateLimited {
-            class,
-            per_minute: SEARCHES_PER_MINUTE,
-            verdict,
-        })
+        Err(Error::RateLimited { class, verdict })
     }
 }
 

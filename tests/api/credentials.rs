@@ -83,6 +83,7 @@ async fn any_public_key_works_with_any_private_key_of_the_same_account(world: &W
 }
 
 async fn creates_are_limited_per_account_and_updates_per_key(world: &World) {
+    world.app.clock.stop();
     let client = client(world);
     let (_, other) = world.create_key(Kind::Public).await;
     let (private_id, private) = world.create_key(Kind::Private).await;

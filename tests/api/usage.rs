@@ -38,6 +38,7 @@ async fn calls_refusals_and_errors_are_counted_by_class_and_hour(world: &World) 
     let now = world.app.clock.millis();
     let next_hour = u64::try_from(hour_of(now) + HOUR_MILLIS - now).unwrap();
     world.app.clock.advance(Duration::from_millis(next_hour));
+    world.app.clock.stop();
     let first = hour_of(world.app.clock.millis());
     world.client.get(200, PATH).await;
     world.client.get(404, "/v0.2/nonprofit/nobody").await;

@@ -90,6 +90,32 @@ fn a_key_is_blocked_unblocked_limited_and_revoked() {
 }
 
 #[test]
+fn a_limit_per_address_is_set_and_removed_for_public_keys() {
+    let cli = cli_with_account();
+    let create = |kind: &str| {
+        let created = cli.json(&["key", "create", "--account", "ada", "--kind", kind]);
+        created["id"].as_str().unwrap().to_owned()
+    };
+    let (public, private) = (create("public"), create("private"));
+    for removal in ["address=none", "address=0"] {
+        cli.run(0, &["limit", "set", &public, "address=60", "search=5000"]);
+        let limits = cli.json(&["limit", "list"]);
+        assert_eq!(
+            limits["keys"],
+            serde_json::json!([
+                {"id": public, "class": "search", "perMinute": 5000},
+                {"id": public, "class": "address", "perMinute": 60},
+            ])
+        );
+        cli.run(0, &["limit", "set", &public, removal]);
+        assert_eq!(cli.json(&["limit", "list"])["keys"].as_array().unwrap().len(), 1);
+    }
+    let error = cli.fail(&["limit", "set", &private, "address=60"]);
+    assert!(error.contains("only public keys"), "{error}");
+    cli.run(2, &["limit", "set", &public, "address=many"]);
+}
+
+#[test]
 fn a_missing_account_or_key_is_reported_with_what_to_do() {
     let cli = Cli::new();
     let error = cli.fail(&["key", "create", "--account", "bob", "--kind", "public"]);

@@ -64,6 +64,10 @@ async fn blocks_limits_and_revocations_reach_a_running_server(world: &World) {
     wait_for(429);
     run(world, &["limit", "set", &id, "details=1000000"]);
     wait_for(404);
+    run(world, &["limit", "set", &id, "address=1"]);
+    wait_for(429);
+    run(world, &["limit", "set", &id, "address=none"]);
+    wait_for(404);
     run(world, &["key", "revoke", &id]);
     wait_for(401);
 }

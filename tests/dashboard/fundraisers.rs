@@ -402,6 +402,7 @@ async fn invalid_input_is_reported_by_field_and_kept_in_the_form(world: &World) 
 }
 
 async fn a_long_list_is_paged_and_creating_is_rate_limited(world: &World) {
+    world.app.clock.stop();
     let visitor = grace(world).await;
     let limit = world.app.config.limits.of_class(access::keys::Class::Create);
     for number in 0..limit {

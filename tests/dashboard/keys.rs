@@ -10,6 +10,7 @@ use platform::db::Topic;
 
 on_both_databases!(
     a_key_created_on_the_dashboard_works_until_it_is_revoked,
+    an_owner_limits_the_calls_of_one_address,
     a_private_key_is_shown_once_and_never_again,
     a_key_of_another_account_is_not_found,
     a_rotated_key_is_replaced_by_a_new_one,
@@ -46,6 +47,47 @@ async fn a_key_created_on_the_dashboard_works_until_it_is_revoked(world: &World)
     assert!(visitor.get(200, "/dashboard").await.text().contains("Revoked"));
     world.app.keys.refresh().await.unwrap();
     assert_eq!(caller.details(401, "530196605").await.code(), "invalid_key");
+}
+
+async fn an_owner_limits_the_calls_of_one_address(world: &World) {
+    world.load_demo().await;
+    world.app.clock.stop();
+    let visitor = Visitor::new(world);
+    visitor.sign_up("grace").await;
+    let caller = world
+        .client
+        .with_key(&visitor.create_key("public", "website").await);
+    let list = visitor.get(200, "/dashboard").await.text();
+    let page = format!("/dashboard/keys/{}", between(&list, "id=\"key-", "\"").unwrap());
+    let limits = format!("{page}/limits");
+    let shown = visitor.get(200, &page).await.text();
+    assert!(shown.contains("name=\"address_limit\"") && !shown.contains("from one address</th>"));
+    for invalid in ["0", "-1", "1000001", "many", "1.5"] {
+        let again = visitor.post(422, &limits, &[("address_limit", invalid)]).await;
+        assert!(again.text().contains("Enter a whole number from 1 to 1,000,000"));
+    }
+    visitor.post(303, &limits, &[("address_limit", "2")]).await;
+    world.app.keys.refresh().await.unwrap();
+    let shown = visitor.get(200, &page).await.text();
+    assert!(
+        shown.contains("from one address</th><td class=\"number\">2</td>"),
+        "{shown}"
+    );
+    assert!(shown.contains("value=\"2\""));
+    for (host, status) in [(1, 200), (1, 200), (1, 429), (2, 200)] {
+        caller.at([192, 0, 2, host]).details(status, "530196605").await;
+    }
+    // Refused calls are part of the usage.
+    world.app.save_counts().await.unwrap();
+    let shown = visitor.get(200, &page).await.text();
+    assert_eq!(between(&shown, "id=\"refused\">", "<").unwrap(), "1");
+    // Another account cannot change it.
+    let other = Visitor::new(world);
+    other.sign_up("eve").await;
+    other.post(404, &limits, &[("address_limit", "1")]).await;
+    visitor.post(303, &limits, &[("address_limit", "")]).await;
+    world.app.keys.refresh().await.unwrap();
+    caller.at([192, 0, 2, 1]).details(200, "530196605").await;
 }
 
 async fn a_private_key_is_shown_once_and_never_again(world: &World) {

@@ -181,6 +181,7 @@ async fn fill_lists(world: &World) {
 
 async fn an_operator_sets_the_create_limit_of_a_private_key(world: &World) {
     world.load_demo().await;
+    world.app.clock.stop();
     let operator = operator(world).await;
     let (id, private) = world.create_key(Kind::Private).await;
     let page = format!("/dashboard/operator/keys/{id}");

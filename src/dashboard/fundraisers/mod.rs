@@ -158,11 +158,10 @@ pub async fn create(
 fn admit(app: &App, user: &SignedIn) -> Result<(), u64> {
     let (class, account) = (Class::Create, user.account.0);
     let per_minute = app.config.limits.of_class(class);
-    let visitor = app.limiter.visitor(&account);
     let now = app.clock.instant();
     let verdict = app
         .limiter
-        .admit(account.as_u128(), class as u32, now, per_minute, visitor);
+        .admit(account.as_u128(), class as u32, now, per_minute);
     if verdict.admitted {
         Ok(())
     } else {

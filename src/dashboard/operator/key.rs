@@ -11,6 +11,7 @@ use crate::web::{Field, Form, FormData, Layout, Page};
 use access::audit::Actor;
 use access::keys::Class;
 use access::keys::store::{self, StoredKey};
+use access::limits::MAX_PER_MINUTE;
 use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
@@ -21,7 +22,6 @@ use uuid::Uuid;
 
 /// The maximum length of a reason in characters.
 const MAX_REASON_CHARS: usize = 500;
-const MAX_LIMIT: u32 = 1_000_000;
 
 #[derive(Template)]
 #[template(path = "dashboard/operator/key.html")]
@@ -95,7 +95,7 @@ pub async fn set_limits(
     for (class, current) in limits_of(&app.db, &app.config.limits, id, key.public_key.is_some()).await? {
         match data.trimmed(class.name()).parse() {
             Ok(per_minute) if per_minute == current => {}
-            Ok(per_minute @ ..=MAX_LIMIT) => limits.push((class, per_minute)),
+            Ok(per_minute @ ..=MAX_PER_MINUTE) => limits.push((class, per_minute)),
             _ => form.add_error(class.name(), layout.t.operator.invalid_number),
         }
     }

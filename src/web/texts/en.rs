@@ -155,6 +155,13 @@ texts! {
         limits: "Rate limits",
         class: "Type of call",
         per_minute: "Calls per minute",
+        one_address: "all types, from one address",
+        address_limit_title: "Limit per address",
+        address_limit_about: "Visitors of a web page share its public key. With a limit per address, one visitor cannot use up the limits above for everyone else. It counts all types of calls together, and applies within a second.",
+        address_limit: "Calls per minute from one address",
+        address_limit_hint: "Leave empty for no limit per address. An IPv6 /64 network counts as one address.",
+        invalid_address_limit: "Enter a whole number from 1 to 1,000,000, or leave it empty.",
+        save_limit: "Save limit",
     }
     fundraisers: Fundraisers {
         title: "Your fundraisers",

@@ -246,6 +246,7 @@ async fn a_dry_run_of_an_update_shows_its_result(world: &World) {
 }
 
 async fn uploading_a_cover_counts_as_a_create(world: &World) {
+    world.app.clock.stop();
     Organizer::new(world).await;
     let eve = stranger(world).await;
     let created = eve.create_fundraiser(json!({})).await;

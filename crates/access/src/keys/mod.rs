@@ -30,6 +30,8 @@ pub struct Key {
     pub ends_at: Option<i64>,
     /// The calls per minute by class, where they differ from the settings.
     pub limits: [Option<u32>; Class::ALL.len()],
+    /// The calls per minute that its owner allows one address, over all classes together.
+    pub address_limit: Option<u32>,
 }
 
 impl Key {
@@ -126,6 +128,7 @@ mod tests {
             exposed: false,
             ends_at: None,
             limits: Default::default(),
+            address_limit: None,
         };
         assert_eq!(key.state_at(|| panic!("the clock was read")), State::Active);
         key.ends_at = Some(1_000);

@@ -8,6 +8,7 @@ pub use super::stored::StoredKey;
 use super::stored::keys;
 use super::{Class, Key, KeyText, Kind, Overlap, State};
 use crate::audit::{self, Action, Actor};
+use crate::limits::ADDRESS;
 use platform::db::{Db, Topic, Tx, read, run};
 use platform::ids::{AccountId, KeyId};
 use std::collections::HashMap;
@@ -36,6 +37,11 @@ const MAILED: &str = "update keys set exposed_mailed_at = $2 where id = $1 and e
 const TOUCH: &str = "update keys set revision = $2 where id = $1";
 const SET_LIMIT: &str = "insert into key_limits (key_id, class, per_minute) values ($1, $2, $3) \
      on conflict (key_id, class) do update set per_minute = excluded.per_minute";
+const SET_ADDRESS_LIMIT: &str =
+    "update keys set address_limit = $2, revision = $3 where id = $1 and kind = 'public'";
+const ADDRESS_LIMITS: &str = "select id, address_limit from keys where address_limit is not null order by id";
+const COPY_ADDRESS_LIMIT: &str =
+    "update keys set address_limit = (select address_limit from keys where id = $1) where id = $2";
 const COPY_LIMITS: &str = "insert into key_limits (key_id, class, per_minute) \
      select $2, class, per_minute from key_limits where key_id = $1";
 
@@ -96,6 +102,15 @@ pub async fn list_limits(db: &Db) -> sqlx::Result<Vec<(KeyId, Class, u32)>> {
         ))
     });
     Ok(limits.collect())
+}
+
+/// Lists the limits per address that owners have set: key, calls per minute.
+pub async fn list_address_limits(db: &Db) -> sqlx::Result<Vec<(KeyId, u32)>> {
+    let rows: Vec<(Uuid, i64)> = read!(db, c => sqlx::query_as(ADDRESS_LIMITS).fetch_all(c).await)?;
+    let limits = rows.into_iter();
+    Ok(limits
+        .map(|(key, per_minute)| (KeyId(key), u32::try_from(per_minute).unwrap_or(u32::MAX)))
+        .collect())
 }
 
 /// The number of working keys that an account may create. With overlapping rotated keys, it may have twice as many.
@@ -259,6 +274,7 @@ pub async fn rotate(
     let account = AccountId(old.account_id);
     insert_in(&mut tx, new, account, &old.name, text, now, revision).await?;
     run!(&mut tx, c => sqlx::query(COPY_LIMITS).bind(id.0).bind(new.0).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(COPY_ADDRESS_LIMIT).bind(id.0).bind(new.0).execute(c).await.map(|_| ()))?;
     // A key that was rotated before keeps its expiry if that is earlier.
     let end = now + overlap.millis();
     let end = old.ends_at.map_or(end, |before| before.min(end));
@@ -325,13 +341,53 @@ pub async fn set_limits(
     actor: Actor,
     now: i64,
 ) -> sqlx::Result<bool> {
-    let detail: Vec<String> = limits
+    set_limits_and_address(db, id, limits, AddressChange::Keep, actor, now).await
+}
+
+/// What happens to the limit per address of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressChange {
+    Keep,
+    Remove,
+    /// The new number of calls per minute.
+    Set(u32),
+}
+
+impl AddressChange {
+    fn limit(self) -> Option<i64> {
+        match self {
+            AddressChange::Keep | AddressChange::Remove => None,
+            AddressChange::Set(per_minute) => Some(per_minute.into()),
+        }
+    }
+}
+
+/// Sets the calls per minute of a key, and its limit per address, in one transaction. Returns `false` if there is no such
+/// key, or if a private key would get a limit per address.
+pub async fn set_limits_and_address(
+    db: &Db,
+    id: KeyId,
+    limits: &[(Class, u32)],
+    address: AddressChange,
+    actor: Actor,
+    now: i64,
+) -> sqlx::Result<bool> {
+    let mut detail: Vec<String> = limits
         .iter()
         .map(|(class, per_minute)| format!("{}={per_minute}", class.name()))
         .collect();
+    match address {
+        AddressChange::Keep => {}
+        AddressChange::Remove => detail.push(format!("{ADDRESS}=none")),
+        AddressChange::Set(per_minute) => detail.push(format!("{ADDRESS}={per_minute}")),
+    }
     let action = Action::new(actor, "limit set", &id.to_string(), detail.join(" "));
     change(db, now, Some(action), async |tx, revision| {
-        let updated = run!(&mut *tx, c => sqlx::query(TOUCH).bind(id.0).bind(revision).execute(c).await.map(|result| result.rows_affected()))?;
+        let updated = if address == AddressChange::Keep {
+            run!(&mut *tx, c => sqlx::query(TOUCH).bind(id.0).bind(revision).execute(c).await.map(|result| result.rows_affected()))?
+        } else {
+            update_address_limit(tx, id, address.limit(), revision).await?
+        };
         if updated == 0 {
             return Ok(0);
         }
@@ -347,6 +403,29 @@ pub async fn set_limits(
         Ok(updated)
     })
     .await
+}
+
+/// Sets or removes the limit per address of a public key, for its owner. Returns `false` if there is no such key.
+pub async fn set_address_limit(db: &Db, id: KeyId, per_minute: Option<u32>, now: i64) -> sqlx::Result<bool> {
+    change(db, now, None, async |tx, revision| {
+        update_address_limit(tx, id, per_minute.map(i64::from), revision).await
+    })
+    .await
+}
+
+async fn update_address_limit(
+    tx: &mut Tx,
+    id: KeyId,
+    limit: Option<i64>,
+    revision: i64,
+) -> sqlx::Result<u64> {
+    run!(tx, c => sqlx::query(SET_ADDRESS_LIMIT)
+        .bind(id.0)
+        .bind(limit)
+        .bind(revision)
+        .execute(c)
+        .await
+        .map(|result| result.rows_affected()))
 }
 
 /// Applies a change with a new revision and an audit entry. Rolls back if the change affected no rows.

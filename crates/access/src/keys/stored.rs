@@ -9,7 +9,7 @@ use uuid::Uuid;
 macro_rules! keys {
     ($rest:literal) => {
         concat!(
-            "select k.id, k.account_id, a.username, k.kind, k.name, k.public_key, k.hash, k.created_at, ",
+            "select k.id, k.account_id, a.username, k.kind, k.name, k.public_key, k.hash, k.address_limit, k.created_at, ",
             "k.revoked_at, k.blocked_at, k.block_reason, k.exposed_at, k.exposed_mailed_at, k.ends_at ",
             "from keys k join accounts a on a.id = k.account_id ",
             $rest
@@ -30,6 +30,8 @@ pub struct StoredKey {
     /// The key itself, for public keys only.
     pub public_key: Option<String>,
     pub hash: Vec<u8>,
+    /// The calls per minute that its owner allows one address.
+    pub address_limit: Option<i64>,
     pub created_at: i64,
     pub revoked_at: Option<i64>,
     pub blocked_at: Option<i64>,
@@ -49,6 +51,7 @@ from_row!(StoredKey {
     name,
     public_key,
     hash,
+    address_limit,
     created_at,
     revoked_at,
     blocked_at,
@@ -86,6 +89,7 @@ impl StoredKey {
             exposed: self.exposed_at.is_some(),
             ends_at: self.ends_at,
             limits: Default::default(),
+            address_limit: self.address_limit.and_then(|limit| u32::try_from(limit).ok()),
         }
     }
 }

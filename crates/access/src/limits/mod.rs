@@ -1,9 +1,9 @@
-//! Rate limits: an exact sliding window, and the limiter that has one for each key.
+//! Rate limits: an exact sliding window, and the limiter that has one for each key and class, and one for each address
+//! of a key whose owner limits addresses.
 
 pub mod limiter;
 pub mod recent;
 pub mod sharded_map;
-pub mod shares;
 pub mod window;
 
 use serde::Deserialize;
@@ -78,3 +78,9 @@ impl Limits {
         }
     }
 }
+
+/// The highest number of calls per minute that a page accepts as a limit.
+pub const MAX_PER_MINUTE: u32 = 1_000_000;
+
+/// The name of the limit per address, next to the names of the classes.
+pub const ADDRESS: &str = "address";

@@ -40,6 +40,13 @@ impl<K: Eq + Hash + Copy, V: Default> ShardedMap<K, V> {
         Arc::clone(entries.entry(key).or_default())
     }
 
+    /// Returns whether there is an entry for a key.
+    pub fn contains(&self, key: K) -> bool {
+        let shard = &self.shards[self.hasher.hash_one(key) as usize % SHARDS];
+        let entries = shard.read().unwrap_or_else(PoisonError::into_inner);
+        entries.contains_key(&key)
+    }
+
     /// Calls a function for every entry.
     pub fn for_each(&self, mut visit: impl FnMut(K, &V)) {
         for shard in &self.shards {
