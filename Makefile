@@ -11,7 +11,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test faults fault-journal hostile screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
+.PHONY: help run build test faults fault-journal hostile fuzz-api screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,12 +25,16 @@ build: ## Build the release binary
 test: lint ## Run every test on SQLite and PostgreSQL; installs what is missing and stops what it started
 	DENY=$(DENY) tests/deny.sh --if-installed
 	tests/with-services.sh cargo test --workspace
+	CAUSEWAY=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/causeway tests/fuzz-api.sh 500
 
 faults: ## Run the fault tests for longer: imports killed at 300 moments on each database
 	CAUSEWAY_FAULT_ROUNDS=300 tests/with-services.sh cargo test --test faults -- --nocapture
 
 fault-journal: ## Kill the server while it writes donations and fundraisers: ROUNDS=1000 on each database
 	CAUSEWAY_LEDGER_ROUNDS=$(or $(ROUNDS),1000) tests/with-services.sh cargo test --test faults ledger -- --nocapture
+
+fuzz-api: ## Fuzz the API with Schemathesis against its OpenAPI description: CALLS=100000 SEED=1
+	tests/fuzz-api.sh $(or $(CALLS),100000) $(or $(SEED),1)
 
 screenshots: ## Save every page at 375 and 1280 px, light and dark, to target/screenshots, and check it with axe
 	tests/with-services.sh cargo test --test browser -- dashboard_pages:: public_pages::

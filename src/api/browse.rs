@@ -2,6 +2,7 @@
 
 use crate::api::bodies::BrowseItem;
 use crate::api::problems::{CauseNotFound, NotModified, PublicKeyProblems};
+use crate::api::schemas::PositiveInteger;
 use crate::app::App;
 use crate::app::json;
 use crate::http::cache::{self, IfNoneMatch};
@@ -57,8 +58,8 @@ struct CauseBody<'a> {
     security(("publicKey" = [])),
     params(
         ("cause" = String, Path, description = "The name of a cause. See /v0.2/causes for the list.", example = "animals"),
-        ("take" = Option<u32>, Query, description = "Nonprofits per page: 10 by default, at most 100.", minimum = 1),
-        ("page" = Option<u64>, Query, description = "The page number, starting at 1. Pages after the last one are empty.", minimum = 1),
+        ("take" = inline(Option<PositiveInteger>), Query, description = "Nonprofits per page: 10 by default, at most 100. A larger number means 100."),
+        ("page" = inline(Option<PositiveInteger>), Query, description = "The page number, starting at 1. Pages after the last one are empty."),
     ),
     responses(
         (status = 200, description = "One page of nonprofits.", body = BrowseBody),

@@ -6,4 +6,5 @@ pub mod fundraisers;
 pub mod nonprofits;
 pub mod openapi;
 pub mod problems;
+pub mod schemas;
 pub mod search;

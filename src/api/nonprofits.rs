@@ -22,8 +22,8 @@ use axum::response::Response;
         (status = 200, description = "The nonprofit.", body = DetailsBody,
             headers(
                 ("ETag" = String, description = "Changes whenever the directory changes. Send it as If-None-Match to get 304 if nothing changed."),
-                ("RateLimit" = String, description = "The remaining requests and the seconds until the limit resets, such as \"details\";r=99;t=60."),
-                ("RateLimit-Policy" = String, description = "The limit and its window in seconds, such as \"details\";q=100;w=60."),
+                ("RateLimit" = String, description = "The remaining requests and the seconds until the oldest one stops counting, such as \"details\";r=99;t=60. A key with a limit per address has a second item, \"address\"."),
+                ("RateLimit-Policy" = String, description = "The limit and its window in seconds, such as \"details\";q=100;w=60. A key with a limit per address has a second item, such as \"address\";q=60;w=60."),
                 ("X-Request-Id" = String, description = "The ID of this request, which also appears in the server log.")
             )),
         NotModified,

@@ -2,11 +2,12 @@
 
 use crate::api::bodies::SearchBody;
 use crate::api::problems::{BlankTerm, NotModified, PublicKeyProblems};
+use crate::api::schemas::{PositiveInteger, Switch};
 use crate::app::App;
 use crate::app::search_answers::{Filter, render};
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
-use crate::http::params::{PathText, count, decode, pairs};
+use crate::http::params::{PathText, count, decode, is_on, pairs};
 use crate::http::public_key::{PublicKey, Search};
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
@@ -34,13 +35,13 @@ const MAX_CAUSES: usize = 200;
     tag = "nonprofits",
     security(("publicKey" = [])),
     params(
-        ("searchTerm" = String, Path, description = "The text to search for, at most 256 characters.", example = "red cro"),
-        ("take" = Option<u32>, Query, description = "Number of results: 10 by default, at most 50.", minimum = 1),
+        ("searchTerm" = String, Path, description = "The text to search for, at most 256 characters.", max_length = 256, example = "red cro"),
+        ("take" = inline(Option<PositiveInteger>), Query, description = "Number of results: 10 by default, at most 50. A larger number means 50."),
         ("causes" = Option<String>, Query, description = "Comma-separated causes. Results have at least one of them.", example = "animals,wildlife"),
         ("tags" = Option<String>, Query, description = "The former name of causes. If both are sent, the lists are combined."),
         ("state" = Option<String>, Query, description = "The two-letter code of a state.", example = "OR"),
         ("city" = Option<String>, Query, description = "The name of a city.", example = "Portland"),
-        ("disbursable" = Option<u8>, Query, description = "1: only nonprofits that donations can be passed on to."),
+        ("disbursable" = inline(Option<Switch>), Query, description = "1 or true: only nonprofits that donations can be passed on to."),
     ),
     responses(
         (status = 200, description = "The matching nonprofits, best match first. Empty if nothing matches.", body = SearchBody),
@@ -123,7 +124,9 @@ impl SearchParams {
                         *target = Some(value);
                     }
                 }
-                "disbursable" if disbursable.is_none() => disbursable = Some(decode(value)),
+                "disbursable" if disbursable.is_none() => {
+                    disbursable = Some(is_on(&decode(value), "disbursable")?);
+                }
                 "near" => {
                     return Err(Error::InvalidParameter(
                         "near is not supported yet. Send state or city instead.".into(),
@@ -136,10 +139,8 @@ impl SearchParams {
         filter.require_any(cause_labels(&causes));
         filter.require_any(state.iter().map(|code| state_label(code)));
         filter.require_any(city.iter().map(|name| city_label(name)));
-        match disbursable.as_deref() {
-            Some("1" | "true") => filter.require_any([DISBURSABLE.to_owned()]),
-            None | Some("" | "0" | "false") => {}
-            Some(_) => return Err(Error::InvalidParameter("disbursable must be 1 or 0.".into())),
+        if disbursable == Some(true) {
+            filter.require_any([DISBURSABLE.to_owned()]);
         }
         Ok(SearchParams {
             take: take.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE),

@@ -79,10 +79,17 @@ pub fn count(value: &str, name: &'static str) -> Result<usize, Error> {
 
 /// Returns a query parameter that is on or off; off by default.
 pub fn switch(query: &str, name: &'static str) -> Result<bool, Error> {
-    match values(query, name).next().as_deref() {
-        None | Some("0" | "false") => Ok(false),
-        Some("1" | "true") => Ok(true),
-        Some(_) => Err(Error::InvalidParameter(format!("{name} must be 1 or 0.").into())),
+    values(query, name)
+        .next()
+        .map_or(Ok(false), |value| is_on(&value, name))
+}
+
+/// Parses the value of a parameter that is on or off.
+pub fn is_on(value: &str, name: &'static str) -> Result<bool, Error> {
+    match value {
+        "0" | "false" => Ok(false),
+        "1" | "true" => Ok(true),
+        _ => Err(Error::InvalidParameter(format!("{name} must be 1 or 0.").into())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use causeway::api::openapi;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 on_both_databases!(the_description_is_served_without_a_key,);
 
@@ -34,6 +34,50 @@ fn the_description_is_openapi_3_1_with_every_status() {
         description["components"]["securitySchemes"]["publicKey"]["name"],
         "apiKey"
     );
+}
+
+#[test]
+fn parameters_and_fields_are_described_as_they_are_accepted() {
+    let description: Value = serde_json::from_str(openapi::text()).unwrap();
+    let parameter = |path: &str, method: &str, name: &str| {
+        let parameters = description["paths"][path][method]["parameters"]
+            .as_array()
+            .unwrap();
+        let found = parameters.iter().find(|parameter| parameter["name"] == name);
+        found.unwrap()["schema"].clone()
+    };
+    // A take above the maximum is reduced, so that no maximum is described, not even that of a format.
+    for (path, name) in [
+        ("/v0.2/search/{searchTerm}", "take"),
+        ("/v0.2/browse/{cause}", "take"),
+        ("/v0.2/browse/{cause}", "page"),
+        ("/v0.2/fundraisers", "take"),
+    ] {
+        assert_eq!(
+            parameter(path, "get", name),
+            json!({"type": "integer", "minimum": 1}),
+            "{path}"
+        );
+    }
+    let switch = json!({"type": "string", "enum": ["0", "1", "false", "true"]});
+    for (path, method, name) in [
+        ("/v0.2/search/{searchTerm}", "get", "disbursable"),
+        ("/v0.2/fundraiser", "post", "dryRun"),
+        ("/v0.2/fundraiser/{id}", "patch", "dryRun"),
+        ("/v0.2/fundraiser/{id}/close", "post", "dryRun"),
+        ("/v0.2/fundraiser/{id}/reopen", "post", "dryRun"),
+    ] {
+        assert_eq!(parameter(path, method, name), switch, "{path}");
+    }
+    for input in ["FundraiserInput", "FundraiserChangeInput"] {
+        let fields = description["components"]["schemas"][input]["properties"].as_object();
+        for (name, schema) in fields.unwrap() {
+            assert!(
+                schema["allOf"].is_null(),
+                "two schemas contradict each other: {name} of {input}"
+            );
+        }
+    }
 }
 
 #[test]

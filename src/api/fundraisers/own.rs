@@ -4,6 +4,7 @@ use crate::api::fundraisers::bodies::{FundraiserBody, WrittenBody, to_json};
 use crate::api::problems::{
     AccountProblems, InvalidParameter, JsonBodyProblems, OwnFundraiserNotFound, Unavailable, UnavailableWrite,
 };
+use crate::api::schemas::{Description, EndDate, PositiveInteger, StartDate, Switch, Title};
 use crate::app::App;
 use crate::http::body::JsonBody;
 use crate::http::credentials::Credentials;
@@ -36,21 +37,21 @@ const MAX_TAKE: usize = 100;
     reason = "it only describes the body, which is parsed field by field to report all errors at once"
 )]
 pub struct FundraiserChangeInput {
-    #[schema(min_length = 1, max_length = 120, required = false)]
-    title: String,
-    #[schema(max_length = 20_000)]
-    description: Option<String>,
-    #[schema(format = DateTime)]
-    start_date: Option<String>,
-    #[schema(format = DateTime)]
-    end_date: Option<String>,
+    #[schema(inline, required = false)]
+    title: Title,
+    #[schema(inline, required = false)]
+    description: Description,
+    #[schema(inline, required = false)]
+    start_date: StartDate,
+    #[schema(inline, required = false)]
+    end_date: EndDate,
     /// In cents. Null restores the automatic goal.
     #[schema(minimum = 1, maximum = 1_000_000_000_000_u64)]
     goal: Option<i64>,
     /// The total raised elsewhere so far, in cents.
     #[schema(minimum = 0, maximum = 1_000_000_000_000_u64)]
     raised_offline: Option<i64>,
-    /// A new cover picture. Null removes it.
+    /// A new cover picture: PNG, JPEG or WebP, as a data URL or plain base64. Null removes it.
     image_base64: Option<String>,
 }
 
@@ -70,7 +71,7 @@ pub struct FundraisersBody<'a> {
     security(("privateKey" = [])),
     params(
         ("id" = Uuid, Path, description = "The ID of the fundraiser."),
-        ("dryRun" = Option<u8>, Query, description = "1: validate the request without saving anything."),
+        ("dryRun" = inline(Option<Switch>), Query, description = "1 or true: validate the request without saving anything."),
     ),
     request_body(content = FundraiserChangeInput, content_type = "application/json"),
     responses(
@@ -112,7 +113,7 @@ pub async fn change(
     security(("privateKey" = [])),
     params(
         ("id" = Uuid, Path, description = "The ID of the fundraiser."),
-        ("dryRun" = Option<u8>, Query, description = "1: validate the request without saving anything."),
+        ("dryRun" = inline(Option<Switch>), Query, description = "1 or true: validate the request without saving anything."),
     ),
     responses(
         (status = 200, description = "The closed fundraiser, also if it was closed before.", body = WrittenBody),
@@ -149,7 +150,7 @@ pub async fn close(
     security(("privateKey" = [])),
     params(
         ("id" = Uuid, Path, description = "The ID of the fundraiser."),
-        ("dryRun" = Option<u8>, Query, description = "1: validate the request without saving anything."),
+        ("dryRun" = inline(Option<Switch>), Query, description = "1 or true: validate the request without saving anything."),
     ),
     responses(
         (status = 200, description = "The open fundraiser, also if it was open before.", body = WrittenBody),
@@ -185,8 +186,8 @@ pub async fn reopen(
     tag = "fundraisers",
     security(("privateKey" = [])),
     params(
-        ("take" = Option<u32>, Query, description = "Fundraisers per page: 10 by default, at most 100.", minimum = 1),
-        ("page" = Option<u64>, Query, description = "The page number, starting at 1. Pages after the last one are empty.", minimum = 1),
+        ("take" = inline(Option<PositiveInteger>), Query, description = "Fundraisers per page: 10 by default, at most 100. A larger number means 100."),
+        ("page" = inline(Option<PositiveInteger>), Query, description = "The page number, starting at 1. Pages after the last one are empty."),
     ),
     responses(
         (status = 200, description = "One page of fundraisers.", body = FundraisersBody),
@@ -225,7 +226,11 @@ pub async fn fundraisers(
 
 async fn find_own(app: &App, account: AccountId, id: &str) -> Result<Fundraiser> {
     let not_found = || Error::own_fundraiser_not_found(id);
-    let id = Uuid::try_parse(id.trim()).map_err(|_| not_found())?;
+    // Of the spellings that the parser knows, only the usual one with dashes is part of the API.
+    let text = Some(id.trim()).filter(|text| text.len() == 36);
+    let id = text
+        .and_then(|text| Uuid::try_parse(text).ok())
+        .ok_or_else(not_found)?;
     let found = store::find(&app.db, FundraiserId(id)).await?;
     found
         .filter(|found| found.account == account)

@@ -2,6 +2,9 @@
 
 use crate::api::fundraisers::bodies::{WrittenBody, to_json};
 use crate::api::problems::{AccountProblems, IdempotencyProblems, JsonBodyProblems};
+use crate::api::schemas::{
+    Currency, Description, EndDate, IdempotencyKeyText, StartDate, Switch, Title, Weights,
+};
 use crate::app::App;
 use crate::http::body::JsonBody;
 use crate::http::credentials::Credentials;
@@ -29,34 +32,39 @@ use uuid::Uuid;
 pub struct FundraiserInput {
     /// The nonprofit to support, or ddacc399-20c5-462e-80e1-97fa958071ea for several.
     nonprofit_id: Uuid,
-    #[schema(min_length = 1, max_length = 120)]
-    title: String,
-    #[schema(max_length = 20_000)]
-    description: Option<String>,
-    /// A date with a time and a time zone.
-    #[schema(format = DateTime)]
-    start_date: Option<String>,
-    /// Must be after startDate.
-    #[schema(format = DateTime)]
-    end_date: Option<String>,
+    #[schema(inline)]
+    title: Title,
+    #[schema(inline, required = false)]
+    description: Description,
+    #[schema(inline, required = false)]
+    start_date: StartDate,
+    #[schema(inline, required = false)]
+    end_date: EndDate,
     /// In cents. By default the goal grows with the amount raised.
     #[schema(minimum = 1, maximum = 1_000_000_000_000_u64)]
     goal: Option<i64>,
     /// The amount raised elsewhere, in cents.
     #[schema(minimum = 0, maximum = 1_000_000_000_000_u64)]
     raised_offline: Option<i64>,
-    /// USD, which is also the default.
-    #[schema(example = "USD", required = false)]
-    currency: String,
+    #[schema(inline, required = false)]
+    currency: Currency,
     /// A PNG, JPEG or WebP picture, as a data URL or plain base64.
     image_base64: Option<String>,
     /// MULTIPLE_NONPROFITS to support several nonprofits, listed in forNonprofits.
-    r#type: Option<String>,
-    /// 1 to 100 different nonprofits.
-    #[schema(required = false, max_items = 100)]
-    for_nonprofits: Vec<Uuid>,
-    /// One number greater than zero for each of forNonprofits. By default all are equal.
-    for_nonprofit_weights: Option<Vec<f64>>,
+    #[schema(inline)]
+    r#type: Option<FundraiserType>,
+    /// 1 to 100 different nonprofits, only with type MULTIPLE_NONPROFITS.
+    #[schema(max_items = 100)]
+    for_nonprofits: Option<Vec<Uuid>>,
+    #[schema(inline, required = false)]
+    for_nonprofit_weights: Weights,
+}
+
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it only describes a field of the body")]
+enum FundraiserType {
+    #[schema(rename = "MULTIPLE_NONPROFITS")]
+    MultipleNonprofits,
 }
 
 /// Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys.
@@ -67,8 +75,8 @@ pub struct FundraiserInput {
     tag = "fundraisers",
     security(("privateKey" = [])),
     params(
-        ("Idempotency-Key" = Option<String>, Header, description = "1 to 255 characters. A retry with the same key and body within 24 hours gets the first response, and nothing is created twice."),
-        ("dryRun" = Option<u8>, Query, description = "1: validate the request without saving anything."),
+        ("Idempotency-Key" = inline(Option<IdempotencyKeyText>), Header, description = "1 to 255 characters. A retry with the same key and body within 24 hours gets the first response, and nothing is created twice."),
+        ("dryRun" = inline(Option<Switch>), Query, description = "1 or true: validate the request without saving anything."),
     ),
     request_body(content = FundraiserInput, content_type = "application/json"),
     responses(

@@ -128,6 +128,7 @@ async fn every_invalid_field_is_named(world: &World) {
         ("description", json!("é".repeat(20_000))),
         ("goal", json!(1_000_000_000_000_i64)),
         ("goal", json!(1)),
+        ("goal", json!(100.0)),
         ("raisedOffline", json!(0)),
         ("raisedOffline", json!(1_000_000_000_000_i64)),
     ] {

@@ -288,6 +288,11 @@ async fn another_account_cannot_change_a_fundraiser(world: &World) {
     }
     post_action(&eve, 404, &created, "close").await;
     post_action(&eve, 404, &json!({"id": "no-id"}), "reopen").await;
+    // Only one spelling of an ID is described.
+    let id = created["id"].as_str().unwrap();
+    for spelling in [id.replace('-', ""), format!("urn:uuid:{id}")] {
+        post_action(&organizer, 404, &json!({"id": spelling}), "close").await;
+    }
     let missing = world
         .client
         .send(401, &Method::GET, "/v0.2/fundraisers", &[])

@@ -81,22 +81,22 @@ impl<'a> Fields<'a> {
         let name = "description";
         let text = match self.get(name) {
             Value::Null => return None,
-            Value::String(text) => text.trim(),
+            Value::String(text) => text,
             _ => {
                 self.add_error(name, "send a string, or null");
                 return None;
             }
         };
         let is_control = |letter: char| letter.is_control() && !"\n\r\t".contains(letter);
-        if text.chars().count() > MAX_DESCRIPTION_LENGTH {
+        if text.trim().chars().count() > MAX_DESCRIPTION_LENGTH {
             self.add_error(name, "the description must have at most 20,000 characters");
         } else if text.contains(is_control) {
             self.add_error(
                 name,
                 "the description must not contain control characters other than tabs and line breaks",
             );
-        } else if !text.is_empty() {
-            return Some(text.to_owned());
+        } else if !text.trim().is_empty() {
+            return Some(text.trim().to_owned());
         }
         None
     }
@@ -125,9 +125,7 @@ impl<'a> Fields<'a> {
         if value.is_null() {
             return None;
         }
-        let amount = value
-            .as_i64()
-            .filter(|cents| (min..=Cents::MAX.get()).contains(cents));
+        let amount = whole_number(value).filter(|cents| (min..=Cents::MAX.get()).contains(cents));
         if amount.is_none() {
             self.add_error(
                 name,
@@ -193,6 +191,14 @@ impl<'a> Fields<'a> {
             self.add_error("endDate", "the end must be after the start");
         }
     }
+}
+
+/// A whole number, which some programs send as 100.0. Above 2^53, a float is no longer exact.
+fn whole_number(value: &Value) -> Option<i64> {
+    let is_whole = |number: &f64| number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0;
+    value
+        .as_i64()
+        .or_else(|| value.as_f64().filter(is_whole).map(|number| number as i64))
 }
 
 /// Is it a date with time and zone, be it too far away to be counted?

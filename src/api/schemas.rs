@@ -1,0 +1,85 @@
+//! The schemas of parameters and fields that follow rules of our own, for the OpenAPI description.
+//!
+//! They say exactly what the API accepts, so that a generated client or a fuzzer can rely on them: `make fuzz-api` checks
+//! that. Rules between two fields, such as an end after a start, are in the descriptions.
+
+use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+/// Declares types that are only schemas.
+///
+/// A field of such a type must have no doc comment: utoipa would add a second schema for it, of an object.
+macro_rules! schemas {
+    ($($(#[$doc:meta])* $name:ident = $schema:expr;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug)]
+            pub struct $name;
+
+            impl PartialSchema for $name {
+                fn schema() -> RefOr<Schema> {
+                    $schema.into()
+                }
+            }
+
+            impl ToSchema for $name {}
+        )*
+    };
+}
+
+schemas! {
+    /// A whole number greater than zero, of any size. What is above the maximum of an endpoint is reduced to it.
+    PositiveInteger = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
+    /// A parameter that is on or off.
+    Switch = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["0", "1", "false", "true"]));
+    /// The value of an `Idempotency-Key`.
+    IdempotencyKeyText = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some("^[!-~]([ -~]{0,253}[!-~])?$"));
+    /// The title of a fundraiser: after blanks at its ends were removed, one line of 1 to 120 characters.
+    Title = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some("One line of 1 to 120 characters. Blanks at its ends are removed."))
+        .pattern(Some(format!("^[{BLANK}]*[{VISIBLE}]([{PRINTABLE}]{{0,118}}[{VISIBLE}])?[{BLANK}]*$")));
+    /// The description of a fundraiser, or null.
+    Description = ObjectBuilder::new()
+        .schema_type(nullable(Type::String))
+        .max_length(Some(20_000))
+        .pattern(Some(r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$"));
+    /// When a fundraiser starts, or null.
+    StartDate = date().description(Some("Date, time and time zone, between 1970 and 2199."));
+    /// When a fundraiser ends, or null.
+    EndDate = date().description(Some("Date, time and time zone, between 1970 and 2199. Must be after startDate."));
+    /// The currency of a fundraiser.
+    Currency = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(["USD"]))
+        .description(Some("USD, which is also the default."));
+    /// The weights of nonprofits, or null.
+    Weights = ArrayBuilder::new()
+        .schema_type(nullable(Type::Array))
+        .description(Some("One number for each of forNonprofits. By default all are equal."))
+        .items(ObjectBuilder::new()
+            .schema_type(Type::Number)
+            .exclusive_minimum(Some(0))
+            .maximum(Some(1_000_000_000_000_u64)));
+}
+
+/// The blanks of Unicode (`White_Space`), which are removed at the ends of a title.
+const BLANK: &str = r"\u0009-\u000D \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000";
+/// Neither control characters nor blanks.
+const VISIBLE: &str = r"^\u0000-\u0020\u007F-\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000";
+/// No control characters.
+const PRINTABLE: &str = r"^\u0000-\u001F\u007F-\u009F";
+
+fn date() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(nullable(Type::String))
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+        .pattern(Some("^(19[7-9]|2[01][0-9])[0-9]-"))
+}
+
+fn nullable(of: Type) -> SchemaType {
+    SchemaType::Array(vec![of, Type::Null])
+}
