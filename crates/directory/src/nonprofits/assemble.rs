@@ -76,7 +76,6 @@ pub fn assemble<T>(
             has_description: own_description.is_some(),
             has_logo: logo.is_some(),
             has_cover: cover.is_some(),
-            donated_cents: 0,
         }),
     };
     then(&nonprofit)

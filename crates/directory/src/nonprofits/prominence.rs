@@ -10,8 +10,7 @@
 //!
 //! - 50 if donations are tax-deductible;
 //! - 600 if a return is on file and 600 if the date of the ruling is, because both indicate an active nonprofit;
-//! - 100 each for a website, a description and a logo in the profile, and 50 for a cover image;
-//! - 250 for each power of ten of the dollars donated through this service.
+//! - 100 each for a website, a description and a logo in the profile, and 50 for a cover image.
 //!
 //! Points are subtracted: 200 for a subordinate of a group without known amounts, because thousands may have the same name
 //! and people usually mean the parent, and 4,000 if the nonprofit is no longer in the IRS files. The score is never
@@ -47,8 +46,6 @@ pub struct ProminenceFactors {
     pub has_logo: bool,
     /// Whether the profile has a cover image.
     pub has_cover: bool,
-    /// The amount donated through this service, in cents.
-    pub donated_cents: u64,
 }
 
 /// Returns the score; see the [module](self) for how it is computed.
@@ -74,9 +71,7 @@ pub fn prominence(factors: &ProminenceFactors) -> u32 {
     } else {
         1_000.0
     };
-    let points = powers_of_ten(largest, points_per_power)
-        + powers_of_ten(factors.donated_cents / 100, 250.0)
-        + sum(bonuses);
+    let points = powers_of_ten(largest, points_per_power) + sum(bonuses);
     points.saturating_sub(sum(penalties))
 }
 
@@ -139,43 +134,34 @@ mod tests {
     }
 
     fn any_factors() -> impl Strategy<Value = ProminenceFactors> {
-        let amounts = (
-            any::<Option<i64>>(),
-            any::<Option<i64>>(),
-            any::<Option<i64>>(),
-            any::<u64>(),
-        );
+        let amounts = (any::<Option<i64>>(), any::<Option<i64>>(), any::<Option<i64>>());
         let facts = (any::<[bool; 10]>(),);
-        (amounts, facts).prop_map(
-            |((revenue, income, assets, donated_cents), (fact,))| ProminenceFactors {
-                revenue,
-                income,
-                assets,
-                donated_cents,
-                is_deductible: fact[0],
-                is_subordinate: fact[1],
-                is_gone: fact[2],
-                has_website: fact[3],
-                has_description: fact[4],
-                has_logo: fact[5],
-                has_cover: fact[6],
-                files_returns: fact[7],
-                has_ruling: fact[8],
-                has_unverified_amounts: fact[9],
-            },
-        )
+        (amounts, facts).prop_map(|((revenue, income, assets), (fact,))| ProminenceFactors {
+            revenue,
+            income,
+            assets,
+            is_deductible: fact[0],
+            is_subordinate: fact[1],
+            is_gone: fact[2],
+            has_website: fact[3],
+            has_description: fact[4],
+            has_logo: fact[5],
+            has_cover: fact[6],
+            files_returns: fact[7],
+            has_ruling: fact[8],
+            has_unverified_amounts: fact[9],
+        })
     }
 
     proptest! {
         #[test]
-        fn more_money_never_lowers_the_score(factors in any_factors(), more in 0..i64::MAX / 2, donated in 0_u64..u64::MAX / 2) {
+        fn more_money_never_lowers_the_score(factors in any_factors(), more in 0..i64::MAX / 2) {
             let raise = |amount: Option<i64>| Some(amount.unwrap_or(0).max(0).saturating_add(more));
             let before = prominence(&factors);
             for richer in [
                 ProminenceFactors { revenue: raise(factors.revenue), ..factors },
                 ProminenceFactors { income: raise(factors.income), ..factors },
                 ProminenceFactors { assets: raise(factors.assets), ..factors },
-                ProminenceFactors { donated_cents: factors.donated_cents.saturating_add(donated), ..factors },
             ] {
                 prop_assert!(prominence(&richer) >= before);
             }
