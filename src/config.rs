@@ -219,10 +219,11 @@ impl Config {
         Config::check(raw)
     }
 
-    /// Returns the default settings for tests, with a data folder, a port that the system picks, and the test provider.
-    pub fn for_tests(data: &Path) -> Config {
+    /// Returns the default settings for tests, with a data folder in `folder`, a port that the system picks, and the test
+    /// provider.
+    pub fn for_tests(folder: &Path) -> Config {
         let config = Config::load(&Overrides {
-            data: Some(data.to_owned()),
+            data: Some(folder.join("data")),
             listen: Some("127.0.0.1:0".to_owned()),
             metrics_listen: Some("off".to_owned()),
             public_url: Some("http://causeway.test".to_owned()),

@@ -2,6 +2,7 @@
 
 use crate::wait::eventually;
 use causeway::config::Config;
+use platform::data_folder;
 use platform::db::Db;
 use secrecy::SecretString;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
@@ -19,10 +20,13 @@ pub async fn create_sqlite(data: &Path) {
     static TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
     let template = TEMPLATE.get_or_init(async || {
         let folder = tempfile::tempdir().unwrap();
-        migrate(Config::for_tests(folder.path())).await;
-        std::fs::read(folder.path().join("causeway.db")).unwrap()
+        let config = Config::for_tests(folder.path());
+        let database = config.data.join(data_folder::DATABASE);
+        migrate(config).await;
+        std::fs::read(database).unwrap()
     });
-    std::fs::write(data.join("causeway.db"), template.await).unwrap();
+    data_folder::create_folder(data).unwrap();
+    std::fs::write(data.join(data_folder::DATABASE), template.await).unwrap();
 }
 
 /// A PostgreSQL database for one story.

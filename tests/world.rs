@@ -47,7 +47,8 @@ pub struct World {
     pub client: Client,
     pub account: AccountId,
     pub key_id: KeyId,
-    folder: TempDir,
+    /// Holds the data folder.
+    _folder: TempDir,
     files: TempDir,
 }
 
@@ -75,10 +76,10 @@ pub fn run_story(database: Database, story: impl AsyncFnOnce(&World)) {
 impl World {
     async fn build(database: Option<&PostgresDatabase>) -> World {
         let folder = tempfile::tempdir().unwrap();
-        if database.is_none() {
-            create_sqlite(folder.path()).await;
-        }
         let mut config = Config::for_tests(folder.path());
+        if database.is_none() {
+            create_sqlite(&config.data).await;
+        }
         config.database.url = database.map(|database| SecretString::from(database.url()));
         // A slow machine must not run into the timeouts of the app.
         config.database.acquire_timeout = TIMEOUT;
@@ -100,7 +101,7 @@ impl World {
             client,
             account,
             key_id,
-            folder,
+            _folder: folder,
             files: tempfile::tempdir().unwrap(),
         }
     }
@@ -127,7 +128,7 @@ impl World {
     }
 
     pub fn data(&self) -> &Path {
-        self.folder.path()
+        &self.app.config.data
     }
 
     /// The snapshot files, oldest first.

@@ -3,6 +3,8 @@
 //! Both are removed when their owner is dropped. A signal ends the process without dropping anything, so a
 //! signal handler removes them too.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -89,13 +91,13 @@ impl ScratchDir {
         self.folder.join(name)
     }
 
-    /// Creates an empty folder, replacing an existing one of the same name.
+    /// Creates an empty folder that may be a data folder, replacing an existing one of the same name.
     pub fn create_empty_dir(&self, name: &str) -> Result<PathBuf> {
         let folder = self.path(name);
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
         }
-        fs::create_dir(&folder)?;
+        DirBuilder::new().mode(0o700).create(&folder)?;
         Ok(folder)
     }
 }

@@ -128,7 +128,6 @@ fn import(binary: &Path, data: &Path, scratch: &ScratchDir, picture: &[u8]) -> R
     )?;
     // The store decodes a known picture only once, so every import starts with an empty folder.
     fs::remove_dir_all(data)?;
-    fs::create_dir(data)?;
     let mut command = Command::new(binary);
     command
         .args(["import", "nonprofits"])

@@ -19,6 +19,7 @@ use self::stdout::Stdout;
 use crate::app::App;
 use crate::config::{Config, Overrides, environment_warnings};
 use clap::{Args, Parser, Subcommand};
+use rustix::fs::Mode;
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -93,6 +94,8 @@ enum Command {
 
 /// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
+    // The data folder is private, whatever the shell or the service manager set: libraries create files there too.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     match run(Causeway::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

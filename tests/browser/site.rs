@@ -152,7 +152,7 @@ impl Site {
 
     /// The first email, once it is sent.
     pub async fn email(&self) -> String {
-        let folder = self.folder.path().join("mail");
+        let folder = self.app.config.data.join("mail");
         let start = Instant::now();
         loop {
             let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();

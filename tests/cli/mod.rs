@@ -8,6 +8,7 @@ mod donor;
 mod exit_codes;
 mod import;
 mod keys;
+mod permissions;
 mod running_server;
 mod secret_file;
 mod secrets;

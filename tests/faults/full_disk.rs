@@ -204,7 +204,7 @@ pub struct Disk(PathBuf);
 impl Disk {
     pub fn mount(at: &Path) -> Option<Disk> {
         fs::create_dir(at).expect("a folder");
-        let options = format!("size={DISK_SIZE}");
+        let options = format!("size={DISK_SIZE},mode=700");
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
             .arg(at)

@@ -9,7 +9,8 @@ use crate::instance::Instance;
 use crate::ledger::Workload;
 use crate::server::Server;
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -123,7 +124,7 @@ fn synced_at_responses(trace: &str) -> Vec<usize> {
 /// Checks an image and returns the number of its fundraisers.
 fn fundraisers(instance: &Instance, data: &Path, image: &PathBuf, log: &[u8]) -> u64 {
     let _ = fs::remove_dir_all(image);
-    fs::create_dir(image).expect("a folder");
+    DirBuilder::new().mode(0o700).create(image).expect("a folder");
     for file in ["causeway.db", "secret", "directory"] {
         let copied = Command::new("cp")
             .arg("-r")

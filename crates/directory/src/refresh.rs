@@ -13,6 +13,7 @@ use crate::rules::rules;
 use crate::snapshot::Snapshot;
 use crate::view::View;
 use anyhow::Context;
+use platform::data_folder;
 use platform::db::{Topic, Tx, run};
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -101,7 +102,7 @@ impl Directory {
     /// Builds a snapshot after an import. Waits for another process that is building, because that one may not contain
     /// the import.
     pub async fn build_after_import(self: &Arc<Self>) -> anyhow::Result<BuildReport> {
-        fs::create_dir_all(&self.folder)?;
+        data_folder::create_folder(&self.folder)?;
         let lock = self.lock_file()?;
         let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await??;
         let built = self.build_locked().await?;
@@ -218,7 +219,7 @@ impl Directory {
     }
 
     fn try_lock(&self) -> anyhow::Result<Option<File>> {
-        fs::create_dir_all(&self.folder)
+        data_folder::create_folder(&self.folder)
             .with_context(|| format!("cannot create the folder {}", self.folder.display()))?;
         let lock = self.lock_file()?;
         match lock.try_lock() {
@@ -229,11 +230,7 @@ impl Directory {
     }
 
     fn lock_file(&self) -> io::Result<File> {
-        File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(self.folder.join("lock"))
+        data_folder::open_file(&self.folder.join("lock"))
     }
 }
 

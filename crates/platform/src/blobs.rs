@@ -4,6 +4,7 @@
 //! the folder is synced too. A process that dies in between leaves a file with `#` in its name, which
 //! [`Blobs::remove_unfinished`] removes.
 
+use crate::data_folder;
 use anyhow::{Context, bail};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -44,7 +45,10 @@ impl Blobs {
             },
         };
         let context = || format!("could not create the pictures folder {}", folder.display());
-        fs::create_dir_all(&folder).with_context(context)?;
+        data_folder::create_folder(&folder).with_context(context)?;
+        if url.is_empty() {
+            data_folder::restrict_large(&folder)?;
+        }
         let store = LocalFileSystem::new_with_prefix(&folder)
             .with_context(context)?
             .with_fsync(true);

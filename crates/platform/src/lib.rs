@@ -2,6 +2,7 @@
 
 pub mod blobs;
 pub mod clock;
+pub mod data_folder;
 pub mod db;
 pub mod email_address;
 pub mod field_error;

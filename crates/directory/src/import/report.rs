@@ -2,7 +2,7 @@
 
 use super::lines::RejectedLine;
 use jiff::Timestamp;
-use std::fs;
+use platform::data_folder;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -39,13 +39,13 @@ impl RejectedLines {
             return Ok(None);
         }
         let folder = data.join("reports");
-        fs::create_dir_all(&folder)?;
+        data_folder::create_folder(&folder)?;
         let time = Timestamp::from_millisecond(now)
             .unwrap_or_default()
             .strftime("%Y%m%dT%H%M%S%3fZ")
             .to_string();
         let path = folder.join(format!("import-{kind}-{time}.txt"));
-        let mut out = BufWriter::new(fs::File::create(&path)?);
+        let mut out = BufWriter::new(data_folder::open_file(&path)?);
         for (file, line) in &self.list {
             writeln!(out, "{file}: {line}")?;
         }

@@ -198,7 +198,7 @@ impl TestStore {
             connections: 2,
             acquire_timeout: Duration::from_secs(30),
         };
-        let db = Db::open(folder.path(), &settings).await.unwrap();
+        let db = Db::open(&folder.path().join("data"), &settings).await.unwrap();
         let writer = Writer::start(db.clone());
         let store = TestStore {
             _folder: folder,

@@ -1,6 +1,7 @@
 //! Opens the database: pools, pragmas, migrations, and a check that commits are durable.
 
 use super::{Db, PING_TIMEOUT, read};
+use crate::data_folder;
 use crate::settings::DatabaseSettings;
 use anyhow::{Context, bail};
 use sqlx::Connection as _;
@@ -52,8 +53,7 @@ const SYNCHRONOUS_FULL: i64 = 2;
 impl Db {
     /// Opens the database that the settings name and runs pending migrations.
     pub async fn open(data: &Path, settings: &DatabaseSettings) -> anyhow::Result<Db> {
-        std::fs::create_dir_all(data)
-            .with_context(|| format!("could not create the data folder {}", data.display()))?;
+        data_folder::open(data)?;
         let url = settings.exposed_url();
         // PostgreSQL serializes migrations by itself.
         let lock = match url {
@@ -61,7 +61,7 @@ impl Db {
             Some(_) => None,
         };
         let db = match url {
-            None => open_sqlite(&data.join("causeway.db"), settings).await?,
+            None => open_sqlite(&data.join(data_folder::DATABASE), settings).await?,
             Some(url) => open_postgres(url, settings).await?,
         };
         let migrated = match &db {
@@ -125,11 +125,7 @@ impl Db {
 async fn lock_file(path: PathBuf) -> anyhow::Result<File> {
     let context = format!("could not lock {}", path.display());
     let lock = tokio::task::spawn_blocking(move || {
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)?;
+        let file = data_folder::open_file(&path)?;
         file.lock().map(|()| file)
     });
     lock.await?.context(context)
@@ -165,6 +161,8 @@ async fn open_sqlite(path: &Path, settings: &DatabaseSettings) -> anyhow::Result
         .pragma("secure_delete", "fast")
         .pragma("temp_store", "memory");
     let context = || format!("could not open the database {}", path.display());
+    // SQLite gives its log and its index the mode of the database.
+    data_folder::open_file(path).with_context(context)?;
     // A connection is tested when it returns to the pool, and nothing can break it while it is there.
     let pool = || SqlitePoolOptions::new().test_before_acquire(false);
     let writer = pool()

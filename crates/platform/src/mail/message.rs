@@ -1,5 +1,6 @@
 //! An email, and how to write one to a file.
 
+use crate::data_folder;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tokio::io::AsyncWriteExt;
@@ -16,7 +17,10 @@ pub struct Email {
 /// Writes an email to a new file in a folder. The file is synced and then renamed, so that a reader never finds an
 /// incomplete one.
 pub async fn write(folder: &Path, extension: &str, email: &[u8]) -> std::io::Result<()> {
-    tokio::fs::create_dir_all(folder).await?;
+    if let Some(parent) = folder.parent() {
+        data_folder::create_folder(parent)?;
+    }
+    data_folder::create_folder(folder)?;
     let name = Uuid::now_v7().simple().to_string();
     let partial = folder.join(format!("{name}.part"));
     let mut options = tokio::fs::OpenOptions::new();
