@@ -32,6 +32,7 @@ use directory::import::Importer;
 use directory::import::provenance::Provenance;
 use directory::nonprofits::causes::Causes;
 use directory::refresh::RefreshOutcome;
+use directory::sitemaps::Sitemaps;
 use giving::fundraisers::cache::FundraiserCache;
 use giving::idempotency::InFlight;
 use giving::ledger::writer::Writer;
@@ -218,6 +219,16 @@ impl App {
         }
         self.update_gauges();
         Ok(())
+    }
+
+    /// Returns the sitemaps, or `None` while there is no snapshot of the directory.
+    pub async fn sitemaps(&self) -> anyhow::Result<Option<Arc<Sitemaps>>> {
+        self.directory.sitemaps(self.urls.public()).await
+    }
+
+    /// Writes the sitemaps of the current snapshot, unless they exist.
+    pub async fn refresh_sitemaps(&self) -> anyhow::Result<()> {
+        self.directory.refresh_sitemaps(self.urls.public()).await
     }
 
     /// Returns the parts of the state that import files into the directory.

@@ -15,6 +15,9 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(5);
 /// The interval between two removals of orphaned uploads, old outbox rows and the like.
 const CLEANUP_INTERVAL: Duration = Duration::from_mins(15);
 
+/// The interval between two looks for a snapshot without sitemaps.
+const SITEMAP_INTERVAL: Duration = Duration::from_secs(1);
+
 /// The longest pause after a failed refresh of the directory.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
@@ -27,6 +30,7 @@ pub async fn run(app: App) {
     tokio::join!(
         refresh_keys(&app),
         refresh_directory(&app),
+        refresh_sitemaps(&app),
         refresh_fundraisers(&app),
         save_counts(&app),
         sweep_limiters(&app),
@@ -58,6 +62,16 @@ async fn refresh_directory(app: &App) {
         let pause = result.is_err().then(|| start.elapsed().min(MAX_PAUSE));
         health.record(&result);
         tokio::time::sleep(pause.unwrap_or_default()).await;
+    }
+}
+
+/// Writes the sitemaps of a new snapshot.
+async fn refresh_sitemaps(app: &App) {
+    let mut ticks = every(SITEMAP_INTERVAL);
+    let mut health = JobHealth::new("sitemaps");
+    loop {
+        ticks.tick().await;
+        health.record(&app.refresh_sitemaps().await);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::dashboard::{first_steps, keys};
 use crate::dashboard::{reset, settings, sign_in};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
-use crate::site::{causes, crawlers, developers, feeds, fundraiser, profile, search};
+use crate::site::{causes, crawlers, developers, feeds, fundraiser, profile, search, sitemaps};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -123,8 +123,8 @@ fn public() -> Router<App> {
         .route("/search.json", get(search::live))
         .route("/developers/embed", get(embed::embed))
         .route("/robots.txt", get(crawlers::robots))
-        .route("/sitemap.xml", get(crawlers::sitemaps))
-        .route("/sitemaps/{file}", get(crawlers::sitemap))
+        .route("/sitemap.xml", get(sitemaps::index))
+        .route("/sitemaps/{file}", get(sitemaps::sitemap))
         .route("/opensearch.xml", get(crawlers::opensearch))
         .route("/.well-known/security.txt", get(crawlers::security))
         .route(feeds::PATH, get(feeds::all))

@@ -4,7 +4,6 @@ use crate::app::App;
 use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
-use crate::site::crawlers::escape_xml;
 use crate::site::find::{find, redirect_permanently};
 use crate::site::fundraiser_links::find_totals;
 use crate::site::share_cards::supporters_line;
@@ -19,7 +18,7 @@ use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers::store::{self, FeedItem};
 use giving::fundraisers::{SPECIAL, SPECIAL_SLUG};
 use platform::clock::rfc3339;
-use platform::text::cut;
+use platform::text::{cut, escape_xml};
 use std::fmt::Write;
 
 /// The path of the feed of all fundraisers.

@@ -19,3 +19,4 @@ pub mod search;
 pub mod share;
 pub mod share_cards;
 pub mod share_links;
+pub mod sitemaps;

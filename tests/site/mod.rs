@@ -11,3 +11,4 @@ mod partner_links;
 mod payment_links;
 mod share_pictures;
 mod test_mode;
+mod sitemaps;

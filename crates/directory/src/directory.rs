@@ -6,12 +6,14 @@ use crate::nonprofits::identifier::{Identifier, IdentifierError};
 use crate::nonprofits::store;
 use crate::record;
 use crate::rules::rules;
+use crate::sitemaps::Sitemaps;
 use crate::view::{NonprofitRef, View};
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use platform::db::{Db, Topic};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
 /// The directory of a running server.
@@ -28,6 +30,9 @@ pub struct Directory {
     /// A checksum of everything besides the revision of the store that responses depend on.
     pub(super) tag_seed: u32,
     pub(super) view: ArcSwap<View>,
+    pub(super) sitemaps: ArcSwapOption<Sitemaps>,
+    /// Held while sitemaps are written.
+    pub(super) sitemaps_lock: Mutex<()>,
 }
 
 /// The reason why a text does not name a nonprofit.
@@ -60,6 +65,8 @@ impl Directory {
             causes,
             tag_seed: tag_seed.finalize(),
             view: ArcSwap::default(),
+            sitemaps: ArcSwapOption::default(),
+            sitemaps_lock: Mutex::default(),
         }
     }
 

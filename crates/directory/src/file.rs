@@ -24,7 +24,9 @@ const FORMAT: u32 = 4;
 /// The size of the header before the section table.
 const FIXED_SIZE: usize = 8 + 4 + 4 + 16 + 8 + 8 + 4;
 const SECTION_ENTRY_SIZE: usize = 8 + 4;
-const MAX_SECTIONS: usize = 64;
+const MAX_SECTIONS: usize = 4_096;
+/// The prefix of snapshots that are being written.
+pub const TEMPORARY_PREFIX: &str = "building-";
 const BUFFER_SIZE: usize = 1 << 20;
 
 /// What a snapshot was built from.
@@ -57,6 +59,7 @@ pub struct SnapshotFile {
     map: Mmap,
     pub meta: SnapshotMeta,
     sections: Vec<Range<usize>>,
+    checksums: Vec<u32>,
 }
 
 impl SnapshotFile {
@@ -69,6 +72,7 @@ impl SnapshotFile {
         let (meta, sizes) = read_header(&mut reader)?;
         let mut start = header_length(sizes.len());
         let mut sections = Vec::with_capacity(sizes.len());
+        let checksums = sizes.iter().map(|(_, checksum)| *checksum).collect();
         let mut buffer = vec![0; BUFFER_SIZE];
         for (size, checksum) in sizes {
             let end = start
@@ -90,7 +94,22 @@ impl SnapshotFile {
             reason = "a snapshot file is never modified once it has its final name"
         )]
         let map = unsafe { Mmap::map(&file)? };
-        Ok(SnapshotFile { map, meta, sections })
+        Ok(SnapshotFile {
+            map,
+            meta,
+            sections,
+            checksums,
+        })
+    }
+
+    /// Returns the number of sections.
+    pub fn sections(&self) -> usize {
+        self.sections.len()
+    }
+
+    /// Returns the checksum of a section.
+    pub fn checksum(&self, number: usize) -> u32 {
+        self.checksums.get(number).copied().unwrap_or_default()
     }
 
     /// Returns the bytes of a section. A section that does not exist is empty.
@@ -114,8 +133,18 @@ pub struct SnapshotWriter {
 impl SnapshotWriter {
     /// Creates a temporary file for a snapshot of `sections` sections. [`finish`](Self::finish) renames it to `path`.
     pub fn create(path: &Path, meta: SnapshotMeta, sections: usize) -> io::Result<SnapshotWriter> {
+        SnapshotWriter::create_with_prefix(path, TEMPORARY_PREFIX, meta, sections)
+    }
+
+    /// Does the same as [`create`](Self::create) with another prefix for the name of the temporary file.
+    pub fn create_with_prefix(
+        path: &Path,
+        prefix: &str,
+        meta: SnapshotMeta,
+        sections: usize,
+    ) -> io::Result<SnapshotWriter> {
         let folder = path.parent().unwrap_or(Path::new("."));
-        let temporary = tempfile::Builder::new().prefix("building-").tempfile_in(folder)?;
+        let temporary = tempfile::Builder::new().prefix(prefix).tempfile_in(folder)?;
         let mut out = BufWriter::with_capacity(BUFFER_SIZE, temporary);
         out.write_all(&vec![0; header_length(sections)])?;
         Ok(SnapshotWriter {

@@ -20,6 +20,7 @@ pub mod refresh;
 pub mod rules;
 pub mod search;
 pub mod settings;
+pub mod sitemaps;
 pub mod snapshot;
 pub mod table;
 pub mod view;

@@ -6,7 +6,7 @@
 
 use crate::build::{BuildReport, build};
 use crate::directory::Directory;
-use crate::file::{SnapshotError, set_aside};
+use crate::file::{SnapshotError, TEMPORARY_PREFIX, set_aside};
 use crate::nonprofits::store;
 use crate::overlay::Overlay;
 use crate::rules::rules;
@@ -207,7 +207,7 @@ impl Directory {
         let unfinished = unfinished.filter(|path| {
             path.file_name()
                 .and_then(|name| name.to_str())
-                .is_some_and(|name| name.starts_with("building-"))
+                .is_some_and(|name| name.starts_with(TEMPORARY_PREFIX))
         });
         let mut older = self.snapshot_files().unwrap_or_default();
         older.pop();

@@ -143,6 +143,16 @@ pub fn escape_formula(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Escapes text for XML and removes the characters that XML does not allow.
+pub fn escape_xml(text: &str) -> String {
+    let is_allowed = |c: &char| !matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    let text: String = text.chars().filter(is_allowed).collect();
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,5 +235,10 @@ mod tests {
     fn placeholders_in_values_are_not_replaced() {
         assert_eq!(fill("{a} and {b}", &[("a", "{b}"), ("b", "x")]), "{b} and x");
         assert_eq!(fill("{c} {", &[("a", "x")]), "{c} {");
+    }
+
+    #[test]
+    fn text_cannot_end_the_xml_element_that_contains_it() {
+        assert_eq!(escape_xml("a&b<c>\"d\u{0}\u{ffff}"), "a&amp;b&lt;c&gt;&quot;d");
     }
 }

@@ -1,0 +1,210 @@
+//! The sitemaps: an index, one of the pages of the site, and numbered ones of all nonprofits.
+//!
+//! Those of the nonprofits are files that were written with the snapshot. They are sent as they are, compressed, or
+//! decompressed piece by piece for the few clients that do not accept gzip.
+
+use crate::app::App;
+use crate::http::cache::IfNoneMatch;
+use crate::http::error::{Error, Result};
+use crate::http::params::PathText;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE,
+    IF_NONE_MATCH, LAST_MODIFIED, VARY,
+};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use directory::sitemaps::{Sitemap, Sitemaps, XML_DECLARATION, XML_NAMESPACE};
+use futures_util::stream;
+use jiff::Timestamp;
+use platform::text::escape_xml;
+use std::fmt::Write;
+use std::io::{self, Read};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+const XML: HeaderValue = HeaderValue::from_static("application/xml; charset=utf-8");
+const CACHEABLE: HeaderValue = HeaderValue::from_static("public, max-age=3600");
+const GZIP: HeaderValue = HeaderValue::from_static("gzip");
+/// The format of dates in headers (RFC 9110).
+const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
+
+/// The XML that is decompressed at a time.
+const PIECE_SIZE: usize = 64 * 1_024;
+/// One piece is decompressed at a time: any number of such clients keep at most one core busy.
+static DECOMPRESSION: Semaphore = Semaphore::const_new(1);
+
+/// `GET /sitemap.xml`: the index of all sitemaps.
+pub async fn index(State(app): State<App>) -> Result<Response> {
+    let sitemaps = find(&app).await?;
+    let count = sitemaps.map_or(0, |sitemaps| sitemaps.len());
+    let mut xml = format!("{XML_DECLARATION}<sitemapindex {XML_NAMESPACE}>\n");
+    let numbers = (0..count).map(|number| number.to_string());
+    for name in std::iter::once("pages".to_owned()).chain(numbers) {
+        let url = escape_xml(&app.urls.page(&format!("/sitemaps/{name}.xml")));
+        // Writing to a String cannot fail.
+        let _ = writeln!(xml, "<sitemap><loc>{url}</loc></sitemap>");
+    }
+    xml.push_str("</sitemapindex>\n");
+    Ok(([(CONTENT_TYPE, XML), (CACHE_CONTROL, CACHEABLE)], xml).into_response())
+}
+
+/// `GET /sitemaps/{file}`: `pages.xml`, or a numbered part of the nonprofits.
+pub async fn sitemap(
+    State(app): State<App>,
+    PathText(file): PathText,
+    if_none_match: IfNoneMatch,
+    headers: HeaderMap,
+) -> Result<Response> {
+    let name = file.strip_suffix(".xml").ok_or(Error::NotFound)?;
+    if name == "pages" {
+        return Ok(pages(&app));
+    }
+    let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    let number: usize = name.parse().ok().filter(|_| is_number).ok_or(Error::NotFound)?;
+    let sitemaps = find(&app).await?.ok_or(Error::Unavailable)?;
+    let sitemap = sitemaps.find(number).ok_or(Error::NotFound)?;
+    Ok(respond(sitemap, &if_none_match, &headers))
+}
+
+/// Finds the sitemaps of the nonprofits. If they cannot be written now, a later request can succeed.
+async fn find(app: &App) -> Result<Option<Arc<Sitemaps>>> {
+    app.sitemaps().await.map_err(|error| {
+        let error = format!("{error:#}");
+        tracing::error!(error, "the sitemaps are not available");
+        Error::Unavailable
+    })
+}
+
+/// The sitemap of the pages that are not about one nonprofit.
+fn pages(app: &App) -> Response {
+    let causes = app.directory.causes().list().iter();
+    let causes = causes.map(|cause| format!("/causes/{}", cause.name));
+    let mut xml = format!("{XML_DECLARATION}<urlset {XML_NAMESPACE}>\n");
+    for path in ["/".to_owned(), "/causes".to_owned()].into_iter().chain(causes) {
+        let _ = writeln!(xml, "<url><loc>{}</loc></url>", escape_xml(&app.urls.page(&path)));
+    }
+    xml.push_str("</urlset>\n");
+    ([(CONTENT_TYPE, XML), (CACHE_CONTROL, CACHEABLE)], xml).into_response()
+}
+
+fn respond(sitemap: Sitemap, if_none_match: &IfNoneMatch, request: &HeaderMap) -> Response {
+    let is_compressed = accepts_gzip(request);
+    // The same XML in another encoding is another representation, with a tag of its own.
+    let encoding = if is_compressed { "-gzip" } else { "" };
+    let tag = format!("\"{:08x}{encoding}\"", sitemap.checksum());
+    let tag = HeaderValue::from_str(&tag).expect("hexadecimal digits");
+    let modified_at = Timestamp::from_millisecond(sitemap.modified_at()).unwrap_or_default();
+    let is_known = if request.contains_key(IF_NONE_MATCH) {
+        if_none_match.matches(&tag)
+    } else {
+        is_unmodified_since(request, modified_at)
+    };
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else if is_compressed {
+        let body = Body::from(Bytes::from_owner(sitemap));
+        ([(CONTENT_ENCODING, GZIP)], body).into_response()
+    } else {
+        let length = HeaderValue::from(sitemap.xml_size());
+        ([(CONTENT_LENGTH, length)], decompressed(sitemap)).into_response()
+    };
+    let headers = response.headers_mut();
+    if !is_known {
+        headers.insert(CONTENT_TYPE, XML);
+    }
+    let modified_at = modified_at.strftime(HTTP_DATE).to_string();
+    if let Ok(modified_at) = HeaderValue::from_str(&modified_at) {
+        headers.insert(LAST_MODIFIED, modified_at);
+    }
+    headers.insert(ETAG, tag);
+    headers.insert(CACHE_CONTROL, CACHEABLE);
+    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    response
+}
+
+/// Decompresses a sitemap as fast as the client reads it.
+fn decompressed(sitemap: Sitemap) -> Body {
+    let pieces = stream::try_unfold(sitemap.decompress(), async |mut xml| {
+        let _turn = DECOMPRESSION.acquire().await.map_err(io::Error::other)?;
+        let read = tokio::task::spawn_blocking(move || {
+            let mut piece = Vec::with_capacity(PIECE_SIZE);
+            xml.by_ref().take(PIECE_SIZE as u64).read_to_end(&mut piece)?;
+            io::Result::Ok((piece, xml))
+        });
+        let (piece, xml) = read.await.map_err(io::Error::other)??;
+        io::Result::Ok((!piece.is_empty()).then(|| (Bytes::from(piece), xml)))
+    });
+    Body::from_stream(pieces)
+}
+
+/// Returns whether `Accept-Encoding` allows gzip (RFC 9110, section 12.5.3). A client that says nothing gets the XML.
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let fields = headers
+        .get_all(ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|field| field.to_str().ok());
+    let mut by_star = false;
+    for coding in fields.flat_map(|field| field.split(',')) {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let weight = weight.trim().strip_prefix("q=").map(str::parse::<f64>);
+        let is_accepted = weight.is_none_or(|weight| weight.is_ok_and(|weight| weight > 0.0));
+        match name.trim().to_ascii_lowercase().as_str() {
+            "gzip" | "x-gzip" => return is_accepted,
+            "*" => by_star = is_accepted,
+            _ => {}
+        }
+    }
+    by_star
+}
+
+/// Returns whether the client has a version of at least this time. A date that cannot be read is ignored.
+fn is_unmodified_since(headers: &HeaderMap, modified_at: Timestamp) -> bool {
+    let since = headers.get(IF_MODIFIED_SINCE).and_then(|date| date.to_str().ok());
+    let since = since.and_then(|date| jiff::civil::DateTime::strptime(HTTP_DATE, date).ok());
+    let since = since.and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC).ok());
+    since.is_some_and(|since| since.timestamp().as_second() >= modified_at.as_second())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_sent_only_to_clients_that_accept_it() {
+        for (field, expected) in [
+            ("gzip", true),
+            ("br, GZIP;q=0.5", true),
+            ("*", true),
+            ("*;q=0", false),
+            ("*, gzip;q=0", false),
+            ("gzip;q=0.0", false),
+            ("gzip; q=0.001", true),
+            ("gzip;q=nonsense", false),
+            ("br, deflate", false),
+            ("identity", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(field));
+            assert_eq!(accepts_gzip(&headers), expected, "{field}");
+        }
+        assert!(!accepts_gzip(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn dates_are_compared_by_the_second() {
+        let modified_at: Timestamp = "1994-11-06T08:49:37.900Z".parse().unwrap();
+        for (date, expected) in [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", true),
+            ("Sun, 06 Nov 1994 08:49:38 GMT", true),
+            ("Sun, 06 Nov 1994 08:49:36 GMT", false),
+            ("yesterday", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_MODIFIED_SINCE, HeaderValue::from_static(date));
+            assert_eq!(is_unmodified_since(&headers, modified_at), expected, "{date}");
+        }
+    }
+}
