@@ -159,6 +159,7 @@ struct RawServe {
 struct RawDatabase {
     connections: u32,
     acquire_timeout: f64,
+    probe_timeout: f64,
 }
 
 #[derive(Deserialize)]
@@ -291,6 +292,7 @@ impl Config {
                 url: (!url.is_empty()).then(|| SecretString::from(url)),
                 connections: raw.database.connections.max(1),
                 acquire_timeout: seconds("database.acquire_timeout", raw.database.acquire_timeout)?,
+                probe_timeout: seconds("database.probe_timeout", raw.database.probe_timeout)?,
             },
             blobs_url: raw.blobs_url.trim().to_owned(),
             limits: raw.limits,

@@ -188,7 +188,7 @@ impl World {
     pub async fn texts(&self, sql: &'static str) -> Vec<String> {
         match &self.app.db {
             Db::Sqlite { readers, .. } => sqlx::query_scalar(sql).fetch_all(readers).await.unwrap(),
-            Db::Postgres(pool) => sqlx::query_scalar(sql).fetch_all(pool).await.unwrap(),
+            Db::Postgres(postgres) => sqlx::query_scalar(sql).fetch_all(&postgres.pool()).await.unwrap(),
         }
     }
 
@@ -196,7 +196,7 @@ impl World {
     pub async fn execute(&self, sql: &'static str) {
         match &self.app.db {
             Db::Sqlite { writer, .. } => _ = sqlx::query(sql).execute(writer).await.unwrap(),
-            Db::Postgres(pool) => _ = sqlx::query(sql).execute(pool).await.unwrap(),
+            Db::Postgres(postgres) => _ = sqlx::query(sql).execute(&postgres.pool()).await.unwrap(),
         }
     }
 
@@ -205,7 +205,7 @@ impl World {
         let sql = sqlx::AssertSqlSafe(sql);
         match &self.app.db {
             Db::Sqlite { writer, .. } => _ = sqlx::query(sql).execute(writer).await.unwrap(),
-            Db::Postgres(pool) => _ = sqlx::query(sql).execute(pool).await.unwrap(),
+            Db::Postgres(postgres) => _ = sqlx::query(sql).execute(&postgres.pool()).await.unwrap(),
         }
     }
 

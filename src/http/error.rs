@@ -284,7 +284,8 @@ impl Error {
             | sqlx::Error::PoolClosed
             | sqlx::Error::Io(_)
             | sqlx::Error::Protocol(_)
-            | sqlx::Error::Tls(_) => true,
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::BeginFailed => true,
             sqlx::Error::Database(error) => error.code().is_some_and(|code| is_transient(&code)),
             _ => false,
         };
@@ -302,12 +303,14 @@ impl Error {
 /// The codes of PostgreSQL have five characters (SQLSTATE); those of SQLite are numbers with fewer digits.
 fn is_transient(code: &str) -> bool {
     if code.len() == 5 {
-        // Connection lost, serialization failure, out of resources, canceled by an operator, idle for too long, locked.
-        return matches!(code.get(..2), Some("08" | "40" | "53" | "57")) || matches!(code, "25P03" | "55P03");
+        // Connection lost, serialization failure, out of resources such as the disk, canceled by an operator, I/O error,
+        // read only after a failover, idle for too long, locked.
+        return matches!(code.get(..2), Some("08" | "40" | "53" | "57" | "58"))
+            || matches!(code, "25006" | "25P03" | "55P03");
     }
-    // Busy, locked, read only, I/O error, disk full.
+    // Busy, locked, read only, I/O error, disk full, a file that cannot be opened.
     let primary = code.parse::<u32>().map(|number| number & 0xFF);
-    matches!(primary, Ok(5 | 6 | 8 | 10 | 13))
+    matches!(primary, Ok(5 | 6 | 8 | 10 | 13 | 14))
 }
 
 impl IntoResponse for Error {
@@ -380,8 +383,8 @@ mod tests {
     #[test]
     fn error_codes_of_both_databases_are_classified() {
         for code in [
-            "5", "261", "6", "8", "10", "778", "13", "08006", "40001", "40P01", "53300", "57P01", "25P03",
-            "55P03",
+            "5", "261", "6", "8", "10", "778", "13", "14", "08006", "25006", "25P03", "40001", "40P01",
+            "53100", "53300", "55P03", "57P01", "58030",
         ] {
             assert!(is_transient(code), "{code}");
         }

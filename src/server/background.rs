@@ -26,8 +26,9 @@ const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// Each job has a loop of its own: a snapshot that is being built must not delay the revocation of a key.
 pub async fn run(app: App) {
     app.hashing.warm_up();
-    warn_owners(&app.db, &app.clock, &app.mail, &app.public_url).await;
     tokio::join!(
+        app.db.watch(),
+        warn_owners(&app.db, &app.clock, &app.mail, &app.public_url),
         refresh_keys(&app),
         refresh_directory(&app),
         refresh_sitemaps(&app),

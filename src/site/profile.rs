@@ -1,4 +1,7 @@
-//! The profile of a nonprofit, `/{slug}`, rendered from the directory in memory.
+//! The profile of a nonprofit, `/{slug}`.
+//!
+//! It is rendered from the directory in memory, with the fundraisers in the store. While the store is away, it is shown
+//! without them.
 
 pub mod facts;
 
@@ -83,7 +86,7 @@ pub async fn profile(
         ));
     }
     if query.is_none()
-        && !app.fundraisers.supports(nonprofit.id).await?
+        && app.fundraisers.supports(nonprofit.id).await.is_ok_and(|supports| !supports)
         && let Some(html) = app.pages.get(nonprofit.slug, tag.as_ref())
     {
         return Ok(public_response(Html(html)));
@@ -91,19 +94,21 @@ pub async fn profile(
     let revision = app.directory.view().revision;
     let source = app.provenance.find(&app.db, revision).await;
     let is_test_mode = app.is_test_mode();
-    let fundraisers = fundraiser_links::list(&app.db, &app.fundraisers, &nonprofit, is_test_mode).await?;
+    // Without the store, the page shows what is known.
+    let fundraisers = fundraiser_links::list(&app.db, &app.fundraisers, &nonprofit, is_test_mode).await;
     let accepts_donations = app.config.giving != Provider::Off;
-    let (can_receive, mut is_donate_url_known) = (nonprofit.is_disbursable(), true);
+    let mut is_complete = source.is_ok() && fundraisers.is_ok();
+    let (source, fundraisers) = (source.ok().flatten(), fundraisers.unwrap_or_default());
+    let can_receive = nonprofit.is_disbursable();
     let give = (can_receive && accepts_donations).then(|| GiveBox::parse(query.as_deref()));
     let own_site = if can_receive && !accepts_donations {
         let donate_url = find_donate_url(&app.db, nonprofit.id).await;
-        is_donate_url_known = donate_url.is_ok();
+        is_complete &= donate_url.is_ok();
         Some(OwnSite::new(&nonprofit, donate_url.ok().flatten().as_deref()))
     } else {
         None
     };
-    let is_cacheable = query.is_none() && fundraisers.is_empty() && source.is_ok() && is_donate_url_known;
-    let source = source.ok().flatten();
+    let is_cacheable = query.is_none() && fundraisers.is_empty() && is_complete;
     let page = || Profile::new(&app, &nonprofit, source.as_deref(), fundraisers, give, own_site);
     if !is_cacheable {
         return Ok(PublicPage(page()).into_response());

@@ -111,13 +111,14 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 
 /// The content of the database: the files of SQLite, or every row of every table.
 pub async fn database_content(world: &World) -> Vec<u8> {
-    let Db::Postgres(pool) = &world.app.db else {
+    let Db::Postgres(postgres) = &world.app.db else {
         let files = files(world.data()).into_iter();
         return files
             .filter(|(name, _)| name.contains("causeway.db"))
             .flat_map(|(_, bytes)| bytes)
             .collect();
     };
+    let pool = &postgres.pool();
     let tables: Vec<String> = sqlx::query_scalar(TABLES).fetch_all(pool).await.unwrap();
     let mut text = String::new();
     for table in tables {

@@ -88,8 +88,8 @@ async fn send_rows(
             }
         }
         let _ = sender.send(batch).await;
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 /// All records in the order in which the store returned them, and their sorted order.

@@ -45,7 +45,8 @@ pub async fn check(directory: &Arc<Directory>, db: &Db, overlay_limit: usize) ->
             });
             report.compare(&view, &stored, &expected);
         }
-    });
+        sqlx::Result::Ok(())
+    })?;
     for (slug, id) in former_slugs {
         let found = Slug::parse(&slug).and_then(|slug| view.find(&Identifier::Slug(slug)));
         if found.is_none_or(|found| found.id.0 != id) {

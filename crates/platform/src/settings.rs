@@ -10,6 +10,8 @@ pub struct DatabaseSettings {
     pub url: Option<SecretString>,
     pub connections: u32,
     pub acquire_timeout: Duration,
+    /// How long PostgreSQL may take to respond to a probe before it counts as away.
+    pub probe_timeout: Duration,
 }
 
 impl DatabaseSettings {

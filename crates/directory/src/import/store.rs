@@ -111,7 +111,8 @@ pub async fn load_contents(db: &Db) -> sqlx::Result<StoreContents> {
         while let Some(ExistingRow { ein, slug, digest, listed, gone }) = rows.try_next().await? {
             existing.insert(ein as u32, ExistingNonprofit { slug: slug.into(), digest, listed, gone });
         }
-    });
+        sqlx::Result::Ok(())
+    })?;
     let other_slugs = run!(&mut tx, c => sqlx::query_scalar(SLUGS_WITHOUT_EIN).fetch_all(c).await)?;
     Ok(StoreContents {
         revision,

@@ -97,8 +97,8 @@ impl<'a> PrefetchQuery<'a> {
             let row = query.push(OF_HEAD).build().fetch_one(c).await?;
             let head = rows::head((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
             let numbers: sqlx::Result<Vec<Option<i64>>> = (3..row.len()).map(|at| row.try_get(at)).collect();
-            (head, numbers?)
-        });
+            Ok((head, numbers?))
+        })?;
         let (keys, rest) = numbers.split_at(sized(&self.keys).count());
         let (fundraisers, donors) = rest.split_at(2 * sized(&self.fundraisers).count());
         let pairs = fundraisers.chunks_exact(2).map(|pair| pair[0].zip(pair[1]));

@@ -197,6 +197,7 @@ impl TestStore {
             url: None,
             connections: 2,
             acquire_timeout: Duration::from_secs(30),
+            probe_timeout: Duration::from_secs(30),
         };
         let db = Db::open(&folder.path().join("data"), &settings).await.unwrap();
         let writer = Writer::start(db.clone());

@@ -3,14 +3,19 @@
 //! One SQL text serves both: `run!` expands a call once for SQLite and once for PostgreSQL, so the compiler checks
 //! both. Writes go through [`Db::write`], which takes the write lock at once.
 
+mod breaker;
 mod open;
+mod postgres;
 mod row;
 mod store_error;
 
 pub use crate::{from_row, read, run};
+pub use breaker::Permit;
+pub use postgres::{Postgres, PostgresTx};
 pub use store_error::StoreError;
 
-use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction};
+use sqlx::{PgConnection, Sqlite, SqliteConnection, SqlitePool, Transaction};
+use std::future::pending;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -18,14 +23,14 @@ use tokio::time::timeout;
 #[derive(Clone, Debug)]
 pub enum Db {
     Sqlite { readers: SqlitePool, writer: SqlitePool },
-    Postgres(PgPool),
+    Postgres(Postgres),
 }
 
 /// A transaction on either database.
 #[derive(Debug)]
 pub enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
-    Postgres(Transaction<'static, Postgres>),
+    Postgres(PostgresTx),
 }
 
 /// A connection inside a transaction, for code that differs between the two databases.
@@ -35,7 +40,8 @@ pub enum Connection<'a> {
     Postgres(&'a mut PgConnection),
 }
 
-/// Runs an expression on a transaction: `run!(tx, c => sqlx::query(SQL).execute(c)).await`.
+/// Runs an expression on a transaction: `run!(tx, c => sqlx::query(SQL).execute(c).await)?`. On PostgreSQL it fails as soon
+/// as the database is known to be away.
 #[macro_export]
 macro_rules! run {
     ($tx:expr, $c:ident => $call:expr) => {
@@ -45,20 +51,25 @@ macro_rules! run {
                 $call
             }
             $crate::db::Tx::Postgres(tx) => {
-                let $c = &mut **tx;
-                $call
+                let (permit, $c) = tx.parts();
+                permit.run(async { $call }).await
             }
         }
     };
 }
 
-/// Runs an expression on the pool of readers: `read!(db, c => sqlx::query(SQL).fetch_one(c)).await`.
+/// Runs an expression on the pool of readers: `read!(db, c => sqlx::query(SQL).fetch_one(c).await)?`. On PostgreSQL it fails
+/// as soon as the database is known to be away.
 #[macro_export]
 macro_rules! read {
     ($db:expr, $c:ident => $call:expr) => {
         match $db {
             $crate::db::Db::Sqlite { readers: $c, .. } => $call,
-            $crate::db::Db::Postgres($c) => $call,
+            $crate::db::Db::Postgres(postgres) => {
+                let pool = postgres.pool();
+                let $c = &pool;
+                postgres.permit().run(async { $call }).await
+            }
         }
     };
 }
@@ -69,6 +80,8 @@ const PING_TIMEOUT: Duration = Duration::from_secs(5);
 const BEGIN: &str = "begin immediate";
 const OVERWRITE_DELETED: &str = "pragma secure_delete = on";
 const TRUNCATE_LOG: &str = "pragma wal_checkpoint(truncate)";
+const BEGIN_POSTGRES: &str = "begin";
+const BEGIN_VIEW: &str = "begin isolation level repeatable read, read only";
 const REVISION: &str = "select revision from revisions where topic = $1";
 const INCREMENT_REVISION: &str =
     "update revisions set revision = revision + 1 where topic = $1 returning revision";
@@ -78,16 +91,8 @@ impl Db {
     pub async fn write(&self) -> sqlx::Result<Tx> {
         match self {
             // SQLite takes its write lock at once, so two writers queue here instead of failing at commit.
-            Db::Sqlite { writer, .. } => match writer.begin_with(BEGIN).await {
-                // After a commit that failed on disk, the driver still believes that the connection is inside the
-                // lost transaction and refuses to begin another. Replace the connection.
-                Err(sqlx::Error::InvalidSavePointStatement) => {
-                    writer.acquire().await?.close().await?;
-                    Ok(Tx::Sqlite(writer.begin_with(BEGIN).await?))
-                }
-                transaction => Ok(Tx::Sqlite(transaction?)),
-            },
-            Db::Postgres(pool) => Ok(Tx::Postgres(pool.begin().await?)),
+            Db::Sqlite { writer, .. } => Ok(Tx::Sqlite(writer.begin_with(BEGIN).await?)),
+            Db::Postgres(postgres) => Ok(Tx::Postgres(postgres.begin(BEGIN_POSTGRES).await?)),
         }
     }
 
@@ -95,10 +100,7 @@ impl Db {
     pub async fn view(&self) -> sqlx::Result<Tx> {
         match self {
             Db::Sqlite { readers, .. } => Ok(Tx::Sqlite(readers.begin().await?)),
-            Db::Postgres(pool) => {
-                let begin = "begin isolation level repeatable read, read only";
-                Ok(Tx::Postgres(pool.begin_with(begin).await?))
-            }
+            Db::Postgres(postgres) => Ok(Tx::Postgres(postgres.begin(BEGIN_VIEW).await?)),
         }
     }
 
@@ -120,6 +122,16 @@ impl Db {
         }
     }
 
+    /// Watches whether the database responds, until the task is dropped. While it does not, queries fail at once.
+    ///
+    /// Servers run this; a command waits for its database. SQLite is a file and needs no probe.
+    pub async fn watch(&self) {
+        match self {
+            Db::Sqlite { .. } => pending().await,
+            Db::Postgres(postgres) => postgres.watch().await,
+        }
+    }
+
     /// Closes all connections.
     pub async fn close(&self) {
         match self {
@@ -127,7 +139,7 @@ impl Db {
                 readers.close().await;
                 writer.close().await;
             }
-            Db::Postgres(pool) => pool.close().await,
+            Db::Postgres(postgres) => postgres.pool().close().await,
         }
     }
 }
@@ -153,7 +165,7 @@ impl Tx {
     pub fn connection(&mut self) -> Connection<'_> {
         match self {
             Tx::Sqlite(tx) => Connection::Sqlite(tx),
-            Tx::Postgres(tx) => Connection::Postgres(tx),
+            Tx::Postgres(tx) => Connection::Postgres(tx.parts().1),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Opens the database: pools, pragmas, migrations, and a check that commits are durable.
 
-use super::{Db, PING_TIMEOUT, read};
+use super::{Db, PING_TIMEOUT, Postgres, read};
 use crate::data_folder;
 use crate::settings::DatabaseSettings;
 use anyhow::{Context, bail};
@@ -66,7 +66,11 @@ impl Db {
         };
         let migrated = match &db {
             Db::Sqlite { writer, .. } => migrator(|(_, _, sqlite, _)| sqlite).run(writer).await,
-            Db::Postgres(pool) => migrator(|(_, _, _, postgres)| postgres).run(pool).await,
+            Db::Postgres(postgres) => {
+                migrator(|(_, _, _, postgres)| postgres)
+                    .run(&postgres.pool())
+                    .await
+            }
         };
         match migrated {
             Ok(()) => {}
@@ -164,7 +168,21 @@ async fn open_sqlite(path: &Path, settings: &DatabaseSettings) -> anyhow::Result
     // SQLite gives its log and its index the mode of the database.
     data_folder::open_file(path).with_context(context)?;
     // A connection is tested when it returns to the pool, and nothing can break it while it is there.
-    let pool = || SqlitePoolOptions::new().test_before_acquire(false);
+    let pool = || {
+        SqlitePoolOptions::new()
+            .test_before_acquire(false)
+            .after_release(|connection, _| {
+                Box::pin(async move {
+                    if connection.is_in_transaction() {
+                        // Waits for the rollback of a transaction that was dropped.
+                        connection.ping().await?;
+                    }
+                    // After a commit that failed on disk, the driver still believes that the connection is inside the
+                    // lost transaction and would refuse to begin another. Such a connection is closed.
+                    Ok(!connection.is_in_transaction())
+                })
+            })
+    };
     let writer = pool()
         .max_connections(1)
         .acquire_timeout(BUSY_TIMEOUT)
@@ -196,7 +214,7 @@ async fn open_postgres(url: &str, settings: &DatabaseSettings) -> anyhow::Result
     let options = PgConnectOptions::from_str(url)
         .context("database_url is not a PostgreSQL URL; write postgres://user:password@host/database")?
         .application_name("causeway");
-    let pool = PgPoolOptions::new()
+    let pool_options = PgPoolOptions::new()
         .max_connections(settings.connections.max(4))
         .acquire_timeout(settings.acquire_timeout)
         // A transaction that was dropped leaves a rollback to send. If the database does not answer that, close the
@@ -209,15 +227,15 @@ async fn open_postgres(url: &str, settings: &DatabaseSettings) -> anyhow::Result
                 }
                 Ok(true)
             })
-        })
-        .connect_with(options)
+        });
+    let postgres = Postgres::connect(options, pool_options, settings.probe_timeout)
         .await
         .context("could not connect to PostgreSQL; check database_url and that the server is running")?;
     let synchronous: String = sqlx::query_scalar("show synchronous_commit")
-        .fetch_one(&pool)
+        .fetch_one(&postgres.pool())
         .await?;
     if synchronous == "off" {
         bail!("PostgreSQL would acknowledge commits that are not on disk; set synchronous_commit = on");
     }
-    Ok(Db::Postgres(pool))
+    Ok(Db::Postgres(postgres))
 }
