@@ -27,8 +27,8 @@ test: lint ## Run every test on SQLite and PostgreSQL; installs what is missing 
 	tests/with-services.sh cargo test --workspace
 	CAUSEWAY=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/causeway tests/fuzz-api.sh 500
 
-faults: ## Run the fault tests for longer: imports killed at 300 moments on each database
-	CAUSEWAY_FAULT_ROUNDS=300 tests/with-services.sh cargo test --test faults -- --nocapture
+faults: ## Print the fault table with a verdict for each row; imports are killed at 300 moments on each database
+	CAUSEWAY_FAULT_ROUNDS=$(or $(ROUNDS),300) tests/with-services.sh tests/faults.sh
 
 fault-journal: ## Kill the server while it writes donations and fundraisers: ROUNDS=1000 on each database
 	CAUSEWAY_LEDGER_ROUNDS=$(or $(ROUNDS),1000) tests/with-services.sh cargo test --test faults ledger -- --nocapture

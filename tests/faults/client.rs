@@ -80,18 +80,42 @@ pub fn get(server: SocketAddr, path: &str) -> io::Result<Response> {
 
 /// Sends a POST request with a JSON body on its own connection.
 pub fn post(server: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<Response> {
-    post_as("application/json", server, path, headers, body)
+    send_json("POST", server, path, headers, body)
+}
+
+/// Sends a request with a JSON body on its own connection.
+pub fn send_json(
+    method: &str,
+    server: SocketAddr,
+    path: &str,
+    headers: &str,
+    body: &str,
+) -> io::Result<Response> {
+    send_as(method, "application/json", server, path, headers, body)
 }
 
 /// Sends a form with URL-encoded fields.
 pub fn post_form(server: SocketAddr, path: &str, fields: &str) -> io::Result<Response> {
-    post_as("application/x-www-form-urlencoded", server, path, "", fields)
+    post_form_with(server, path, "", fields)
 }
 
-fn post_as(media: &str, server: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<Response> {
+/// Sends a form with more headers, each with its line ending.
+pub fn post_form_with(server: SocketAddr, path: &str, headers: &str, fields: &str) -> io::Result<Response> {
+    let media = "application/x-www-form-urlencoded";
+    send_as("POST", media, server, path, headers, fields)
+}
+
+fn send_as(
+    method: &str,
+    media: &str,
+    server: SocketAddr,
+    path: &str,
+    headers: &str,
+    body: &str,
+) -> io::Result<Response> {
     let mut stream = connect(server)?;
     let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\nContent-Type: {media}\r\n\
+        "{method} {path} HTTP/1.1\r\nHost: causeway.test\r\nConnection: close\r\nContent-Type: {media}\r\n\
          Content-Length: {}\r\n{headers}\r\n",
         body.len()
     );

@@ -32,7 +32,14 @@ impl Database {
 /// The database of one test. A PostgreSQL database is dropped with it.
 pub enum TestDatabase {
     Sqlite(PathBuf),
-    Postgres { name: String, url: String },
+    Postgres {
+        name: String,
+        url: String,
+    },
+    /// The database of a server that belongs to the test.
+    OwnServer {
+        url: String,
+    },
 }
 
 impl TestDatabase {
@@ -58,7 +65,7 @@ impl TestDatabase {
     pub fn url(&self) -> Option<&str> {
         match self {
             TestDatabase::Sqlite(_) => None,
-            TestDatabase::Postgres { url, .. } => Some(url),
+            TestDatabase::Postgres { url, .. } | TestDatabase::OwnServer { url } => Some(url),
         }
     }
 
@@ -82,7 +89,7 @@ impl TestDatabase {
                     SqliteConnection::close(connection).await?;
                     Ok(number)
                 }
-                TestDatabase::Postgres { url, .. } => {
+                TestDatabase::Postgres { url, .. } | TestDatabase::OwnServer { url } => {
                     let mut connection = PgConnection::connect(url).await?;
                     let number = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
                     connection.close().await?;

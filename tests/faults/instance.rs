@@ -3,6 +3,7 @@
 use crate::client::Response;
 use crate::database::{Database, TestDatabase};
 use crate::files::Files;
+use crate::postgres_server::PostgresServer;
 use crate::random::Random;
 use crate::server::Server;
 use serde_json::Value;
@@ -37,22 +38,33 @@ impl Instance {
 
     /// An instance with the given data folder, an account and a public key.
     pub fn at(database: Database, overlay_limit: usize, folder: TempDir, data: PathBuf) -> Instance {
-        let mut instance = Instance::with_folder(database, overlay_limit, folder, data);
-        instance.run(&["account", "create", "ada"]);
-        instance.key = instance.create_key().1;
-        instance
+        Instance::with_folder(TestDatabase::new(database, &data), overlay_limit, folder, data).with_key()
+    }
+
+    /// An instance on a PostgreSQL server of its own, with an account and a public key.
+    pub fn on_server(server: &PostgresServer, overlay_limit: usize) -> Instance {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let data = folder.path().join("data");
+        let database = TestDatabase::OwnServer { url: server.url() };
+        Instance::with_folder(database, overlay_limit, folder, data).with_key()
+    }
+
+    fn with_key(mut self) -> Instance {
+        self.run(&["account", "create", "ada"]);
+        self.key = self.create_key().1;
+        self
     }
 
     /// An instance without a database schema: no command has run yet.
     pub fn uninitialized(database: Database, overlay_limit: usize) -> Instance {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let data = folder.path().join("data");
-        Instance::with_folder(database, overlay_limit, folder, data)
+        Instance::with_folder(TestDatabase::new(database, &data), overlay_limit, folder, data)
     }
 
-    fn with_folder(database: Database, overlay_limit: usize, folder: TempDir, data: PathBuf) -> Instance {
+    fn with_folder(database: TestDatabase, overlay_limit: usize, folder: TempDir, data: PathBuf) -> Instance {
         Instance {
-            database: TestDatabase::new(database, &data),
+            database,
             data,
             folder,
             key: String::new(),
@@ -104,6 +116,7 @@ impl Instance {
             "SERVE__WRITE_TIMEOUT",
             "SERVE__STOP_TIMEOUT",
             "DATABASE__ACQUIRE_TIMEOUT",
+            "DATABASE__PROBE_TIMEOUT",
         ] {
             command.env(format!("CAUSEWAY_{name}"), &timeout);
         }

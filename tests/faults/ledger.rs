@@ -147,11 +147,40 @@ impl Workload {
     /// Creates a fundraiser with an offline amount of one cent under an idempotency key.
     pub fn create(&self, server: SocketAddr, key: &str) -> std::io::Result<client::Response> {
         let headers = format!("{}Idempotency-Key: {key}\r\n", self.authorization);
-        let body = format!(
-            r#"{{"nonprofitId":"{}","title":"Run {key}","raisedOffline":1}}"#,
-            self.nonprofit
-        );
-        client::post(server, "/v0.2/fundraiser", &headers, &body)
+        client::post(server, "/v0.2/fundraiser", &headers, &self.create_body(key))
+    }
+
+    /// The request that [`Workload::create`] sends.
+    pub fn create_request(&self, key: &str) -> String {
+        let body = self.create_body(key);
+        format!(
+            "POST /v0.2/fundraiser HTTP/1.1\r\nHost: causeway.test\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n{}Idempotency-Key: {key}\r\n\r\n{body}",
+            body.len(),
+            self.authorization
+        )
+    }
+
+    fn create_body(&self, key: &str) -> String {
+        let nonprofit = &self.nonprofit;
+        format!(r#"{{"nonprofitId":"{nonprofit}","title":"Run {key}","raisedOffline":1}}"#)
+    }
+
+    /// The ID of the nonprofit that receives the donations.
+    pub fn nonprofit(&self) -> &str {
+        &self.nonprofit
+    }
+
+    /// The ID of the fundraiser that receives the donations.
+    pub fn fundraiser(&self) -> &str {
+        &self.fundraiser
+    }
+
+    /// The path of the profile of the nonprofit that receives the donations.
+    pub fn profile(&self, server: &Server) -> String {
+        let details = server.get(&self.instance.path(&self.nonprofit)).json();
+        let slug = details["data"]["nonprofit"]["primarySlug"].as_str();
+        format!("/{}", slug.expect("a slug"))
     }
 
     fn donor(&self) -> Donor<'_> {

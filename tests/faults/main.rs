@@ -8,15 +8,19 @@
     reason = "tests measure real time and are set up by the environment"
 )]
 
+mod away;
 mod client;
 mod concurrent;
 mod damaged_ledger;
 mod damaged_snapshot;
 mod database;
+mod disconnect;
 mod donations;
 mod failing_disk;
+mod file_descriptors;
 mod files;
 mod full_disk;
+mod full_disk_routes;
 mod full_disk_writes;
 mod instance;
 mod killed_import;
@@ -24,6 +28,7 @@ mod killed_picture_import;
 mod ledger;
 mod lost_commit;
 mod outage;
+mod postgres_server;
 mod power_loss;
 mod proxy;
 mod random;

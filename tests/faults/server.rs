@@ -24,6 +24,17 @@ impl Server {
         Server::run(instance, command)
     }
 
+    /// Starts a server that may have this many files open.
+    pub fn start_with_open_files(instance: &Instance, files: usize, environment: &[(&str, &str)]) -> Server {
+        let mut command = Command::new("sh");
+        instance.configure(&mut command);
+        command.envs(environment.iter().copied());
+        let limited = format!("ulimit -n {files}; exec \"$@\"");
+        command.args(["-c", &limited, "sh", BINARY]);
+        command.args(["serve", "--empty", "--listen", "127.0.0.1:0"]);
+        Server::run(instance, command)
+    }
+
     /// Starts a server under `strace` with these options.
     pub fn start_traced(instance: &Instance, options: &[&str]) -> Server {
         let mut command = Command::new("strace");
@@ -86,6 +97,12 @@ impl Server {
                 .header("etag")
                 .is_some_and(|etag| etag.ends_with(&suffix))
         });
+    }
+
+    /// The number of files and connections that the server has open.
+    pub fn open_files(&self) -> usize {
+        let files = fs::read_dir(format!("/proc/{}/fd", self.id));
+        files.expect("a process").count()
     }
 
     pub fn log(&self) -> String {
