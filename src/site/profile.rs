@@ -86,7 +86,11 @@ pub async fn profile(
         ));
     }
     if query.is_none()
-        && app.fundraisers.supports(nonprofit.id).await.is_ok_and(|supports| !supports)
+        && app
+            .fundraisers
+            .supports(nonprofit.id)
+            .await
+            .is_ok_and(|supports| !supports)
         && let Some(html) = app.pages.get(nonprofit.slug, tag.as_ref())
     {
         return Ok(public_response(Html(html)));

@@ -10,5 +10,5 @@ mod pages;
 mod partner_links;
 mod payment_links;
 mod share_pictures;
-mod test_mode;
 mod sitemaps;
+mod test_mode;

@@ -9,7 +9,6 @@ use crate::http::params::{PathPair, PathText, RawQuery};
 use crate::web::form::Choice;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, FormData, Layout, Page, Section};
-use access::limits::shares::Visitor;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -193,7 +192,7 @@ fn admit(app: &App, client: Client) -> Result<()> {
     };
     let per_minute = app.config.checkout.starts_per_minute;
     let (key, now) = (network.to_bits(), app.clock.instant());
-    let verdict = app.checkouts.admit(key, 0, now, per_minute, Visitor::UNKNOWN);
+    let verdict = app.checkouts.admit(key, 0, now, per_minute);
     if verdict.admitted {
         Ok(())
     } else {
