@@ -1,4 +1,4 @@
-//! Keeps the view up to date: opens snapshots, applies small changes as an overlay, and rebuilds.
+//! Keeps the view up to date: opens snapshots, applies small changes as an overlay, and rebuilds. Sitemaps follow.
 //!
 //! A process that builds holds a lock on a file in the folder, so an import and a server on the same machine never build
 //! the same snapshot twice. The lock is released when the process ends. The usable file with the highest revision is
@@ -10,6 +10,7 @@ use crate::file::{SnapshotError, TEMPORARY_PREFIX, set_aside};
 use crate::nonprofits::store;
 use crate::overlay::Overlay;
 use crate::rules::rules;
+use crate::sitemaps::{self, Sitemaps};
 use crate::snapshot::Snapshot;
 use crate::view::View;
 use anyhow::Context;
@@ -113,6 +114,40 @@ impl Directory {
     async fn build_locked(&self) -> anyhow::Result<BuildReport> {
         self.remove_leftovers();
         build(&self.db, self.store, self.causes, &self.folder).await
+    }
+
+    /// Returns the sitemaps. They are those of an older snapshot until [`refresh_sitemaps`](Directory::refresh_sitemaps)
+    /// has run, and are written now if there are none. Returns `None` while there is no snapshot.
+    pub async fn sitemaps(self: &Arc<Self>, public_url: &str) -> anyhow::Result<Option<Arc<Sitemaps>>> {
+        if self.sitemaps.load().is_none() {
+            self.refresh_sitemaps(public_url).await?;
+        }
+        Ok(self.sitemaps.load_full())
+    }
+
+    /// Writes the sitemaps of the current snapshot, unless the file exists, and serves them from now on.
+    pub async fn refresh_sitemaps(self: &Arc<Self>, public_url: &str) -> anyhow::Result<()> {
+        let Some(snapshot) = self.view().snapshot.clone() else {
+            return Ok(());
+        };
+        let meta = sitemaps::meta(&snapshot, public_url);
+        let is_current =
+            |found: &Option<Arc<Sitemaps>>| found.as_ref().is_some_and(|found| *found.meta() == meta);
+        if is_current(&self.sitemaps.load()) {
+            return Ok(());
+        }
+        // Several requests may come before the first sitemaps are written: one writes them, the others wait.
+        let _writing = self.sitemaps_lock.lock().await;
+        if is_current(&self.sitemaps.load()) {
+            return Ok(());
+        }
+        let (folder, public_url) = (self.folder.clone(), public_url.to_owned());
+        let opened = tokio::task::spawn_blocking(move || {
+            sitemaps::open_or_write(&folder, &snapshot, meta, &public_url)
+        });
+        let opened = opened.await?.context("could not write the sitemaps")?;
+        self.sitemaps.store(Some(Arc::new(opened)));
+        Ok(())
     }
 
     async fn changed_since(&self, revision: i64) -> sqlx::Result<i64> {

@@ -6,16 +6,15 @@
 //!
 //! Only nonprofits are listed. A sitemap of fundraisers would have to leave out those that are not public.
 
-use crate::directory::Directory;
 use crate::file::{SnapshotError, SnapshotFile, SnapshotMeta, SnapshotWriter};
 use crate::snapshot::Snapshot;
-use anyhow::Context;
 use flate2::read::GzDecoder;
 use flate2::{Compression, GzBuilder};
 use platform::data_folder;
 use platform::text::escape_xml;
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -45,45 +44,12 @@ pub struct Sitemap {
     modified_at: i64,
 }
 
-impl Directory {
-    /// Returns the sitemaps. They are those of an older snapshot until [`refresh_sitemaps`](Directory::refresh_sitemaps)
-    /// has run, and are written now if there are none. Returns `None` while there is no snapshot.
-    pub async fn sitemaps(self: &Arc<Self>, public_url: &str) -> anyhow::Result<Option<Arc<Sitemaps>>> {
-        if self.sitemaps.load().is_none() {
-            self.refresh_sitemaps(public_url).await?;
-        }
-        Ok(self.sitemaps.load_full())
-    }
-
-    /// Writes the sitemaps of the current snapshot, unless the file exists, and serves them from now on.
-    pub async fn refresh_sitemaps(self: &Arc<Self>, public_url: &str) -> anyhow::Result<()> {
-        let Some(snapshot) = self.view().snapshot.clone() else {
-            return Ok(());
-        };
-        let meta = meta(&snapshot, public_url);
-        let is_current = |sitemaps: &Option<Arc<Sitemaps>>| {
-            sitemaps
-                .as_ref()
-                .is_some_and(|sitemaps| sitemaps.file.meta == meta)
-        };
-        if is_current(&self.sitemaps.load()) {
-            return Ok(());
-        }
-        // Several requests may come before the first sitemaps are written: one writes them, the others wait.
-        let _writing = self.sitemaps_lock.lock().await;
-        if is_current(&self.sitemaps.load()) {
-            return Ok(());
-        }
-        let (folder, public_url) = (self.folder.clone(), public_url.to_owned());
-        let opened =
-            tokio::task::spawn_blocking(move || open_or_write(&folder, &snapshot, meta, &public_url));
-        let opened = opened.await?.context("could not write the sitemaps")?;
-        self.sitemaps.store(Some(Arc::new(opened)));
-        Ok(())
-    }
-}
-
 impl Sitemaps {
+    /// Returns what the sitemaps were written from.
+    pub(crate) fn meta(&self) -> &SnapshotMeta {
+        &self.file.meta
+    }
+
     /// Returns the number of sitemaps.
     pub fn len(&self) -> usize {
         self.file.sections()
@@ -134,7 +100,7 @@ impl Sitemap {
 }
 
 /// Returns what the sitemaps of a snapshot are written from.
-fn meta(snapshot: &Snapshot, public_url: &str) -> SnapshotMeta {
+pub(crate) fn meta(snapshot: &Snapshot, public_url: &str) -> SnapshotMeta {
     let mut rules = crc32fast::Hasher::new();
     rules.update(&VERSION.to_le_bytes());
     rules.update(&snapshot.meta().rules.to_le_bytes());
@@ -149,7 +115,8 @@ fn file_name(meta: SnapshotMeta) -> String {
     format!("{:012}-{:08x}.{EXTENSION}", meta.revision, meta.rules)
 }
 
-fn open_or_write(
+/// Opens the sitemaps of a snapshot, and writes them if they do not exist or are damaged.
+pub(crate) fn open_or_write(
     folder: &Path,
     snapshot: &Snapshot,
     meta: SnapshotMeta,
@@ -199,23 +166,28 @@ fn remove_others(folder: &Path, current: Option<&Path>) {
 }
 
 fn write(snapshot: &Snapshot, meta: SnapshotMeta, public_url: &str, path: &Path) -> io::Result<()> {
-    let listed = count_listed(snapshot);
-    let sitemaps = listed.div_ceil(URLS_PER_SITEMAP);
-    let mut out = SnapshotWriter::create_with_prefix(path, TEMPORARY_PREFIX, meta, sitemaps as usize)?;
+    let sitemaps = split(count_listed(snapshot));
+    let mut out = SnapshotWriter::create_with_prefix(path, TEMPORARY_PREFIX, meta, sitemaps.len())?;
     let public_url = escape_xml(public_url);
-    for number in 0..sitemaps {
-        out.begin_section(number as usize)?;
-        let first = number * URLS_PER_SITEMAP;
-        let last = listed.min(first + URLS_PER_SITEMAP);
+    for (number, positions) in sitemaps.enumerate() {
+        out.begin_section(number)?;
         let mut xml = GzBuilder::new().write(&mut out, Compression::default());
         write!(xml, "{XML_DECLARATION}<urlset {XML_NAMESPACE}>\n")?;
-        for nonprofit in (first..last).filter_map(|position| snapshot.nonprofit(position)) {
+        for nonprofit in positions.filter_map(|position| snapshot.nonprofit(position)) {
             writeln!(xml, "<url><loc>{public_url}/{}</loc></url>", nonprofit.slug)?;
         }
         xml.write_all(b"</urlset>\n")?;
         xml.finish()?;
     }
     out.finish()
+}
+
+/// Returns the positions in each sitemap of this many nonprofits.
+fn split(listed: u32) -> impl ExactSizeIterator<Item = Range<u32>> {
+    (0..listed.div_ceil(URLS_PER_SITEMAP)).map(move |number| {
+        let first = number * URLS_PER_SITEMAP;
+        first..listed.min(first + URLS_PER_SITEMAP)
+    })
 }
 
 /// Returns the number of nonprofits that are still in the IRS files. They come first.
@@ -235,4 +207,20 @@ fn count_listed(snapshot: &Snapshot) -> u32 {
         }
     }
     low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sitemap_has_at_most_50_000_urls() {
+        assert_eq!(split(0).count(), 0);
+        assert_eq!(split(1).collect::<Vec<_>>(), [0..1]);
+        assert_eq!(split(50_000).collect::<Vec<_>>(), [0..50_000]);
+        assert_eq!(
+            split(100_001).collect::<Vec<_>>(),
+            [0..50_000, 50_000..100_000, 100_000..100_001]
+        );
+    }
 }

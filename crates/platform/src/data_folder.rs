@@ -172,6 +172,7 @@ mod tests {
     #[test]
     fn what_we_created_is_restricted_and_other_files_are_not() {
         let data = tempfile::tempdir().unwrap();
+        set_mode(data.path(), 0o700);
         let at = |name: &str| data.path().join(name);
         fs::create_dir_all(at("mail/waiting")).unwrap();
         fs::create_dir_all(at("directory")).unwrap();

@@ -66,9 +66,9 @@ macro_rules! read {
         match $db {
             $crate::db::Db::Sqlite { readers: $c, .. } => $call,
             $crate::db::Db::Postgres(postgres) => {
-                let pool = postgres.pool();
+                let (permit, pool) = (postgres.permit(), postgres.pool());
                 let $c = &pool;
-                postgres.permit().run(async { $call }).await
+                permit.run(async { $call }).await
             }
         }
     };
