@@ -48,3 +48,44 @@ fn recipient_header(message: &[u8]) -> Option<String> {
     let to = headers.find_map(|line| line.strip_prefix("To: "))?;
     Some(to.trim_matches(['<', '>', ' ']).to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mail::{Delivery, MailSettings, Mailer};
+
+    #[tokio::test]
+    async fn emails_to_one_address_are_found_and_removed_whatever_the_delivery() {
+        let data = tempfile::tempdir().unwrap();
+        let settings = MailSettings {
+            delivery: Delivery::Off,
+            from: "Causeway <no-reply@example.org>".parse().unwrap(),
+        };
+        let mailer = Mailer::new(&settings, data.path()).unwrap();
+        let (ada, eve) = (
+            EmailAddress::parse("ada@example.org").unwrap(),
+            EmailAddress::parse("eve@example.org").unwrap(),
+        );
+        assert_eq!(mailer.list_to(&ada).await.unwrap(), Vec::<PathBuf>::new());
+        let folder = data.path().join("mail");
+        std::fs::create_dir_all(folder.join("waiting")).unwrap();
+        let queued = |to: &str| format!(r#"{{"to":"{to}","subject":"Hello","text":"To: ada@example.org"}}"#);
+        let message = |to: &str| format!("From: x@example.org\r\nTo: {to}\r\n\r\nTo: ada@example.org\r\n");
+        for (name, content) in [
+            ("waiting/1.json", queued("Ada@example.org")),
+            ("waiting/2.json", queued("eve@example.org")),
+            ("waiting/3.refused", queued("ada@example.org")),
+            ("4.eml", message("<ada@example.org>")),
+            ("5.eml", message("eve@example.org")),
+            ("6.part", "ada@example.org".to_owned()),
+        ] {
+            std::fs::write(folder.join(name), content).unwrap();
+        }
+        let found = mailer.list_to(&ada).await.unwrap();
+        let names = ["4.eml", "waiting/1.json", "waiting/3.refused"];
+        assert_eq!(found, names.map(|name| folder.join(name)));
+        assert_eq!(mailer.remove_to(&ada).await.unwrap(), 3);
+        assert_eq!(mailer.remove_to(&ada).await.unwrap(), 0);
+        assert_eq!(mailer.list_to(&eve).await.unwrap().len(), 2);
+    }
+}
