@@ -4,17 +4,20 @@
 //! timer of the connection does not notice that, so each stream has its own limit.
 
 use crate::timer::arm;
+use crate::unsent::Unsent;
 use hyper::rt::Executor;
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Runs each HTTP/2 stream as a task, which ends when nothing has woken the stream for `stall_timeout`.
-#[derive(Clone, Copy, Debug)]
+/// Runs each HTTP/2 stream of a connection as a task, which ends when nothing has woken the stream for `stall_timeout`.
+#[derive(Clone, Debug)]
 pub(crate) struct StreamExecutor {
     pub(crate) stall_timeout: Duration,
+    pub(crate) unsent: Arc<Unsent>,
 }
 
 impl<F> Executor<F> for StreamExecutor
@@ -23,7 +26,10 @@ where
     F::Output: Send,
 {
     fn execute(&self, stream: F) {
-        tokio::spawn(run(stream, self.stall_timeout));
+        // A connection that is about to end may still read many streams, which would only take memory.
+        if !self.unsent.cut_signal().is_set() {
+            tokio::spawn(run(stream, self.stall_timeout));
+        }
     }
 }
 

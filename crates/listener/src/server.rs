@@ -124,7 +124,6 @@ fn log_panic(result: Result<(), JoinError>) {
 struct Server<S> {
     service: S,
     settings: ServeSettings,
-    protocol: Arc<Builder<StreamExecutor>>,
     connections: Arc<Connections>,
     unsent: Arc<UnsentLimits>,
     lingering: Arc<Lingering>,
@@ -144,7 +143,6 @@ where
         Self {
             service,
             settings: settings.clone(),
-            protocol: Arc::new(protocol(settings)),
             connections: Connections::new(settings),
             unsent: UnsentLimits::new(settings),
             lingering: Arc::default(),
@@ -193,7 +191,10 @@ where
             response_timeout: self.settings.response_timeout(),
             refuse,
         };
-        let protocol = Arc::clone(&self.protocol);
+        let protocol = protocol(StreamExecutor {
+            stall_timeout: self.settings.response_timeout().max(self.settings.write_timeout),
+            unsent: Arc::clone(unsent.counter()),
+        });
         let idle_grace_period = IDLE_GRACE_PERIOD.min(self.settings.stop_timeout / 4);
         async move {
             let (_permit, _unsent) = (permit, unsent);
@@ -212,10 +213,8 @@ where
 }
 
 /// Configures HTTP/1.1 and HTTP/2 with prior knowledge.
-fn protocol(settings: &ServeSettings) -> Builder<StreamExecutor> {
-    let mut protocol = Builder::new(StreamExecutor {
-        stall_timeout: settings.response_timeout().max(settings.write_timeout),
-    });
+fn protocol(executor: StreamExecutor) -> Builder<StreamExecutor> {
+    let mut protocol = Builder::new(executor);
     // `ConnectionState` has a deadline for the head from the accept on. hyper's own timeout would create and drop a
     // timer for every request.
     protocol
