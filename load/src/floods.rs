@@ -18,8 +18,8 @@ use crate::requests::{Requests, get_request};
 /// The receive buffer of a client that reads slowly. Linux doubles it.
 const SMALL_BUFFER: usize = 4096;
 
-/// The pause after each pass over all connections.
-const PASS_PAUSE: Duration = Duration::from_millis(50);
+/// The pause after each pass over all connections, and so the time between two bytes of a slow client.
+const PASS_PAUSE: Duration = Duration::from_millis(250);
 
 /// The streams that a flood opens on each HTTP/2 connection.
 const STREAMS_PER_CONNECTION: u32 = 100;
@@ -125,11 +125,11 @@ fn slow_bodies(target: &Target) -> Result<String> {
     Ok(sockets.summary())
 }
 
-/// 1,000 connections that pipeline requests for large responses and read them byte by byte.
+/// 1,000 connections that pipeline three requests for large responses and read them byte by byte.
 fn slow_readers(target: &Target) -> Result<String> {
     let mut sockets = Sockets::new(target.count(1_000));
     let path = format!("/v0.2/browse/animals?take=100&apiKey={}", target.public_key);
-    let requests = get_request(target.address, &path).repeat(20);
+    let requests = get_request(target.address, &path).repeat(3);
     for number in 0..sockets.capacity {
         sockets
             .open(target, number, Some(SMALL_BUFFER))?

@@ -46,6 +46,7 @@ where
             }
         }
         loop {
+            state.record_poll();
             if cut.is_set() || connection.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(());
             }

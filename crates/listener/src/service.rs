@@ -61,6 +61,7 @@ where
         };
         ResponseFuture {
             response,
+            must_yield: in_flight.must_yield(),
             in_flight: Some(in_flight),
             refuse: self.refuse,
         }
@@ -102,6 +103,7 @@ pin_project! {
         #[pin]
         response: Option<Deadline<F>>,
         in_flight: Option<InFlight>,
+        must_yield: bool,
         refuse: Refuse,
     }
 }
@@ -117,6 +119,10 @@ where
         let this = self.project();
         // The connection is about to end and its streams with it. What they asked for need not be computed.
         if this.in_flight.as_ref().is_some_and(InFlight::is_cut) {
+            return Poll::Pending;
+        }
+        if std::mem::take(this.must_yield) {
+            cx.waker().wake_by_ref();
             return Poll::Pending;
         }
         let refuse = *this.refuse;

@@ -52,6 +52,8 @@ pub(crate) struct ConnectionState {
     accepted_at: Instant,
     timeouts: Timeouts,
     requests_in_flight: AtomicU32,
+    /// The number of requests that were received since the connection was polled last.
+    requests_in_poll: AtomicU32,
     head_since: AtomicU64,
     idle_since: AtomicU64,
     write_blocked_since: AtomicU64,
@@ -74,6 +76,7 @@ impl ConnectionState {
             accepted_at: Instant::now(),
             timeouts,
             requests_in_flight: AtomicU32::new(0),
+            requests_in_poll: AtomicU32::new(0),
             head_since: AtomicU64::new(0),
             idle_since: AtomicU64::new(0),
             write_blocked_since: AtomicU64::new(NEVER),
@@ -129,6 +132,11 @@ impl ConnectionState {
     #[inline]
     pub(crate) fn idle_timeout(&self) -> Duration {
         self.timeouts.idle
+    }
+
+    #[inline]
+    pub(crate) fn record_poll(&self) {
+        self.requests_in_poll.store(0, Relaxed);
     }
 
     /// Returns whether any request is in flight.
@@ -226,6 +234,7 @@ impl InFlight {
             state.unsent.add_stream();
         }
         state.requests_in_flight.fetch_add(1, Relaxed);
+        state.requests_in_poll.fetch_add(1, Relaxed);
         state.head_since.store(NEVER, Relaxed);
         Self(Arc::clone(state))
     }
@@ -239,6 +248,13 @@ impl InFlight {
     #[inline]
     pub(crate) fn is_cut(&self) -> bool {
         self.0.unsent.cut_signal().is_set()
+    }
+
+    /// Returns whether other connections should have their turn before this request: a client that pipelines would
+    /// otherwise have many requests served in one go. HTTP/2 streams have their own tasks.
+    #[inline]
+    pub(crate) fn must_yield(&self) -> bool {
+        self.0.requests_in_poll.load(Relaxed) > 1 && !self.0.is_http2()
     }
 
     #[inline]

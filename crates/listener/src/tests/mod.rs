@@ -25,6 +25,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -85,6 +86,7 @@ impl TestServer {
         let (event_sender, events) = mpsc::unbounded_channel();
         let handler = Handler {
             gate: Arc::clone(&gate),
+            count: Arc::default(),
             events: event_sender,
         };
         let service = service_fn(move |request| handler.clone().handle(request));
@@ -136,6 +138,8 @@ async fn join(task: JoinHandle<io::Result<()>>) {
 #[derive(Clone)]
 struct Handler {
     gate: Arc<Semaphore>,
+    /// The number of `/count` requests so far.
+    count: Arc<AtomicUsize>,
     events: mpsc::UnboundedSender<Event>,
 }
 
@@ -143,6 +147,7 @@ impl Handler {
     async fn handle(self, request: Request<Incoming>) -> Result<Response<TestBody>, Infallible> {
         let text = match request.uri().path() {
             "/healthz" => "healthy".to_owned(),
+            "/count" => self.count.fetch_add(1, Ordering::Relaxed).to_string(),
             "/never" => std::future::pending().await,
             "/client" => request.extensions().get::<ClientAddress>().unwrap().0.to_string(),
             "/echo" => match request.into_body().collect().await {

@@ -142,3 +142,17 @@ async fn an_empty_error_response_of_the_service_is_not_changed() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_client_that_pipelines_does_not_delay_others_by_more_than_a_request() {
+    const COUNT_REQUEST: &str = "GET /count HTTP/1.1\r\nhost: test\r\n\r\n";
+    let server = TestServer::start(long_timeouts()).await;
+    let last = "GET /count HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n";
+    let mut pipelining = server.connect_and_send(&(COUNT_REQUEST.repeat(29) + last));
+    let mut other = server.connect_and_send(COUNT_REQUEST);
+    let response = read_response(&mut other).await;
+    let served_before: usize = response.rsplit("\r\n").next().unwrap().parse().unwrap();
+    assert!(served_before <= 3, "{served_before} requests were served before");
+    let received = read_to_close(&mut pipelining).await;
+    assert_eq!(received.matches("HTTP/1.1 200 ").count(), 30);
+}
