@@ -116,6 +116,8 @@ fn change_keys(database: Database) {
         [
             change(&["key", "block", &id], blocked),
             change(&["key", "unblock", &id], valid),
+            change(&["limit", "set", &id, "address=1"], limited),
+            change(&["limit", "set", &id, "address=none"], valid),
             change(&["limit", "set", &id, "details=1"], limited),
             change(&["key", "revoke", &id], revoked),
         ]
