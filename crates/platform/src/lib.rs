@@ -10,6 +10,7 @@ pub mod hosted;
 pub mod ids;
 pub mod mail;
 pub mod money;
+pub mod outbound;
 pub mod public_url;
 pub mod secret;
 pub mod settings;

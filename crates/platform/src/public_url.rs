@@ -18,6 +18,18 @@ impl PublicUrl {
         &self.0
     }
 
+    /// Returns whether only this machine reaches this server under it, as in development.
+    pub fn is_loopback(&self) -> bool {
+        let rest = self.0.split_once("://").map_or(&*self.0, |(_, rest)| rest);
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = match authority.strip_prefix('[') {
+            Some(address) => address.split(']').next().unwrap_or_default(),
+            None => authority.split(':').next().unwrap_or_default(),
+        };
+        let address = host.parse::<IpAddr>();
+        host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+    }
+
     /// Returns whether browsers reach this server over HTTPS.
     pub fn is_https(&self) -> bool {
         self.0.starts_with("https://")
@@ -41,5 +53,30 @@ impl PublicUrl {
 impl fmt::Display for PublicUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_urls_of_this_machine_are_loopback() {
+        for url in [
+            "http://127.0.0.1:8080",
+            "http://localhost",
+            "https://LOCALHOST:1/x",
+            "http://[::1]:8080",
+        ] {
+            assert!(PublicUrl::new(url).is_loopback(), "{url}");
+        }
+        for url in [
+            "http://causeway.test",
+            "http://10.0.0.1",
+            "https://localhost.example.org",
+            "http://[2a00::1]",
+        ] {
+            assert!(!PublicUrl::new(url).is_loopback(), "{url}");
+        }
     }
 }
