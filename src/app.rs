@@ -26,6 +26,7 @@ use access::keys::exposure::Exposures;
 use access::keys::ring::KeyRing;
 use access::limits::limiter::Limiter;
 use access::limits::recent;
+use access::origins::proof::Prover;
 use access::usage::{Usage, saver};
 use directory::Directory;
 use directory::import::Importer;
@@ -36,6 +37,7 @@ use directory::sitemaps::Sitemaps;
 use giving::fundraisers::cache::FundraiserCache;
 use giving::idempotency::InFlight;
 use giving::ledger::writer::Writer;
+use giving::moderation::Moderation;
 use giving::payments::settle::Settlement;
 use giving::recorder::Recorder;
 use platform::blobs::Blobs;
@@ -43,6 +45,7 @@ use platform::clock::Clock;
 use platform::db::Db;
 use platform::hosted::Pictures;
 use platform::mail::Mailer;
+use platform::outbound::addresses::AddressPolicy;
 use platform::public_url::PublicUrl;
 use platform::secret::StoreSecret;
 
@@ -195,6 +198,33 @@ impl App {
             public_url: &self.public_url,
             secret: &self.secret,
             receipts_per_hour: self.config.checkout.receipts_per_hour,
+        }
+    }
+
+    /// Returns whether donate links may redirect to a registered origin on the donor's own machine without a proof. In test
+    /// mode developers need this to try out links, and no money is charged.
+    pub fn trusts_localhost(&self) -> bool {
+        self.is_test_mode()
+    }
+
+    /// Returns what looks for the proofs of origins.
+    pub fn origin_prover(&self) -> Prover {
+        let settings = self.config.origins;
+        Prover {
+            policy: AddressPolicy {
+                allows_private: settings.allows_private(&self.public_url),
+            },
+            dns_server: settings.dns_server,
+        }
+    }
+
+    /// Returns the parts of the state that operators moderate with.
+    pub fn moderation(&self) -> Moderation<'_> {
+        Moderation {
+            db: &self.db,
+            recorder: &self.recorder,
+            mailer: &self.mail,
+            public_url: &self.public_url,
         }
     }
 

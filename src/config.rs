@@ -7,9 +7,11 @@ pub mod security_contact;
 use crate::config::security_contact::SecurityContact;
 use access::accounts::{AccountSettings, SignUp};
 use access::keys::Limits;
+use access::origins::settings::{AllowPrivate, OriginSettings};
 use anyhow::{Context, bail};
 use config::{Environment, File, FileFormat, Map, Source, Value, ValueKind};
 use directory::DirectorySettings;
+use giving::fundraisers::review::FundraiserSettings;
 use giving::ledger::outbox::OutboxSettings;
 use giving::payments::CheckoutSettings;
 use giving::payments::provider::{Provider, ProviderSettings};
@@ -57,6 +59,8 @@ pub struct Config {
     pub mail: MailSettings,
     pub giving: Provider,
     pub checkout: CheckoutSettings,
+    pub fundraisers: FundraiserSettings,
+    pub origins: OriginSettings,
     pub outbox: OutboxSettings,
     pub security_contact: SecurityContact,
 }
@@ -123,6 +127,8 @@ struct RawConfig {
     mail: RawMail,
     giving: ProviderSettings,
     checkout: CheckoutSettings,
+    fundraisers: FundraiserSettings,
+    origins: RawOrigins,
     outbox: OutboxSettings,
     security_contact: SecurityContact,
 }
@@ -131,6 +137,12 @@ struct RawConfig {
 struct RawAccounts {
     sign_up: SignUp,
     mail_domains: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct RawOrigins {
+    allow_private: AllowPrivate,
+    dns_server: String,
 }
 
 #[derive(Deserialize)]
@@ -314,6 +326,14 @@ impl Config {
             mail,
             giving,
             checkout: raw.checkout,
+            fundraisers: raw.fundraisers,
+            origins: OriginSettings {
+                allow_private: raw.origins.allow_private,
+                dns_server: match raw.origins.dns_server.as_str() {
+                    "" => None,
+                    text => Some(address("origins.dns_server", text)?),
+                },
+            },
             outbox: raw.outbox,
             security_contact: raw.security_contact,
         })

@@ -36,7 +36,8 @@ create table fundraiser_nonprofits (
 create table fundraiser_history (
     fundraiser_id uuid not null references fundraisers (id),
     version       bigint not null,
-    account_id    uuid not null,
+    -- Who changed it; null for the command line.
+    account_id    uuid,
     change        text not null,
     changed_at    bigint not null,
     primary key (fundraiser_id, version)

@@ -36,7 +36,8 @@ create table fundraiser_nonprofits (
 create table fundraiser_history (
     fundraiser_id blob not null references fundraisers (id),
     version       integer not null,
-    account_id    blob not null,
+    -- Who changed it; null for the command line.
+    account_id    blob,
     change        text not null,
     changed_at    integer not null,
     primary key (fundraiser_id, version)

@@ -4,6 +4,11 @@ create table partner_origins (
     -- Scheme, host and port, as browsers write them.
     origin     text not null,
     created_at integer not null,
+    -- What its owner publishes there to prove that it is theirs, and when we found it.
+    token      text not null,
+    proven_at  integer,
+    -- When an operator allowed it without a proof.
+    allowed_at integer,
     primary key (account_id, origin)
 ) strict;
 

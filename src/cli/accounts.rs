@@ -1,19 +1,26 @@
 //! `causeway account`
 
+use super::keys::parse_line;
 use super::output::Output;
 use crate::app::App;
 use access::accounts::password::NewPassword;
 use access::accounts::store::NewAccount;
-use access::accounts::{Username, operators, store};
+use access::accounts::{Username, operators, store, suspension};
 use access::audit::Actor;
 use access::origins::store::InsertOutcome;
 use access::origins::{self, Origin};
 use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
+use giving::moderation::MAX_REASON_CHARS;
 use platform::clock::rfc3339;
 use platform::email_address::EmailAddress;
+use platform::ids::AccountId;
 use serde_json::json;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+
+/// The reason that the owner of a suspended account sees if the operator gives no other.
+const DEFAULT_SUSPENSION_REASON: &str = "It does not follow the rules of this site.";
 
 #[derive(Subcommand)]
 pub enum Account {
@@ -43,12 +50,37 @@ pub enum Account {
         /// on or off
         switch: Switch,
     },
+    /// Suspend an account: its keys stop, its fundraisers close, and its sessions end
+    #[command(
+        after_help = "Example:\n  causeway account suspend ada --reason \"Fundraisers for causes that do not exist\""
+    )]
+    Suspend {
+        /// The username of the account
+        username: String,
+        /// The reason, which its owner sees when signing in
+        #[arg(long, default_value = DEFAULT_SUSPENSION_REASON)]
+        reason: String,
+    },
+    /// Restore a suspended account: its keys work again, and its owner can reopen its fundraisers
+    #[command(after_help = "Example:\n  causeway account restore ada")]
+    Restore {
+        /// The username of the account
+        username: String,
+    },
+    /// Set the password of an account, which ends its sessions; the password is read from standard input
+    #[command(
+        after_help = "Example:\n  echo 'correct horse battery staple' | causeway account set-password ada"
+    )]
+    SetPassword {
+        /// The username of the account
+        username: String,
+    },
     /// List the origins that donate links of a partner may redirect to, after adding or removing one
     #[command(after_help = "Example:\n  causeway account origins ada --add https://shop.example.org")]
     Origins {
         /// The username of the account
         username: String,
-        /// Allow redirects to this origin
+        /// Allow redirects to this origin, without a proof
         #[arg(long, value_name = "ORIGIN", conflicts_with = "remove")]
         add: Option<String>,
         /// No longer allow redirects to this origin
@@ -92,6 +124,9 @@ impl Account {
             Account::Operator { username, switch } => {
                 set_operator(app, output, &username, matches!(switch, Switch::On)).await
             }
+            Account::Suspend { username, reason } => suspend(app, output, &username, &reason).await,
+            Account::Restore { username } => restore(app, output, &username).await,
+            Account::SetPassword { username } => set_password(app, output, &username).await,
             Account::Origins {
                 username,
                 add,
@@ -161,6 +196,7 @@ async fn list(app: &App, output: Output) -> anyhow::Result<()> {
             "username": account.username,
             "email": account.email,
             "operator": account.operator,
+            "suspended": account.suspended_at.is_some(),
             "createdAt": rfc3339(account.created_at),
         })
     });
@@ -170,9 +206,14 @@ async fn list(app: &App, output: Output) -> anyhow::Result<()> {
         for account in &accounts {
             let email = account.email.as_deref().unwrap_or("-");
             let operator = if account.operator { "  operator" } else { "" };
+            let suspended = if account.suspended_at.is_some() {
+                "  suspended"
+            } else {
+                ""
+            };
             let _ = writeln!(
                 text,
-                "{}  {}  {email:?}{operator}",
+                "{}  {}  {email:?}{operator}{suspended}",
                 rfc3339(account.created_at),
                 account.username
             );
@@ -200,6 +241,60 @@ async fn set_operator(app: &App, output: Output, username: &str, operator: bool)
     })
 }
 
+/// Finds an account, or fails with what to do.
+async fn find(app: &App, username: &str) -> anyhow::Result<(AccountId, Username)> {
+    let username = parse_username(username)?;
+    match store::find_id(&app.db, &username).await? {
+        Some(id) => Ok((id, username)),
+        None => bail!(
+            "there is no account {}; run causeway account list to see all accounts",
+            username.as_str()
+        ),
+    }
+}
+
+async fn suspend(app: &App, output: Output, username: &str, reason: &str) -> anyhow::Result<()> {
+    let (id, username) = find(app, username).await?;
+    let name = username.as_str();
+    let reason = match parse_line("the reason", reason, MAX_REASON_CHARS)? {
+        "" => DEFAULT_SUSPENSION_REASON,
+        reason => reason,
+    };
+    let closed = app.recorder.suspend((id, name), reason, Actor::Command).await?;
+    let value = json!({"username": name, "suspended": true, "closedFundraisers": closed});
+    output.print(&value, || {
+        format!("account {name} is suspended, and {closed} of its fundraisers were closed")
+    })
+}
+
+async fn restore(app: &App, output: Output, username: &str) -> anyhow::Result<()> {
+    let (id, username) = find(app, username).await?;
+    let name = username.as_str();
+    if !suspension::restore(&app.db, (id, name), Actor::Command, app.clock.millis()).await? {
+        bail!("account {name} is not suspended; run causeway account list to see all accounts");
+    }
+    output.print(&json!({"username": name, "suspended": false}), || {
+        format!("account {name} is restored; its fundraisers stay closed until its owner reopens them")
+    })
+}
+
+async fn set_password(app: &App, output: Output, username: &str) -> anyhow::Result<()> {
+    let (_, username) = find(app, username).await?;
+    if std::io::stdin().is_terminal() {
+        // The command works even if the prompt cannot be printed.
+        let _ = write!(std::io::stderr(), "New password for {}: ", username.as_str());
+    }
+    let password = read_password(app, &username).await?;
+    let now = app.clock.millis();
+    let name = username.as_str();
+    if !store::set_password_for(&app.db, &username, &password, Actor::Command, now).await? {
+        bail!("there is no account {name}; run causeway account list to see all accounts");
+    }
+    output.print(&json!({"username": name, "done": "password set"}), || {
+        format!("password of {name} set; its sessions have ended")
+    })
+}
+
 async fn origins(
     app: &App,
     output: Output,
@@ -207,13 +302,7 @@ async fn origins(
     add: Option<&str>,
     remove: Option<&str>,
 ) -> anyhow::Result<()> {
-    let username = parse_username(username)?;
-    let Some(id) = store::find_id(&app.db, &username).await? else {
-        bail!(
-            "there is no account {}; run causeway account list to see all accounts",
-            username.as_str()
-        );
-    };
+    let (id, username) = find(app, username).await?;
     if let Some(typed) = add {
         let origin =
             Origin::parse(typed).map_err(|error| anyhow::anyhow!("{typed:?} is not an origin; {error}"))?;
@@ -224,6 +313,9 @@ async fn origins(
                 origins::store::MAX_ORIGINS
             );
         }
+        // The command line is an operator, who can vouch for it.
+        let account = (id, username.as_str());
+        origins::store::allow(&app.db, account, &origin, Actor::Command, app.clock.millis()).await?;
     }
     if let Some(typed) = remove {
         let origin =
@@ -236,12 +328,31 @@ async fn origins(
         }
     }
     let origins = origins::store::list(&app.db, id).await?;
-    let value = json!({"username": username.as_str(), "origins": origins});
+    let names: Vec<_> = origins.iter().map(|registered| &registered.origin).collect();
+    let states = origins.iter().map(|registered| {
+        json!({
+            "origin": registered.origin,
+            "token": registered.token,
+            "provenAt": registered.proven_at.map(rfc3339),
+            "allowedAt": registered.allowed_at.map(rfc3339),
+        })
+    });
+    let states: Vec<_> = states.collect();
+    let value = json!({"username": username.as_str(), "origins": names, "states": states});
     output.print(&value, || {
+        let mut text = String::new();
+        for registered in &origins {
+            let state = match (registered.proven_at, registered.allowed_at) {
+                (Some(_), _) => "proven",
+                (None, Some(_)) => "allowed",
+                (None, None) => "not proven",
+            };
+            let _ = writeln!(text, "{}  {state}", registered.origin);
+        }
         if origins.is_empty() {
             "no origins; donate links of this account do not redirect".to_owned()
         } else {
-            origins.join("\n")
+            text.trim_end().to_owned()
         }
     })
 }

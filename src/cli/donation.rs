@@ -6,17 +6,35 @@ use crate::cli::stdout::Stdout;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use giving::donations::import::{ImportReport, import};
+use giving::donations::listing::{self, DonationFilter, RecordedDonation};
 use giving::donations::{Label, NewDonation, OPERATOR, RecordedEntry, Refund, find_recipient};
 use giving::export::{Format, export};
 use giving::ledger::entry::Mode;
+use giving::payments::store as payments;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use platform::clock::rfc3339;
+use platform::email_address::EmailAddress;
+use platform::ids::FundraiserId;
 use platform::money::Cents;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write, stderr};
 use std::path::PathBuf;
+use uuid::Uuid;
 
 #[derive(Subcommand)]
 pub enum Donation {
+    /// List the donations in the ledger, newest first
+    #[command(after_help = "Example:\n  causeway donation list --nonprofit 530196605 --from 2026-05-01")]
+    List(ListArgs),
+    /// Show a donation
+    #[command(after_help = "Example:\n  causeway donation show 17")]
+    Show {
+        /// The number of its ledger entry, or its ID at the checkout
+        #[arg(value_name = "ID")]
+        id: String,
+    },
     /// Record a donation; recording it again changes nothing
     #[command(
         after_help = "Example:\n  causeway donation record --nonprofit 530196605 --fundraiser spring-run --amount 2500 --donor d-17 --external-id ch_1"
@@ -46,6 +64,31 @@ pub enum Donation {
         #[arg(long)]
         csv: bool,
     },
+}
+
+#[derive(Args)]
+pub struct ListArgs {
+    /// Only those to this nonprofit: ID, EIN or slug
+    #[arg(long, value_name = "ID")]
+    nonprofit: Option<String>,
+    /// Only those to this fundraiser: its ID
+    #[arg(long, value_name = "ID")]
+    fundraiser: Option<Uuid>,
+    /// Only those of this source
+    #[arg(long)]
+    source: Option<String>,
+    /// Only those recorded on this day or later, in UTC: 2026-05-01
+    #[arg(long, value_name = "DATE")]
+    from: Option<Date>,
+    /// Only those recorded on this day or earlier, in UTC
+    #[arg(long, value_name = "DATE")]
+    until: Option<Date>,
+    /// How many to list
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    take: u32,
+    /// The page of the list
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    page: u32,
 }
 
 #[derive(Args)]
@@ -103,6 +146,8 @@ fn parse_amount(text: &str) -> Result<Cents, String> {
 impl Donation {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         match self {
+            Donation::List(args) => list(app, output, args).await,
+            Donation::Show { id } => show(app, output, &id).await,
             Donation::Record(args) => {
                 let fundraiser = args.fundraiser.as_deref();
                 let to = find_recipient(&app.db, &app.directory, &args.nonprofit, fundraiser).await?;
@@ -147,6 +192,113 @@ impl Donation {
 
 fn mode(is_test: bool) -> Mode {
     if is_test { Mode::Test } else { Mode::Live }
+}
+
+async fn list(app: &App, output: Output, args: ListArgs) -> anyhow::Result<()> {
+    let nonprofit = match &args.nonprofit {
+        Some(text) => Some(
+            find_recipient(&app.db, &app.directory, text, None)
+                .await?
+                .nonprofit,
+        ),
+        None => None,
+    };
+    let midnight = |day: Date| {
+        day.to_zoned(TimeZone::UTC)
+            .map(|start| start.timestamp().as_millisecond())
+    };
+    let filter = DonationFilter {
+        nonprofit,
+        fundraiser: args.fundraiser.map(FundraiserId),
+        source: args.source,
+        from: args.from.map(midnight).transpose()?,
+        until: args
+            .until
+            .map(|day| day.tomorrow().and_then(midnight))
+            .transpose()?,
+    };
+    let skip = i64::from(args.page - 1) * i64::from(args.take);
+    let donations = listing::list(&app.db, &filter, args.take.into(), skip).await?;
+    let total = listing::count(&app.db, &filter).await?;
+    let shown: Vec<_> = donations.iter().map(to_json).collect();
+    output.print(&json!({"donations": shown, "total": total}), || {
+        let mut text = String::new();
+        for donation in &donations {
+            let _ = writeln!(
+                text,
+                "{}  {}  {}  {}  {}  {} {}  {:?}",
+                donation.sequence,
+                donation.mode.as_str(),
+                rfc3339(donation.recorded_at),
+                donation.amount,
+                donation.state(),
+                donation.source,
+                donation.external_id,
+                donation.name.as_deref().unwrap_or_default(),
+            );
+        }
+        let _ = write!(text, "{} of {total} donations", donations.len());
+        text
+    })
+}
+
+async fn show(app: &App, output: Output, id: &str) -> anyhow::Result<()> {
+    let (recorded, started) = match (id.parse(), Uuid::try_parse(id)) {
+        (Ok(sequence), _) => (listing::find(&app.db, sequence).await?, None),
+        (_, Ok(id)) => (
+            listing::find_by_checkout(&app.db, id).await?,
+            payments::find(&app.db, id).await?,
+        ),
+        _ => (None, None),
+    };
+    let value = match (recorded, started) {
+        (Some(recorded), _) => to_json(&recorded),
+        (None, Some(started)) => json!({
+            "id": started.id,
+            "state": started.state.as_str(),
+            "amount": started.amount.get(),
+            "nonprofitId": started.nonprofit.0,
+            "fundraiserId": started.fundraiser.map(|id| id.0),
+            "name": started.name,
+            "email": started.email.as_ref().map(EmailAddress::as_str),
+            "startedAt": rfc3339(started.started_at),
+        }),
+        (None, None) => {
+            bail!("there is no donation {id}; run causeway donation list to see all donations")
+        }
+    };
+    output.print(&value, || {
+        let mut text = String::new();
+        for (name, value) in value.as_object().into_iter().flatten() {
+            if !value.is_null() {
+                let _ = writeln!(text, "{name:14} {value}");
+            }
+        }
+        text.trim_end().to_owned()
+    })
+}
+
+fn to_json(donation: &RecordedDonation) -> serde_json::Value {
+    json!({
+        "entry": donation.sequence,
+        "mode": donation.mode.as_str(),
+        "id": donation.checkout_id,
+        "state": donation.state(),
+        "amount": donation.amount.get(),
+        "refunded": donation.refunded.get(),
+        "nonprofitId": donation.nonprofit.0,
+        "fundraiserId": donation.fundraiser.map(|id| id.0),
+        "source": donation.source,
+        "externalId": donation.external_id,
+        "donor": donation.donor,
+        "name": donation.name,
+        "public": donation.is_public,
+        "email": donation.email,
+        "message": donation.message,
+        "designation": donation.designation,
+        "partnerDonationId": donation.partner_id,
+        "recordedAt": rfc3339(donation.recorded_at),
+    })
 }
 
 fn print(output: Output, recorded: &RecordedEntry, what: &str) -> anyhow::Result<()> {

@@ -99,7 +99,7 @@ impl Key {
 }
 
 /// Parses one line of text for display.
-fn parse_line<'a>(what: &str, text: &'a str, max_chars: usize) -> anyhow::Result<&'a str> {
+pub fn parse_line<'a>(what: &str, text: &'a str, max_chars: usize) -> anyhow::Result<&'a str> {
     if text.chars().count() > max_chars {
         bail!("{what} has more than {max_chars} characters; shorten it");
     }

@@ -4,11 +4,13 @@ mod accounts;
 mod check;
 mod donation;
 mod donor;
+mod fundraisers;
 mod generate;
 mod import;
 mod keys;
 mod limits;
 mod output;
+mod reports;
 mod search;
 mod secret;
 mod serve;
@@ -75,12 +77,18 @@ enum Command {
     /// Manage rate limits
     #[command(subcommand)]
     Limit(limits::Limit),
-    /// Record donations and refunds, and export the ledger
+    /// List, record and refund donations, and export the ledger
     #[command(subcommand)]
     Donation(donation::Donation),
     /// List or erase what is stored about a donor
     #[command(subcommand)]
     Donor(donor::Donor),
+    /// List fundraisers, and hide or show one
+    #[command(subcommand)]
+    Fundraiser(fundraisers::Fundraiser),
+    /// List and close the reports of visitors
+    #[command(subcommand)]
+    Report(reports::Report),
     /// Check the ledger, the pictures and the directory snapshot against the database; exit 1 on differences
     #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
     Check,
@@ -145,6 +153,8 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Search(search) => search.run(&app, output).await,
             Command::Donation(donation) => donation.run(&app, output).await,
             Command::Donor(donor) => donor.run(&app, output).await,
+            Command::Fundraiser(fundraiser) => fundraiser.run(&app, output).await,
+            Command::Report(report) => report.run(&app, output).await,
             Command::Check => check::run(&app, output).await,
             Command::Serve(_) | Command::Secret(_) | Command::Generate(_) | Command::Openapi => Ok(()),
         };

@@ -37,6 +37,8 @@ pub struct KeyView {
     pub reason: Option<String>,
     /// The calls per minute that one address may make with it.
     pub address_limit: Option<i64>,
+    /// Whether an operator blocked this key itself, and not only its account.
+    pub has_block: bool,
 }
 
 /// The recent calls of keys, and when each was last used.
@@ -75,6 +77,7 @@ impl KeyView {
             calls: usage.calls.get(&key.id).copied().unwrap_or_default(),
             exposed: key.exposed_at.map(time),
             name: key.title(),
+            has_block: key.blocked_at.is_some(),
             reason: key.block_reason.filter(|_| key.blocked_at.is_some()),
             address_limit: key.address_limit,
             username: key.username,
@@ -84,10 +87,6 @@ impl KeyView {
 
     pub fn is_active(&self) -> bool {
         self.state == State::Active
-    }
-
-    pub fn is_blocked(&self) -> bool {
-        self.state == State::Blocked
     }
 
     pub fn is_revoked(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::dashboard::key_view::{KeyUsage, KeyView, find_own, limits_of};
+use crate::dashboard::standing::{refusal, refuse_to_create};
 use crate::dashboard::usage::{UsageView, span_of};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
@@ -65,9 +66,12 @@ pub async fn keys(State(app): State<App>, user: SignedIn, layout: Layout) -> Res
 }
 
 /// `GET /dashboard/keys/new`
-pub async fn new_page(user: SignedIn, layout: Layout) -> FormPage {
+pub async fn new_page(State(app): State<App>, user: SignedIn, layout: Layout) -> Result<Response> {
+    if let Some(refusal) = refuse_to_create(&app, &user, &layout, Tab::Keys).await? {
+        return Ok(refusal);
+    }
     let form = new_form(&layout);
-    new_with(&user, layout, form)
+    Ok(new_with(&user, layout, form).into_response())
 }
 
 /// `POST /dashboard/keys/new`. Only this response and that of [`roll`] ever contain a private key.
@@ -99,6 +103,7 @@ pub async fn create(
             Redirect::to("/dashboard"),
         )
             .into_response()),
+        InsertOutcome::NotAllowed => Ok(refusal(&user, &layout, Tab::Keys)),
         InsertOutcome::TooMany => {
             form.add_form_error(too_many(&layout));
             Ok(new_with(&user, layout, form).invalid())

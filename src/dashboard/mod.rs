@@ -14,4 +14,5 @@ pub mod reset;
 pub mod settings;
 pub mod settings_page;
 pub mod sign_in;
+pub mod standing;
 pub mod usage;

@@ -1,8 +1,9 @@
-//! The allowed redirect origins of an account, on its settings page.
+//! The redirect origins of an account, on its settings page: registering, proving and removing them.
 
 use crate::app::App;
 use crate::dashboard::settings_page::{Forms, PATH, show};
-use crate::http::error::Result;
+use crate::dashboard::sign_in::retry_message;
+use crate::http::error::{Error, Result};
 use crate::web::flash::Flash;
 use crate::web::texts::fill;
 use crate::web::{FormData, Layout};
@@ -38,6 +39,34 @@ pub async fn add(State(app): State<App>, user: SignedIn, layout: Layout, data: F
         InsertOutcome::AlreadyRegistered | InsertOutcome::TooMany => Flash::AlreadyDone,
     };
     Ok((flash.cookie(&app.public_url), Redirect::to(PATH)).into_response())
+}
+
+/// `POST /dashboard/settings/origins/check`: looks for the proof of an origin.
+pub async fn check(
+    State(app): State<App>,
+    user: SignedIn,
+    layout: Layout,
+    data: FormData,
+) -> Result<Response> {
+    let registered = store::find(&app.db, user.account, data.text("origin")).await?;
+    let registered = registered.ok_or(Error::NotFound)?;
+    let origin = Origin::parse(&registered.origin).map_err(|_| Error::Internal)?;
+    let mut forms = Forms::new(&layout);
+    let refused = |app: App, user, layout, error: String, status: StatusCode| async move {
+        forms.check_error = Some((registered.origin, error));
+        let page = show(&app, user, layout, forms).await?;
+        Ok((status, page).into_response())
+    };
+    if let Err(wait) = app.attempts.origin_check(&user.username, app.clock.instant()) {
+        let error = retry_message(&layout, wait);
+        return refused(app, user, layout, error, StatusCode::TOO_MANY_REQUESTS).await;
+    }
+    if let Err(error) = app.origin_prover().prove(&origin, &registered.token).await {
+        let error = error.to_string();
+        return refused(app, user, layout, error, StatusCode::UNPROCESSABLE_ENTITY).await;
+    }
+    store::set_proven(&app.db, user.account, &origin, app.clock.millis()).await?;
+    Ok((Flash::OriginProven.cookie(&app.public_url), Redirect::to(PATH)).into_response())
 }
 
 /// `POST /dashboard/settings/origins/remove`

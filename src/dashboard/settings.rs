@@ -90,8 +90,12 @@ pub async fn delete(
     data: FormData,
 ) -> Result<Response> {
     let removed = match verify_password(&app, &user, network, &layout, data.text("current")).await? {
-        Ok(proof) if store::remove(&app.db, &proof, app.clock.millis()).await? => Ok(()),
-        Ok(_) => Err(layout.t.accounts.wrong_current_password.to_owned()),
+        Ok(proof) => {
+            let is_removed = app.recorder.remove_account(proof).await?;
+            is_removed
+                .then_some(())
+                .ok_or_else(|| layout.t.accounts.wrong_current_password.to_owned())
+        }
         Err(error) => Err(error),
     };
     if let Err(error) = removed {

@@ -5,8 +5,10 @@ use crate::dashboard::agent;
 use crate::http::error::Result;
 use crate::web::layout::Tab;
 use crate::web::relative_time::RelativeTime;
+use crate::web::texts::Partners;
 use crate::web::{Field, Form, Layout, Page};
-use access::origins;
+use access::origins::store::RegisteredOrigin;
+use access::origins::{self, Origin, proof};
 use access::sessions::SignedIn;
 use access::sessions::store::{self as sessions, StoredSession};
 use askama::Template;
@@ -23,7 +25,7 @@ struct Settings {
     user: SignedIn,
     forms: Forms,
     sessions: Vec<SessionRow>,
-    origins: Vec<String>,
+    origins: Vec<OriginRow>,
 }
 
 /// The forms of the page, one of which can have errors.
@@ -31,6 +33,8 @@ struct Settings {
 pub struct Forms {
     pub password: Form,
     pub origin: Form,
+    /// The origin whose proof was not found, and why.
+    pub check_error: Option<(String, String)>,
 }
 
 impl Forms {
@@ -38,6 +42,72 @@ impl Forms {
         Forms {
             password: password_form(layout),
             origin: origin_form(layout),
+            check_error: None,
+        }
+    }
+}
+
+struct OriginRow {
+    origin: String,
+    state: OriginState,
+    token: String,
+    file_url: String,
+    /// The name and the value of the TXT record.
+    record: (String, String),
+    error: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OriginState {
+    Proven,
+    Allowed,
+    /// On the machine of the browser, in test mode.
+    Local,
+    NotProven,
+}
+
+impl OriginRow {
+    fn new(
+        app: &App,
+        registered: RegisteredOrigin,
+        check_error: Option<&(String, String)>,
+    ) -> Option<OriginRow> {
+        let origin = Origin::parse(&registered.origin).ok()?;
+        let state = match (registered.proven_at, registered.allowed_at) {
+            (Some(_), _) => OriginState::Proven,
+            (None, Some(_)) => OriginState::Allowed,
+            (None, None) if origin.is_localhost() && app.trusts_localhost() => OriginState::Local,
+            (None, None) => OriginState::NotProven,
+        };
+        let error = check_error.filter(|(failed, _)| *failed == registered.origin);
+        Some(OriginRow {
+            state,
+            file_url: proof::file_url(&origin),
+            record: proof::record(&origin, &registered.token),
+            error: error.map(|(_, error)| error.clone()),
+            origin: registered.origin,
+            token: registered.token,
+        })
+    }
+
+    fn is_usable(&self) -> bool {
+        self.state != OriginState::NotProven
+    }
+
+    fn badge(&self) -> &'static str {
+        if self.is_usable() {
+            "badge badge-good"
+        } else {
+            "badge badge-warn"
+        }
+    }
+
+    fn state_text(&self, t: &Partners) -> &'static str {
+        match self.state {
+            OriginState::Proven => t.proven,
+            OriginState::Allowed => t.allowed,
+            OriginState::Local => t.local,
+            OriginState::NotProven => t.not_proven,
         }
     }
 }
@@ -63,9 +133,14 @@ pub async fn show(app: &App, user: SignedIn, layout: Layout, forms: Forms) -> Re
         signed_in: RelativeTime::new(session.created_at, now),
     };
     let sessions = sessions.into_iter().map(row).collect();
+    let registered = origins::store::list(&app.db, user.account).await?;
+    let origins = registered
+        .into_iter()
+        .filter_map(|registered| OriginRow::new(app, registered, forms.check_error.as_ref()))
+        .collect();
     let page = Settings {
         layout: layout.with_menu(&user, Tab::Settings),
-        origins: origins::store::list(&app.db, user.account).await?,
+        origins,
         user,
         forms,
         sessions,

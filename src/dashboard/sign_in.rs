@@ -117,6 +117,12 @@ pub async fn sign_in(
     };
     app.attempts
         .record_success(&username, network, app.clock.instant());
+    // Only those who know the password learn that the account is suspended.
+    if account.suspended_at.is_some() {
+        let reason = account.suspend_reason.as_deref().unwrap_or_default();
+        form.add_form_error(fill(layout.t.accounts.suspended, &[("reason", reason)]));
+        return Ok((StatusCode::FORBIDDEN, sign_in_with(&app, layout, form)).into_response());
+    }
     if account.confirmed_at.is_none() {
         return ask_to_confirm(&app, layout, &account.username, network).await;
     }

@@ -260,6 +260,7 @@ impl From<giving::Error> for Error {
             giving::Error::Mismatch => Error::IdempotencyMismatch,
             giving::Error::InProgress => Error::IdempotencyInProgress,
             giving::Error::PictureUnavailable => Error::Unavailable,
+            giving::Error::Suspended => Error::BlockedKey,
             giving::Error::Store(error) => Error::of_store(&error.0),
         }
     }

@@ -2,14 +2,18 @@
 
 use crate::app::App;
 use crate::dashboard::fundraisers as own_fundraisers;
-use crate::dashboard::operator::{key as operator_key, pages as operator};
+use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator};
+use crate::dashboard::operator::{
+    donations as operator_donations, fundraisers as operator_fundraisers, origins as operator_origins,
+    reports as operator_reports,
+};
 use crate::dashboard::origins;
 use crate::dashboard::usage;
 use crate::dashboard::{first_steps, keys};
 use crate::dashboard::{reset, settings, sign_in};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
-use crate::site::{causes, crawlers, developers, feeds, fundraiser, profile, search, sitemaps};
+use crate::site::{causes, crawlers, developers, feeds, fundraiser, profile, report, search, sitemaps};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -51,6 +55,53 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
         .route("/dashboard/usage", get(usage::usage))
         .route("/dashboard/usage.csv", get(usage::export))
         .route("/dashboard/operator", get(operator::accounts))
+        .route(
+            "/dashboard/operator/accounts/{username}",
+            get(operator_account::account),
+        )
+        .route(
+            "/dashboard/operator/accounts/{username}/suspend",
+            get(operator_account::account).post(operator_account::suspend),
+        )
+        .route(
+            "/dashboard/operator/accounts/{username}/restore",
+            get(operator_account::account).post(operator_account::restore),
+        )
+        .route("/dashboard/operator/fundraisers", get(operator_fundraisers::list))
+        .route(
+            "/dashboard/operator/fundraisers/{id}",
+            get(operator_fundraisers::fundraiser),
+        )
+        .route(
+            "/dashboard/operator/fundraisers/{id}/hide",
+            get(operator_fundraisers::fundraiser).post(operator_fundraisers::hide),
+        )
+        .route(
+            "/dashboard/operator/fundraisers/{id}/show",
+            get(operator_fundraisers::fundraiser).post(operator_fundraisers::show_again),
+        )
+        .route(
+            "/dashboard/operator/fundraisers/{id}/comments/remove",
+            get(operator_fundraisers::fundraiser).post(operator_fundraisers::remove_comment),
+        )
+        .route("/dashboard/operator/reports", get(operator_reports::list))
+        .route(
+            "/dashboard/operator/reports/{id}/close",
+            get(operator_reports::list).post(operator_reports::close),
+        )
+        .route(
+            "/dashboard/operator/reports/{id}/hide",
+            get(operator_reports::list).post(operator_reports::hide),
+        )
+        .route("/dashboard/operator/donations", get(operator_donations::list))
+        .route(
+            "/dashboard/operator/donations/{id}",
+            get(operator_donations::donation),
+        )
+        .route(
+            "/dashboard/operator/origins",
+            get(operator_origins::list).post(operator_origins::allow),
+        )
         .route("/dashboard/operator/keys", get(operator::all_keys))
         .route("/dashboard/operator/keys/{id}", get(operator_key::key))
         .route(
@@ -104,6 +155,10 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             get(settings::settings).post(origins::add),
         )
         .route(
+            "/dashboard/settings/origins/check",
+            get(settings::settings).post(origins::check),
+        )
+        .route(
             "/dashboard/settings/origins/remove",
             get(settings::settings).post(origins::remove),
         )
@@ -133,6 +188,14 @@ fn public() -> Router<App> {
         .route("/{slug}", get(profile::profile))
         .route("/{slug}/fundraisers.xml", get(feeds::of_nonprofit))
         .route("/{slug}/f/{fundraiser}", get(fundraiser::fundraiser))
+        .route(
+            "/{slug}/report",
+            get(report::of_nonprofit).post(report::send_of_nonprofit),
+        )
+        .route(
+            "/{slug}/f/{fundraiser}/report",
+            get(report::of_fundraiser).post(report::send_of_fundraiser),
+        )
         .route(
             "/{slug}/give",
             get(checkout::form::to_nonprofit).post(checkout::form::start_for_nonprofit),

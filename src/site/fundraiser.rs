@@ -2,25 +2,26 @@
 
 use crate::app::App;
 use crate::app::urls::Urls;
-use crate::http::error::Result;
+use crate::http::error::{Error, Result};
 use crate::http::params::PathPair;
 use crate::site::checkout::link::GiveBox;
 use crate::site::feeds;
 use crate::site::find::redirect_permanently;
-use crate::site::fundraiser_links::{cover, find, path_of};
+use crate::site::fundraiser_links::{cover, find_any, may_see, path_of};
 use crate::site::share_cards::{card, find_beneficiaries, percent, single_nonprofit, supporters_line};
 use crate::site::share_links::ShareLinks;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{FundraiserTexts, fill};
-use crate::web::{Layout, Meta, PublicPage, Section};
+use crate::web::{Layout, Meta, Page, PublicPage, Section};
 use access::accounts::store as accounts;
 use askama::Template;
 use axum::extract::{RawQuery, State};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
-use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
+use giving::fundraisers::{Fundraiser, Status as Publication};
 use giving::ledger::entry::Mode;
 use giving::ledger::store::{self as ledger, LastEntry, Supporter};
 use giving::payments::provider::Provider;
@@ -44,6 +45,8 @@ struct FundraiserPage<'a> {
     supporters_line: String,
     status: Status,
     status_text: String,
+    /// Why only its owner and operators see it, and the reason of the operator.
+    notice: Option<(&'static str, Option<&'a str>)>,
     supporters: Vec<(Supporter, RelativeTime)>,
     beneficiaries: Vec<Beneficiary<'a>>,
     seal: Option<LastEntry>,
@@ -62,6 +65,8 @@ enum Status {
     NotStarted,
     Ended,
     Closed,
+    InReview,
+    Hidden,
 }
 
 /// A nonprofit with its share of every donation.
@@ -77,8 +82,13 @@ pub async fn fundraiser(
     State(app): State<App>,
     PathPair(nonprofit, name): PathPair,
     RawQuery(query): RawQuery,
+    headers: HeaderMap,
 ) -> Result<Response> {
-    let shown = find(&app.directory, &app.fundraisers, &nonprofit, &name).await?;
+    let shown = find_any(&app.directory, &app.fundraisers, &nonprofit, &name).await?;
+    let is_public = shown.fundraiser.is_public();
+    if !is_public && !may_see(&app, &headers, &shown.fundraiser).await? {
+        return Err(Error::NotFound);
+    }
     let path = path_of(&app.directory, &shown.fundraiser).await?;
     if path != format!("/{nonprofit}/f/{name}") {
         return Ok(redirect_permanently(&path, query.as_deref()));
@@ -101,7 +111,12 @@ pub async fn fundraiser(
         ),
         None => page.meta.feed(feeds::PATH, page.layout.p.fundraiser.feed),
     };
-    Ok(PublicPage(page).into_response())
+    if is_public {
+        Ok(PublicPage(page).into_response())
+    } else {
+        page.meta = page.meta.noindex();
+        Ok(Page(page).into_response())
+    }
 }
 
 impl<'a> FundraiserPage<'a> {
@@ -127,6 +142,11 @@ impl<'a> FundraiserPage<'a> {
             percent: percent(totals.raised.get(), goal.get()),
             supporters_line: supporters_line(totals.supporters, texts),
             status_text: status.text(fundraiser, texts),
+            notice: match status {
+                Status::InReview => Some((texts.in_review_notice, None)),
+                Status::Hidden => Some((texts.hidden_notice, fundraiser.hidden_reason.as_deref())),
+                _ => None,
+            },
             status,
             supporters: supporters
                 .into_iter()
@@ -169,10 +189,13 @@ fn beneficiaries(found: &[(NonprofitRef, f64)]) -> Vec<Beneficiary<'_>> {
 
 impl Status {
     fn of(fundraiser: &Fundraiser, now: i64) -> Status {
+        match fundraiser.status() {
+            Publication::InReview => return Status::InReview,
+            Publication::Hidden => return Status::Hidden,
+            Publication::Closed => return Status::Closed,
+            Publication::Published => {}
+        }
         match fundraiser {
-            Fundraiser {
-                closed_at: Some(_), ..
-            } => Status::Closed,
             Fundraiser {
                 starts_at: Some(start),
                 ..
@@ -190,6 +213,8 @@ impl Status {
             fill(text, &[("day", &day.strftime("%B %-d, %Y").to_string())])
         };
         match (self, fundraiser.ends_at) {
+            (Status::InReview, _) => t.in_review.to_owned(),
+            (Status::Hidden, _) => t.hidden.to_owned(),
             (Status::Closed, _) => on(t.closed, fundraiser.closed_at),
             (Status::NotStarted, _) => on(t.starts, fundraiser.starts_at),
             (Status::Ended, end) => on(t.ended, end),

@@ -1,7 +1,10 @@
 //! Links to fundraisers, and the lookup of a fundraiser by its URL.
 
+use crate::app::App;
 use crate::http::error::{Error, Result};
+use crate::http::session;
 use crate::site::find::find as find_nonprofit;
+use axum::http::HeaderMap;
 use directory::nonprofits::Nonprofit;
 use directory::{Directory, ResolveError};
 use giving::fundraisers::cache::{FundraiserCache, FundraiserWithTotals};
@@ -24,8 +27,23 @@ pub struct FundraiserLink {
     pub raised: String,
 }
 
-/// Finds the fundraiser that a URL names.
+/// Finds the fundraiser that a URL names, if everybody may see it.
 pub async fn find(
+    directory: &Directory,
+    fundraisers: &FundraiserCache,
+    nonprofit: &str,
+    name: &str,
+) -> Result<Arc<FundraiserWithTotals>> {
+    let found = find_any(directory, fundraisers, nonprofit, name).await?;
+    if found.fundraiser.is_public() {
+        Ok(found)
+    } else {
+        Err(Error::NotFound)
+    }
+}
+
+/// Finds the fundraiser that a URL names, also one that only its owner and operators may see.
+pub async fn find_any(
     directory: &Directory,
     fundraisers: &FundraiserCache,
     nonprofit: &str,
@@ -40,6 +58,12 @@ pub async fn find(
     };
     let name = FundraiserName::parse(name).ok_or(Error::NotFound)?;
     fundraisers.find(id, name).await?.ok_or(Error::NotFound)
+}
+
+/// Returns whether the visitor may see a fundraiser that is not public: its owner and operators may.
+pub async fn may_see(app: &App, headers: &HeaderMap, fundraiser: &Fundraiser) -> Result<bool> {
+    let user = session::find(app, headers).await?;
+    Ok(user.is_some_and(|user| user.operator || user.account == fundraiser.account))
 }
 
 /// Returns the path of a fundraiser's page.

@@ -4,12 +4,13 @@ use crate::app::App;
 use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery, values};
+use crate::site::fundraiser_links::may_see;
 use axum::extract::State;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
     ETAG, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers;
@@ -19,17 +20,21 @@ use platform::ids::{FundraiserId, NonprofitId};
 use std::fmt::Write;
 use uuid::Uuid;
 
+/// The caching of generated pictures that everybody may see.
+const PUBLIC: &str = "public, max-age=86400";
+
 /// `GET /media/{hosted id}`
 pub async fn picture(
     State(app): State<App>,
     PathText(hosted_id): PathText,
     RawQuery(query): RawQuery,
     if_none_match: IfNoneMatch,
+    headers: HeaderMap,
 ) -> Result<Response> {
     let width = parse_width(&query)?;
     let mut response = match app.pictures.find(&hosted_id).await? {
         Some(picture) => hosted(&app, &picture, width, &if_none_match).await?,
-        None => generated(&app, &hosted_id, &if_none_match).await?,
+        None => generated(&app, &hosted_id, &if_none_match, &headers).await?,
     };
     let fields = response.headers_mut();
     fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -93,8 +98,17 @@ async fn hosted(
 }
 
 /// Responds with a generated picture.
-async fn generated(app: &App, hosted_id: &str, if_none_match: &IfNoneMatch) -> Result<Response> {
-    let svg = draw(app, hosted_id).await?.ok_or(Error::NotFound)?;
+async fn generated(
+    app: &App,
+    hosted_id: &str,
+    if_none_match: &IfNoneMatch,
+    headers: &HeaderMap,
+) -> Result<Response> {
+    let (svg, caching) = match hosted_id.strip_prefix("fundraiser-") {
+        Some(id) => draw_fundraiser(app, id, headers).await?,
+        None => draw(app, hosted_id).await?.map(|svg| (svg, PUBLIC)),
+    }
+    .ok_or(Error::NotFound)?;
     // The picture contains a name that can change, so the tag is a hash of the picture.
     let tag = header(&format!(
         "\"{:08x}-{:x}\"",
@@ -108,7 +122,7 @@ async fn generated(app: &App, hosted_id: &str, if_none_match: &IfNoneMatch) -> R
     };
     let fields = response.headers_mut();
     fields.insert(ETAG, tag);
-    fields.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400"));
+    fields.insert(CACHE_CONTROL, HeaderValue::from_static(caching));
     fields.insert(
         CONTENT_SECURITY_POLICY,
         HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox"),
@@ -128,7 +142,6 @@ async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
     let (draw, id): (fn(&str, u128) -> String, _) = match hosted_id.split_once('-') {
         Some(("logo", id)) => (monogram::logo_svg, id),
         Some(("cover", id)) => (cover::cover_svg, id),
-        Some(("fundraiser", id)) => return draw_fundraiser(app, id).await,
         _ => return Ok(None),
     };
     let Ok(id) = Uuid::try_parse(id) else {
@@ -141,11 +154,21 @@ async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
         .map(|nonprofit| draw(nonprofit.name, id.as_u128())))
 }
 
-/// Draws the cover of a fundraiser without an uploaded one.
-async fn draw_fundraiser(app: &App, id: &str) -> Result<Option<String>> {
+/// Draws the cover of a fundraiser without an uploaded one, and returns how long it may be cached. The title of one that
+/// is not public is only for its owner and operators.
+async fn draw_fundraiser(app: &App, id: &str, headers: &HeaderMap) -> Result<Option<(String, &'static str)>> {
     let Ok(id) = Uuid::try_parse(id) else {
         return Ok(None);
     };
-    let found = fundraisers::store::find(&app.db, FundraiserId(id)).await?;
-    Ok(found.map(|found| cover::cover_svg(&found.title, id.as_u128())))
+    let Some(found) = fundraisers::store::find(&app.db, FundraiserId(id)).await? else {
+        return Ok(None);
+    };
+    let caching = if found.is_public() {
+        PUBLIC
+    } else if may_see(app, headers, &found).await? {
+        "private, no-store"
+    } else {
+        return Ok(None);
+    };
+    Ok(Some((cover::cover_svg(&found.title, id.as_u128()), caching)))
 }

@@ -15,6 +15,7 @@ pub mod highlight;
 
 pub mod media;
 pub mod profile;
+pub mod report;
 pub mod search;
 pub mod share;
 pub mod share_cards;

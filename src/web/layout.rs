@@ -18,8 +18,19 @@ pub struct Layout {
     pub p: &'static PublicTexts,
     pub section: Section,
     pub flash: Option<Flash>,
+    /// What waits for an operator; the operator pages show it in their menu.
+    pub open_work: OpenWork,
     /// The dashboard menu, if a user is signed in.
     pub dashboard_menu: Option<DashboardMenu>,
+}
+
+/// How much waits for an operator.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenWork {
+    /// Fundraisers in review.
+    pub reviews: i64,
+    /// Open reports.
+    pub reports: i64,
 }
 
 /// The menu of the dashboard, with the tab that is open.
@@ -59,6 +70,7 @@ impl Layout {
             p: &PUBLIC_EN,
             section,
             flash: None,
+            open_work: OpenWork::default(),
             dashboard_menu: None,
         }
     }

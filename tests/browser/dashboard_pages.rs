@@ -3,6 +3,10 @@
 use crate::browser::Browser;
 use crate::inspector::Inspector;
 use crate::site::{PASSWORD, Site};
+use directory::nonprofits::ein::Ein;
+use platform::db::Db;
+use serde_json::json;
+use uuid::Uuid;
 
 /// Pages before sign-in.
 const PUBLIC: [(&str, &str); 6] = [
@@ -14,7 +18,7 @@ const PUBLIC: [(&str, &str); 6] = [
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 15] = [
+const SIGNED_IN: [(&str, &str); 22] = [
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
     ("fundraisers", "/dashboard/fundraisers"),
@@ -27,6 +31,13 @@ const SIGNED_IN: [(&str, &str); 15] = [
     ("delete", "/dashboard/settings/delete"),
     ("operator-accounts", "/dashboard/operator"),
     ("operator-keys", "/dashboard/operator/keys"),
+    ("operator-account", "/dashboard/operator/accounts/organizer"),
+    ("operator-review", "/dashboard/operator/fundraisers"),
+    ("operator-fundraisers", "/dashboard/operator/fundraisers?show=all"),
+    ("operator-reports", "/dashboard/operator/reports"),
+    ("operator-donations", "/dashboard/operator/donations"),
+    ("operator-donation", "/dashboard/operator/donations/1"),
+    ("operator-origins", "/dashboard/operator/origins"),
     ("operator-imports", "/dashboard/operator/imports"),
     ("operator-errors", "/dashboard/operator/errors"),
     ("operator-audit", "/dashboard/operator/audit"),
@@ -92,6 +103,7 @@ async fn every_dashboard_page_is_accessible_on_phone_and_desktop() {
     inspector.inspect("keys-blocked").await;
     browser.goto(&site, &operator_page).await;
     browser.click("form[action$='/unblock'] button").await;
+    inspect_moderation(&inspector, &site).await;
     for (name, path) in SIGNED_IN {
         browser.goto(&site, path).await;
         inspector.inspect(name).await;
@@ -125,6 +137,61 @@ async fn inspect_fundraisers(inspector: &Inspector, site: &Site) {
     for part in ["edit", "close", "reopen"] {
         browser.goto(site, &format!("{path}/{part}")).await;
         inspector.inspect(&format!("fundraiser-{part}")).await;
+    }
+}
+
+/// Fills the pages of moderation, and inspects those of one fundraiser.
+async fn inspect_moderation(inspector: &Inspector, site: &Site) {
+    let (browser, keys) = (&inspector.browser, site.create_keys().await);
+    let nonprofit = Ein::parse("530196605").unwrap().nonprofit_id();
+    let body = json!({
+        "nonprofitId": nonprofit.0, "title": "A concert in the park, with three bands and a very long title",
+        "description": "Three bands.\n\nOne evening.", "raisedOffline": 12_300,
+    });
+    let fundraiser = site.create_fundraiser(&keys, &body).await;
+    let page = fundraiser["url"].as_str().unwrap().replace(&site.url, "");
+    let once = Uuid::now_v7().to_string();
+    let fields = [
+        ("amount", "25"),
+        ("name", "Ada Lovelace"),
+        ("message", "For my grandmother, who sang here every spring."),
+        ("public", "yes"),
+        ("email", "ada@example.org"),
+        ("once", &once),
+    ];
+    let donation = site.send_form(&format!("{page}/give"), &fields).await;
+    site.send_form(&donation, &[("card", "4242424242424242")]).await;
+    browser.goto(site, &format!("{page}/report")).await;
+    inspector.inspect("report").await;
+    browser.click("form.form button").await;
+    inspector.inspect("report-refused").await;
+    browser.click("input[value='fraud']").await;
+    browser
+        .fill("#details", "The bands know nothing of it: https://example.org/a-very-long-path-without-any-spaces-in-it-at-all")
+        .await;
+    browser.click("form.form button").await;
+    inspector.inspect("report-sent").await;
+    browser.goto(site, "/dashboard/settings").await;
+    browser
+        .fill("#origin", "https://shop.river-friends.example.org")
+        .await;
+    browser.click("form[action$='/origins'] button").await;
+    inspector.inspect("settings-origin").await;
+
+    let path = format!(
+        "/dashboard/operator/fundraisers/{}",
+        fundraiser["id"].as_str().unwrap()
+    );
+    browser.goto(site, &path).await;
+    inspector.inspect("operator-fundraiser").await;
+    browser.click("form[action$='/hide'] button").await;
+    inspector.inspect("operator-fundraiser-hidden").await;
+    browser.goto(site, &page).await;
+    inspector.inspect("fundraiser-page-hidden").await;
+    let review = "update fundraisers set in_review_since = created_at, hidden_at = null, hidden_reason = null where hidden_at is not null";
+    match &site.app.db {
+        Db::Sqlite { writer, .. } => _ = sqlx::query(review).execute(writer).await.unwrap(),
+        Db::Postgres(postgres) => _ = sqlx::query(review).execute(&postgres.pool()).await.unwrap(),
     }
 }
 

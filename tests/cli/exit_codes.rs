@@ -17,6 +17,17 @@ fn every_command_shows_an_example_in_its_help() {
         "import nonprofits",
         "generate",
         "account create",
+        "account suspend",
+        "account restore",
+        "account set-password",
+        "fundraiser list",
+        "fundraiser hide",
+        "fundraiser show",
+        "fundraiser remove-comment",
+        "report list",
+        "report close",
+        "donation list",
+        "donation show",
         "key create",
         "key list",
         "key revoke",
@@ -31,7 +42,8 @@ fn every_command_shows_an_example_in_its_help() {
             .chain(["--help"])
             .collect();
         let help = cli.run(0, &arguments).stdout;
-        assert!(help.contains("Example:\n  "), "{command}: {help}");
+        let has_example = help.contains("Example:\n  ") || help.contains("Examples:\n  ");
+        assert!(has_example, "{command}: {help}");
         assert!(help.contains("causeway"), "{command}");
     }
 }

@@ -8,6 +8,7 @@ mod donor;
 mod exit_codes;
 mod import;
 mod keys;
+mod moderation;
 mod permissions;
 mod running_server;
 mod secret_file;

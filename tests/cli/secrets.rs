@@ -267,6 +267,8 @@ async fn use_keys(world: &World, server: &Server, grace: &User<'_>) -> Keys {
     responses.extend(send_keys(server, &rotated, &text(&private_rotated, "key")));
     let has = |text: &str| responses.iter().any(|(_, response)| response.contains(text));
     assert!(has("HTTP/1.1 200") && has("private_key_exposed") && has("blocked_key"));
+    // While one of its keys is blocked, an account cannot create keys.
+    run(world, &["key", "unblock", &id]);
     let emails = emails(world, 2).await;
     assert!(
         emails.iter().any(|email| email.contains("was exposed")),

@@ -61,7 +61,7 @@ async fn long_lists_are_paged_and_show_each_row_once(world: &World) {
     fill_lists(world).await;
     let cell = |before: &'static str| move |row: &str| between(row, before, "<");
 
-    let account = |row: &str| between(row, "keys?account=", "\"");
+    let account = |row: &str| between(row, "operator/accounts/", "\"");
     // The list also contains the account of the story and that of the operator.
     assert_all(
         read_all(&operator, "/dashboard/operator", NEXT, account).await,

@@ -57,7 +57,7 @@ async fn a_sign_in_in_progress_fails_after_a_password_change(world: &World) {
     );
     // The stale proof can neither change the password nor delete the account.
     assert!(!store::set_password(&world.app.db, &proof, "x").await.unwrap());
-    assert!(!store::remove(&world.app.db, &proof, 0).await.unwrap());
+    assert!(!world.app.recorder.remove_account(proof).await.unwrap());
     assert_eq!(
         world.texts("select agent from sessions").await.len(),
         1,

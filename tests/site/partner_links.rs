@@ -2,6 +2,7 @@
 
 use crate::dashboard::visitor::{Visitor, between, hidden};
 use crate::world::World;
+use access::audit::Actor;
 use access::origins::{Origin, store};
 
 on_both_databases!(
@@ -18,10 +19,19 @@ const VALID_CARD: &str = "4242424242424242";
 const SHOP: &str = "https://shop.example.org";
 
 async fn register(world: &World, origin: &str) {
-    let origin = Origin::parse(origin).unwrap();
-    store::insert(&world.app.db, world.account, &origin, world.app.clock.millis())
+    let (origin, now) = (Origin::parse(origin).unwrap(), world.app.clock.millis());
+    store::insert(&world.app.db, world.account, &origin, now)
         .await
         .unwrap();
+    store::allow(
+        &world.app.db,
+        (world.account, "ada"),
+        &origin,
+        Actor::Command,
+        now,
+    )
+    .await
+    .unwrap();
 }
 
 /// Starts a donation from a link and returns the path of its payment page.

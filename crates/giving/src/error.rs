@@ -22,6 +22,9 @@ pub enum Error {
     /// The picture cannot be stored right now. The reason has been logged.
     #[error("the picture cannot be stored right now")]
     PictureUnavailable,
+    /// An operator has suspended the account.
+    #[error("the account is suspended")]
+    Suspended,
     #[error(transparent)]
     Store(#[from] WriteError),
 }

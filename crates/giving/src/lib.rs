@@ -8,10 +8,12 @@ pub mod export;
 pub mod fundraisers;
 pub mod idempotency;
 pub mod ledger;
+pub mod moderation;
 pub mod payments;
 #[cfg(test)]
 mod property_tests;
 pub mod recorder;
+pub mod reports;
 
 pub use error::Error;
 pub use recorder::Recorder;

@@ -6,12 +6,17 @@ use crate::donations::refund::{self, Refund};
 use crate::error::Error;
 use crate::fundraisers::Fundraiser;
 use crate::fundraisers::cache::FundraiserCache;
+use crate::fundraisers::moderate::{self, Decided, Decision, account_of};
 use crate::fundraisers::write::{self, CreateFundraiser, UpdateFundraiser};
 use crate::idempotency::StoredResponse;
 use crate::ledger::batch::Batch;
 use crate::ledger::prefetch::Prefetch;
 use crate::ledger::writer::{WorkFuture, WriteError, Writer};
+use access::accounts::verified_password::VerifiedPassword;
+use access::accounts::{store as accounts, suspension};
+use access::audit::Actor;
 use platform::clock::Clock;
+use platform::db::StoreError;
 use platform::ids::{AccountId, FundraiserId};
 use std::sync::Arc;
 
@@ -91,6 +96,64 @@ impl Recorder {
             Box::pin(async move { write::write_update(batch, account, id, &command, now).await })
         })
         .await
+    }
+
+    /// Hides or shows a fundraiser on behalf of an operator.
+    pub async fn decide(&self, id: FundraiserId, decision: Decision, actor: Actor) -> Result<Decided, Error> {
+        let (decision, clock) = (Arc::new(decision), self.clock.clone());
+        self.write(Prefetch::of_fundraiser(id), move |batch| {
+            let (decision, now) = (Arc::clone(&decision), clock.millis());
+            Box::pin(async move { moderate::write_decision(batch, id, &decision, actor, now).await })
+        })
+        .await
+    }
+
+    /// Suspends an account and closes its fundraisers. Returns how many were open.
+    pub async fn suspend(
+        &self,
+        (account, username): (AccountId, &str),
+        reason: &str,
+        actor: Actor,
+    ) -> Result<usize, Error> {
+        let texts = Arc::new((username.to_owned(), reason.to_owned()));
+        let clock = self.clock.clone();
+        let closed = self.write(Prefetch::default(), move |batch| {
+            let (texts, now) = (Arc::clone(&texts), clock.millis());
+            Box::pin(async move {
+                let (username, reason) = &*texts;
+                let account_and_name = (account, username.as_str());
+                if !suspension::suspend_in(&mut batch.tx, account_and_name, reason, actor, now).await? {
+                    return Err(StoreError::Refused(Error::NotFound));
+                }
+                moderate::close_all_of(batch, account, account_of(actor), now).await
+            })
+        });
+        Ok(self.forget_all(closed.await?))
+    }
+
+    /// Deletes an account and closes its fundraisers. Returns `false` if the password has changed since it was verified.
+    pub async fn remove_account(&self, verified: VerifiedPassword) -> Result<bool, Error> {
+        let (verified, clock) = (Arc::new(verified), self.clock.clone());
+        let closed = self.write(Prefetch::default(), move |batch| {
+            let (verified, now) = (Arc::clone(&verified), clock.millis());
+            Box::pin(async move {
+                if !accounts::remove_in(&mut batch.tx, &verified, now).await? {
+                    return Ok(None);
+                }
+                let account = verified.account;
+                let closed = moderate::close_all_of(batch, account, Some(account), now).await?;
+                Ok::<_, StoreError<Error>>(Some(closed))
+            })
+        });
+        let closed = closed.await?;
+        Ok(closed.map(|closed| self.forget_all(closed)).is_some())
+    }
+
+    /// Drops fundraisers that changed from the cache, and returns how many they are.
+    fn forget_all(&self, changed: Vec<FundraiserId>) -> usize {
+        let count = changed.len();
+        changed.into_iter().for_each(|id| self.cache.forget(id));
+        count
     }
 
     /// Runs `work`, then drops the fundraiser that it is about from the cache, even if the work failed: the commit may

@@ -2,9 +2,9 @@
 
 use crate::api::bodies::{NonprofitBody, TagBody};
 use crate::app::urls::Urls;
-use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
+use giving::fundraisers::{Fundraiser, Status};
 use platform::clock::rfc3339;
 use platform::money::Cents;
 use serde::Serialize;
@@ -53,6 +53,28 @@ pub struct UserBody {
     pub username: String,
 }
 
+/// Who can see a fundraiser. IN_REVIEW and HIDDEN: only its account and operators. CLOSED: everybody, but it accepts no
+/// donations.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum FundraiserStatus {
+    Published,
+    InReview,
+    Hidden,
+    Closed,
+}
+
+impl From<Status> for FundraiserStatus {
+    fn from(status: Status) -> FundraiserStatus {
+        match status {
+            Status::Published => FundraiserStatus::Published,
+            Status::InReview => FundraiserStatus::InReview,
+            Status::Hidden => FundraiserStatus::Hidden,
+            Status::Closed => FundraiserStatus::Closed,
+        }
+    }
+}
+
 /// A fundraiser.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -74,8 +96,9 @@ pub struct FundraiserBody<'a> {
     cover_image_hosted_id: String,
     /// Always a picture: a generated one if none was sent.
     cover_image_url: String,
-    /// Whether it is open and within its dates.
+    /// Whether it is published and within its dates.
     active: bool,
+    status: FundraiserStatus,
     #[schema(required)]
     start_date: Option<String>,
     #[schema(required)]
@@ -135,6 +158,7 @@ impl<'a> FundraiserBody<'a> {
             cover_image_hosted_id,
             cover_image_url,
             active: fundraiser.is_active(now),
+            status: fundraiser.status().into(),
             start_date: fundraiser.starts_at.map(rfc3339),
             end_date: fundraiser.ends_at.map(rfc3339),
             pinned_at: None,

@@ -41,11 +41,11 @@ use std::sync::Arc;
 )]
 pub async fn fundraiser(
     State(app): State<App>,
-    _key: PublicKey<Fundraisers>,
+    key: PublicKey<Fundraisers>,
     PathPair(nonprofit, name): PathPair,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
-    let shown = find(&app, &nonprofit, &name).await?;
+    let shown = find(&app, &key, &nonprofit, &name).await?;
     let creator = accounts::find_username(&app.db, shown.fundraiser.account).await?;
     let slug = slug_of(&app.directory, &shown.fundraiser).await?;
     let mut supported = Vec::with_capacity(shown.fundraiser.supported.len());
@@ -113,26 +113,34 @@ fn details(
 )]
 pub async fn raised(
     State(app): State<App>,
-    _key: PublicKey<Fundraisers>,
+    key: PublicKey<Fundraisers>,
     PathPair(nonprofit, name): PathPair,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
-    let shown = find(&app, &nonprofit, &name).await?;
+    let shown = find(&app, &key, &nonprofit, &name).await?;
     let raised = RaisedBody::new(&shown, app.is_test_mode());
     Ok(cache::json(&if_none_match, Some(&raised.tag()), || {
         serde_json::to_vec(&raised).expect("numbers are plain data")
     }))
 }
 
-async fn find(app: &App, nonprofit: &str, name: &str) -> Result<Arc<FundraiserWithTotals>> {
+/// Finds a fundraiser that the account of a key may see: one that is not public is only for its owner and operators.
+async fn find(
+    app: &App,
+    PublicKey { key, .. }: &PublicKey<Fundraisers>,
+    nonprofit: &str,
+    name: &str,
+) -> Result<Arc<FundraiserWithTotals>> {
     let found = find_nonprofit(&app.directory, nonprofit).await;
     let nonprofit = found.map_err(|error| Error::from_resolve(error, nonprofit))?;
     let not_found = || Error::fundraiser_not_found(name);
     let parsed = FundraiserName::parse(name).ok_or_else(not_found)?;
-    app.fundraisers
-        .find(nonprofit, parsed)
-        .await?
-        .ok_or_else(not_found)
+    let found = app.fundraisers.find(nonprofit, parsed).await?;
+    let is_visible = |found: &Arc<FundraiserWithTotals>| {
+        let fundraiser = &found.fundraiser;
+        fundraiser.is_public() || fundraiser.account == key.account || key.is_operator
+    };
+    found.filter(is_visible).ok_or_else(not_found)
 }
 
 /// Returns a JSON response whose entity tag is a hash of its body.

@@ -67,7 +67,8 @@ enum FundraiserType {
     MultipleNonprofits,
 }
 
-/// Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys.
+/// Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys. If the operator
+/// reviews new fundraisers, its `status` is IN_REVIEW at first.
 #[utoipa::path(
     post,
     path = "/v0.2/fundraiser",
@@ -95,7 +96,7 @@ pub async fn create(
     body: JsonBody,
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
-    let account = credentials.account;
+    let (account, review) = (credentials.account, app.config.fundraisers.review);
     let request = key.filter(|_| !dry_run).map(|name| IdempotentRequest {
         account,
         name,
@@ -115,9 +116,12 @@ pub async fn create(
     let livemode = !app.is_test_mode();
     if dry_run {
         let now = app.clock.millis();
+        let mut tx = app.db.view().await?;
+        let in_review = review.is_required(&mut tx, account).await?;
         let preview = Fundraiser {
             slug: slug::of_title(&fundraiser.title),
             created_at: now,
+            in_review_since: in_review.then_some(now),
             ..fundraiser
         };
         return Ok(super::own::private_json(to_json(
@@ -129,10 +133,13 @@ pub async fn create(
         location: urls.fundraiser_api(&nonprofit, &new.slug),
         body: to_json(new, &nonprofit, &urls, livemode, now, false),
     };
-    let created = app
-        .recorder
-        .create(CreateFundraiser { fundraiser, request }, respond);
-    Ok(created_response(created.await?))
+    let command = CreateFundraiser {
+        fundraiser,
+        request,
+        review,
+    };
+    let created = app.recorder.create(command, respond).await?;
+    Ok(created_response(created))
 }
 
 fn created_response(StoredResponse { location, body }: StoredResponse) -> Response {

@@ -5,6 +5,7 @@ pub mod view;
 
 use crate::app::App;
 use crate::dashboard::fundraisers::view::FundraiserView;
+use crate::dashboard::standing::refuse_to_create;
 use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
 use crate::http::params::{self, PathText, RawQuery};
@@ -95,9 +96,12 @@ pub async fn fundraiser(
 }
 
 /// `GET /dashboard/fundraisers/new`
-pub async fn new_page(user: SignedIn, layout: Layout) -> FormPage {
+pub async fn new_page(State(app): State<App>, user: SignedIn, layout: Layout) -> Result<Response> {
+    if let Some(refusal) = refuse_to_create(&app, &user, &layout, Tab::Fundraisers).await? {
+        return Ok(refusal);
+    }
     let form = form::new_form(&layout.t.fundraisers);
-    new_with(&user, layout, form)
+    Ok(new_with(&user, layout, form).into_response())
 }
 
 /// `POST /dashboard/fundraisers/new`
@@ -113,6 +117,9 @@ pub async fn create(
     let id = id.map_err(|_| Error::NotAForm)?;
     if store::find(&app.db, id).await?.is_some() {
         return Ok(redirect(&app, id, Flash::AlreadyDone));
+    }
+    if let Some(refusal) = refuse_to_create(&app, &user, &layout, Tab::Fundraisers).await? {
+        return Ok(refusal);
     }
     let mut body = form::to_body(&mut form, &data, None, t);
     match find_nonprofit(&app, data.text("nonprofit"), t).await? {
@@ -141,6 +148,7 @@ pub async fn create(
             name: format!("dashboard {id}"),
             hash: Sha256::digest(id.0).into(),
         }),
+        review: app.config.fundraisers.review,
     };
     // The page that follows is the same for every request with this key, so the response needs no content.
     let created = app.recorder.create(order, |_, _| StoredResponse::default());

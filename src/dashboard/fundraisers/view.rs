@@ -7,7 +7,7 @@ use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers::goal::Goal;
 use giving::fundraisers::names::slug_of;
-use giving::fundraisers::{Fundraiser, SPECIAL_SLUG};
+use giving::fundraisers::{Fundraiser, SPECIAL_SLUG, Status as Publication};
 use giving::ledger::store as ledger;
 use jiff::Timestamp;
 use platform::ids::FundraiserId;
@@ -24,6 +24,9 @@ pub struct FundraiserView {
     pub status: Status,
     /// Whether the totals count test donations.
     pub is_test_mode: bool,
+    /// The operator's reason for hiding it.
+    pub hidden_reason: Option<String>,
+    is_closed: bool,
     pub raised: Cents,
     pub offline: Option<Cents>,
     pub goal: Goal,
@@ -43,15 +46,19 @@ pub enum Status {
     Planned,
     Ended,
     Closed,
+    InReview,
+    Hidden,
 }
 
 impl Status {
     fn of(fundraiser: &Fundraiser, now: i64) -> Status {
-        match fundraiser.starts_at {
-            _ if fundraiser.closed_at.is_some() => Status::Closed,
-            _ if fundraiser.is_active(now) => Status::Open,
-            Some(start) if now < start => Status::Planned,
-            _ => Status::Ended,
+        match (fundraiser.status(), fundraiser.starts_at) {
+            (Publication::Hidden, _) => Status::Hidden,
+            (Publication::InReview, _) => Status::InReview,
+            (Publication::Closed, _) => Status::Closed,
+            (Publication::Published, _) if fundraiser.is_active(now) => Status::Open,
+            (Publication::Published, Some(start)) if now < start => Status::Planned,
+            (Publication::Published, _) => Status::Ended,
         }
     }
 
@@ -61,6 +68,8 @@ impl Status {
             Status::Planned => t.planned,
             Status::Ended => t.ended,
             Status::Closed => t.closed,
+            Status::InReview => t.in_review,
+            Status::Hidden => t.hidden,
         }
     }
 
@@ -68,7 +77,8 @@ impl Status {
     pub fn badge(self) -> &'static str {
         match self {
             Status::Open => "badge badge-good",
-            Status::Planned => "badge badge-warn",
+            Status::Planned | Status::InReview => "badge badge-warn",
+            Status::Hidden => "badge badge-bad",
             Status::Ended | Status::Closed => "badge",
         }
     }
@@ -85,6 +95,8 @@ impl FundraiserView {
             nonprofits: list_nonprofits(app, &fundraiser).await?,
             status: Status::of(&fundraiser, app.clock.millis()),
             is_test_mode,
+            hidden_reason: fundraiser.hidden_reason,
+            is_closed: fundraiser.closed_at.is_some(),
             raised: totals.raised,
             offline: fundraiser.offline.filter(|offline| *offline != Cents::ZERO),
             goal: Goal::after(totals.raised, fundraiser.goal),
@@ -99,7 +111,11 @@ impl FundraiserView {
     }
 
     pub fn is_closed(&self) -> bool {
-        self.status == Status::Closed
+        self.is_closed
+    }
+
+    pub fn is_in_review(&self) -> bool {
+        self.status == Status::InReview
     }
 
     pub fn goal_grows(&self) -> bool {

@@ -2,11 +2,12 @@
 
 use crate::app::App;
 use crate::dashboard::key_view::{KeyUsage, KeyView, limits_of};
+use crate::dashboard::operator::nav::with_menu;
+use crate::dashboard::operator::reason;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::http::session::Operator;
 use crate::web::flash::Flash;
-use crate::web::layout::Tab;
 use crate::web::{Field, Form, FormData, Layout, Page};
 use access::audit::Actor;
 use access::keys::Class;
@@ -20,8 +21,6 @@ use axum::response::{IntoResponse, Redirect, Response};
 use platform::ids::KeyId;
 use uuid::Uuid;
 
-/// The maximum length of a reason in characters.
-const MAX_REASON_CHARS: usize = 500;
 
 #[derive(Template)]
 #[template(path = "dashboard/operator/key.html")]
@@ -55,16 +54,14 @@ pub async fn block(
 ) -> Result<Response> {
     let key = find(&app, &id).await?;
     let id = KeyId(key.id);
-    let reason = data.trimmed("reason");
-    if !(1..=MAX_REASON_CHARS).contains(&reason.chars().count()) || reason.contains('\0') {
-        let mut form = block_form(&layout, id).with_values(&data);
-        form.add_error("reason", layout.t.operator.invalid_reason);
+    let mut form = block_form(&layout, id).with_values(&data);
+    let Some(reason) = reason::parse(&data, &mut form, &layout) else {
         let limits = limits_form(&app, &layout, &key).await?;
         let page = show(&app, &user, layout, key, form, limits).await?;
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
-    }
+    };
     let now = app.clock.millis();
-    let is_found = store::block(&app.db, id, reason, Actor::Account(user.account), now).await?;
+    let is_found = store::block(&app.db, id, &reason, Actor::Account(user.account), now).await?;
     redirect(&app, is_found, id, Flash::KeyBlocked)
 }
 
@@ -141,7 +138,7 @@ async fn show(
     let usage = KeyUsage::load(&app.db, None, app.clock.millis()).await?;
     let page = KeyPage {
         key: KeyView::new(key, &usage, app.clock.millis()),
-        layout: layout.with_menu(user, Tab::Operator),
+        layout: with_menu(app, layout, user).await?,
         block,
         limits,
     };
@@ -149,9 +146,8 @@ async fn show(
 }
 
 fn block_form(layout: &Layout, id: KeyId) -> Form {
-    let t = &layout.t.operator;
-    let fields = vec![Field::text("reason", t.reason).hint(t.reason_hint)];
-    Form::new(format!("{}/block", path(id)), t.block, fields).dangerous()
+    let fields = vec![reason::field(layout)];
+    Form::new(format!("{}/block", path(id)), layout.t.operator.block, fields).dangerous()
 }
 
 async fn limits_form(app: &App, layout: &Layout, key: &StoredKey) -> Result<Form> {

@@ -1,4 +1,12 @@
-//! The operator pages: all accounts and keys, imports, recent errors, and the audit log.
+//! The operator pages: all accounts, keys, fundraisers, reports and donations, imports, recent errors, and the audit log.
 
+pub mod account;
+pub mod donations;
+pub mod fundraisers;
 pub mod key;
+pub mod list;
+pub mod nav;
+pub mod origins;
 pub mod pages;
+pub mod reason;
+pub mod reports;

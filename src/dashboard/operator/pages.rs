@@ -3,10 +3,11 @@
 use crate::app::App;
 use crate::app::recent_errors::FailedRequest;
 use crate::dashboard::key_view::{KeyUsage, KeyView};
+use crate::dashboard::operator::list::{ListPage, PAGE_SIZE, with_times};
+use crate::dashboard::operator::nav::with_menu;
 use crate::http::error::Result;
 use crate::http::params;
 use crate::http::session::Operator;
-use crate::web::layout::Tab;
 use crate::web::pager::Pager;
 use crate::web::relative_time::RelativeTime;
 use crate::web::{Layout, Page};
@@ -17,11 +18,7 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use directory::import::store::{self as imports, RecordedImport};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use uuid::Uuid;
-
-/// Rows per page of a list.
-const PAGE_SIZE: i64 = 50;
 
 #[derive(Template)]
 #[template(path = "dashboard/operator/accounts.html")]
@@ -77,8 +74,8 @@ pub async fn accounts(
     let list_page = ListPage::parse(query.as_deref(), count);
     let accounts = operators::list_page(&app.db, &prefix, PAGE_SIZE, list_page.skipped()).await?;
     let page = AccountsPage {
-        pager: list_page.pager(&layout, "/dashboard/operator", &prefix),
-        layout: layout.with_menu(&user, Tab::Operator),
+        pager: list_page.pager(&layout, "/dashboard/operator", &[("account", &prefix)]),
+        layout: with_menu(&app, layout, &user).await?,
         username_prefix: prefix,
         accounts: with_times(accounts.into_iter(), app.clock.millis(), |account| {
             account.created_at
@@ -99,8 +96,8 @@ pub async fn all_keys(
     let keys = keys::list_page(&app.db, &prefix, PAGE_SIZE, list_page.skipped()).await?;
     let usage = KeyUsage::load(&app.db, None, app.clock.millis()).await?;
     let page = KeysPage {
-        pager: list_page.pager(&layout, "/dashboard/operator/keys", &prefix),
-        layout: layout.with_menu(&user, Tab::Operator),
+        pager: list_page.pager(&layout, "/dashboard/operator/keys", &[("account", &prefix)]),
+        layout: with_menu(&app, layout, &user).await?,
         username_prefix: prefix,
         keys: keys
             .into_iter()
@@ -120,8 +117,8 @@ pub async fn all_imports(
     let list_page = ListPage::parse(query.as_deref(), imports::count(&app.db).await?);
     let listed = imports::list_newest(&app.db, PAGE_SIZE, list_page.skipped()).await?;
     let page = ImportsPage {
-        pager: list_page.pager(&layout, "/dashboard/operator/imports", ""),
-        layout: layout.with_menu(&user, Tab::Operator),
+        pager: list_page.pager(&layout, "/dashboard/operator/imports", &[]),
+        layout: with_menu(&app, layout, &user).await?,
         imports: with_times(listed.into_iter(), app.clock.millis(), |import| {
             import.finished_at
         }),
@@ -135,18 +132,18 @@ pub async fn recent_errors(
     Operator(user): Operator,
     layout: Layout,
     RawQuery(query): RawQuery,
-) -> Response {
+) -> Result<Response> {
     let errors = app.recent_errors.list();
     let list_page = ListPage::parse(query.as_deref(), errors.len() as i64);
     let shown = errors.into_iter().skip(list_page.skipped() as usize);
     let page = ErrorsPage {
-        pager: list_page.pager(&layout, "/dashboard/operator/errors", ""),
-        layout: layout.with_menu(&user, Tab::Operator),
+        pager: list_page.pager(&layout, "/dashboard/operator/errors", &[]),
+        layout: with_menu(&app, layout, &user).await?,
         errors: with_times(shown.take(PAGE_SIZE as usize), app.clock.millis(), |failed| {
             failed.at
         }),
     };
-    Page(page).into_response()
+    Ok(Page(page).into_response())
 }
 
 /// `GET /dashboard/operator/audit`
@@ -161,7 +158,7 @@ pub async fn audit_log(
     let before = before.and_then(|id| Uuid::try_parse(&id).ok());
     let entries = audit::store::list(&app.db, before, PAGE_SIZE as u32).await?;
     let page = AuditPage {
-        layout: layout.with_menu(&user, Tab::Operator),
+        layout: with_menu(&app, layout, &user).await?,
         older: (entries.len() as i64 == PAGE_SIZE)
             .then(|| entries.last().map(|entry| entry.id))
             .flatten(),
@@ -170,49 +167,8 @@ pub async fn audit_log(
     Ok(Page(page).into_response())
 }
 
-/// The page of a list that is shown. A page number past the end shows the last page.
-struct ListPage {
-    page: i64,
-    pages: i64,
-}
-
-impl ListPage {
-    fn parse(query: Option<&str>, count: i64) -> ListPage {
-        let pages = (count + PAGE_SIZE - 1) / PAGE_SIZE;
-        let page = params::values(query.unwrap_or_default(), "page").next();
-        let page = page.and_then(|page| page.parse().ok()).unwrap_or(1);
-        ListPage {
-            page: i64::clamp(page, 1, pages.max(1)),
-            pages,
-        }
-    }
-
-    fn skipped(&self) -> i64 {
-        (self.page - 1) * PAGE_SIZE
-    }
-
-    fn pager(&self, layout: &Layout, path: &str, username_prefix: &str) -> Pager {
-        let url = match username_prefix {
-            "" => format!("{path}?"),
-            prefix => format!(
-                "{path}?account={}&",
-                utf8_percent_encode(prefix, NON_ALPHANUMERIC)
-            ),
-        };
-        Pager::new(layout, url, self.page as u64, self.pages as u64)
-    }
-}
-
 /// Returns the prefix of the usernames that a list is filtered by.
 fn username_prefix(query: Option<&str>) -> String {
     let prefix = params::values(query.unwrap_or_default(), "account").next();
     prefix.unwrap_or_default().trim().replace('\0', "").to_lowercase()
-}
-
-fn with_times<T>(rows: impl Iterator<Item = T>, now: i64, at: impl Fn(&T) -> i64) -> Vec<(T, RelativeTime)> {
-    rows.map(|row| {
-        let time = RelativeTime::new(at(&row), now);
-        (row, time)
-    })
-    .collect()
 }

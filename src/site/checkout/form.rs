@@ -103,7 +103,7 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form) -> Result
         let label = format!("${}", amount::written(*suggested));
         (link.with_amount(&path, *suggested), label)
     };
-    let return_urls = link.partner.return_urls(&app.db).await?;
+    let return_urls = link.partner.return_urls(&app.db, app.trusts_localhost()).await?;
     let exit = return_urls.exit.as_ref();
     let exit = exit.map(|exit| {
         (

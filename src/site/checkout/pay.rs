@@ -109,7 +109,10 @@ async fn find(app: &App, text: &str) -> Result<Donation> {
 
 /// Redirects after a payment: to the partner, or to the receipt.
 async fn redirect_after_payment(app: &App, donation: &Donation) -> Result<Response> {
-    let return_urls = donation.partner.return_urls(&app.db).await?;
+    let return_urls = donation
+        .partner
+        .return_urls(&app.db, app.trusts_localhost())
+        .await?;
     Ok(match return_urls.success {
         Some(url) if donation.state == DonationState::Completed => {
             Redirect::to(&donation.partner.append_to(&url, Some(donation.id))).into_response()
@@ -140,7 +143,10 @@ async fn show(
         Mode::Live => None,
         Mode::Test => Some(t.test_receipt),
     };
-    let return_urls = donation.partner.return_urls(&app.db).await?;
+    let return_urls = donation
+        .partner
+        .return_urls(&app.db, app.trusts_localhost())
+        .await?;
     let back = match donation.state {
         DonationState::Completed => &return_urls.success,
         _ => &return_urls.exit,

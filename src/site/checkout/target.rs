@@ -5,7 +5,7 @@ use crate::http::error::{Error, Result};
 use crate::site::find::find as find_nonprofit;
 use crate::site::fundraiser_links;
 use crate::web::{Layout, Section};
-use giving::fundraisers::store as fundraiser_store;
+use giving::fundraisers::{Fundraiser, store as fundraiser_store};
 use giving::payments::Donation;
 use giving::payments::provider::Provider;
 use platform::ids::{FundraiserId, NonprofitId};
@@ -42,7 +42,10 @@ impl Target {
 
     pub async fn fundraiser(app: &App, nonprofit: &str, name: &str) -> Result<Target> {
         let shown = fundraiser_links::find(&app.directory, &app.fundraisers, nonprofit, name).await?;
-        let fundraiser = &shown.fundraiser;
+        Target::of_fundraiser(app, &shown.fundraiser).await
+    }
+
+    async fn of_fundraiser(app: &App, fundraiser: &Fundraiser) -> Result<Target> {
         let texts = &Layout::new(Section::Other).p.give;
         Ok(Target {
             nonprofit: fundraiser.nonprofit,
@@ -64,8 +67,8 @@ impl Target {
             Some(id) => {
                 let found = fundraiser_store::find(&app.db, id).await?;
                 let fundraiser = found.ok_or(Error::NotFound)?;
-                let nonprofit = fundraiser.nonprofit.to_string();
-                Target::fundraiser(app, &nonprofit, &fundraiser.slug).await
+                // Also if it was hidden since: the donor can still open the receipt.
+                Target::of_fundraiser(app, &fundraiser).await
             }
         }
     }

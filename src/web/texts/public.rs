@@ -1,6 +1,7 @@
 //! The English text of the public site.
 
 use super::texts;
+use giving::reports::Reason;
 
 texts! {
     PublicTexts, PUBLIC_EN;
@@ -100,6 +101,11 @@ texts! {
         starts: "Starts on {day}",
         ended: "Ended on {day}",
         closed: "Closed on {day}",
+        in_review: "In review",
+        hidden: "Hidden",
+        in_review_notice: "This fundraiser is in review. Only its creator and operators can see it, and it accepts no donations yet.",
+        hidden_notice: "An operator has hidden this fundraiser. Only its creator and operators can see it, and it accepts no donations.",
+        hidden_reason: "Reason:",
         of_nonprofit: "Fundraisers",
         feed: "Newest fundraisers",
         feed_of: "Fundraisers for {name}",
@@ -184,7 +190,7 @@ texts! {
         partner_metadata: "Any text, such as JSON, up to 2,000 characters. We store it and return it to you.",
         success_url: "Where to redirect people after a completed donation. We add donation_id, partner_donation_id and partner_metadata to the query.",
         exit_url: "Where to send people who leave without giving. We add the same parameters, if known.",
-        origins: "Register the origin of both URLs first. Scheme, host and port must match exactly. We ignore any other URL and show our own receipt. URLs must be ASCII, up to 2,000 characters.",
+        origins: "Register the origin of both URLs first, and prove that it is yours. Scheme, host and port must match exactly. We ignore any other URL and show our own receipt. URLs must be ASCII, up to 2,000 characters.",
         register: "Register an origin",
     }
     embed: EmbedTexts {
@@ -223,9 +229,44 @@ texts! {
         unknown: "We could not find this nonprofit. Search for it and copy the end of its page’s URL.",
         which: "Which one do you mean?",
     }
+    report: ReportTexts {
+        link: "Report this",
+        title: "Report {name}",
+        lead: "Tell the operators of this site what is wrong. They read every report. The organizer does not see who sent it.",
+        why: "What is wrong?",
+        no_reason: "Choose what is wrong.",
+        fraud: "It looks like a scam",
+        misleading: "It is false or misleading",
+        offensive: "It is hateful, violent or offensive",
+        copyright: "It uses my name, picture or text without permission",
+        other: "Something else",
+        details: "Details",
+        details_hint: "What should we look at? Links help.",
+        invalid_details: "Describe the problem in up to {max} characters.",
+        email: "Your email address",
+        email_hint: "Only if we may ask you questions. We never show it to others.",
+        send: "Send report",
+        sent_title: "Thank you for your report",
+        sent: "The operators of this site will look at it.",
+        too_often: "You have sent many reports. Wait a while and try again.",
+        back: "Back to the page",
+    }
     share: ShareTexts {
         title: "Share",
         copy: "Copy link",
         email: "Share by email",
+    }
+}
+
+impl ReportTexts {
+    /// Returns the label of a reason.
+    pub fn reason(&self, reason: Reason) -> &'static str {
+        match reason {
+            Reason::Fraud => self.fraud,
+            Reason::Misleading => self.misleading,
+            Reason::Offensive => self.offensive,
+            Reason::Copyright => self.copyright,
+            Reason::Other => self.other,
+        }
     }
 }

@@ -6,6 +6,7 @@ mod details;
 mod idempotency;
 mod invalid_bodies;
 mod manage;
+mod moderation;
 mod modes;
 mod outbox;
 mod raised;

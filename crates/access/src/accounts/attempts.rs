@@ -18,6 +18,13 @@ pub struct AttemptLimit {
     period: Duration,
 }
 
+impl AttemptLimit {
+    /// Returns the number of attempts per period.
+    pub const fn attempts(self) -> usize {
+        self.attempts
+    }
+}
+
 const fn limit(attempts: usize, minutes: u64) -> AttemptLimit {
     AttemptLimit {
         attempts,
@@ -30,6 +37,10 @@ pub const PER_NETWORK: AttemptLimit = limit(60, 15);
 pub const PER_ACCOUNT: AttemptLimit = limit(100, 60);
 /// New accounts per network.
 pub const SIGN_UPS: AttemptLimit = limit(30, 60);
+/// Reports of fundraisers and nonprofits per network.
+pub const REPORTS: AttemptLimit = limit(10, 60);
+/// Checks of a redirect origin per account. Each makes this server connect to another one.
+pub const ORIGIN_CHECKS: AttemptLimit = limit(20, 60);
 /// Emails per recipient.
 pub const EMAILS: AttemptLimit = limit(3, 60);
 /// Emails requested per network.
@@ -51,6 +62,8 @@ enum Subject {
     SignUps(IpNet),
     Emails(NameHash),
     EmailsByNetwork(IpNet),
+    Reports(IpNet),
+    OriginChecks(NameHash),
 }
 
 /// The recent attempts, in memory.
@@ -104,6 +117,19 @@ impl Attempts {
         let subject = Subject::SignUps(network);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.admit(&[(subject, SIGN_UPS)], now)
+    }
+
+    /// Counts a report of a fundraiser or nonprofit, or rejects it.
+    pub fn report(&self, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.admit(&[(Subject::Reports(network), REPORTS)], now)
+    }
+
+    /// Counts a check of a redirect origin of an account, or rejects it.
+    pub fn origin_check(&self, username: &str, now: Instant) -> Result<(), RetryAfter> {
+        let subject = Subject::OriginChecks(hash_name(username));
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.admit(&[(subject, ORIGIN_CHECKS)], now)
     }
 
     /// Counts an email to a recipient, requested from a network, or rejects it.

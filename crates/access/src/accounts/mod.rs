@@ -6,6 +6,7 @@ pub mod links;
 pub mod operators;
 pub mod password;
 pub mod store;
+pub mod suspension;
 pub mod token;
 pub mod verified_password;
 
@@ -61,6 +62,9 @@ pub struct Account {
     /// The Argon2 hash. An account without one cannot sign in until its owner sets a password by email.
     pub password: Option<SecretString>,
     pub confirmed_at: Option<i64>,
+    /// When an operator suspended it, and why.
+    pub suspended_at: Option<i64>,
+    pub suspend_reason: Option<String>,
 }
 
 impl Account {

@@ -1,17 +1,19 @@
 //! Operators, who may block keys and set limits, and the list of accounts that they see.
 
 use super::Username;
+use super::suspension::touch_keys;
 use crate::audit::{self, Action, Actor};
 use platform::db::{Db, from_row, read, run};
 use platform::ids::AccountId;
 use uuid::Uuid;
 
-const LIST: &str = "select id, username, email, operator, created_at from accounts where deleted_at is null order by username";
-const PAGE: &str = "select id, username, email, operator, created_at from accounts \
+const LIST: &str = "select id, username, email, operator, created_at, suspended_at from accounts where deleted_at is null order by username";
+const PAGE: &str = "select id, username, email, operator, created_at, suspended_at from accounts \
      where deleted_at is null and substr(username, 1, length($1)) = $1 order by username limit $2 offset $3";
 const COUNT: &str =
     "select count(*) from accounts where deleted_at is null and substr(username, 1, length($1)) = $1";
-const SET_OPERATOR: &str = "update accounts set operator = $2 where username = $1 and deleted_at is null";
+const SET_OPERATOR: &str =
+    "update accounts set operator = $2 where username = $1 and deleted_at is null returning id";
 
 /// An account in a list.
 #[derive(Clone, Debug)]
@@ -21,6 +23,7 @@ pub struct AccountSummary {
     pub email: Option<String>,
     pub operator: bool,
     pub created_at: i64,
+    pub suspended_at: Option<i64>,
 }
 
 /// A row of `accounts`.
@@ -30,6 +33,7 @@ struct SummaryRow {
     email: Option<String>,
     operator: bool,
     created_at: i64,
+    suspended_at: Option<i64>,
 }
 
 from_row!(SummaryRow {
@@ -38,6 +42,7 @@ from_row!(SummaryRow {
     email,
     operator,
     created_at,
+    suspended_at,
 });
 
 impl From<SummaryRow> for AccountSummary {
@@ -48,6 +53,7 @@ impl From<SummaryRow> for AccountSummary {
             email: row.email,
             operator: row.operator,
             created_at: row.created_at,
+            suspended_at: row.suspended_at,
         }
     }
 }
@@ -77,15 +83,15 @@ pub async fn count(db: &Db, prefix: &str) -> sqlx::Result<i64> {
 /// Sets whether an account is an operator. Returns `false` if there is no such account.
 pub async fn set(db: &Db, username: &Username, operator: bool, actor: Actor, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let updated = run!(&mut tx, c => sqlx::query(SET_OPERATOR)
+    let updated: Option<Uuid> = run!(&mut tx, c => sqlx::query_scalar(SET_OPERATOR)
         .bind(username.as_str())
         .bind(operator)
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
-    if updated == 0 {
+        .fetch_optional(c)
+        .await)?;
+    let Some(id) = updated else {
         return Ok(false);
-    }
+    };
+    touch_keys(&mut tx, AccountId(id)).await?;
     let detail = if operator { "on" } else { "off" };
     let action = Action::new(actor, "account operator", username.as_str(), detail);
     audit::store::record(&mut tx, &action, now).await?;

@@ -12,7 +12,8 @@ use uuid::Uuid;
 macro_rules! accounts {
     ($rest:literal) => {
         concat!(
-            "select id, username, email, operator, created_at, password, confirmed_at from accounts ",
+            "select id, username, email, operator, created_at, password, confirmed_at, suspended_at, ",
+            "suspend_reason from accounts ",
             $rest
         )
     };
@@ -27,8 +28,8 @@ const INSERT: &str = "insert into accounts (id, username, email, operator, creat
 const SET_PASSWORD: &str = "update accounts set password = $2, confirmed_at = coalesce(confirmed_at, $3) \
      where id = $1 and deleted_at is null";
 /// Changes nothing, but locks the row until the transaction ends.
-const LOCK: &str =
-    "update accounts set password = password where id = $1 and password = $2 and deleted_at is null";
+const LOCK: &str = "update accounts set password = password where id = $1 and password = $2 \
+     and deleted_at is null and suspended_at is null";
 const CONFIRM: &str = "update accounts set confirmed_at = coalesce(confirmed_at, $2) where id = $1";
 const ANONYMIZE: &str = "update accounts set username = $2, email = null, password = null, confirmed_at = null, \
      operator = $4, deleted_at = $3 where id = $1 and deleted_at is null";
@@ -47,6 +48,8 @@ struct AccountRow {
     created_at: i64,
     password: Option<String>,
     confirmed_at: Option<i64>,
+    suspended_at: Option<i64>,
+    suspend_reason: Option<String>,
 }
 
 from_row!(AccountRow {
@@ -57,6 +60,8 @@ from_row!(AccountRow {
     created_at,
     password,
     confirmed_at,
+    suspended_at,
+    suspend_reason,
 });
 
 impl From<AccountRow> for Account {
@@ -69,6 +74,8 @@ impl From<AccountRow> for Account {
             created_at: row.created_at,
             password: row.password.map(Into::into),
             confirmed_at: row.confirmed_at,
+            suspended_at: row.suspended_at,
+            suspend_reason: row.suspend_reason,
         }
     }
 }
@@ -175,7 +182,8 @@ async fn insert_in(tx: &mut Tx, account: &NewAccount<'_>, now: i64) -> sqlx::Res
     }
 }
 
-/// Locks the account until the transaction ends. Returns `false` if the password has changed since it was verified.
+/// Locks the account until the transaction ends. Returns `false` if the password has changed since it was verified, or
+/// the account was suspended.
 pub async fn lock(tx: &mut Tx, verified: &VerifiedPassword) -> sqlx::Result<bool> {
     let locked = run!(tx, c => sqlx::query(LOCK)
         .bind(verified.account.0)
@@ -218,6 +226,27 @@ pub async fn reset_password(
     Ok(true)
 }
 
+/// Sets a password on behalf of an operator, with an audit entry, and ends all sessions and links. Returns `false` if
+/// there is no such account.
+pub async fn set_password_for(
+    db: &Db,
+    username: &Username,
+    password: &str,
+    actor: Actor,
+    now: i64,
+) -> sqlx::Result<bool> {
+    let Some(id) = find_id(db, username).await? else {
+        return Ok(false);
+    };
+    let mut tx = db.write().await?;
+    set_password_in(&mut tx, id, password, Some(now)).await?;
+    end_all(&mut tx, id).await?;
+    let action = Action::new(actor, "account set-password", username.as_str(), "");
+    audit::store::record(&mut tx, &action, now).await?;
+    tx.commit().await?;
+    Ok(true)
+}
+
 async fn set_password_in(
     tx: &mut Tx,
     id: AccountId,
@@ -228,7 +257,7 @@ async fn set_password_in(
 }
 
 /// Ends all sessions and links of an account.
-async fn end_all(tx: &mut Tx, id: AccountId) -> sqlx::Result<()> {
+pub async fn end_all(tx: &mut Tx, id: AccountId) -> sqlx::Result<()> {
     run!(&mut *tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;
     run!(tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))
 }
@@ -244,20 +273,18 @@ pub async fn confirm(db: &Db, token: &str, id: AccountId, now: i64) -> sqlx::Res
     Ok(true)
 }
 
-/// Deletes an account. Its keys are revoked and its personal data is erased, but its fundraisers stay. Returns `false`
-/// if the password has changed since it was verified.
-pub async fn remove(db: &Db, verified: &VerifiedPassword, now: i64) -> sqlx::Result<bool> {
-    let mut tx = db.write().await?;
-    if !lock(&mut tx, verified).await? {
+/// Deletes an account: its keys are revoked and its personal data is erased. Returns `false` if the password has changed
+/// since it was verified.
+pub async fn remove_in(tx: &mut Tx, verified: &VerifiedPassword, now: i64) -> sqlx::Result<bool> {
+    if !lock(tx, verified).await? {
         return Ok(false);
     }
     let id = verified.account;
     let revision = tx.increment_revision(Topic::Keys).await?;
     let username = format!("{DELETED_PREFIX}{}", id.0.simple());
-    run!(&mut tx, c => sqlx::query(ANONYMIZE).bind(id.0).bind(&username).bind(now).bind(false).execute(c).await.map(|_| ()))?;
-    run!(&mut tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
-    end_all(&mut tx, id).await?;
-    run!(&mut tx, c => sqlx::query(END_ORIGINS).bind(id.0).execute(c).await.map(|_| ()))?;
-    tx.commit().await?;
+    run!(&mut *tx, c => sqlx::query(ANONYMIZE).bind(id.0).bind(&username).bind(now).bind(false).execute(c).await.map(|_| ()))?;
+    run!(&mut *tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
+    end_all(tx, id).await?;
+    run!(tx, c => sqlx::query(END_ORIGINS).bind(id.0).execute(c).await.map(|_| ()))?;
     Ok(true)
 }

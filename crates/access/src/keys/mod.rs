@@ -22,6 +22,8 @@ use std::str::FromStr;
 pub struct Key {
     pub id: KeyId,
     pub account: AccountId,
+    /// Whether the account is an operator.
+    pub is_operator: bool,
     pub kind: Kind,
     pub state: State,
     /// Whether this is a private key that was sent in a URL.
@@ -54,7 +56,7 @@ impl Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Active,
-    /// Blocked by an operator until it is unblocked.
+    /// Blocked by an operator until it is unblocked, or its account is suspended until it is restored.
     Blocked,
     /// Permanently ended: revoked, or rotated and past its overlap.
     Revoked,
@@ -123,6 +125,7 @@ mod tests {
         let mut key = Key {
             id: KeyId(Uuid::nil()),
             account: AccountId(Uuid::nil()),
+            is_operator: false,
             kind: Kind::Public,
             state: State::Active,
             exposed: false,

@@ -7,6 +7,7 @@ pub use super::stored::StoredKey;
 
 use super::stored::keys;
 use super::{Class, Key, KeyText, Kind, Overlap, State};
+use crate::accounts::suspension::Standing;
 use crate::audit::{self, Action, Actor};
 use crate::limits::ADDRESS;
 use platform::db::{Db, Topic, Tx, read, run};
@@ -124,6 +125,8 @@ pub enum InsertOutcome {
     Duplicate,
     /// The account has reached [`MAX_KEYS`].
     TooMany,
+    /// An operator has blocked a key of the account, or suspended it.
+    NotAllowed,
 }
 
 /// Inserts a key.
@@ -171,7 +174,11 @@ pub async fn insert_as(
     now: i64,
 ) -> sqlx::Result<InsertOutcome> {
     let mut tx = db.write().await?;
+    // First, because on PostgreSQL this serializes it with a block of another key.
     let revision = tx.increment_revision(Topic::Keys).await?;
+    if Standing::find_in(&mut tx, account).await? != Standing::Good {
+        return Ok(InsertOutcome::NotAllowed);
+    }
     match insert_in(&mut tx, id, account, name, text, now, revision).await {
         Ok(()) => {}
         Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {

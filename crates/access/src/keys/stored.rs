@@ -10,7 +10,8 @@ macro_rules! keys {
     ($rest:literal) => {
         concat!(
             "select k.id, k.account_id, a.username, k.kind, k.name, k.public_key, k.hash, k.address_limit, k.created_at, ",
-            "k.revoked_at, k.blocked_at, k.block_reason, k.exposed_at, k.exposed_mailed_at, k.ends_at ",
+            "k.revoked_at, k.blocked_at, k.block_reason, k.exposed_at, k.exposed_mailed_at, k.ends_at, ",
+            "a.operator as is_operator, a.suspended_at ",
             "from keys k join accounts a on a.id = k.account_id ",
             $rest
         )
@@ -41,6 +42,10 @@ pub struct StoredKey {
     pub exposed_mailed_at: Option<i64>,
     /// When a rotated key expires.
     pub ends_at: Option<i64>,
+    /// Whether its account is an operator.
+    pub is_operator: bool,
+    /// When an operator suspended its account.
+    pub suspended_at: Option<i64>,
 }
 
 from_row!(StoredKey {
@@ -59,6 +64,8 @@ from_row!(StoredKey {
     exposed_at,
     exposed_mailed_at,
     ends_at,
+    is_operator,
+    suspended_at,
 });
 
 impl StoredKey {
@@ -81,7 +88,8 @@ impl StoredKey {
             id: KeyId(self.id),
             account: AccountId(self.account_id),
             kind: self.kind.parse().unwrap_or(Kind::Private),
-            state: match (self.revoked_at, self.blocked_at) {
+            is_operator: self.is_operator,
+            state: match (self.revoked_at, self.blocked_at.or(self.suspended_at)) {
                 (Some(_), _) => State::Revoked,
                 (None, Some(_)) => State::Blocked,
                 (None, None) => State::Active,

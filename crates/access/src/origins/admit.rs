@@ -4,11 +4,14 @@ use super::origin::ReturnUrl;
 use super::store;
 use platform::db::Db;
 
-/// Parses the URL that a donate link asks to redirect to. Returns `None` if no account has registered its origin.
-pub async fn admit(db: &Db, url: &str) -> sqlx::Result<Option<ReturnUrl>> {
+/// Parses the URL that a donate link asks to redirect to. Returns `None` if no account may use its origin.
+///
+/// With `trusts_localhost`, an origin on the donor's own machine needs no proof, so that developers can try out links.
+pub async fn admit(db: &Db, url: &str, trusts_localhost: bool) -> sqlx::Result<Option<ReturnUrl>> {
     let Some(url) = ReturnUrl::parse(url) else {
         return Ok(None);
     };
-    let is_registered = store::is_registered(db, url.origin()).await?;
-    Ok(is_registered.then_some(url))
+    let needs_no_proof = trusts_localhost && url.origin().is_localhost();
+    let is_usable = store::is_usable(db, url.origin(), needs_no_proof).await?;
+    Ok(is_usable.then_some(url))
 }

@@ -54,6 +54,21 @@ impl Origin {
         &self.0
     }
 
+    /// Returns whether it uses HTTPS, its host name, and its port.
+    pub fn parts(&self) -> (bool, &str, u16) {
+        let is_https = self.0.starts_with("https:");
+        let default_port = if is_https { 443 } else { 80 };
+        match self.host().split_once(':') {
+            Some((host, port)) => (is_https, host, port.parse().unwrap_or(default_port)),
+            None => (is_https, self.host(), default_port),
+        }
+    }
+
+    /// Returns whether it is on the machine of the browser.
+    pub fn is_localhost(&self) -> bool {
+        self.parts().1 == "localhost"
+    }
+
     /// Returns the host and port without the scheme, for display.
     pub fn host(&self) -> &str {
         self.0.split_once("://").map_or(&self.0, |(_, host)| host)
@@ -189,6 +204,24 @@ mod tests {
         ] {
             assert_eq!(Origin::parse(typed), Err(InvalidOrigin), "{typed}");
         }
+    }
+
+    #[test]
+    fn an_origin_has_a_scheme_a_host_and_a_port() {
+        for (origin, parts) in [
+            ("https://shop.example.org", (true, "shop.example.org", 443)),
+            ("https://shop.example.org:8443", (true, "shop.example.org", 8443)),
+            ("http://localhost", (false, "localhost", 80)),
+            ("http://localhost:3000", (false, "localhost", 3000)),
+        ] {
+            assert_eq!(Origin::parse(origin).unwrap().parts(), parts);
+        }
+        assert!(Origin::parse("https://localhost:1").unwrap().is_localhost());
+        assert!(
+            !Origin::parse("https://localhost.example.org")
+                .unwrap()
+                .is_localhost()
+        );
     }
 
     #[test]

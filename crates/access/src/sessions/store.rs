@@ -8,7 +8,8 @@ use platform::ids::AccountId;
 use uuid::Uuid;
 
 const FIND: &str = "select a.id, a.username, a.email, a.operator, s.seen_at from sessions s \
-     join accounts a on a.id = s.account_id where s.hash = $1 and s.seen_at > $2 and a.deleted_at is null";
+     join accounts a on a.id = s.account_id where s.hash = $1 and s.seen_at > $2 and a.deleted_at is null \
+     and a.suspended_at is null";
 const LIST: &str =
     "select hash, created_at, seen_at, agent from sessions where account_id = $1 order by seen_at desc";
 const INSERT: &str =

@@ -3,6 +3,7 @@
 pub mod donation;
 pub mod import;
 pub mod label;
+pub mod listing;
 pub mod outcome;
 pub mod recipient;
 pub mod refund;

@@ -18,6 +18,10 @@ pub struct Change {
     pub cover: Option<Option<String>>,
     /// The moment it is closed, or none to open it again.
     pub closed_at: Option<Option<i64>>,
+    /// The moment and the reason for which an operator hides it, or none to show it again.
+    pub hidden: Option<Option<(i64, String)>>,
+    /// None ends its review.
+    pub in_review_since: Option<Option<i64>>,
 }
 
 impl Change {
@@ -42,8 +46,7 @@ impl Change {
             offline: fields
                 .has("raisedOffline")
                 .then(|| fields.amount("raisedOffline", 0)),
-            cover: None,
-            closed_at: None,
+            ..Change::default()
         }
     }
 
@@ -59,6 +62,25 @@ impl Change {
     pub fn reopen(existing: &Fundraiser) -> Change {
         Change {
             closed_at: existing.closed_at.is_some().then_some(None),
+            ..Change::default()
+        }
+    }
+
+    /// Hides it from everybody but its owner and operators, for a reason. A new reason replaces the old one. This also
+    /// ends a review.
+    pub fn hide(existing: &Fundraiser, reason: &str, now: i64) -> Change {
+        Change {
+            hidden: Some(Some((existing.hidden_at.unwrap_or(now), reason.to_owned()))),
+            in_review_since: Some(None),
+            ..Change::default()
+        }
+    }
+
+    /// Shows what is hidden or in review to everybody.
+    pub fn show() -> Change {
+        Change {
+            hidden: Some(None),
+            in_review_since: Some(None),
             ..Change::default()
         }
     }
@@ -83,6 +105,10 @@ impl Change {
         own(&mut after.starts_at, &self.starts_at);
         own(&mut after.ends_at, &self.ends_at);
         own(&mut after.closed_at, &self.closed_at);
+        own(&mut after.in_review_since, &self.in_review_since);
+        if let Some(hidden) = &self.hidden {
+            (after.hidden_at, after.hidden_reason) = hidden.clone().unzip();
+        }
         after.goal = self.goal.unwrap_or(after.goal);
         after.offline = self.offline.unwrap_or(after.offline);
         let fields = changeable_fields(existing)
@@ -100,7 +126,7 @@ impl Change {
 }
 
 /// The fields that can change, by their names in the interface.
-fn changeable_fields(fundraiser: &Fundraiser) -> [(&'static str, Value); 8] {
+fn changeable_fields(fundraiser: &Fundraiser) -> [(&'static str, Value); 11] {
     let time = |millis: Option<i64>| json!(millis.map(rfc3339));
     [
         ("title", json!(fundraiser.title)),
@@ -111,5 +137,8 @@ fn changeable_fields(fundraiser: &Fundraiser) -> [(&'static str, Value); 8] {
         ("raisedOffline", json!(fundraiser.offline.map(Cents::get))),
         ("coverImageHostedId", json!(fundraiser.cover)),
         ("closedAt", time(fundraiser.closed_at)),
+        ("hiddenAt", time(fundraiser.hidden_at)),
+        ("hiddenReason", json!(fundraiser.hidden_reason)),
+        ("inReviewSince", time(fundraiser.in_review_since)),
     ]
 }

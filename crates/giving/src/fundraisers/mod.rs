@@ -5,12 +5,17 @@ pub mod change;
 pub mod fields;
 pub mod goal;
 pub mod input;
+pub mod moderate;
 pub mod names;
+pub mod review;
 pub mod slug;
+pub mod status;
 pub mod store;
 pub mod supported;
 pub mod validate;
 pub mod write;
+
+pub use status::Status;
 
 use crate::ledger::entry::Beneficiaries;
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
@@ -41,6 +46,11 @@ pub struct Fundraiser {
     pub offline: Option<Cents>,
     pub created_at: i64,
     pub closed_at: Option<i64>,
+    /// When an operator hid it, and the reason that its creator sees.
+    pub hidden_at: Option<i64>,
+    pub hidden_reason: Option<String>,
+    /// Since when it waits for an operator to approve it.
+    pub in_review_since: Option<i64>,
     pub version: i64,
     /// The nonprofits it supports, in the order given, with their weights.
     pub supported: Vec<(NonprofitId, f64)>,
@@ -52,9 +62,27 @@ impl Fundraiser {
         self.nonprofit == SPECIAL
     }
 
-    /// Can be given to: within its dates, open ends allowed, and not closed.
+    /// Its status. What an operator decided comes before what its owner did.
+    pub fn status(&self) -> Status {
+        if self.hidden_at.is_some() {
+            Status::Hidden
+        } else if self.in_review_since.is_some() {
+            Status::InReview
+        } else if self.closed_at.is_some() {
+            Status::Closed
+        } else {
+            Status::Published
+        }
+    }
+
+    /// Can everybody see it?
+    pub fn is_public(&self) -> bool {
+        self.status().is_public()
+    }
+
+    /// Can be given to: published, and within its dates, open ends allowed.
     pub fn is_active(&self, now: i64) -> bool {
-        self.closed_at.is_none()
+        self.status() == Status::Published
             && self.starts_at.is_none_or(|start| start <= now)
             && self.ends_at.is_none_or(|end| now <= end)
     }
@@ -100,9 +128,8 @@ impl FundraiserName {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_fundraiser_is_active_within_its_dates_until_it_is_closed() {
-        let open = Fundraiser {
+    fn fundraiser() -> Fundraiser {
+        Fundraiser {
             id: FundraiserId::new(),
             nonprofit: SPECIAL,
             slug: "run".to_owned(),
@@ -116,9 +143,17 @@ mod tests {
             offline: None,
             created_at: 0,
             closed_at: None,
+            hidden_at: None,
+            hidden_reason: None,
+            in_review_since: None,
             version: 1,
             supported: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_fundraiser_is_active_within_its_dates_until_it_is_closed() {
+        let open = fundraiser();
         assert!(open.is_active(i64::MAX));
         let dated = Fundraiser {
             starts_at: Some(10),
@@ -134,6 +169,32 @@ mod tests {
             ..dated
         };
         assert!(!closed.is_active(15));
+    }
+
+    #[test]
+    fn what_an_operator_decided_comes_before_what_the_owner_did() {
+        let published = fundraiser();
+        let closed = Fundraiser {
+            closed_at: Some(1),
+            ..published.clone()
+        };
+        let in_review = Fundraiser {
+            in_review_since: Some(1),
+            ..closed.clone()
+        };
+        let hidden = Fundraiser {
+            hidden_at: Some(2),
+            ..in_review.clone()
+        };
+        for (fundraiser, status, is_public) in [
+            (published, Status::Published, true),
+            (closed, Status::Closed, true),
+            (in_review, Status::InReview, false),
+            (hidden, Status::Hidden, false),
+        ] {
+            assert_eq!((fundraiser.status(), fundraiser.is_public()), (status, is_public));
+            assert_eq!(fundraiser.is_active(5), status == Status::Published);
+        }
     }
 
     #[test]

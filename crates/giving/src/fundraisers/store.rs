@@ -11,7 +11,7 @@ macro_rules! fundraisers {
     ($rest:literal) => {
         concat!(
             "select id, nonprofit_id, slug, account_id, title, description, cover, starts_at, ends_at, goal, ",
-            "offline, created_at, closed_at, version from fundraisers ",
+            "offline, created_at, closed_at, hidden_at, hidden_reason, in_review_since, version from fundraisers ",
             $rest
         )
     };
@@ -22,14 +22,15 @@ const FIND_BY_SLUG: &str = fundraisers!("where nonprofit_id = $1 and slug = $2")
 const OF_ACCOUNT: &str =
     fundraisers!("where account_id = $1 order by created_at desc, id desc limit $2 offset $3");
 const OF_NONPROFIT: &str = "select f.slug, f.title, f.cover, f.id, f.nonprofit_id from fundraisers f \
-     where f.closed_at is null and f.id in (select fundraiser_id from fundraiser_nonprofits where nonprofit_id = $1) \
+     where f.closed_at is null and f.hidden_at is null and f.in_review_since is null \
+     and f.id in (select fundraiser_id from fundraiser_nonprofits where nonprofit_id = $1) \
      order by f.created_at desc, f.id desc limit $2";
 macro_rules! news {
     ($rest:literal) => {
         concat!(
             "select f.id, f.nonprofit_id, f.slug, f.title, f.description, f.created_at, coalesce((select max(h.changed_at) ",
             "from fundraiser_history h where h.fundraiser_id = f.id), f.created_at) as changed_at from fundraisers f ",
-            "where f.closed_at is null ",
+            "where f.closed_at is null and f.hidden_at is null and f.in_review_since is null ",
             $rest
         )
     };
@@ -40,6 +41,18 @@ const NEWEST_OF: &str = news!(
     "and f.id in (select fundraiser_id from fundraiser_nonprofits where nonprofit_id = $1) \
      order by f.created_at desc, f.id desc limit $2"
 );
+const PAGE_IN_REVIEW: &str =
+    fundraisers!("where in_review_since is not null order by in_review_since, id limit $1 offset $2");
+const PAGE_HIDDEN: &str =
+    fundraisers!("where hidden_at is not null order by hidden_at desc, id desc limit $1 offset $2");
+const PAGE_ALL: &str = fundraisers!("order by created_at desc, id desc limit $1 offset $2");
+const COUNT_IN_REVIEW: &str = "select count(*) from fundraisers where in_review_since is not null";
+const COUNT_HIDDEN: &str = "select count(*) from fundraisers where hidden_at is not null";
+const COUNT_ALL: &str = "select count(*) from fundraisers";
+const OPEN_OF_ACCOUNT: &str =
+    "select id from fundraisers where account_id = $1 and closed_at is null order by id";
+const APPROVED_OF_ACCOUNT: &str = "select count(*) from fundraisers \
+     where account_id = $1 and hidden_at is null and in_review_since is null";
 const PAIRS: &str = "select fundraiser_id, nonprofit_id from fundraiser_nonprofits";
 const COUNT_OF_ACCOUNT: &str = "select count(*) from fundraisers where account_id = $1";
 const SUPPORTED: &str =
@@ -49,11 +62,12 @@ const ALL_SUPPORTED: &str =
 const ALL_OFFLINE: &str = "select id, offline from fundraisers";
 const HAS_SLUG: &str = "select count(*) from fundraisers where nonprofit_id = $1 and slug = $2";
 const INSERT: &str = "insert into fundraisers (id, nonprofit_id, slug, account_id, title, description, cover, starts_at, \
-     ends_at, goal, offline, created_at, closed_at, version) \
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+     ends_at, goal, offline, created_at, closed_at, version, in_review_since) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
 const INSERT_SUPPORTED: &str = "insert into fundraiser_nonprofits (fundraiser_id, position, nonprofit_id, weight) values ($1, $2, $3, $4)";
 const UPDATE: &str = "update fundraisers set title = $2, description = $3, cover = $4, starts_at = $5, ends_at = $6, \
-     goal = $7, offline = $8, closed_at = $9, version = $10 where id = $1";
+     goal = $7, offline = $8, closed_at = $9, version = $10, hidden_at = $11, hidden_reason = $12, in_review_since = $13 \
+     where id = $1";
 const INSERT_CHANGE: &str = "insert into fundraiser_history (fundraiser_id, version, account_id, change, changed_at) \
      values ($1, $2, $3, $4, $5)";
 const LOST_COVERS: &str = "select f.id, f.cover from fundraisers f where f.cover is not null \
@@ -74,6 +88,9 @@ struct FundraiserRow {
     offline: Option<i64>,
     created_at: i64,
     closed_at: Option<i64>,
+    hidden_at: Option<i64>,
+    hidden_reason: Option<String>,
+    in_review_since: Option<i64>,
     version: i64,
 }
 
@@ -91,6 +108,9 @@ from_row!(FundraiserRow {
     offline,
     created_at,
     closed_at,
+    hidden_at,
+    hidden_reason,
+    in_review_since,
     version,
 });
 
@@ -109,6 +129,9 @@ fn fundraiser(row: FundraiserRow, supported: Vec<(Uuid, f64)>) -> Fundraiser {
         offline: row.offline.map(Cents::new),
         created_at: row.created_at,
         closed_at: row.closed_at,
+        hidden_at: row.hidden_at,
+        hidden_reason: row.hidden_reason,
+        in_review_since: row.in_review_since,
         version: row.version,
         supported: supported
             .into_iter()
@@ -181,6 +204,55 @@ pub async fn list_of_account(
     Ok((list, count as u64))
 }
 
+/// Which fundraisers an operator lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// Those that wait for a review, the longest first.
+    InReview,
+    Hidden,
+    All,
+}
+
+/// Lists fundraisers of all accounts.
+pub async fn list_page(db: &Db, listing: Listing, take: i64, skip: i64) -> sqlx::Result<Vec<Fundraiser>> {
+    let query = match listing {
+        Listing::InReview => PAGE_IN_REVIEW,
+        Listing::Hidden => PAGE_HIDDEN,
+        Listing::All => PAGE_ALL,
+    };
+    let rows: Vec<FundraiserRow> =
+        read!(db, c => sqlx::query_as(query).bind(take).bind(skip).fetch_all(c).await)?;
+    let mut list = Vec::with_capacity(rows.len());
+    for row in rows {
+        list.extend(whole(db, Some(row)).await?);
+    }
+    Ok(list)
+}
+
+/// Counts the fundraisers of all accounts.
+pub async fn count(db: &Db, listing: Listing) -> sqlx::Result<i64> {
+    let query = match listing {
+        Listing::InReview => COUNT_IN_REVIEW,
+        Listing::Hidden => COUNT_HIDDEN,
+        Listing::All => COUNT_ALL,
+    };
+    read!(db, c => sqlx::query_scalar(query).fetch_one(c).await)
+}
+
+/// Lists the fundraisers of an account that are not closed.
+pub async fn list_open_of_account(tx: &mut Tx, account: AccountId) -> sqlx::Result<Vec<FundraiserId>> {
+    let ids: Vec<Uuid> =
+        run!(tx, c => sqlx::query_scalar(OPEN_OF_ACCOUNT).bind(account.0).fetch_all(c).await)?;
+    Ok(ids.into_iter().map(FundraiserId).collect())
+}
+
+/// Returns whether an account has a fundraiser that everybody may see.
+pub async fn has_approved(tx: &mut Tx, account: AccountId) -> sqlx::Result<bool> {
+    let count: i64 =
+        run!(tx, c => sqlx::query_scalar(APPROVED_OF_ACCOUNT).bind(account.0).fetch_one(c).await)?;
+    Ok(count > 0)
+}
+
 /// The nonprofits that each fundraiser benefits.
 pub async fn list_supported(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Beneficiaries)>> {
     let rows: Vec<(Uuid, Uuid, f64)> = run!(tx, c => sqlx::query_as(ALL_SUPPORTED).fetch_all(c).await)?;
@@ -227,6 +299,7 @@ pub async fn insert(tx: &mut Tx, new: &Fundraiser) -> sqlx::Result<()> {
         .bind(new.created_at)
         .bind(new.closed_at)
         .bind(new.version)
+        .bind(new.in_review_since)
         .execute(c)
         .await
         .map(|_| ()))?;
@@ -243,11 +316,11 @@ pub async fn insert(tx: &mut Tx, new: &Fundraiser) -> sqlx::Result<()> {
     Ok(())
 }
 
-/// Writes a changed fundraiser, and the change into its history.
+/// Writes a changed fundraiser, and the change into its history. Without `by`, the command line changed it.
 pub async fn update(
     tx: &mut Tx,
     changed: &Fundraiser,
-    by: AccountId,
+    by: Option<AccountId>,
     change: &str,
     now: i64,
 ) -> sqlx::Result<()> {
@@ -262,13 +335,16 @@ pub async fn update(
         .bind(changed.offline.map(Cents::get))
         .bind(changed.closed_at)
         .bind(changed.version)
+        .bind(changed.hidden_at)
+        .bind(&changed.hidden_reason)
+        .bind(changed.in_review_since)
         .execute(c)
         .await
         .map(|_| ()))?;
     run!(tx, c => sqlx::query(INSERT_CHANGE)
         .bind(changed.id.0)
         .bind(changed.version)
-        .bind(by.0)
+        .bind(by.map(|account| account.0))
         .bind(change)
         .bind(now)
         .execute(c)

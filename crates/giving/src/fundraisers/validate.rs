@@ -53,6 +53,9 @@ pub async fn validate(
         offline: new.offline,
         created_at: 0,
         closed_at: None,
+        hidden_at: None,
+        hidden_reason: None,
+        in_review_since: None,
         version: 1,
         supported: new
             .supported

@@ -2,11 +2,13 @@
 
 use super::change::Change;
 use super::fields::Fields;
+use super::review::Review;
 use super::{Fundraiser, slug, store};
 use crate::error::Error;
 use crate::idempotency::{IdempotentRequest, StoredResponse};
 use crate::ledger::batch::Batch;
 use crate::ledger::entry::{Draft, Kind, Leg, Mode, OFFLINE, Party};
+use access::accounts::suspension::Standing;
 use platform::db::StoreError;
 use platform::field_error::FieldError;
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
@@ -20,6 +22,7 @@ pub struct CreateFundraiser {
     pub fundraiser: Fundraiser,
     /// The request, if it has an idempotency key.
     pub request: Option<IdempotentRequest>,
+    pub review: Review,
 }
 
 /// An update of a fundraiser.
@@ -43,9 +46,13 @@ pub async fn write_new(
     {
         return Ok(response);
     }
+    let account = command.fundraiser.account;
+    require_standing(batch, account).await?;
+    let in_review = command.review.is_required(&mut batch.tx, account).await?;
     let new = Fundraiser {
         slug: free_slug(batch, command.fundraiser.nonprofit, &command.fundraiser.title).await?,
         created_at: now,
+        in_review_since: in_review.then_some(now),
         ..command.fundraiser.clone()
     };
     add_offline(batch, &new, Cents::ZERO, now).await?;
@@ -57,6 +64,15 @@ pub async fn write_new(
         request.store(&mut batch.tx, &response, now).await?;
     }
     Ok(response)
+}
+
+/// Refuses the work of an account that was suspended or deleted after its request had been authenticated.
+async fn require_standing(batch: &mut Batch, account: AccountId) -> Result<(), StoreError<Error>> {
+    if Standing::find_in(&mut batch.tx, account).await?.may_write() {
+        Ok(())
+    } else {
+        Err(StoreError::Refused(Error::Suspended))
+    }
 }
 
 /// The slug of the title, or the next one that is free.
@@ -116,7 +132,7 @@ async fn add_offline(
     appended.map(|_| ()).map_err(|error| error.map_refused(refuse))
 }
 
-/// Adds a change of a fundraiser to a batch. Nothing is written if nothing differs.
+/// Adds a change of a fundraiser by its owner to a batch. Nothing is written if nothing differs.
 pub async fn write_update(
     batch: &mut Batch,
     account: AccountId,
@@ -128,16 +144,37 @@ pub async fn write_update(
     let Some(existing) = existing.filter(|existing| existing.account == account) else {
         return Err(StoreError::Refused(Error::NotFound));
     };
+    require_standing(batch, account).await?;
     let change = command.change(&existing, now).map_err(StoreError::Refused)?;
+    write_change(
+        batch,
+        existing,
+        &change,
+        Some(account),
+        command.outbox_kind(),
+        now,
+    )
+    .await
+}
+
+/// Writes a change with its history and an outbox row of a kind. Nothing is written if nothing differs.
+pub async fn write_change(
+    batch: &mut Batch,
+    existing: Fundraiser,
+    change: &Change,
+    by: Option<AccountId>,
+    kind: &'static str,
+    now: i64,
+) -> Result<Fundraiser, StoreError<Error>> {
     let (changed, differing) = change.apply(&existing);
     if differing.is_empty() {
         return Ok(existing);
     }
     add_offline(batch, &changed, existing.offline.unwrap_or_default(), now).await?;
     let differing = Value::Object(differing);
-    store::update(&mut batch.tx, &changed, account, &differing.to_string(), now).await?;
-    let payload = json!({"fundraiserId": id.0, "version": changed.version, "change": differing});
-    batch.add_outbox_row(command.outbox_kind(), Some(id), &payload, now);
+    store::update(&mut batch.tx, &changed, by, &differing.to_string(), now).await?;
+    let payload = json!({"fundraiserId": changed.id.0, "version": changed.version, "change": differing});
+    batch.add_outbox_row(kind, Some(changed.id), &payload, now);
     Ok(changed)
 }
 

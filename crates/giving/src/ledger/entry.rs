@@ -85,6 +85,10 @@ impl Mode {
             .find(|mode| mode.as_str() == name)
     }
 
+    pub const fn is_test(self) -> bool {
+        matches!(self, Mode::Test)
+    }
+
     /// The modes that a server counts: only one in test mode counts test entries.
     pub const fn counted(is_test_mode: bool) -> &'static [Mode] {
         if is_test_mode {

@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod batch;
+pub mod comments;
 pub mod entry;
 pub mod outbox;
 pub mod pending;

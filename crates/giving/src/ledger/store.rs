@@ -52,7 +52,8 @@ const REMOVE_NAMES_OF: &str =
 
 const LAST_ENTRY: &str = "select sequence, hash from journal where fundraiser_id = $1 and mode = $2 \
      order by sequence desc limit 1";
-const SUPPORTERS: &str = "select j.sequence, n.name, n.consented_at, d.message, j.amount, j.recorded_at from journal j \
+const SUPPORTERS: &str = "select j.sequence, n.name, case when n.removed_at is null then n.consented_at end as consented_at, \
+     d.message, j.amount, j.recorded_at from journal j \
      left join donor_names n on n.sequence = j.sequence left join donations d on d.entry = j.sequence \
      where j.fundraiser_id = $1 and j.mode = $2 and j.kind = 'donation' order by j.sequence desc limit $3";
 

@@ -25,7 +25,7 @@ pub struct Partner {
 pub struct ReturnUrls {
     pub success: Option<ReturnUrl>,
     pub exit: Option<ReturnUrl>,
-    /// A URL is invalid, or its origin is not registered.
+    /// A URL is invalid, or its origin is not registered or not proven.
     pub is_refused: bool,
 }
 
@@ -55,12 +55,13 @@ impl Partner {
         })
     }
 
-    /// Returns the URLs that the donor may be redirected to now.
-    pub async fn return_urls(&self, db: &Db) -> sqlx::Result<ReturnUrls> {
+    /// Returns the URLs that the donor may be redirected to now. With `trusts_localhost`, a registered origin on the
+    /// donor's own machine needs no proof.
+    pub async fn return_urls(&self, db: &Db, trusts_localhost: bool) -> sqlx::Result<ReturnUrls> {
         let (success, exit) = (self.success_url.as_deref(), self.exit_url.as_deref());
         let urls = ReturnUrls {
-            success: admit_if_present(db, success).await?,
-            exit: admit_if_present(db, exit).await?,
+            success: admit_if_present(db, success, trusts_localhost).await?,
+            exit: admit_if_present(db, exit, trusts_localhost).await?,
             is_refused: false,
         };
         let is_refused = urls.success.is_some() != success.is_some() || urls.exit.is_some() != exit.is_some();
@@ -79,9 +80,13 @@ impl Partner {
     }
 }
 
-async fn admit_if_present(db: &Db, url: Option<&str>) -> sqlx::Result<Option<ReturnUrl>> {
+async fn admit_if_present(
+    db: &Db,
+    url: Option<&str>,
+    trusts_localhost: bool,
+) -> sqlx::Result<Option<ReturnUrl>> {
     match url {
-        Some(url) => admit(db, url).await,
+        Some(url) => admit(db, url, trusts_localhost).await,
         None => Ok(None),
     }
 }

@@ -2,6 +2,7 @@
 //! done one by one, whatever the mixture.
 
 use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
+use crate::fundraisers::review::Review;
 use crate::fundraisers::write::{CreateFundraiser, UpdateFundraiser, write_new, write_update};
 use crate::fundraisers::{Fundraiser, SPECIAL};
 use crate::idempotency::StoredResponse;
@@ -81,6 +82,9 @@ fn fundraiser(number: usize, offline: i64) -> Fundraiser {
         offline: Some(Cents::new(offline)),
         created_at: 0,
         closed_at: None,
+        hidden_at: None,
+        hidden_reason: None,
+        in_review_since: None,
         version: 0,
         supported,
     }
@@ -158,6 +162,7 @@ impl Step {
                 let command = CreateFundraiser {
                     fundraiser: fundraiser(number, offline),
                     request: None,
+                    review: Review::Off,
                 };
                 let respond = |_: &Fundraiser, _| StoredResponse::default();
                 outcome(write_new(batch, &command, &respond, now).await)?

@@ -28,7 +28,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 9] = migrations! {
+const MIGRATIONS: [MigrationSource; 10] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -38,6 +38,7 @@ const MIGRATIONS: [MigrationSource; 9] = migrations! {
     7 "0007_donations",
     8 "0008_partners",
     9 "0009_outbox",
+    10 "0010_moderation",
 };
 
 const STORE_ID: &str = "select id from store";

@@ -21,7 +21,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 /// The interval between two attempts to deliver queued emails.
 pub const RETRY_INTERVAL: Duration = Duration::from_secs(30);
@@ -52,6 +52,8 @@ pub struct Mailer {
     from: Mailbox,
     /// Where emails may be stored, now or with other settings.
     folders: Arc<[PathBuf]>,
+    /// The number of emails that are being sent in the background.
+    in_flight: Arc<watch::Sender<usize>>,
 }
 
 #[derive(Debug)]
@@ -90,6 +92,7 @@ impl Mailer {
             transport: Arc::new(transport),
             from: settings.from.clone(),
             folders,
+            in_flight: Arc::new(watch::Sender::new(0)),
         })
     }
 
@@ -101,12 +104,20 @@ impl Mailer {
     /// Sends an email in the background.
     pub fn send(&self, email: &Email) {
         let (mailer, email) = (self.clone(), email.clone());
+        self.in_flight.send_modify(|count| *count += 1);
         tokio::spawn(async move {
             if let Err(error) = mailer.try_send(&email).await {
                 let error = format!("{error:#}");
                 tracing::error!(error, "could not deliver an email");
             }
+            mailer.in_flight.send_modify(|count| *count -= 1);
         });
+    }
+
+    /// Waits until the emails sent so far are delivered or queued. A command calls this before its process ends.
+    pub async fn finish(&self) {
+        // The sender lives as long as `self`, so this cannot fail.
+        let _ = self.in_flight.subscribe().wait_for(|count| *count == 0).await;
     }
 
     async fn try_send(&self, email: &Email) -> anyhow::Result<()> {

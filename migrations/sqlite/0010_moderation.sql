@@ -1,0 +1,28 @@
+-- What operators decided about a fundraiser: hidden with a reason that its creator sees, or waiting for its review.
+alter table fundraisers add column hidden_at integer;
+alter table fundraisers add column hidden_reason text;
+alter table fundraisers add column in_review_since integer;
+
+create index fundraisers_in_review on fundraisers (in_review_since) where in_review_since is not null;
+
+-- The keys of a suspended account do not work, and nobody can sign in to it.
+alter table accounts add column suspended_at integer;
+alter table accounts add column suspend_reason text;
+
+-- An operator removed the name and the message of a donation from public pages.
+alter table donor_names add column removed_at integer;
+
+-- What visitors reported about a fundraiser or a nonprofit, until an operator closes it.
+create table reports (
+    id           blob primary key,
+    -- fundraiser or nonprofit.
+    subject_kind text not null,
+    subject_id   blob not null,
+    reason       text not null,
+    details      text not null,
+    email        text,
+    created_at   integer not null,
+    closed_at    integer
+) strict;
+
+create index reports_open on reports (created_at) where closed_at is null;

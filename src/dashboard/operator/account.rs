@@ -1,0 +1,134 @@
+//! The operator page of an account: suspending and restoring it. Every action is recorded in the audit log.
+
+use crate::app::App;
+use crate::dashboard::fundraisers::view::FundraiserView;
+use crate::dashboard::operator::nav::with_menu;
+use crate::dashboard::operator::reason;
+use crate::http::error::{Error, Result};
+use crate::http::params::PathText;
+use crate::http::session::Operator;
+use crate::web::flash::Flash;
+use crate::web::relative_time::RelativeTime;
+use crate::web::{Form, FormData, Layout, Page};
+use access::accounts::{Account, Username, store, suspension};
+use access::audit::Actor;
+use access::sessions::SignedIn;
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use giving::fundraisers::store as fundraisers;
+
+/// The number of fundraisers that the page lists.
+const MAX_FUNDRAISERS: i64 = 50;
+
+#[derive(Template)]
+#[template(path = "dashboard/operator/account.html")]
+struct AccountPage {
+    layout: Layout,
+    account: Account,
+    created: RelativeTime,
+    fundraisers: Vec<FundraiserView>,
+    /// Operators do not suspend themselves.
+    is_self: bool,
+    suspend: Form,
+}
+
+/// `GET /dashboard/operator/accounts/{username}`
+pub async fn account(
+    State(app): State<App>,
+    Operator(user): Operator,
+    layout: Layout,
+    PathText(username): PathText,
+) -> Result<Response> {
+    let account = find(&app, &username).await?;
+    let form = suspend_form(&layout, &account);
+    show(&app, &user, layout, account, form).await
+}
+
+/// `POST /dashboard/operator/accounts/{username}/suspend`
+pub async fn suspend(
+    State(app): State<App>,
+    Operator(user): Operator,
+    layout: Layout,
+    PathText(username): PathText,
+    data: FormData,
+) -> Result<Response> {
+    let account = find(&app, &username).await?;
+    let mut form = suspend_form(&layout, &account).with_values(&data);
+    if account.id == user.account {
+        form.add_form_error(layout.t.operator.not_yourself);
+    }
+    let reason = reason::parse(&data, &mut form, &layout);
+    let Some(reason) = reason.filter(|_| !form.has_errors()) else {
+        let page = show(&app, &user, layout, account, form).await?;
+        return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
+    };
+    let actor = Actor::Account(user.account);
+    let suspended = app
+        .recorder
+        .suspend((account.id, &account.username), &reason, actor);
+    suspended.await?;
+    app.keys.refresh().await?;
+    Ok(redirect(&app, &account, Flash::AccountSuspended))
+}
+
+/// `POST /dashboard/operator/accounts/{username}/restore`
+pub async fn restore(
+    State(app): State<App>,
+    Operator(user): Operator,
+    PathText(username): PathText,
+) -> Result<Response> {
+    let account = find(&app, &username).await?;
+    let (actor, now) = (Actor::Account(user.account), app.clock.millis());
+    let is_restored = suspension::restore(&app.db, (account.id, &account.username), actor, now).await?;
+    app.keys.refresh().await?;
+    let flash = if is_restored {
+        Flash::AccountRestored
+    } else {
+        Flash::AlreadyDone
+    };
+    Ok(redirect(&app, &account, flash))
+}
+
+async fn find(app: &App, username: &str) -> Result<Account> {
+    let username = Username::parse(username).map_err(|_| Error::NotFound)?;
+    let found = store::find(&app.db, username.as_str()).await?;
+    found.ok_or(Error::NotFound)
+}
+
+fn path(account: &Account) -> String {
+    format!("/dashboard/operator/accounts/{}", account.username)
+}
+
+fn redirect(app: &App, account: &Account, flash: Flash) -> Response {
+    (flash.cookie(&app.public_url), Redirect::to(&path(account))).into_response()
+}
+
+fn suspend_form(layout: &Layout, account: &Account) -> Form {
+    let action = format!("{}/suspend", path(account));
+    Form::new(action, layout.t.operator.suspend, vec![reason::field(layout)]).dangerous()
+}
+
+async fn show(
+    app: &App,
+    user: &SignedIn,
+    layout: Layout,
+    account: Account,
+    suspend: Form,
+) -> Result<Response> {
+    let (found, _) = fundraisers::list_of_account(&app.db, account.id, 0, MAX_FUNDRAISERS).await?;
+    let mut views = Vec::with_capacity(found.len());
+    for fundraiser in found {
+        views.push(FundraiserView::load(app, fundraiser).await?);
+    }
+    let page = AccountPage {
+        layout: with_menu(app, layout, user).await?,
+        created: RelativeTime::new(account.created_at, app.clock.millis()),
+        is_self: account.id == user.account,
+        fundraisers: views,
+        account,
+        suspend,
+    };
+    Ok(Page(page).into_response())
+}

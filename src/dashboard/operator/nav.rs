@@ -1,0 +1,19 @@
+//! The menu of the operator pages, with the number of fundraisers and reports that wait.
+
+use crate::app::App;
+use crate::http::error::Result;
+use crate::web::Layout;
+use crate::web::layout::{OpenWork, Tab};
+use access::sessions::SignedIn;
+use giving::fundraisers::store::{self as fundraisers, Listing};
+use giving::reports;
+
+/// Returns the layout of an operator page.
+pub async fn with_menu(app: &App, layout: Layout, user: &SignedIn) -> Result<Layout> {
+    let mut layout = layout.with_menu(user, Tab::Operator);
+    layout.open_work = OpenWork {
+        reviews: fundraisers::count(&app.db, Listing::InReview).await?,
+        reports: reports::store::count(&app.db, false).await?,
+    };
+    Ok(layout)
+}

@@ -1,0 +1,153 @@
+//! The reports of visitors about fundraisers and nonprofits.
+
+use crate::app::App;
+use crate::dashboard::operator::list::{ListPage, PAGE_SIZE, parameter};
+use crate::dashboard::operator::nav::with_menu;
+use crate::http::error::{Error, Result};
+use crate::http::params::PathText;
+use crate::http::session::Operator;
+use crate::web::flash::Flash;
+use crate::web::pager::Pager;
+use crate::web::relative_time::RelativeTime;
+use crate::web::texts::PUBLIC_EN;
+use crate::web::{FormData, Layout, Page};
+use access::audit::Actor;
+use askama::Template;
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use directory::NonprofitRef;
+use directory::nonprofits::identifier::Identifier;
+use giving::fundraisers;
+use giving::fundraisers::moderate::Decision;
+use giving::moderation::{DEFAULT_REASON, MAX_REASON_CHARS};
+use giving::reports::{Report, Subject, store};
+use platform::text::cut;
+use uuid::Uuid;
+
+const LIST_PATH: &str = "/dashboard/operator/reports";
+
+#[derive(Template)]
+#[template(path = "dashboard/operator/reports.html")]
+struct ReportsPage {
+    layout: Layout,
+    is_closed: bool,
+    pager: Pager,
+    reports: Vec<Row>,
+    default_reason: &'static str,
+}
+
+struct Row {
+    report: Report,
+    /// The name of the subject and the path of its page.
+    name: String,
+    path: String,
+    is_fundraiser: bool,
+    reason: &'static str,
+    reported: RelativeTime,
+    closed: Option<RelativeTime>,
+}
+
+/// `GET /dashboard/operator/reports`: the open reports, or with `show=closed` the closed ones.
+pub async fn list(
+    State(app): State<App>,
+    Operator(user): Operator,
+    layout: Layout,
+    RawQuery(query): RawQuery,
+) -> Result<Response> {
+    let shown = parameter(query.as_deref(), "show");
+    let is_closed = shown == "closed";
+    let list_page = ListPage::parse(query.as_deref(), store::count(&app.db, is_closed).await?);
+    let found = store::list(&app.db, is_closed, PAGE_SIZE, list_page.skipped()).await?;
+    let mut reports = Vec::with_capacity(found.len());
+    for report in found {
+        reports.push(Row::load(&app, report).await?);
+    }
+    let shown = if is_closed { "closed" } else { "" };
+    let page = ReportsPage {
+        pager: list_page.pager(&layout, LIST_PATH, &[("show", shown)]),
+        layout: with_menu(&app, layout, &user).await?,
+        is_closed,
+        reports,
+        default_reason: DEFAULT_REASON,
+    };
+    Ok(Page(page).into_response())
+}
+
+/// `POST /dashboard/operator/reports/{id}/close`
+pub async fn close(
+    State(app): State<App>,
+    Operator(user): Operator,
+    PathText(id): PathText,
+) -> Result<Response> {
+    let report = find(&app, &id).await?;
+    let (actor, now) = (Actor::Account(user.account), app.clock.millis());
+    let flash = if store::close(&app.db, report.id, actor, now).await? {
+        Flash::ReportClosed
+    } else {
+        Flash::AlreadyDone
+    };
+    Ok(redirect(&app, flash))
+}
+
+/// `POST /dashboard/operator/reports/{id}/hide`: hides the reported fundraiser and closes the report.
+pub async fn hide(
+    State(app): State<App>,
+    Operator(user): Operator,
+    PathText(id): PathText,
+    data: FormData,
+) -> Result<Response> {
+    let report = find(&app, &id).await?;
+    let Subject::Fundraiser(fundraiser) = report.subject else {
+        return Err(Error::NotFound);
+    };
+    let reason = data.trimmed("reason").replace(char::is_control, " ");
+    let reason = match cut(&reason, MAX_REASON_CHARS) {
+        "" => DEFAULT_REASON,
+        reason => reason,
+    };
+    let actor = Actor::Account(user.account);
+    let decision = Decision::Hide(reason.to_owned());
+    app.moderation().decide(fundraiser, decision, actor).await?;
+    store::close(&app.db, report.id, actor, app.clock.millis()).await?;
+    Ok(redirect(&app, Flash::FundraiserHidden))
+}
+
+async fn find(app: &App, id: &str) -> Result<Report> {
+    let id = Uuid::try_parse(id).map_err(|_| Error::NotFound)?;
+    store::find(&app.db, id).await?.ok_or(Error::NotFound)
+}
+
+fn redirect(app: &App, flash: Flash) -> Response {
+    (flash.cookie(&app.public_url), Redirect::to(LIST_PATH)).into_response()
+}
+
+impl Row {
+    async fn load(app: &App, report: Report) -> Result<Row> {
+        let (name, path) = match report.subject {
+            Subject::Fundraiser(id) => {
+                let found = fundraisers::store::find(&app.db, id).await?;
+                let title = found.map(|found| found.title);
+                let path = format!("/dashboard/operator/fundraisers/{id}");
+                (title.unwrap_or_else(|| id.to_string()), path)
+            }
+            Subject::Nonprofit(id) => {
+                let found = app.directory.find(&Identifier::Id(id)).await?;
+                let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
+                match nonprofit {
+                    Some(nonprofit) => (nonprofit.name.to_owned(), format!("/{}", nonprofit.slug)),
+                    None => (id.to_string(), format!("/{id}")),
+                }
+            }
+        };
+        let now = app.clock.millis();
+        Ok(Row {
+            name,
+            path,
+            reason: PUBLIC_EN.report.reason(report.reason),
+            is_fundraiser: matches!(report.subject, Subject::Fundraiser(_)),
+            reported: RelativeTime::new(report.created_at, now),
+            closed: report.closed_at.map(|at| RelativeTime::new(at, now)),
+            report,
+        })
+    }
+}

@@ -1,0 +1,147 @@
+//! "Report this": a form in which visitors tell the operators about a fundraiser or a nonprofit.
+
+use crate::app::App;
+use crate::http::client::Client;
+use crate::http::error::{Error, Result};
+use crate::http::params::{PathPair, PathText};
+use crate::site::find::find as find_nonprofit;
+use crate::site::fundraiser_links;
+use crate::web::form::Choice;
+use crate::web::form_page::FormPage;
+use crate::web::texts::fill;
+use crate::web::{Field, Form, FormData, Layout, Section};
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use giving::reports::{MAX_DETAILS_CHARS, Reason, Report, Subject, store};
+use ipnet::IpNet;
+use platform::email_address::EmailAddress;
+use uuid::Uuid;
+
+/// What is reported: its name, and the path of its page.
+struct Target {
+    subject: Subject,
+    name: String,
+    path: String,
+}
+
+/// `GET /{nonprofit}/report`
+pub async fn of_nonprofit(State(app): State<App>, PathText(slug): PathText) -> Result<Response> {
+    Ok(show(Target::nonprofit(&app, &slug).await?))
+}
+
+/// `POST /{nonprofit}/report`
+pub async fn send_of_nonprofit(
+    State(app): State<App>,
+    Client { network, .. }: Client,
+    PathText(slug): PathText,
+    data: FormData,
+) -> Result<Response> {
+    send(&app, Target::nonprofit(&app, &slug).await?, network, &data).await
+}
+
+/// `GET /{nonprofit}/f/{fundraiser}/report`
+pub async fn of_fundraiser(State(app): State<App>, PathPair(nonprofit, name): PathPair) -> Result<Response> {
+    Ok(show(Target::fundraiser(&app, &nonprofit, &name).await?))
+}
+
+/// `POST /{nonprofit}/f/{fundraiser}/report`
+pub async fn send_of_fundraiser(
+    State(app): State<App>,
+    Client { network, .. }: Client,
+    PathPair(nonprofit, name): PathPair,
+    data: FormData,
+) -> Result<Response> {
+    let target = Target::fundraiser(&app, &nonprofit, &name).await?;
+    send(&app, target, network, &data).await
+}
+
+impl Target {
+    async fn nonprofit(app: &App, slug: &str) -> Result<Target> {
+        let found = find_nonprofit(&app.directory, slug).await?;
+        let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
+        Ok(Target {
+            subject: Subject::Nonprofit(nonprofit.id),
+            name: nonprofit.name.to_owned(),
+            path: format!("/{}", nonprofit.slug),
+        })
+    }
+
+    async fn fundraiser(app: &App, nonprofit: &str, name: &str) -> Result<Target> {
+        let found = fundraiser_links::find(&app.directory, &app.fundraisers, nonprofit, name).await?;
+        Ok(Target {
+            subject: Subject::Fundraiser(found.fundraiser.id),
+            name: found.fundraiser.title.clone(),
+            path: fundraiser_links::path_of(&app.directory, &found.fundraiser).await?,
+        })
+    }
+}
+
+fn show(target: Target) -> Response {
+    let form = form(&target);
+    page(target, form).into_response()
+}
+
+async fn send(app: &App, target: Target, network: IpNet, data: &FormData) -> Result<Response> {
+    let layout = Layout::new(Section::Other);
+    let t = &layout.p.report;
+    let mut form = form(&target).with_values(data);
+    let id = Uuid::try_parse(data.text("once")).map_err(|_| Error::NotAForm)?;
+    let reason = Reason::find(data.text("reason"));
+    if reason.is_none() {
+        form.add_error("reason", t.no_reason);
+    }
+    // Some browsers send line breaks as CR LF.
+    let details = data.trimmed("details").replace("\r\n", "\n");
+    let is_control = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
+    if details.is_empty() || details.chars().count() > MAX_DETAILS_CHARS || details.contains(is_control) {
+        let max = MAX_DETAILS_CHARS.to_string();
+        form.add_error("details", fill(t.invalid_details, &[("max", &max)]));
+    }
+    let email = data.trimmed("email").to_lowercase();
+    if !email.is_empty() && EmailAddress::parse(&email).is_err() {
+        form.add_error("email", layout.p.give.bad_email);
+    }
+    let Some(reason) = reason.filter(|_| !form.has_errors()) else {
+        return Ok(page(target, form).invalid());
+    };
+    if let Err(wait) = app.attempts.report(network, app.clock.instant()) {
+        form.add_form_error(t.too_often);
+        return Ok(page(target, form).too_many_requests(wait.0));
+    }
+    let report = Report {
+        id,
+        subject: target.subject,
+        reason,
+        details,
+        email: Some(email).filter(|email| !email.is_empty()),
+        created_at: app.clock.millis(),
+        closed_at: None,
+    };
+    store::insert(&app.db, &report).await?;
+    let page = FormPage::without_form(layout, t.sent_title).lead(t.sent);
+    Ok(page.link(target.path, t.back).into_response())
+}
+
+fn form(target: &Target) -> Form {
+    let t = &Layout::new(Section::Other).p.report;
+    let choices = Reason::ALL
+        .map(|reason| Choice::new(reason.as_str(), t.reason(reason), ""))
+        .to_vec();
+    let fields = vec![
+        Field::choice("reason", t.why, choices).value(""),
+        Field::area("details", t.details).hint(t.details_hint),
+        Field::email("email", t.email).hint(t.email_hint).optional(),
+        // The ID of the report, so that a form that is sent twice is one report.
+        Field::hidden("once", Uuid::now_v7().to_string()),
+    ];
+    Form::new(format!("{}/report", target.path), t.send, fields)
+}
+
+fn page(target: Target, form: Form) -> FormPage {
+    let layout = Layout::new(Section::Other);
+    let t = &layout.p.report;
+    let title = fill(t.title, &[("name", &target.name)]);
+    FormPage::new(layout, title, form)
+        .lead(t.lead)
+        .link(target.path, t.back)
+}
