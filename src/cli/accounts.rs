@@ -1,6 +1,6 @@
 //! `causeway account`
 
-use super::keys::parse_line;
+use super::line::parse_line;
 use super::output::Output;
 use crate::app::App;
 use access::accounts::password::NewPassword;

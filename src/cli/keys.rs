@@ -1,6 +1,7 @@
 //! `causeway key`
 
 use super::accounts::parse_username;
+use super::line::parse_line;
 use super::output::Output;
 use crate::app::App;
 use access::accounts::{self, Username};
@@ -96,17 +97,6 @@ impl Key {
             }
         }
     }
-}
-
-/// Parses one line of text for display.
-pub fn parse_line<'a>(what: &str, text: &'a str, max_chars: usize) -> anyhow::Result<&'a str> {
-    if text.chars().count() > max_chars {
-        bail!("{what} has more than {max_chars} characters; shorten it");
-    }
-    if text.chars().any(char::is_control) {
-        bail!("{what} has control characters; remove them");
-    }
-    Ok(text.trim())
 }
 
 /// Prints the change to a key, or fails if there is no such key.

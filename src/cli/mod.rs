@@ -9,6 +9,7 @@ mod generate;
 mod import;
 mod keys;
 mod limits;
+mod line;
 mod output;
 mod reports;
 mod search;

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::dashboard::fundraisers as own_fundraisers;
-use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator};
+use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator_lists};
 use crate::dashboard::operator::{
     donations as operator_donations, fundraisers as operator_fundraisers, origins as operator_origins,
     reports as operator_reports,
@@ -24,6 +24,7 @@ use utoipa::openapi::OpenApi;
 pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
     Router::new()
         .merge(public())
+        .merge(operator())
         .merge(developers::routes(description))
         .route("/dashboard", get(keys::keys))
         .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
@@ -54,71 +55,6 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
         .route("/dashboard/first-steps", get(first_steps::first_steps))
         .route("/dashboard/usage", get(usage::usage))
         .route("/dashboard/usage.csv", get(usage::export))
-        .route("/dashboard/operator", get(operator::accounts))
-        .route(
-            "/dashboard/operator/accounts/{username}",
-            get(operator_account::account),
-        )
-        .route(
-            "/dashboard/operator/accounts/{username}/suspend",
-            get(operator_account::account).post(operator_account::suspend),
-        )
-        .route(
-            "/dashboard/operator/accounts/{username}/restore",
-            get(operator_account::account).post(operator_account::restore),
-        )
-        .route("/dashboard/operator/fundraisers", get(operator_fundraisers::list))
-        .route(
-            "/dashboard/operator/fundraisers/{id}",
-            get(operator_fundraisers::fundraiser),
-        )
-        .route(
-            "/dashboard/operator/fundraisers/{id}/hide",
-            get(operator_fundraisers::fundraiser).post(operator_fundraisers::hide),
-        )
-        .route(
-            "/dashboard/operator/fundraisers/{id}/show",
-            get(operator_fundraisers::fundraiser).post(operator_fundraisers::show_again),
-        )
-        .route(
-            "/dashboard/operator/fundraisers/{id}/comments/remove",
-            get(operator_fundraisers::fundraiser).post(operator_fundraisers::remove_comment),
-        )
-        .route("/dashboard/operator/reports", get(operator_reports::list))
-        .route(
-            "/dashboard/operator/reports/{id}/close",
-            get(operator_reports::list).post(operator_reports::close),
-        )
-        .route(
-            "/dashboard/operator/reports/{id}/hide",
-            get(operator_reports::list).post(operator_reports::hide),
-        )
-        .route("/dashboard/operator/donations", get(operator_donations::list))
-        .route(
-            "/dashboard/operator/donations/{id}",
-            get(operator_donations::donation),
-        )
-        .route(
-            "/dashboard/operator/origins",
-            get(operator_origins::list).post(operator_origins::allow),
-        )
-        .route("/dashboard/operator/keys", get(operator::all_keys))
-        .route("/dashboard/operator/keys/{id}", get(operator_key::key))
-        .route(
-            "/dashboard/operator/keys/{id}/block",
-            get(operator_key::key).post(operator_key::block),
-        )
-        .route(
-            "/dashboard/operator/keys/{id}/unblock",
-            get(operator_key::key).post(operator_key::unblock),
-        )
-        .route(
-            "/dashboard/operator/keys/{id}/limits",
-            get(operator_key::key).post(operator_key::set_limits),
-        )
-        .route("/dashboard/operator/imports", get(operator::all_imports))
-        .route("/dashboard/operator/errors", get(operator::recent_errors))
-        .route("/dashboard/operator/audit", get(operator::audit_log))
         .route(
             "/dashboard/keys/{id}/revoke",
             get(keys::revoke_page).post(keys::revoke),
@@ -168,6 +104,76 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
         )
         .layer(from_fn(flash::clear_shown))
         .layer(guard::csrf_layer(&app.config.public_url))
+}
+
+/// Returns the routes of the operator pages.
+fn operator() -> Router<App> {
+    Router::new()
+        .route("/dashboard/operator", get(operator_lists::accounts))
+        .route(
+            "/dashboard/operator/accounts/{username}",
+            get(operator_account::account),
+        )
+        .route(
+            "/dashboard/operator/accounts/{username}/suspend",
+            get(operator_account::account).post(operator_account::suspend),
+        )
+        .route(
+            "/dashboard/operator/accounts/{username}/restore",
+            get(operator_account::account).post(operator_account::restore),
+        )
+        .route("/dashboard/operator/fundraisers", get(operator_fundraisers::list))
+        .route(
+            "/dashboard/operator/fundraisers/{id}",
+            get(operator_fundraisers::fundraiser),
+        )
+        .route(
+            "/dashboard/operator/fundraisers/{id}/hide",
+            get(operator_fundraisers::fundraiser).post(operator_fundraisers::hide),
+        )
+        .route(
+            "/dashboard/operator/fundraisers/{id}/show",
+            get(operator_fundraisers::fundraiser).post(operator_fundraisers::show_again),
+        )
+        .route(
+            "/dashboard/operator/fundraisers/{id}/comments/remove",
+            get(operator_fundraisers::fundraiser).post(operator_fundraisers::remove_comment),
+        )
+        .route("/dashboard/operator/reports", get(operator_reports::list))
+        .route(
+            "/dashboard/operator/reports/{id}/close",
+            get(operator_reports::list).post(operator_reports::close),
+        )
+        .route(
+            "/dashboard/operator/reports/{id}/hide",
+            get(operator_reports::list).post(operator_reports::hide),
+        )
+        .route("/dashboard/operator/donations", get(operator_donations::list))
+        .route(
+            "/dashboard/operator/donations/{id}",
+            get(operator_donations::donation),
+        )
+        .route(
+            "/dashboard/operator/origins",
+            get(operator_origins::list).post(operator_origins::allow),
+        )
+        .route("/dashboard/operator/keys", get(operator_lists::all_keys))
+        .route("/dashboard/operator/keys/{id}", get(operator_key::key))
+        .route(
+            "/dashboard/operator/keys/{id}/block",
+            get(operator_key::key).post(operator_key::block),
+        )
+        .route(
+            "/dashboard/operator/keys/{id}/unblock",
+            get(operator_key::key).post(operator_key::unblock),
+        )
+        .route(
+            "/dashboard/operator/keys/{id}/limits",
+            get(operator_key::key).post(operator_key::set_limits),
+        )
+        .route("/dashboard/operator/imports", get(operator_lists::all_imports))
+        .route("/dashboard/operator/errors", get(operator_lists::recent_errors))
+        .route("/dashboard/operator/audit", get(operator_lists::audit_log))
 }
 
 /// Returns the routes of the public pages.

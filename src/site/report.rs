@@ -94,8 +94,7 @@ async fn send(app: &App, target: Target, network: IpNet, data: &FormData) -> Res
     let details = data.trimmed("details").replace("\r\n", "\n");
     let is_control = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
     if details.is_empty() || details.chars().count() > MAX_DETAILS_CHARS || details.contains(is_control) {
-        let max = MAX_DETAILS_CHARS.to_string();
-        form.add_error("details", fill(t.invalid_details, &[("max", &max)]));
+        form.add_error("details", t.invalid_details);
     }
     let email = data.trimmed("email").to_lowercase();
     if !email.is_empty() && EmailAddress::parse(&email).is_err() {

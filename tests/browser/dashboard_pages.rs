@@ -18,7 +18,7 @@ const PUBLIC: [(&str, &str); 6] = [
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 22] = [
+const SIGNED_IN: [(&str, &str); 21] = [
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
     ("fundraisers", "/dashboard/fundraisers"),
@@ -36,7 +36,6 @@ const SIGNED_IN: [(&str, &str); 22] = [
     ("operator-fundraisers", "/dashboard/operator/fundraisers?show=all"),
     ("operator-reports", "/dashboard/operator/reports"),
     ("operator-donations", "/dashboard/operator/donations"),
-    ("operator-donation", "/dashboard/operator/donations/1"),
     ("operator-origins", "/dashboard/operator/origins"),
     ("operator-imports", "/dashboard/operator/imports"),
     ("operator-errors", "/dashboard/operator/errors"),
@@ -161,6 +160,11 @@ async fn inspect_moderation(inspector: &Inspector, site: &Site) {
     ];
     let donation = site.send_form(&format!("{page}/give"), &fields).await;
     site.send_form(&donation, &[("card", "4242424242424242")]).await;
+    let id = donation.rsplit('/').next().unwrap();
+    browser
+        .goto(site, &format!("/dashboard/operator/donations/{id}"))
+        .await;
+    inspector.inspect("operator-donation").await;
     browser.goto(site, &format!("{page}/report")).await;
     inspector.inspect("report").await;
     browser.click("form.form button").await;

@@ -346,7 +346,7 @@ async fn an_operator_finds_donations_and_exposed_keys(world: &World) {
     let list = "/dashboard/operator/donations";
     let all = operator.get(200, list).await.text();
     assert!(
-        all.contains("2 donations") && all.contains("Kind Kim") && all.contains("Ada"),
+        all.contains("Donations found: 2") && all.contains("Kind Kim") && all.contains("Ada"),
         "{all}"
     );
     for (filter, count) in [

@@ -128,7 +128,7 @@ impl Recorder {
                 moderate::close_all_of(batch, account, account_of(actor), now).await
             })
         });
-        Ok(self.forget_all(closed.await?))
+        Ok(self.forget_all(&closed.await?))
     }
 
     /// Deletes an account and closes its fundraisers. Returns `false` if the password has changed since it was verified.
@@ -146,14 +146,15 @@ impl Recorder {
             })
         });
         let closed = closed.await?;
-        Ok(closed.map(|closed| self.forget_all(closed)).is_some())
+        Ok(closed.map(|closed| self.forget_all(&closed)).is_some())
     }
 
     /// Drops fundraisers that changed from the cache, and returns how many they are.
-    fn forget_all(&self, changed: Vec<FundraiserId>) -> usize {
-        let count = changed.len();
-        changed.into_iter().for_each(|id| self.cache.forget(id));
-        count
+    fn forget_all(&self, changed: &[FundraiserId]) -> usize {
+        for id in changed {
+            self.cache.forget(*id);
+        }
+        changed.len()
     }
 
     /// Runs `work`, then drops the fundraiser that it is about from the cache, even if the work failed: the commit may

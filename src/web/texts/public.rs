@@ -242,7 +242,7 @@ texts! {
         other: "Something else",
         details: "Details",
         details_hint: "What should we look at? Links help.",
-        invalid_details: "Describe the problem in up to {max} characters.",
+        invalid_details: "Describe the problem in up to 2,000 characters.",
         email: "Your email address",
         email_hint: "Only if we may ask you questions. We never show it to others.",
         send: "Send report",

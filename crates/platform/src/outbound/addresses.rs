@@ -33,18 +33,23 @@ impl AddressPolicy {
 
 /// The special-purpose addresses of the IANA registry are not public.
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    let is_special = match address.octets() {
-        // This network, private networks, loopback, link-local with the metadata services, and all from multicast on.
-        [0 | 10 | 127 | 224..=255, ..] | [169, 254, ..] | [192, 168, ..] => true,
-        // Private networks, and those of providers (carrier-grade NAT).
-        [172, second, ..] => (16..32).contains(&second),
-        [100, second, ..] => (64..128).contains(&second),
-        // Protocol assignments, documentation, former 6to4 relays.
-        [192, 0, 0 | 2, _] | [192, 88, 99, _] | [198, 51, 100, _] | [203, 0, 113, _] => true,
-        // Benchmarks.
-        [198, 18 | 19, ..] => true,
-        _ => false,
-    };
+    let [first, second, third, _] = address.octets();
+    let is_special = matches!(
+        (first, second, third),
+        // This network, private networks, loopback, and all from multicast on.
+        (0 | 10 | 127 | 224..=255, ..)
+        | (172, 16..=31, _)
+        | (192, 168, _)
+        // Networks of providers (carrier-grade NAT), and link-local addresses with the metadata services.
+        | (100, 64..=127, _)
+        | (169, 254, _)
+        // Protocol assignments, documentation, former 6to4 relays, benchmarks.
+        | (192, 0, 0 | 2)
+        | (192, 88, 99)
+        | (198, 18 | 19, _)
+        | (198, 51, 100)
+        | (203, 0, 113)
+    );
     !is_special
 }
 
