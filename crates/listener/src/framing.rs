@@ -252,6 +252,7 @@ impl Chunks {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::fmt::Write;
 
     const CHUNKED: &str = "5;a=b\r\na\nb\nc\r\n1\r\n\n\r\n0\r\nx: y\r\n\r\n";
 
@@ -337,7 +338,7 @@ mod tests {
                         lengths.push(BodyLength::Bytes(body.len() as u64));
                     }
                     _ => {
-                        text.push_str(&format!("{:X}\r\n{body}\r\n{CHUNKED}", body.len()));
+                        write!(text, "{:X}\r\n{body}\r\n{CHUNKED}", body.len()).unwrap();
                         lengths.push(BodyLength::Chunked);
                     }
                 }

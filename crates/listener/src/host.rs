@@ -3,7 +3,7 @@
 //! A proxy that reads the first of two hosts and a server that reads the second would answer for different sites (RFC
 //! 9112, section 3.2).
 
-use hyper::header::HOST;
+use hyper::header::{HOST, HeaderValue};
 use hyper::{Request, Version};
 
 /// Returns whether a request has one host, or none where none is needed.
@@ -12,7 +12,7 @@ use hyper::{Request, Version};
 /// - HTTP/2 needs `:authority` or `Host`, and both must be equal (RFC 9113, section 8.3.1).
 pub(crate) fn has_valid_host<B>(request: &Request<B>) -> bool {
     let mut fields = request.headers().get_all(HOST).iter();
-    let host = fields.next().map(|host| host.as_bytes());
+    let host = fields.next().map(HeaderValue::as_bytes);
     if fields.next().is_some() || !host.is_none_or(is_host) {
         return false;
     }
