@@ -171,15 +171,7 @@ impl Mailer {
 
     /// Removes the emails to an address from the data folder, and returns how many there were.
     pub async fn remove_to(&self, address: &EmailAddress) -> io::Result<usize> {
-        let files = self.list_to(address).await?;
-        for file in &files {
-            match tokio::fs::remove_file(file).await {
-                // Delivered in the meantime.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                removed => removed?,
-            }
-        }
-        Ok(files.len())
+        stored::remove(&self.folders, address).await
     }
 
     fn message(&self, email: &Email) -> anyhow::Result<Message> {

@@ -26,6 +26,19 @@ pub async fn list(folders: &[PathBuf], to: &EmailAddress) -> io::Result<Vec<Path
     Ok(found)
 }
 
+/// Removes the emails to an address, and returns how many there were.
+pub async fn remove(folders: &[PathBuf], to: &EmailAddress) -> io::Result<usize> {
+    let files = list(folders, to).await?;
+    for file in &files {
+        match fs::remove_file(file).await {
+            // Delivered in the meantime.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed?,
+        }
+    }
+    Ok(files.len())
+}
+
 async fn is_to(path: &Path, to: &EmailAddress) -> io::Result<bool> {
     let bytes = match fs::read(path).await {
         Ok(bytes) => bytes,
@@ -52,22 +65,17 @@ fn recipient_header(message: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mail::{Delivery, MailSettings, Mailer};
 
     #[tokio::test]
     async fn emails_to_one_address_are_found_and_removed_whatever_the_delivery() {
         let data = tempfile::tempdir().unwrap();
-        let settings = MailSettings {
-            delivery: Delivery::Off,
-            from: "Causeway <no-reply@example.org>".parse().unwrap(),
-        };
-        let mailer = Mailer::new(&settings, data.path()).unwrap();
+        let folder = data.path().join("mail");
+        let folders = [folder.clone(), folder.join("waiting")];
         let (ada, eve) = (
             EmailAddress::parse("ada@example.org").unwrap(),
             EmailAddress::parse("eve@example.org").unwrap(),
         );
-        assert_eq!(mailer.list_to(&ada).await.unwrap(), Vec::<PathBuf>::new());
-        let folder = data.path().join("mail");
+        assert_eq!(list(&folders, &ada).await.unwrap(), Vec::<PathBuf>::new());
         std::fs::create_dir_all(folder.join("waiting")).unwrap();
         let queued = |to: &str| format!(r#"{{"to":"{to}","subject":"Hello","text":"To: ada@example.org"}}"#);
         let message = |to: &str| format!("From: x@example.org\r\nTo: {to}\r\n\r\nTo: ada@example.org\r\n");
@@ -81,11 +89,11 @@ mod tests {
         ] {
             std::fs::write(folder.join(name), content).unwrap();
         }
-        let found = mailer.list_to(&ada).await.unwrap();
+        let found = list(&folders, &ada).await.unwrap();
         let names = ["4.eml", "waiting/1.json", "waiting/3.refused"];
         assert_eq!(found, names.map(|name| folder.join(name)));
-        assert_eq!(mailer.remove_to(&ada).await.unwrap(), 3);
-        assert_eq!(mailer.remove_to(&ada).await.unwrap(), 0);
-        assert_eq!(mailer.list_to(&eve).await.unwrap().len(), 2);
+        assert_eq!(remove(&folders, &ada).await.unwrap(), 3);
+        assert_eq!(remove(&folders, &ada).await.unwrap(), 0);
+        assert_eq!(list(&folders, &eve).await.unwrap().len(), 2);
     }
 }
