@@ -135,7 +135,7 @@ impl Site {
         let session = cookies
             .filter_map(|(_, value)| value.split(';').next())
             .find(|cookie| cookie.contains("session"));
-        site.cookie = session.expect("a session").to_owned();
+        session.expect("a session").clone_into(&mut site.cookie);
         instance.run(&["account", "operator", "olga", "on"]);
         let key = instance.run(&["key", "create", "--account", "olga", "--kind", "public"]);
         let key = key["id"].as_str().expect("an ID").to_owned();

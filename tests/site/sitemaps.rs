@@ -125,7 +125,7 @@ async fn sitemaps_follow_the_public_url(world: &World) {
     world.load_demo().await;
     get_compressed(world).await;
     let mut config = world.app.config.clone();
-    config.public_url = "https://giving.example.org".to_owned();
+    "https://giving.example.org".clone_into(&mut config.public_url);
     let moved = App::build(config).await.unwrap();
     moved.refresh_directory().await.unwrap();
     let client = crate::client::Client::new(&moved, &world.client.key);

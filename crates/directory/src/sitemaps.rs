@@ -172,7 +172,7 @@ fn write(snapshot: &Snapshot, meta: SnapshotMeta, public_url: &str, path: &Path)
     for (number, positions) in sitemaps.enumerate() {
         out.begin_section(number)?;
         let mut xml = GzBuilder::new().write(&mut out, Compression::default());
-        write!(xml, "{XML_DECLARATION}<urlset {XML_NAMESPACE}>\n")?;
+        writeln!(xml, "{XML_DECLARATION}<urlset {XML_NAMESPACE}>")?;
         for nonprofit in positions.filter_map(|position| snapshot.nonprofit(position)) {
             writeln!(xml, "<url><loc>{public_url}/{}</loc></url>", nonprofit.slug)?;
         }
@@ -216,8 +216,8 @@ mod tests {
     #[test]
     fn a_sitemap_has_at_most_50_000_urls() {
         assert_eq!(split(0).count(), 0);
-        assert_eq!(split(1).collect::<Vec<_>>(), [0..1]);
-        assert_eq!(split(50_000).collect::<Vec<_>>(), [0..50_000]);
+        assert_eq!(split(1).len(), 1);
+        assert_eq!(split(50_000).len(), 1);
         assert_eq!(
             split(100_001).collect::<Vec<_>>(),
             [0..50_000, 50_000..100_000, 100_000..100_001]

@@ -63,7 +63,8 @@ impl Postgres {
     /// Begins a transaction with this statement.
     pub async fn begin(&self, statement: &'static str) -> sqlx::Result<PostgresTx> {
         let (permit, pool) = (self.permit(), self.pool());
-        let transaction = permit.run(pool.begin_with(statement)).await?;
+        // Connecting is a large future, which would become part of every caller.
+        let transaction = permit.run(Box::pin(pool.begin_with(statement))).await?;
         Ok(PostgresTx { transaction, permit })
     }
 
