@@ -21,7 +21,6 @@ use axum::response::{IntoResponse, Redirect, Response};
 use platform::ids::KeyId;
 use uuid::Uuid;
 
-
 #[derive(Template)]
 #[template(path = "dashboard/operator/key.html")]
 struct KeyPage {
