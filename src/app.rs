@@ -126,7 +126,7 @@ impl App {
         let keys = Arc::new(KeyRing::new(db.clone()));
         keys.refresh().await?;
         let (now, millis) = (clock.instant(), clock.millis());
-        let limiter = Limiter::new(now);
+        let limiter = Limiter::new(now).with_address_secret(secret.authenticate("address limits", b""));
         limiter.restore(&recent::list(&db, millis).await?, now, millis);
         let metrics = Metrics::new()?;
         let fundraisers = Arc::new(FundraiserCache::new(db.clone(), &config.data));

@@ -17,7 +17,7 @@ use platform::email_address::EmailAddress;
 use platform::ids::AccountId;
 use serde_json::json;
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
+use std::io::IsTerminal;
 
 /// The reason that the owner of a suspended account sees if the operator gives no other.
 const DEFAULT_SUSPENSION_REASON: &str = "It does not follow the rules of this site.";
@@ -179,10 +179,14 @@ pub fn parse_email(text: &str) -> anyhow::Result<EmailAddress> {
     EmailAddress::parse(text).map_err(|error| anyhow::anyhow!("{text:?} is not an email address; {error}"))
 }
 
-/// Reads a password from the first line of standard input and hashes it.
+/// Reads a password from the first line of standard input and hashes it. On a terminal it is not shown.
 async fn read_password(app: &App, username: &Username) -> anyhow::Result<String> {
     let mut line = String::new();
-    std::io::stdin().read_line(&mut line)?;
+    if std::io::stdin().is_terminal() {
+        line = rpassword::prompt_password(format!("New password for {}: ", username.as_str()))?;
+    } else {
+        std::io::stdin().read_line(&mut line)?;
+    }
     let password = NewPassword::parse(line.trim_end_matches(['\r', '\n']), username.as_str())
         .map_err(|error| anyhow::anyhow!("this password is not allowed; {error}"))?;
     Ok(app.hashing.hash(password).await)
@@ -280,10 +284,6 @@ async fn restore(app: &App, output: Output, username: &str) -> anyhow::Result<()
 
 async fn set_password(app: &App, output: Output, username: &str) -> anyhow::Result<()> {
     let (_, username) = find(app, username).await?;
-    if std::io::stdin().is_terminal() {
-        // The command works even if the prompt cannot be printed.
-        let _ = write!(std::io::stderr(), "New password for {}: ", username.as_str());
-    }
     let password = read_password(app, &username).await?;
     let now = app.clock.millis();
     let name = username.as_str();

@@ -61,6 +61,8 @@ impl Decision {
 pub struct Limiter {
     epoch: Instant,
     windows: ShardedMap<(u128, u32), Mutex<Window>>,
+    /// What the IDs of addresses are derived with.
+    address_secret: [u8; 32],
 }
 
 impl Limiter {
@@ -69,6 +71,16 @@ impl Limiter {
         Self {
             epoch,
             windows: ShardedMap::default(),
+            address_secret: [0; 32],
+        }
+    }
+
+    /// Sets the secret that hides addresses in what is saved. All servers of a database must have the same one.
+    #[must_use]
+    pub fn with_address_secret(self, address_secret: [u8; 32]) -> Self {
+        Self {
+            address_secret,
+            ..self
         }
     }
 
@@ -89,7 +101,7 @@ impl Limiter {
     ) -> Decision {
         let now = self.micros(now);
         let of_key = self.windows.get((key, class));
-        let address_id = (address_id(key, address.network), ADDRESS_CLASS);
+        let address_id = (self.address_id(key, address.network), ADDRESS_CLASS);
         // A call that the key refuses anyway must not create a window for its address.
         let by_key = lock(&of_key).peek(now, per_minute);
         if !by_key.admitted && !self.windows.contains(address_id) {
@@ -150,26 +162,28 @@ impl Limiter {
         self.windows.is_empty()
     }
 
+    /// Returns the ID under which the calls of an address with a key are counted. It is the same on every server and after
+    /// a restart, and does not reveal the address to someone who reads the database.
+    fn address_id(&self, key: u128, network: IpAddr) -> u128 {
+        let hash = Sha256::new()
+            .chain_update(self.address_secret)
+            .chain_update(key.to_be_bytes());
+        let hash = match network {
+            IpAddr::V4(address) => hash.chain_update(address.octets()),
+            IpAddr::V6(address) => hash.chain_update(address.octets()),
+        };
+        let bytes = hash.finalize();
+        bytes
+            .iter()
+            .take(16)
+            .fold(0, |id, byte| id << 8 | u128::from(*byte))
+    }
+
     /// Converts a time to microseconds since one window before the epoch, so that restored calls have a positive time.
     fn micros(&self, now: Instant) -> u64 {
         let since = now.saturating_duration_since(self.epoch);
         (since + Duration::from_micros(WINDOW_MICROS)).as_micros() as u64
     }
-}
-
-/// Returns the ID under which the calls of an address with a key are counted. It is the same on every server and after a
-/// restart, and the address itself is not stored.
-fn address_id(key: u128, network: IpAddr) -> u128 {
-    let hash = Sha256::new().chain_update(key.to_be_bytes());
-    let hash = match network {
-        IpAddr::V4(address) => hash.chain_update(address.octets()),
-        IpAddr::V6(address) => hash.chain_update(address.octets()),
-    };
-    let bytes = hash.finalize();
-    bytes
-        .iter()
-        .take(16)
-        .fold(0, |id, byte| id << 8 | u128::from(*byte))
 }
 
 /// Locks a window. A poisoned lock is safe to use, because a window is never left in an inconsistent state.
