@@ -247,7 +247,7 @@ async fn show(app: &App, output: Output, id: &str) -> anyhow::Result<()> {
         (Ok(sequence), _) => (listing::find(&app.db, sequence).await?, None),
         (_, Ok(id)) => (
             listing::find_by_checkout(&app.db, id).await?,
-            payments::find(&app.db, id).await?,
+            payments::find_by_either_id(&app.db, id).await?,
         ),
         _ => (None, None),
     };

@@ -338,7 +338,8 @@ async fn an_operator_finds_donations_and_exposed_keys(world: &World) {
     let donor = Visitor::new(world);
     let give = "/american-red-cross/give";
     let once = hidden(&donor.get(200, give).await.text(), "once");
-    donor.post(303, give, &[("amount", "5"), ("once", &once)]).await;
+    let started = donor.post(303, give, &[("amount", "5"), ("once", &once)]).await;
+    let unpaid = started.header("location").rsplit('/').next().unwrap().to_owned();
     let private = visitor.create_key("private", "server").await;
     world.client.with_key(&private).get_any("/v0.2/search/red").await;
 
@@ -379,7 +380,7 @@ async fn an_operator_finds_donations_and_exposed_keys(world: &World) {
             assert!(page.contains(shown), "{shown}: {page}");
         }
     }
-    let unpaid = operator.get(200, &format!("{list}/{once}")).await.text();
+    let unpaid = operator.get(200, &format!("{list}/{unpaid}")).await.text();
     assert!(unpaid.contains("started") && unpaid.contains("$5.00"), "{unpaid}");
     for missing in ["99", "x", "00000000-0000-0000-0000-000000000000"] {
         operator.get(404, &format!("{list}/{missing}")).await;

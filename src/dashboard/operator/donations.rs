@@ -113,7 +113,8 @@ pub async fn list(
     Ok(Page(page).into_response())
 }
 
-/// `GET /dashboard/operator/donations/{id}`: by the number of its ledger entry, or by its ID at the checkout.
+/// `GET /dashboard/operator/donations/{id}`: by the number of its ledger entry, by its ID at the checkout, or by the
+/// ID of its receipt.
 pub async fn donation(
     State(app): State<App>,
     Operator(user): Operator,
@@ -124,7 +125,7 @@ pub async fn donation(
         (Ok(sequence), _) => (listing::find(&app.db, sequence).await?, None),
         (_, Ok(id)) => (
             listing::find_by_checkout(&app.db, id).await?,
-            payments::find(&app.db, id).await?,
+            payments::find_by_either_id(&app.db, id).await?,
         ),
         _ => return Err(Error::NotFound),
     };

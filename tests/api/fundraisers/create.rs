@@ -70,7 +70,7 @@ async fn every_field_is_returned_as_it_was_sent(world: &World) {
     );
     let picture = world.client.get_plain(200, &format!("/media/{hosted}")).await;
     assert!(picture.header("content-type").starts_with("image/"));
-    assert_eq!(created.as_object().unwrap().len(), 25, "{created}");
+    assert_eq!(created.as_object().unwrap().len(), 26, "{created}");
     let read = organizer
         .client
         .get(200, location.strip_prefix("http://causeway.test").unwrap())

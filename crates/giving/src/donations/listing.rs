@@ -31,7 +31,7 @@ macro_rules! filtered {
 }
 
 const FIND: &str = donations!("j.sequence = $2");
-const FIND_BY_CHECKOUT: &str = donations!("d.id = $2");
+const FIND_BY_CHECKOUT: &str = donations!("(d.id = $2 or d.receipt_id = $2)");
 
 /// Which donations are listed. An empty filter lists all.
 #[derive(Clone, Debug, Default)]
@@ -197,7 +197,7 @@ pub async fn find(db: &Db, sequence: i64) -> sqlx::Result<Option<RecordedDonatio
     Ok(row.map(RecordedDonation::from))
 }
 
-/// Finds a donation by its ID at our own checkout.
+/// Finds a donation by its ID at our own checkout, or by the ID of its receipt.
 pub async fn find_by_checkout(db: &Db, id: Uuid) -> sqlx::Result<Option<RecordedDonation>> {
     let row: Option<DonationRow> = read!(db, c => sqlx::query_as(FIND_BY_CHECKOUT)
         .bind(Kind::Donation.as_str())

@@ -22,6 +22,7 @@ macro_rules! donations {
 
 const FIND: &str = donations!("where id = $1");
 const FIND_BY_RECEIPT: &str = donations!("where receipt_id = $1");
+const FIND_BY_EITHER_ID: &str = donations!("where id = $1 or receipt_id = $1");
 // Email addresses are ASCII, so both databases lower them in the same way.
 const LIST_BY_EMAIL: &str = donations!("where lower(email) = $1 order by started_at, id");
 const INSERT: &str = "insert into donations (id, receipt_id, state, provider, nonprofit_id, fundraiser_id, amount, name, \
@@ -109,6 +110,13 @@ from_row!(DonationRow {
 pub async fn find_by_receipt(db: &Db, receipt_id: Uuid) -> sqlx::Result<Option<Donation>> {
     let row: Option<DonationRow> =
         read!(db, c => sqlx::query_as(FIND_BY_RECEIPT).bind(receipt_id).fetch_optional(c).await)?;
+    Ok(row.and_then(donation))
+}
+
+/// Finds a donation by its ID or by the ID of its receipt, which is the one that donors know.
+pub async fn find_by_either_id(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
+    let row: Option<DonationRow> =
+        read!(db, c => sqlx::query_as(FIND_BY_EITHER_ID).bind(id).fetch_optional(c).await)?;
     Ok(row.and_then(donation))
 }
 
