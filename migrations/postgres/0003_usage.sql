@@ -1,11 +1,12 @@
--- A rolled key ends by itself; the owner is told why a key is blocked, and once that one was exposed.
+-- When a rotated key expires, why a key is blocked (shown to its owner), and when its owner was emailed that it was
+-- exposed (once).
 alter table keys add column ends_at bigint;
 alter table keys add column block_reason text;
 alter table keys add column exposed_mailed_at bigint;
 
--- Calls of the last minute that limits let through, by key (or account, for creating), class and second since 1970.
--- For the class `address` the ID is a hash of a key and an address.
--- A server that starts counts them, so that starting anew is no way to a second quota. Servers add to each other's rows.
+-- Calls that the rate limits admitted in the last minute, by key (by account for creating fundraisers), class and second
+-- since the Unix epoch. For the class `address`, the ID is a keyed hash of the key and the address. A server reads them
+-- when it starts, so that a restart does not reset the limits. Several servers add to the same rows.
 create table recent_calls (
     counted_id uuid not null,
     class      text not null,
@@ -14,8 +15,8 @@ create table recent_calls (
     primary key (counted_id, class, second)
 );
 
--- What each key was used for, hour by hour. `calls` are all calls that a limit judged, those it refused and those
--- that ended in an error among them.
+-- The usage of each key by hour. `calls` counts all calls that were checked against a rate limit, including those that
+-- it refused and those that failed with an error.
 create table key_usage (
     key_id   uuid not null,
     hour     bigint not null,
@@ -29,7 +30,7 @@ create table key_usage (
 
 create index key_usage_hour on key_usage (hour);
 
--- Every act of an operator. Without an actor it was made on the command line.
+-- The audit log: every action of an operator. Actions on the command line have no actor.
 create table audit (
     id       uuid primary key,
     at       bigint not null,

@@ -1,13 +1,13 @@
--- How its owner signs in: an Argon2 hash. An account without one sets it by a mail.
+-- The Argon2 hash of the password. The owner of an account without one sets it through an emailed link.
 alter table accounts add column password text;
--- When the owner proved to read mail at the address; sign-in waits for it where mail domains are limited.
+-- When the owner confirmed the email address. Required to sign in if sign-up is restricted to email domains.
 alter table accounts add column confirmed_at bigint;
--- A deleted account keeps its id, for what it left behind, and nothing else.
+-- Only the ID of a deleted account is kept, because its fundraisers refer to it.
 alter table accounts add column deleted_at bigint;
 
 create index accounts_email on accounts (email);
 
--- Who is signed in, by the SHA-256 of the cookie.
+-- Active sessions, by the SHA-256 hash of their cookie.
 create table sessions (
     hash       bytea primary key,
     account_id uuid not null references accounts (id),
@@ -18,7 +18,7 @@ create table sessions (
 
 create index sessions_account on sessions (account_id);
 
--- Links that were mailed, by the SHA-256 of what they hold; each works once.
+-- Emailed links, by the SHA-256 hash of their token. Each works once.
 create table mail_links (
     hash       bytea primary key,
     account_id uuid not null references accounts (id),

@@ -1,29 +1,29 @@
 create table fundraisers (
     id           uuid primary key,
-    -- The nonprofit supported; the special one where there are several.
+    -- The nonprofit that it benefits, or the ID of `special-fundraiser` if there are several.
     nonprofit_id uuid not null,
     slug         text not null,
-    -- Who made it. The account may be gone, so nothing ties the two.
+    -- The creator. The account may have been deleted, so this is not a foreign key.
     account_id   uuid not null,
     title        text not null,
     description  text,
-    -- The hosted picture; none where a cover is drawn.
+    -- The ID of the uploaded cover picture; null if the cover is generated.
     cover        text,
     starts_at    bigint,
     ends_at      bigint,
     goal         bigint,
-    -- What its creator told of money that came in elsewhere: the sum of such entries of the journal.
+    -- The amount raised elsewhere, as reported by the creator: the sum of its offline entries in the ledger.
     offline      bigint,
     created_at   bigint not null,
     closed_at    bigint,
-    -- How often it was changed: the last version of its history.
+    -- The number of changes, which is the last version in its history.
     version      bigint not null
 );
 
 create unique index fundraisers_slug on fundraisers (nonprofit_id, slug);
 create index fundraisers_account on fundraisers (account_id, created_at);
 
--- Whom a fundraiser supports, in the order given; they never change. One row where it supports one.
+-- The nonprofits that a fundraiser benefits, in the order given by its creator. They never change.
 create table fundraiser_nonprofits (
     fundraiser_id uuid not null references fundraisers (id),
     position      bigint not null,
@@ -32,19 +32,19 @@ create table fundraiser_nonprofits (
     primary key (fundraiser_id, position)
 );
 
--- Every change, as JSON: what each field was and what it became.
+-- Every change of a fundraiser, as JSON: the old and the new value of each field.
 create table fundraiser_history (
     fundraiser_id uuid not null references fundraisers (id),
     version       bigint not null,
-    -- Who changed it; null for the command line.
+    -- Who made the change; null for the command line.
     account_id    uuid,
     change        text not null,
     changed_at    bigint not null,
     primary key (fundraiser_id, version)
 );
 
--- Where the journal and the outbox end. Whoever adds to them holds this row, so their numbers have no gaps and are
--- given in the order of commits.
+-- The ends of the ledger and the outbox. Whoever appends to them locks this row, so sequence numbers have no gaps and
+-- follow the order of commits.
 create table journal_head (
     id      bigint primary key,
     entries bigint not null,
@@ -54,12 +54,12 @@ create table journal_head (
 
 insert into journal_head (id, entries, hash, events) values (1, 0, decode(repeat('00', 32), 'hex'), 0);
 
--- Append-only. Each hash covers the entry and the hash before it; raised and supporters are what the fundraiser stands
--- at after the entry.
+-- The entries of the ledger, append-only. Each hash covers the entry and the previous hash. `raised` and `supporters` are
+-- the totals of the fundraiser in the mode of the entry, after the entry.
 create table journal (
     sequence      bigint primary key,
     kind          text not null,
-    -- live, or test where no money was charged.
+    -- `live`, or `test` if no money was charged.
     mode          text not null,
     source        text not null,
     external_id   text not null,
@@ -79,7 +79,7 @@ create index journal_fundraiser on journal (fundraiser_id, mode, sequence);
 create index journal_donor on journal (fundraiser_id, mode, donor, amount);
 create index journal_refunds on journal (refunds);
 
--- The sides of each entry; they add up to zero.
+-- The postings of each entry. They add up to zero.
 create table journal_legs (
     sequence bigint not null,
     position bigint not null,
@@ -89,14 +89,14 @@ create table journal_legs (
     primary key (sequence, position)
 );
 
--- Names of donors, apart from the journal so that they can be erased. Public only with consent.
+-- Names of donors, stored outside the ledger so that they can be erased. A name is public only with consent.
 create table donor_names (
     sequence     bigint primary key,
     name         text not null,
     consented_at bigint
 );
 
--- Every fact, for those who are to be told of it later, and for servers that keep fundraisers in memory.
+-- Events about donations and fundraisers. Servers read them to refresh their caches.
 create table outbox (
     sequence      bigint primary key,
     kind          text not null,
@@ -105,7 +105,7 @@ create table outbox (
     created_at    bigint not null
 );
 
--- The first answer to a create, for 24 hours.
+-- The first response to each create request with an `Idempotency-Key`, kept for 24 hours.
 create table idempotency_keys (
     account_id uuid not null,
     name       text not null,

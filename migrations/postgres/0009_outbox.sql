@@ -1,2 +1,2 @@
--- Facts up to this number have left the outbox by their age.
+-- Events up to this sequence number were deleted from the outbox because of their age (`outbox.keep_days`).
 alter table journal_head add column forgotten bigint not null default 0;

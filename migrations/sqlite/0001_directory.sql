@@ -1,4 +1,4 @@
--- What a running server watches: one number per topic, raised by every change to it.
+-- One revision number per topic. Every change increments it, and running servers poll it.
 create table revisions (
     topic    text primary key,
     revision integer not null
@@ -6,24 +6,24 @@ create table revisions (
 
 insert into revisions (topic, revision) values ('directory', 0), ('keys', 0);
 
--- The one row that says which store this is; derived files name it.
+-- A single row that identifies this database. The ID is also in the files that are derived from it.
 create table store (
     id                 blob primary key,
     created_at         integer not null,
-    -- Of the secret in the file secret_file; null until the first start.
+    -- The fingerprint of the secret in secret_file; null until the first start.
     secret_fingerprint text
 ) strict;
 
--- One row for each body: who it is and what the IRS says of it. The filed columns are one text with tabs between
--- them (name, second name, city, state, ZIP, NTEE code, codes and amounts): nothing asks for one of them alone, and
--- writing and reading 1.8 million rows takes half the time. Indexes are made apart from the table, so that a large
--- import can drop them and make them again.
+-- One row per nonprofit: its identifiers and its IRS record. `filed` holds the columns of the IRS file (name, second
+-- name, city, state, ZIP code, NTEE code, codes and amounts) as one tab-separated text: no query needs a single
+-- column, and this halves the time to write and read 1.8 million rows. The indexes are created separately from the
+-- table so that a large import can drop and re-create them.
 create table nonprofits (
     id      blob not null,
     ein     integer,
     slug    text not null,
     filed   text not null,
-    -- Did it come out of a file of the IRS, and when did it leave them?
+    -- Whether it comes from the IRS files, and when it disappeared from them.
     listed  integer not null,
     gone_at integer,
     digest  integer not null
@@ -33,13 +33,14 @@ create unique index nonprofits_id on nonprofits (id);
 create unique index nonprofits_ein on nonprofits (ein);
 create unique index nonprofits_slug on nonprofits (slug);
 
--- Slugs of bodies that were renamed. They are never given to another body.
+-- Former slugs of nonprofits that were renamed. They are never assigned to another nonprofit.
 create table former_slugs (
     slug         text primary key,
     nonprofit_id blob not null
 ) strict, without rowid;
 
--- What people told us beyond the files of the IRS; an import of those never touches it. Null: nothing told.
+-- Information that is not in the IRS files, added by `causeway import nonprofits`. Importing IRS files never changes
+-- it. A null column has no value of its own.
 create table profiles (
     nonprofit_id     blob primary key,
     name             text,
@@ -53,7 +54,7 @@ create table profiles (
     cover            text
 ) strict;
 
--- Every import, and the files it read.
+-- Every import, and the files that it read.
 create table imports (
     revision    integer primary key,
     kind        text not null,
@@ -75,7 +76,7 @@ create table import_files (
     primary key (revision, position)
 ) strict, without rowid;
 
--- Which bodies a small change touched, so that a running server reads just those.
+-- The nonprofits that a small change affected, so that running servers reload only those.
 create table directory_changes (
     revision     integer not null,
     nonprofit_id blob not null,

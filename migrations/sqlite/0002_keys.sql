@@ -6,8 +6,8 @@ create table accounts (
     created_at integer not null
 ) strict;
 
--- A public key stands here as it is; of a private key only its SHA-256. `address_limit` is the number of calls per
--- minute that its owner allows one address; without it, addresses have no limit of their own.
+-- Public keys are stored in plain text, private keys only as SHA-256 hashes. `address_limit` is the number of calls per
+-- minute that the owner of a key allows from one address; null means no limit per address.
 create table keys (
     id         blob primary key,
     account_id blob not null references accounts (id),
@@ -26,7 +26,7 @@ create table keys (
 create index keys_revision on keys (revision);
 create index keys_account on keys (account_id);
 
--- Calls a minute that an operator granted to one key, where they differ from the configuration.
+-- Limits in calls per minute that an operator set for one key. They override the settings.
 create table key_limits (
     key_id     blob not null references keys (id),
     class      text not null,

@@ -1,6 +1,6 @@
--- Hosted pictures. The id is made from the bytes that were sent, so the same bytes are stored once. What is kept of
--- them is a blob of our own making (hash: its SHA-256), named anew each time it is written: a blob without a row is
--- nobody's.
+-- Uploaded pictures. The ID is derived from the uploaded bytes, so the same bytes are stored once. The blob holds the
+-- re-encoded picture, and `hash` is its SHA-256 hash. A blob gets a new name each time it is written; one without a row
+-- is unused and can be deleted.
 create table pictures (
     id         text primary key,
     blob       text not null unique,

@@ -1,10 +1,10 @@
--- Which fundraisers support a nonprofit, for its page.
+-- For the list of fundraisers on the page of a nonprofit.
 create index fundraiser_nonprofits_supported on fundraiser_nonprofits (nonprofit_id);
 
--- Donations that were started on our own pages, from the first form to the receipt.
+-- Donations started at the checkout, from the submitted form to the receipt.
 create table donations (
     id            blob primary key,
-    -- In the URL of the payment page and the receipt. Only the donor gets to know it.
+    -- In the URL of the payment page and the receipt. Only the donor knows it.
     receipt_id    blob not null,
     -- started, pending, completed, failed or refunded.
     state         text not null,
@@ -12,19 +12,19 @@ create table donations (
     nonprofit_id  blob not null,
     fundraiser_id blob,
     amount        integer not null,
-    -- Who gave; the email address is only for the receipt.
+    -- The donor. The email address is used for the receipt and to derive the donor ID in the ledger.
     name          text,
     is_public     integer not null,
     email         text,
-    -- The email address in lowercase and without a tag (ada+news@…), by which receipts are limited.
+    -- The email address in lowercase and without a tag (ada+news@…). The number of receipts is limited by this value.
     mailbox       text,
     message       text,
-    -- Why the provider declined it.
+    -- Why the payment provider declined it.
     fault         text,
-    -- What the partner's link passed on: its own ID of the donation, and what the donation is for.
+    -- From the partner's donate link: the partner's own ID of the donation, and what the donation is for.
     partner_id    text,
     designation   text,
-    -- Its sequence number in the ledger.
+    -- The sequence number of its ledger entry.
     entry         integer,
     started_at    integer not null,
     changed_at    integer not null,

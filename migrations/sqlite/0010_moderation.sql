@@ -1,4 +1,4 @@
--- What operators decided about a fundraiser: hidden with a reason that its creator sees, or waiting for its review.
+-- The moderation state of a fundraiser: hidden, with a reason that its creator sees, or waiting for review.
 alter table fundraisers add column hidden_at integer;
 alter table fundraisers add column hidden_reason text;
 alter table fundraisers add column in_review_since integer;
@@ -9,13 +9,13 @@ create index fundraisers_in_review on fundraisers (in_review_since) where in_rev
 alter table accounts add column suspended_at integer;
 alter table accounts add column suspend_reason text;
 
--- An operator removed the name and the message of a donation from public pages.
+-- When an operator removed the name and the message of a donation from public pages.
 alter table donor_names add column removed_at integer;
 
--- What visitors reported about a fundraiser or a nonprofit, until an operator closes it.
+-- Reports from visitors about fundraisers and nonprofits. A report is open until an operator closes it.
 create table reports (
     id           blob primary key,
-    -- fundraiser or nonprofit.
+    -- `fundraiser` or `nonprofit`.
     subject_kind text not null,
     subject_id   blob not null,
     reason       text not null,
