@@ -207,7 +207,7 @@ impl App {
         self.is_test_mode()
     }
 
-    /// Returns what looks for the proofs of origins.
+    /// Returns the checker for proofs of origins.
     pub fn origin_prover(&self) -> Prover {
         let settings = self.config.origins;
         Prover {

@@ -29,7 +29,7 @@ macro_rules! schemas {
 }
 
 schemas! {
-    /// A whole number greater than zero, of any size. What is above the maximum of an endpoint is reduced to it.
+    /// A whole number greater than zero. Values above the maximum of an endpoint are reduced to it.
     PositiveInteger = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
     /// A parameter that is on or off.
     Switch = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["0", "1", "false", "true"]));
@@ -37,10 +37,10 @@ schemas! {
     IdempotencyKeyText = ObjectBuilder::new()
         .schema_type(Type::String)
         .pattern(Some("^[!-~]([ -~]{0,253}[!-~])?$"));
-    /// The title of a fundraiser: after blanks at its ends were removed, one line of 1 to 120 characters.
+    /// The title of a fundraiser: one line of 1 to 120 characters, without leading and trailing whitespace.
     Title = ObjectBuilder::new()
         .schema_type(Type::String)
-        .description(Some("One line of 1 to 120 characters. Blanks at its ends are removed."))
+        .description(Some("One line of 1 to 120 characters. Leading and trailing whitespace is removed."))
         .pattern(Some(format!("^[{BLANK}]*[{VISIBLE}]([{PRINTABLE}]{{0,118}}[{VISIBLE}])?[{BLANK}]*$")));
     /// The description of a fundraiser, or null.
     Description = ObjectBuilder::new()
@@ -66,9 +66,9 @@ schemas! {
             .maximum(Some(1_000_000_000_000_u64)));
 }
 
-/// The blanks of Unicode (`White_Space`), which are removed at the ends of a title.
+/// Unicode whitespace (`White_Space`), which is removed at the ends of a title.
 const BLANK: &str = r"\u0009-\u000D \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000";
-/// Neither control characters nor blanks.
+/// Neither control characters nor whitespace.
 const VISIBLE: &str = r"^\u0000-\u0020\u007F-\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000";
 /// No control characters.
 const PRINTABLE: &str = r"^\u0000-\u001F\u007F-\u009F";

@@ -41,7 +41,7 @@ const MAX_CAUSES: usize = 200;
         ("tags" = Option<String>, Query, description = "The former name of causes. If both are sent, the lists are combined."),
         ("state" = Option<String>, Query, description = "The two-letter code of a state.", example = "OR"),
         ("city" = Option<String>, Query, description = "The name of a city.", example = "Portland"),
-        ("disbursable" = inline(Option<Switch>), Query, description = "1 or true: only nonprofits that donations can be passed on to."),
+        ("disbursable" = inline(Option<Switch>), Query, description = "1 or true: only nonprofits that can receive donations."),
     ),
     responses(
         (status = 200, description = "The matching nonprofits, best match first. Empty if nothing matches.", body = SearchBody),

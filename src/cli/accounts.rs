@@ -50,7 +50,7 @@ pub enum Account {
         /// on or off
         switch: Switch,
     },
-    /// Suspend an account: its keys stop, its fundraisers close, and its sessions end
+    /// Suspend an account: its keys stop working, its fundraisers close, and its sessions end
     #[command(
         after_help = "Example:\n  causeway account suspend ada --reason \"Fundraisers for causes that do not exist\""
     )]
@@ -80,7 +80,7 @@ pub enum Account {
     Origins {
         /// The username of the account
         username: String,
-        /// Allow redirects to this origin, without a proof
+        /// Allow redirects to this origin without proof of ownership
         #[arg(long, value_name = "ORIGIN", conflicts_with = "remove")]
         add: Option<String>,
         /// No longer allow redirects to this origin
@@ -291,7 +291,7 @@ async fn set_password(app: &App, output: Output, username: &str) -> anyhow::Resu
         bail!("there is no account {name}; run causeway account list to see all accounts");
     }
     output.print(&json!({"username": name, "done": "password set"}), || {
-        format!("password of {name} set; its sessions have ended")
+        format!("the password of {name} is set; its sessions have ended")
     })
 }
 

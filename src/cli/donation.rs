@@ -68,22 +68,22 @@ pub enum Donation {
 
 #[derive(Args)]
 pub struct ListArgs {
-    /// Only those to this nonprofit: ID, EIN or slug
+    /// Only donations to this nonprofit: ID, EIN or slug
     #[arg(long, value_name = "ID")]
     nonprofit: Option<String>,
-    /// Only those to this fundraiser: its ID
+    /// Only donations to the fundraiser with this ID
     #[arg(long, value_name = "ID")]
     fundraiser: Option<Uuid>,
-    /// Only those of this source
+    /// Only donations from this source
     #[arg(long)]
     source: Option<String>,
-    /// Only those recorded on this day or later, in UTC: 2026-05-01
+    /// Only donations recorded on this day or later, in UTC: 2026-05-01
     #[arg(long, value_name = "DATE")]
     from: Option<Date>,
-    /// Only those recorded on this day or earlier, in UTC
+    /// Only donations recorded on this day or earlier, in UTC
     #[arg(long, value_name = "DATE")]
     until: Option<Date>,
-    /// How many to list
+    /// The number of donations to list
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     take: u32,
     /// The page of the list

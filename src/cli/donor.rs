@@ -56,8 +56,8 @@ async fn forget(app: &App, output: Output, email: &EmailAddress) -> anyhow::Resu
             return format!("nothing is stored about {email}");
         }
         format!(
-            "erased the donor of {} donations, and {} emails in the data folder\n  \
-             backups still have the data; run this again after restoring one",
+            "erased the donor from {} donations, and deleted {} emails in the data folder\n  \
+             backups still contain the data; run this command again after restoring one",
             erased.donations, erased.emails
         )
     })

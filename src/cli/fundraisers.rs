@@ -19,7 +19,7 @@ use serde_json::json;
 use std::fmt::Write;
 use uuid::Uuid;
 
-/// The most fundraisers that one list prints.
+/// The maximum number of fundraisers that a list prints.
 const MAX_LISTED: i64 = 1_000;
 
 #[derive(Subcommand)]
@@ -27,14 +27,14 @@ pub enum Fundraiser {
     /// List fundraisers, newest first
     #[command(after_help = "Example:\n  causeway fundraiser list --in-review")]
     List {
-        /// Only those that wait for a review, the longest first
+        /// Only fundraisers in review, oldest first
         #[arg(long, conflicts_with = "hidden")]
         in_review: bool,
-        /// Only those that an operator has hidden
+        /// Only fundraisers that an operator has hidden
         #[arg(long)]
         hidden: bool,
     },
-    /// Hide a fundraiser from everybody but its owner and operators
+    /// Hide a fundraiser from everyone except its owner and operators
     #[command(
         after_help = "Example:\n  causeway fundraiser hide american-red-cross/f/spring-run --reason \"The story is not true\""
     )]
@@ -46,7 +46,7 @@ pub enum Fundraiser {
         #[arg(long, default_value = DEFAULT_REASON)]
         reason: String,
     },
-    /// Show a fundraiser that is hidden, or approve one that is in review
+    /// Make a hidden fundraiser public again, or approve one that is in review
     #[command(after_help = "Example:\n  causeway fundraiser show american-red-cross/f/spring-run")]
     Show {
         /// Its ID, or the path of its page
@@ -163,10 +163,10 @@ async fn remove_comment(app: &App, output: Output, entry: i64) -> anyhow::Result
     };
     if !is_removed {
         bail!(
-            "the donation {entry} has no public name or message; run causeway donation list to see all donations"
+            "donation {entry} has no public name or message; run causeway donation list to see all donations"
         );
     }
     output.print(&json!({"entry": entry, "done": "removed"}), || {
-        format!("comment of the donation {entry} removed")
+        format!("comment on donation {entry} removed")
     })
 }

@@ -87,7 +87,7 @@ enum Command {
     /// List fundraisers, and hide or show one
     #[command(subcommand)]
     Fundraiser(fundraisers::Fundraiser),
-    /// List and close the reports of visitors
+    /// List and close reports from visitors
     #[command(subcommand)]
     Report(reports::Report),
     /// Check the ledger, the pictures and the directory snapshot against the database; exit 1 on differences

@@ -11,15 +11,15 @@ use serde_json::json;
 use std::fmt::Write;
 use uuid::Uuid;
 
-/// The most reports that one list prints.
+/// The maximum number of reports that a list prints.
 const MAX_LISTED: i64 = 1_000;
 
 #[derive(Subcommand)]
 pub enum Report {
-    /// List the reports of visitors about fundraisers and nonprofits
+    /// List reports from visitors about fundraisers and nonprofits
     #[command(after_help = "Example:\n  causeway report list")]
     List {
-        /// Those that an operator has closed, instead of the open ones
+        /// List closed reports instead of open ones
         #[arg(long)]
         closed: bool,
     },

@@ -11,7 +11,7 @@ use serde_json::json;
 
 #[derive(Subcommand)]
 pub enum Secret {
-    /// Create a new secret in place of one that is lost; known donors then count as new ones
+    /// Create a new secret to replace a lost one; known donors then count as new ones
     #[command(after_help = "Example:\n  causeway secret replace --data /var/lib/causeway")]
     Replace,
 }

@@ -142,7 +142,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for RequestLogFutu
 #[derive(Debug)]
 struct RequestLog {
     id: RequestId,
-    /// The trace of which the client says that the request is a part.
+    /// The trace that the request belongs to, according to the client.
     trace: Option<TraceId>,
     started: Instant,
     method: Method,

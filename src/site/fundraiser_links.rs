@@ -103,7 +103,7 @@ pub async fn list(
     Ok(links)
 }
 
-/// Finds the totals of a fundraiser of a list.
+/// Finds the totals of a fundraiser in a list.
 pub async fn find_totals(
     fundraisers: &FundraiserCache,
     nonprofit: NonprofitId,

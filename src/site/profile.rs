@@ -1,7 +1,7 @@
 //! The profile of a nonprofit, `/{slug}`.
 //!
-//! It is rendered from the directory in memory, with the fundraisers in the store. While the store is away, it is shown
-//! without them.
+//! It is rendered from the directory in memory, with the fundraisers in the store. While the store is down,
+//! it is shown without them.
 
 pub mod facts;
 
@@ -62,7 +62,7 @@ struct Website {
     host: String,
 }
 
-/// Where a nonprofit takes donations itself.
+/// Where a nonprofit accepts donations itself.
 enum OwnSite {
     DonatePage(Website),
     Website(Website),

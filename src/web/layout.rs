@@ -18,7 +18,7 @@ pub struct Layout {
     pub p: &'static PublicTexts,
     pub section: Section,
     pub flash: Option<Flash>,
-    /// What waits for an operator; the operator pages show it in their menu.
+    /// The work that waits for an operator, shown in the menu of the operator pages.
     pub open_work: OpenWork,
     /// The dashboard menu, if a user is signed in.
     pub dashboard_menu: Option<DashboardMenu>,

@@ -52,7 +52,7 @@ async fn is_used(client: &Client, origin: &str) -> bool {
         .await
         .text();
     let (is_refused, is_offered) = (
-        form.contains("not registered with us"),
+        form.contains("that we have not verified"),
         form.contains(&format!("{origin}/thanks")),
     );
     assert_ne!(is_refused, is_offered, "{form}");

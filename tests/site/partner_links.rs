@@ -66,7 +66,7 @@ async fn every_parameter_of_a_donate_link_is_honored(world: &World) {
     ] {
         assert!(form.contains(expected), "{expected}: {form}");
     }
-    assert!(!form.contains("not registered with us"), "{form}");
+    assert!(!form.contains("that we have not verified"), "{form}");
     assert!(form.contains("amount=7&#38;suggestedAmounts=7,77"), "{form}");
     let url = format!("{GIVE}?{query}");
     let few = [
@@ -149,7 +149,7 @@ async fn donors_are_never_redirected_to_an_unregistered_origin(world: &World) {
     ] {
         let query = format!("success_url={hostile}&exit_url={hostile}");
         let form = visitor.get(200, &format!("{GIVE}?{query}")).await.text();
-        assert!(form.contains("not registered with us"), "{hostile}: {form}");
+        assert!(form.contains("that we have not verified"), "{hostile}: {form}");
         let donation = start(&visitor, &query).await;
         let page = visitor.get(200, &donation).await;
         assert!(
@@ -161,7 +161,7 @@ async fn donors_are_never_redirected_to_an_unregistered_origin(world: &World) {
         assert_eq!(paid.header("location"), donation, "{hostile}");
         let receipt = visitor.get(200, &donation).await.text();
         assert!(
-            receipt.contains("Thank you") && receipt.contains("not registered with us"),
+            receipt.contains("Thank you") && receipt.contains("that we have not verified"),
             "{receipt}"
         );
         assert!(
@@ -201,7 +201,7 @@ async fn a_removed_origin_stops_working_immediately(world: &World) {
             .get(200, &donation)
             .await
             .text()
-            .contains("not registered with us")
+            .contains("that we have not verified")
     );
 }
 

@@ -14,7 +14,7 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// The subject in the audit log, which must not become another place that has the email address.
+/// The subject in the audit log, which must not contain the email address.
 const SUBJECT: &str = "donor";
 
 /// Everything that is stored about a donor.

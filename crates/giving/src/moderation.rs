@@ -18,12 +18,13 @@ pub const DEFAULT_REASON: &str = "It does not follow the rules of this site.";
 pub const MAX_REASON_CHARS: usize = 500;
 
 const APPROVED_SUBJECT: &str = "Your fundraiser is public";
-const APPROVED: &str = "Hello {username},\n\nYour fundraiser \"{title}\" is public now and can receive donations. \
+const APPROVED: &str = "Hello {username},\n\nYour fundraiser \"{title}\" is now public and can receive donations. \
      You can see it here:\n\n{link}\n";
 const HIDDEN_SUBJECT: &str = "Your fundraiser was hidden";
-const HIDDEN: &str = "Hello {username},\n\nAn operator of this site has hidden your fundraiser \"{title}\". Nobody else can \
-     see it, and it accepts no donations.\n\nReason: {reason}\n\nYou can still see and edit it here:\n\n{link}\n\n\
-     If you think that this is a mistake, contact the operator.\n";
+const HIDDEN: &str = "Hello {username},\n\nAn operator of this site has hidden your fundraiser \"{title}\". \
+     Only you and operators can see it, and it accepts no donations.\n\nReason: {reason}\n\n\
+     You can still see and edit it here:\n\n{link}\n\n\
+     If you think this is a mistake, contact the operator.\n";
 
 /// The parts that moderation uses.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +41,7 @@ impl Moderation<'_> {
         let decided = self.recorder.decide(id, decision, actor).await?;
         let (before, after) = (&decided.before, &decided.after);
         if before.status() != after.status() || before.hidden_reason != after.hidden_reason {
-            // The decision is made, even if the creator cannot be told.
+            // The decision stands even if the email cannot be sent.
             if let Err(error) = self.notify(after).await {
                 tracing::error!(%error, "could not email the creator of a fundraiser about a decision");
             }

@@ -10,7 +10,7 @@ use memchr::memchr;
 /// The byte that replaces a bare line feed. It is invalid anywhere in a head, so hyper answers with a 400.
 const INVALID_BYTE: u8 = 0;
 
-/// What hyper gets after an invalid byte: it does not parse a head before the end is there.
+/// What hyper gets after an invalid byte, because it does not parse a head before its end has arrived.
 pub(crate) const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 /// The beginning of the HTTP/2 preface that looks like a head (RFC 9113, section 3.4).

@@ -8,7 +8,7 @@
 //! When the total or the sum of one client is over its limit, the connection that holds most is cut, then the next one,
 //! until three quarters of the limit are left. A client that reads what it asked for holds next to nothing and is not
 //! affected. A client that has opened too many streams may open a few per connection for a while: otherwise each new
-//! connection would take the place of an older one, and all that was ever asked would be computed.
+//! connection would take the place of an older one, and the server would compute every response.
 
 use crate::network::client_network;
 use crate::settings::ServeSettings;
@@ -22,7 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What an open HTTP/2 stream counts in addition to its response: its task, its head and its state in the protocol.
+/// The bytes that an open HTTP/2 stream counts in addition to its response, for its task, its head and its
+/// protocol state.
 const STREAM_BYTES: usize = 4096;
 
 /// For this long after a client had too many streams open, each of its connections may have `FEW_STREAMS` open.
@@ -38,7 +39,7 @@ pub(crate) struct UnsentLimits {
     max_bytes: usize,
     max_bytes_per_client: usize,
     max_streams_per_client: usize,
-    /// What times of connections count from.
+    /// The instant from which the times of connections are measured.
     started_at: Instant,
     bytes: AtomicUsize,
     /// Taken when a connection opens or closes, and when a limit is exceeded.

@@ -18,7 +18,7 @@ impl PublicUrl {
         &self.0
     }
 
-    /// Returns whether only this machine reaches this server under it, as in development.
+    /// Returns whether its host is a loopback address, which only this machine can reach, as in development.
     pub fn is_loopback(&self) -> bool {
         let rest = self.0.split_once("://").map_or(&*self.0, |(_, rest)| rest);
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -35,7 +35,7 @@ impl PublicUrl {
         self.0.starts_with("https://")
     }
 
-    /// Returns whether this is plain HTTP on a loopback address, which only programs on this machine reach.
+    /// Returns whether this is plain HTTP on a loopback address, which only this machine can reach.
     pub fn is_plain_loopback(&self) -> bool {
         let Some(rest) = self.0.strip_prefix("http://") else {
             return false;

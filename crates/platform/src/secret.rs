@@ -2,7 +2,7 @@
 //!
 //! A copy of the database, or an export of the ledger, can then not be matched against a list of email addresses. The
 //! database has a fingerprint of the secret, so that a lost or wrong file is noticed at the start and not later, when
-//! known donors no longer are recognized.
+//! known donors are no longer recognized.
 
 use crate::db::{Db, Tx, read, run};
 use crate::text::hex;
@@ -69,7 +69,7 @@ impl StoreSecret {
                 );
             }
             bail!(
-                "{} is the secret of another store; move it away, and run this again",
+                "{} is the secret of another store; move it elsewhere and run this command again",
                 path.display()
             );
         }
@@ -78,7 +78,7 @@ impl StoreSecret {
         Ok(secret)
     }
 
-    /// Returns an HMAC-SHA-256 of a message. Those for different purposes have nothing in common.
+    /// Returns an HMAC-SHA-256 of a message. HMACs for different purposes are unrelated.
     pub fn authenticate(&self, purpose: &str, message: &[u8]) -> [u8; 32] {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.0.expose_secret()).expect("any length is valid");
         mac.update(&(purpose.len() as u64).to_be_bytes());
@@ -137,7 +137,7 @@ fn find(path: &Path) -> anyhow::Result<Option<StoreSecret>> {
     {
         use std::os::unix::fs::PermissionsExt;
         if fs::metadata(path)?.permissions().mode() & 0o007 != 0 {
-            bail!("every user of this computer can read the secret {name}; run chmod 600 {name}");
+            bail!("other users can read the secret {name}; run: chmod 600 {name}");
         }
     }
     match StoreSecret::parse(&text) {
@@ -150,7 +150,7 @@ fn find(path: &Path) -> anyhow::Result<Option<StoreSecret>> {
 /// fingerprint is committed.
 fn create(path: &Path) -> anyhow::Result<StoreSecret> {
     let mut bytes = [0; LENGTH];
-    getrandom::fill(&mut bytes).context("the operating system has no random numbers")?;
+    getrandom::fill(&mut bytes).context("could not get random bytes from the operating system")?;
     let text = hex(&bytes);
     write(path, &text).with_context(|| {
         format!(

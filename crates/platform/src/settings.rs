@@ -10,7 +10,7 @@ pub struct DatabaseSettings {
     pub url: Option<SecretString>,
     pub connections: u32,
     pub acquire_timeout: Duration,
-    /// How long PostgreSQL may take to respond to a probe before it counts as away.
+    /// How long PostgreSQL may take to respond to a probe before it counts as down.
     pub probe_timeout: Duration,
 }
 

@@ -53,7 +53,7 @@ pub struct UserBody {
     pub username: String,
 }
 
-/// Who can see a fundraiser. IN_REVIEW and HIDDEN: only its account and operators. CLOSED: everybody, but it accepts no
+/// Who can see a fundraiser. IN_REVIEW and HIDDEN: only its account and operators. CLOSED: everyone, but it accepts no
 /// donations.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -124,7 +124,7 @@ pub struct FundraiserBody<'a> {
     raised_offline: Option<i64>,
     /// Its public page.
     url: String,
-    /// False while this server accepts test donations only, which count in its totals.
+    /// False on a server in test mode, whose totals include test donations.
     livemode: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     for_nonprofits: Option<Vec<Uuid>>,
@@ -212,7 +212,7 @@ pub struct RaisedBody {
     /// CUSTOM if the creator set the goal, AUTOMATIC if it grows with the amount raised.
     #[schema(example = "AUTOMATIC")]
     goal_type: &'static str,
-    /// False while this server accepts test donations only, which count here.
+    /// False on a server in test mode, whose totals include test donations.
     livemode: bool,
 }
 

@@ -226,7 +226,7 @@ pub async fn fundraisers(
 
 async fn find_own(app: &App, account: AccountId, id: &str) -> Result<Fundraiser> {
     let not_found = || Error::own_fundraiser_not_found(id);
-    // Of the spellings that the parser knows, only the usual one with dashes is part of the API.
+    // The parser accepts several formats. Only the usual one with dashes is part of the API.
     let text = Some(id.trim()).filter(|text| text.len() == 36);
     let id = text
         .and_then(|text| Uuid::try_parse(text).ok())

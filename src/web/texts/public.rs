@@ -119,7 +119,7 @@ texts! {
     give: GiveTexts {
         title: "Give to {name}",
         button: "Give",
-        test_mode: "Test mode: no money is charged, whatever you enter.",
+        test_mode: "Test mode: no money is charged.",
         test_receipt: "Test mode: no money was charged.",
         off: "Donations are not accepted on this site.",
         own_page: "This site does not accept donations. You can give to this organization on its own website.",
@@ -163,7 +163,7 @@ texts! {
         elsewhere: "Continue to payment",
         back: "Back to {name}",
         exit: "Return to {host}",
-        redirect_refused: "The link you followed asks us to redirect you to a site that is not registered with us. We will show your receipt here instead.",
+        redirect_refused: "The link you followed asks us to redirect you to a site that we have not verified. We will show your receipt here instead.",
     }
     developers: DevelopersTexts {
         title: "Developers",
@@ -241,14 +241,14 @@ texts! {
         copyright: "It uses my name, picture or text without permission",
         other: "Something else",
         details: "Details",
-        details_hint: "What should we look at? Links help.",
+        details_hint: "What should we look at? Include links if you can.",
         invalid_details: "Describe the problem in up to 2,000 characters.",
         email: "Your email address",
-        email_hint: "Only if we may ask you questions. We never show it to others.",
+        email_hint: "Enter it only if we may contact you with questions. We never show it to others.",
         send: "Send report",
         sent_title: "Thank you for your report",
         sent: "The operators of this site will look at it.",
-        too_often: "You have sent many reports. Wait a while and try again.",
+        too_often: "You have sent too many reports. Try again in an hour.",
         back: "Back to the page",
     }
     share: ShareTexts {

@@ -320,7 +320,7 @@ async fn the_first_fundraiser_of_an_account_waits_for_a_review(world: &World) {
         "{}",
         sent[0]
     );
-    assert!(sent[1].contains("\"Spring run\" is public now"), "{}", sent[1]);
+    assert!(sent[1].contains("\"Spring run\" is now public"), "{}", sent[1]);
     app.db.close().await;
 }
 

@@ -15,12 +15,12 @@ const STANDING: &str = "select a.deleted_at, a.suspended_at, \
      (select count(*) from keys k where k.account_id = a.id and k.blocked_at is not null) \
      from accounts a where a.id = $1";
 
-/// What operators have decided about an account.
+/// How operators have restricted an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nothing.
+    /// Not at all.
     Good,
-    /// They have blocked one of its keys, even if its owner has revoked that key since.
+    /// One of its keys is blocked, even if its owner has revoked that key since.
     KeyBlocked,
     Suspended,
     /// Its owner has deleted it.

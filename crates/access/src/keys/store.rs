@@ -351,7 +351,7 @@ pub async fn set_limits(
     set_limits_and_address(db, id, limits, AddressChange::Keep, actor, now).await
 }
 
-/// What happens to the limit per address of a key.
+/// A change to the limit per address of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressChange {
     Keep,

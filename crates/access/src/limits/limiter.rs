@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// early.
 pub type CallsPerSecond = BTreeMap<(u128, u32, i64), u32>;
 
-/// The number that stands for the calls of an address, which count in one window whatever their class.
+/// The class number for the calls of an address, which count in one window regardless of their class.
 pub const ADDRESS_CLASS: u32 = Class::ALL.len() as u32;
 
 /// The limit of one address for its calls with one key.
@@ -61,7 +61,7 @@ impl Decision {
 pub struct Limiter {
     epoch: Instant,
     windows: ShardedMap<(u128, u32), Mutex<Window>>,
-    /// What the IDs of addresses are derived with.
+    /// The secret from which the IDs of addresses are derived.
     address_secret: [u8; 32],
 }
 

@@ -16,7 +16,7 @@ const ADD_TO_EXISTING: &str =
 const SINCE: &str = "select counted_id, class, second, calls from recent_calls where second > $1";
 const PRUNE: &str = "delete from recent_calls where second <= $1";
 
-/// The most rows of one statement. SQLite takes up to 32,766 parameters.
+/// The maximum number of rows in one statement. SQLite takes up to 32,766 parameters.
 const MAX_ROWS_PER_STATEMENT: usize = 1_000;
 
 /// How long calls are stored, in seconds: one more than the window, because seconds are rounded up.

@@ -4,7 +4,7 @@ use platform::public_url::PublicUrl;
 use serde::Deserialize;
 use std::net::SocketAddr;
 
-/// How the proofs of origins are looked for.
+/// How this server looks for the proofs of origins.
 #[derive(Clone, Copy, Debug)]
 pub struct OriginSettings {
     pub allow_private: AllowPrivate,
@@ -16,7 +16,7 @@ pub struct OriginSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AllowPrivate {
-    /// While only this machine reaches the server.
+    /// Only while `public_url` is on a loopback address.
     Auto,
     Always,
     Never,

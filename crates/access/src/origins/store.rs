@@ -47,7 +47,7 @@ const TOKEN_BYTES: usize = 20;
 pub struct RegisteredOrigin {
     pub username: String,
     pub origin: String,
-    /// What its owner publishes at the origin as a proof.
+    /// The token that its owner publishes at the origin as proof.
     pub token: String,
     pub created_at: i64,
     /// When the token was found there.

@@ -30,7 +30,7 @@ use tempfile::NamedTempFile;
 /// The number of errors that are reported.
 const MAX_ERRORS: usize = 1_000;
 
-/// What some programs write at the beginning of a UTF-8 file.
+/// The byte-order mark that some programs write at the beginning of a UTF-8 file.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The result of an import.
@@ -128,7 +128,7 @@ async fn record_all(
 
 /// What can be read only once, in a file that goes away with the answer; nothing for a plain file.
 fn spool(path: &Path) -> anyhow::Result<Option<NamedTempFile>> {
-    let about = || format!("{} cannot be read; check that it is there", path.display());
+    let about = || format!("{} cannot be read; check that it exists", path.display());
     let mut file = File::open(path).with_context(about)?;
     if file.metadata().with_context(about)?.is_file() {
         return Ok(None);
@@ -142,7 +142,7 @@ type Outcome = (usize, Result<RecordedEntry, DonationError>);
 
 /// The lines that are not blank, numbered from 1, without the byte-order mark that some programs write first.
 fn lines(path: &Path) -> anyhow::Result<impl Iterator<Item = (usize, std::io::Result<Vec<u8>>)> + use<>> {
-    let about = || format!("{} cannot be read; check that it is there", path.display());
+    let about = || format!("{} cannot be read; check that it exists", path.display());
     let mut file = BufReader::new(File::open(path).with_context(about)?);
     if file.fill_buf().with_context(about)?.starts_with(BYTE_ORDER_MARK) {
         file.consume(BYTE_ORDER_MARK.len());
@@ -299,7 +299,7 @@ impl<'a> Fields<'a> {
 }
 
 impl ImportReport {
-    /// Takes in what became of one donation.
+    /// Adds the outcome of one donation.
     fn count(&mut self, outcome: Option<Outcome>) -> anyhow::Result<()> {
         let Some(outcome) = outcome else {
             return Ok(());

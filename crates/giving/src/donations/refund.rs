@@ -11,12 +11,12 @@ use platform::money::{Cents, Weights, split};
 /// A refund to record.
 #[derive(Clone, Debug)]
 pub struct Refund {
-    /// With `external_id` the name of the donation.
+    /// Identifies the donation, together with `external_id`.
     pub source: Label,
     pub external_id: Label,
     /// All that is left, where none is given.
     pub amount: Option<Cents>,
-    /// The name of the refund itself; a second refund of one donation needs one.
+    /// The ID of the refund itself, required for a second refund of the same donation.
     pub refund_id: Option<Label>,
 }
 

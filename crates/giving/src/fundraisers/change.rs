@@ -18,9 +18,9 @@ pub struct Change {
     pub cover: Option<Option<String>>,
     /// The moment it is closed, or none to open it again.
     pub closed_at: Option<Option<i64>>,
-    /// The moment and the reason for which an operator hides it, or none to show it again.
+    /// When and why an operator hides it, or `None` to show it again.
     pub hidden: Option<Option<(i64, String)>>,
-    /// None ends its review.
+    /// `None` ends its review.
     pub in_review_since: Option<Option<i64>>,
 }
 

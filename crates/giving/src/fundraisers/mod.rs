@@ -62,7 +62,7 @@ impl Fundraiser {
         self.nonprofit == SPECIAL
     }
 
-    /// Its status. What an operator decided comes before what its owner did.
+    /// Its status. Decisions of operators take precedence over those of its owner.
     pub fn status(&self) -> Status {
         if self.hidden_at.is_some() {
             Status::Hidden
@@ -75,12 +75,12 @@ impl Fundraiser {
         }
     }
 
-    /// Can everybody see it?
+    /// Whether everyone can see it.
     pub fn is_public(&self) -> bool {
         self.status().is_public()
     }
 
-    /// Can be given to: published, and within its dates, open ends allowed.
+    /// Whether it accepts donations: it is published, and it is within its dates, if any are set.
     pub fn is_active(&self, now: i64) -> bool {
         self.status() == Status::Published
             && self.starts_at.is_none_or(|start| start <= now)

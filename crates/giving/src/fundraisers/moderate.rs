@@ -1,4 +1,5 @@
-//! What operators do to fundraisers: each decision is one transaction with its history, audit entry and outbox row.
+//! Decisions of operators about fundraisers. Each is one transaction with its history, audit entry and
+//! outbox row.
 
 use super::change::Change;
 use super::write::write_change;

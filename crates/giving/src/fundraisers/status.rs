@@ -31,7 +31,7 @@ impl Status {
         }
     }
 
-    /// The status of a name, in any case.
+    /// Returns the status with this name, ignoring case.
     pub fn find(name: &str) -> Option<Status> {
         Status::ALL
             .into_iter()

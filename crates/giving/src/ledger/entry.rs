@@ -171,7 +171,7 @@ pub struct Draft {
     /// With `external_id` the name of the fact where it came from; unique together.
     pub source: String,
     pub external_id: String,
-    /// What was given to; the special one for a fundraiser of several.
+    /// The nonprofit that receives the donation; the special one for a fundraiser of several.
     pub nonprofit: NonprofitId,
     pub fundraiser: Option<FundraiserId>,
     pub donor: Option<String>,

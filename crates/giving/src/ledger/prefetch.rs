@@ -111,7 +111,7 @@ impl<'a> PrefetchQuery<'a> {
     }
 }
 
-/// The ID and the mode as they are bound, empty for a row that only fills a statement up.
+/// The ID and the mode as they are bound, empty for a row that only pads the statement.
 fn bound(fundraiser: Option<&FundraiserMode>) -> (Option<Uuid>, Option<&'static str>) {
     (
         fundraiser.map(|(id, _)| id.0),

@@ -61,7 +61,7 @@ pub fn head((entries, bytes, events): HeadRow) -> Head {
 /// Builds an entry from its row and its legs.
 pub fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
     let known = Kind::find(&row.kind).zip(Mode::find(&row.mode));
-    // What cannot be read is never counted as real money.
+    // An entry with an unknown kind or mode is never counted as real money.
     let (kind, mode) = known.unwrap_or((Kind::Donation, Mode::Test));
     Entry {
         sequence: row.sequence,

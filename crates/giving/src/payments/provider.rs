@@ -36,7 +36,7 @@ impl ProviderSettings {
     }
 }
 
-/// Why the settings name no provider.
+/// Why the settings do not determine a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidProvider {
     #[error("giving.provider is {0:?}; set it to auto, off, test or link")]
@@ -58,7 +58,7 @@ pub enum Provider {
     Link(String),
 }
 
-/// What the provider says to a card.
+/// The result of charging a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CardResult {
     Paid,
@@ -66,7 +66,7 @@ pub enum CardResult {
     NoFunds,
     /// It cannot be reached; nothing was charged.
     Down,
-    /// This is no card number.
+    /// Not a card number.
     NoCard,
 }
 
@@ -90,7 +90,7 @@ impl Provider {
         matches!(self, Provider::Test)
     }
 
-    /// Where people are sent to pay; the nonprofit's own address wins over that of the operator.
+    /// Returns the URL where people pay. The nonprofit's own URL takes precedence over that of the operator.
     pub fn payment_url(
         &self,
         own: Option<&str>,
@@ -108,7 +108,7 @@ impl Provider {
     }
 }
 
-/// Fills in the URL at which a nonprofit takes donations itself, for a link that names no amount.
+/// Fills in the URL of the nonprofit's own donation page, without an amount.
 pub fn own_donate_url(own: &str, ein: &str, slug: &str) -> String {
     fill_in(own, ein, slug, "", "")
 }
@@ -130,7 +130,7 @@ pub fn mode_of(name: &str) -> Mode {
     }
 }
 
-/// What the test provider says to a card number: one works, the others show how failures look.
+/// Returns the result of charging a test card: one number succeeds, the others show how failures look.
 pub fn try_card(number: &str) -> CardResult {
     let digits: String = number
         .chars()

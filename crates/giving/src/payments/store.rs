@@ -23,7 +23,7 @@ macro_rules! donations {
 const FIND: &str = donations!("where id = $1");
 const FIND_BY_RECEIPT: &str = donations!("where receipt_id = $1");
 const FIND_BY_EITHER_ID: &str = donations!("where id = $1 or receipt_id = $1");
-// Email addresses are ASCII, so both databases lower them in the same way.
+// Email addresses are ASCII, so both databases convert them to lowercase in the same way.
 const LIST_BY_EMAIL: &str = donations!("where lower(email) = $1 order by started_at, id");
 const INSERT: &str = "insert into donations (id, receipt_id, state, provider, nonprofit_id, fundraiser_id, amount, name, \
      is_public, email, mailbox, message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, \
@@ -186,7 +186,7 @@ pub async fn insert(db: &Db, new: &Donation, provider: &Provider) -> sqlx::Resul
     tx.commit().await
 }
 
-/// Notes that the provider has the money. It may be another one than when the donation was started.
+/// Records that a donation was paid. The provider may differ from the one it was started with.
 pub async fn pay(db: &Db, id: Uuid, provider: &Provider, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     let name = provider.name();

@@ -25,7 +25,7 @@ use uuid::Uuid;
 /// Something that is asked of the writer. Numbers are few, so that names and people meet.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Two of one number are one donation where all else is the same, else they conflict.
+    /// Two with the same number are one donation if all else is equal; otherwise they conflict.
     Donation {
         number: u8,
         to: usize,

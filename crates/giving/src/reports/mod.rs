@@ -40,7 +40,7 @@ impl Subject {
     }
 }
 
-/// Why somebody reports something.
+/// Why something was reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     Fraud,
@@ -70,7 +70,7 @@ impl Reason {
         }
     }
 
-    /// The reason of a name.
+    /// Returns the reason with this name.
     pub fn find(name: &str) -> Option<Reason> {
         Reason::ALL.into_iter().find(|reason| reason.as_str() == name)
     }

@@ -1,7 +1,8 @@
-//! A circuit breaker: while the database is known to be away, queries fail at once instead of each after its own timeout.
+//! A circuit breaker: while the database is known to be down, queries fail at once instead of after
+//! a timeout.
 //!
 //! A probe decides whether the database responds, not the queries themselves: a query may be slow because of its own
-//! work or because it waits for a lock, and one that fails only makes the probe look at once. When the breaker opens,
+//! work or because it waits for a lock, and a failed query only triggers a probe. When the breaker opens,
 //! queries in progress fail too. Their connections belong to the outage and are not used again.
 
 use std::io;

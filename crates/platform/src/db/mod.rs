@@ -41,7 +41,7 @@ pub enum Connection<'a> {
 }
 
 /// Runs an expression on a transaction: `run!(tx, c => sqlx::query(SQL).execute(c).await)?`. On PostgreSQL it fails as soon
-/// as the database is known to be away.
+/// as the database is known to be down.
 #[macro_export]
 macro_rules! run {
     ($tx:expr, $c:ident => $call:expr) => {
@@ -59,7 +59,7 @@ macro_rules! run {
 }
 
 /// Runs an expression on the pool of readers: `read!(db, c => sqlx::query(SQL).fetch_one(c).await)?`. On PostgreSQL it fails
-/// as soon as the database is known to be away.
+/// as soon as the database is known to be down.
 #[macro_export]
 macro_rules! read {
     ($db:expr, $c:ident => $call:expr) => {
@@ -114,7 +114,7 @@ impl Db {
             .unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
-    /// Removes from the log of SQLite what has left the database. Does nothing on PostgreSQL, whose autovacuum does it.
+    /// Removes deleted data from SQLite's write-ahead log. Does nothing on PostgreSQL, which has autovacuum.
     pub async fn truncate_log(&self) -> sqlx::Result<()> {
         match self {
             Db::Sqlite { writer, .. } => sqlx::query(TRUNCATE_LOG).execute(writer).await.map(|_| ()),

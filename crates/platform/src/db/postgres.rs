@@ -55,7 +55,7 @@ impl Postgres {
         self.0.pool.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the permission to query the database, which ends when it is known to be away.
+    /// Returns the permission to query the database, which ends when it is known to be down.
     pub fn permit(&self) -> Permit {
         self.0.breaker.permit()
     }
@@ -98,7 +98,7 @@ impl Postgres {
     }
 
     /// Returns whether the database responds within the timeout: on the connection of the last probe, or else on a new
-    /// one, since a connection can break while the database is well.
+    /// one, since a connection can break while the database is up.
     async fn probe(&self, connection: &mut Option<PgConnection>) -> bool {
         let Parts {
             options,

@@ -1,4 +1,4 @@
-//! Which addresses this server connects to on behalf of strangers.
+//! Which addresses this server may connect to when a user names the host.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,8 +1,8 @@
-//! Connections to servers that a stranger named: only to public addresses, and within bounds of time and size.
+//! Connections to servers that a user named: only to public addresses, and within bounds of time and size.
 //!
 //! A name is resolved once, every address it has must be public, and the connection goes to one of these addresses. So a
-//! name that resolves to something else a moment later gets nowhere. Redirects are not followed, and proxies from the
-//! environment are not used.
+//! name that resolves to another address a moment later has no effect. Redirects are not followed, and
+//! proxies from the environment are not used.
 
 pub mod addresses;
 pub mod txt;
@@ -51,15 +51,15 @@ pub struct Location<'a> {
 pub enum FetchError {
     #[error("the host name has no address")]
     NoAddress,
-    #[error("the host name leads to an address that is not public")]
+    #[error("the host name resolves to an address that is not public")]
     NotPublic,
     #[error("the server could not be reached")]
     Unreachable,
     #[error("the server did not answer within {} seconds", REQUEST_TIMEOUT.as_secs())]
     Timeout,
-    #[error("the server answered with something other than a response over HTTP/1.1")]
+    #[error("the server did not send a valid HTTP response")]
     NotHttp,
-    #[error("the server answered with the status {0} instead of 200")]
+    #[error("the server answered with status {0} instead of 200")]
     Status(u16),
 }
 
@@ -109,7 +109,8 @@ where
     let sent = stream.write_all(request.as_bytes()).await;
     sent.map_err(|_| FetchError::Unreachable)?;
     let mut response = Vec::new();
-    // Many servers close TLS connections without saying so, which is an error after all bytes were read.
+    // Many servers close TLS connections without a close notification, which is an error after all bytes are
+    // read.
     let _ = stream.take(MAX_RESPONSE_BYTES).read_to_end(&mut response).await;
     parse(&response)
 }

@@ -22,10 +22,10 @@ const TXT: u16 = 16;
 const OPT: u16 = 41;
 const INTERNET: u16 = 1;
 
-/// Why the records are not known.
+/// Why a lookup failed.
 #[derive(Debug, Error)]
 pub enum LookupError {
-    #[error("this server has no name server")]
+    #[error("no name server is configured on this server")]
     NoServer,
     #[error("the name server did not answer")]
     NoAnswer,
@@ -100,7 +100,7 @@ struct Question {
 
 impl Question {
     fn new(name: &str) -> Question {
-        // Random, so that nobody else can answer.
+        // Random, so that nobody else can forge an answer.
         let mut bytes = vec![0; 2];
         getrandom::fill(&mut bytes).expect("the system has random bytes");
         // Recursion is desired; one question, no answers, one additional record.
