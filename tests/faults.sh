@@ -13,7 +13,15 @@ trap 'rm -rf "$results"' EXIT
 rows() { grep -E '^[0-9]+ \|' "$table"; }
 
 # Prints the arguments with which cargo builds a target: a test of the root package, or a crate.
-target() { if [ -d "crates/$1" ]; then echo "-p $1 --lib"; else echo "--test $1"; fi; }
+target() {
+    if [ -d "crates/$1" ]; then
+        echo "-p $1 --lib"
+    elif [ "$1" = load ]; then
+        echo "-p causeway-load --test hostile"
+    else
+        echo "--test $1"
+    fi
+}
 
 mapfile -t targets < <(rows | grep -oE '[a-z_]+:[a-z_0-9:]+' | cut -d : -f 1 | sort -u)
 

@@ -7,6 +7,7 @@ use access::audit::Actor;
 use clap::Subcommand;
 use giving::donors::{self, DonorData, DonorName};
 use giving::payments;
+use giving::reports::Report;
 use platform::clock::rfc3339;
 use platform::email_address::EmailAddress;
 use serde_json::{Value, json};
@@ -49,16 +50,17 @@ async fn forget(app: &App, output: Output, email: &EmailAddress) -> anyhow::Resu
     let value = json!({
         "donations": erased.donations,
         "names": erased.names,
+        "reports": erased.reports,
         "emails": erased.emails,
     });
     output.print(&value, || {
-        if erased.donations == 0 && erased.names == 0 && erased.emails == 0 {
+        if erased.donations == 0 && erased.names == 0 && erased.reports == 0 && erased.emails == 0 {
             return format!("nothing is stored about {email}");
         }
         format!(
-            "erased the donor from {} donations, and deleted {} emails in the data folder\n  \
+            "erased the donor from {} donations and {} reports, and deleted {} emails in the data folder\n  \
              backups still contain the data; run this command again after restoring one",
-            erased.donations, erased.emails
+            erased.donations, erased.reports, erased.emails
         )
     })
 }
@@ -88,11 +90,21 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
     };
     let name =
         |name: &DonorName| json!({"entry": name.entry, "name": name.name, "nameIsPublic": name.is_public});
+    let report = |report: &Report| {
+        json!({
+            "id": report.id,
+            "reason": report.reason.as_str(),
+            "details": report.details,
+            "email": report.email,
+            "createdAt": rfc3339(report.created_at),
+        })
+    };
     json!({
         "email": email.as_str(),
         "donor": data.donor_id,
         "donations": data.donations.iter().map(donation).collect::<Vec<_>>(),
         "names": data.names.iter().map(name).collect::<Vec<_>>(),
+        "reports": data.reports.iter().map(report).collect::<Vec<_>>(),
         "emails": data.emails,
     })
 }

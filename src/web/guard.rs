@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use tower_http::csrf::{CsrfLayer, ProtectionError};
 
 /// The Content-Security-Policy of pages.
-pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
+pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'";
 
 static PAGE_HEADERS: LazyLock<[(HeaderName, HeaderValue); 6]> =

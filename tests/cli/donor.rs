@@ -96,6 +96,15 @@ async fn a_donor_is_exported_and_forgotten_and_the_ledger_stays_valid(world: &Wo
     let unpaid = start(&visitor, &page, "Ada Lovelace", "ada@example.org").await;
     donate(&visitor, &page, "Grace Hopper", "grace@example.org").await;
     emails(world, 3).await;
+    let report = format!("{PROFILE}/report");
+    let once = hidden(&visitor.get(200, &report).await.text(), "once");
+    let fields = [
+        ("reason", "misleading"),
+        ("details", "Wrong logo"),
+        ("email", "Ada@example.org"),
+        ("once", &once),
+    ];
+    visitor.post(200, &report, &fields).await;
     let (other_app, other_server) = world.restart().await;
     let other_server = Visitor::with_client(&other_server);
     for visitor in [&visitor, &other_server] {
@@ -121,12 +130,16 @@ async fn a_donor_is_exported_and_forgotten_and_the_ledger_stays_valid(world: &Wo
     );
     assert_eq!(exported["names"].as_array().unwrap().len(), 2, "{exported}");
     assert_eq!(exported["emails"].as_array().unwrap().len(), 2, "{exported}");
+    assert_eq!(exported["reports"][0]["details"], "Wrong logo", "{exported}");
     assert!(!exported.to_string().contains("grace"), "{exported}");
 
     let totals = "select coalesce(cast(raised as text) || ' ' || cast(supporters as text), '') from journal order by sequence";
     let totals_before = world.texts(totals).await;
     let forgotten = run(world, &["donor", "forget", "ada@example.org"]);
-    assert_eq!(forgotten, json!({"donations": 3, "names": 2, "emails": 2}));
+    assert_eq!(
+        forgotten,
+        json!({"donations": 3, "names": 2, "reports": 1, "emails": 2})
+    );
     assert_eq!(world.texts(totals).await, totals_before);
     check(world).await;
     for visitor in [&visitor, &other_server] {
@@ -160,7 +173,10 @@ async fn a_donor_is_exported_and_forgotten_and_the_ledger_stays_valid(world: &Wo
     );
 
     let again = run(world, &["donor", "forget", "ada@example.org"]);
-    assert_eq!(again, json!({"donations": 0, "names": 0, "emails": 0}));
+    assert_eq!(
+        again,
+        json!({"donations": 0, "names": 0, "reports": 0, "emails": 0})
+    );
     let exported = run(world, &["donor", "export", "ada@example.org"]);
     assert_eq!(exported["donations"], json!([]));
     // The metadata and URLs of the other donor are the same as those of this one.

@@ -206,7 +206,7 @@ async fn an_operator_reviews_fundraisers_with_one_click(world: &World) {
         .await
         .text();
     assert!(
-        own.contains("In review") && own.contains("until an operator approves it"),
+        own.contains("In review") && own.contains("Until an operator approves it"),
         "{own}"
     );
 

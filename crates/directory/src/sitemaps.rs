@@ -17,7 +17,7 @@ use std::io::{self, Cursor, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// URLs per sitemap, the maximum of the protocol.
 pub const URLS_PER_SITEMAP: u32 = 50_000;
@@ -25,6 +25,8 @@ pub const URLS_PER_SITEMAP: u32 = 50_000;
 const VERSION: u32 = 1;
 const EXTENSION: &str = "sitemaps";
 const TEMPORARY_PREFIX: &str = "sitemaps-";
+/// The age at which an unfinished file is removed.
+const ABANDONED_AFTER: Duration = Duration::from_hours(1);
 
 pub const XML_DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 pub const XML_NAMESPACE: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
@@ -146,7 +148,7 @@ fn open(path: &Path) -> Result<Sitemaps, SnapshotError> {
     })
 }
 
-/// Removes unfinished files, and with `current` all sitemaps except these. A server that has a removed file mapped can
+/// Removes abandoned files, and with `current` all sitemaps except these. A server that has a removed file mapped can
 /// still read it.
 fn remove_others(folder: &Path, current: Option<&Path>) {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -157,7 +159,12 @@ fn remove_others(folder: &Path, current: Option<&Path>) {
             .is_some_and(|name| name.starts_with(TEMPORARY_PREFIX));
         let is_older =
             |current: &Path| path != *current && path.extension().is_some_and(|found| found == EXTENSION);
-        if (is_unfinished || current.is_some_and(is_older))
+        // Another process may be writing one now.
+        let is_abandoned = || {
+            let age = fs::metadata(&path).and_then(|metadata| metadata.modified());
+            age.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > ABANDONED_AFTER))
+        };
+        if (is_unfinished && is_abandoned() || current.is_some_and(is_older))
             && let Err(error) = fs::remove_file(&path)
         {
             tracing::warn!(file = %path.display(), %error, "cannot remove old sitemaps");

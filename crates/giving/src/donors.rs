@@ -8,14 +8,20 @@ use crate::donations::DonationError;
 use crate::ledger::store as ledger;
 use crate::payments::settle::Settlement;
 use crate::payments::{Donation, State, donor_id, store};
+use crate::reports::{Report, store as reports};
 use access::audit::{Action, Actor, store as audit};
+use platform::db::Db;
 use platform::email_address::EmailAddress;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 use thiserror::Error;
 
 /// The subject in the audit log, which must not contain the email address.
 const SUBJECT: &str = "donor";
+/// How often, and how far apart, the log of the database is truncated while somebody else uses it.
+const LOG_ATTEMPTS: u32 = 50;
+const LOG_DELAY: Duration = Duration::from_millis(200);
 
 /// Everything that is stored about a donor.
 #[derive(Debug)]
@@ -24,6 +30,8 @@ pub struct DonorData {
     pub donor_id: String,
     pub donations: Vec<Donation>,
     pub names: Vec<DonorName>,
+    /// The reports that were sent with the email address.
+    pub reports: Vec<Report>,
     /// The files of emails that were not delivered yet.
     pub emails: Vec<PathBuf>,
 }
@@ -42,6 +50,8 @@ pub struct DonorName {
 pub struct ErasedData {
     pub donations: u64,
     pub names: u64,
+    /// The reports that were sent with the email address.
+    pub reports: u64,
     pub emails: usize,
 }
 
@@ -50,6 +60,11 @@ pub struct ErasedData {
 pub enum DonorError {
     #[error("a donation of this donor is being recorded; run this again in a minute")]
     Pending,
+    #[error(
+        "the donor is erased, but the log of the database is in use and may still contain the data; \
+         run this again in a minute"
+    )]
+    LogInUse,
     #[error("could not read or remove emails in the data folder; check its permissions")]
     Emails(#[from] io::Error),
     #[error(transparent)]
@@ -70,6 +85,7 @@ pub async fn export(
 ) -> Result<DonorData, DonorError> {
     let donor_id = donor_id::of_email(settlement.secret, email);
     let donations = store::list_by_email(settlement.db, email).await?;
+    let reports = reports::list_by_email(settlement.db, email).await?;
     let emails = settlement.mailer.list_to(email).await?;
     let mut tx = settlement.db.write().await?;
     let names = ledger::list_names_of(&mut tx, &donor_id).await?;
@@ -86,6 +102,7 @@ pub async fn export(
         donor_id,
         donations,
         names,
+        reports,
         emails,
     })
 }
@@ -112,16 +129,29 @@ pub async fn forget(
     let names = ledger::remove_names_of(&mut tx, &donor_id).await?;
     let names = names + store::remove_names_by_email(&mut tx, email).await?;
     let donations = store::erase_donor(&mut tx, email).await?;
+    let reports = reports::erase_email(&mut tx, email).await?;
     let action = Action::new(actor, "donor forget", SUBJECT, count(donations));
     audit::record(&mut tx, &action, settlement.clock.millis()).await?;
     tx.commit().await?;
-    db.truncate_log().await?;
     let emails = settlement.mailer.remove_to(email).await?;
+    truncate_log(db).await?;
     Ok(ErasedData {
         donations,
         names,
+        reports,
         emails,
     })
+}
+
+/// Truncates the log as soon as nobody else uses it.
+async fn truncate_log(db: &Db) -> Result<(), DonorError> {
+    for _ in 0..LOG_ATTEMPTS {
+        if db.truncate_log().await? {
+            return Ok(());
+        }
+        tokio::time::sleep(LOG_DELAY).await;
+    }
+    Err(DonorError::LogInUse)
 }
 
 fn count(donations: u64) -> String {

@@ -20,6 +20,9 @@ pub const MAX_REASON_CHARS: usize = 500;
 const APPROVED_SUBJECT: &str = "Your fundraiser is public";
 const APPROVED: &str = "Hello {username},\n\nYour fundraiser \"{title}\" is now public and can receive donations. \
      You can see it here:\n\n{link}\n";
+const SHOWN_SUBJECT: &str = "Your fundraiser is visible again";
+const SHOWN: &str = "Hello {username},\n\nYour fundraiser \"{title}\" is visible again. It is closed and accepts no \
+     donations until you reopen it:\n\n{link}\n";
 const HIDDEN_SUBJECT: &str = "Your fundraiser was hidden";
 const HIDDEN: &str = "Hello {username},\n\nAn operator of this site has hidden your fundraiser \"{title}\". \
      Only you and operators can see it, and it accepts no donations.\n\nReason: {reason}\n\n\
@@ -62,6 +65,7 @@ impl Moderation<'_> {
         };
         let (subject, text) = match fundraiser.status() {
             Status::Hidden => (HIDDEN_SUBJECT, HIDDEN),
+            Status::Closed => (SHOWN_SUBJECT, SHOWN),
             _ => (APPROVED_SUBJECT, APPROVED),
         };
         let link = format!("{}/dashboard/fundraisers/{}", self.public_url, fundraiser.id);

@@ -69,7 +69,8 @@ pub async fn pay(State(app): State<App>, PathText(id): PathText, data: FormData)
     let answer = try_card(data.text("card"));
     let Some(error) = refusal(answer, t) else {
         store::pay(&app.db, donation.id, &app.config.giving, now).await?;
-        let donation = store::find(&app.db, donation.id).await?.ok_or(Error::Internal)?;
+        // It may have expired meanwhile.
+        let donation = store::find(&app.db, donation.id).await?.ok_or(Error::NotFound)?;
         return redirect_after_payment(&app, &app.settlement().settle(donation).await?).await;
     };
     let status = match answer {

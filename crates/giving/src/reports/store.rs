@@ -2,7 +2,8 @@
 
 use super::{Reason, Report, Subject};
 use access::audit::{self, Action, Actor};
-use platform::db::{Db, from_row, read, run};
+use platform::db::{Db, Tx, from_row, read, run};
+use platform::email_address::EmailAddress;
 use uuid::Uuid;
 
 macro_rules! reports {
@@ -15,6 +16,8 @@ macro_rules! reports {
 }
 
 const FIND: &str = reports!("where id = $1");
+const LIST_BY_EMAIL: &str = reports!("where lower(email) = $1 order by created_at, id");
+const ERASE_EMAIL: &str = "update reports set email = null where lower(email) = $1";
 const OPEN: &str = reports!("where closed_at is null order by created_at, id limit $1 offset $2");
 const CLOSED: &str =
     reports!("where closed_at is not null order by closed_at desc, id desc limit $1 offset $2");
@@ -80,6 +83,22 @@ pub async fn insert(db: &Db, new: &Report) -> sqlx::Result<()> {
 pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Report>> {
     let row: Option<ReportRow> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
     Ok(row.and_then(report))
+}
+
+/// Lists the reports that were sent with an email address, oldest first.
+pub async fn list_by_email(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<Report>> {
+    let rows: Vec<ReportRow> =
+        read!(db, c => sqlx::query_as(LIST_BY_EMAIL).bind(email.normalized()).fetch_all(c).await)?;
+    Ok(rows.into_iter().filter_map(report).collect())
+}
+
+/// Removes an email address from the reports that were sent with it, and returns their number.
+pub async fn erase_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
+    run!(tx, c => sqlx::query(ERASE_EMAIL)
+        .bind(email.normalized())
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))
 }
 
 /// Lists the open reports, oldest first, or the closed ones, newest first.

@@ -114,11 +114,15 @@ impl Db {
             .unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
-    /// Removes deleted data from SQLite's write-ahead log. Does nothing on PostgreSQL, which has autovacuum.
-    pub async fn truncate_log(&self) -> sqlx::Result<()> {
+    /// Removes deleted data from SQLite's write-ahead log. Returns `false` if the log is in use. Does nothing on PostgreSQL,
+    /// which has autovacuum.
+    pub async fn truncate_log(&self) -> sqlx::Result<bool> {
         match self {
-            Db::Sqlite { writer, .. } => sqlx::query(TRUNCATE_LOG).execute(writer).await.map(|_| ()),
-            Db::Postgres(_) => Ok(()),
+            Db::Sqlite { writer, .. } => {
+                let is_busy: i64 = sqlx::query_scalar(TRUNCATE_LOG).fetch_one(writer).await?;
+                Ok(is_busy == 0)
+            }
+            Db::Postgres(_) => Ok(true),
         }
     }
 

@@ -10,8 +10,8 @@ use tokio::time::{sleep, timeout};
 
 /// The interval between two probes.
 const PROBE_INTERVAL: Duration = Duration::from_millis(250);
-/// The SQLSTATE of a server that responds but has no connection left.
-const TOO_MANY_CONNECTIONS: &str = "53300";
+/// The class of SQLSTATE of a server that is starting or stopping.
+const OPERATOR_INTERVENTION: &str = "57";
 
 /// A PostgreSQL database. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -117,7 +117,10 @@ impl Postgres {
                 *connection = Some(new);
                 true
             }
-            Ok(Err(sqlx::Error::Database(error))) => error.code().as_deref() == Some(TOO_MANY_CONNECTIONS),
+            // Any other refusal is a response too, such as too many connections or a changed password.
+            Ok(Err(sqlx::Error::Database(error))) => !error
+                .code()
+                .is_some_and(|code| code.starts_with(OPERATOR_INTERVENTION)),
             Ok(Err(_)) | Err(_) => false,
         }
     }
