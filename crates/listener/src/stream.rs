@@ -112,16 +112,23 @@ impl MonitoredStream {
     }
 
     /// Delivers bytes that were read before. Returns whether there were any.
-    fn deliver_read_ahead(&mut self, buffer: &mut ReadBuf<'_>) -> bool {
+    fn deliver_read_ahead(&mut self, buffer: &mut ReadBuf<'_>) -> io::Result<bool> {
         let ahead = &mut self.read_ahead;
         let count = buffer.remaining().min(ahead.bytes.len() - ahead.start);
         if count == 0 {
-            return false;
+            return Ok(false);
         }
         let was_refused = self.framing.is_refused();
-        let delivered = self
-            .framing
-            .deliver(&mut ahead.bytes[ahead.start..ahead.start + count]);
+        let bytes = &mut ahead.bytes[ahead.start..ahead.start + count];
+        // After a refusal, what is left is the end of the refused head.
+        let delivered = if was_refused {
+            count
+        } else {
+            self.framing.deliver(bytes)
+        };
+        if delivered == 0 {
+            return Err(unexpected_read());
+        }
         buffer.put_slice(&ahead.bytes[ahead.start..ahead.start + delivered]);
         ahead.start += delivered;
         if self.framing.is_refused() && !was_refused {
@@ -129,7 +136,7 @@ impl MonitoredStream {
         } else if ahead.start == ahead.bytes.len() {
             self.read_ahead = ReadAhead::default();
         }
-        true
+        Ok(true)
     }
 
     /// Ends a head in which a bare line feed was found, so that hyper parses and refuses it.
@@ -142,11 +149,17 @@ impl MonitoredStream {
 
     /// Withholds what hyper may not have yet of the bytes that were read after the first `filled` bytes of `buffer`.
     #[inline]
-    fn withhold(&mut self, buffer: &mut ReadBuf<'_>, filled: usize) {
-        let was_refused = self.framing.is_refused();
+    fn withhold(&mut self, buffer: &mut ReadBuf<'_>, filled: usize) -> io::Result<()> {
         let read = &mut buffer.filled_mut()[filled..];
+        if read.is_empty() {
+            return Ok(());
+        }
         let delivered = self.framing.deliver(read);
-        if self.framing.is_refused() && !was_refused {
+        if delivered == 0 {
+            buffer.set_filled(filled);
+            return Err(unexpected_read());
+        }
+        if self.framing.is_refused() {
             self.end_refused_head();
         } else if delivered < read.len() {
             self.read_ahead = ReadAhead {
@@ -155,6 +168,7 @@ impl MonitoredStream {
             };
         }
         buffer.set_filled(filled + delivered);
+        Ok(())
     }
 
     /// Writes a completed refusal in place of `bytes`, and reports `bytes` as written once all of it is sent.
@@ -212,6 +226,15 @@ impl MonitoredStream {
     }
 }
 
+/// The error that ends a connection on which hyper reads where it should not: it would get bytes that were not looked at.
+#[cold]
+fn unexpected_read() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        "the end of the last request is not known",
+    )
+}
+
 impl AsyncRead for MonitoredStream {
     #[inline]
     fn poll_read(
@@ -221,7 +244,7 @@ impl AsyncRead for MonitoredStream {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         this.update_framing();
-        if this.deliver_read_ahead(buffer) {
+        if this.deliver_read_ahead(buffer)? {
             this.state.record_read();
             return Poll::Ready(Ok(()));
         }
@@ -229,7 +252,7 @@ impl AsyncRead for MonitoredStream {
         let read = Pin::new(&mut this.socket).poll_read(cx, buffer);
         if read.is_ready() {
             this.state.record_read();
-            this.withhold(buffer, filled);
+            this.withhold(buffer, filled)?;
         }
         read
     }

@@ -152,6 +152,8 @@ async fn a_bare_line_feed_in_a_pipelined_head_is_refused() {
         "POST /echo HTTP/1.1\r\nhost: test\r\ncontent-length: 7\r\n\r\nhea\nthy",
         "POST /echo HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n7\r\nhea\nthy\r\n0\r\n\r\n",
         "POST /echo HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n1;a\r\n\n\r\n6\r\nhealthy\r\n0\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\nX: y\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n0\r\nX: y\n\n\r\n\r\n",
     ] {
         let received = send_and_read_to_close(server.address, format!("{first}{hidden}").as_bytes()).await;
         assert!(!received.contains("127.0.0.1"), "{first:?} gave {received}");
