@@ -74,6 +74,16 @@ struct GroupSums {
     restricted_until: AtomicU64,
 }
 
+impl GroupSums {
+    fn bytes(&self) -> usize {
+        self.bytes.load(Relaxed)
+    }
+
+    fn streams(&self) -> usize {
+        self.streams.load(Relaxed)
+    }
+}
+
 impl UnsentLimits {
     pub(crate) fn new(settings: &ServeSettings) -> Arc<Self> {
         Arc::new(Self {
@@ -118,19 +128,26 @@ impl UnsentLimits {
     /// Cuts connections if a limit is exceeded.
     fn enforce(&self, key: GroupKey, sums: &GroupSums) {
         if let GroupKey::Client(client) = key {
-            if sums.bytes.load(Relaxed) > self.max_bytes_per_client {
-                let target = three_quarters(self.max_bytes_per_client);
-                let cut =
-                    self.cut_in_group(key, Unsent::held_bytes, |sums| sums.bytes.load(Relaxed) <= target);
+            if sums.bytes() > self.max_bytes_per_client {
+                let cut = self.cut_in_group(
+                    key,
+                    self.max_bytes_per_client,
+                    GroupSums::bytes,
+                    Unsent::held_bytes,
+                );
                 log_cut(cut, Some(client), "held too many bytes of unsent responses");
             }
-            if sums.streams.load(Relaxed) > self.max_streams_per_client {
-                let restricted_until = self.now() + RESTRICTION_TIME.as_micros() as u64;
-                sums.restricted_until.store(restricted_until, Relaxed);
-                let target = three_quarters(self.max_streams_per_client);
-                let cut = self.cut_in_group(key, Unsent::open_streams, |sums| {
-                    sums.streams.load(Relaxed) <= target
-                });
+            if sums.streams() > self.max_streams_per_client {
+                let cut = self.cut_in_group(
+                    key,
+                    self.max_streams_per_client,
+                    GroupSums::streams,
+                    Unsent::open_streams,
+                );
+                if cut > 0 {
+                    let restricted_until = self.now() + RESTRICTION_TIME.as_micros() as u64;
+                    sums.restricted_until.store(restricted_until, Relaxed);
+                }
                 log_cut(cut, Some(client), "had too many streams open");
             }
         }
@@ -140,35 +157,43 @@ impl UnsentLimits {
         }
     }
 
+    /// Cuts connections of a group until three quarters of `limit` are left, if its `sum` is over the limit once it is
+    /// up to date.
     fn cut_in_group(
         &self,
         key: GroupKey,
+        limit: usize,
+        sum: impl Fn(&GroupSums) -> usize,
         size: impl Fn(&Unsent) -> usize,
-        is_enough: impl Fn(&GroupSums) -> bool,
     ) -> usize {
         let groups = self.lock();
         let Some(group) = groups.by_key.get(&key) else {
             return 0;
         };
         group.update_sums();
-        group.cut_largest(size, is_enough)
+        if sum(&group.sums) <= limit {
+            return 0;
+        }
+        let target = three_quarters(limit);
+        group.cut_largest(size, |sums| sum(sums) <= target)
     }
 
-    /// Halves the largest group until three quarters of the total limit are left.
+    /// Halves the largest group until three quarters of the total limit are left, if the total is over the limit once it
+    /// is up to date.
     fn cut_largest_groups(&self) -> usize {
         let target = three_quarters(self.max_bytes);
         let groups = self.lock();
         groups.by_key.values().for_each(Group::update_sums);
+        if self.bytes.load(Relaxed) <= self.max_bytes {
+            return 0;
+        }
         let mut cut = 0;
         while self.bytes.load(Relaxed) > target {
-            let largest = groups
-                .by_key
-                .values()
-                .max_by_key(|group| group.sums.bytes.load(Relaxed));
+            let largest = groups.by_key.values().max_by_key(|group| group.sums.bytes());
             let Some(largest) = largest else { break };
-            let half = largest.sums.bytes.load(Relaxed) / 2;
+            let half = largest.sums.bytes() / 2;
             let cut_here = largest.cut_largest(Unsent::held_bytes, |sums| {
-                self.bytes.load(Relaxed) <= target || sums.bytes.load(Relaxed) <= half
+                self.bytes.load(Relaxed) <= target || sums.bytes() <= half
             });
             if cut_here == 0 {
                 break;
@@ -504,6 +529,30 @@ mod tests {
         tokio::time::advance(RESTRICTION_TIME).await;
         drop(few);
         assert!(!is_cut(&open_streams(FEW_STREAMS + 1)));
+    }
+
+    #[tokio::test]
+    async fn streams_that_have_ended_unreported_do_not_restrict_a_client() {
+        let limits = limits(1000 * KIB, 1000 * KIB, 10);
+        let open = || limits.open("192.0.2.1".parse().unwrap(), false);
+        let (first, second) = (open(), open());
+        (0..9).for_each(|_| first.counter().add_stream());
+        (0..9).for_each(|_| first.counter().remove_stream());
+        (0..=FEW_STREAMS).for_each(|_| second.counter().add_stream());
+        assert!(!is_cut(&first) && !is_cut(&second));
+        assert!(!second.counter().is_restricted());
+    }
+
+    #[tokio::test]
+    async fn bytes_that_were_sent_unreported_cut_no_connection() {
+        for (max_bytes, max_bytes_per_client) in [(1000 * KIB, 100 * KIB), (100 * KIB, 1000 * KIB)] {
+            let limits = limits(max_bytes, max_bytes_per_client, 10);
+            let first = hold(&limits, "192.0.2.1", 60 * KIB);
+            first.counter().remove_bytes(30 * KIB);
+            let second = hold(&limits, "192.0.2.1", 50 * KIB);
+            assert!(!is_cut(&first) && !is_cut(&second));
+            assert_eq!(limits.bytes.load(Relaxed), 80 * KIB);
+        }
     }
 
     #[tokio::test]
