@@ -22,6 +22,7 @@ create table fundraisers (
 
 create unique index fundraisers_slug on fundraisers (nonprofit_id, slug);
 create index fundraisers_account on fundraisers (account_id, created_at);
+create index fundraisers_cover on fundraisers (cover) where cover is not null;
 
 -- The nonprofits that a fundraiser benefits, in the order given by its creator. They never change.
 create table fundraiser_nonprofits (

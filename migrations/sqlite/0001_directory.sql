@@ -54,6 +54,9 @@ create table profiles (
     cover            text
 ) strict;
 
+create index profiles_logo on profiles (logo) where logo is not null;
+create index profiles_cover on profiles (cover) where cover is not null;
+
 -- Every import, and the files that it read.
 create table imports (
     revision    integer primary key,

@@ -86,7 +86,7 @@ pub async fn fundraiser(
 ) -> Result<Response> {
     let shown = find_any(&app.directory, &app.fundraisers, &nonprofit, &name).await?;
     let is_public = shown.fundraiser.is_public();
-    if !is_public && !may_see(&app, &headers, &shown.fundraiser).await? {
+    if !is_public && !may_see(&app, &headers, &[shown.fundraiser.account]).await? {
         return Err(Error::NotFound);
     }
     let path = path_of(&app.directory, &shown.fundraiser).await?;

@@ -11,7 +11,7 @@ use giving::fundraisers::cache::{FundraiserCache, FundraiserWithTotals};
 use giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, names, store};
 use giving::ledger::entry::TotalsByMode;
 use platform::db::Db;
-use platform::ids::{FundraiserId, NonprofitId};
+use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use std::sync::Arc;
 
 /// The number of fundraisers that a profile lists.
@@ -60,10 +60,10 @@ pub async fn find_any(
     fundraisers.find(id, name).await?.ok_or(Error::NotFound)
 }
 
-/// Returns whether the visitor may see a fundraiser that is not public: its owner and operators may.
-pub async fn may_see(app: &App, headers: &HeaderMap, fundraiser: &Fundraiser) -> Result<bool> {
+/// Returns whether the visitor may see what is not public of these owners' fundraisers: the owners and operators may.
+pub async fn may_see(app: &App, headers: &HeaderMap, owners: &[AccountId]) -> Result<bool> {
     let user = session::find(app, headers).await?;
-    Ok(user.is_some_and(|user| user.operator || user.account == fundraiser.account))
+    Ok(user.is_some_and(|user| user.operator || owners.contains(&user.account)))
 }
 
 /// Returns the path of a fundraiser's page.

@@ -12,8 +12,10 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use directory::nonprofits;
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers;
+use giving::fundraisers::cover::CoverVisibility;
 use pictures::drawn::{cover, monogram};
 use platform::hosted::{StoredPicture, Width};
 use platform::ids::{FundraiserId, NonprofitId};
@@ -22,6 +24,12 @@ use uuid::Uuid;
 
 /// The caching of generated pictures that everybody may see.
 const PUBLIC: &str = "public, max-age=86400";
+/// The caching of pictures that only some may see.
+const PRIVATE: &str = "private, no-store";
+/// The caching of uploaded pictures. They never change.
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+/// The caching of uploaded covers of fundraisers. Operators may hide them.
+const COVER: &str = "public, max-age=3600";
 
 /// `GET /media/{hosted id}`
 pub async fn picture(
@@ -33,7 +41,10 @@ pub async fn picture(
 ) -> Result<Response> {
     let width = parse_width(&query)?;
     let mut response = match app.pictures.find(&hosted_id).await? {
-        Some(picture) => hosted(&app, &picture, width, &if_none_match).await?,
+        Some(picture) => {
+            let caching = find_caching(&app, &picture.id, &headers).await?;
+            hosted(&app, &picture, width, &if_none_match, caching).await?
+        }
         None => generated(&app, &hosted_id, &if_none_match, &headers).await?,
     };
     let fields = response.headers_mut();
@@ -53,12 +64,31 @@ fn parse_width(query: &str) -> Result<Option<Width>> {
     values(query, "w").next().map(|text| parse(&text)).transpose()
 }
 
+/// Returns how long an uploaded picture may be cached. The cover of a fundraiser that is not public is only for its owner
+/// and operators, unless a public fundraiser or a nonprofit uses the same picture.
+async fn find_caching(app: &App, hosted_id: &str, headers: &HeaderMap) -> Result<&'static str> {
+    match app.fundraisers.find_cover_visibility(hosted_id).await? {
+        CoverVisibility::Unused => Ok(IMMUTABLE),
+        CoverVisibility::Public => Ok(COVER),
+        CoverVisibility::Withheld(owners) => {
+            if nonprofits::store::is_picture_used(&app.db, hosted_id).await? {
+                Ok(COVER)
+            } else if may_see(app, headers, &owners).await? {
+                Ok(PRIVATE)
+            } else {
+                Err(Error::NotFound)
+            }
+        }
+    }
+}
+
 /// Responds with an uploaded picture. Its ID is derived from its bytes, so it never changes.
 async fn hosted(
     app: &App,
     picture: &StoredPicture,
     width: Option<Width>,
     if_none_match: &IfNoneMatch,
+    caching: &'static str,
 ) -> Result<Response> {
     let width = width.filter(|width| width.narrows(picture));
     let mut tag = String::from("\"");
@@ -86,10 +116,7 @@ async fn hosted(
     };
     let fields = response.headers_mut();
     fields.insert(ETAG, tag);
-    fields.insert(
-        CACHE_CONTROL,
-        HeaderValue::from_static("public, max-age=31536000, immutable"),
-    );
+    fields.insert(CACHE_CONTROL, HeaderValue::from_static(caching));
     fields.insert(
         CONTENT_SECURITY_POLICY,
         HeaderValue::from_static("default-src 'none'; sandbox"),
@@ -165,8 +192,8 @@ async fn draw_fundraiser(app: &App, id: &str, headers: &HeaderMap) -> Result<Opt
     };
     let caching = if found.is_public() {
         PUBLIC
-    } else if may_see(app, headers, &found).await? {
-        "private, no-store"
+    } else if may_see(app, headers, &[found.account]).await? {
+        PRIVATE
     } else {
         return Ok(None);
     };

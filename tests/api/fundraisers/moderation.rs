@@ -1,5 +1,6 @@
 //! Fundraisers that operators hide or review.
 
+use super::create::PIXEL;
 use super::{Organizer, RED_CROSS, SPECIAL, id_of};
 use crate::client::Client;
 use crate::dashboard::visitor::{Visitor, emails, hidden};
@@ -20,6 +21,8 @@ on_both_databases!(
     a_fundraiser_tells_its_status,
     a_hidden_fundraiser_is_only_for_its_owner_and_operators,
     a_hidden_fundraiser_takes_no_donations_and_old_receipts_stay,
+    an_uploaded_cover_is_hidden_with_its_fundraisers,
+    an_uploaded_cover_waits_for_the_review,
     a_decision_reaches_other_servers,
     the_first_fundraiser_of_an_account_waits_for_a_review,
     every_fundraiser_waits_for_a_review,
@@ -228,6 +231,81 @@ async fn a_hidden_fundraiser_is_only_for_its_owner_and_operators(world: &World) 
     stranger.get(200, page).await;
 }
 
+/// The path of a fundraiser's cover.
+fn cover(fundraiser: &Value) -> String {
+    format!("/media/{}", fundraiser["coverImageHostedId"].as_str().unwrap())
+}
+
+async fn an_uploaded_cover_is_hidden_with_its_fundraisers(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let first = organizer.create_fundraiser(json!({"imageBase64": PIXEL})).await;
+    let second = json!({"title": "Second run", "imageBase64": PIXEL});
+    let second = organizer.create_fundraiser(second).await;
+    let cover = cover(&first);
+    let seen = world.client.get_plain(200, &cover).await;
+    assert_eq!(seen.header("cache-control"), "public, max-age=3600");
+    // The second one is still public.
+    decide(&world.app, &first, hide()).await;
+    world.client.get_plain(200, &cover).await;
+    decide(&world.app, &second, hide()).await;
+    for url in [&cover, &format!("{cover}?w=256")] {
+        world.client.get_plain(404, url).await;
+    }
+    let known = [("if-none-match", seen.header("etag"))];
+    world
+        .client
+        .send_body(404, &Method::GET, &cover, &known, "")
+        .await;
+    decide(&world.app, &second, Decision::Show).await;
+    world.client.get_plain(200, &cover).await;
+    decide(&world.app, &second, hide()).await;
+
+    // On pages, an owner of a fundraiser with this cover and operators see it.
+    let (owner, stranger) = (Visitor::new(world), Visitor::new(world));
+    owner.sign_up("grace").await;
+    stranger.sign_up("oscar").await;
+    owner.get(404, &cover).await;
+    let once = hidden(&owner.get(200, "/dashboard/fundraisers/new").await.text(), "once");
+    let fields = [
+        ("nonprofit", "american-red-cross"),
+        ("title", "Autumn run"),
+        ("once", &once),
+    ];
+    owner.post(303, "/dashboard/fundraisers/new", &fields).await;
+    world
+        .execute("update fundraisers set cover = (select id from pictures) where slug = 'autumn-run'")
+        .await;
+    decide(&world.app, &json!({"id": once}), hide()).await;
+    let seen = owner.get(200, &cover).await;
+    assert_eq!(seen.header("cache-control"), "private, no-store");
+    stranger.get(404, &cover).await;
+    world
+        .execute("update accounts set operator = true where username = 'oscar'")
+        .await;
+    stranger.get(200, &cover).await;
+
+    // A nonprofit may use the same picture.
+    world.client.get_plain(404, &cover).await;
+    for field in ["logo", "cover"] {
+        let line = format!(r#"{{"ein":"{RED_CROSS}","{field}":"data:image/png;base64,{PIXEL}"}}"#);
+        world.import_nonprofits(&line).await.unwrap();
+        world.client.get_plain(200, &cover).await;
+        let line = format!(r#"{{"ein":"{RED_CROSS}","{field}":null}}"#);
+        world.import_nonprofits(&line).await.unwrap();
+        world.client.get_plain(404, &cover).await;
+    }
+}
+
+async fn an_uploaded_cover_waits_for_the_review(world: &World) {
+    let (app, organizer) = reviewed(world, Review::All).await;
+    let created = organizer.create_fundraiser(json!({"imageBase64": PIXEL})).await;
+    let cover = cover(&created);
+    organizer.client.get_plain(404, &cover).await;
+    decide(&app, &created, Decision::Show).await;
+    organizer.client.get_plain(200, &cover).await;
+    app.db.close().await;
+}
+
 async fn a_hidden_fundraiser_takes_no_donations_and_old_receipts_stay(world: &World) {
     let organizer = Organizer::new(world).await;
     let created = organizer.create_fundraiser(json!({})).await;
@@ -257,16 +335,23 @@ async fn a_hidden_fundraiser_takes_no_donations_and_old_receipts_stay(world: &Wo
 
 async fn a_decision_reaches_other_servers(world: &World) {
     let organizer = Organizer::new(world).await;
-    let created = organizer.create_fundraiser(json!({})).await;
+    let created = organizer.create_fundraiser(json!({"imageBase64": PIXEL})).await;
     let (app, client) = world.restart().await;
     let background = tokio::spawn(causeway::server::background::run(app.clone()));
-    client.get_plain(200, PAGE).await;
-    decide(&world.app, &created, hide()).await;
-    eventually("the other server hides the fundraiser", async || {
-        let (status, _) = client.send_any(&Method::GET, PAGE, &[], "").await;
-        (status == 404).then_some(())
-    })
-    .await;
+    // The cover comes first, when no fundraiser is in the cache of the other server.
+    for (url, decision, code) in [
+        (cover(&created), hide(), 404),
+        (cover(&created), Decision::Show, 200),
+        (PAGE.to_owned(), hide(), 404),
+    ] {
+        client.get_plain(if code == 404 { 200 } else { 404 }, &url).await;
+        decide(&world.app, &created, decision).await;
+        eventually("the other server follows the decision", async || {
+            let (status, _) = client.send_any(&Method::GET, &url, &[], "").await;
+            (status == code).then_some(())
+        })
+        .await;
+    }
     background.abort();
     app.db.close().await;
 }

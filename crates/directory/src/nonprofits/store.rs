@@ -43,6 +43,8 @@ const PROFILES: &str = profiles!("");
 const PROFILES_CHANGED_SINCE: &str =
     profiles!("where p.nonprofit_id in (select nonprofit_id from directory_changes where revision > $1)");
 const DONATE_URL: &str = "select donate_url from profiles where nonprofit_id = $1";
+const IS_PICTURE_USED: &str = "select exists (select 1 from profiles where logo = $1) \
+     or exists (select 1 from profiles where cover = $1)";
 const FORMER_SLUGS: &str = "select slug, nonprofit_id from former_slugs order by slug";
 const COUNT: &str = "select count(*) from nonprofits";
 const UPSERT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases, description, description_long, \
@@ -125,6 +127,11 @@ pub async fn find_donate_url(db: &Db, id: NonprofitId) -> sqlx::Result<Option<St
     let found: Option<Option<String>> =
         read!(db, c => sqlx::query_scalar(DONATE_URL).bind(id.0).fetch_optional(c).await)?;
     Ok(found.flatten())
+}
+
+/// Returns whether a hosted picture is the logo or the cover of a nonprofit.
+pub async fn is_picture_used(db: &Db, hosted_id: &str) -> sqlx::Result<bool> {
+    read!(db, c => sqlx::query_scalar(IS_PICTURE_USED).bind(hosted_id).fetch_one(c).await)
 }
 
 /// Lists all profiles, by the ID of their nonprofit.

@@ -1,9 +1,10 @@
-//! A cache of fundraisers and their totals.
+//! A cache of fundraisers and their totals, and of the visibility of their covers.
 //!
 //! A write of this process removes the fundraiser from the cache before it is acknowledged. Writes of other processes
 //! are found in the outbox at the next refresh: after `directory.poll_interval`, a tenth of a second
 //! unless set otherwise. On SQLite a read looks at once when the log of the database was written since the last look.
 
+use super::cover::CoverVisibility;
 use super::supported::SupportedNonprofits;
 use super::{Fundraiser, FundraiserName, store};
 use crate::ledger::entry::TotalsByMode;
@@ -18,6 +19,8 @@ use std::time::SystemTime;
 
 /// When the cache is full it is cleared, and the fundraisers in use are loaded again.
 const MAX_FUNDRAISERS: usize = 10_000;
+/// The same for the visibility of hosted pictures.
+const MAX_COVERS: usize = 10_000;
 
 /// A fundraiser with the totals in its last entries, one for each mode.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +53,8 @@ struct CacheState {
     log_stamp: LogStamp,
     fundraisers: HashMap<CacheKey, Arc<FundraiserWithTotals>>,
     names: HashMap<FundraiserId, Vec<CacheKey>>,
+    /// By the ID of the picture. Any fundraiser that changes may get any cover, so each change clears them all.
+    covers: HashMap<String, CoverVisibility>,
 }
 
 impl FundraiserCache {
@@ -76,10 +81,7 @@ impl FundraiserCache {
         name: FundraiserName,
     ) -> sqlx::Result<Option<Arc<FundraiserWithTotals>>> {
         let name = (nonprofit, name);
-        if self.log_stamp() != self.read().log_stamp {
-            // If the database is unavailable, cached fundraisers are still served; the periodic refresh reports the error.
-            let _ = self.refresh().await;
-        }
+        self.catch_up().await;
         let invalidations = {
             let state = self.read();
             if let Some(fundraiser) = state.fundraisers.get(&name) {
@@ -98,6 +100,35 @@ impl FundraiserCache {
             state.insert(name, &fundraiser);
         }
         Ok(Some(fundraiser))
+    }
+
+    /// Returns who may see a hosted picture. Queries the database only once until a fundraiser changes.
+    pub async fn find_cover_visibility(&self, hosted_id: &str) -> sqlx::Result<CoverVisibility> {
+        self.catch_up().await;
+        let invalidations = {
+            let state = self.read();
+            if let Some(visibility) = state.covers.get(hosted_id) {
+                return Ok(visibility.clone());
+            }
+            state.invalidations
+        };
+        let visibility = store::find_cover_visibility(&self.db, hosted_id).await?;
+        let mut state = self.write();
+        if state.invalidations == invalidations {
+            if state.covers.len() >= MAX_COVERS {
+                state.covers.clear();
+            }
+            state.covers.insert(hosted_id.to_owned(), visibility.clone());
+        }
+        Ok(visibility)
+    }
+
+    /// Refreshes the cache if the log of the embedded database was written since the last refresh.
+    async fn catch_up(&self) {
+        if self.log_stamp() != self.read().log_stamp {
+            // If the database is unavailable, cached fundraisers are still served; the periodic refresh reports the error.
+            let _ = self.refresh().await;
+        }
     }
 
     /// Removes a fundraiser that changed.
@@ -165,10 +196,12 @@ impl CacheState {
         self.invalidations += 1;
         self.fundraisers.clear();
         self.names.clear();
+        self.covers.clear();
     }
 
     fn forget(&mut self, id: FundraiserId) {
         self.invalidations += 1;
+        self.covers.clear();
         for name in self.names.remove(&id).into_iter().flatten() {
             self.fundraisers.remove(&name);
         }

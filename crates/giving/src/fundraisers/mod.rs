@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod change;
+pub mod cover;
 pub mod fields;
 pub mod goal;
 pub mod input;

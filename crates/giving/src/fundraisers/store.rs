@@ -1,5 +1,6 @@
 //! The SQL of fundraisers.
 
+use super::cover::CoverVisibility;
 use super::{Fundraiser, FundraiserName, beneficiaries};
 use crate::ledger::entry::Beneficiaries;
 use platform::db::{Db, Tx, from_row, read, run};
@@ -70,6 +71,8 @@ const UPDATE: &str = "update fundraisers set title = $2, description = $3, cover
      where id = $1";
 const INSERT_CHANGE: &str = "insert into fundraiser_history (fundraiser_id, version, account_id, change, changed_at) \
      values ($1, $2, $3, $4, $5)";
+const OF_COVER: &str = "select distinct account_id, hidden_at is null and in_review_since is null \
+     from fundraisers where cover = $1";
 const LOST_COVERS: &str = "select f.id, f.cover from fundraisers f where f.cover is not null \
      and not exists (select 1 from pictures p where p.id = f.cover) order by f.id limit 100";
 
@@ -350,6 +353,17 @@ pub async fn update(
         .execute(c)
         .await
         .map(|_| ()))
+}
+
+/// Finds out who may see a hosted picture.
+pub async fn find_cover_visibility(db: &Db, hosted_id: &str) -> sqlx::Result<CoverVisibility> {
+    let rows: Vec<(Uuid, bool)> =
+        read!(db, c => sqlx::query_as(OF_COVER).bind(hosted_id).fetch_all(c).await)?;
+    let fundraisers: Vec<_> = rows
+        .into_iter()
+        .map(|(owner, is_public)| (AccountId(owner), is_public))
+        .collect();
+    Ok(CoverVisibility::of(&fundraisers))
 }
 
 /// Lists fundraisers whose cover is a hosted picture that does not exist, up to a hundred.
