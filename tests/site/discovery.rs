@@ -11,9 +11,23 @@ on_both_databases!(
     a_cause_lists_its_nonprofits_in_pages,
     every_identifier_redirects_to_the_profile,
     a_cached_profile_is_refreshed_after_a_change,
+    the_first_fundraiser_shows_on_the_profiles_of_other_servers,
     nonprofit_texts_are_escaped_on_every_page,
     crawlers_find_every_page,
 );
+
+async fn the_first_fundraiser_shows_on_the_profiles_of_other_servers(world: &World) {
+    world.load_demo().await;
+    let (app, client) = world.restart().await;
+    app.fundraisers.refresh().await.unwrap();
+    let page = client.get_plain(200, "/american-red-cross").await.text();
+    assert!(!page.contains("Spring run"), "{page}");
+    create_fundraiser(world, "Spring run", "").await;
+    app.fundraisers.refresh().await.unwrap();
+    let page = client.get_plain(200, "/american-red-cross").await.text();
+    assert!(page.contains("Spring run"), "{page}");
+    app.db.close().await;
+}
 
 async fn search_highlights_matches_and_suggests_corrections(world: &World) {
     world.load_demo().await;

@@ -163,6 +163,7 @@ impl FundraiserCache {
         if is_empty {
             // What came meanwhile may be older than the look.
             state.clear();
+            self.supported.note_all();
         }
         for id in changed {
             self.supported.note(id);

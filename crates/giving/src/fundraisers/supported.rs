@@ -46,6 +46,11 @@ impl SupportedNonprofits {
         }
     }
 
+    /// Notes that any fundraiser may be new.
+    pub fn note_all(&self) {
+        self.version.fetch_add(1, Ordering::AcqRel);
+    }
+
     pub async fn has(&self, db: &Db, id: NonprofitId) -> sqlx::Result<bool> {
         if self.is_stale() {
             let _loading = self.loading.lock().await;
