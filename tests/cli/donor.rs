@@ -82,6 +82,18 @@ async fn donate(visitor: &Visitor, page: &str, name: &str, email: &str) -> Strin
     payment
 }
 
+async fn report(visitor: &Visitor, email: &str) {
+    let form = format!("{PROFILE}/report");
+    let once = hidden(&visitor.get(200, &form).await.text(), "once");
+    let fields = [
+        ("reason", "misleading"),
+        ("details", "Wrong logo"),
+        ("email", email),
+        ("once", &once),
+    ];
+    visitor.post(200, &form, &fields).await;
+}
+
 async fn check(world: &World) {
     let checked = giving::check::check(&world.app.db).await.unwrap();
     assert!(checked.errors.is_empty(), "{:?}", checked.errors);
@@ -96,15 +108,7 @@ async fn a_donor_is_exported_and_forgotten_and_the_ledger_stays_valid(world: &Wo
     let unpaid = start(&visitor, &page, "Ada Lovelace", "ada@example.org").await;
     donate(&visitor, &page, "Grace Hopper", "grace@example.org").await;
     emails(world, 3).await;
-    let report = format!("{PROFILE}/report");
-    let once = hidden(&visitor.get(200, &report).await.text(), "once");
-    let fields = [
-        ("reason", "misleading"),
-        ("details", "Wrong logo"),
-        ("email", "Ada@example.org"),
-        ("once", &once),
-    ];
-    visitor.post(200, &report, &fields).await;
+    report(&visitor, "Ada@example.org").await;
     let (other_app, other_server) = world.restart().await;
     let other_server = Visitor::with_client(&other_server);
     for visitor in [&visitor, &other_server] {

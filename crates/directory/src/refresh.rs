@@ -14,6 +14,7 @@ use crate::sitemaps::{self, Sitemaps};
 use crate::snapshot::Snapshot;
 use crate::view::View;
 use anyhow::Context;
+use platform::background_thread;
 use platform::data_folder;
 use platform::db::{Topic, Tx, run};
 use std::fs::{self, File, TryLockError};
@@ -142,10 +143,9 @@ impl Directory {
             return Ok(());
         }
         let (folder, public_url) = (self.folder.clone(), public_url.to_owned());
-        let opened = tokio::task::spawn_blocking(move || {
-            sitemaps::open_or_write(&folder, &snapshot, meta, &public_url)
-        });
-        let opened = opened.await?.context("could not write the sitemaps")?;
+        let write = move || sitemaps::open_or_write(&folder, &snapshot, meta, &public_url);
+        let opened = background_thread::run(write).await?;
+        let opened = opened.context("could not write the sitemaps")?;
         self.sitemaps.store(Some(Arc::new(opened)));
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The parts that every capability uses: the database and its secret, hosted pictures, email, the clock, IDs, money and text.
 
+pub mod background_thread;
 pub mod blobs;
 pub mod clock;
 pub mod data_folder;

@@ -100,6 +100,6 @@ mod tests {
         assert_eq!(found, names.map(|name| folder.join(name)));
         assert_eq!(remove(&folders, &ada).await.unwrap(), 4);
         assert_eq!(remove(&folders, &ada).await.unwrap(), 0);
-        assert_eq!(list(&folders, &eve).await.unwrap().len(), 2);
+        assert_eq!(list(&folders, &eve).await.unwrap().len(), 3);
     }
 }
