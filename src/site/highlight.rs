@@ -21,8 +21,9 @@ pub fn highlight<'a>(name: &'a str, words: &[String]) -> Vec<Part<'a>> {
             .max();
         match matched {
             None => push(&mut parts, piece, false),
-            // If folding kept every byte, the match can be cut at the length of the word.
-            Some(length) if folded.len() == piece.len() => {
+            // ASCII letters fold byte by byte, so the match can be cut at the length of the word. Other letters
+            // can change their length ("ß" folds to "ss"), and the whole piece is highlighted.
+            Some(length) if piece.is_ascii() && folded.len() == piece.len() => {
                 push(&mut parts, &piece[..length], true);
                 push(&mut parts, &piece[length..], false);
             }
@@ -137,6 +138,8 @@ mod tests {
             "[Niños] de la Frontera"
         );
         assert_eq!(highlighted("Covered", &["red"]), "Covered");
+        assert_eq!(highlighted("ß", &["s"]), "[ß]");
+        assert_eq!(highlighted("Straße", &["stras"]), "[Straße]");
     }
 
     #[test]
@@ -154,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_parts_of_a_name_are_the_name(name in ".{0,40}", words in proptest::collection::vec("[a-z]{0,4}", 0..4)) {
+        fn the_parts_of_a_name_are_the_name(name in "[a-cs ßæñéİ’]{0,12}|.{0,40}", words in proptest::collection::vec("[a-z]{0,4}", 0..4)) {
             let whole: String = highlight(&name, &words).iter().map(|part| part.text).collect();
             prop_assert_eq!(whole, name);
         }
