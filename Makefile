@@ -16,8 +16,8 @@ SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addpre
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-run: ## Build, then serve the embedded default with the demo directory
-	cargo run --release -- serve
+run: ## Build quickly, then serve the embedded default with the demo directory
+	cargo run --profile quick -- serve
 
 build: ## Build the release binary
 	cargo build --release
