@@ -42,7 +42,7 @@ use giving::payments::settle::Settlement;
 use giving::recorder::Recorder;
 use platform::blobs::Blobs;
 use platform::clock::Clock;
-use platform::db::Db;
+use platform::db::{Changes, Db};
 use platform::hosted::Pictures;
 use platform::mail::Mailer;
 use platform::outbound::addresses::AddressPolicy;
@@ -63,6 +63,8 @@ pub struct Parts {
     pub config: Config,
     pub clock: Clock,
     pub db: Db,
+    /// What the background jobs follow.
+    pub changes: Changes,
     pub secret: StoreSecret,
     pub directory: Arc<Directory>,
     pub fundraisers: Arc<FundraiserCache>,
@@ -172,6 +174,7 @@ impl App {
             config,
             clock,
             db,
+            changes: Changes::default(),
             secret,
             directory,
             keys,
@@ -228,7 +231,20 @@ impl App {
         }
     }
 
-    /// Saves the requests counted since the last call, for the usage pages and for rate limits after a restart.
+    /// Saves the requests counted since the last save, if that was long ago or a key has used much of its limit since.
+    pub async fn save_counts_if_due(&self) -> sqlx::Result<()> {
+        self.count_saver
+            .save_if_due(
+                &self.db,
+                &self.clock,
+                &self.limiter,
+                &self.usage,
+                &self.config.limits,
+            )
+            .await
+    }
+
+    /// Saves the requests counted since the last save at once, for the usage pages and for rate limits after a restart.
     pub async fn save_counts(&self) -> sqlx::Result<()> {
         self.count_saver
             .save(&self.db, &self.clock, &self.limiter, &self.usage)
@@ -280,7 +296,7 @@ impl App {
                 .as_ref()
                 .map_or(0.0, |snapshot| f64::from(snapshot.len())),
         );
-        self.metrics.revision.set(view.revision as f64);
+        self.metrics.revision.set(view.revision.number as f64);
         self.metrics.overlay.set(view.overlay.len() as f64);
     }
 }

@@ -169,6 +169,7 @@ struct RawServe {
 
 #[derive(Deserialize)]
 struct RawDatabase {
+    listen_url: String,
     connections: u32,
     acquire_timeout: f64,
     probe_timeout: f64,
@@ -285,10 +286,17 @@ impl Config {
             trusted_proxies: networks(&raw.serve.trusted_proxies)?,
         };
         let mail = mail(&raw.mail)?;
+        let is_postgres = |url: &str| url.starts_with("postgres://") || url.starts_with("postgresql://");
         let url = raw.database_url.trim();
-        if !url.is_empty() && !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+        if !url.is_empty() && !is_postgres(url) {
             bail!(
                 "database_url is not a PostgreSQL URL; set it to postgres://user:password@host/database, or leave it empty for SQLite"
+            );
+        }
+        let listen_url = raw.database.listen_url.trim();
+        if !listen_url.is_empty() && !is_postgres(listen_url) {
+            bail!(
+                "database.listen_url is not a PostgreSQL URL; set it to postgres://user:password@host/database, or leave it empty to use database_url"
             );
         }
         Ok(Config {
@@ -302,6 +310,7 @@ impl Config {
             public_url,
             database: DatabaseSettings {
                 url: (!url.is_empty()).then(|| SecretString::from(url)),
+                listen_url: (!listen_url.is_empty()).then(|| SecretString::from(listen_url)),
                 connections: raw.database.connections.max(1),
                 acquire_timeout: seconds("database.acquire_timeout", raw.database.acquire_timeout)?,
                 probe_timeout: seconds("database.probe_timeout", raw.database.probe_timeout)?,

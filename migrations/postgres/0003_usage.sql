@@ -1,3 +1,5 @@
+-- Stop the previous version before this migration: it ignores when a rotated key expires.
+
 -- When a rotated key expires, why a key is blocked (shown to its owner), and when its owner was emailed that it was
 -- exposed (once).
 alter table keys add column ends_at bigint;

@@ -1,3 +1,5 @@
+-- The previous version may run beside this migration.
+
 -- For the list of fundraisers on the page of a nonprofit.
 create index fundraiser_nonprofits_supported on fundraiser_nonprofits (nonprofit_id);
 

@@ -1,3 +1,5 @@
+-- The previous version may run beside this migration.
+
 -- Redirect origins, each registered by an account. Donors are redirected only to those that are proven or allowed.
 create table partner_origins (
     account_id uuid not null references accounts (id),

@@ -1,3 +1,5 @@
+-- Stop the previous version before this migration: it shows hidden fundraisers and accepts suspended accounts.
+
 -- The moderation state of a fundraiser: hidden, with a reason that its creator sees, or waiting for review.
 alter table fundraisers add column hidden_at bigint;
 alter table fundraisers add column hidden_reason text;

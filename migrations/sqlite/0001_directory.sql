@@ -1,3 +1,5 @@
+-- The previous version may run beside this migration.
+
 -- One revision number per topic. Every change increments it, and running servers poll it.
 create table revisions (
     topic    text primary key,

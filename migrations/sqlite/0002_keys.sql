@@ -1,3 +1,5 @@
+-- The previous version may run beside this migration.
+
 create table accounts (
     id         blob primary key,
     username   text not null unique,

@@ -1,3 +1,5 @@
+-- Stop the previous version before this migration: it ignores that an account was deleted.
+
 -- The Argon2 hash of the password. The owner of an account without one sets it through an emailed link.
 alter table accounts add column password text;
 -- When the owner confirmed the email address. Required to sign in if sign-up is restricted to email domains.

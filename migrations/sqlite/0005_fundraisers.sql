@@ -1,3 +1,5 @@
+-- The previous version may run beside this migration.
+
 create table fundraisers (
     id           blob primary key,
     -- The nonprofit that it benefits, or the ID of `special-fundraiser` if there are several.

@@ -1,3 +1,5 @@
+-- The previous version may run beside this migration.
+
 -- Uploaded pictures. The ID is derived from the uploaded bytes, so the same bytes are stored once. The blob holds the
 -- re-encoded picture, and `hash` is its SHA-256 hash. A blob gets a new name each time it is written; one without a row
 -- is unused and can be deleted.

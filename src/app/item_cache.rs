@@ -4,6 +4,7 @@
 //! is sorted by prominence, so the most prominent nonprofits do not share slots.
 
 use std::sync::{Mutex, PoisonError};
+use uuid::Uuid;
 
 /// The maximum size of a cached item; a longer one is written again each time.
 const MAX_ITEM_BYTES: usize = 1_024;
@@ -16,8 +17,8 @@ pub struct ItemCache {
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// The revision of the snapshot and the index of the nonprofit in it.
-    key: (i64, u32),
+    /// The token of the snapshot's revision and the index of the nonprofit in it.
+    key: (Uuid, u32),
     bytes: Vec<u8>,
 }
 
@@ -29,13 +30,13 @@ impl ItemCache {
         }
     }
 
-    /// Appends the item of the nonprofit at `index` of the snapshot of `revision`, from the cache or else with `make`.
+    /// Appends the item of the nonprofit at `index` of the snapshot whose revision has this token, from the cache or else with `make`.
     ///
     /// Returns `None`, and appends nothing, if `make` returns `None`.
     pub fn write(
         &self,
         out: &mut Vec<u8>,
-        revision: i64,
+        token: Uuid,
         index: u32,
         make: impl FnOnce(&mut Vec<u8>) -> Option<()>,
     ) -> Option<()> {
@@ -45,7 +46,7 @@ impl ItemCache {
         let slot = &self.slots[index as usize % self.slots.len()];
         // After a panic the slot is empty or holds a complete item.
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        if slot.key == (revision, index) && !slot.bytes.is_empty() {
+        if slot.key == (token, index) && !slot.bytes.is_empty() {
             out.extend_from_slice(&slot.bytes);
             return Some(());
         }
@@ -53,7 +54,7 @@ impl ItemCache {
         make(out)?;
         slot.bytes.clear();
         if out.len() - start <= MAX_ITEM_BYTES {
-            slot.key = (revision, index);
+            slot.key = (token, index);
             slot.bytes.extend_from_slice(&out[start..]);
         }
         Some(())
@@ -68,13 +69,13 @@ mod tests {
     proptest! {
         #[test]
         fn items_are_never_mixed_up_and_the_cache_stays_within_its_bytes(
-            writes in proptest::collection::vec((0i64..3, 0u32..40, 0usize..1_500), 1..300), bytes in 0usize..20_000
+            writes in proptest::collection::vec((0u128..3, 0u32..40, 0usize..1_500), 1..300), bytes in 0usize..20_000
         ) {
             let cache = ItemCache::new(bytes);
             for (revision, index, length) in writes {
                 let mut out = b"[".to_vec();
                 let item = format!("{revision} {index} ");
-                cache.write(&mut out, revision, index, |out| {
+                cache.write(&mut out, Uuid::from_u128(revision), index, |out| {
                     out.extend_from_slice(item.as_bytes());
                     out.resize(out.len() + length, b'x');
                     Some(())
@@ -91,7 +92,7 @@ mod tests {
         let cache = ItemCache::new(8 * MAX_ITEM_BYTES);
         let write = |revision, made: &str| {
             let mut out = Vec::new();
-            cache.write(&mut out, revision, 3, |out| {
+            cache.write(&mut out, Uuid::from_u128(revision), 3, |out| {
                 out.extend_from_slice(made.as_bytes());
                 Some(())
             });
@@ -107,9 +108,9 @@ mod tests {
     fn a_missing_item_is_not_cached() {
         let cache = ItemCache::new(8 * MAX_ITEM_BYTES);
         let mut out = Vec::new();
-        assert_eq!(cache.write(&mut out, 1, 3, |_| None), None);
+        assert_eq!(cache.write(&mut out, Uuid::from_u128(1), 3, |_| None), None);
         assert!(out.is_empty());
-        cache.write(&mut out, 1, 3, |out| {
+        cache.write(&mut out, Uuid::from_u128(1), 3, |out| {
             out.push(b'a');
             Some(())
         });

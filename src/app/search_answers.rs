@@ -9,6 +9,7 @@ use std::convert::Infallible;
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// Searches the directory and writes the results as JSON.
 #[derive(Debug)]
@@ -40,10 +41,8 @@ impl SearchAnswers {
         let key = filter.cache_key(view, term, take);
         let find = || Ok::<_, Infallible>(filter.with_groups(|groups| view.find_hits(term, take, groups)));
         let Ok(hits) = self.hits.get_or_insert_with(&key, view.tag.as_ref(), find);
-        let revision = view
-            .snapshot
-            .as_ref()
-            .map_or(0, |snapshot| snapshot.meta().revision);
+        let snapshot = view.snapshot.as_ref();
+        let token = snapshot.map_or_else(Uuid::nil, |snapshot| snapshot.meta().token);
         render(hits.iter().map(|hit| &hit.words), |out, index| {
             let location = hits[index].location;
             let item = |out: &mut Vec<u8>| {
@@ -51,7 +50,7 @@ impl SearchAnswers {
                 Some(())
             };
             match location {
-                HitLocation::Snapshot(index) => self.items.write(out, revision, index, item),
+                HitLocation::Snapshot(index) => self.items.write(out, token, index, item),
                 HitLocation::Overlay(_) => item(out),
             }
         })

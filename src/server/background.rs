@@ -1,10 +1,11 @@
-//! The background jobs of a server. Each calls a function of a capability at an interval.
+//! The background jobs of a server. Each calls a function of a capability, at an interval or when something changed.
 
 use crate::app::App;
 use access::keys::warnings::warn_owners;
 use access::usage::saver;
 use giving::ledger::outbox;
 use giving::payments;
+use platform::db::{Follower, Revision, Topic};
 use platform::mail;
 use std::time::Duration;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
@@ -27,7 +28,11 @@ const MAX_PAUSE: Duration = Duration::from_secs(30);
 pub async fn run(app: App) {
     app.hashing.warm_up();
     tokio::join!(
-        app.db.watch(),
+        app.db.watch(
+            &app.changes,
+            &app.config.database,
+            app.config.directory.poll_interval
+        ),
         warn_owners(&app.db, &app.clock, &app.mail, &app.public_url),
         refresh_keys(&app),
         refresh_directory(&app),
@@ -38,31 +43,39 @@ pub async fn run(app: App) {
         sweep_pictures(&app),
         deliver_emails(&app),
         prune_outbox(&app),
+        prune_revision_tokens(&app),
         settle_payments(&app),
         remove_unpaid_donations(&app)
     );
 }
 
 async fn refresh_keys(app: &App) {
-    let mut ticks = every(app.config.directory.poll_interval);
+    let mut revisions = app.changes.follow(Topic::Keys);
     let mut health = JobHealth::new("keys");
     loop {
-        ticks.tick().await;
-        health.record(&app.keys.refresh().await.map_err(Into::into));
+        let revision = revisions.changed().await;
+        let result = app.keys.refresh().await.map_err(Into::into);
+        finish(app, &mut revisions, revision, &result).await;
+        health.record(&result);
     }
 }
 
 async fn refresh_directory(app: &App) {
-    let mut ticks = every(app.config.directory.poll_interval);
+    let mut revisions = app.changes.follow(Topic::Directory);
     let mut health = JobHealth::new("directory");
     loop {
-        ticks.tick().await;
+        let revision = revisions.changed().await;
         let start = Instant::now();
         let result = app.refresh_directory().await;
         // A failed refresh is retried after a pause as long as the attempt, so that a full disk does not keep a core busy.
         let pause = result.is_err().then(|| start.elapsed().min(MAX_PAUSE));
         health.record(&result);
-        tokio::time::sleep(pause.unwrap_or_default()).await;
+        if app.directory.view().shows(revision) {
+            revisions.mark_handled(revision);
+        } else {
+            // Another process may be building the snapshot.
+            tokio::time::sleep(pause.unwrap_or_default() + app.config.directory.poll_interval).await;
+        }
     }
 }
 
@@ -77,20 +90,31 @@ async fn refresh_sitemaps(app: &App) {
 }
 
 async fn refresh_fundraisers(app: &App) {
-    let mut ticks = every(app.config.directory.poll_interval);
+    let mut revisions = app.changes.follow(Topic::Events);
     let mut health = JobHealth::new("fundraisers");
     loop {
-        ticks.tick().await;
-        health.record(&app.fundraisers.refresh().await.map_err(Into::into));
+        let revision = revisions.changed().await;
+        let result = app.fundraisers.refresh().await.map_err(Into::into);
+        finish(app, &mut revisions, revision, &result).await;
+        health.record(&result);
+    }
+}
+
+/// Marks a revision as handled, or waits before the next attempt.
+async fn finish(app: &App, revisions: &mut Follower, revision: Revision, result: &anyhow::Result<()>) {
+    if result.is_ok() {
+        revisions.mark_handled(revision);
+    } else {
+        tokio::time::sleep(app.config.directory.poll_interval).await;
     }
 }
 
 async fn save_counts(app: &App) {
-    let mut ticks = every(saver::SAVE_INTERVAL);
+    let mut ticks = every(saver::COLLECT_INTERVAL);
     let mut health = JobHealth::new("call counts");
     loop {
         ticks.tick().await;
-        health.record(&app.save_counts().await.map_err(Into::into));
+        health.record(&app.save_counts_if_due().await.map_err(Into::into));
     }
 }
 
@@ -138,6 +162,17 @@ async fn prune_outbox(app: &App) {
         if let Ok(events @ 1..) = pruned {
             tracing::info!(events, "removed old events from the outbox");
         }
+        health.record(&pruned.map(|_| ()).map_err(Into::into));
+    }
+}
+
+/// Removes the tokens of old revisions.
+async fn prune_revision_tokens(app: &App) {
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new("revision tokens");
+    loop {
+        ticks.tick().await;
+        let pruned = app.db.prune_revision_tokens().await;
         health.record(&pruned.map(|_| ()).map_err(Into::into));
     }
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 on_both_databases!(
     of_501_concurrent_searches_500_succeed_and_one_is_refused,
     a_restart_does_not_reset_the_quota,
+    a_crash_after_a_burst_does_not_reset_the_quota,
     a_greedy_client_waits_for_its_address_limit_and_a_modest_one_is_served,
     an_address_limit_counts_all_classes_of_a_key_and_a_slash_64_as_one_address,
     an_address_limit_survives_a_restart_and_a_rotation,
@@ -109,6 +110,36 @@ async fn a_restart_does_not_reset_the_quota(world: &World) {
     assert_eq!(parameter(&client.get(200, PATH).await, "r"), 99);
     app.db.close().await;
     third.db.close().await;
+}
+
+async fn a_crash_after_a_burst_does_not_reset_the_quota(world: &World) {
+    world.load_demo().await;
+    world.app.clock.stop();
+    let remaining = async || {
+        // A server that was killed leaves behind what it had saved.
+        let (app, client) = world.restart().await;
+        let remaining = parameter(&client.get(200, PATH).await, "r");
+        app.db.close().await;
+        remaining
+    };
+    let call_and_save = async |calls: usize| {
+        for _ in 0..calls {
+            world.client.get(200, PATH).await;
+        }
+        world.app.save_counts_if_due().await.unwrap();
+    };
+    call_and_save(1).await;
+    assert_eq!(remaining().await, 98);
+    // Less than a quarter of the limit waits for ten seconds.
+    call_and_save(24).await;
+    assert_eq!(remaining().await, 98);
+    call_and_save(1).await;
+    assert_eq!(remaining().await, 73);
+    call_and_save(10).await;
+    assert_eq!(remaining().await, 73);
+    world.app.clock.advance(Duration::from_secs(10));
+    call_and_save(0).await;
+    assert_eq!(remaining().await, 63);
 }
 
 async fn a_greedy_client_waits_for_its_address_limit_and_a_modest_one_is_served(world: &World) {

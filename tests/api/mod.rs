@@ -1,6 +1,7 @@
 //! The API under `/v0.2`, one module per resource.
 
 mod browse;
+mod changes;
 mod credentials;
 mod errors;
 pub mod fundraisers;
@@ -11,5 +12,6 @@ mod limits;
 mod nonprofits;
 mod openapi;
 mod relevance;
+mod restored_database;
 mod search;
 mod usage;

@@ -3,6 +3,7 @@
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::runtime::Runtime;
@@ -69,6 +70,29 @@ impl TestDatabase {
         }
     }
 
+    /// Copies the database. No process may use it.
+    pub fn save(&self) {
+        match self {
+            TestDatabase::Sqlite(path) => copy_files(path, &path.with_extension("saved")),
+            TestDatabase::Postgres { name, .. } => {
+                administer(&format!("create database {name}_saved template {name}"));
+            }
+            TestDatabase::OwnServer { .. } => panic!("the database of a server is not copied"),
+        }
+    }
+
+    /// Replaces the database by its copy. Processes that use PostgreSQL lose their connections; none may use SQLite.
+    pub fn restore(&self) {
+        match self {
+            TestDatabase::Sqlite(path) => copy_files(&path.with_extension("saved"), path),
+            TestDatabase::Postgres { name, .. } => {
+                administer(&format!("drop database {name} with (force)"));
+                administer(&format!("create database {name} template {name}_saved"));
+            }
+            TestDatabase::OwnServer { .. } => panic!("the database of a server is not copied"),
+        }
+    }
+
     /// The number of imports so far.
     pub fn revision(&self) -> i64 {
         self.number(REVISION)
@@ -104,6 +128,19 @@ impl Drop for TestDatabase {
     fn drop(&mut self) {
         if let TestDatabase::Postgres { name, .. } = self {
             administer(&format!("drop database {name} with (force)"));
+            administer(&format!("drop database if exists {name}_saved"));
+        }
+    }
+}
+
+/// Copies an SQLite database and its log, if it has one.
+fn copy_files(from: &Path, to: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        let with_suffix = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
+        let (from, to) = (with_suffix(from), with_suffix(to));
+        let _ = fs::remove_file(&to);
+        if from.exists() {
+            fs::copy(&from, &to).expect("a file that can be copied");
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::database::Database;
 use crate::files::{Files, generated};
 use crate::instance::{Instance, eventually};
+use crate::server::Server;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -85,20 +86,27 @@ fn a_large_and_a_small_import_both_show_after_a_restart() {
 
 #[test]
 fn key_changes_reach_a_running_server_on_sqlite() {
-    change_keys(Database::Sqlite);
+    change_keys(Database::Sqlite, &[]);
 }
 
 #[test]
 fn key_changes_reach_a_running_server_on_postgres() {
-    change_keys(Database::Postgres);
+    change_keys(Database::Postgres, &[]);
 }
 
-fn change_keys(database: Database) {
+#[test]
+fn key_changes_reach_a_running_server_that_gets_no_notifications() {
+    // Nothing listens on this port.
+    let nowhere = "postgres://nobody@127.0.0.1:1/nothing";
+    change_keys(Database::Postgres, &[("CAUSEWAY_DATABASE__LISTEN_URL", nowhere)]);
+}
+
+fn change_keys(database: Database, environment: &[(&str, &str)]) {
     if !database.is_available() {
         return;
     }
     let instance = Instance::new(database, 100);
-    let server = instance.serve();
+    let server = Server::start(&instance, environment);
     // The key is checked before the nonprofit is looked up.
     let (valid, revoked, blocked, limited) = (404, 401, 403, 429);
     let is_fast = (0..ATTEMPTS).any(|_| {

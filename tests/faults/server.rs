@@ -4,7 +4,7 @@ use crate::client::{self, Response};
 use crate::instance::{BINARY, Instance, eventually};
 use std::fs::{self, File};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -21,6 +21,14 @@ impl Server {
     pub fn start(instance: &Instance, environment: &[(&str, &str)]) -> Server {
         let mut command = instance.command(&["serve", "--empty", "--listen", "127.0.0.1:0"]);
         command.envs(environment.iter().copied());
+        Server::run(instance, command)
+    }
+
+    /// Starts a server of another version.
+    pub fn start_binary(instance: &Instance, binary: &Path) -> Server {
+        let mut command = Command::new(binary);
+        instance.configure(&mut command);
+        command.args(["serve", "--empty", "--listen", "127.0.0.1:0"]);
         Server::run(instance, command)
     }
 

@@ -44,7 +44,7 @@ pub async fn build(
 ) -> anyhow::Result<BuildReport> {
     let stopwatch = Stopwatch::start();
     let mut tx = db.view().await?;
-    let revision = tx.revision(Topic::Directory).await?;
+    let revision = tx.current_revision(Topic::Directory).await?;
     let profiles = store::list_profiles(&mut tx).await?;
     let former_slugs = store::list_former_slugs(&mut tx).await?;
     let (sender, receiver) = mpsc::channel(MAX_QUEUED_BATCHES);
@@ -54,11 +54,12 @@ pub async fn build(
     let records = collecting.await?;
     let meta = SnapshotMeta {
         store,
-        revision,
+        revision: revision.number,
+        token: revision.token,
         rules: rules(),
         count: records.starts.len() as u64,
     };
-    let path = folder.join(file_name(revision));
+    let path = folder.join(file_name(revision.number));
     let target = path.clone();
     let index_duration =
         tokio::task::spawn_blocking(move || records.write(&target, meta, &former_slugs, causes))

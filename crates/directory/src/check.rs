@@ -76,7 +76,7 @@ async fn consistent_view(
         }
         let view = directory.view();
         let mut tx = db.view().await?;
-        if tx.revision(Topic::Directory).await? == view.revision {
+        if tx.current_revision(Topic::Directory).await? == view.revision {
             return Ok((view, tx));
         }
     }

@@ -1,7 +1,7 @@
 //! The snapshot file format: a header, then sections, each with a checksum.
 //!
 //! ```text
-//! magic 8 · format 4 · rules 4 · store 16 · revision 8 · count 8 · sections 4
+//! magic 8 · format 4 · rules 4 · store 16 · revision 8 · token 16 · count 8 · sections 4
 //! for each section: length 8 · checksum 4
 //! checksum of everything above 4
 //! the sections, each padded to eight bytes
@@ -11,6 +11,7 @@
 //! temporary name, synced and then renamed, so a file with its final name is always complete.
 
 use memmap2::Mmap;
+use platform::db::Revision;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::ops::Range;
@@ -20,9 +21,9 @@ use uuid::Uuid;
 
 const MAGIC: &[u8; 8] = b"CAUSEWAY";
 /// Incremented whenever the meaning of a section changes.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 /// The size of the header before the section table.
-const FIXED_SIZE: usize = 8 + 4 + 4 + 16 + 8 + 8 + 4;
+const FIXED_SIZE: usize = 8 + 4 + 4 + 16 + 8 + 16 + 8 + 4;
 const SECTION_ENTRY_SIZE: usize = 8 + 4;
 const MAX_SECTIONS: usize = 4_096;
 /// The prefix of snapshots that are being written.
@@ -34,8 +35,10 @@ const BUFFER_SIZE: usize = 1 << 20;
 pub struct SnapshotMeta {
     /// The ID of the store.
     pub store: Uuid,
-    /// The revision of the directory in the store.
+    /// The number of the revision of the directory in the store.
     pub revision: i64,
+    /// The token of that revision.
+    pub token: Uuid,
     /// The version of the rules that computed names, causes and prominence; see [`rules`](crate::rules::rules).
     pub rules: u32,
     /// The number of nonprofits in the snapshot.
@@ -60,6 +63,21 @@ pub struct SnapshotFile {
     pub meta: SnapshotMeta,
     sections: Vec<Range<usize>>,
     checksums: Vec<u32>,
+}
+
+impl SnapshotMeta {
+    /// Reads what a file was built from. Verifies its header only.
+    pub fn read(path: &Path) -> Result<SnapshotMeta, SnapshotError> {
+        Ok(read_header(&mut BufReader::new(File::open(path)?))?.0)
+    }
+
+    /// Returns the revision of the directory.
+    pub fn revision(&self) -> Revision {
+        Revision {
+            number: self.revision,
+            token: self.token,
+        }
+    }
 }
 
 impl SnapshotFile {
@@ -225,6 +243,7 @@ fn header(meta: &SnapshotMeta, sizes: &[(u64, u32)]) -> Vec<u8> {
     bytes.extend_from_slice(&meta.rules.to_le_bytes());
     bytes.extend_from_slice(meta.store.as_bytes());
     bytes.extend_from_slice(&meta.revision.to_le_bytes());
+    bytes.extend_from_slice(meta.token.as_bytes());
     bytes.extend_from_slice(&meta.count.to_le_bytes());
     bytes.extend_from_slice(&(sizes.len() as u32).to_le_bytes());
     for (length, checksum) in sizes {
@@ -263,7 +282,8 @@ fn read_header(reader: &mut impl Read) -> Result<(SnapshotMeta, Vec<(usize, u32)
         rules: u32_at(&bytes, 12),
         store: Uuid::from_slice(&bytes[16..32]).expect("sixteen bytes"),
         revision: u64_at(&bytes, 32) as i64,
-        count: u64_at(&bytes, 40),
+        token: Uuid::from_slice(&bytes[40..56]).expect("sixteen bytes"),
+        count: u64_at(&bytes, 56),
     };
     let size = |section: usize| {
         let at = FIXED_SIZE + section * SECTION_ENTRY_SIZE;
@@ -312,6 +332,7 @@ mod tests {
     const META: SnapshotMeta = SnapshotMeta {
         store: Uuid::from_u128(7),
         revision: 3,
+        token: Uuid::from_u128(5),
         rules: 9,
         count: 2,
     };
@@ -330,7 +351,9 @@ mod tests {
     #[test]
     fn sections_are_read_as_they_were_written() {
         let folder = tempfile::tempdir().unwrap();
-        let file = SnapshotFile::open(&write_snapshot(folder.path())).unwrap();
+        let path = write_snapshot(folder.path());
+        assert_eq!(SnapshotMeta::read(&path).unwrap(), META);
+        let file = SnapshotFile::open(&path).unwrap();
         assert_eq!(file.meta, META);
         assert_eq!(file.section(0), b"one nonprofit");
         assert_eq!(file.section(1), b"and another");

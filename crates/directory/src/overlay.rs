@@ -32,7 +32,7 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// Creates an overlay of changed rows. `former_slugs` are all former slugs in the store.
+    /// Creates an overlay of changed rows, with their former slugs.
     pub fn new(
         rows: &[StoredNonprofit],
         profiles: &HashMap<Uuid, Profile>,

@@ -2,11 +2,15 @@
 //!
 //! A process that builds holds a lock on a file in the folder, so an import and a server on the same machine never build
 //! the same snapshot twice. The lock is released when the process ends. The usable file with the highest revision is
-//! opened, damaged files are renamed, and older files are removed.
+//! opened, damaged files are renamed, and all other files are removed.
+//!
+//! A file is usable only if its revision is part of the history of the store: after an older copy of the database is
+//! restored, files of the lost history may even have the same names. The view stays as it is until a snapshot of the
+//! current history is open.
 
 use crate::build::{BuildReport, build};
 use crate::directory::Directory;
-use crate::file::{SnapshotError, TEMPORARY_PREFIX, set_aside};
+use crate::file::{SnapshotError, SnapshotMeta, TEMPORARY_PREFIX, set_aside};
 use crate::nonprofits::store;
 use crate::overlay::Overlay;
 use crate::rules::rules;
@@ -16,10 +20,10 @@ use crate::view::View;
 use anyhow::Context;
 use platform::background_thread;
 use platform::data_folder;
-use platform::db::{Topic, Tx, run};
+use platform::db::{Revision, Topic, Tx, run};
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,8 +33,9 @@ static NEXT_VIEW: AtomicU64 = AtomicU64::new(1);
 const CHANGED_SINCE: &str =
     "select cast(coalesce(sum(added + changed + gone), 0) as bigint) from imports where revision > $1";
 /// A large import records no changed nonprofits.
-const LAST_LARGE_IMPORT: &str = "select coalesce(max(i.revision), 0) from imports i where i.added + i.changed + i.gone > 0 \
-     and not exists (select 1 from directory_changes c where c.revision = i.revision)";
+const HAS_LARGE_IMPORT_SINCE: &str = "select exists (select 1 from imports i where i.revision > $1 \
+     and i.added + i.changed + i.gone > 0 \
+     and not exists (select 1 from directory_changes c where c.revision = i.revision))";
 
 /// The result of [`Directory::refresh`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,33 +47,38 @@ pub enum RefreshOutcome {
 }
 
 impl Directory {
-    /// Opens the newest usable snapshot, unless the view already shows it.
-    ///
-    /// A snapshot from before the last large import is not used, because the changes of that import are not recorded
-    /// one by one, and it may have stopped before it built a snapshot. Without another snapshot the view stays as it is.
+    /// Opens the newest usable snapshot, unless the view already shows it. Without a usable snapshot the view stays as it
+    /// is.
     pub async fn open_newest(self: &Arc<Self>) -> anyhow::Result<()> {
-        let directory = Arc::clone(self);
-        let current = self
-            .view()
-            .snapshot
-            .as_ref()
-            .map_or(-1, |snapshot| snapshot.meta().revision);
-        let newer_than = current.max(last_large_import(&mut self.db.view().await?).await? - 1);
-        let opened = tokio::task::spawn_blocking(move || directory.open_newer_than(newer_than)).await??;
-        if let Some(snapshot) = opened {
-            let snapshot = Arc::new(snapshot);
-            let revision = snapshot.meta().revision;
-            tracing::info!(revision, nonprofits = snapshot.len(), "directory snapshot opened");
-            self.show(snapshot).await?;
+        // Until none is left: a damaged file is set aside, and then the one before it is tried.
+        loop {
+            let mut tx = self.db.view().await?;
+            let Some((meta, path)) = self.newest_usable(&mut tx).await? else {
+                return Ok(());
+            };
+            if let Some(open) = &self.view().snapshot
+                && open.meta().revision >= meta.revision
+                && is_current(&mut tx, open.meta().revision()).await?
+            {
+                return Ok(());
+            }
+            drop(tx);
+            let opened = tokio::task::spawn_blocking(move || open(&path)).await??;
+            if let Some(snapshot) = opened {
+                let snapshot = Arc::new(snapshot);
+                if self.show(Arc::clone(&snapshot)).await? {
+                    let revision = snapshot.meta().revision;
+                    tracing::info!(revision, nonprofits = snapshot.len(), "directory snapshot opened");
+                }
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Brings the view up to date with the store, if that does not require a rebuild.
     pub async fn refresh(self: &Arc<Self>, overlay_limit: usize) -> anyhow::Result<RefreshOutcome> {
-        let current = self.db.revision(Topic::Directory).await?;
-        let view = self.view();
-        if view.snapshot.is_some() && view.revision == current {
+        let current = self.db.current_revision(Topic::Directory).await?;
+        if self.view().shows(current) {
             return Ok(RefreshOutcome::UpToDate);
         }
         self.open_newest().await?;
@@ -76,7 +86,7 @@ impl Directory {
         let Some(snapshot) = &view.snapshot else {
             return Ok(RefreshOutcome::NeedsRebuild);
         };
-        if view.revision == current {
+        if view.shows(current) {
             return Ok(RefreshOutcome::UpToDate);
         }
         let since = snapshot.meta().revision;
@@ -113,7 +123,7 @@ impl Directory {
     }
 
     async fn build_locked(&self) -> anyhow::Result<BuildReport> {
-        self.remove_leftovers();
+        self.remove_leftovers().await?;
         build(&self.db, self.store, self.causes, &self.folder).await
     }
 
@@ -155,52 +165,58 @@ impl Directory {
         run!(&mut tx, c => sqlx::query_scalar(CHANGED_SINCE).bind(revision).fetch_one(c).await)
     }
 
-    /// Shows a snapshot with an overlay of what changed since. Returns `false` if a large import came after it.
+    /// Shows a snapshot with an overlay of what changed since. Returns `false` if it is not usable any more.
     async fn show(&self, snapshot: Arc<Snapshot>) -> anyhow::Result<bool> {
         let since = snapshot.meta().revision;
         let mut tx = self.db.view().await?;
-        if last_large_import(&mut tx).await? > since {
+        if !is_current(&mut tx, snapshot.meta().revision()).await? {
             return Ok(false);
         }
-        let revision = tx.revision(Topic::Directory).await?;
+        let revision = tx.current_revision(Topic::Directory).await?;
         let (rows, profiles) = store::list_changed(&mut tx, since).await?;
-        let former_slugs = if rows.is_empty() {
-            Vec::new()
-        } else {
-            store::list_former_slugs(&mut tx).await?
-        };
+        let former_slugs = store::list_changed_former_slugs(&mut tx, since).await?;
+        drop(tx);
         let (base, causes) = (Arc::clone(&snapshot), self.causes);
         let overlay =
             tokio::task::spawn_blocking(move || Overlay::new(&rows, &profiles, &former_slugs, causes, &base))
                 .await??;
-        let tag = format!("\"{:08x}-{revision:x}\"", self.tag_seed);
         self.view.store(Arc::new(View {
             number: NEXT_VIEW.fetch_add(1, Ordering::Relaxed),
             revision,
-            tag: Some(tag.into()),
+            tag: Some(self.tag(revision)),
             snapshot: Some(snapshot),
             overlay,
         }));
         Ok(true)
     }
 
-    fn open_newer_than(&self, newer_than: i64) -> anyhow::Result<Option<Snapshot>> {
-        for (revision, path) in self.snapshot_files()?.into_iter().rev() {
-            if revision <= newer_than {
-                break;
-            }
-            match Snapshot::open(&path) {
-                Ok(snapshot) if snapshot.meta().store == self.store && snapshot.meta().rules == rules() => {
-                    return Ok(Some(snapshot));
-                }
-                // From another store or built by other rules: not damaged, and replaced by the next build.
-                Ok(_) | Err(SnapshotError::UnsupportedFormat) => {}
-                Err(SnapshotError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {}
+    /// Returns the entity tag of a revision. Equal numbers of two histories get different tags.
+    fn tag(&self, revision: Revision) -> Arc<str> {
+        let (token, _) = revision.token.as_u64_pair();
+        format!("\"{:08x}-{token:016x}-{:x}\"", self.tag_seed, revision.number).into()
+    }
+
+    /// Returns the file with the highest revision that this server can use, and what it was built from.
+    ///
+    /// A snapshot from before the last large import is not used, because the changes of that import are not recorded
+    /// one by one, and it may have stopped before it built a snapshot.
+    async fn newest_usable(&self, tx: &mut Tx) -> anyhow::Result<Option<(SnapshotMeta, PathBuf)>> {
+        for (_, path) in self.snapshot_files()?.into_iter().rev() {
+            let meta = match SnapshotMeta::read(&path) {
+                Ok(meta) => meta,
+                // Built by another version: not damaged, and replaced by the next build.
+                Err(SnapshotError::UnsupportedFormat) => continue,
+                Err(SnapshotError::Io(error)) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => {
-                    tracing::error!(file = %path.display(), %error, "directory snapshot is unusable and will be rebuilt");
-                    set_aside(&path)
-                        .with_context(|| format!("cannot rename the damaged snapshot {}", path.display()))?;
+                    report_damage(&path, &error)?;
+                    continue;
                 }
+            };
+            if meta.store == self.store
+                && meta.rules == rules()
+                && is_current(&mut *tx, meta.revision()).await?
+            {
+                return Ok(Some((meta, path)));
             }
         }
         Ok(None)
@@ -231,9 +247,10 @@ impl Directory {
         Ok(files)
     }
 
-    /// Removes unfinished files and all snapshots except the newest. The caller holds the lock. A server that has a
-    /// removed file mapped can still read it.
-    fn remove_leftovers(&self) {
+    /// Removes unfinished files and all snapshots except the newest usable one. The caller holds the lock. A server that
+    /// has a removed file mapped can still read it.
+    async fn remove_leftovers(&self) -> anyhow::Result<()> {
+        let usable = self.newest_usable(&mut self.db.view().await?).await?;
         let unfinished = fs::read_dir(&self.folder)
             .into_iter()
             .flatten()
@@ -244,13 +261,15 @@ impl Directory {
                 .and_then(|name| name.to_str())
                 .is_some_and(|name| name.starts_with(TEMPORARY_PREFIX))
         });
-        let mut older = self.snapshot_files().unwrap_or_default();
-        older.pop();
-        for path in unfinished.chain(older.into_iter().map(|(_, path)| path)) {
+        let snapshots = self.snapshot_files().unwrap_or_default();
+        let others = snapshots.into_iter().map(|(_, path)| path);
+        let others = others.filter(|path| usable.as_ref().is_none_or(|(_, usable)| usable != path));
+        for path in unfinished.chain(others) {
             if let Err(error) = fs::remove_file(&path) {
                 tracing::warn!(file = %path.display(), %error, "cannot remove an old snapshot file");
             }
         }
+        Ok(())
     }
 
     fn try_lock(&self) -> anyhow::Result<Option<File>> {
@@ -269,7 +288,31 @@ impl Directory {
     }
 }
 
-/// Returns the revision of the newest import that did not record which nonprofits it changed.
-async fn last_large_import(tx: &mut Tx) -> sqlx::Result<i64> {
-    run!(tx, c => sqlx::query_scalar(LAST_LARGE_IMPORT).fetch_one(c).await)
+/// Opens a snapshot, unless it was removed. One that is damaged is renamed.
+fn open(path: &Path) -> anyhow::Result<Option<Snapshot>> {
+    match Snapshot::open(path) {
+        Ok(snapshot) => Ok(Some(snapshot)),
+        Err(SnapshotError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            report_damage(path, &error)?;
+            Ok(None)
+        }
+    }
+}
+
+fn report_damage(path: &Path, error: &SnapshotError) -> anyhow::Result<()> {
+    tracing::error!(file = %path.display(), %error, "directory snapshot is unusable and will be rebuilt");
+    set_aside(path).with_context(|| format!("cannot rename the damaged snapshot {}", path.display()))
+}
+
+/// Returns whether everything that changed since a revision is recorded: it is part of the history of the store, and no
+/// import after it was too large to record which nonprofits it changed.
+async fn is_current(tx: &mut Tx, revision: Revision) -> sqlx::Result<bool> {
+    if !tx.has_revision(Topic::Directory, revision).await? {
+        return Ok(false);
+    }
+    let since = revision.number;
+    let has_large: bool =
+        run!(tx, c => sqlx::query_scalar(HAS_LARGE_IMPORT_SINCE).bind(since).fetch_one(c).await)?;
+    Ok(!has_large)
 }

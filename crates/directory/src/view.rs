@@ -5,6 +5,7 @@ use crate::nonprofits::identifier::Identifier;
 use crate::overlay::Overlay;
 use crate::record;
 use crate::snapshot::Snapshot;
+use platform::db::Revision;
 use std::sync::Arc;
 
 /// One state of the directory.
@@ -14,7 +15,7 @@ pub struct View {
     /// for the same revision may have other positions.
     pub number: u64,
     /// The revision of the store that the view shows.
-    pub revision: i64,
+    pub revision: Revision,
     /// The entity tag of every response made from this view; `None` while lookups query the store.
     pub tag: Option<Arc<str>>,
     pub snapshot: Option<Arc<Snapshot>>,
@@ -32,6 +33,11 @@ pub enum NonprofitRef {
 }
 
 impl View {
+    /// Returns whether the view is answered from a snapshot and shows this revision.
+    pub fn shows(&self, revision: Revision) -> bool {
+        self.snapshot.is_some() && self.revision == revision
+    }
+
     /// Finds a nonprofit in this state.
     pub fn find(&self, identifier: &Identifier) -> Option<Nonprofit<'_>> {
         self.overlay.find(identifier).or_else(|| {

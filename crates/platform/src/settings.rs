@@ -8,6 +8,8 @@ use std::time::Duration;
 pub struct DatabaseSettings {
     /// The URL of PostgreSQL, or `None` for SQLite in the data folder.
     pub url: Option<SecretString>,
+    /// The URL for the connection that waits for notifications, if it differs: a connection pooler does not pass them on.
+    pub listen_url: Option<SecretString>,
     pub connections: u32,
     pub acquire_timeout: Duration,
     /// How long PostgreSQL may take to respond to a probe before it counts as down.
@@ -18,5 +20,10 @@ impl DatabaseSettings {
     /// Returns the URL of PostgreSQL, including the password.
     pub fn exposed_url(&self) -> Option<&str> {
         self.url.as_ref().map(ExposeSecret::expose_secret)
+    }
+
+    /// Returns the URL for notifications, including the password.
+    pub fn exposed_listen_url(&self) -> Option<&str> {
+        self.listen_url.as_ref().map(ExposeSecret::expose_secret)
     }
 }

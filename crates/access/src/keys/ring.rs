@@ -2,7 +2,7 @@
 
 use super::{Key, Kind, SentKey, store};
 use arc_swap::ArcSwap;
-use platform::db::{Db, Topic};
+use platform::db::{Db, Revision, Topic};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ pub struct KeyRing {
 
 #[derive(Clone, Debug, Default)]
 struct Keys {
-    revision: i64,
+    revision: Revision,
     public: HashMap<Box<str>, Arc<Key>>,
     private: HashMap<[u8; 32], Arc<Key>>,
 }
@@ -59,17 +59,19 @@ impl KeyRing {
 
     async fn load_changes(&self) -> sqlx::Result<()> {
         let current = self.keys.load_full();
-        if self.db.revision(Topic::Keys).await? == current.revision {
+        if self.db.current_revision(Topic::Keys).await? == current.revision {
             return Ok(());
         }
         // Without a timeout, a dead connection would block every later refresh.
         let query = timeout(REFRESH_TIMEOUT, store::list_changed(&self.db, current.revision));
-        let (revision, changed) = query.await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
-        let mut keys = Keys {
-            revision,
-            ..Keys::clone(&current)
+        let listed = query.await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        let mut keys = if listed.is_complete {
+            Keys::default()
+        } else {
+            Keys::clone(&current)
         };
-        for (key, text, hash) in changed {
+        keys.revision = listed.revision;
+        for (key, text, hash) in listed.keys {
             let key = Arc::new(key);
             match (key.kind, text) {
                 (Kind::Public, Some(text)) => _ = keys.public.insert(text.into(), key),

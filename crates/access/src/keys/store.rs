@@ -1,6 +1,6 @@
 //! The SQL of keys.
 //!
-//! Every change increments the revision of keys, which running servers poll. An operator's change to the key of another
+//! Every change increments the revision of keys, which running servers follow. An operator's change to the key of another
 //! account is recorded in the audit log in the same transaction.
 
 pub use super::stored::StoredKey;
@@ -10,7 +10,7 @@ use super::{Class, Key, KeyText, Kind, Overlap, State};
 use crate::accounts::suspension::Standing;
 use crate::audit::{self, Action, Actor};
 use crate::limits::ADDRESS;
-use platform::db::{Db, Topic, Tx, read, run};
+use platform::db::{Db, Revision, Topic, Tx, read, run};
 use platform::ids::{AccountId, KeyId};
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -46,19 +46,29 @@ const COPY_ADDRESS_LIMIT: &str =
 const COPY_LIMITS: &str = "insert into key_limits (key_id, class, per_minute) \
      select $2, class, per_minute from key_limits where key_id = $1";
 
-/// Changed keys, each with its text (for public keys) and its hash.
-pub type ChangedKeys = Vec<(Key, Option<String>, Vec<u8>)>;
+/// The result of [`list_changed`].
+#[derive(Debug)]
+pub struct ChangedKeys {
+    /// The current revision.
+    pub revision: Revision,
+    /// Whether these are all keys, because the revision of the caller is not part of the history of the database.
+    pub is_complete: bool,
+    /// Each with its text (for public keys) and its hash.
+    pub keys: Vec<(Key, Option<String>, Vec<u8>)>,
+}
 
-/// Lists the keys that changed after `revision`, and returns the current revision.
-pub async fn list_changed(db: &Db, revision: i64) -> sqlx::Result<(i64, ChangedKeys)> {
+/// Lists the keys that changed after `since`.
+pub async fn list_changed(db: &Db, since: Revision) -> sqlx::Result<ChangedKeys> {
     let mut tx = db.view().await?;
-    let current = tx.revision(Topic::Keys).await?;
+    let revision = tx.current_revision(Topic::Keys).await?;
+    let is_complete = !tx.has_revision(Topic::Keys, since).await?;
+    let since = if is_complete { -1 } else { since.number };
     let stored: Vec<StoredKey> =
-        run!(&mut tx, c => sqlx::query_as(CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
+        run!(&mut tx, c => sqlx::query_as(CHANGED_SINCE).bind(since).fetch_all(c).await)?;
     let limits: Vec<(Uuid, String, i64)> =
-        run!(&mut tx, c => sqlx::query_as(LIMITS_CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
+        run!(&mut tx, c => sqlx::query_as(LIMITS_CHANGED_SINCE).bind(since).fetch_all(c).await)?;
     let stored = stored.into_iter();
-    let mut keys: ChangedKeys = stored
+    let mut keys: Vec<(Key, Option<String>, Vec<u8>)> = stored
         .map(|stored| (stored.key(), stored.public_key, stored.hash))
         .collect();
     let indexes: HashMap<Uuid, usize> = keys
@@ -71,7 +81,11 @@ pub async fn list_changed(db: &Db, revision: i64) -> sqlx::Result<(i64, ChangedK
             keys[*index].0.limits[class as usize] = Some(u32::try_from(per_minute).unwrap_or(u32::MAX));
         }
     }
-    Ok((current, keys))
+    Ok(ChangedKeys {
+        revision,
+        is_complete,
+        keys,
+    })
 }
 
 /// Lists all keys, or those of one account.

@@ -1,8 +1,9 @@
 //! Saves the calls admitted in the last minute to the database, so that a restart does not reset the limits.
 //!
-//! A running server saves its calls once a second, and when it stops. A server that starts restores all calls of the
-//! last minute, its own and those of other servers. After a restart the limits are exact to the second; after a crash,
-//! the calls of the last second may be lost. Between restarts, each server counts only its own calls.
+//! A running server saves its calls every ten seconds, after a burst within a second (see
+//! [`saver`](crate::usage::saver)), and when it stops. A server that starts restores all calls of the last minute, its
+//! own and those of other servers. After a restart the limits are exact to the second; after a crash, less than a quarter
+//! of a limit and the calls of the last second may be lost. Between restarts, each server counts only its own calls.
 
 use super::limiter::{ADDRESS_CLASS, CallsPerSecond};
 use super::{ADDRESS, Class};
@@ -17,7 +18,7 @@ const SINCE: &str = "select counted_id, class, second, calls from recent_calls w
 const PRUNE: &str = "delete from recent_calls where second <= $1";
 
 /// The maximum number of rows in one statement. SQLite takes up to 32,766 parameters.
-const MAX_ROWS_PER_STATEMENT: usize = 1_000;
+const MAX_ROWS_PER_STATEMENT: usize = 8_000;
 
 /// How long calls are stored, in seconds: one more than the window, because seconds are rounded up.
 const RETENTION_SECONDS: i64 = super::WINDOW_SECONDS as i64 + 1;

@@ -1,7 +1,7 @@
 //! Counts the calls of each key by class and hour.
 //!
-//! Calls are counted in memory when they are answered, and added to the database about once a second, so that the counts
-//! of several servers add up. A crash loses the last second. `calls` are all rate-limited calls, `refused` those that
+//! Calls are counted in memory when they are answered, and added to the database every ten seconds, so that the counts
+//! of several servers add up. A crash loses the last ten seconds. `calls` are all rate-limited calls, `refused` those that
 //! were refused with 429, and `errors` those with any other status of 400 and above.
 
 pub mod saver;

@@ -1,16 +1,27 @@
 //! Saves counted calls to the database: for the limits after a restart, and for usage.
+//!
+//! One statement per table adds everything that was counted in ten seconds, and at a stop at once. A key that uses a
+//! quarter of its limit in less time causes an earlier save: otherwise a crash within ten seconds of a burst would reset
+//! its limit. A key that calls steadily never does.
 
 use super::Usage;
 use super::{HOUR_MILLIS, UnsavedCounts, hour_of, store};
 use crate::limits::limiter::{CallsPerSecond, Limiter};
-use crate::limits::recent;
+use crate::limits::{Class, Limits, recent};
 use platform::clock::Clock;
 use platform::db::Db;
+use std::collections::HashMap;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// The interval between two saves. A crash loses the calls of this interval.
-pub const SAVE_INTERVAL: Duration = Duration::from_secs(1);
+/// The interval between two looks at what was counted.
+pub const COLLECT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The interval between two saves. A crash loses the counts of this interval.
+const SAVE_INTERVAL_MILLIS: i64 = 10_000;
+
+/// The part of a limit that may be used before it is saved: one in four.
+const MAX_UNSAVED_PART: u32 = 4;
 
 /// Saves counted calls, and buffers them while the database is unavailable.
 #[derive(Debug, Default)]
@@ -22,23 +33,56 @@ pub struct CountSaver {
 struct Pending {
     calls: CallsPerSecond,
     usage: UnsavedCounts,
+    /// When counts were last saved.
+    saved_at: i64,
     /// The hour in which old counts were last removed.
     pruned_in: i64,
 }
 
 impl CountSaver {
-    /// Saves the calls since the last time in one transaction. If that fails, they are saved the next time.
+    /// Saves the calls since the last time, if that was ten seconds ago or a key has used much of its limit since.
+    pub async fn save_if_due(
+        &self,
+        db: &Db,
+        clock: &Clock,
+        limiter: &Limiter,
+        counts: &Usage,
+        limits: &Limits,
+    ) -> sqlx::Result<()> {
+        let mut pending = self.pending.lock().await;
+        pending.collect(clock, limiter, counts);
+        let age = clock.millis() - pending.saved_at;
+        // The system clock may have been set back.
+        if (0..SAVE_INTERVAL_MILLIS).contains(&age) && !has_burst(&pending.calls, limits) {
+            return Ok(());
+        }
+        pending.save(db, clock.millis()).await
+    }
+
+    /// Saves the calls since the last time. If that fails, they are saved the next time.
     pub async fn save(&self, db: &Db, clock: &Clock, limiter: &Limiter, counts: &Usage) -> sqlx::Result<()> {
         let mut pending = self.pending.lock().await;
+        pending.collect(clock, limiter, counts);
+        pending.save(db, clock.millis()).await
+    }
+}
+
+impl Pending {
+    fn collect(&mut self, clock: &Clock, limiter: &Limiter, counts: &Usage) {
+        let now = clock.millis();
+        limiter.take_unsaved(clock.instant(), now, &mut self.calls);
+        counts.take_unsaved(now, &mut self.usage);
+        recent::drop_old(&mut self.calls, now);
+    }
+
+    /// Saves everything in one transaction, with one statement per table.
+    async fn save(&mut self, db: &Db, now: i64) -> sqlx::Result<()> {
         let Pending {
             calls,
             usage,
+            saved_at,
             pruned_in,
-        } = &mut *pending;
-        let now = clock.millis();
-        limiter.take_unsaved(clock.instant(), now, calls);
-        counts.take_unsaved(now, usage);
-        recent::drop_old(calls, now);
+        } = self;
         let must_prune = now - *pruned_in >= HOUR_MILLIS;
         if calls.is_empty() && usage.is_empty() && !must_prune {
             return Ok(());
@@ -52,7 +96,54 @@ impl CountSaver {
         tx.commit().await?;
         calls.clear();
         usage.clear();
+        *saved_at = now;
         *pruned_in = hour_of(now);
         Ok(())
+    }
+}
+
+/// Returns whether any window has a large part of its limit that is not saved. The limit of an address is not known
+/// here; it counts like the lowest limit of a class.
+fn has_burst(calls: &CallsPerSecond, limits: &Limits) -> bool {
+    let lowest = Class::ALL.into_iter().map(|class| limits.of_class(class)).min();
+    let mut sums: HashMap<(u128, u32), u32> = HashMap::new();
+    calls.iter().any(|((counted, class, _), calls)| {
+        let limit = match Class::ALL.get(*class as usize) {
+            Some(class) => limits.of_class(*class),
+            None => lowest.unwrap_or_default(),
+        };
+        let sum = sums.entry((*counted, *class)).or_default();
+        *sum = sum.saturating_add(*calls);
+        *sum >= (limit / MAX_UNSAVED_PART).max(1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        details: 100,
+        search: 500,
+        browse: 500,
+        causes: 500,
+        fundraisers: 500,
+        create: 30,
+    };
+
+    #[test]
+    fn a_quarter_of_a_limit_is_a_burst_and_a_steady_key_is_not() {
+        let calls = |class: Class, per_second: u32, seconds: i64| -> CallsPerSecond {
+            (0..seconds)
+                .map(|second| ((7, class as u32, second), per_second))
+                .collect()
+        };
+        assert!(!has_burst(&calls(Class::Search, 8, 10), &LIMITS), "500 a minute");
+        assert!(!has_burst(&calls(Class::Search, 124, 1), &LIMITS));
+        assert!(has_burst(&calls(Class::Search, 125, 1), &LIMITS));
+        assert!(has_burst(&calls(Class::Search, 25, 5), &LIMITS));
+        assert!(has_burst(&calls(Class::Details, 25, 1), &LIMITS));
+        let two_keys = CallsPerSecond::from([((7, 1, 3), 100), ((8, 1, 3), 100)]);
+        assert!(!has_burst(&two_keys, &LIMITS));
     }
 }

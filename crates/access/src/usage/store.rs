@@ -3,10 +3,11 @@
 use super::{Counts, Hour, RETENTION_MILLIS, UnsavedCounts, hour_of};
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::{AccountId, KeyId};
+use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-const ADD: &str = "insert into key_usage (key_id, hour, class, calls, refused, errors, last_at) \
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict (key_id, hour, class) do update set \
+const ADD: &str = "insert into key_usage (key_id, hour, class, calls, refused, errors, last_at) ";
+const ADD_TO_EXISTING: &str = " on conflict (key_id, hour, class) do update set \
      calls = key_usage.calls + excluded.calls, refused = key_usage.refused + excluded.refused, \
      errors = key_usage.errors + excluded.errors, last_at = case when excluded.last_at > key_usage.last_at \
      then excluded.last_at else key_usage.last_at end";
@@ -47,20 +48,29 @@ from_row!(HourRow {
 
 type TotalRow = (Uuid, i64, i64, i64);
 
-/// Adds counts.
+/// The maximum number of rows in one statement. SQLite takes up to 32,766 parameters.
+const MAX_ROWS_PER_STATEMENT: usize = 4_000;
+
+/// Adds counts. They are sorted, so that two servers lock rows in the same order.
 pub async fn add(tx: &mut Tx, unsaved: &UnsavedCounts) -> sqlx::Result<()> {
-    for ((key, hour, class), (counts, last_at)) in unsaved {
-        run!(&mut *tx, c => sqlx::query(ADD)
-            .bind(key.0)
-            .bind(hour)
-            .bind(class)
-            .bind(counts.calls as i64)
-            .bind(counts.refused as i64)
-            .bind(counts.errors as i64)
-            .bind(last_at)
-            .execute(c)
-            .await
-            .map(|_| ()))?;
+    let rows: Vec<_> = unsaved.iter().collect();
+    for rows in rows.chunks(MAX_ROWS_PER_STATEMENT) {
+        run!(&mut *tx, c => {
+            let mut query = QueryBuilder::new(ADD);
+            query.push_values(rows, |mut values, ((key, hour, class), (counts, last_at))| {
+                values
+                    .push_bind(key.0)
+                    .push_bind(*hour)
+                    .push_bind(*class)
+                    .push_bind(counts.calls as i64)
+                    .push_bind(counts.refused as i64)
+                    .push_bind(counts.errors as i64)
+                    .push_bind(*last_at);
+            });
+            query.push(ADD_TO_EXISTING);
+            // The number of rows differs each time, so it is not worth keeping the statement.
+            query.build().persistent(false).execute(c).await.map(|_| ())
+        })?;
     }
     Ok(())
 }
@@ -102,7 +112,7 @@ pub async fn list_totals(
 
 /// Lists when each key, of one account or of all, was last used, in milliseconds since the Unix epoch.
 ///
-/// The times are about a second behind. Keys that have not been used for 90 days are missing.
+/// The times are about ten seconds behind. Keys that have not been used for 90 days are missing.
 pub async fn list_last_used(db: &Db, account: Option<AccountId>) -> sqlx::Result<Vec<(KeyId, i64)>> {
     let rows: Vec<(Uuid, i64)> = match account {
         None => read!(db, c => sqlx::query_as(LAST_USED).fetch_all(c).await),

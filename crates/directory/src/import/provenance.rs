@@ -2,7 +2,7 @@
 
 use super::store::{self, IrsImport};
 use arc_swap::ArcSwapOption;
-use platform::db::Db;
+use platform::db::{Db, Revision};
 use std::sync::Arc;
 
 /// Caches the last import of IRS files, for one revision of the directory.
@@ -11,13 +11,13 @@ pub struct Provenance(ArcSwapOption<CacheEntry>);
 
 #[derive(Debug)]
 struct CacheEntry {
-    revision: i64,
+    revision: Revision,
     import: Option<Arc<IrsImport>>,
 }
 
 impl Provenance {
     /// Finds the last import of IRS files. `revision` is the current revision of the directory.
-    pub async fn find(&self, db: &Db, revision: i64) -> sqlx::Result<Option<Arc<IrsImport>>> {
+    pub async fn find(&self, db: &Db, revision: Revision) -> sqlx::Result<Option<Arc<IrsImport>>> {
         if let Some(cached) = self.0.load().as_ref()
             && cached.revision == revision
         {

@@ -46,6 +46,8 @@ const DONATE_URL: &str = "select donate_url from profiles where nonprofit_id = $
 const IS_PICTURE_USED: &str = "select exists (select 1 from profiles where logo = $1) \
      or exists (select 1 from profiles where cover = $1)";
 const FORMER_SLUGS: &str = "select slug, nonprofit_id from former_slugs order by slug";
+const FORMER_SLUGS_CHANGED_SINCE: &str = "select f.slug, f.nonprofit_id from former_slugs f where f.nonprofit_id in \
+     (select nonprofit_id from directory_changes where revision > $1) order by f.slug";
 const COUNT: &str = "select count(*) from nonprofits";
 const UPSERT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases, description, description_long, \
      website_url, donate_url, causes, country, logo, cover) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
@@ -154,6 +156,11 @@ pub async fn list_changed(
         run!(&mut *tx, c => sqlx::query_as(CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
     let profiles = run!(tx, c => sqlx::query_as(PROFILES_CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
     Ok((rows, by_nonprofit(profiles)))
+}
+
+/// Lists the former slugs of the nonprofits that small imports after `revision` changed, sorted.
+pub async fn list_changed_former_slugs(tx: &mut Tx, revision: i64) -> sqlx::Result<Vec<(String, Uuid)>> {
+    run!(tx, c => sqlx::query_as(FORMER_SLUGS_CHANGED_SINCE).bind(revision).fetch_all(c).await)
 }
 
 /// Counts the nonprofits in the store.

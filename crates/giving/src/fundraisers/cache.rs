@@ -1,15 +1,17 @@
 //! A cache of fundraisers and their totals, and of the visibility of their covers.
 //!
 //! A write of this process removes the fundraiser from the cache before it is acknowledged. Writes of other processes
-//! are found in the outbox at the next refresh: after `directory.poll_interval`, a tenth of a second
-//! unless set otherwise. On SQLite a read looks at once when the log of the database was written since the last look.
+//! are found in the outbox at the next refresh: PostgreSQL notifies servers of them, and SQLite is checked every
+//! `directory.poll_interval`. On SQLite a read looks at once when the log of the database was written since the last look.
+//! After an older copy of the database was restored, the cache is emptied.
 
 use super::cover::CoverVisibility;
 use super::supported::SupportedNonprofits;
 use super::{Fundraiser, FundraiserName, store};
 use crate::ledger::entry::TotalsByMode;
-use crate::ledger::{outbox, store as ledger_store};
-use platform::db::Db;
+use crate::ledger::outbox::{self, ChangedFundraisers};
+use crate::ledger::store as ledger_store;
+use platform::db::{Db, Revision, Topic};
 use platform::ids::{FundraiserId, NonprofitId};
 use std::collections::HashMap;
 use std::fs;
@@ -48,7 +50,7 @@ struct CacheState {
     /// Counts invalidations, so that a stale read is not inserted.
     invalidations: u64,
     /// The last outbox row that was read.
-    position: i64,
+    position: Revision,
     /// The log as it was before that read.
     log_stamp: LogStamp,
     fundraisers: HashMap<CacheKey, Arc<FundraiserWithTotals>>,
@@ -149,27 +151,31 @@ impl FundraiserCache {
             let state = self.read();
             (state.position, state.fundraisers.is_empty())
         };
-        let last = outbox::find_last(&self.db).await?;
+        let last = self.db.current_revision(Topic::Events).await?;
         if last == position {
             self.write().log_stamp = log_stamp;
             return Ok(());
         }
         let changed = if is_empty {
-            Vec::new()
+            ChangedFundraisers { last, ids: None }
         } else {
-            outbox::list_changed(&self.db, position, last).await?
+            outbox::list_changed(&self.db, position).await?
         };
         let mut state = self.write();
-        if is_empty {
-            // What came meanwhile may be older than the look.
-            state.clear();
-            self.supported.note_all();
+        match changed.ids {
+            Some(ids) => {
+                for id in ids {
+                    self.supported.note(id);
+                    state.forget(id);
+                }
+            }
+            None => {
+                // What came meanwhile may be older than the look.
+                state.clear();
+                self.supported.note_all();
+            }
         }
-        for id in changed {
-            self.supported.note(id);
-            state.forget(id);
-        }
-        state.position = state.position.max(last);
+        state.position = changed.last;
         state.log_stamp = log_stamp;
         Ok(())
     }

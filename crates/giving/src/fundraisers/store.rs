@@ -55,6 +55,7 @@ const OPEN_OF_ACCOUNT: &str =
 const APPROVED_OF_ACCOUNT: &str = "select count(*) from fundraisers \
      where account_id = $1 and hidden_at is null and in_review_since is null";
 const PAIRS: &str = "select fundraiser_id, nonprofit_id from fundraiser_nonprofits";
+const NONPROFITS_OF: &str = "select nonprofit_id from fundraiser_nonprofits where fundraiser_id = $1";
 const COUNT_OF_ACCOUNT: &str = "select count(*) from fundraisers where account_id = $1";
 const SUPPORTED: &str =
     "select nonprofit_id, weight from fundraiser_nonprofits where fundraiser_id = $1 order by position";
@@ -422,6 +423,16 @@ pub async fn list_pairs(db: &Db) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)
         .into_iter()
         .map(|(fundraiser, nonprofit)| (FundraiserId(fundraiser), NonprofitId(nonprofit)))
         .collect())
+}
+
+/// The nonprofits that one fundraiser supports.
+pub async fn list_pairs_of(db: &Db, id: FundraiserId) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)>> {
+    let nonprofits: Vec<Uuid> =
+        read!(db, c => sqlx::query_scalar(NONPROFITS_OF).bind(id.0).fetch_all(c).await)?;
+    let pairs = nonprofits
+        .into_iter()
+        .map(|nonprofit| (id, NonprofitId(nonprofit)));
+    Ok(pairs.collect())
 }
 
 /// A fundraiser as an item of a feed.

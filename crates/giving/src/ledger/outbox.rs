@@ -4,12 +4,11 @@
 //! Old rows are pruned, oldest first; the ledger itself is never pruned.
 
 use super::store;
-use platform::db::{Db, Tx, read, run};
+use platform::db::{Db, Revision, Topic, Tx, run};
 use platform::ids::FundraiserId;
 use serde::Deserialize;
 use uuid::Uuid;
 
-const LAST: &str = "select events from journal_head where id = 1";
 const EXTENT: &str = "select count(*), coalesce(min(sequence), 0), coalesce(max(sequence), 0) from outbox";
 const LAST_PRUNED: &str = "select forgotten from journal_head where id = 1";
 const FIRST_RETAINED: &str = "select sequence from outbox where created_at >= $1 order by sequence limit 1";
@@ -28,11 +27,6 @@ pub struct OutboxSettings {
 }
 const CHANGED: &str = "select distinct fundraiser_id from outbox where sequence > $1 and sequence <= $2 \
      and fundraiser_id is not null";
-
-/// Returns the sequence number of the last row.
-pub async fn find_last(db: &Db) -> sqlx::Result<i64> {
-    read!(db, c => sqlx::query_scalar(LAST).fetch_one(c).await)
-}
 
 /// Returns the number of rows, and the first and last sequence numbers.
 pub async fn find_extent(tx: &mut Tx) -> sqlx::Result<(i64, i64, i64)> {
@@ -69,9 +63,28 @@ pub async fn prune(db: &Db, settings: OutboxSettings, now: i64) -> sqlx::Result<
     }
 }
 
-/// Lists the fundraisers of the rows after `after`, up to `last`.
-pub async fn list_changed(db: &Db, after: i64, last: i64) -> sqlx::Result<Vec<FundraiserId>> {
-    let ids: Vec<Uuid> =
-        read!(db, c => sqlx::query_scalar(CHANGED).bind(after).bind(last).fetch_all(c).await)?;
-    Ok(ids.into_iter().map(FundraiserId).collect())
+/// The result of [`list_changed`].
+#[derive(Debug)]
+pub struct ChangedFundraisers {
+    /// The number of the last row, with its token.
+    pub last: Revision,
+    /// `None` if any fundraiser may have changed.
+    pub ids: Option<Vec<FundraiserId>>,
+}
+
+/// Lists the fundraisers of the rows after `after`. They are unknown if an older copy of the database was restored since,
+/// or if some of these rows were pruned.
+pub async fn list_changed(db: &Db, after: Revision) -> sqlx::Result<ChangedFundraisers> {
+    let mut tx = db.view().await?;
+    let last = tx.current_revision(Topic::Events).await?;
+    if !tx.has_revision(Topic::Events, after).await? || find_last_pruned(&mut tx).await? > after.number {
+        return Ok(ChangedFundraisers { last, ids: None });
+    }
+    let ids: Vec<Uuid> = run!(&mut tx, c => sqlx::query_scalar(CHANGED)
+        .bind(after.number)
+        .bind(last.number)
+        .fetch_all(c)
+        .await)?;
+    let ids = Some(ids.into_iter().map(FundraiserId).collect());
+    Ok(ChangedFundraisers { last, ids })
 }

@@ -200,6 +200,7 @@ impl TestStore {
         let folder = tempfile::tempdir().unwrap();
         let settings = DatabaseSettings {
             url: None,
+            listen_url: None,
             connections: 2,
             acquire_timeout: Duration::from_secs(30),
             probe_timeout: Duration::from_secs(30),

@@ -13,7 +13,7 @@ use tokio::sync::{Notify, watch};
 #[derive(Debug)]
 pub struct CircuitBreaker {
     state: watch::Sender<State>,
-    /// Notified when a query lost its connection.
+    /// Notified when a query, or the listener, lost its connection.
     suspicion: Notify,
 }
 
@@ -62,7 +62,7 @@ impl CircuitBreaker {
         })
     }
 
-    /// Waits until a query loses its connection.
+    /// Waits until a query loses its connection. The next call returns at once if one did meanwhile.
     pub async fn suspected(&self) {
         self.suspicion.notified().await;
     }

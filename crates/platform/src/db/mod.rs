@@ -4,20 +4,26 @@
 //! both. Writes go through [`Db::write`], which takes the write lock at once.
 
 mod breaker;
+mod changes;
+mod listen;
 mod open;
 mod postgres;
+mod revision;
 mod row;
 mod store_error;
 
 pub use crate::{from_row, read, run};
 pub use breaker::Permit;
+pub use changes::{Changes, Follower};
 pub use postgres::{Postgres, PostgresTx};
+pub use revision::{Revision, Topic};
 pub use store_error::StoreError;
 
+use crate::settings::DatabaseSettings;
+use revision::ALL_CURRENT;
 use sqlx::{PgConnection, Sqlite, SqliteConnection, SqlitePool, Transaction};
-use std::future::pending;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::sleep;
 
 /// An open database.
 #[derive(Clone, Debug)]
@@ -82,9 +88,6 @@ const OVERWRITE_DELETED: &str = "pragma secure_delete = on";
 const TRUNCATE_LOG: &str = "pragma wal_checkpoint(truncate)";
 const BEGIN_POSTGRES: &str = "begin";
 const BEGIN_VIEW: &str = "begin isolation level repeatable read, read only";
-const REVISION: &str = "select revision from revisions where topic = $1";
-const INCREMENT_REVISION: &str =
-    "update revisions set revision = revision + 1 where topic = $1 returning revision";
 
 impl Db {
     /// Begins a transaction that writes.
@@ -104,16 +107,6 @@ impl Db {
         }
     }
 
-    /// Returns the current revision of a topic.
-    pub async fn revision(&self, topic: Topic) -> sqlx::Result<i64> {
-        let query =
-            async { read!(self, c => sqlx::query_scalar(REVISION).bind(topic.name()).fetch_one(c).await) };
-        // Running servers poll this. Without a timeout, a dead connection would block them forever.
-        timeout(PING_TIMEOUT, query)
-            .await
-            .unwrap_or(Err(sqlx::Error::PoolTimedOut))
-    }
-
     /// Removes deleted data from SQLite's write-ahead log. Returns `false` if the log is in use. Does nothing on PostgreSQL,
     /// which has autovacuum.
     pub async fn truncate_log(&self) -> sqlx::Result<bool> {
@@ -126,13 +119,15 @@ impl Db {
         }
     }
 
-    /// Watches whether the database responds, until the task is dropped. While it does not, queries fail at once.
+    /// Records the changes of other processes, and watches whether the database responds, until the task is dropped. While
+    /// it does not, queries fail at once.
     ///
-    /// Servers run this; a command waits for its database. SQLite is a file and needs no probe.
-    pub async fn watch(&self) {
+    /// Servers run this; a command waits for its database. SQLite is a file: it needs no probe, and is checked for
+    /// changes every `poll_interval`.
+    pub async fn watch(&self, changes: &Changes, settings: &DatabaseSettings, poll_interval: Duration) {
         match self {
-            Db::Sqlite { .. } => pending().await,
-            Db::Postgres(postgres) => postgres.watch().await,
+            Db::Sqlite { readers, .. } => poll(readers, changes, poll_interval).await,
+            Db::Postgres(postgres) => postgres.watch(changes, settings.exposed_listen_url()).await,
         }
     }
 
@@ -145,6 +140,26 @@ impl Db {
             }
             Db::Postgres(postgres) => postgres.pool().close().await,
         }
+    }
+}
+
+/// Checks the embedded database for changes by other processes: one statement for all topics.
+async fn poll(readers: &SqlitePool, changes: &Changes, poll_interval: Duration) {
+    let mut is_healthy = true;
+    loop {
+        match sqlx::query_as(ALL_CURRENT).fetch_all(readers).await {
+            Ok(rows) => {
+                changes.record_rows(rows);
+                is_healthy = true;
+            }
+            Err(error) => {
+                if is_healthy {
+                    tracing::error!(%error, "the database cannot be checked for changes; the last state stays in use");
+                }
+                is_healthy = false;
+            }
+        }
+        sleep(poll_interval).await;
     }
 }
 
@@ -170,32 +185,6 @@ impl Tx {
         match self {
             Tx::Sqlite(tx) => Connection::Sqlite(tx),
             Tx::Postgres(tx) => Connection::Postgres(tx.parts().1),
-        }
-    }
-
-    /// Returns the revision of a topic as this transaction sees it.
-    pub async fn revision(&mut self, topic: Topic) -> sqlx::Result<i64> {
-        run!(self, c => sqlx::query_scalar(REVISION).bind(topic.name()).fetch_one(c).await)
-    }
-
-    /// Increments the revision of a topic. On PostgreSQL this also serializes the writers of a topic.
-    pub async fn increment_revision(&mut self, topic: Topic) -> sqlx::Result<i64> {
-        run!(self, c => sqlx::query_scalar(INCREMENT_REVISION).bind(topic.name()).fetch_one(c).await)
-    }
-}
-
-/// Data that running servers poll for changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Topic {
-    Directory,
-    Keys,
-}
-
-impl Topic {
-    fn name(self) -> &'static str {
-        match self {
-            Topic::Directory => "directory",
-            Topic::Keys => "keys",
         }
     }
 }

@@ -28,7 +28,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 10] = migrations! {
+const MIGRATIONS: [MigrationSource; 11] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -39,6 +39,7 @@ const MIGRATIONS: [MigrationSource; 10] = migrations! {
     8 "0008_partners",
     9 "0009_outbox",
     10 "0010_moderation",
+    11 "0011_revision_tokens",
 };
 
 const STORE_ID: &str = "select id from store";
@@ -239,4 +240,25 @@ async fn open_postgres(url: &str, settings: &DatabaseSettings) -> anyhow::Result
         bail!("PostgreSQL would acknowledge commits that are not on disk; set synchronous_commit = on");
     }
     Ok(Db::Postgres(postgres))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BESIDE: &str = "-- The previous version may run beside this migration.";
+    const STOP: &str = "-- Stop the previous version before this migration: ";
+
+    #[test]
+    fn every_migration_states_whether_the_previous_version_may_run_beside_it() {
+        for (number, name, sqlite, postgres) in MIGRATIONS {
+            let [first, other] = [sqlite, postgres].map(|sql| sql.lines().next().unwrap_or_default());
+            let reason = first.strip_prefix(STOP).and_then(|rest| rest.strip_suffix('.'));
+            assert!(
+                first == BESIDE || reason.is_some_and(|reason| !reason.is_empty()),
+                "migration {number} ({name}) begins with {first:?}; write {BESIDE:?}, or {STOP:?} and the reason"
+            );
+            assert_eq!(first, other, "both databases state the same about {name}");
+        }
+    }
 }

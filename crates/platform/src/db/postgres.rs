@@ -1,15 +1,27 @@
 //! PostgreSQL: a pool of connections behind a circuit breaker.
 
+use super::PING_TIMEOUT;
 use super::breaker::{CircuitBreaker, Permit};
+use super::changes::Changes;
+use super::listen::listen;
+use super::revision::ALL_CURRENT;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection as _, PgConnection, PgPool, Transaction};
 use std::future::pending;
+use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
 
-/// The interval between two probes.
-const PROBE_INTERVAL: Duration = Duration::from_millis(250);
+/// The interval between two probes while notifications arrive.
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+/// The interval between two probes while the database does not respond.
+const OUTAGE_PROBE_INTERVAL: Duration = Duration::from_millis(250);
+/// The interval between two checks for changes while notifications arrive.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+/// The interval between two checks for changes while they do not: a revoked key must stop working within a second.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// The class of SQLSTATE of a server that is starting or stopping.
 const OPERATOR_INTERVENTION: &str = "57";
 
@@ -68,10 +80,38 @@ impl Postgres {
         Ok(PostgresTx { transaction, permit })
     }
 
-    /// Probes the database four times a second until the task is dropped, and opens and closes the breaker.
-    pub async fn watch(&self) {
+    /// Records changes and probes the database until the task is dropped. `listen_url` is where notifications come from,
+    /// if not from the database itself.
+    pub async fn watch(&self, changes: &Changes, listen_url: Option<&str>) {
+        let Parts {
+            options,
+            probe_timeout,
+            ..
+        } = &*self.0;
+        let listen_options = listen_url.map_or(Ok(options.clone()), |url| {
+            PgConnectOptions::from_str(url).map(|options| options.application_name("causeway"))
+        });
+        let is_listening = watch::Sender::new(false);
+        let listening = async {
+            match listen_options {
+                Ok(options) => {
+                    let timeout = *probe_timeout / 2;
+                    listen(&options, || self.pool(), timeout, changes, &is_listening).await;
+                }
+                Err(error) => tracing::error!(%error, "database.listen_url is not a PostgreSQL URL"),
+            }
+        };
+        tokio::join!(self.probe_and_check(changes, is_listening.subscribe()), listening);
+    }
+
+    /// Probes the database once a second, and opens and closes the breaker. Checks for changes every five seconds, and
+    /// twice a second while no notifications arrive. A query that loses its connection causes a probe at once; so
+    /// does the listener, and both its loss and its return cause a check, since notifications may have been missed.
+    async fn probe_and_check(&self, changes: &Changes, mut is_listening: watch::Receiver<bool>) {
         let Parts { breaker, .. } = &*self.0;
         let mut connection = None;
+        let mut checked_at: Option<Instant> = None;
+        let mut check_failed = false;
         loop {
             let responds = self.probe(&mut connection).await;
             if breaker.record(responds) {
@@ -84,6 +124,21 @@ impl Postgres {
                     );
                 }
             }
+            let listens = *is_listening.borrow_and_update();
+            let check_is_due = !listens || checked_at.is_none_or(|at| at.elapsed() >= CHECK_INTERVAL);
+            if responds && check_is_due {
+                let result = check(&mut connection, changes).await;
+                checked_at = result.is_ok().then(Instant::now);
+                if let (Err(error), false) = (&result, check_failed) {
+                    tracing::error!(%error, "the database cannot be checked for changes; the last state stays in use");
+                }
+                check_failed = result.is_err();
+            }
+            let pause = match (breaker.is_open(), listens) {
+                (true, _) => OUTAGE_PROBE_INTERVAL,
+                (false, true) => PROBE_INTERVAL,
+                (false, false) => POLL_INTERVAL,
+            };
             let suspected = async {
                 if breaker.is_open() {
                     pending::<()>().await;
@@ -91,8 +146,9 @@ impl Postgres {
                 breaker.suspected().await;
             };
             tokio::select! {
-                () = sleep(PROBE_INTERVAL) => {}
+                () = sleep(pause) => {}
                 () = suspected => {}
+                Ok(()) = is_listening.changed() => checked_at = None,
             }
         }
     }
@@ -136,6 +192,24 @@ impl Postgres {
         let old = std::mem::replace(&mut *pool, new);
         // Waits for the connections in use, which nobody else waits for.
         tokio::spawn(async move { old.close().await });
+    }
+}
+
+/// Records the revisions of all topics, with one statement on the connection of the probe.
+async fn check(connection: &mut Option<PgConnection>, changes: &Changes) -> sqlx::Result<()> {
+    // The database has refused a connection, such as for too many of them.
+    let open = connection.as_mut().ok_or(sqlx::Error::PoolTimedOut)?;
+    // A table may be locked for longer than a probe may take: that is no outage.
+    let rows = timeout(PING_TIMEOUT, sqlx::query_as(ALL_CURRENT).fetch_all(open)).await;
+    match rows.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
+        Ok(rows) => {
+            changes.record_rows(rows);
+            Ok(())
+        }
+        Err(error) => {
+            *connection = None;
+            Err(error)
+        }
     }
 }
 
