@@ -20,12 +20,15 @@ use crate::app::search_answers::SearchAnswers;
 use crate::app::share_cards::ShareCards;
 use crate::app::urls::Urls;
 use crate::config::Config;
-use access::accounts::attempts::Attempts;
+use access::accounts::attempt_limiter::AttemptLimiter;
 use access::accounts::hashing::PasswordHasher;
 use access::keys::exposure::Exposures;
 use access::keys::ring::KeyRing;
 use access::limits::limiter::Limiter;
+use access::limits::rate_limiter::RateLimiter;
 use access::limits::recent;
+use access::limits::script::SharedWindows;
+use access::limits::shared::SharedLimiter;
 use access::origins::proof::Prover;
 use access::usage::{Usage, saver};
 use directory::Directory;
@@ -47,6 +50,7 @@ use platform::hosted::Pictures;
 use platform::mail::Mailer;
 use platform::outbound::addresses::AddressPolicy;
 use platform::public_url::PublicUrl;
+use platform::redis::Redis;
 use platform::secret::StoreSecret;
 
 use axum::body::Bytes;
@@ -70,11 +74,13 @@ pub struct Parts {
     pub fundraisers: Arc<FundraiserCache>,
     pub keys: Arc<KeyRing>,
     pub exposures: Exposures,
-    pub limiter: Limiter,
+    /// Redis, if several servers share their limits.
+    pub redis: Option<Redis>,
+    pub limiter: RateLimiter,
     /// Rate limits of the visitors of public pages, by network.
-    pub visitors: Limiter,
+    pub visitors: RateLimiter,
     /// Rate limits of donations that are started, by network.
-    pub checkouts: Limiter,
+    pub checkouts: RateLimiter,
     pub metrics: Metrics,
     pub search_answers: SearchAnswers,
     /// Rendered profile pages.
@@ -83,7 +89,7 @@ pub struct Parts {
     pub urls: Urls,
     pub nonprofit_json: NonprofitJson,
     pub hashing: PasswordHasher,
-    pub attempts: Attempts,
+    pub attempts: AttemptLimiter,
     pub mail: Mailer,
     pub provenance: Provenance,
     pub recent_errors: RecentErrors,
@@ -131,6 +137,18 @@ impl App {
         let limiter = Limiter::new(now).with_address_secret(secret.authenticate("address limits", b""));
         limiter.restore(&recent::list(&db, millis).await?, now, millis);
         let metrics = Metrics::new()?;
+        let redis = Redis::new(&config.redis, || metrics.redis_up())?;
+        let windows = redis
+            .clone()
+            .map(|redis| SharedWindows::new(redis, secret.authenticate("shared limits", b"")));
+        let rate_limiter = |name: &'static str, local: Limiter| match &windows {
+            None => RateLimiter::Local(local),
+            Some(windows) => {
+                let local_decisions = metrics.local_limit_decisions();
+                let shared = SharedLimiter::new(name, windows.clone(), local, local_decisions);
+                RateLimiter::Shared(Box::new(shared))
+            }
+        };
         let fundraisers = Arc::new(FundraiserCache::new(db.clone(), &config.data));
         let mail = Mailer::new(&config.mail, &config.data)?;
         let public_url = PublicUrl::new(&config.public_url);
@@ -142,9 +160,13 @@ impl App {
                 mail.clone(),
                 public_url.clone(),
             ),
-            limiter,
-            visitors: Limiter::new(now),
-            checkouts: Limiter::new(now),
+            limiter: rate_limiter("calls", limiter),
+            visitors: rate_limiter("visitors", Limiter::new(now)),
+            checkouts: rate_limiter("checkouts", Limiter::new(now)),
+            attempts: windows.map_or_else(AttemptLimiter::default, |windows| {
+                AttemptLimiter::shared(windows, metrics.local_limit_decisions())
+            }),
+            redis,
             // The hits of a search are small, the items of a response larger, and pages the largest.
             search_answers: SearchAnswers::new(
                 config.search.recent_answers / 8,
@@ -156,7 +178,6 @@ impl App {
             urls,
             hashing: PasswordHasher::new(metrics.password_hashes.clone()),
             metrics,
-            attempts: Attempts::default(),
             mail,
             provenance: Provenance::default(),
             recent_errors: RecentErrors::default(),
@@ -247,7 +268,7 @@ impl App {
     /// Saves the requests counted since the last save at once, for the usage pages and for rate limits after a restart.
     pub async fn save_counts(&self) -> sqlx::Result<()> {
         self.count_saver
-            .save(&self.db, &self.clock, &self.limiter, &self.usage)
+            .save(&self.db, &self.clock, self.limiter.local(), &self.usage)
             .await
     }
 

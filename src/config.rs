@@ -20,8 +20,9 @@ use listener::{ServeSettings, parse_network};
 use platform::email_address::domain_to_ascii;
 use platform::mail::{Delivery, MailSettings};
 use platform::public_url::PublicUrl;
+use platform::redis::{RedisSettings, Servers};
 use platform::secret;
-use platform::settings::DatabaseSettings;
+use platform::settings::{APPLICATION_NAME, DatabaseSettings};
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -45,6 +46,8 @@ pub struct Config {
     /// Without a trailing slash.
     pub public_url: String,
     pub database: DatabaseSettings,
+    /// Redis, in which several servers share their limits.
+    pub redis: RedisSettings,
     /// Empty for a folder in the data folder.
     pub blobs_url: String,
     /// The file of the store's secret.
@@ -115,11 +118,13 @@ struct RawConfig {
     metrics_listen: String,
     public_url: String,
     database_url: String,
+    redis_url: String,
     blobs_url: String,
     secret_file: String,
     limits: Limits,
     serve: RawServe,
     database: RawDatabase,
+    redis: RawRedis,
     directory: RawDirectory,
     search: RawSearch,
     log: RawLog,
@@ -173,6 +178,11 @@ struct RawDatabase {
     connections: u32,
     acquire_timeout: f64,
     probe_timeout: f64,
+}
+
+#[derive(Deserialize)]
+struct RawRedis {
+    timeout: f64,
 }
 
 #[derive(Deserialize)]
@@ -311,10 +321,12 @@ impl Config {
             database: DatabaseSettings {
                 url: (!url.is_empty()).then(|| SecretString::from(url)),
                 listen_url: (!listen_url.is_empty()).then(|| SecretString::from(listen_url)),
+                application_name: APPLICATION_NAME.to_owned(),
                 connections: raw.database.connections.max(1),
                 acquire_timeout: seconds("database.acquire_timeout", raw.database.acquire_timeout)?,
                 probe_timeout: seconds("database.probe_timeout", raw.database.probe_timeout)?,
             },
+            redis: redis(raw.redis_url.trim(), &raw.redis)?,
             blobs_url: raw.blobs_url.trim().to_owned(),
             limits: raw.limits,
             serve,
@@ -455,6 +467,16 @@ fn seconds(name: &str, value: f64) -> anyhow::Result<Duration> {
         Ok(duration) if !duration.is_zero() => Ok(duration),
         _ => bail!("{name} is {value}; set it to a number of seconds greater than zero"),
     }
+}
+
+fn redis(url: &str, raw: &RawRedis) -> anyhow::Result<RedisSettings> {
+    if !url.is_empty() {
+        Servers::parse(url)?;
+    }
+    Ok(RedisSettings {
+        url: (!url.is_empty()).then(|| SecretString::from(url)),
+        timeout: seconds("redis.timeout", raw.timeout)?,
+    })
 }
 
 fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
@@ -630,6 +652,35 @@ mod tests {
             warnings,
             ["unknown variable CAUSEWAY_LIMITS__SERCH; did you mean CAUSEWAY_LIMITS__SEARCH?"]
         );
+    }
+
+    #[test]
+    fn a_redis_url_with_another_scheme_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("own.toml");
+        let load = |url: &str| {
+            std::fs::write(&file, format!("redis_url = \"{url}\"\n")).unwrap();
+            Config::load(&Overrides {
+                config: Some(file.clone()),
+                ..Overrides::default()
+            })
+        };
+        assert!(load("").unwrap().redis.url.is_none());
+        assert!(
+            load("rediss://:hunter2@redis.example.org")
+                .unwrap()
+                .redis
+                .url
+                .is_some()
+        );
+        let error = load("memcached://:hunter2@redis.example.org")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("redis_url begins with \"memcached\"://"),
+            "{error}"
+        );
+        assert!(!error.contains("hunter2"), "{error}");
     }
 
     #[test]

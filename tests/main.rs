@@ -11,6 +11,7 @@ mod world;
 mod client;
 mod database;
 mod files;
+mod redis_server;
 mod wait;
 
 mod api;

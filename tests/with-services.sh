@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a command with the services that the tests need: starts PostgreSQL on a free port with a temporary data folder,
-# and stops it afterwards. Missing Debian packages are installed by name. PostgreSQL trades durability for speed, because
-# the tests create a database for each story; POSTGRES_OPTIONS replaces these options.
+# Runs a command with the services that the tests need: starts PostgreSQL and Redis on free ports with temporary data
+# folders, and stops them afterwards. Missing Debian packages are installed by name. PostgreSQL trades durability for
+# speed, because the tests create a database for each story; POSTGRES_OPTIONS replaces these options.
 set -euo pipefail
 
 install() {
@@ -35,6 +35,8 @@ export CAUSEWAY_TEST_AXE=$axe
 # The tests of failing disks and power losses trace the system calls of the server.
 command -v strace >/dev/null || install strace
 
+command -v redis-server >/dev/null || install redis-server
+
 bin=$(find_postgres) || { install postgresql; bin=$(find_postgres); }
 folder=$(mktemp -d)
 # PostgreSQL does not run as root.
@@ -46,6 +48,7 @@ fi
 
 stop() {
     "${as[@]}" "$bin/pg_ctl" -D "$folder/postgres" -m immediate -s stop >/dev/null 2>&1 || true
+    [ -z "${redis:-}" ] || { kill "$redis" && wait "$redis"; } 2>/dev/null || true
     rm -rf "$folder"
 }
 trap stop EXIT
@@ -63,11 +66,28 @@ start() {
     return 1
 }
 
+# Starts Redis without persistence on a free port.
+start_redis() {
+    for _ in 1 2 3 4 5; do
+        redis_port=$(shuf -i 10000-30000 -n 1)
+        redis-server --port "$redis_port" --bind 127.0.0.1 --save "" --appendonly no --dir "$folder" >"$folder/redis.log" &
+        redis=$!
+        while kill -0 "$redis" 2>/dev/null; do
+            grep -q "Ready to accept connections" "$folder/redis.log" && return
+            sleep 0.1
+        done
+    done
+    cat "$folder/redis.log" >&2
+    return 1
+}
+
 # In a folder that the user postgres may read.
 pushd "$folder" >/dev/null
 "${as[@]}" "$bin/initdb" -D "$folder/postgres" -U causeway --auth=trust --encoding=UTF8 --locale=C.UTF-8 >/dev/null
 start
 popd >/dev/null
 
+start_redis
+export CAUSEWAY_TEST_REDIS_URL="redis://127.0.0.1:$redis_port"
 export CAUSEWAY_TEST_POSTGRES_URL="postgres://causeway@127.0.0.1:$port/postgres"
 "$@"

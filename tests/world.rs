@@ -15,6 +15,7 @@ use platform::ids::{AccountId, KeyId};
 use secrecy::SecretString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Runs each of the given stories as two tests, `sqlite` and `postgres`, in a module named after the story.
@@ -50,6 +51,11 @@ pub struct World {
     /// Holds the data folder.
     _folder: TempDir,
     files: TempDir,
+}
+
+/// The URL of a Redis that stories share. Their keys have different names.
+pub fn redis_url() -> String {
+    std::env::var("CAUSEWAY_TEST_REDIS_URL").expect("Redis is not running: use make test")
 }
 
 /// Runs a story in its own world.
@@ -125,6 +131,15 @@ impl World {
         let app = App::build(config).await.unwrap();
         let client = Client::new(&app, &self.client.key);
         (app, client)
+    }
+
+    /// Another server on the same database that shares its limits through Redis.
+    pub async fn sharing_server(&self, redis_url: &str) -> App {
+        let mut config = self.app.config.clone();
+        config.redis.url = Some(SecretString::from(redis_url));
+        // A slow machine must not run into this timeout.
+        config.redis.timeout = Duration::from_secs(10);
+        App::build(config).await.unwrap()
     }
 
     pub fn data(&self) -> &Path {

@@ -75,6 +75,26 @@ impl Metrics {
         })
     }
 
+    /// Registers the gauge of the connection to Redis. Servers without Redis have none.
+    pub fn redis_up(&self) -> Gauge {
+        let name = "causeway_redis_up";
+        let text = "1 while Redis responds, 0 while each server applies the limits by itself.";
+        self.recorder
+            .describe_gauge(KeyName::from_const_str(name), None, text.into());
+        self.recorder
+            .register_gauge(&Key::from_static_name(name), &METADATA)
+    }
+
+    /// Registers the counter of calls about which Redis could not be asked.
+    pub fn local_limit_decisions(&self) -> Counter {
+        let name = "causeway_local_limit_decisions_total";
+        let text = "Calls and attempts that this server admitted or refused by itself because Redis did not respond.";
+        self.recorder
+            .describe_counter(KeyName::from_const_str(name), None, text.into());
+        self.recorder
+            .register_counter(&Key::from_static_name(name), &METADATA)
+    }
+
     /// Counts one request. `route` is the pattern of the route, never the path that was sent.
     pub fn request(&self, route: &str, status: StatusCode, took: Duration) {
         let status = status.as_u16();

@@ -6,6 +6,7 @@ use crate::config::{Config, Overrides, environment_warnings};
 use crate::http::refusal::{refusal, refusals};
 use crate::server::background;
 use crate::server::routes::router;
+use crate::server::sharing::warn_if_unshared;
 use crate::server::telemetry::start_log;
 use access::accounts::{self, Username};
 use access::keys::{self, KeyText, Kind, State};
@@ -57,8 +58,12 @@ impl Serve {
                 config.listen
             )
         })?;
-        let config = config.bound_to(listener.local_addr()?);
+        let mut config = config.bound_to(listener.local_addr()?);
+        config.database = config.database.for_server();
         let app = App::build(config).await?;
+        if let Some(redis) = &app.redis {
+            redis.connect().await;
+        }
         if !self.empty && app.db.revision(Topic::Directory).await? == 0 {
             load_demo(&app).await?;
         }
@@ -68,6 +73,7 @@ impl Serve {
                  set blobs_url to a folder that all of them can access"
             );
         }
+        warn_if_unshared(&app).await;
         log_provider(&app);
         let background = tokio::spawn(background::run(app.clone()));
         let metrics = tokio::spawn(serve_metrics(app.clone()));

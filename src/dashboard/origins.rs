@@ -57,7 +57,8 @@ pub async fn check(
         let page = show(&app, user, layout, forms).await?;
         Ok((status, page).into_response())
     };
-    if let Err(wait) = app.attempts.origin_check(&user.username, app.clock.instant()) {
+    let admitted = app.attempts.origin_check(&user.username, app.clock.instant());
+    if let Err(wait) = admitted.await {
         let error = retry_message(&layout, wait);
         return refused(app, user, layout, error, StatusCode::TOO_MANY_REQUESTS).await;
     }

@@ -56,6 +56,7 @@ async fn send_links(app: App, identifier: String, network: IpNet) {
     if app
         .attempts
         .email(&identifier, network, app.clock.instant())
+        .await
         .is_err()
     {
         return;

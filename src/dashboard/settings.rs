@@ -117,14 +117,14 @@ async fn verify_password(
     password: &str,
 ) -> Result<Result<VerifiedPassword, String>> {
     let now = app.clock.instant();
-    if let Err(wait) = app.attempts.sign_in(&user.username, network, now) {
+    if let Err(wait) = app.attempts.sign_in(&user.username, network, now).await {
         return Ok(Err(retry_message(layout, wait)));
     }
     let account = store::find(&app.db, &user.username).await?;
     let Some(proof) = VerifiedPassword::verify(&app.hashing, account.as_ref(), password).await else {
         return Ok(Err(layout.t.accounts.wrong_current_password.to_owned()));
     };
-    app.attempts.record_success(&user.username, network, now);
+    app.attempts.record_success(&user.username, network, now).await;
     Ok(Ok(proof))
 }
 

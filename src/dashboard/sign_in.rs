@@ -46,7 +46,7 @@ pub async fn sign_up(
     let Some((username, email, password)) = parse_sign_up(&app, &layout, &data, &mut form) else {
         return Ok(sign_up_with(&app, layout, form).invalid());
     };
-    if let Err(wait) = app.attempts.sign_up(network, app.clock.instant()) {
+    if let Err(wait) = app.attempts.sign_up(network, app.clock.instant()).await {
         form.add_form_error(retry_message(&layout, wait));
         return Ok(sign_up_with(&app, layout, form).too_many_requests(wait.0));
     }
@@ -102,7 +102,8 @@ pub async fn sign_in(
 ) -> Result<Response> {
     let mut form = sign_in_form(&layout, data.text("next")).with_values(&data);
     let username = data.trimmed("username").to_lowercase();
-    if let Err(wait) = app.attempts.sign_in(&username, network, app.clock.instant()) {
+    let admitted = app.attempts.sign_in(&username, network, app.clock.instant());
+    if let Err(wait) = admitted.await {
         form.add_form_error(retry_message(&layout, wait));
         return Ok(sign_in_with(&app, layout, form).too_many_requests(wait.0));
     }
@@ -116,7 +117,8 @@ pub async fn sign_in(
         return Ok(sign_in_with(&app, layout, form).invalid());
     };
     app.attempts
-        .record_success(&username, network, app.clock.instant());
+        .record_success(&username, network, app.clock.instant())
+        .await;
     // Only those who know the password learn that the account is suspended.
     if account.suspended_at.is_some() {
         let reason = account.suspend_reason.as_deref().unwrap_or_default();
@@ -180,7 +182,8 @@ pub fn retry_message(layout: &Layout, wait: RetryAfter) -> String {
 async fn ask_to_confirm(app: &App, layout: Layout, username: &str, network: IpNet) -> Result<Response> {
     if let Some(account) = store::find(&app.db, username).await? {
         let to = account.email.as_deref().unwrap_or(username);
-        if app.attempts.email(to, network, app.clock.instant()).is_ok() {
+        let admitted = app.attempts.email(to, network, app.clock.instant());
+        if admitted.await.is_ok() {
             send_link(app, &account, Purpose::Confirm).await?;
         }
     }

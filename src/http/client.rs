@@ -32,6 +32,16 @@ impl Client {
     }
 }
 
+impl Client {
+    /// Returns the network as a number, by which limits of public pages count.
+    pub fn network_id(&self) -> u128 {
+        match self.network.addr() {
+            IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+            IpAddr::V6(address) => address.to_bits(),
+        }
+    }
+}
+
 impl FromRequestParts<App> for Client {
     type Rejection = Infallible;
 

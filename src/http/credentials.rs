@@ -40,9 +40,9 @@ pub struct Credentials<C> {
 
 impl<C> Credentials<C> {
     /// Counts the request against the create limit too.
-    pub fn count_as_create(&self, app: &App) -> Result<(), Error> {
+    pub async fn count_as_create(&self, app: &App) -> Result<(), Error> {
         let per_minute = self.creates_per_minute;
-        let decision = public_key::count_call(app, Class::Create, self.account.0, per_minute, None);
+        let decision = public_key::count_call(app, Class::Create, self.account.0, per_minute, None).await;
         public_key::to_result(Class::Create, &decision)
     }
 }
@@ -71,7 +71,7 @@ impl<C: RateLimitClass> FromRequestParts<App> for Credentials<C> {
         };
         // The limit per address of a public key is for the visitors of a page. These requests come from the servers of
         // its owner.
-        check_limit(app, parts, class, counted_id, per_minute, None)?;
+        check_limit(app, parts, class, counted_id, per_minute, None).await?;
         // The body reserves memory in the name of the account.
         parts.extensions.insert(public.account);
         Ok(Credentials {

@@ -86,7 +86,7 @@ impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {
             network: Client::of_request(&parts.extensions).network.addr(),
             per_minute,
         });
-        check_limit(app, parts, class, key.id.0, per_minute, address)?;
+        check_limit(app, parts, class, key.id.0, per_minute, address).await?;
         Ok(PublicKey {
             key,
             class: PhantomData,
@@ -112,7 +112,7 @@ pub async fn reject_private_keys(app: &App, query: &str) -> Result<(), Error> {
 
 /// Counts a request against the limit of a key or an account, and of its address if the key has such a limit, and
 /// records the decision for the response headers.
-pub fn check_limit(
+pub async fn check_limit(
     app: &App,
     parts: &Parts,
     class: Class,
@@ -120,14 +120,14 @@ pub fn check_limit(
     per_minute: u32,
     address: Option<AddressLimit>,
 ) -> Result<(), Error> {
-    let decision = count_call(app, class, counted_id, per_minute, address);
+    let decision = count_call(app, class, counted_id, per_minute, address).await;
     let record = parts.extensions.get::<Arc<RequestRecord>>();
     record.inspect(|record| _ = record.limit.set((class, decision)));
     to_result(class, &decision)
 }
 
 /// Counts a request against its limits and returns the decision.
-pub fn count_call(
+pub async fn count_call(
     app: &App,
     class: Class,
     counted_id: Uuid,
@@ -135,13 +135,7 @@ pub fn count_call(
     address: Option<AddressLimit>,
 ) -> Decision {
     let (id, class, now) = (counted_id.as_u128(), class as u32, app.clock.instant());
-    match address {
-        Some(address) => app.limiter.admit_from(id, class, now, per_minute, address),
-        None => Decision {
-            key: app.limiter.admit(id, class, now, per_minute),
-            address: None,
-        },
-    }
+    app.limiter.admit_in(id, class, now, per_minute, address).await
 }
 
 /// Converts a decision into an error if the request was not admitted: the one of the limit with the longer wait.

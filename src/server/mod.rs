@@ -6,4 +6,5 @@ pub mod health;
 pub mod pages;
 pub mod request_log;
 pub mod routes;
+pub mod sharing;
 pub mod telemetry;

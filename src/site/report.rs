@@ -103,7 +103,7 @@ async fn send(app: &App, target: Target, network: IpNet, data: &FormData) -> Res
     let Some(reason) = reason.filter(|_| !form.has_errors()) else {
         return Ok(page(target, form).invalid());
     };
-    if let Err(wait) = app.attempts.report(network, app.clock.instant()) {
+    if let Err(wait) = app.attempts.report(network, app.clock.instant()).await {
         form.add_form_error(t.too_often);
         return Ok(page(target, form).too_many_requests(wait.0));
     }

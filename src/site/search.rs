@@ -26,7 +26,6 @@ use directory::nonprofits::ntee::Ntee;
 use directory::search::Match;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::{cut, fold};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The maximum length of a search term in characters.
 const MAX_TERM_CHARS: usize = 256;
@@ -131,7 +130,7 @@ pub async fn live(
     RawQuery(query): RawQuery,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
-    admit(&app, client)?;
+    admit(&app, client).await?;
     let typed = typed(&query);
     let view = app.directory.view();
     Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
@@ -141,12 +140,12 @@ pub async fn live(
     }))
 }
 
-fn admit(app: &App, client: Client) -> Result<()> {
-    let mut hasher = DefaultHasher::new();
-    client.network.hash(&mut hasher);
-    let (key, class) = (u128::from(hasher.finish()), Class::Search);
-    let now = app.clock.instant();
-    let verdict = app.visitors.admit(key, class as u32, now, SEARCHES_PER_MINUTE);
+async fn admit(app: &App, client: Client) -> Result<()> {
+    let (key, class, now) = (client.network_id(), Class::Search, app.clock.instant());
+    let verdict = app
+        .visitors
+        .admit(key, class as u32, now, SEARCHES_PER_MINUTE)
+        .await;
     if verdict.admitted {
         Ok(())
     } else {
@@ -156,7 +155,7 @@ fn admit(app: &App, client: Client) -> Result<()> {
 
 /// `GET /search?q=&cause=&state=&page=`
 pub async fn results(State(app): State<App>, client: Client, RawQuery(query): RawQuery) -> Result<Response> {
-    admit(&app, client)?;
+    admit(&app, client).await?;
     let (typed, filters) = (typed(&query), Filters::parse(&query, app.directory.causes()));
     let page = positive(&query, "page").ok().flatten().unwrap_or(1);
     let page = page.clamp(1, MAX_PAGES);

@@ -10,6 +10,7 @@ mod moderation;
 pub mod operator;
 mod paging;
 mod reset;
+mod shared_attempts;
 mod sign_in;
 mod smtp;
 mod usage;

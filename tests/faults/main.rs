@@ -33,6 +33,9 @@ mod power_loss;
 mod previous_version;
 mod proxy;
 mod random;
+mod redis_away;
+#[path = "../redis_server.rs"]
+mod redis_server;
 mod restored_database;
 mod running_server;
 mod server;

@@ -12,5 +12,6 @@ mod partner_links;
 mod payment_links;
 mod report;
 mod share_pictures;
+mod shared_limits;
 mod sitemaps;
 mod test_mode;

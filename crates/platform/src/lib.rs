@@ -13,6 +13,7 @@ pub mod mail;
 pub mod money;
 pub mod outbound;
 pub mod public_url;
+pub mod redis;
 pub mod secret;
 pub mod settings;
 pub mod text;

@@ -3,6 +3,9 @@
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 
+/// The name under which PostgreSQL lists the connections of a command.
+pub const APPLICATION_NAME: &str = "causeway";
+
 /// Where the database is and how to connect to it.
 #[derive(Clone, Debug)]
 pub struct DatabaseSettings {
@@ -10,6 +13,8 @@ pub struct DatabaseSettings {
     pub url: Option<SecretString>,
     /// The URL for the connection that waits for notifications, if it differs: a connection pooler does not pass them on.
     pub listen_url: Option<SecretString>,
+    /// The name under which PostgreSQL lists the connections; see [`for_server`](Self::for_server).
+    pub application_name: String,
     pub connections: u32,
     pub acquire_timeout: Duration,
     /// How long PostgreSQL may take to respond to a probe before it counts as down.

@@ -92,7 +92,7 @@ pub async fn change(
     let dry_run = switch(&query, "dryRun")?;
     // Processing a picture costs as much here as in a new fundraiser.
     if body.fields.get("imageBase64").is_some_and(|sent| !sent.is_null()) {
-        credentials.count_as_create(&app)?;
+        credentials.count_as_create(&app).await?;
     }
     let current = find_own(&app, credentials.account, &id).await?;
     // All fields are checked before the picture is stored.

@@ -136,7 +136,7 @@ pub async fn create(
     let Some((fundraiser, _)) = validated else {
         return Ok(new_with(&user, layout, form).invalid());
     };
-    if let Err(seconds) = admit(&app, &user) {
+    if let Err(seconds) = admit(&app, &user).await {
         form.add_form_error(fill(t.too_often, &[("seconds", &seconds.to_string())]));
         return Ok(new_with(&user, layout, form).too_many_requests(Duration::from_secs(seconds)));
     }
@@ -163,13 +163,14 @@ pub async fn create(
 }
 
 /// Counts a creation against the rate limit of the account, as the API does. Fails with the seconds to wait.
-fn admit(app: &App, user: &SignedIn) -> Result<(), u64> {
+async fn admit(app: &App, user: &SignedIn) -> Result<(), u64> {
     let (class, account) = (Class::Create, user.account.0);
     let per_minute = app.config.limits.of_class(class);
     let now = app.clock.instant();
     let verdict = app
         .limiter
-        .admit(account.as_u128(), class as u32, now, per_minute);
+        .admit(account.as_u128(), class as u32, now, per_minute)
+        .await;
     if verdict.admitted {
         Ok(())
     } else {

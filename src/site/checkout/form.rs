@@ -19,7 +19,6 @@ use giving::payments::start::StartDonation;
 use giving::payments::{amount, store};
 use platform::email_address::EmailAddress;
 use platform::money::Cents;
-use std::net::IpAddr;
 use uuid::Uuid;
 
 const MAX_NAME_CHARS: usize = 100;
@@ -178,21 +177,17 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
     let new = new.into_donation(&app.secret, app.config.giving.mode(), app.clock.millis());
     // A form that is sent twice starts one donation and counts once.
     if store::find(&app.db, new.id).await?.is_none() {
-        admit(app, client)?;
+        admit(app, client).await?;
         store::insert(&app.db, &new, &app.config.giving).await?;
     }
     Ok(redirect_to_donation(new.receipt_id))
 }
 
 /// Fails if the network of the client has started too many donations within a minute.
-fn admit(app: &App, client: Client) -> Result<()> {
-    let network = match client.network.addr() {
-        IpAddr::V4(address) => address.to_ipv6_mapped(),
-        IpAddr::V6(address) => address,
-    };
+async fn admit(app: &App, client: Client) -> Result<()> {
     let per_minute = app.config.checkout.starts_per_minute;
-    let (key, now) = (network.to_bits(), app.clock.instant());
-    let verdict = app.checkouts.admit(key, 0, now, per_minute);
+    let (key, now) = (client.network_id(), app.clock.instant());
+    let verdict = app.checkouts.admit(key, 0, now, per_minute).await;
     if verdict.admitted {
         Ok(())
     } else {

@@ -8,7 +8,8 @@
 use ipnet::IpNet;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A number of attempts per period.
@@ -22,6 +23,10 @@ impl AttemptLimit {
     /// Returns the number of attempts per period.
     pub const fn attempts(self) -> usize {
         self.attempts
+    }
+
+    pub const fn period(self) -> Duration {
+        self.period
     }
 }
 
@@ -47,15 +52,15 @@ pub const EMAILS: AttemptLimit = limit(3, 60);
 pub const EMAILS_PER_NETWORK: AttemptLimit = limit(20, 60);
 
 /// How long a network is trusted after a sign-in.
-const TRUST_PERIOD: Duration = Duration::from_hours(30 * 24);
+pub const TRUST_PERIOD: Duration = Duration::from_hours(30 * 24);
 /// The number of entries above which old ones are dropped.
 const MAX_ENTRIES: usize = 200_000;
 
-type NameHash = [u8; 8];
+pub type NameHash = [u8; 8];
 
 /// What attempts are counted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Subject {
+pub enum Subject {
     AccountAndNetwork(NameHash, IpNet),
     Network(IpNet),
     Account(NameHash),
@@ -64,6 +69,23 @@ enum Subject {
     EmailsByNetwork(IpNet),
     Reports(IpNet),
     OriginChecks(NameHash),
+}
+
+/// A text that is the same on all servers.
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hex = |name: &NameHash| format!("{:016x}", u64::from_be_bytes(*name));
+        match self {
+            Subject::AccountAndNetwork(name, network) => write!(f, "account {} network {network}", hex(name)),
+            Subject::Network(network) => write!(f, "network {network}"),
+            Subject::Account(name) => write!(f, "account {}", hex(name)),
+            Subject::SignUps(network) => write!(f, "sign-ups {network}"),
+            Subject::Emails(name) => write!(f, "emails {}", hex(name)),
+            Subject::EmailsByNetwork(network) => write!(f, "emails by network {network}"),
+            Subject::Reports(network) => write!(f, "reports {network}"),
+            Subject::OriginChecks(name) => write!(f, "origin checks {}", hex(name)),
+        }
+    }
 }
 
 /// The recent attempts, in memory.
@@ -84,13 +106,8 @@ impl Attempts {
     /// Counts an attempt to sign in, or rejects it.
     pub fn sign_in(&self, username: &str, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
         let name = hash_name(username);
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut limits = vec![(Subject::AccountAndNetwork(name, network), PER_ACCOUNT_AND_NETWORK)];
-        if !counts.is_trusted(name, network, now) {
-            limits.push((Subject::Network(network), PER_NETWORK));
-            limits.push((Subject::Account(name), PER_ACCOUNT));
-        }
-        counts.admit(&limits, now)
+        let is_trusted = self.is_trusted(name, network, now);
+        self.admit(&Attempts::sign_in_limits(name, network, is_trusted), now)
     }
 
     /// Reverts the count of an attempt whose password was right, and trusts the network.
@@ -99,7 +116,7 @@ impl Attempts {
     /// signing in to one's own account must not buy guesses at other accounts.
     pub fn record_success(&self, username: &str, network: IpNet, now: Instant) {
         let name = hash_name(username);
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.lock();
         counts.attempts.remove(&Subject::AccountAndNetwork(name, network));
         if !counts.is_trusted(name, network, now) {
             for subject in [Subject::Network(network), Subject::Account(name)] {
@@ -112,34 +129,52 @@ impl Attempts {
         counts.trusted.insert((name, network), now);
     }
 
-    /// Counts a sign-up, or rejects it.
-    pub fn sign_up(&self, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
-        let subject = Subject::SignUps(network);
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.admit(&[(subject, SIGN_UPS)], now)
+    pub fn sign_in_limits(name: NameHash, network: IpNet, is_trusted: bool) -> Vec<(Subject, AttemptLimit)> {
+        let mut limits = vec![(Subject::AccountAndNetwork(name, network), PER_ACCOUNT_AND_NETWORK)];
+        if !is_trusted {
+            limits.push((Subject::Network(network), PER_NETWORK));
+            limits.push((Subject::Account(name), PER_ACCOUNT));
+        }
+        limits
     }
 
-    /// Counts a report of a fundraiser or nonprofit, or rejects it.
-    pub fn report(&self, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.admit(&[(Subject::Reports(network), REPORTS)], now)
+    pub fn sign_up_limits(network: IpNet) -> [(Subject, AttemptLimit); 1] {
+        [(Subject::SignUps(network), SIGN_UPS)]
     }
 
-    /// Counts a check of a redirect origin of an account, or rejects it.
-    pub fn origin_check(&self, username: &str, now: Instant) -> Result<(), RetryAfter> {
-        let subject = Subject::OriginChecks(hash_name(username));
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.admit(&[(subject, ORIGIN_CHECKS)], now)
+    pub fn report_limits(network: IpNet) -> [(Subject, AttemptLimit); 1] {
+        [(Subject::Reports(network), REPORTS)]
     }
 
-    /// Counts an email to a recipient, requested from a network, or rejects it.
-    pub fn email(&self, to: &str, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
-        let limits = [
+    pub fn origin_check_limits(username: &str) -> [(Subject, AttemptLimit); 1] {
+        [(Subject::OriginChecks(hash_name(username)), ORIGIN_CHECKS)]
+    }
+
+    /// Returns the limits of an email to a recipient that was requested from a network.
+    pub fn email_limits(to: &str, network: IpNet) -> [(Subject, AttemptLimit); 2] {
+        [
             (Subject::Emails(hash_name(to)), EMAILS),
             (Subject::EmailsByNetwork(network), EMAILS_PER_NETWORK),
-        ];
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        counts.admit(&limits, now)
+        ]
+    }
+
+    /// Returns whether the owner of an account has signed in from a network recently.
+    pub fn is_trusted(&self, name: NameHash, network: IpNet, now: Instant) -> bool {
+        self.lock().is_trusted(name, network, now)
+    }
+
+    /// Counts an attempt for all subjects, or for none if one of them has reached its limit.
+    pub fn admit(&self, limits: &[(Subject, AttemptLimit)], now: Instant) -> Result<(), RetryAfter> {
+        self.lock().admit(limits, now)
+    }
+
+    /// Counts an attempt that was admitted elsewhere.
+    pub fn count(&self, limits: &[(Subject, AttemptLimit)], now: Instant) {
+        self.lock().count(limits, now);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -151,27 +186,37 @@ impl Counts {
 
     /// Counts an attempt for all subjects, or for none if one of them has reached its limit.
     fn admit(&mut self, limits: &[(Subject, AttemptLimit)], now: Instant) -> Result<(), RetryAfter> {
-        if self.attempts.len() >= MAX_ENTRIES {
-            self.sweep(now);
-        }
         for (subject, limit) in limits {
-            let attempts = self.attempts.entry(*subject).or_default();
-            while attempts
-                .front()
-                .is_some_and(|first| now.saturating_duration_since(*first) >= limit.period)
-            {
-                attempts.pop_front();
-            }
+            let attempts = self.recent(*subject, *limit, now);
             if attempts.len() >= limit.attempts {
                 let first = attempts.front().copied().unwrap_or(now);
                 let elapsed = now.saturating_duration_since(first);
                 return Err(RetryAfter(limit.period.saturating_sub(elapsed)));
             }
         }
-        for (subject, _) in limits {
-            self.attempts.entry(*subject).or_default().push_back(now);
-        }
+        self.count(limits, now);
         Ok(())
+    }
+
+    fn count(&mut self, limits: &[(Subject, AttemptLimit)], now: Instant) {
+        for (subject, limit) in limits {
+            self.recent(*subject, *limit, now).push_back(now);
+        }
+    }
+
+    /// Returns the attempts within the period of a limit.
+    fn recent(&mut self, subject: Subject, limit: AttemptLimit, now: Instant) -> &mut VecDeque<Instant> {
+        if self.attempts.len() >= MAX_ENTRIES {
+            self.sweep(now);
+        }
+        let attempts = self.attempts.entry(subject).or_default();
+        while attempts
+            .front()
+            .is_some_and(|first| now.saturating_duration_since(*first) >= limit.period)
+        {
+            attempts.pop_front();
+        }
+        attempts
     }
 
     fn sweep(&mut self, now: Instant) {
@@ -187,7 +232,7 @@ impl Counts {
 }
 
 /// Hashes a name, so that long names take no more memory than short ones.
-fn hash_name(text: &str) -> NameHash {
+pub fn hash_name(text: &str) -> NameHash {
     let digest: [u8; 32] = Sha256::digest(text.trim().to_lowercase()).into();
     digest[..8].try_into().expect("eight bytes")
 }
@@ -268,9 +313,11 @@ mod tests {
     fn emails_to_one_recipient_are_limited() {
         let (attempts, now) = (Attempts::default(), Clock::default().instant());
         for client in 0..EMAILS.attempts {
-            attempts.email("ada", network(client as u32), now).unwrap();
+            let limits = Attempts::email_limits("ada", network(client as u32));
+            attempts.admit(&limits, now).unwrap();
         }
-        assert!(attempts.email("ada", network(100), now).is_err());
-        assert!(attempts.email("ada", network(100), now + EMAILS.period).is_ok());
+        let limits = Attempts::email_limits("ada", network(100));
+        assert!(attempts.admit(&limits, now).is_err());
+        assert!(attempts.admit(&limits, now + EMAILS.period).is_ok());
     }
 }

@@ -1,5 +1,6 @@
 //! Accounts, which own keys and fundraisers, and how their owners authenticate.
 
+pub mod attempt_limiter;
 pub mod attempts;
 pub mod hashing;
 pub mod links;

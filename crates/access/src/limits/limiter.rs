@@ -101,7 +101,7 @@ impl Limiter {
     ) -> Decision {
         let now = self.micros(now);
         let of_key = self.windows.get((key, class));
-        let address_id = (self.address_id(key, address.network), ADDRESS_CLASS);
+        let address_id = self.address_window(key, address.network);
         // A call that the key refuses anyway must not create a window for its address.
         let by_key = lock(&of_key).peek(now, per_minute);
         if !by_key.admitted && !self.windows.contains(address_id) {
@@ -120,6 +120,44 @@ impl Limiter {
             key,
             address: Some(address),
         }
+    }
+
+    /// Admits or refuses a call that may also be subject to the limit of its address.
+    pub fn admit_in(
+        &self,
+        key: u128,
+        class: u32,
+        now: Instant,
+        per_minute: u32,
+        address: Option<AddressLimit>,
+    ) -> Decision {
+        match address {
+            Some(address) => self.admit_from(key, class, now, per_minute, address),
+            None => Decision {
+                key: self.admit(key, class, now, per_minute),
+                address: None,
+            },
+        }
+    }
+
+    /// Counts a call that was admitted elsewhere.
+    pub fn count(&self, window: (u128, u32), now: Instant) {
+        let now = self.micros(now);
+        lock(&self.windows.get(window)).count(now);
+    }
+
+    /// Returns what a window would decide about a call, without counting it. `now` is in [`micros`](Self::micros).
+    pub fn peek(&self, window: (u128, u32), now: u64, per_minute: u32) -> Verdict {
+        if self.windows.contains(window) {
+            lock(&self.windows.get(window)).peek(now, per_minute)
+        } else {
+            Window::default().peek(now, per_minute)
+        }
+    }
+
+    /// Returns the window of an address that calls with a key.
+    pub fn address_window(&self, key: u128, network: IpAddr) -> (u128, u32) {
+        (self.address_id(key, network), ADDRESS_CLASS)
     }
 
     /// Drops the windows that are idle at `now`.
@@ -180,7 +218,7 @@ impl Limiter {
     }
 
     /// Converts a time to microseconds since one window before the epoch, so that restored calls have a positive time.
-    fn micros(&self, now: Instant) -> u64 {
+    pub fn micros(&self, now: Instant) -> u64 {
         let since = now.saturating_duration_since(self.epoch);
         (since + Duration::from_micros(WINDOW_MICROS)).as_micros() as u64
     }

@@ -1,9 +1,12 @@
 //! Rate limits: an exact sliding window, and the limiter that has one for each key and class, and one for each address
-//! of a key whose owner limits addresses.
+//! of a key whose owner limits addresses. With Redis, all servers share the windows.
 
 pub mod limiter;
+pub mod rate_limiter;
 pub mod recent;
+pub mod script;
 pub mod sharded_map;
+pub mod shared;
 pub mod window;
 
 use serde::Deserialize;

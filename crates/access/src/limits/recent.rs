@@ -4,6 +4,7 @@
 //! [`saver`](crate::usage::saver)), and when it stops. A server that starts restores all calls of the last minute, its
 //! own and those of other servers. After a restart the limits are exact to the second; after a crash, less than a quarter
 //! of a limit and the calls of the last second may be lost. Between restarts, each server counts only its own calls.
+//! With Redis, these counts matter only while it is away.
 
 use super::limiter::{ADDRESS_CLASS, CallsPerSecond};
 use super::{ADDRESS, Class};

@@ -73,6 +73,12 @@ impl Window {
         self.verdict(now, per_minute, self.has_room(per_minute))
     }
 
+    /// Counts a call at `now` that was admitted elsewhere.
+    pub fn count(&mut self, now: u64) {
+        let now = self.move_to(now);
+        self.push(now);
+    }
+
     /// Restores calls that an earlier process admitted at `time`. They must be restored in order.
     pub fn restore(&mut self, time: u64, calls: usize) {
         self.admitted.extend(std::iter::repeat_n(time, calls));

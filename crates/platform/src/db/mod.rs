@@ -10,6 +10,7 @@ mod open;
 mod postgres;
 mod revision;
 mod row;
+mod servers;
 mod store_error;
 
 pub use crate::{from_row, read, run};

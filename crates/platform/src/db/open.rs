@@ -215,7 +215,7 @@ async fn open_sqlite(path: &Path, settings: &DatabaseSettings) -> anyhow::Result
 async fn open_postgres(url: &str, settings: &DatabaseSettings) -> anyhow::Result<Db> {
     let options = PgConnectOptions::from_str(url)
         .context("database_url is not a PostgreSQL URL; write postgres://user:password@host/database")?
-        .application_name("causeway");
+        .application_name(&settings.application_name);
     let pool_options = PgPoolOptions::new()
         .max_connections(settings.connections.max(4))
         .acquire_timeout(settings.acquire_timeout)

@@ -1,0 +1,249 @@
+//! The rate limiter of several servers that share Redis: exact over all of them together.
+//!
+//! Redis decides ([`script`](super::script)). A refusal is remembered until the time that Redis named, so a flood is
+//! refused here and does not reach Redis. If Redis is away, the local limiter decides. It counts every call that this
+//! server admits, so no server ever admits more than the limit by itself.
+//!
+//! Redis may lose calls: when it is restarted, flushed, or replaced by a replica that lags behind. Each server therefore
+//! tells Redis how many calls it has counted in a window. If Redis knows fewer, it asks for their times and adds them.
+
+use super::limiter::{ADDRESS_CLASS, AddressLimit, Decision, Limiter};
+use super::script::{Answer, SharedWindows, WindowQuery, WindowState};
+use super::sharded_map::ShardedMap;
+use super::window::Verdict;
+use super::{SECOND_MICROS, WINDOW_MICROS};
+use metrics::Counter;
+use platform::redis::Away;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How far the clocks of Redis and this server may drift apart within a window.
+const MAX_DRIFT: Duration = Duration::from_millis(50);
+
+/// A rate limiter that shares its windows with other servers.
+#[derive(Debug)]
+pub struct SharedLimiter {
+    /// The name of the limits, such as `calls`. It separates IDs of different kinds.
+    name: &'static str,
+    windows: SharedWindows,
+    local: Limiter,
+    mirrors: ShardedMap<(u128, u32), Mutex<Mirror>>,
+    /// Counts the calls about which Redis could not be asked.
+    local_decisions: Counter,
+}
+
+/// What this server knows about a window in Redis.
+#[derive(Debug, Default)]
+struct Mirror {
+    /// The times of the calls that this server admitted within the last minute, oldest first.
+    own: VecDeque<u64>,
+    /// The limit and the last answer of Redis, with the time at which it was asked.
+    last: Option<(u64, u32, WindowState)>,
+}
+
+impl SharedLimiter {
+    pub fn new(name: &'static str, windows: SharedWindows, local: Limiter, local_decisions: Counter) -> Self {
+        Self {
+            name,
+            windows,
+            local,
+            mirrors: ShardedMap::default(),
+            local_decisions,
+        }
+    }
+
+    /// Returns the limiter that decides while Redis is away.
+    pub fn local(&self) -> &Limiter {
+        &self.local
+    }
+
+    /// Admits or refuses a call; see [`Limiter::admit`] and [`Limiter::admit_from`].
+    pub async fn admit(
+        &self,
+        key: u128,
+        class: u32,
+        now: Instant,
+        per_minute: u32,
+        address: Option<AddressLimit>,
+    ) -> Decision {
+        // A limit of zero needs no count.
+        if per_minute == 0 || address.is_some_and(|address| address.per_minute == 0) {
+            return self.local.admit_in(key, class, now, per_minute, address);
+        }
+        let micros = self.local.micros(now);
+        let mut limited = vec![((key, class), per_minute)];
+        limited.extend(address.map(|address| {
+            (
+                self.local.address_window(key, address.network),
+                address.per_minute,
+            )
+        }));
+        if let Some(refused) = self.remembered_refusal(&limited, micros) {
+            return refused;
+        }
+        let Ok(states) = self.ask(key, &limited, micros).await else {
+            self.local_decisions.increment(1);
+            let decision = self.local.admit_in(key, class, now, per_minute, address);
+            if decision.is_admitted() {
+                self.count_own(&limited, micros);
+            }
+            return decision;
+        };
+        for ((window, limit), state) in limited.iter().zip(&states) {
+            lock(&self.mirrors.get(*window)).last = Some((micros, *limit, *state));
+        }
+        let decision = Decision {
+            key: verdict(per_minute, &states[0], 0),
+            address: limited.get(1).map(|(_, limit)| verdict(*limit, &states[1], 0)),
+        };
+        if decision.is_admitted() {
+            self.count_own(&limited, micros);
+            for (window, _) in &limited {
+                self.local.count(*window, now);
+            }
+        }
+        decision
+    }
+
+    /// Drops what is no longer needed at `now`.
+    pub fn sweep(&self, now: Instant) {
+        self.local.sweep(now);
+        let now = self.local.micros(now);
+        self.mirrors.retain(|_, mirror| !lock(mirror).is_idle(now));
+    }
+
+    /// Returns the decision about a call if a window is known to be full.
+    ///
+    /// The other window of the call is described by the last answer of Redis. If there is none, because the address has
+    /// called only other servers, by the calls that were counted here.
+    fn remembered_refusal(&self, limited: &[((u128, u32), u32)], now: u64) -> Option<Decision> {
+        let mut verdicts = [None; 2];
+        let mut is_refused = false;
+        for (index, (window, limit)) in limited.iter().enumerate() {
+            // A refused call creates no entry for its address.
+            if self.mirrors.contains(*window) {
+                let verdict = lock(&self.mirrors.get(*window)).verdict(now, *limit);
+                is_refused |= verdict.is_some_and(|verdict| !verdict.admitted);
+                verdicts[index] = verdict;
+            }
+        }
+        if !is_refused {
+            return None;
+        }
+        for (verdict, (window, limit)) in verdicts.iter_mut().zip(limited) {
+            verdict.get_or_insert_with(|| self.local.peek(*window, now, *limit));
+        }
+        let [Some(key), address] = verdicts else {
+            return None;
+        };
+        Some(Decision { key, address })
+    }
+
+    /// Asks Redis to count a call. If Redis has lost calls of this server, asks again with their times.
+    async fn ask(
+        &self,
+        key: u128,
+        limited: &[((u128, u32), u32)],
+        now: u64,
+    ) -> Result<Vec<WindowState>, Away> {
+        let group = self.windows.group(self.name, &key.to_be_bytes());
+        let queries = |sends_ages: bool| -> Vec<WindowQuery> {
+            let query = |((id, class), limit): &((u128, u32), u32)| {
+                let (own, ages) = self.own_calls((*id, *class), now, sends_ages);
+                WindowQuery {
+                    key: if *class == ADDRESS_CLASS {
+                        format!("{group}:address:{id:032x}")
+                    } else {
+                        format!("{group}:{class}")
+                    },
+                    limit: *limit,
+                    length_micros: WINDOW_MICROS,
+                    own,
+                    ages,
+                }
+            };
+            limited.iter().map(query).collect()
+        };
+        let mut answer = self.windows.admit(&queries(false)).await?;
+        if answer == Answer::Lost {
+            answer = self.windows.admit(&queries(true)).await?;
+        }
+        match answer {
+            Answer::States(states) if states.len() == limited.len() => Ok(states),
+            _ => Err(Away),
+        }
+    }
+
+    /// Returns the number of calls of this server in a window, and if they are to be sent, their ages, the oldest first.
+    ///
+    /// Redis counts a call slightly later than this server, so the calls that are about to leave the window may have
+    /// left that of Redis. They are not counted.
+    fn own_calls(&self, window: (u128, u32), now: u64, sends_ages: bool) -> (usize, Vec<u64>) {
+        if !self.mirrors.contains(window) {
+            return (0, Vec::new());
+        }
+        let margin = (self.windows.redis.timeout() + MAX_DRIFT).as_micros() as u64;
+        let since = now.saturating_sub(WINDOW_MICROS.saturating_sub(margin));
+        let mirror = self.mirrors.get(window);
+        let own = &lock(&mirror).own;
+        let first = own.partition_point(|time| *time <= since);
+        let ages = if sends_ages {
+            own.range(first..).map(|time| now.saturating_sub(*time)).collect()
+        } else {
+            Vec::new()
+        };
+        (own.len() - first, ages)
+    }
+
+    fn count_own(&self, limited: &[((u128, u32), u32)], now: u64) {
+        for (window, _) in limited {
+            lock(&self.mirrors.get(*window)).count(now);
+        }
+    }
+}
+
+impl Mirror {
+    /// Counts a call of this server. Calls that started earlier may be counted later.
+    fn count(&mut self, now: u64) {
+        while self.own.front().is_some_and(|first| first + WINDOW_MICROS <= now) {
+            self.own.pop_front();
+        }
+        let position = self.own.partition_point(|time| *time <= now);
+        self.own.insert(position, now);
+    }
+
+    /// Returns what Redis would say about a call at `now`, if that is known: until the oldest call has left the window.
+    /// If the window had room, other servers may have used it since.
+    fn verdict(&self, now: u64, limit: u32) -> Option<Verdict> {
+        let (asked_at, asked_limit, state) = self.last.as_ref()?;
+        let elapsed = now.saturating_sub(*asked_at);
+        let is_known = *asked_limit == limit
+            && elapsed < state.resets_in
+            && (state.has_room || elapsed < state.retry_in);
+        is_known.then(|| verdict(limit, state, elapsed))
+    }
+
+    fn is_idle(&self, now: u64) -> bool {
+        let has_left = |time: u64| time + WINDOW_MICROS <= now;
+        self.own.back().is_none_or(|last| has_left(*last))
+            && self.last.is_none_or(|(asked_at, ..)| has_left(asked_at))
+    }
+}
+
+/// Converts the state of a window to a verdict about a call `elapsed` microseconds later.
+fn verdict(per_minute: u32, state: &WindowState, elapsed: u64) -> Verdict {
+    let seconds = |micros: u64| micros.saturating_sub(elapsed).div_ceil(SECOND_MICROS) as u32;
+    Verdict {
+        admitted: state.has_room,
+        per_minute,
+        remaining: u64::from(per_minute).saturating_sub(state.counted) as u32,
+        resets_in: seconds(state.resets_in),
+        retry_after: seconds(state.retry_in),
+    }
+}
+
+/// Locks a mirror. A poisoned lock is safe to use, because a mirror is never left in an inconsistent state.
+fn lock(mirror: &Mutex<Mirror>) -> MutexGuard<'_, Mirror> {
+    mirror.lock().unwrap_or_else(PoisonError::into_inner)
+}

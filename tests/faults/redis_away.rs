@@ -1,0 +1,191 @@
+//! Redis is killed, frozen, flushed or restarted under load: no call fails, no server ever admits more than the limit by
+//! itself, and after its return the limit holds for all servers together.
+
+use crate::client;
+use crate::database::Database;
+use crate::instance::{Instance, eventually};
+use crate::redis_server::RedisServer;
+use crate::server::Server;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const LIMIT: usize = 40;
+const SERVERS: usize = 3;
+const WINDOW: Duration = Duration::from_mins(1);
+/// Longer than Redis needs on any machine, so that only an outage exceeds it.
+const REDIS_TIMEOUT: &str = "3";
+
+const GOES: &str = "Redis does not respond";
+const RETURNS: &str = "Redis responds again";
+
+#[test]
+fn limits_hold_while_redis_is_killed() {
+    lose_redis(RedisServer::kill, RedisServer::resume);
+}
+
+#[test]
+fn limits_hold_while_redis_is_frozen() {
+    lose_redis(|redis| redis.freeze(), |redis| redis.thaw());
+}
+
+#[test]
+fn limits_hold_when_redis_is_flushed_and_restarted_under_load() {
+    let Some((mut redis, instance, servers)) = start() else {
+        return;
+    };
+    let (_, key) = instance.create_key();
+    let load = Load::new(&servers, &key);
+    load.run(|| {
+        load.wait_for_calls(30);
+        for _ in 0..5 {
+            redis.command("FLUSHALL");
+            redis.command("SCRIPT FLUSH");
+            load.wait_for_calls(30);
+        }
+        redis.kill();
+        redis.resume();
+        load.wait_for_calls(100);
+    });
+    load.check(SERVERS * LIMIT);
+    wait_for_redis(&servers);
+    expect_exact(&instance, &servers);
+}
+
+fn start() -> Option<(RedisServer, Instance, Vec<Server>)> {
+    if !Database::Postgres.is_available() {
+        return None;
+    }
+    let redis = RedisServer::start(&[]);
+    let instance = Instance::new(Database::Postgres, 100);
+    let (url, limit) = (redis.url(), LIMIT.to_string());
+    let environment = [
+        ("CAUSEWAY_REDIS_URL", url.as_str()),
+        ("CAUSEWAY_REDIS__TIMEOUT", REDIS_TIMEOUT),
+        ("CAUSEWAY_LIMITS__DETAILS", limit.as_str()),
+    ];
+    let servers = (0..SERVERS).map(|_| Server::start(&instance, &environment));
+    let servers = servers.collect();
+    Some((redis, instance, servers))
+}
+
+fn lose_redis(lose: impl FnOnce(&mut RedisServer), restore: impl FnOnce(&mut RedisServer)) {
+    let Some((mut redis, instance, servers)) = start() else {
+        return;
+    };
+    expect_exact(&instance, &servers);
+    let (_, key) = instance.create_key();
+    let load = Load::new(&servers, &key);
+    load.run(|| {
+        load.wait_for_calls(20);
+        lose(&mut redis);
+        eventually("every server notices", || {
+            servers.iter().all(|server| server.log().contains(GOES))
+        });
+        load.wait_for_calls(200);
+        restore(&mut redis);
+        wait_for_redis(&servers);
+        load.wait_for_calls(200);
+    });
+    load.check(SERVERS * LIMIT);
+    for server in &servers {
+        let log = server.log();
+        let lines = [GOES, RETURNS].map(|text| log.matches(text).count());
+        assert_eq!(lines, [1, 1], "one line when Redis goes and one when it returns");
+    }
+    expect_exact(&instance, &servers);
+}
+
+/// Waits until every server uses Redis: it has returned as often as it went.
+fn wait_for_redis(servers: &[Server]) {
+    eventually("every server uses Redis", || {
+        servers.iter().all(|server| {
+            let log = server.log();
+            log.matches(GOES).count() == log.matches(RETURNS).count()
+        })
+    });
+}
+
+/// Expects that exactly the limit is admitted with a new key.
+fn expect_exact(instance: &Instance, servers: &[Server]) {
+    eventually("the calls are fast enough", || {
+        let (_, key) = instance.create_key();
+        let start = Instant::now();
+        let load = Load::new(servers, &key);
+        load.run(|| load.wait_for_calls(3 * LIMIT));
+        // On a slow machine, calls may have left the window. Then another key is tried.
+        let is_fast = start.elapsed() < WINDOW - Duration::from_secs(5);
+        if is_fast {
+            assert_eq!(load.admitted.lock().unwrap().len(), LIMIT);
+        }
+        is_fast
+    });
+}
+
+/// Two clients for each server, which call it with one key.
+struct Load<'a> {
+    servers: &'a [Server],
+    path: String,
+    is_over: AtomicBool,
+    calls: AtomicUsize,
+    /// When each admitted call began and ended.
+    admitted: Mutex<Vec<(Instant, Instant)>>,
+}
+
+impl Load<'_> {
+    fn new<'a>(servers: &'a [Server], key: &str) -> Load<'a> {
+        Load {
+            servers,
+            path: format!("/v0.2/nonprofit/nobody?apiKey={key}"),
+            is_over: AtomicBool::new(false),
+            calls: AtomicUsize::new(0),
+            admitted: Mutex::default(),
+        }
+    }
+
+    /// Sends calls until `during` returns.
+    fn run(&self, during: impl FnOnce()) {
+        thread::scope(|scope| {
+            for server in self.servers.iter().chain(self.servers) {
+                scope.spawn(|| {
+                    while !self.is_over.load(Ordering::SeqCst) {
+                        self.call(server);
+                    }
+                });
+            }
+            during();
+            self.is_over.store(true, Ordering::SeqCst);
+        });
+    }
+
+    fn call(&self, server: &Server) {
+        let start = Instant::now();
+        let response = client::get(server.address, &self.path).expect("a response");
+        match response.status {
+            // There is no such nonprofit.
+            404 => self.admitted.lock().unwrap().push((start, Instant::now())),
+            429 => {}
+            status => panic!("{status}: {}", String::from_utf8_lossy(&response.body)),
+        }
+        self.calls.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Waits for more calls.
+    fn wait_for_calls(&self, calls: usize) {
+        let before = self.calls.load(Ordering::SeqCst);
+        eventually("the servers respond", || {
+            self.calls.load(Ordering::SeqCst) >= before + calls
+        });
+    }
+
+    /// Checks that no minute contains more admitted calls than `limit`. A call counts if all of it was in the minute.
+    fn check(&self, limit: usize) {
+        let admitted = self.admitted.lock().unwrap();
+        for (begin, _) in admitted.iter() {
+            let is_within = |(start, end): &&(Instant, Instant)| start >= begin && *end < *begin + WINDOW;
+            let count = admitted.iter().filter(is_within).count();
+            assert!(count <= limit, "{count} calls in a minute");
+        }
+    }
+}
