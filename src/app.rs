@@ -35,6 +35,7 @@ use directory::Directory;
 use directory::import::Importer;
 use directory::import::provenance::Provenance;
 use directory::nonprofits::causes::Causes;
+use directory::publish::Sharing;
 use directory::refresh::RefreshOutcome;
 use directory::sitemaps::Sitemaps;
 use giving::fundraisers::cache::FundraiserCache;
@@ -122,13 +123,18 @@ impl App {
         let db = Db::open(&config.data, &config.database).await?;
         let store = db.identity(clock.millis()).await?;
         let secret = StoreSecret::open(&db, &config.secret_file).await?;
-        let directory = Arc::new(Directory::new(
+        let blobs = Blobs::open(&config.blobs_url, &config.data)?;
+        let mut directory = Directory::new(
             db.clone(),
             store,
             &config.data,
             config.public_url.as_bytes(),
             Causes::built_in(),
-        ));
+        );
+        if config.database.url.is_some() {
+            directory = directory.with_sharing(Sharing::new(config.directory.build_lease, &blobs, store));
+        }
+        let directory = Arc::new(directory);
         directory.open_newest().await?;
         let urls = Urls::new(&config.public_url);
         let keys = Arc::new(KeyRing::new(db.clone()));
@@ -181,12 +187,7 @@ impl App {
             mail,
             provenance: Provenance::default(),
             recent_errors: RecentErrors::default(),
-            pictures: Pictures::new(
-                db.clone(),
-                store,
-                Blobs::open(&config.blobs_url, &config.data)?,
-                clock.clone(),
-            ),
+            pictures: Pictures::new(db.clone(), store, blobs, clock.clone()),
             recorder: Recorder::new(Writer::start(db.clone()), Arc::clone(&fundraisers), clock.clone()),
             fundraisers,
             share_cards: ShareCards::default(),
@@ -258,7 +259,7 @@ impl App {
             .save_if_due(
                 &self.db,
                 &self.clock,
-                &self.limiter,
+                self.limiter.local(),
                 &self.usage,
                 &self.config.limits,
             )

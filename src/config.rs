@@ -194,6 +194,7 @@ struct RawSearch {
 struct RawDirectory {
     poll_interval: u64,
     overlay_limit: usize,
+    build_lease: f64,
 }
 
 #[derive(Deserialize)]
@@ -334,6 +335,7 @@ impl Config {
             directory: DirectorySettings {
                 poll_interval: Duration::from_millis(raw.directory.poll_interval.max(10)),
                 overlay_limit: raw.directory.overlay_limit,
+                build_lease: seconds("directory.build_lease", raw.directory.build_lease)?,
             },
             search: SearchSettings {
                 recent_answers: raw.search.recent_answers.saturating_mul(1 << 20),

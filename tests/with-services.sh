@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a command with the services that the tests need: starts PostgreSQL and Redis on free ports with temporary data
-# folders, and stops them afterwards. Missing Debian packages are installed by name. PostgreSQL trades durability for
-# speed, because the tests create a database for each story; POSTGRES_OPTIONS replaces these options.
+# Runs a command with the services that the tests need: starts PostgreSQL, Redis and an S3-compatible server (Moto) on
+# free ports with temporary data, and stops them afterwards. Missing Debian packages are installed by name. PostgreSQL
+# trades durability for speed, because the tests create a database for each story; POSTGRES_OPTIONS replaces these options.
 set -euo pipefail
 
 install() {
@@ -36,9 +36,20 @@ export CAUSEWAY_TEST_AXE=$axe
 command -v strace >/dev/null || install strace
 
 command -v redis-server >/dev/null || install redis-server
+# The S3-compatible server, which is installed once to target.
+moto_version=5.2.5
+moto=$PWD/target/moto
+if [ "$(cat "$moto/version" 2>/dev/null)" != "$moto_version" ]; then
+    python3 -c 'import ensurepip, venv' 2>/dev/null || install python3 python3-venv
+    python3 -m venv --clear "$moto"
+    "$moto/bin/pip" install --quiet --disable-pip-version-check "moto[server]==$moto_version"
+    echo "$moto_version" >"$moto/version"
+fi
+command -v curl >/dev/null || install curl
 
 bin=$(find_postgres) || { install postgresql; bin=$(find_postgres); }
 folder=$(mktemp -d)
+s3_log=$(mktemp)
 # PostgreSQL does not run as root.
 as=()
 if [ "$(id -u)" -eq 0 ]; then
@@ -47,9 +58,10 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 
 stop() {
+    [ -z "${s3:-}" ] || kill "$s3" 2>/dev/null || true
     "${as[@]}" "$bin/pg_ctl" -D "$folder/postgres" -m immediate -s stop >/dev/null 2>&1 || true
     [ -z "${redis:-}" ] || { kill "$redis" && wait "$redis"; } 2>/dev/null || true
-    rm -rf "$folder"
+    rm -rf "$folder" "$s3_log"
 }
 trap stop EXIT
 trap 'exit 130' INT TERM
@@ -89,5 +101,17 @@ popd >/dev/null
 
 start_redis
 export CAUSEWAY_TEST_REDIS_URL="redis://127.0.0.1:$redis_port"
+# The server chooses a free port and prints its URL.
+export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
+"$moto/bin/moto_server" -H 127.0.0.1 -p 0 >"$s3_log" 2>&1 &
+s3=$!
+until endpoint=$(grep -m 1 -oE 'http://127\.0\.0\.1:[0-9]+' "$s3_log"); do
+    kill -0 "$s3" 2>/dev/null || { cat "$s3_log" >&2; exit 1; }
+    sleep 0.1
+done
+curl --silent --show-error --fail --output /dev/null --aws-sigv4 aws:amz:us-east-1:s3 --user test:test \
+    --request PUT "$endpoint/causeway-tests"
+export CAUSEWAY_TEST_S3_URL="s3://causeway-tests?endpoint=$endpoint&region=us-east-1"
+
 export CAUSEWAY_TEST_POSTGRES_URL="postgres://causeway@127.0.0.1:$port/postgres"
 "$@"

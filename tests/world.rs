@@ -142,6 +142,19 @@ impl World {
         App::build(config).await.unwrap()
     }
 
+    /// A second app with the same database, data folder and clock, and another blob store.
+    pub async fn with_blobs(&self, url: &str) -> (App, Client) {
+        let config = Config {
+            blobs_url: url.to_owned(),
+            ..self.app.config.clone()
+        };
+        let app = App::build_with_clock(config, self.app.clock.clone())
+            .await
+            .unwrap();
+        let client = Client::new(&app, &self.client.key);
+        (app, client)
+    }
+
     pub fn data(&self) -> &Path {
         &self.app.config.data
     }

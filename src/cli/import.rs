@@ -44,22 +44,24 @@ impl Import {
         // Running servers add a small change to their overlay. Only a large one needs a new snapshot.
         let needs_building = summary.total_changes() > app.config.directory.overlay_limit as u64
             || app.directory.view().snapshot.is_none();
+        let stopwatch = Stopwatch::start();
         let built = if needs_building {
-            Some(
-                wait_with_spinner("building the snapshot", app.directory.build_after_import())
-                    .await
-                    .map_err(|error| without_snapshot(&error))?,
-            )
+            wait_with_spinner("building the snapshot", app.directory.build_after_import())
+                .await
+                .map_err(|error| without_snapshot(&error))?
         } else {
             None
         };
+        // Another server may have built it; then this is how long it took to get it.
+        let snapshot = needs_building.then(|| {
+            let duration = built.as_ref().map(|built| built.duration);
+            duration.unwrap_or_else(|| stopwatch.elapsed())
+        });
         let mut value = serde_json::to_value(&summary)?;
         value["storeSeconds"] = json!(stored.as_secs_f64());
-        value["snapshotSeconds"] = json!(built.as_ref().map(|built| built.duration.as_secs_f64()));
+        value["snapshotSeconds"] = json!(snapshot.map(|duration| duration.as_secs_f64()));
         value["indexSeconds"] = json!(built.as_ref().map(|built| built.index_duration.as_secs_f64()));
-        output.print(&value, || {
-            text(&summary, stored, built.map(|built| built.duration))
-        })
+        output.print(&value, || text(&summary, stored, snapshot))
     }
 }
 

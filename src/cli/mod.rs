@@ -1,6 +1,7 @@
 //! The command line: one module per command.
 
 mod accounts;
+mod blobs;
 mod check;
 mod donation;
 mod donor;
@@ -96,6 +97,9 @@ enum Command {
     /// Manage the secret of the store
     #[command(subcommand)]
     Secret(secret::Secret),
+    /// Manage the blob store, which holds pictures
+    #[command(subcommand)]
+    Blobs(blobs::Blobs),
     /// Print the OpenAPI description, as committed in openapi.json
     #[command(hide = true, after_help = "Example:\n  causeway openapi > openapi.json")]
     Openapi,
@@ -145,6 +149,9 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
         if let Command::Secret(secret) = command {
             return secret.run(&config, output).await;
         }
+        if let Command::Blobs(blobs) = command {
+            return blobs.run(output).await;
+        }
         let app = App::build(config).await?;
         let outcome = match command {
             Command::Import(import) => import.run(&app, output).await,
@@ -157,7 +164,11 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Fundraiser(fundraiser) => fundraiser.run(&app, output).await,
             Command::Report(report) => report.run(&app, output).await,
             Command::Check => check::run(&app, output).await,
-            Command::Serve(_) | Command::Secret(_) | Command::Generate(_) | Command::Openapi => Ok(()),
+            Command::Serve(_)
+            | Command::Secret(_)
+            | Command::Blobs(_)
+            | Command::Generate(_)
+            | Command::Openapi => Ok(()),
         };
         app.db.close().await;
         outcome

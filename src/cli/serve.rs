@@ -64,13 +64,14 @@ impl Serve {
         if let Some(redis) = &app.redis {
             redis.connect().await;
         }
+        app.pictures.blobs().probe().await?;
         if !self.empty && app.db.revision(Topic::Directory).await? == 0 {
             load_demo(&app).await?;
         }
-        if app.config.database.url.is_some() && app.config.blobs_url.is_empty() {
+        if app.config.database.url.is_some() && !app.pictures.blobs().is_shared() {
             tracing::warn!(
                 "pictures are stored in the data folder of this server; if several servers share the database, \
-                 set blobs_url to a folder that all of them can access"
+                 set blobs_url to a bucket or folder that all of them can access"
             );
         }
         warn_if_unshared(&app).await;

@@ -1,5 +1,6 @@
 //! The binary, run as a command.
 
+mod blobs;
 mod check;
 mod database;
 pub mod directory;
@@ -14,6 +15,7 @@ mod running_server;
 mod secret_file;
 mod secrets;
 mod server;
+mod shared_snapshots;
 mod user;
 
 use serde_json::Value;

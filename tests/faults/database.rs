@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::runtime::Runtime;
 
 const REVISION: &str = "select revision from revisions where topic = 'directory'";
+const LEASES: &str = "select count(*) from leases";
 const IDENTITIES: &str = "select count(*) from store";
 const ADMIN_URL: &str = "CAUSEWAY_TEST_POSTGRES_URL";
 
@@ -101,6 +102,11 @@ impl TestDatabase {
     /// The number of IDs that the database has, which should be one.
     pub fn identities(&self) -> i64 {
         self.number(IDENTITIES)
+    }
+
+    /// The number of processes that build a snapshot or died while they did.
+    pub fn leases(&self) -> i64 {
+        self.number(LEASES)
     }
 
     fn number(&self, sql: &'static str) -> i64 {

@@ -101,6 +101,8 @@ impl Instance {
                 "CAUSEWAY_DIRECTORY__OVERLAY_LIMIT",
                 self.overlay_limit.to_string(),
             )
+            // Killed processes leave their lease behind, and tests kill many.
+            .env("CAUSEWAY_DIRECTORY__BUILD_LEASE", "2")
             .env("CAUSEWAY_LIMITS__DETAILS", unlimited)
             .env("CAUSEWAY_LIMITS__FUNDRAISERS", unlimited)
             .env("CAUSEWAY_LIMITS__CREATE", unlimited)

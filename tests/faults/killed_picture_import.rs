@@ -75,7 +75,7 @@ fn write_lines(file: &Path, round: u32) {
 }
 
 /// A PNG of one color.
-fn square_png(color: [u8; 3]) -> Vec<u8> {
+pub fn square_png(color: [u8; 3]) -> Vec<u8> {
     const SIDE: u32 = 48;
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, SIDE, SIDE);

@@ -9,6 +9,7 @@
 )]
 
 mod away;
+mod blob_store;
 mod client;
 mod concurrent;
 mod damaged_ledger;
@@ -23,6 +24,7 @@ mod full_disk;
 mod full_disk_routes;
 mod full_disk_writes;
 mod instance;
+mod killed_builder;
 mod killed_import;
 mod killed_picture_import;
 mod ledger;

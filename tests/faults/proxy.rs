@@ -1,4 +1,4 @@
-//! A proxy between server and database that can disconnect or stop forwarding.
+//! A proxy between the server and its database or blob store that can disconnect or stop forwarding.
 
 use crate::database::TestDatabase;
 use std::io::{Read, Write};
@@ -26,7 +26,7 @@ pub enum Direction {
 }
 
 pub struct Proxy {
-    address: SocketAddr,
+    pub address: SocketAddr,
     link: Arc<Mutex<Link>>,
 }
 
@@ -52,7 +52,8 @@ impl Proxy {
         (proxy, url)
     }
 
-    fn start(target: SocketAddr) -> Proxy {
+    /// Starts a proxy in front of any server.
+    pub fn start(target: SocketAddr) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
         let link = Arc::new(Mutex::new(Link {

@@ -43,7 +43,7 @@ fn encode_png(width: u32, height: u32, pixels: &[u8]) -> Vec<u8> {
 }
 
 /// A PNG file that depends only on the arguments.
-fn picture_file(seed: u8, width: u32, height: u32) -> Vec<u8> {
+pub fn picture_file(seed: u8, width: u32, height: u32) -> Vec<u8> {
     let pixel = |x: u32, y: u32| [(x % 256) as u8, (y % 256) as u8, seed];
     let rows = (0..height).flat_map(|y| (0..width).flat_map(move |x| pixel(x, y)));
     encode_png(width, height, &rows.collect::<Vec<u8>>())

@@ -6,6 +6,7 @@ mod discovery;
 mod embed;
 pub mod feeds;
 mod media;
+mod media_on_s3;
 mod origins;
 mod pages;
 mod partner_links;

@@ -4,6 +4,7 @@ use crate::nonprofits::causes::Causes;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::{Identifier, IdentifierError};
 use crate::nonprofits::store;
+use crate::publish::Sharing;
 use crate::record;
 use crate::rules::rules;
 use crate::sitemaps::Sitemaps;
@@ -27,6 +28,8 @@ pub struct Directory {
     /// Where snapshots are stored.
     pub(super) folder: PathBuf,
     pub(super) causes: &'static Causes,
+    /// How servers that share the store share snapshots. `None` for a store on one machine.
+    pub(super) sharing: Option<Sharing>,
     /// A checksum of everything besides the revision of the store that responses depend on.
     pub(super) tag_seed: u32,
     pub(super) view: ArcSwap<View>,
@@ -63,10 +66,19 @@ impl Directory {
             store,
             folder: data.join("directory"),
             causes,
+            sharing: None,
             tag_seed: tag_seed.finalize(),
             view: ArcSwap::default(),
             sitemaps: ArcSwapOption::default(),
             sitemaps_lock: Mutex::default(),
+        }
+    }
+
+    /// Shares the work of building snapshots with other servers of the store.
+    pub fn with_sharing(self, sharing: Sharing) -> Directory {
+        Directory {
+            sharing: Some(sharing),
+            ..self
         }
     }
 

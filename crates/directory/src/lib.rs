@@ -15,6 +15,8 @@ pub mod generate;
 pub mod import;
 pub mod nonprofits;
 pub mod overlay;
+pub mod publish;
+pub mod rebuild;
 pub mod record;
 pub mod refresh;
 pub mod rules;

@@ -1,8 +1,7 @@
-//! Keeps the view up to date: opens snapshots, applies small changes as an overlay, and rebuilds. Sitemaps follow.
+//! Keeps the view up to date: opens snapshots, and applies small changes as an overlay. Sitemaps follow.
 //!
-//! A process that builds holds a lock on a file in the folder, so an import and a server on the same machine never build
-//! the same snapshot twice. The lock is released when the process ends. The usable file with the highest revision is
-//! opened, damaged files are renamed, and all other files are removed.
+//! The usable file with the highest revision is opened, damaged files are renamed, and all other files are removed.
+//! [`rebuild`](crate::rebuild) builds new ones.
 //!
 //! A file is usable only if its revision is part of the history of the store: after an older copy of the database is
 //! restored, files of the lost history may even have the same names. The view stays as it is until a snapshot of the
@@ -101,28 +100,8 @@ impl Directory {
         }
     }
 
-    /// Builds a snapshot of the current store and shows it. Returns `None` if another process is already building.
-    pub async fn rebuild(self: &Arc<Self>) -> anyhow::Result<Option<BuildReport>> {
-        let Some(_lock) = self.try_lock()? else {
-            return Ok(None);
-        };
-        let built = self.build_locked().await?;
-        self.open_newest().await?;
-        Ok(Some(built))
-    }
-
-    /// Builds a snapshot after an import. Waits for another process that is building, because that one may not contain
-    /// the import.
-    pub async fn build_after_import(self: &Arc<Self>) -> anyhow::Result<BuildReport> {
-        data_folder::create_folder(&self.folder)?;
-        let lock = self.lock_file()?;
-        let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await??;
-        let built = self.build_locked().await?;
-        drop(lock);
-        Ok(built)
-    }
-
-    async fn build_locked(&self) -> anyhow::Result<BuildReport> {
+    /// Builds a snapshot of the current store. The caller holds the lock.
+    pub(crate) async fn build_locked(&self) -> anyhow::Result<BuildReport> {
         self.remove_leftovers().await?;
         build(&self.db, self.store, self.causes, &self.folder).await
     }
@@ -249,7 +228,7 @@ impl Directory {
 
     /// Removes unfinished files and all snapshots except the newest usable one. The caller holds the lock. A server that
     /// has a removed file mapped can still read it.
-    async fn remove_leftovers(&self) -> anyhow::Result<()> {
+    pub(crate) async fn remove_leftovers(&self) -> anyhow::Result<()> {
         let usable = self.newest_usable(&mut self.db.view().await?).await?;
         let unfinished = fs::read_dir(&self.folder)
             .into_iter()
@@ -272,7 +251,8 @@ impl Directory {
         Ok(())
     }
 
-    fn try_lock(&self) -> anyhow::Result<Option<File>> {
+    /// Locks the folder. Returns `None` if another process has locked it.
+    pub(crate) fn try_lock(&self) -> anyhow::Result<Option<File>> {
         data_folder::create_folder(&self.folder)
             .with_context(|| format!("cannot create the folder {}", self.folder.display()))?;
         let lock = self.lock_file()?;
@@ -283,7 +263,7 @@ impl Directory {
         }
     }
 
-    fn lock_file(&self) -> io::Result<File> {
+    pub(crate) fn lock_file(&self) -> io::Result<File> {
         data_folder::open_file(&self.folder.join("lock"))
     }
 }
@@ -307,7 +287,7 @@ fn report_damage(path: &Path, error: &SnapshotError) -> anyhow::Result<()> {
 
 /// Returns whether everything that changed since a revision is recorded: it is part of the history of the store, and no
 /// import after it was too large to record which nonprofits it changed.
-async fn is_current(tx: &mut Tx, revision: Revision) -> sqlx::Result<bool> {
+pub(crate) async fn is_current(tx: &mut Tx, revision: Revision) -> sqlx::Result<bool> {
     if !tx.has_revision(Topic::Directory, revision).await? {
         return Ok(false);
     }

@@ -9,4 +9,6 @@ pub struct DirectorySettings {
     pub poll_interval: Duration,
     /// How many changed nonprofits may be held in memory before a new snapshot is built.
     pub overlay_limit: usize,
+    /// How long a server that builds a snapshot may be silent before another one takes over.
+    pub build_lease: Duration,
 }

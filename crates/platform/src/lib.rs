@@ -9,6 +9,7 @@ pub mod email_address;
 pub mod field_error;
 pub mod hosted;
 pub mod ids;
+pub mod lease;
 pub mod mail;
 pub mod money;
 pub mod outbound;

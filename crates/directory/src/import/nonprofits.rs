@@ -140,7 +140,7 @@ async fn host_pictures(
         match pictures.add_base64(text).await {
             Ok(hosted) => *text = hosted.id,
             Err(error) if error.is_unavailable() => {
-                bail!("cannot store a picture; free disk space and import again")
+                bail!("cannot store a picture; free disk space or check the blob store, and import again")
             }
             Err(error) => errors.push(format!("{field}: {error}")),
         }

@@ -201,6 +201,7 @@ impl TestStore {
         let settings = DatabaseSettings {
             url: None,
             listen_url: None,
+            application_name: String::new(),
             connections: 2,
             acquire_timeout: Duration::from_secs(30),
             probe_timeout: Duration::from_secs(30),

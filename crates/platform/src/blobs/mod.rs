@@ -4,11 +4,12 @@
 //! renamed, and the folder is synced too. A process that dies in between leaves a file with `#` in its name, which
 //! [`Blobs::remove_unfinished`] removes.
 
+pub mod copy;
 pub mod location;
 mod s3;
 
 use crate::data_folder;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt, TryStreamExt};
 use location::BlobsLocation;
@@ -16,6 +17,7 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path as Name;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, WriteMultipart};
 use sha2::{Digest, Sha256};
+use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -62,6 +64,17 @@ pub struct FileDigest {
     pub sha256: [u8; 32],
 }
 
+impl FileDigest {
+    /// Returns the hash as 64 hexadecimal digits.
+    pub fn hex(&self) -> String {
+        let mut text = String::with_capacity(64);
+        for byte in self.sha256 {
+            write!(text, "{byte:02x}").expect("writing to a string never fails");
+        }
+        text
+    }
+}
+
 impl Blobs {
     /// Opens the store that `blobs_url` names, or the folder `blobs` in the data folder if `blobs_url` is empty.
     ///
@@ -87,6 +100,9 @@ impl Blobs {
             BlobsLocation::Folder(folder) => {
                 let context = || format!("could not create the folder of blobs {}", folder.display());
                 data_folder::create_folder(folder).with_context(context)?;
+                if !folder.is_dir() {
+                    bail!("{} is not a folder; name another one for blobs", folder.display());
+                }
                 let store = LocalFileSystem::new_with_prefix(folder).with_context(context)?;
                 Arc::new(store.with_fsync(true))
             }

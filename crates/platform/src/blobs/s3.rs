@@ -1,7 +1,7 @@
 //! The client of an S3-compatible server, and a probe for what we need of it.
 
 use super::location::S3Location;
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 
 use object_store::path::Path as Name;
@@ -27,13 +27,8 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(15);
 pub fn connect(location: &S3Location) -> anyhow::Result<Arc<dyn ObjectStore>> {
     // TLS uses the provider of the process. If another one was installed, it stays.
     let _ = ring::default_provider().install_default();
-    let options = ClientOptions::new()
-        .with_timeout_disabled()
-        .with_connect_timeout(CONNECT_TIMEOUT)
-        .with_read_timeout(READ_TIMEOUT);
     let mut builder = AmazonS3Builder::from_env()
         .with_bucket_name(&location.bucket)
-        .with_client_options(options)
         // A failure reaches the caller while it still waits.
         .with_retry(RetryConfig {
             backoff: BackoffConfig {
@@ -53,12 +48,21 @@ pub fn connect(location: &S3Location) -> anyhow::Result<Arc<dyn ObjectStore>> {
         builder = builder.with_region(region);
     }
     let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
-    if endpoint.is_some_and(|endpoint| endpoint.starts_with("http://")) {
-        builder = builder.with_allow_http(true);
-    }
-    let store = builder
-        .build()
-        .with_context(|| format!("could not create the client of {location}; check blobs_url"))?;
+    let is_plain = endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"));
+    let options = ClientOptions::new()
+        .with_timeout_disabled()
+        .with_connect_timeout(CONNECT_TIMEOUT)
+        .with_read_timeout(READ_TIMEOUT)
+        .with_allow_http(is_plain)
+        // The certificates of the system are not needed then, and may be missing.
+        .with_no_system_certificates(is_plain);
+    let builder = builder.with_client_options(options);
+    let store = builder.build().map_err(|error| {
+        anyhow!(
+            "could not use the blob store {location} ({}); check blobs_url",
+            summarize(&error)
+        )
+    })?;
     if location.prefix.is_empty() {
         Ok(Arc::new(store))
     } else {
@@ -77,7 +81,7 @@ pub async fn probe(store: &dyn ObjectStore, location: &S3Location) -> anyhow::Re
         )
     };
     let probe = async {
-        create().await.map_err(|error| explain(location, error))?;
+        create().await.map_err(|error| explain(location, &error))?;
         let second = create().await;
         let removed = store.delete(&name).await;
         match second {
@@ -88,9 +92,9 @@ pub async fn probe(store: &dyn ObjectStore, location: &S3Location) -> anyhow::Re
                      use an S3-compatible server that supports conditional writes"
                 ));
             }
-            Err(error) => return Err(explain(location, error)),
+            Err(error) => return Err(explain(location, &error)),
         }
-        removed.map_err(|error| explain(location, error))
+        removed.map_err(|error| explain(location, &error))
     };
     timeout(PROBE_TIMEOUT, probe).await.unwrap_or_else(|_| {
         Err(anyhow!(
@@ -100,25 +104,56 @@ pub async fn probe(store: &dyn ObjectStore, location: &S3Location) -> anyhow::Re
 }
 
 /// Says what is wrong with a bucket and what to do.
-fn explain(location: &S3Location, error: Error) -> anyhow::Error {
-    let text = error.to_string();
-    let advice = if text.contains("NoSuchBucket") || matches!(error, Error::NotFound { .. }) {
-        format!(
-            "the bucket {} does not exist; create it, or correct blobs_url",
-            location.bucket
-        )
+fn explain(location: &S3Location, error: &Error) -> anyhow::Error {
+    let reason = summarize(error);
+    if reason == "NoSuchBucket" || matches!(error, Error::NotFound { .. }) {
+        anyhow!("the bucket of the blob store {location} does not exist; create it, or correct blobs_url")
     } else if matches!(
         error,
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. }
     ) {
-        format!(
-            "the blob store {location} refused the credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to \
-             those of a user who may read, write, list and delete in the bucket"
+        anyhow!(
+            "the blob store {location} refused the credentials ({reason}); set AWS_ACCESS_KEY_ID and \
+             AWS_SECRET_ACCESS_KEY to those of a user who may read, write, list and delete in the bucket"
         )
     } else {
-        format!(
-            "could not write to the blob store {location}; check that it runs, and its endpoint and region"
+        anyhow!(
+            "could not write to the blob store {location} ({reason}); check that it runs, and its endpoint and region"
         )
-    };
-    anyhow::Error::new(error).context(advice)
+    }
+}
+
+/// Returns the code in the response of a server, or else the innermost cause of an error. Errors have whole responses in
+/// their text.
+pub fn summarize(error: &Error) -> String {
+    let text = error.to_string();
+    let code = text
+        .split_once("<Code>")
+        .and_then(|(_, rest)| rest.split_once("</Code>"));
+    if let Some((code, _)) = code {
+        return code.to_owned();
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    let text = cause.to_string();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_summarized_in_one_line() {
+        let error = |text: &str| Error::Generic {
+            store: "S3",
+            source: text.into(),
+        };
+        let response =
+            "404 Not Found: <?xml?>\n<Error><Code>NoSuchBucket</Code><Message>No</Message></Error>";
+        assert_eq!(summarize(&error(response)), "NoSuchBucket");
+        assert_eq!(summarize(&error("connection\n refused")), "connection refused");
+    }
 }

@@ -28,7 +28,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 11] = migrations! {
+const MIGRATIONS: [MigrationSource; 12] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -40,6 +40,7 @@ const MIGRATIONS: [MigrationSource; 11] = migrations! {
     9 "0009_outbox",
     10 "0010_moderation",
     11 "0011_revision_tokens",
+    12 "0012_leases",
 };
 
 const STORE_ID: &str = "select id from store";
