@@ -11,7 +11,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test faults fault-journal hostile fuzz-api screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
+.PHONY: help run build test faults fault-journal fault-backup hostile fuzz-api screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -28,10 +28,13 @@ test: lint ## Run every test on SQLite and PostgreSQL; installs what is missing 
 	CAUSEWAY=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/causeway tests/fuzz-api.sh 500
 
 faults: ## Print the fault table with a verdict for each row; imports are killed at 300 moments on each database
-	CAUSEWAY_FAULT_ROUNDS=$(or $(ROUNDS),300) tests/with-services.sh tests/faults.sh
+	CAUSEWAY_FAULT_ROUNDS=$(or $(ROUNDS),300) CAUSEWAY_BACKUP_ROUNDS=20 tests/with-services.sh tests/faults.sh
 
 fault-journal: ## Kill the server while it writes donations and fundraisers: ROUNDS=1000 on each database
 	CAUSEWAY_LEDGER_ROUNDS=$(or $(ROUNDS),1000) tests/with-services.sh cargo test --test faults ledger -- --nocapture
+
+fault-backup: ## Back up under writes and restore elsewhere: ROUNDS=20 on each database
+	CAUSEWAY_BACKUP_ROUNDS=$(or $(ROUNDS),20) tests/with-services.sh cargo test --test faults backup -- --nocapture
 
 fuzz-api: ## Fuzz the API with Schemathesis against its OpenAPI description: CALLS=100000 SEED=1
 	tests/fuzz-api.sh $(or $(CALLS),100000) $(or $(SEED),1)

@@ -2,6 +2,7 @@
 //!
 //! The settings structs belong to the crates that read them; this module assembles and checks them.
 
+pub mod export;
 pub mod security_contact;
 
 use crate::config::security_contact::SecurityContact;
@@ -207,43 +208,11 @@ struct RawLog {
 impl Config {
     /// Loads the settings: each source overrides the one before it (defaults, file, environment, flags).
     pub fn load(overrides: &Overrides) -> anyhow::Result<Config> {
-        let mut sources = config::Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
-        if let Some(path) = &overrides.config {
-            if !path.is_file() {
-                bail!("there is no settings file {}; check --config", path.display());
-            }
-            let file = File::from(path.as_path()).format(FileFormat::Toml);
-            reject_unknown(&file, path)?;
-            sources = sources.add_source(file);
-        }
-        let environment = Environment::with_prefix("CAUSEWAY")
-            .prefix_separator("_")
-            .separator("__")
-            .list_separator(",")
-            .with_list_parse_key("serve.trusted_proxies")
-            .with_list_parse_key("accounts.mail_domains")
-            .try_parsing(true);
-        sources = sources.add_source(environment);
-        let flags = [
-            (
-                "data",
-                overrides.data.as_ref().map(|path| path.display().to_string()),
-            ),
-            ("listen", overrides.listen.clone()),
-            ("metrics_listen", overrides.metrics_listen.clone()),
-            ("database_url", overrides.database_url.clone()),
-            ("public_url", overrides.public_url.clone()),
-        ];
-        for (name, value) in flags {
-            sources = sources.set_override_option(name, value)?;
-        }
-        let raw: RawConfig = sources
-            .build()
-            .and_then(config::Config::try_deserialize)
+        let raw: RawConfig = read_sources(overrides)?
+            .try_deserialize()
             .context("a setting is invalid; config.default.toml shows the format of every setting")?;
         Config::check(raw)
     }
-
     /// Returns the default settings for tests, with a data folder in `folder`, a port that the system picks, and the test
     /// provider.
     pub fn for_tests(folder: &Path) -> Config {
@@ -361,6 +330,43 @@ impl Config {
             security_contact: raw.security_contact,
         })
     }
+}
+
+/// Merges the sources of settings: defaults, file, environment, flags.
+fn read_sources(overrides: &Overrides) -> anyhow::Result<config::Config> {
+    let mut sources = config::Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
+    if let Some(path) = &overrides.config {
+        if !path.is_file() {
+            bail!("there is no settings file {}; check --config", path.display());
+        }
+        let file = File::from(path.as_path()).format(FileFormat::Toml);
+        reject_unknown(&file, path)?;
+        sources = sources.add_source(file);
+    }
+    let environment = Environment::with_prefix("CAUSEWAY")
+        .prefix_separator("_")
+        .separator("__")
+        .list_separator(",")
+        .with_list_parse_key("serve.trusted_proxies")
+        .with_list_parse_key("accounts.mail_domains")
+        .try_parsing(true);
+    sources = sources.add_source(environment);
+    let flags = [
+        (
+            "data",
+            overrides.data.as_ref().map(|path| path.display().to_string()),
+        ),
+        ("listen", overrides.listen.clone()),
+        ("metrics_listen", overrides.metrics_listen.clone()),
+        ("database_url", overrides.database_url.clone()),
+        ("public_url", overrides.public_url.clone()),
+    ];
+    for (name, value) in flags {
+        sources = sources.set_override_option(name, value)?;
+    }
+    sources
+        .build()
+        .context("a setting is invalid; config.default.toml shows the format of every setting")
 }
 
 /// Returns the names of all settings, such as `limits.search`.

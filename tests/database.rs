@@ -45,6 +45,14 @@ impl PostgresDatabase {
         database
     }
 
+    /// A database without tables.
+    pub async fn create_empty() -> PostgresDatabase {
+        let database = PostgresDatabase::named(format!("causeway_{}", Uuid::now_v7().simple()));
+        let sql = format!("create database {} template template0", database.name);
+        database.administer(sql).await.unwrap();
+        database
+    }
+
     fn named(name: String) -> PostgresDatabase {
         let admin_url = std::env::var("CAUSEWAY_TEST_POSTGRES_URL");
         PostgresDatabase {

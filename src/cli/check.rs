@@ -3,11 +3,28 @@
 use super::output::Output;
 use crate::app::App;
 use anyhow::bail;
+use directory::check::CheckReport as DirectoryCheck;
+use giving::check::LedgerCheck;
 use giving::ledger::entry::Totals;
-use platform::hosted;
+use platform::hosted::{self, check::PictureCheck};
 use serde_json::{Value, json};
 
+/// What a check found.
+pub struct CheckReport {
+    pub value: Value,
+    pub text: String,
+    /// The most important difference.
+    pub verdict: anyhow::Result<()>,
+}
+
 pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
+    let report = check(app).await?;
+    output.print(&report.value, || report.text)?;
+    report.verdict
+}
+
+/// Checks everything, without printing anything.
+pub async fn check(app: &App) -> anyhow::Result<CheckReport> {
     let integrity = app.db.check_integrity().await;
     let ledger = match giving::check::check(&app.db).await {
         Ok(ledger) => ledger,
@@ -34,19 +51,28 @@ pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
         "totals": { "live": totals(ledger.live), "liveAndTest": totals(ledger.live_and_test) },
         "differences": differences,
     });
-    output.print(&value, || {
-        format!(
-            "checked {} nonprofits and {} pictures against the database\n\
-             checked {} ledger entries and {} fundraisers\n\
-             checked the totals of fundraisers: {} live, {} live and test",
-            directory.nonprofits,
-            pictures.pictures,
-            ledger.entries,
-            ledger.fundraisers,
-            ledger.live.raised,
-            ledger.live_and_test.raised
-        )
-    })?;
+    let text = format!(
+        "checked {} nonprofits and {} pictures against the database\n\
+         checked {} ledger entries and {} fundraisers\n\
+         checked the totals of fundraisers: {} live, {} live and test",
+        directory.nonprofits,
+        pictures.pictures,
+        ledger.entries,
+        ledger.fundraisers,
+        ledger.live.raised,
+        ledger.live_and_test.raised
+    );
+    let verdict = verdict(app, integrity, &ledger, &pictures, &directory);
+    Ok(CheckReport { value, text, verdict })
+}
+
+fn verdict(
+    app: &App,
+    integrity: anyhow::Result<()>,
+    ledger: &LedgerCheck,
+    pictures: &PictureCheck,
+    directory: &DirectoryCheck,
+) -> anyhow::Result<()> {
     if let [first, ..] = ledger.errors.as_slice() {
         bail!(
             "the ledger has {} errors, the first is: {first}; stop the server and restore the database from a backup",

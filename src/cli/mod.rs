@@ -1,8 +1,10 @@
 //! The command line: one module per command.
 
 mod accounts;
+mod backup;
 mod blobs;
 mod check;
+mod doctor;
 mod donation;
 mod donor;
 mod fundraisers;
@@ -13,14 +15,17 @@ mod limits;
 mod line;
 mod output;
 mod reports;
+mod restore;
 mod search;
 mod secret;
 mod serve;
 pub mod stdout;
+mod store;
 
 use self::output::Output;
 use self::stdout::Stdout;
 use crate::app::App;
+use crate::config::export::changed_settings;
 use crate::config::{Config, Overrides, environment_warnings};
 use clap::{Args, Parser, Subcommand};
 use rustix::fs::Mode;
@@ -94,6 +99,16 @@ enum Command {
     /// Check the ledger, the pictures and the directory snapshot against the database; exit 1 on differences
     #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
     Check,
+    /// Find problems of a server and its surroundings, with remedies; exit 1 on problems
+    #[command(after_help = "Example:\n  causeway doctor --config /etc/causeway.toml")]
+    Doctor,
+    /// Back up the store, the pictures, the secret and the settings, while the server runs
+    Backup(backup::Backup),
+    /// Restore a backup to an empty data folder or an empty database
+    Restore(restore::Restore),
+    /// Move the store to another database
+    #[command(subcommand)]
+    Store(store::Store),
     /// Manage the secret of the store
     #[command(subcommand)]
     Secret(secret::Secret),
@@ -141,17 +156,25 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             serve.add_to(&mut overrides);
             return serve.run(Config::load(&overrides)?).await;
         }
+        let output = Output { json: global.json };
+        if let Command::Doctor = command {
+            return doctor::run(&overrides, output).await;
+        }
         for warning in environment_warnings() {
             // The command runs even if the warning cannot be printed.
             let _ = writeln!(io::stderr(), "causeway: {warning}");
         }
-        let (config, output) = (Config::load(&overrides)?, Output { json: global.json });
-        if let Command::Secret(secret) = command {
-            return secret.run(&config, output).await;
-        }
-        if let Command::Blobs(blobs) = command {
-            return blobs.run(output).await;
-        }
+        let config = Config::load(&overrides)?;
+        let command = match command {
+            Command::Secret(secret) => return secret.run(&config, output).await,
+            Command::Blobs(blobs) => return blobs.run(output).await,
+            Command::Backup(backup) => {
+                return backup.run(&config, changed_settings(&overrides)?, output).await;
+            }
+            Command::Restore(restore) => return restore.run(&config, output).await,
+            Command::Store(store) => return store.run(config, output).await,
+            command => command,
+        };
         let app = App::build(config).await?;
         let outcome = match command {
             Command::Import(import) => import.run(&app, output).await,
@@ -165,8 +188,12 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Report(report) => report.run(&app, output).await,
             Command::Check => check::run(&app, output).await,
             Command::Serve(_)
-            | Command::Secret(_)
+            | Command::Doctor
+            | Command::Backup(_)
             | Command::Blobs(_)
+            | Command::Restore(_)
+            | Command::Store(_)
+            | Command::Secret(_)
             | Command::Generate(_)
             | Command::Openapi => Ok(()),
         };

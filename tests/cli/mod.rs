@@ -1,9 +1,11 @@
 //! The binary, run as a command.
 
+mod backup;
 mod blobs;
 mod check;
 mod database;
 pub mod directory;
+mod doctor;
 mod donation;
 mod donor;
 mod exit_codes;
@@ -16,6 +18,7 @@ mod secret_file;
 mod secrets;
 mod server;
 mod shared_snapshots;
+mod store_copy;
 mod user;
 
 use serde_json::Value;

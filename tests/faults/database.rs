@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 
 const REVISION: &str = "select revision from revisions where topic = 'directory'";
 const LEASES: &str = "select count(*) from leases";
+const ENTRIES: &str = "select entries from journal_head";
 const IDENTITIES: &str = "select count(*) from store";
 const ADMIN_URL: &str = "CAUSEWAY_TEST_POSTGRES_URL";
 
@@ -97,6 +98,11 @@ impl TestDatabase {
     /// The number of imports so far.
     pub fn revision(&self) -> i64 {
         self.number(REVISION)
+    }
+
+    /// The number of entries in the ledger.
+    pub fn entries(&self) -> i64 {
+        self.number(ENTRIES)
     }
 
     /// The number of IDs that the database has, which should be one.

@@ -2,13 +2,14 @@
 //!
 //! Every test that makes random choices prints its seed and accepts it again as `CAUSEWAY_FAULT_SEED`.
 //! `CAUSEWAY_FAULT_ROUNDS` sets how often an import is killed, and `CAUSEWAY_LEDGER_ROUNDS` how often a server that
-//! writes to the ledger is killed; targets of the Makefile run many rounds.
+//! writes to the ledger is killed, and `CAUSEWAY_BACKUP_ROUNDS` how many backups are taken under writes; targets of the Makefile run many rounds.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests measure real time and are set up by the environment"
 )]
 
 mod away;
+mod backup;
 mod blob_store;
 mod client;
 mod concurrent;

@@ -1,6 +1,7 @@
-//! The parts that every capability uses: the database and its secret, hosted pictures, email, the clock, IDs, money and text.
+//! The parts that every capability uses: the database and its secret, backups, hosted pictures, email, the clock, IDs, money and text.
 
 pub mod background_thread;
+pub mod backup;
 pub mod blobs;
 pub mod clock;
 pub mod data_folder;

@@ -54,6 +54,16 @@ impl StoreSecret {
         Ok(secret)
     }
 
+    /// Checks that the file has the secret of a store, and creates nothing. Returns `false` if the store has no secret yet.
+    pub async fn check(db: &Db, path: &Path) -> anyhow::Result<bool> {
+        let stored: Option<Option<String>> =
+            read!(db, c => sqlx::query_scalar(FIND).fetch_optional(c).await)?;
+        match stored.flatten() {
+            Some(stored) => find_matching(path, Some(&stored)).map(|_| true),
+            None => Ok(false),
+        }
+    }
+
     /// Generates a new secret in place of one that is lost.
     ///
     /// # Errors

@@ -5,17 +5,25 @@
 
 mod breaker;
 mod changes;
+mod copy;
+mod dump;
+mod inspect;
 mod listen;
 mod open;
 mod postgres;
+mod postgres_tools;
 mod revision;
 mod row;
 mod servers;
 mod store_error;
+pub mod tables;
 
 pub use crate::{from_row, read, run};
 pub use breaker::Permit;
 pub use changes::{Changes, Follower};
+pub use copy::TableContent;
+pub use dump::{DatabaseKind, DumpFormat, ScratchDatabase, StoreFacts};
+pub use inspect::Inspection;
 pub use postgres::{Postgres, PostgresTx};
 pub use revision::{Revision, Topic};
 pub use store_error::StoreError;

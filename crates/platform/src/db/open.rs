@@ -28,7 +28,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 12] = migrations! {
+const MIGRATIONS: [MigrationSource; 13] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -41,6 +41,7 @@ const MIGRATIONS: [MigrationSource; 12] = migrations! {
     10 "0010_moderation",
     11 "0011_revision_tokens",
     12 "0012_leases",
+    15 "0015_backups",
 };
 
 const STORE_ID: &str = "select id from store";
@@ -140,6 +141,16 @@ async fn lock_file(path: PathBuf) -> anyhow::Result<File> {
 
 /// Number, name, SQL for SQLite, SQL for PostgreSQL.
 type MigrationSource = (i64, &'static str, &'static str, &'static str);
+
+/// Returns the number of the last migration.
+pub fn newest_migration() -> i64 {
+    MIGRATIONS.last().map_or(0, |(number, ..)| *number)
+}
+
+/// Returns the numbers of all migrations.
+pub fn migration_numbers() -> Vec<i64> {
+    MIGRATIONS.iter().map(|(number, ..)| *number).collect()
+}
 
 fn migrator(sql: impl Fn(&MigrationSource) -> &'static str) -> Migrator {
     let migration = |source: &MigrationSource| {

@@ -1,7 +1,7 @@
 //! The SQL of hosted pictures.
 
 use super::picture::StoredPicture;
-use crate::db::{Db, from_row, read, run};
+use crate::db::{Db, Tx, from_row, read, run};
 use pictures::picture::Kind;
 
 /// A row of `pictures`.
@@ -31,6 +31,7 @@ macro_rules! pictures {
 
 const FIND: &str = pictures!("where id = $1");
 const AFTER: &str = pictures!("where id > $1 order by id limit 1000");
+const BLOBS: &str = "select blob, hash from pictures order by blob";
 const HAS_BLOB: &str = "select count(*) from pictures where blob = $1";
 const INSERT: &str = "insert into pictures (id, blob, hash, kind, width, height, created_at) \
      values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing";
@@ -45,6 +46,11 @@ pub async fn find(db: &Db, id: &str) -> sqlx::Result<Option<StoredPicture>> {
 pub async fn list_after(db: &Db, id: &str) -> sqlx::Result<Vec<StoredPicture>> {
     let rows: Vec<PictureRow> = read!(db, c => sqlx::query_as(AFTER).bind(id).fetch_all(c).await)?;
     Ok(rows.into_iter().map(StoredPicture::from).collect())
+}
+
+/// Lists the blobs of all pictures and their SHA-256 hashes.
+pub async fn list_blobs(tx: &mut Tx) -> sqlx::Result<Vec<(String, Vec<u8>)>> {
+    run!(tx, c => sqlx::query_as(BLOBS).fetch_all(c).await)
 }
 
 /// Returns whether a picture refers to this blob.

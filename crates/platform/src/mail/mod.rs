@@ -3,10 +3,12 @@
 //! Emails are sent outside the request that causes them. For SMTP they are queued in a folder until the mail server
 //! accepts them. A failure is logged without the text of the email, and retried.
 
+mod greeting;
 mod message;
 mod spool;
 mod stored;
 
+pub use greeting::greet;
 pub use message::Email;
 
 use crate::email_address::EmailAddress;

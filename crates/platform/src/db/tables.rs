@@ -1,0 +1,43 @@
+//! The tables of a store, in one place for whatever has to treat all of them alike.
+
+/// Every table whose rows belong to the store, each after the tables that it refers to.
+pub const TABLES: &[&str] = &[
+    "revisions",
+    "revision_tokens",
+    "store",
+    "nonprofits",
+    "former_slugs",
+    "profiles",
+    "imports",
+    "import_files",
+    "directory_changes",
+    "accounts",
+    "keys",
+    "key_limits",
+    "recent_calls",
+    "key_usage",
+    "audit",
+    "sessions",
+    "mail_links",
+    "fundraisers",
+    "fundraiser_nonprofits",
+    "fundraiser_history",
+    "journal_head",
+    "journal",
+    "journal_legs",
+    "donor_names",
+    "outbox",
+    "idempotency_keys",
+    "pictures",
+    "donations",
+    "partner_origins",
+    "reports",
+    "backups",
+];
+
+/// Tables that belong to one database, not to the store in it: the migrations that ran there, and what its servers are
+/// doing at the moment.
+pub const LEFT_OUT: &[&str] = &["_sqlx_migrations", "leases"];
+
+/// Tables in which a migration inserts rows.
+pub const SEEDED: &[&str] = &["revisions", "revision_tokens", "journal_head"];

@@ -1,0 +1,158 @@
+//! Checks of what the server talks to: blobs, Redis, email, anchors, and the server itself.
+
+use super::finding::Finding;
+use crate::config::Config;
+use anyhow::Context;
+use platform::blobs::Blobs;
+use platform::mail::{Delivery, greet};
+use platform::public_url::PublicUrl;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Whether pictures can be stored and read.
+pub async fn blobs(config: &Config) -> Finding {
+    const SUBJECT: &str = "blobs";
+    let place = match config.blobs_url.as_str() {
+        "" => "the data folder",
+        url => url,
+    };
+    if config.blobs_url.is_empty() && !config.data.is_dir() {
+        return Finding::ok(
+            SUBJECT,
+            "pictures are stored in the data folder, which does not exist yet",
+        );
+    }
+    let probed = async {
+        let blobs = Blobs::open(&config.blobs_url, &config.data)?;
+        let name = format!("doctor/{}", Uuid::now_v7().simple());
+        blobs.put(&name, b"probe".to_vec()).await?;
+        let found = blobs.find(&name).await?;
+        blobs.remove(&name).await?;
+        found.context("a blob that was written cannot be read")
+    };
+    match probed.await {
+        Ok(_) => Finding::ok(SUBJECT, format!("{place} can be written and read")),
+        Err(error) => {
+            let error = error.context(format!("{place} does not work"));
+            Finding::from_error(
+                SUBJECT,
+                &error,
+                "check blobs_url, and that the folder is writable",
+            )
+        }
+    }
+}
+
+/// Whether Redis answers.
+pub fn redis() -> Finding {
+    Finding::ok("redis", "not configured; each server counts its own requests")
+}
+
+/// Whether the ledger is anchored outside the database.
+pub fn anchors() -> Finding {
+    Finding::ok("anchors", "not configured")
+}
+
+/// Whether the mail server answers.
+pub async fn mail(config: &Config) -> Finding {
+    const SUBJECT: &str = "email";
+    match &config.mail.delivery {
+        Delivery::Smtp(url) => match greet(url).await {
+            Ok(()) => Finding::ok(SUBJECT, "the mail server answers"),
+            Err(error) => {
+                let error = error.context("the mail server does not accept connections");
+                Finding::from_error(
+                    SUBJECT,
+                    &error,
+                    "check mail.smtp_url, and that the mail server runs",
+                )
+            }
+        },
+        Delivery::Folder if PublicUrl::new(&config.public_url).is_plain_loopback() => {
+            Finding::ok(SUBJECT, "written to files in the data folder")
+        }
+        Delivery::Folder => Finding::warning(
+            SUBJECT,
+            "nothing is sent: emails are written to files in the data folder",
+            "set mail.smtp_url, or to off",
+        ),
+        Delivery::Off => Finding::ok(SUBJECT, "off"),
+    }
+}
+
+/// Whether the URL that people use fits the other settings.
+pub fn public_url(config: &Config) -> Finding {
+    const SUBJECT: &str = "public_url";
+    let (url, seen) = (PublicUrl::new(&config.public_url), &config.public_url);
+    if url.is_plain_loopback() {
+        return if config.listen.ip().is_loopback() {
+            Finding::ok(SUBJECT, format!("{seen}, for this machine only"))
+        } else {
+            Finding::warning(
+                SUBJECT,
+                format!("{seen}, but the server listens on {}", config.listen),
+                "set public_url to the URL that people use, since all links start with it",
+            )
+        };
+    }
+    if config.listen.ip().is_unspecified() && config.public_url.contains(&config.listen.ip().to_string()) {
+        return Finding::problem(
+            SUBJECT,
+            format!("{seen} is not a URL that people can open"),
+            "set public_url to the URL that people use, since all links start with it",
+        );
+    }
+    if !url.is_https() {
+        return Finding::warning(
+            SUBJECT,
+            format!("{seen} sends passwords and keys unencrypted"),
+            "put a reverse proxy with TLS in front, and set public_url to its https URL",
+        );
+    }
+    if config.serve.trusted_proxies.is_empty() {
+        return Finding::warning(
+            SUBJECT,
+            format!("{seen}, and no proxy is trusted, so all requests seem to come from one address"),
+            "set serve.trusted_proxies to the addresses of the reverse proxy",
+        );
+    }
+    Finding::ok(SUBJECT, seen.clone())
+}
+
+/// Whether a server runs here and is ready.
+pub async fn server(config: &Config) -> Finding {
+    const SUBJECT: &str = "server";
+    let address = config.listen;
+    let Ok(Ok(stream)) = timeout(TIMEOUT, TcpStream::connect(address)).await else {
+        return Finding::ok(SUBJECT, format!("no server listens on {address}"));
+    };
+    match timeout(TIMEOUT, readyz(stream)).await {
+        Ok(Ok(status)) if status.contains(" 200 ") => Finding::ok(SUBJECT, format!("ready on {address}")),
+        Ok(Ok(status)) => Finding::problem(
+            SUBJECT,
+            format!("the server on {address} is not ready: {status}"),
+            "see its log, and the other lines of this page",
+        ),
+        Ok(Err(_)) | Err(_) => Finding::problem(
+            SUBJECT,
+            format!("what listens on {address} does not answer"),
+            "see the log of the server, and restart it",
+        ),
+    }
+}
+
+/// Returns the status line of `/readyz`.
+async fn readyz(mut stream: TcpStream) -> std::io::Result<String> {
+    stream
+        .write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        .await?;
+    let mut response = Vec::new();
+    stream.take(4_096).read_to_end(&mut response).await?;
+    let text = String::from_utf8_lossy(&response);
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
