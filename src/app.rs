@@ -1,17 +1,20 @@
 //! The application state that handlers, extractors and commands share, built in one place.
 
 pub mod answer_cache;
+pub mod availability;
 pub mod body_budget;
 pub mod item_cache;
 pub mod json;
 pub mod metrics;
 pub mod nonprofit_json;
+pub mod offline;
 pub mod recent_errors;
 pub mod search_answers;
 pub mod share_cards;
 pub mod urls;
 
 use crate::app::answer_cache::AnswerCache;
+use crate::app::availability::Availability;
 use crate::app::body_budget::BodyBudget;
 use crate::app::metrics::Metrics;
 use crate::app::nonprofit_json::NonprofitJson;
@@ -22,8 +25,10 @@ use crate::app::urls::Urls;
 use crate::config::Config;
 use access::accounts::attempt_limiter::AttemptLimiter;
 use access::accounts::hashing::PasswordHasher;
+use access::keys::Limits;
 use access::keys::exposure::Exposures;
 use access::keys::ring::KeyRing;
+use access::keys::saved::{KeySaver, SavedKeys};
 use access::limits::limiter::Limiter;
 use access::limits::rate_limiter::RateLimiter;
 use access::limits::recent;
@@ -46,17 +51,20 @@ use giving::payments::settle::Settlement;
 use giving::recorder::Recorder;
 use platform::blobs::Blobs;
 use platform::clock::Clock;
-use platform::db::{Changes, Db};
+use platform::db::{Changes, Db, Topic};
 use platform::hosted::Pictures;
+use platform::last_seen::LastSeen;
 use platform::mail::Mailer;
 use platform::outbound::addresses::AddressPolicy;
 use platform::public_url::PublicUrl;
 use platform::redis::Redis;
 use platform::secret::StoreSecret;
 
+use arc_swap::ArcSwap;
 use axum::body::Bytes;
 use std::ops::Deref;
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// The state of one server. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -70,10 +78,16 @@ pub struct Parts {
     pub db: Db,
     /// What the background jobs follow.
     pub changes: Changes,
+    /// The ID of the store.
+    pub store: Uuid,
+    pub availability: Availability,
+    /// The limits of keys without limits of their own.
+    limits: ArcSwap<Limits>,
     pub secret: StoreSecret,
     pub directory: Arc<Directory>,
     pub fundraisers: Arc<FundraiserCache>,
     pub keys: Arc<KeyRing>,
+    key_saver: KeySaver,
     pub exposures: Exposures,
     /// Redis, if several servers share their limits.
     pub redis: Option<Redis>,
@@ -104,6 +118,15 @@ pub struct Parts {
     pub recorder: Recorder,
 }
 
+/// The store of an app that is being built.
+struct OpenedStore {
+    db: Db,
+    id: Uuid,
+    secret: StoreSecret,
+    /// The keys to use while the store is unavailable. Without them it is available.
+    saved_keys: Option<SavedKeys>,
+}
+
 impl Deref for App {
     type Target = Parts;
 
@@ -121,8 +144,24 @@ impl App {
     /// Builds the state with the clock of another app, as after a restart in a test that moves the clock.
     pub async fn build_with_clock(config: Config, clock: Clock) -> anyhow::Result<App> {
         let db = Db::open(&config.data, &config.database).await?;
-        let store = db.identity(clock.millis()).await?;
+        let id = db.identity(clock.millis()).await?;
         let secret = StoreSecret::open(&db, &config.secret_file).await?;
+        let opened = OpenedStore {
+            db,
+            id,
+            secret,
+            saved_keys: None,
+        };
+        App::assemble(config, clock, opened).await
+    }
+
+    async fn assemble(config: Config, clock: Clock, opened: OpenedStore) -> anyhow::Result<App> {
+        let OpenedStore {
+            db,
+            id: store,
+            secret,
+            saved_keys,
+        } = opened;
         let blobs = Blobs::open(&config.blobs_url, &config.data)?;
         let mut directory = Directory::new(
             db.clone(),
@@ -135,13 +174,23 @@ impl App {
             directory = directory.with_sharing(Sharing::new(config.directory.build_lease, &blobs, store));
         }
         let directory = Arc::new(directory);
-        directory.open_newest().await?;
         let urls = Urls::new(&config.public_url);
-        let keys = Arc::new(KeyRing::new(db.clone()));
-        keys.refresh().await?;
         let (now, millis) = (clock.instant(), clock.millis());
         let limiter = Limiter::new(now).with_address_secret(secret.authenticate("address limits", b""));
-        limiter.restore(&recent::list(&db, millis).await?, now, millis);
+        let (keys, store_seen) = if let Some(saved) = saved_keys {
+            directory.open_without_store().await?;
+            (
+                KeyRing::with_keys(db.clone(), saved.keys),
+                LastSeen::lost_at(&clock, saved.confirmed_at),
+            )
+        } else {
+            directory.open_newest().await?;
+            limiter.restore(&recent::list(&db, millis).await?, now, millis);
+            let keys = KeyRing::new(db.clone());
+            keys.refresh().await?;
+            (keys, LastSeen::now(&clock))
+        };
+        let keys = Arc::new(keys);
         let metrics = Metrics::new()?;
         let redis = Redis::new(&config.redis, || metrics.redis_up())?;
         let windows = redis
@@ -193,10 +242,14 @@ impl App {
             share_cards: ShareCards::default(),
             body_budget: BodyBudget::new(config.max_body),
             in_flight: InFlight::default(),
+            availability: Availability::new(config.availability, store_seen, &clock),
+            limits: ArcSwap::from_pointee(config.limits),
+            key_saver: KeySaver::new(&config.data, store),
             config,
             clock,
             db,
             changes: Changes::default(),
+            store,
             secret,
             directory,
             keys,
@@ -205,6 +258,33 @@ impl App {
         }));
         app.update_gauges();
         Ok(app)
+    }
+
+    /// Returns the limits of keys without limits of their own.
+    #[inline]
+    pub fn limits(&self) -> Limits {
+        **self.limits.load()
+    }
+
+    /// Changes the limits of keys without limits of their own.
+    pub fn set_limits(&self, limits: Limits) {
+        self.limits.store(Arc::new(limits));
+    }
+
+    /// Records whether the store responded, and the keys are those in it.
+    pub fn record_response(&self, responds: bool) {
+        let latest = self.changes.latest(Topic::Keys);
+        let is_current = latest.is_none_or(|latest| latest == self.keys.revision());
+        self.availability.store_seen.record(responds && is_current);
+    }
+
+    /// Saves the keys for a start without the store. SQLite needs none: without its file, nothing starts.
+    pub async fn save_keys(&self) -> std::io::Result<()> {
+        if matches!(self.db, Db::Sqlite { .. }) || !self.availability.is_connected() {
+            return Ok(());
+        }
+        let confirmed_at = self.availability.store_seen.seen_at();
+        self.key_saver.save(&self.keys, confirmed_at).await
     }
 
     /// Returns whether this server is in test mode: it charges nothing, and its totals count test donations.

@@ -26,6 +26,7 @@ use platform::secret;
 use platform::settings::{APPLICATION_NAME, DatabaseSettings};
 use secrecy::SecretString;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -55,6 +56,7 @@ pub struct Config {
     pub secret_file: PathBuf,
     pub limits: Limits,
     pub serve: ServeSettings,
+    pub availability: AvailabilitySettings,
     pub max_body: usize,
     pub directory: DirectorySettings,
     pub search: SearchSettings,
@@ -67,6 +69,17 @@ pub struct Config {
     pub origins: OriginSettings,
     pub outbox: OutboxSettings,
     pub security_contact: SecurityContact,
+}
+
+/// How a server stops, and what it answers while its store is unavailable.
+#[derive(Clone, Copy, Debug)]
+pub struct AvailabilitySettings {
+    /// How long requests are served after SIGTERM, while load balancers notice that the server is not ready.
+    pub drain: Duration,
+    /// How long the store may be unavailable before the server is not ready and refuses private keys.
+    pub max_stale: Duration,
+    /// How long the store may be unavailable before the server refuses public keys.
+    pub max_stale_reads: Duration,
 }
 
 /// How searches are cached.
@@ -164,6 +177,9 @@ struct RawServe {
     request_timeout: f64,
     write_timeout: f64,
     stop_timeout: f64,
+    drain: f64,
+    max_stale: f64,
+    max_stale_reads: f64,
     max_connections: usize,
     max_connections_per_address: usize,
     max_unsent_bytes: usize,
@@ -208,11 +224,18 @@ struct RawLog {
 impl Config {
     /// Loads the settings: each source overrides the one before it (defaults, file, environment, flags).
     pub fn load(overrides: &Overrides) -> anyhow::Result<Config> {
-        let raw: RawConfig = read_sources(overrides)?
-            .try_deserialize()
-            .context("a setting is invalid; config.default.toml shows the format of every setting")?;
-        Config::check(raw)
+        Ok(Config::load_with_values(overrides)?.0)
     }
+
+    /// Loads the settings, and returns them also as they are written, so that a reload can tell what changed.
+    pub fn load_with_values(overrides: &Overrides) -> anyhow::Result<(Config, SettingValues)> {
+        let invalid = "a setting is invalid; config.default.toml shows the format of every setting";
+        let built = read_sources(overrides)?;
+        let values = SettingValues::new(&built.collect().context(invalid)?);
+        let raw: RawConfig = built.try_deserialize().context(invalid)?;
+        Ok((Config::check(raw)?, values))
+    }
+
     /// Returns the default settings for tests, with a data folder in `folder`, a port that the system picks, and the test
     /// provider.
     pub fn for_tests(folder: &Path) -> Config {
@@ -265,6 +288,7 @@ impl Config {
             max_streams_per_address: raw.serve.max_streams_per_address,
             trusted_proxies: networks(&raw.serve.trusted_proxies)?,
         };
+        let availability = availability(&raw.serve, serve.stop_timeout)?;
         let mail = mail(&raw.mail)?;
         let is_postgres = |url: &str| url.starts_with("postgres://") || url.starts_with("postgresql://");
         let url = raw.database_url.trim();
@@ -300,6 +324,7 @@ impl Config {
             blobs_url: raw.blobs_url.trim().to_owned(),
             limits: raw.limits,
             serve,
+            availability,
             max_body: raw.serve.max_body,
             directory: DirectorySettings {
                 poll_interval: Duration::from_millis(raw.directory.poll_interval.max(10)),
@@ -367,6 +392,43 @@ fn read_sources(overrides: &Overrides) -> anyhow::Result<config::Config> {
     sources
         .build()
         .context("a setting is invalid; config.default.toml shows the format of every setting")
+}
+
+/// The values of all settings as they are written, by name. Some are secrets, so this cannot be printed.
+pub struct SettingValues(BTreeMap<String, String>);
+
+impl SettingValues {
+    fn new(table: &Map<String, Value>) -> SettingValues {
+        let mut values = BTreeMap::new();
+        add_values(table, "", &mut values);
+        SettingValues(values)
+    }
+
+    /// Returns the value of a setting.
+    pub fn get(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", String::as_str)
+    }
+
+    /// Returns the names of the settings whose values differ in `other`.
+    pub fn changed_in(&self, other: &SettingValues) -> Vec<String> {
+        let known = known_settings().into_iter();
+        known.filter(|name| self.get(name) != other.get(name)).collect()
+    }
+
+    /// Copies the value of a setting.
+    pub fn copy_from(&mut self, other: &SettingValues, name: &str) {
+        self.0.insert(name.to_owned(), other.get(name).to_owned());
+    }
+}
+
+/// Adds the values in a table with their dotted names.
+fn add_values(table: &Map<String, Value>, prefix: &str, values: &mut BTreeMap<String, String>) {
+    for (name, value) in table {
+        match &value.kind {
+            ValueKind::Table(inner) => add_values(inner, &format!("{prefix}{name}."), values),
+            _ => _ = values.insert(format!("{prefix}{name}"), value.to_string()),
+        }
+    }
 }
 
 /// Returns the names of all settings, such as `limits.search`.
@@ -485,6 +547,35 @@ fn redis(url: &str, raw: &RawRedis) -> anyhow::Result<RedisSettings> {
         url: (!url.is_empty()).then(|| SecretString::from(url)),
         timeout: seconds("redis.timeout", raw.timeout)?,
     })
+}
+
+/// Parses a number of seconds that may be zero.
+fn seconds_or_zero(name: &str, value: f64) -> anyhow::Result<Duration> {
+    Duration::try_from_secs_f64(value)
+        .map_err(|_| anyhow::anyhow!("{name} is {value}; set it to a number of seconds, or 0"))
+}
+
+fn availability(raw: &RawServe, stop_timeout: Duration) -> anyhow::Result<AvailabilitySettings> {
+    let settings = AvailabilitySettings {
+        drain: seconds_or_zero("serve.drain", raw.drain)?,
+        max_stale: seconds("serve.max_stale", raw.max_stale)?,
+        max_stale_reads: seconds("serve.max_stale_reads", raw.max_stale_reads)?,
+    };
+    if settings.drain >= stop_timeout {
+        bail!(
+            "serve.drain is {}, but it must be less than serve.stop_timeout ({}); set a shorter drain or a longer stop_timeout",
+            raw.drain,
+            raw.stop_timeout
+        );
+    }
+    if settings.max_stale_reads < settings.max_stale {
+        bail!(
+            "serve.max_stale_reads is {}, less than serve.max_stale ({}); set it to a longer time",
+            raw.max_stale_reads,
+            raw.max_stale
+        );
+    }
+    Ok(settings)
 }
 
 fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
@@ -610,6 +701,45 @@ mod tests {
             config: Some(file),
             ..Overrides::default()
         })
+    }
+
+    #[test]
+    fn a_drain_is_shorter_than_the_stop_and_reads_last_longer_than_writes() {
+        let availability = load_file("[serve]\ndrain = 0\n").unwrap().availability;
+        assert_eq!(availability.drain, Duration::ZERO);
+        for (text, name) in [
+            ("drain = 14", "serve.drain"),
+            ("drain = -1", "serve.drain"),
+            ("stop_timeout = 5", "serve.drain"),
+            ("max_stale = 0", "serve.max_stale"),
+            ("max_stale_reads = 29", "serve.max_stale_reads"),
+        ] {
+            let error = load_file(&format!("[serve]\n{text}\n")).unwrap_err();
+            assert!(error.to_string().starts_with(name), "{error:#}");
+        }
+    }
+
+    #[test]
+    fn only_changed_settings_are_named() {
+        let values = |text: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("own.toml");
+            std::fs::write(&file, text).unwrap();
+            let overrides = Overrides {
+                config: Some(file),
+                ..Overrides::default()
+            };
+            Config::load_with_values(&overrides).unwrap().1
+        };
+        let mut before = values("[limits]\nsearch = 7\n");
+        let after = values("listen = \"127.0.0.1:9000\"\n[limits]\nsearch = 8\nbrowse = 500\n");
+        assert_eq!(before.changed_in(&after), ["limits.search", "listen"]);
+        assert_eq!(
+            (before.get("limits.search"), after.get("limits.search")),
+            ("7", "8")
+        );
+        before.copy_from(&after, "limits.search");
+        assert_eq!(before.changed_in(&after), ["listen"]);
     }
 
     #[test]

@@ -89,15 +89,6 @@ impl RedisServer {
         command_of(self.port, line).unwrap()
     }
 
-    /// The number of scripts that were run.
-    pub fn scripts(&self) -> u64 {
-        let stats = self.command("INFO commandstats");
-        let line = stats
-            .lines()
-            .find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
-        line.map_or(0, |line| line.split(',').next().unwrap().parse().unwrap())
-    }
-
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill().unwrap();

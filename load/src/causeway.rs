@@ -226,7 +226,8 @@ impl<'a> Causeway<'a> {
         }
         command
             .env("CAUSEWAY_DATA", &self.data)
-            .env("CAUSEWAY_METRICS_LISTEN", "off");
+            .env("CAUSEWAY_METRICS_LISTEN", "off")
+            .env("CAUSEWAY_SERVE__DRAIN", "0");
         if let Some(url) = &self.database_url {
             command.env("CAUSEWAY_DATABASE_URL", url);
         }

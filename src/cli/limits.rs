@@ -98,7 +98,7 @@ async fn list(app: &App, output: Output) -> anyhow::Result<()> {
         .map(|(key, per_minute)| (key, ADDRESS, per_minute));
     let mut own: Vec<_> = own.chain(addresses).collect();
     own.sort_by_key(|(key, ..)| key.0);
-    let of_class = |class: Class| app.config.limits.of_class(class);
+    let of_class = |class: Class| app.limits().of_class(class);
     let defaults: Map<String, Value> = Class::ALL
         .map(|class| (class.name().to_owned(), of_class(class).into()))
         .into_iter()

@@ -154,7 +154,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
     let outcome = runtime.block_on(async {
         if let Command::Serve(serve) = command {
             serve.add_to(&mut overrides);
-            return serve.run(Config::load(&overrides)?).await;
+            return serve.run(overrides).await;
         }
         let output = Output { json: global.json };
         if let Command::Doctor = command {

@@ -5,8 +5,10 @@ use crate::cli::stdout::Stdout;
 use crate::config::{Config, Overrides, environment_warnings};
 use crate::http::refusal::{refusal, refusals};
 use crate::server::background;
+use crate::server::reload::Reloader;
 use crate::server::routes::router;
 use crate::server::sharing::warn_if_unshared;
+use crate::server::stop::StopSignals;
 use crate::server::telemetry::start_log;
 use access::accounts::{self, Username};
 use access::keys::{self, KeyText, Kind, State};
@@ -16,9 +18,11 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use clap::Args;
 use listener::{listen, serve};
+use platform::clock::Clock;
 use platform::db::Topic;
 use std::future::pending;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::Instant;
 
 const DEMO_ACCOUNT: &str = "demo";
 const DEMO_EIN: &str = "530196605";
@@ -47,8 +51,10 @@ impl Serve {
         overrides.public_url.clone_from(&self.public_url);
     }
 
-    pub async fn run(&self, config: Config) -> anyhow::Result<()> {
-        start_log(&config.log)?;
+    pub async fn run(&self, overrides: Overrides) -> anyhow::Result<()> {
+        let (config, values) = Config::load_with_values(&overrides)?;
+        let log_filter = start_log(&config.log)?;
+        let hangup = signal(SignalKind::hangup())?;
         for warning in environment_warnings() {
             tracing::warn!("{warning}");
         }
@@ -60,12 +66,12 @@ impl Serve {
         })?;
         let mut config = config.bound_to(listener.local_addr()?);
         config.database = config.database.for_server();
-        let app = App::build(config).await?;
+        let app = App::start(config, Clock::default()).await?;
         if let Some(redis) = &app.redis {
             redis.connect().await;
         }
         app.pictures.blobs().probe().await?;
-        if !self.empty && app.db.revision(Topic::Directory).await? == 0 {
+        if !self.empty && app.availability.is_connected() && app.db.revision(Topic::Directory).await? == 0 {
             load_demo(&app).await?;
         }
         if app.config.database.url.is_some() && !app.pictures.blobs().is_shared() {
@@ -76,19 +82,47 @@ impl Serve {
         }
         warn_if_unshared(&app).await;
         log_provider(&app);
-        let background = tokio::spawn(background::run(app.clone()));
+        let mut background = tokio::spawn(background::run(app.clone()));
         let metrics = tokio::spawn(serve_metrics(app.clone()));
+        let reloader = Reloader {
+            app: app.clone(),
+            overrides,
+            values,
+            log_filter,
+        };
+        let reloads = tokio::spawn(reloader.run(hangup));
+        let signals = StopSignals::install()?;
         print_welcome(&app).await?;
+        let mut failure = None;
+        let stop = async {
+            tokio::select! {
+                requested_at = signals.wait(&app) => requested_at,
+                ended = &mut background => {
+                    failure = Some(ended);
+                    Instant::now()
+                }
+            }
+        };
         serve(
             listener,
             router(app.clone()),
             &app.config.serve,
             refusals(&app.config.public_url),
-            stop_signal()?,
+            stop,
         )
         .await?;
+        reloads.abort();
         metrics.abort();
         background.abort();
+        if let Some(ended) = failure {
+            match ended? {
+                Ok(never) => match never {},
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let Err(error) = app.save_keys().await {
+            tracing::warn!(%error, "could not save the keys for a start without the database");
+        }
         if let Err(error) = app.save_counts().await {
             tracing::warn!(%error, "could not save the counts of the last calls");
         }
@@ -129,6 +163,9 @@ async fn load_demo(app: &App) -> anyhow::Result<()> {
 async fn print_welcome(app: &App) -> anyhow::Result<()> {
     let url = &app.config.public_url;
     Stdout::print(&format!("Causeway listens on {url}"))?;
+    if !app.availability.is_connected() {
+        return Ok(());
+    }
     let keys = keys::store::list(&app.db, Some(DEMO_ACCOUNT)).await?;
     let demo = keys
         .iter()
@@ -172,16 +209,4 @@ async fn serve_metrics(app: App) {
     if let Err(error) = served.await {
         tracing::error!(%address, %error, "could not serve metrics; set metrics_listen to a free address, or to off");
     }
-}
-
-fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        tracing::info!("stopping");
-    })
 }

@@ -201,7 +201,7 @@ async fn show(
         address_limit: (is_public && !key.is_revoked()).then_some(form),
         key,
         usage: UsageView::new(&hours, span, now, &layout.t.usage, path, csv),
-        limits: limits_of(&app.db, &app.config.limits, id, is_public).await?,
+        limits: limits_of(&app.db, &app.limits(), id, is_public).await?,
         layout: layout.with_menu(user, Tab::Keys),
     };
     Ok(Page(page).into_response())

@@ -54,6 +54,10 @@ impl<C: RateLimitClass> FromRequestParts<App> for Credentials<C> {
         reject_private_keys(app, parts.uri.query().unwrap_or_default()).await?;
         let sent = pair(&parts.headers)?;
         let (username, password) = sent.keys().ok_or(Error::InvalidCredentials)?;
+        // One of the keys may have been revoked since the store last responded.
+        if app.availability.is_stale() {
+            return Err(Error::Unavailable);
+        }
         let public = app.keys.find(username).await?;
         let private = app.keys.find(password).await?;
         let (public, private) = check_pair(public, private, app.clock.millis())?;
@@ -63,11 +67,11 @@ impl<C: RateLimitClass> FromRequestParts<App> for Credentials<C> {
             _ = record.private_key.set(private.id);
         });
         let own = private.limits[Class::Create as usize].or(public.limits[Class::Create as usize]);
-        let creates_per_minute = own.unwrap_or_else(|| app.config.limits.of_class(Class::Create));
+        let creates_per_minute = own.unwrap_or_else(|| app.limits().of_class(Class::Create));
         let class = C::CLASS;
         let (counted_id, per_minute) = match class {
             Class::Create => (public.account.0, creates_per_minute),
-            _ => (public.id.0, public.per_minute(class, &app.config.limits)),
+            _ => (public.id.0, public.per_minute(class, &app.limits())),
         };
         // The limit per address of a public key is for the visitors of a page. These requests come from the servers of
         // its owner.

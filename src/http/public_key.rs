@@ -72,6 +72,9 @@ impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {
             app.exposures.report(text).await;
             return Err(Error::PrivateKeyExposed);
         }
+        if app.availability.is_too_stale_to_read() {
+            return Err(Error::Unavailable);
+        }
         let key = app.keys.find(text).await?.ok_or(Error::InvalidKey)?;
         let record = parts.extensions.get::<Arc<RequestRecord>>();
         record.inspect(|record| _ = record.key.set(key.id));
@@ -81,7 +84,7 @@ impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {
             State::Revoked => return Err(Error::InvalidKey),
         }
         let class = C::CLASS;
-        let per_minute = key.per_minute(class, &app.config.limits);
+        let per_minute = key.per_minute(class, &app.limits());
         let address = key.address_limit.map(|per_minute| AddressLimit {
             network: Client::of_request(&parts.extensions).network.addr(),
             per_minute,

@@ -1,12 +1,15 @@
 //! The background jobs of a server. Each calls a function of a capability, at an interval or when something changed.
 
 use crate::app::App;
+use crate::app::offline::ConnectError;
 use access::keys::warnings::warn_owners;
 use access::usage::saver;
 use giving::ledger::outbox;
 use giving::payments;
 use platform::db::{Follower, Revision, Topic};
 use platform::mail;
+use std::convert::Infallible;
+use std::future::pending;
 use std::time::Duration;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 
@@ -22,11 +25,59 @@ const SITEMAP_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest pause after a failed refresh of the directory.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
+/// The interval between two looks for keys to save.
+const SAVE_KEYS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The interval between two attempts to connect to the store after a start without it.
+const CONNECT_INTERVAL: Duration = Duration::from_millis(250);
+
 /// Runs all background jobs until the task is dropped.
 ///
-/// Each job has a loop of its own: a snapshot that is being built must not delay the revocation of a key.
-pub async fn run(app: App) {
+/// # Errors
+///
+/// If the server started without its store, and the store turned out to be another one.
+pub async fn run(app: App) -> Result<Infallible, ConnectError> {
     app.hashing.warm_up();
+    let with_store = async {
+        connect(&app).await?;
+        run_with_store(&app).await;
+        // The jobs never end.
+        pending().await
+    };
+    let without_store = async {
+        tokio::join!(sweep_limiters(&app), refresh_sitemaps(&app));
+    };
+    tokio::select! {
+        result = with_store => result,
+        () = without_store => pending().await,
+    }
+}
+
+/// Waits for the store, if the server started without it.
+async fn connect(app: &App) -> Result<(), ConnectError> {
+    let mut reported = String::new();
+    while !app.availability.is_connected() {
+        if app.db.responds().await {
+            match app.connect().await {
+                Ok(()) => tracing::info!("connected to the database; this server is complete now"),
+                Err(error @ ConnectError::OtherStore) => return Err(error),
+                Err(ConnectError::Failed(error)) => {
+                    let error = format!("{error:#}");
+                    if error != reported {
+                        tracing::error!(error, "could not open the database; trying again");
+                        reported = error;
+                    }
+                }
+            }
+        }
+        tokio::time::sleep(CONNECT_INTERVAL).await;
+    }
+    Ok(())
+}
+
+/// Runs the jobs that need the store. Each has a loop of its own: a snapshot that is being built must not delay the
+/// revocation of a key.
+async fn run_with_store(app: &App) {
     tokio::join!(
         app.db.watch(
             &app.changes,
@@ -34,19 +85,27 @@ pub async fn run(app: App) {
             app.config.directory.poll_interval
         ),
         warn_owners(&app.db, &app.clock, &app.mail, &app.public_url),
-        refresh_keys(&app),
-        refresh_directory(&app),
-        refresh_sitemaps(&app),
-        refresh_fundraisers(&app),
-        save_counts(&app),
-        sweep_limiters(&app),
-        sweep_pictures(&app),
-        deliver_emails(&app),
-        prune_outbox(&app),
-        prune_revision_tokens(&app),
-        settle_payments(&app),
-        remove_unpaid_donations(&app)
+        record_responses(app),
+        refresh_keys(app),
+        save_keys(app),
+        refresh_directory(app),
+        refresh_fundraisers(app),
+        save_counts(app),
+        sweep_pictures(app),
+        deliver_emails(app),
+        prune_outbox(app),
+        prune_revision_tokens(app),
+        settle_payments(app),
+        remove_unpaid_donations(app)
     );
+}
+
+/// Records whether the store responds, for readiness and for what a server without its store may answer.
+async fn record_responses(app: &App) {
+    let mut responses = app.changes.responses();
+    while responses.changed().await.is_ok() {
+        app.record_response(*responses.borrow_and_update());
+    }
 }
 
 async fn refresh_keys(app: &App) {
@@ -57,6 +116,16 @@ async fn refresh_keys(app: &App) {
         let result = app.keys.refresh().await.map_err(Into::into);
         finish(app, &mut revisions, revision, &result).await;
         health.record(&result);
+    }
+}
+
+/// Saves the keys when they change, for a start without the store.
+async fn save_keys(app: &App) {
+    let mut ticks = every(SAVE_KEYS_INTERVAL);
+    let mut health = JobHealth::new("saved keys");
+    loop {
+        ticks.tick().await;
+        health.record(&app.save_keys().await.map_err(Into::into));
     }
 }
 

@@ -1,10 +1,12 @@
 //! Starts the log.
 
 use crate::config::{LogFormat, LogSettings};
+use anyhow::Context;
+use std::io::{self, IsTerminal};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{Layer, fmt, registry};
+use tracing_subscriber::{Layer, Registry, fmt, registry, reload};
 
 /// The crates of this workspace: `causeway=debug` in the filter means all of them.
 const CRATES: &[&str] = &[
@@ -17,9 +19,20 @@ const CRATES: &[&str] = &[
     "search",
 ];
 
-/// Starts the log of the process. It must be called only once.
-pub fn start_log(settings: &LogSettings) -> anyhow::Result<()> {
-    let mut filter: Targets = settings.filter.parse().map_err(|error| {
+/// What is logged, which can be changed while the process runs.
+#[derive(Debug)]
+pub struct LogFilter(reload::Handle<Targets, Registry>);
+
+impl LogFilter {
+    /// Logs what this filter selects from now on.
+    pub fn replace(&self, filter: Targets) -> anyhow::Result<()> {
+        self.0.reload(filter).context("could not change the log filter")
+    }
+}
+
+/// Parses `log.filter`.
+pub fn parse_filter(text: &str) -> anyhow::Result<Targets> {
+    let mut filter: Targets = text.parse().map_err(|error| {
         anyhow::anyhow!("log.filter is not a valid filter ({error}); write it as in \"info,sqlx=warn\"")
     })?;
     if let Some(level) = filter
@@ -28,7 +41,17 @@ pub fn start_log(settings: &LogSettings) -> anyhow::Result<()> {
     {
         filter = filter.with_targets(CRATES.iter().map(|name| (*name, level)));
     }
-    let layer = fmt::layer().with_writer(std::io::stderr);
+    Ok(filter)
+}
+
+/// Starts the log of the process. It must be called only once.
+pub fn start_log(settings: &LogSettings) -> anyhow::Result<LogFilter> {
+    let (filter, handle) = reload::Layer::new(parse_filter(&settings.filter)?);
+    let mut layer = fmt::layer().with_writer(io::stderr);
+    // On a terminal there are colors unless NO_COLOR is set, and elsewhere none.
+    if !io::stderr().is_terminal() {
+        layer.set_ansi(false);
+    }
     match settings.format {
         LogFormat::Human => registry()
             .with(layer.with_target(false).with_filter(filter))
@@ -37,5 +60,5 @@ pub fn start_log(settings: &LogSettings) -> anyhow::Result<()> {
             .with(layer.json().flatten_event(true).with_filter(filter))
             .init(),
     }
-    Ok(())
+    Ok(LogFilter(handle))
 }

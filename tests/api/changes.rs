@@ -25,7 +25,8 @@ async fn start(world: &World, listen_url: Option<String>) -> (App, tokio::task::
     let mut config = world.app.config.clone();
     config.database.listen_url = listen_url.map(SecretString::from);
     let app = App::build(config).await.unwrap();
-    let jobs = tokio::spawn(background::run(app.clone()));
+    let running = app.clone();
+    let jobs = tokio::spawn(async move { _ = background::run(running).await });
     eventually("the server has seen the database", async || {
         app.changes.latest(Topic::Keys)
     })

@@ -1,5 +1,6 @@
 //! The API under `/v0.2`, one module per resource.
 
+mod availability;
 mod browse;
 mod changes;
 mod credentials;

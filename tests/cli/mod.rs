@@ -34,6 +34,8 @@ pub fn binary() -> Command {
             command.env_remove(name);
         }
     }
+    // No load balancer has to notice that a server stops.
+    command.env("CAUSEWAY_SERVE__DRAIN", "0");
     command
 }
 

@@ -12,6 +12,7 @@ const REVISION: &str = "select revision from revisions where topic = 'directory'
 const LEASES: &str = "select count(*) from leases";
 const ENTRIES: &str = "select entries from journal_head";
 const IDENTITIES: &str = "select count(*) from store";
+const CHANGE_IDENTITY: &str = "update store set id = gen_random_uuid()";
 const ADMIN_URL: &str = "CAUSEWAY_TEST_POSTGRES_URL";
 
 /// The kind of database that a test runs on.
@@ -113,6 +114,16 @@ impl TestDatabase {
     /// The number of processes that build a snapshot or died while they did.
     pub fn leases(&self) -> i64 {
         self.number(LEASES)
+    }
+
+    /// Gives a PostgreSQL database another ID, as if it were replaced by another one.
+    pub fn change_identity(&self) {
+        let url = self.url().expect("PostgreSQL");
+        block_on(async {
+            let mut connection = PgConnection::connect(url).await?;
+            connection.execute(CHANGE_IDENTITY).await?;
+            connection.close().await
+        });
     }
 
     fn number(&self, sql: &'static str) -> i64 {

@@ -28,5 +28,5 @@ fn a_server_without_file_descriptors_recovers() {
         drop(clients);
         assert_eq!(server.get(&path).status, 404);
     }
-    assert_eq!(server.get("/readyz").status, 200);
+    eventually("the server is ready", || server.get("/readyz").status == 200);
 }

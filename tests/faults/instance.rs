@@ -108,6 +108,7 @@ impl Instance {
             .env("CAUSEWAY_LIMITS__CREATE", unlimited)
             .env("CAUSEWAY_CHECKOUT__STARTS_PER_MINUTE", unlimited)
             .env("CAUSEWAY_METRICS_LISTEN", "off")
+            .env("CAUSEWAY_SERVE__DRAIN", "0")
             .stdin(Stdio::null());
         // Longer than any test waits, so that a slow machine cannot run into the timeouts of the server.
         let timeout = (2 * TIMEOUT).as_secs().to_string();
@@ -117,6 +118,7 @@ impl Instance {
             "SERVE__REQUEST_TIMEOUT",
             "SERVE__WRITE_TIMEOUT",
             "SERVE__STOP_TIMEOUT",
+            "SERVE__MAX_STALE",
             "DATABASE__ACQUIRE_TIMEOUT",
             "DATABASE__PROBE_TIMEOUT",
         ] {

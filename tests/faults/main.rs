@@ -30,6 +30,7 @@ mod killed_import;
 mod killed_picture_import;
 mod ledger;
 mod lost_commit;
+mod offline;
 mod outage;
 mod postgres_server;
 mod power_loss;
@@ -39,7 +40,9 @@ mod random;
 mod redis_away;
 #[path = "../redis_server.rs"]
 mod redis_server;
+mod reload;
 mod restored_database;
 mod running_server;
 mod server;
+mod stale;
 mod stop;

@@ -32,6 +32,14 @@ impl Server {
         Server::run(instance, command)
     }
 
+    /// Starts a server with a settings file, and colors wherever a program decides to use them.
+    pub fn start_with_file(instance: &Instance, settings: &Path, environment: &[(&str, &str)]) -> Server {
+        let mut command = instance.command(&["serve", "--empty", "--listen", "127.0.0.1:0"]);
+        command.arg("--config").arg(settings).env_remove("NO_COLOR");
+        command.envs(environment.iter().copied());
+        Server::run(instance, command)
+    }
+
     /// Starts a server that may have this many files open.
     pub fn start_with_open_files(instance: &Instance, files: usize, environment: &[(&str, &str)]) -> Server {
         let mut command = Command::new("sh");
@@ -119,9 +127,14 @@ impl Server {
 
     /// Sends SIGTERM.
     pub fn terminate(&self) {
+        self.signal("TERM");
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, name: &str) {
         let sent = Command::new("sh")
             .arg("-c")
-            .arg(format!("kill -TERM {}", self.id))
+            .arg(format!("kill -{name} {}", self.id))
             .status();
         assert!(sent.is_ok_and(|sent| sent.success()));
     }

@@ -10,7 +10,7 @@ use crate::rules::rules;
 use crate::sitemaps::Sitemaps;
 use crate::view::{NonprofitRef, View};
 use arc_swap::{ArcSwap, ArcSwapOption};
-use platform::db::{Db, Topic};
+use platform::db::Db;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -82,9 +82,9 @@ impl Directory {
         }
     }
 
-    /// Returns whether lookups can be answered, from a snapshot or from the store.
-    pub async fn is_ready(&self) -> bool {
-        self.view.load().snapshot.is_some() || self.db.revision(Topic::Directory).await.is_ok()
+    /// Returns whether a snapshot is open. Without one, searches find less, and lookups query the store.
+    pub fn has_snapshot(&self) -> bool {
+        self.view.load().snapshot.is_some()
     }
 
     /// Returns the current view.

@@ -74,6 +74,24 @@ impl Directory {
         }
     }
 
+    /// Opens the newest usable snapshot while the store is unavailable, and shows it as it was built. Returns `false` if there
+    /// is none.
+    pub async fn open_without_store(self: &Arc<Self>) -> anyhow::Result<bool> {
+        let directory = Arc::clone(self);
+        let opened = tokio::task::spawn_blocking(move || directory.newest_of_store()).await??;
+        let Some(snapshot) = opened else {
+            return Ok(false);
+        };
+        let revision = snapshot.meta().revision();
+        tracing::info!(
+            revision = revision.number,
+            nonprofits = snapshot.len(),
+            "directory snapshot opened"
+        );
+        self.set_view(Arc::new(snapshot), revision, Overlay::default());
+        Ok(true)
+    }
+
     /// Brings the view up to date with the store, if that does not require a rebuild.
     pub async fn refresh(self: &Arc<Self>, overlay_limit: usize) -> anyhow::Result<RefreshOutcome> {
         let current = self.db.current_revision(Topic::Directory).await?;
@@ -159,6 +177,11 @@ impl Directory {
         let overlay =
             tokio::task::spawn_blocking(move || Overlay::new(&rows, &profiles, &former_slugs, causes, &base))
                 .await??;
+        self.set_view(snapshot, revision, overlay);
+        Ok(true)
+    }
+
+    fn set_view(&self, snapshot: Arc<Snapshot>, revision: Revision, overlay: Overlay) {
         self.view.store(Arc::new(View {
             number: NEXT_VIEW.fetch_add(1, Ordering::Relaxed),
             revision,
@@ -166,7 +189,6 @@ impl Directory {
             snapshot: Some(snapshot),
             overlay,
         }));
-        Ok(true)
     }
 
     /// Returns the entity tag of a revision. Equal numbers of two histories get different tags.
@@ -196,6 +218,21 @@ impl Directory {
                 && is_current(&mut *tx, meta.revision()).await?
             {
                 return Ok(Some((meta, path)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Opens the file with the highest revision of this store, whose history cannot be asked.
+    fn newest_of_store(&self) -> anyhow::Result<Option<Snapshot>> {
+        for (_, path) in self.snapshot_files()?.into_iter().rev() {
+            match SnapshotMeta::read(&path) {
+                Ok(meta) if meta.store == self.store && meta.rules == rules() => {}
+                // A damaged file is set aside when the store is back.
+                Ok(_) | Err(_) => continue,
+            }
+            if let Some(snapshot) = open(&path)? {
+                return Ok(Some(snapshot));
             }
         }
         Ok(None)

@@ -36,7 +36,7 @@
 //!     Ok::<_, Infallible>(Response::new(Full::<Bytes>::from("Hello".to_owned())))
 //! });
 //! let listener = listen("127.0.0.1:0".parse().unwrap(), false)?;
-//! let stop = std::future::ready(());
+//! let stop = std::future::ready(tokio::time::Instant::now());
 //! serve(listener, service, &ServeSettings::default(), refuse, stop).await
 //! # }
 //! ```

@@ -27,6 +27,7 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinError, JoinSet, unconstrained};
+use tokio::time::{Instant, timeout_at};
 use tower_service::Service;
 
 /// The maximum size of a request head over HTTP/1, URL included.
@@ -60,7 +61,8 @@ pub(crate) const IDLE_GRACE_PERIOD: Duration = Duration::from_millis(300);
 
 /// Serves `service` on `listener` until `stop` is ready, then finishes the requests in flight.
 ///
-/// Requests that are still in flight `stop_timeout` after the stop are dropped.
+/// `stop` returns when the stop was requested, which may be earlier, if the server was drained first. Requests that are
+/// still in flight `stop_timeout` after that are dropped.
 ///
 /// `service` must always be ready, as an axum router is: its `poll_ready` is not called. `refuse` builds the
 /// responses to requests that the service does not receive, and to requests that it does not answer in time.
@@ -69,7 +71,7 @@ pub async fn serve<S, B>(
     service: S,
     settings: &ServeSettings,
     refuse: Refuse,
-    stop: impl Future<Output = ()>,
+    stop: impl Future<Output = Instant>,
 ) -> io::Result<()>
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
@@ -79,14 +81,14 @@ where
     let server = Server::new(service, settings, refuse);
     let mut tasks = JoinSet::new();
     let mut stop = pin!(stop);
-    loop {
+    let requested_at = loop {
         tokio::select! {
             biased;
-            () = &mut stop => break,
+            requested_at = &mut stop => break requested_at,
             Some(result) = tasks.join_next() => log_panic(result),
             accepted = accept(&listener) => server.spawn_connection(accepted?, &mut tasks),
         }
-    }
+    };
     // Closing the listener would reset the connections that the system has established and that are not accepted yet.
     tokio::task::yield_now().await;
     let mut waiting = poll_fn(|cx| Poll::Ready(listener.poll_accept(cx)));
@@ -100,7 +102,7 @@ where
             log_panic(result);
         }
     };
-    if tokio::time::timeout(settings.stop_timeout, all_ended)
+    if timeout_at(requested_at + settings.stop_timeout, all_ended)
         .await
         .is_err()
     {

@@ -17,7 +17,7 @@ pub struct ServeSettings {
     pub request_timeout: Duration,
     /// The time for which a client may read nothing of a response.
     pub write_timeout: Duration,
-    /// The time for which requests in flight may continue after a stop.
+    /// The time for which requests in flight may continue after a stop was requested.
     ///
     /// The default leaves the process one of the 15 seconds within which it is expected to end.
     pub stop_timeout: Duration,

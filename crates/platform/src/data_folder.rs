@@ -5,9 +5,9 @@
 
 use anyhow::{Context, bail};
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The database of SQLite.
 pub const DATABASE: &str = "causeway.db";
@@ -81,6 +81,22 @@ pub fn open_file(path: &Path) -> io::Result<File> {
         .write(true)
         .mode(FILE_MODE)
         .open(path)
+}
+
+/// Replaces a private file, or creates it. After a crash or a power failure it has the old or the new content.
+pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut partial = path.to_owned().into_os_string();
+    partial.push(".part");
+    let partial = PathBuf::from(partial);
+    let mut file = open_file(&partial)?;
+    file.set_len(0)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    fs::rename(&partial, path)?;
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
+        _ => Ok(()),
+    }
 }
 
 /// Restricts a file, or a folder with everything in it, to its owner.

@@ -4,15 +4,16 @@
 //! database has a fingerprint of the secret, so that a lost or wrong file is noticed at the start and not later, when
 //! known donors are no longer recognized.
 
+use crate::data_folder;
 use crate::db::{Db, Tx, read, run};
 use crate::text::hex;
 use anyhow::{Context, bail};
 use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretBox};
 use sha2::Sha256;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 const FIND: &str = "select secret_fingerprint from store";
@@ -64,6 +65,20 @@ impl StoreSecret {
         }
     }
 
+    /// Reads the secret from its file while the store, and with it the fingerprint, is unavailable.
+    ///
+    /// # Errors
+    ///
+    /// If the file is missing or damaged.
+    pub fn read_unchecked(path: &Path) -> anyhow::Result<StoreSecret> {
+        find(path)?.with_context(|| {
+            format!(
+                "the secret {} is missing; restore it from a backup, or copy it from another server of this database",
+                path.display()
+            )
+        })
+    }
+
     /// Generates a new secret in place of one that is lost.
     ///
     /// # Errors
@@ -95,6 +110,11 @@ impl StoreSecret {
         mac.update(purpose.as_bytes());
         mac.update(message);
         mac.finalize().into_bytes().into()
+    }
+
+    /// Returns whether this is the same secret.
+    pub fn is_same(&self, other: &StoreSecret) -> bool {
+        self.fingerprint() == other.fingerprint()
     }
 
     fn fingerprint(&self) -> String {
@@ -162,31 +182,13 @@ fn create(path: &Path) -> anyhow::Result<StoreSecret> {
     let mut bytes = [0; LENGTH];
     getrandom::fill(&mut bytes).context("could not get random bytes from the operating system")?;
     let text = hex(&bytes);
-    write(path, &text).with_context(|| {
+    data_folder::replace_file(path, format!("{text}\n").as_bytes()).with_context(|| {
         format!(
             "could not write the secret {}; check that its folder exists and is writable",
             path.display()
         )
     })?;
     StoreSecret::parse(&text).context("a new secret is valid")
-}
-
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let mut partial = path.to_owned().into_os_string();
-    partial.push(".part");
-    let partial = PathBuf::from(partial);
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&partial)?;
-    writeln!(file, "{text}")?;
-    file.sync_all()?;
-    fs::rename(&partial, path)?;
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
-        _ => Ok(()),
-    }
 }
 
 async fn store_fingerprint(tx: &mut Tx, secret: &StoreSecret) -> sqlx::Result<()> {

@@ -165,7 +165,7 @@ pub async fn create(
 /// Counts a creation against the rate limit of the account, as the API does. Fails with the seconds to wait.
 async fn admit(app: &App, user: &SignedIn) -> Result<(), u64> {
     let (class, account) = (Class::Create, user.account.0);
-    let per_minute = app.config.limits.of_class(class);
+    let per_minute = app.limits().of_class(class);
     let now = app.clock.instant();
     let verdict = app
         .limiter

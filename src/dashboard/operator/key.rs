@@ -88,7 +88,7 @@ pub async fn set_limits(
     let id = KeyId(key.id);
     let mut form = limits_form(&app, &layout, &key).await?.with_values(&data);
     let mut limits = Vec::new();
-    for (class, current) in limits_of(&app.db, &app.config.limits, id, key.public_key.is_some()).await? {
+    for (class, current) in limits_of(&app.db, &app.limits(), id, key.public_key.is_some()).await? {
         match data.trimmed(class.name()).parse() {
             Ok(per_minute) if per_minute == current => {}
             Ok(per_minute @ ..=MAX_PER_MINUTE) => limits.push((class, per_minute)),
@@ -151,7 +151,7 @@ fn block_form(layout: &Layout, id: KeyId) -> Form {
 
 async fn limits_form(app: &App, layout: &Layout, key: &StoredKey) -> Result<Form> {
     let id = KeyId(key.id);
-    let limits = limits_of(&app.db, &app.config.limits, id, key.public_key.is_some()).await?;
+    let limits = limits_of(&app.db, &app.limits(), id, key.public_key.is_some()).await?;
     let field = |(class, per_minute): (Class, u32)| {
         Field::number(class.name(), class.name()).value(per_minute.to_string())
     };

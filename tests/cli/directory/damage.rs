@@ -32,13 +32,15 @@ async fn assert_recovery(world: &World, is_set_aside: bool, damage: impl Fn(&Pat
     let (app, client) = world.restart().await;
     assert!(app.directory.view().snapshot.is_none());
     assert_eq!(damaged_files(world).len(), usize::from(is_set_aside));
-    assert_eq!(client.get_plain(200, "/readyz").await.json["status"], "ready");
+    let not_ready = client.get_plain(503, "/readyz").await;
+    assert_eq!(not_ready.json["reasons"][0]["reason"], "no_snapshot");
     let from_store = client.details(200, "100000007").await;
     assert_eq!(from_store.body, before.body);
     client.details(200, "shelter-100000007-house").await;
     client.details(404, "no-such-nonprofit").await;
     app.refresh_directory().await.unwrap();
     assert_eq!(app.directory.view().snapshot.as_ref().unwrap().len(), 50);
+    assert_eq!(client.get_plain(200, "/readyz").await.json["status"], "ready");
     let from_snapshot = client.details(200, "100000007").await;
     assert_eq!(from_snapshot.body, before.body);
     assert_eq!(from_snapshot.header("etag"), before.header("etag"));

@@ -6,6 +6,7 @@
 pub mod exposure;
 pub mod operators;
 pub mod ring;
+pub mod saved;
 pub mod store;
 mod stored;
 mod text;

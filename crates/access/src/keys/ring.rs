@@ -27,18 +27,26 @@ pub struct KeyRing {
     finished: Mutex<u64>,
 }
 
+/// All keys at a revision of the store.
 #[derive(Clone, Debug, Default)]
-struct Keys {
-    revision: Revision,
-    public: HashMap<Box<str>, Arc<Key>>,
-    private: HashMap<[u8; 32], Arc<Key>>,
+pub struct Keys {
+    pub(super) revision: Revision,
+    /// Whether the keys were read from a file because the store was unavailable. The next refresh replaces them all.
+    pub(super) is_saved: bool,
+    pub(super) public: HashMap<Box<str>, Arc<Key>>,
+    pub(super) private: HashMap<[u8; 32], Arc<Key>>,
 }
 
 impl KeyRing {
     pub fn new(db: Db) -> KeyRing {
+        KeyRing::with_keys(db, Keys::default())
+    }
+
+    /// Creates the cache with keys that were saved earlier.
+    pub fn with_keys(db: Db, keys: Keys) -> KeyRing {
         KeyRing {
             db,
-            keys: ArcSwap::default(),
+            keys: ArcSwap::from_pointee(keys),
             started: AtomicU64::new(0),
             finished: Mutex::new(0),
         }
@@ -58,8 +66,12 @@ impl KeyRing {
     }
 
     async fn load_changes(&self) -> sqlx::Result<()> {
-        let current = self.keys.load_full();
-        if self.db.current_revision(Topic::Keys).await? == current.revision {
+        let mut current = self.keys.load_full();
+        let revision = self.db.current_revision(Topic::Keys).await?;
+        if current.is_saved {
+            // The store may have another history by now, so nothing is known about these keys.
+            current = Arc::default();
+        } else if revision == current.revision {
             return Ok(());
         }
         // Without a timeout, a dead connection would block every later refresh.
@@ -103,6 +115,16 @@ impl KeyRing {
             Kind::Public => keys.public.get(text.expose()).cloned(),
             Kind::Private => keys.private.get(&text.hash()).cloned(),
         }
+    }
+
+    /// Returns the revision of the cached keys.
+    pub fn revision(&self) -> Revision {
+        self.keys.load().revision
+    }
+
+    /// Returns the cached keys.
+    pub(super) fn keys(&self) -> Arc<Keys> {
+        self.keys.load_full()
     }
 
     /// Finds a private key in the cache by its hash.

@@ -32,7 +32,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tower::service_fn;
 
 /// The time after which a test fails because an expected event does not happen.
@@ -92,6 +92,7 @@ impl TestServer {
         let service = service_fn(move |request| handler.clone().handle(request));
         let stop_signal = async {
             let _ = stopped.await;
+            Instant::now()
         };
         let task =
             tokio::spawn(async move { serve(listener, service, &settings, refuse, stop_signal).await });

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::server::IDLE_GRACE_PERIOD;
-use tokio::time::Instant;
 
 #[tokio::test]
 async fn a_stop_finishes_requests_in_flight_and_closes_idle_connections() {

@@ -13,12 +13,15 @@ type Latest = [Option<Revision>; Topic::ALL.len()];
 #[derive(Debug)]
 pub struct Changes {
     latest: watch::Sender<Latest>,
+    /// Whether the database responded to the last check, so that a change would have been noticed.
+    responses: watch::Sender<bool>,
 }
 
 impl Default for Changes {
     fn default() -> Changes {
         Changes {
             latest: watch::Sender::new(Latest::default()),
+            responses: watch::Sender::new(true),
         }
     }
 }
@@ -53,6 +56,16 @@ impl Changes {
         if let Some((topic, revision)) = parse() {
             self.record(topic, revision);
         }
+    }
+
+    /// Records whether changes are noticed: the database responded, and its revisions could be read.
+    pub(super) fn record_response(&self, responds: bool) {
+        self.responses.send_replace(responds);
+    }
+
+    /// Follows whether changes are noticed. Every check counts as a change of the value.
+    pub fn responses(&self) -> watch::Receiver<bool> {
+        self.responses.subscribe()
     }
 
     /// Returns the latest revision of a topic; `None` if none was seen yet.

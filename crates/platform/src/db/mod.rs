@@ -24,6 +24,7 @@ pub use changes::{Changes, Follower};
 pub use copy::TableContent;
 pub use dump::{DatabaseKind, DumpFormat, ScratchDatabase, StoreFacts};
 pub use inspect::Inspection;
+pub use open::is_away;
 pub use postgres::{Postgres, PostgresTx};
 pub use revision::{Revision, Topic};
 pub use store_error::StoreError;
@@ -140,6 +141,21 @@ impl Db {
         }
     }
 
+    /// Returns whether the database responds, if only with a refusal. SQLite always does.
+    pub async fn responds(&self) -> bool {
+        match self {
+            Db::Sqlite { .. } => true,
+            Db::Postgres(postgres) => postgres.responds().await,
+        }
+    }
+
+    /// Uses the connections of `connected` in place of none, after [`disconnected`](Db::disconnected).
+    pub fn adopt(&self, connected: &Db) {
+        if let (Db::Postgres(this), Db::Postgres(connected)) = (self, connected) {
+            this.adopt(connected);
+        }
+    }
+
     /// Closes all connections.
     pub async fn close(&self) {
         match self {
@@ -159,9 +175,11 @@ async fn poll(readers: &SqlitePool, changes: &Changes, poll_interval: Duration) 
         match sqlx::query_as(ALL_CURRENT).fetch_all(readers).await {
             Ok(rows) => {
                 changes.record_rows(rows);
+                changes.record_response(true);
                 is_healthy = true;
             }
             Err(error) => {
+                changes.record_response(false);
                 if is_healthy {
                     tracing::error!(%error, "the database cannot be checked for changes; the last state stays in use");
                 }

@@ -10,6 +10,7 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -86,6 +87,17 @@ impl Db {
         }
         drop(lock);
         Ok(db)
+    }
+
+    /// Creates a PostgreSQL database without a connection, for a server that starts while it is down. Queries fail at once
+    /// until [`adopt`](Db::adopt) is called. Returns `None` for SQLite.
+    pub fn disconnected(settings: &DatabaseSettings) -> anyhow::Result<Option<Db>> {
+        let Some(url) = settings.exposed_url() else {
+            return Ok(None);
+        };
+        let (options, pool_options) = postgres_options(url, settings)?;
+        let postgres = Postgres::disconnected(options, pool_options, settings.probe_timeout);
+        Ok(Some(Db::Postgres(postgres)))
     }
 
     /// Makes SQLite read every page of its file, and fails if one is damaged. Does nothing on PostgreSQL.
@@ -224,7 +236,25 @@ async fn open_sqlite(path: &Path, settings: &DatabaseSettings) -> anyhow::Result
     Ok(Db::Sqlite { readers, writer })
 }
 
-async fn open_postgres(url: &str, settings: &DatabaseSettings) -> anyhow::Result<Db> {
+/// Returns whether [`Db::open`] failed because PostgreSQL does not respond. A wrong password or a schema that is too new
+/// is a response.
+pub fn is_away(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| match cause.downcast_ref() {
+        // `Protocol`: a proxy that lost its database accepts connections and closes them.
+        Some(sqlx::Error::PoolTimedOut | sqlx::Error::Protocol(_)) => true,
+        Some(sqlx::Error::Io(error)) => error.kind() != ErrorKind::PermissionDenied,
+        // Connection lost, starting or stopping.
+        Some(sqlx::Error::Database(error)) => error
+            .code()
+            .is_some_and(|code| matches!(code.get(..2), Some("08" | "57"))),
+        _ => false,
+    })
+}
+
+fn postgres_options(
+    url: &str,
+    settings: &DatabaseSettings,
+) -> anyhow::Result<(PgConnectOptions, PgPoolOptions)> {
     let options = PgConnectOptions::from_str(url)
         .context("database_url is not a PostgreSQL URL; write postgres://user:password@host/database")?
         .application_name(&settings.application_name);
@@ -242,6 +272,11 @@ async fn open_postgres(url: &str, settings: &DatabaseSettings) -> anyhow::Result
                 Ok(true)
             })
         });
+    Ok((options, pool_options))
+}
+
+async fn open_postgres(url: &str, settings: &DatabaseSettings) -> anyhow::Result<Db> {
+    let (options, pool_options) = postgres_options(url, settings)?;
     let postgres = Postgres::connect(options, pool_options, settings.probe_timeout)
         .await
         .context("could not connect to PostgreSQL; check database_url and that the server is running")?;

@@ -53,13 +53,45 @@ impl Postgres {
         probe_timeout: Duration,
     ) -> sqlx::Result<Postgres> {
         let pool = pool_options.clone().connect_with(options.clone()).await?;
-        Ok(Postgres(Arc::new(Parts {
+        Ok(Postgres::with_pool(options, pool_options, pool, probe_timeout))
+    }
+
+    /// Creates a database without a connection. It counts as down until [`adopt`](Postgres::adopt) is called.
+    pub fn disconnected(
+        options: PgConnectOptions,
+        pool_options: PgPoolOptions,
+        probe_timeout: Duration,
+    ) -> Postgres {
+        let pool = pool_options.clone().connect_lazy_with(options.clone());
+        let postgres = Postgres::with_pool(options, pool_options, pool, probe_timeout);
+        postgres.0.breaker.record(false);
+        postgres
+    }
+
+    fn with_pool(
+        options: PgConnectOptions,
+        pool_options: PgPoolOptions,
+        pool: PgPool,
+        probe_timeout: Duration,
+    ) -> Postgres {
+        Postgres(Arc::new(Parts {
             options,
             pool_options,
             pool: RwLock::new(pool),
             breaker: Arc::default(),
             probe_timeout,
-        })))
+        }))
+    }
+
+    /// Uses the connections of `connected` from now on, and counts as up.
+    pub fn adopt(&self, connected: &Postgres) {
+        *self.0.pool.write().unwrap_or_else(PoisonError::into_inner) = connected.pool();
+        self.0.breaker.record(true);
+    }
+
+    /// Returns whether the database responds to a new connection, if only with a refusal.
+    pub async fn responds(&self) -> bool {
+        self.probe(&mut None).await
     }
 
     /// Returns the current pool.
@@ -134,6 +166,7 @@ impl Postgres {
                 }
                 check_failed = result.is_err();
             }
+            changes.record_response(responds && !check_failed);
             let pause = match (breaker.is_open(), listens) {
                 (true, _) => OUTAGE_PROBE_INTERVAL,
                 (false, true) => PROBE_INTERVAL,
