@@ -205,7 +205,7 @@ impl App {
             }
         };
         let fundraisers = Arc::new(FundraiserCache::new(db.clone(), &config.data));
-        let mail = Mailer::new(&config.mail, &config.data)?;
+        let mail = Mailer::new(&config.mail, &config.data, db.clone(), clock.clone())?;
         let public_url = PublicUrl::new(&config.public_url);
         let app = App(Arc::new(Parts {
             exposures: Exposures::new(

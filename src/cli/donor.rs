@@ -10,6 +10,7 @@ use giving::payments;
 use giving::reports::Report;
 use platform::clock::rfc3339;
 use platform::email_address::EmailAddress;
+use platform::mail::store::QueuedEmail;
 use serde_json::{Value, json};
 
 #[derive(Subcommand)]
@@ -58,7 +59,7 @@ async fn forget(app: &App, output: Output, email: &EmailAddress) -> anyhow::Resu
             return format!("nothing is stored about {email}");
         }
         format!(
-            "erased the donor from {} donations and {} reports, and deleted {} emails in the data folder\n  \
+            "erased the donor from {} donations and {} reports, and deleted {} emails\n  \
              backups still contain the data; run this command again after restoring one",
             erased.donations, erased.reports, erased.emails
         )
@@ -99,12 +100,22 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
             "createdAt": rfc3339(report.created_at),
         })
     };
+    let queued = |email: &QueuedEmail| {
+        json!({
+            "to": email.recipient,
+            "subject": email.subject,
+            "text": email.text,
+            "queuedAt": rfc3339(email.queued_at),
+            "failedAt": email.failed_at.map(rfc3339),
+        })
+    };
     json!({
         "email": email.as_str(),
         "donor": data.donor_id,
         "donations": data.donations.iter().map(donation).collect::<Vec<_>>(),
         "names": data.names.iter().map(name).collect::<Vec<_>>(),
         "reports": data.reports.iter().map(report).collect::<Vec<_>>(),
-        "emails": data.emails,
+        "emails": data.email_files,
+        "queuedEmails": data.queued_emails.iter().map(queued).collect::<Vec<_>>(),
     })
 }

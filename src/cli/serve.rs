@@ -21,9 +21,12 @@ use listener::{listen, serve};
 use platform::clock::Clock;
 use platform::db::Topic;
 use std::future::pending;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
+/// How long a server that stops waits for the mail server.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(3);
 const DEMO_ACCOUNT: &str = "demo";
 const DEMO_EIN: &str = "530196605";
 
@@ -126,9 +129,17 @@ impl Serve {
         if let Err(error) = app.save_counts().await {
             tracing::warn!(%error, "could not save the counts of the last calls");
         }
+        finish(&app).await;
         app.db.close().await;
         tracing::info!("stopped");
         Ok(())
+    }
+}
+
+/// Queues the last emails.
+async fn finish(app: &App) {
+    if timeout(FINISH_TIMEOUT, app.mail.finish()).await.is_err() {
+        tracing::warn!("an email is still being sent; if it is queued, it is sent after the next start");
     }
 }
 

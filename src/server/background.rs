@@ -211,14 +211,17 @@ async fn sweep_pictures(app: &App) {
     }
 }
 
-/// Retries emails that the mail server has not accepted. Failures are logged when an email is sent.
+/// Delivers emails that this server or another one could not deliver at once.
 async fn deliver_emails(app: &App) {
     let mut ticks = every(mail::RETRY_INTERVAL);
+    let mut health = JobHealth::new("email");
     loop {
         ticks.tick().await;
-        if let Ok(emails @ 1..) = app.mail.deliver_queued().await {
+        let delivered = app.mail.deliver_queued().await;
+        if let Ok(emails @ 1..) = delivered {
             tracing::info!(emails, "delivered queued emails");
         }
+        health.record(&delivered.map(|_| ()));
     }
 }
 

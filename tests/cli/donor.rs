@@ -3,18 +3,22 @@
 use super::Cli;
 use super::secrets::database_content;
 use super::server::run;
+use crate::client::Client;
 use crate::dashboard::visitor::{Visitor, emails, hidden};
 use crate::world::World;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use causeway::app::App;
 use giving::payments::donor_id;
 use platform::email_address::EmailAddress;
+use platform::mail::Delivery;
 use platform::text::hex;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 on_both_databases!(
     a_donor_is_exported_and_forgotten_and_the_ledger_stays_valid,
+    a_receipt_is_queued_with_its_donation_and_forgotten_with_its_donor,
     a_donor_with_a_pending_donation_is_recorded_before_being_forgotten,
     the_donor_id_in_the_ledger_cannot_be_found_with_a_list_of_email_addresses,
 );
@@ -201,6 +205,41 @@ async fn a_donor_is_exported_and_forgotten_and_the_ledger_stays_valid(world: &Wo
     other_app.db.close().await;
 }
 
+async fn a_receipt_is_queued_with_its_donation_and_forgotten_with_its_donor(world: &World) {
+    world.load_demo().await;
+    let mut config = world.app.config.clone();
+    // Nothing listens on this port.
+    config.mail.delivery = Delivery::Smtp("smtp://127.0.0.1:1".into());
+    let app = App::build_with_clock(config, world.app.clock.clone())
+        .await
+        .unwrap();
+    let visitor = Visitor::with_client(&Client::new(&app, ""));
+    donate(&visitor, PROFILE, "Ada Lovelace", "Ada@example.org").await;
+    // The receipt is in the database as soon as the donation is.
+    let receipts = "select recipient || ' ' || subject from mail_queue order by queued_at";
+    assert_eq!(
+        world.texts(receipts).await,
+        ["Ada@example.org Test mode: Your donation of $20.00"]
+    );
+    donate(&visitor, PROFILE, "Grace Hopper", "grace@example.org").await;
+    app.mail.finish().await;
+    let exported = run(world, &["donor", "export", "ada@example.org"]);
+    let queued = exported["queuedEmails"].as_array().unwrap();
+    assert_eq!(queued.len(), 1, "{exported}");
+    assert!(
+        queued[0]["text"].as_str().unwrap().contains("/donations/"),
+        "{exported}"
+    );
+    assert_eq!(exported["emails"], json!([]));
+    let forgotten = run(world, &["donor", "forget", "ada@example.org"]);
+    assert_eq!(forgotten["emails"], 1);
+    assert_eq!(
+        world.texts("select recipient from mail_queue").await,
+        ["grace@example.org"]
+    );
+    app.db.close().await;
+}
+
 async fn a_donor_with_a_pending_donation_is_recorded_before_being_forgotten(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
@@ -234,7 +273,7 @@ async fn the_donor_id_in_the_ledger_cannot_be_found_with_a_list_of_email_address
     assert!(!donors[0].contains(&digest[..16]), "{donors:?}");
     // With another secret, the same person has another ID.
     let folder = tempfile::tempdir().unwrap();
-    let other = causeway::app::App::build(causeway::config::Config::for_tests(folder.path()))
+    let other = App::build(causeway::config::Config::for_tests(folder.path()))
         .await
         .unwrap();
     let ada = EmailAddress::parse("ada@example.org").unwrap();

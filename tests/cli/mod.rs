@@ -16,7 +16,7 @@ mod permissions;
 mod running_server;
 mod secret_file;
 mod secrets;
-mod server;
+pub mod server;
 mod shared_snapshots;
 mod store_copy;
 mod user;

@@ -12,6 +12,7 @@ use crate::reports::{Report, store as reports};
 use access::audit::{Action, Actor, store as audit};
 use platform::db::Db;
 use platform::email_address::EmailAddress;
+use platform::mail::store::{self as mail_queue, QueuedEmail};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,8 +33,10 @@ pub struct DonorData {
     pub names: Vec<DonorName>,
     /// The reports that were sent with the email address.
     pub reports: Vec<Report>,
-    /// The files of emails that were not delivered yet.
-    pub emails: Vec<PathBuf>,
+    /// The emails that wait for the mail server, or that it did not accept.
+    pub queued_emails: Vec<QueuedEmail>,
+    /// The files of emails, if no mail server is set.
+    pub email_files: Vec<PathBuf>,
 }
 
 /// A name that is stored with an entry of the ledger.
@@ -52,7 +55,8 @@ pub struct ErasedData {
     pub names: u64,
     /// The reports that were sent with the email address.
     pub reports: u64,
-    pub emails: usize,
+    /// Queued emails, and emails that were written to files.
+    pub emails: u64,
 }
 
 /// Why nothing was listed or erased.
@@ -86,7 +90,8 @@ pub async fn export(
     let donor_id = donor_id::of_email(settlement.secret, email);
     let donations = store::list_by_email(settlement.db, email).await?;
     let reports = reports::list_by_email(settlement.db, email).await?;
-    let emails = settlement.mailer.list_to(email).await?;
+    let queued_emails = settlement.mailer.list_queued_to(email).await?;
+    let email_files = settlement.mailer.list_files_to(email).await?;
     let mut tx = settlement.db.write().await?;
     let names = ledger::list_names_of(&mut tx, &donor_id).await?;
     let names = names.into_iter().map(|(entry, name, is_public)| DonorName {
@@ -103,7 +108,8 @@ pub async fn export(
         donations,
         names,
         reports,
-        emails,
+        queued_emails,
+        email_files,
     })
 }
 
@@ -130,16 +136,17 @@ pub async fn forget(
     let names = names + store::remove_names_by_email(&mut tx, email).await?;
     let donations = store::erase_donor(&mut tx, email).await?;
     let reports = reports::erase_email(&mut tx, email).await?;
+    let queued = mail_queue::remove_to(&mut tx, email).await?;
     let action = Action::new(actor, "donor forget", SUBJECT, count(donations));
     audit::record(&mut tx, &action, settlement.clock.millis()).await?;
     tx.commit().await?;
-    let emails = settlement.mailer.remove_to(email).await?;
+    let files = settlement.mailer.remove_files_to(email).await?;
     truncate_log(db).await?;
     Ok(ErasedData {
         donations,
         names,
         reports,
-        emails,
+        emails: queued + files as u64,
     })
 }
 

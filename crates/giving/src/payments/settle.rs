@@ -1,6 +1,7 @@
 //! Records paid donations in the ledger, once, however often it is tried.
 
-use super::{Donation, State, donor_id, receipt, store};
+use super::store::{self, ReceiptEmail};
+use super::{Donation, State, donor_id, receipt};
 use crate::donations::{DonationError, Label, NewDonation, RecordedEntry, SITE, find_recipient};
 use crate::recorder::Recorder;
 use directory::Directory;
@@ -33,10 +34,13 @@ impl Settlement<'_> {
         match (donation.state, donation.entry) {
             (State::Pending, _) => {
                 let recorded = self.record(&donation).await.inspect_err(log)?;
-                let limit = self.mailer.is_on().then_some(self.receipts_per_hour);
-                if store::complete(db, &donation, recorded.sequence, limit, now).await? {
-                    receipt::send(self.mailer, self.public_url, &donation);
-                }
+                let email = receipt::email(self.public_url, &donation).filter(|_| self.mailer.is_on());
+                let receipt = email.map(|email| ReceiptEmail {
+                    mailer: self.mailer,
+                    email,
+                    per_hour: self.receipts_per_hour,
+                });
+                store::complete(db, &donation, recorded.sequence, receipt, now).await?;
             }
             (State::Completed, Some(entry)) if store::find_remaining(db, entry).await? == Cents::ZERO => {
                 store::mark_refunded(db, donation.id, now).await?;

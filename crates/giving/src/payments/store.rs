@@ -6,6 +6,7 @@ use super::{Donation, State};
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
+use platform::mail::{Email, Mailer};
 use platform::money::Cents;
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -201,15 +202,23 @@ pub async fn fail(db: &Db, id: Uuid, reason: &str, now: i64) -> sqlx::Result<()>
     tx.commit().await
 }
 
-/// Marks a donation as completed. Returns `true` if its receipt has to be emailed: it was not completed before, and
-/// fewer than `receipts_per_hour` were emailed to the same mailbox within the last hour.
+/// A receipt to be emailed, unless as many as allowed were emailed to the same mailbox within the last hour.
+#[derive(Debug)]
+pub struct ReceiptEmail<'a> {
+    pub mailer: &'a Mailer,
+    pub email: Email,
+    pub per_hour: u32,
+}
+
+/// Marks a donation as completed and emails its receipt, unless it was completed before. The receipt is queued in the same
+/// transaction.
 pub async fn complete(
     db: &Db,
     donation: &Donation,
     entry: i64,
-    receipts_per_hour: Option<u32>,
+    receipt: Option<ReceiptEmail<'_>>,
     now: i64,
-) -> sqlx::Result<bool> {
+) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     let updated = run!(&mut tx, c => sqlx::query(COMPLETE)
         .bind(donation.id)
@@ -218,9 +227,9 @@ pub async fn complete(
         .execute(c)
         .await
         .map(|done| done.rows_affected()))?;
-    let mut is_receipt_due = false;
+    let mut prepared = None;
     if updated == 1
-        && let (Some(email), Some(limit)) = (&donation.email, receipts_per_hour)
+        && let (Some(email), Some(receipt)) = (&donation.email, receipt)
     {
         let mailbox = email.mailbox();
         if let Tx::Postgres(_) = tx {
@@ -231,13 +240,17 @@ pub async fn complete(
             .bind(now - HOUR_MILLIS)
             .fetch_one(c)
             .await)?;
-        is_receipt_due = sent < i64::from(limit);
-        if is_receipt_due {
+        if sent < i64::from(receipt.per_hour) {
             run!(&mut tx, c => sqlx::query(MARK_RECEIPT).bind(donation.id).bind(now).execute(c).await.map(|_| ()))?;
+            let email = receipt.mailer.prepare(&mut tx, receipt.email).await?;
+            prepared = Some((receipt.mailer, email));
         }
     }
     tx.commit().await?;
-    Ok(is_receipt_due)
+    if let Some((mailer, email)) = prepared {
+        mailer.dispatch(email);
+    }
+    Ok(())
 }
 
 /// Removes donations that were never paid and did not change for 48 hours. Returns how many.

@@ -1,13 +1,12 @@
 //! An email, and how to write one to a file.
 
 use crate::data_folder;
-use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tokio::io::AsyncWriteExt;
 use uuid::Uuid;
 
 /// An email.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Email {
     pub to: String,
     pub subject: String,

@@ -1,33 +1,44 @@
 //! Sends email over SMTP, writes it to the data folder, or drops it.
 //!
-//! Emails are sent outside the request that causes them. For SMTP they are queued in a folder until the mail server
-//! accepts them. A failure is logged without the text of the email, and retried.
+//! Emails are sent outside the request that causes them. Those for a mail server are queued in the database until it
+//! accepts them, so that any server can deliver them. A failure is logged without the text of the email, and retried.
 
 mod greeting;
 mod message;
-mod spool;
+mod retry;
+pub mod store;
 mod stored;
 
 pub use greeting::greet;
 pub use message::Email;
 
+use crate::clock::Clock;
+use crate::db::{Db, Tx};
 use crate::email_address::EmailAddress;
 use anyhow::Context;
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use message::write;
+use retry::{MAX_AGE_MILLIS, delay_millis};
 use secrecy::{ExposeSecret, SecretString};
-use spool::Spool;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
+use store::{LeasedEmail, QueueStatus, QueuedEmail};
 use tokio::sync::{Mutex, watch};
 
 /// The interval between two attempts to deliver queued emails.
 pub const RETRY_INTERVAL: Duration = Duration::from_secs(30);
+/// How long the mail server may take for one step, and for an email as a whole.
 const SMTP_TIMEOUT: Duration = Duration::from_secs(20);
+const SEND_TIMEOUT: Duration = Duration::from_mins(1);
+/// How long an email belongs to the server that sends it. Longer than sending can take, so that nobody else sends it too.
+pub const LEASE: Duration = Duration::from_mins(2);
+/// How long emails that were given up are kept for the operator.
+const FAILED_RETENTION_MILLIS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 /// How emails are sent.
 #[derive(Clone, Debug)]
@@ -52,49 +63,69 @@ pub enum Delivery {
 pub struct Mailer {
     transport: Arc<Transport>,
     from: Mailbox,
-    /// Where emails may be stored, now or with other settings.
-    folders: Arc<[PathBuf]>,
+    db: Db,
+    clock: Clock,
+    /// Where emails may be stored as files, now or with other settings.
+    folder: PathBuf,
     /// The number of emails that are being sent in the background.
     in_flight: Arc<watch::Sender<usize>>,
+    /// The queue as it was last seen.
+    status: Arc<RwLock<QueueStatus>>,
 }
 
 #[derive(Debug)]
 enum Transport {
-    Smtp(Box<SmtpQueue>),
-    Folder(PathBuf),
+    Smtp(Box<SmtpDelivery>),
+    Folder,
     Off,
 }
 
 #[derive(Debug)]
-struct SmtpQueue {
+struct SmtpDelivery {
     smtp: AsyncSmtpTransport<Tokio1Executor>,
-    spool: Spool,
-    /// Held during a pass over the queue, so that no email is sent twice.
-    delivery_lock: Mutex<()>,
+    /// Held during a pass over the queue: one connection at a time is enough.
+    pass: Mutex<()>,
+    /// Until then a new email is only queued, because the mail server was unreachable.
+    paused_until: AtomicI64,
+}
+
+/// An email in a transaction, to be sent after the commit.
+#[derive(Debug)]
+#[must_use = "it is sent by Mailer::dispatch"]
+pub struct PreparedEmail(Email);
+
+/// Why an email was not delivered.
+enum DeliveryError {
+    /// The mail server does not respond, so other emails would fail too.
+    Unreachable(anyhow::Error),
+    /// The mail server does not accept this email now.
+    Postponed(anyhow::Error),
+    /// The mail server never accepts this email.
+    Rejected(anyhow::Error),
 }
 
 impl Mailer {
-    pub fn new(settings: &MailSettings, data: &Path) -> anyhow::Result<Mailer> {
-        let folder = data.join("mail");
-        let queue = folder.join("waiting");
-        let folders = [folder.clone(), queue.clone()].into();
+    pub fn new(settings: &MailSettings, data: &Path, db: Db, clock: Clock) -> anyhow::Result<Mailer> {
         let transport = match &settings.delivery {
-            Delivery::Smtp(url) => Transport::Smtp(Box::new(SmtpQueue {
+            Delivery::Smtp(url) => Transport::Smtp(Box::new(SmtpDelivery {
                 smtp: AsyncSmtpTransport::<Tokio1Executor>::from_url(url.expose_secret())
                     .context("mail.smtp_url is not an SMTP URL; write smtps://user:password@host")?
                     .timeout(Some(SMTP_TIMEOUT))
                     .build(),
-                spool: Spool::new(queue),
-                delivery_lock: Mutex::default(),
+                pass: Mutex::default(),
+                paused_until: AtomicI64::new(0),
             })),
-            Delivery::Folder => Transport::Folder(folder),
+            Delivery::Folder => Transport::Folder,
             Delivery::Off => Transport::Off,
         };
         Ok(Mailer {
             transport: Arc::new(transport),
             from: settings.from.clone(),
-            folders,
+            db,
+            clock,
+            folder: data.join("mail"),
             in_flight: Arc::new(watch::Sender::new(0)),
+            status: Arc::default(),
         })
     }
 
@@ -106,13 +137,34 @@ impl Mailer {
     /// Sends an email in the background.
     pub fn send(&self, email: &Email) {
         let (mailer, email) = (self.clone(), email.clone());
-        self.in_flight.send_modify(|count| *count += 1);
+        self.spawn(async move { mailer.try_send(&email).await });
+    }
+
+    /// Queues an email in the transaction of what causes it, so that both happen or neither. After the commit it has to be
+    /// passed to [`dispatch`](Self::dispatch); if the server dies before, another one delivers it.
+    pub async fn prepare(&self, tx: &mut Tx, email: Email) -> sqlx::Result<PreparedEmail> {
+        if let Transport::Smtp(_) = *self.transport {
+            store::insert(tx, &email, self.clock.millis()).await?;
+        }
+        Ok(PreparedEmail(email))
+    }
+
+    /// Sends an email, whose transaction is committed, in the background.
+    pub fn dispatch(&self, prepared: PreparedEmail) {
+        let mailer = self.clone();
+        self.spawn(async move { mailer.try_dispatch(&prepared.0).await });
+    }
+
+    /// Runs work in the background, logs its failure, and lets [`finish`](Self::finish) wait for it.
+    fn spawn(&self, work: impl Future<Output = anyhow::Result<()>> + Send + 'static) {
+        let in_flight = Arc::clone(&self.in_flight);
+        in_flight.send_modify(|count| *count += 1);
         tokio::spawn(async move {
-            if let Err(error) = mailer.try_send(&email).await {
+            if let Err(error) = work.await {
                 let error = format!("{error:#}");
                 tracing::error!(error, "could not deliver an email");
             }
-            mailer.in_flight.send_modify(|count| *count -= 1);
+            in_flight.send_modify(|count| *count -= 1);
         });
     }
 
@@ -123,65 +175,175 @@ impl Mailer {
     }
 
     async fn try_send(&self, email: &Email) -> anyhow::Result<()> {
+        if let Transport::Smtp(_) = *self.transport {
+            let mut tx = self.db.write().await.context("could not queue it")?;
+            let inserted = store::insert(&mut tx, email, self.clock.millis()).await;
+            inserted.context("could not queue it")?;
+            tx.commit().await.context("could not queue it")?;
+        }
+        self.try_dispatch(email).await
+    }
+
+    /// Sends an email, which is in the queue already if it is for a mail server.
+    async fn try_dispatch(&self, email: &Email) -> anyhow::Result<()> {
         match &*self.transport {
-            Transport::Smtp(queue) => {
-                queue.spool.put(email).await?;
-                self.deliver_queued().await?;
+            Transport::Smtp(delivery) => {
+                if delivery.paused_until.load(Ordering::Relaxed) <= self.clock.millis() {
+                    self.deliver_queued().await?;
+                }
             }
-            Transport::Folder(folder) => write(folder, "eml", &self.message(email)?.formatted()).await?,
+            Transport::Folder => write(&self.folder, "eml", &self.message(email, None)?.formatted()).await?,
             Transport::Off => {}
         }
         Ok(())
     }
 
-    /// Delivers queued emails to the mail server until one fails, and returns the number of those delivered.
+    /// Delivers the queued emails that are due, until the mail server is unreachable. Returns the number of those
+    /// delivered.
     pub async fn deliver_queued(&self) -> anyhow::Result<usize> {
-        let Transport::Smtp(queue) = &*self.transport else {
+        let mailer = self.clone();
+        self.in_flight.send_modify(|count| *count += 1);
+        // A task of its own: if the caller is dropped while an email is being sent, its row is still updated.
+        let pass = tokio::spawn(async move {
+            let delivered = mailer.run_pass().await;
+            mailer.in_flight.send_modify(|count| *count -= 1);
+            delivered
+        });
+        pass.await?
+    }
+
+    async fn run_pass(&self) -> anyhow::Result<usize> {
+        let Transport::Smtp(delivery) = &*self.transport else {
             return Ok(0);
         };
-        let _guard = queue.delivery_lock.lock().await;
-        let mut delivered = 0;
-        for path in queue.spool.list().await? {
-            let message = queue.spool.read(&path).await;
-            let message = message.and_then(|email| self.message(&email));
-            let rejection = match message {
-                Ok(message) => match queue.smtp.send(message).await {
-                    Ok(_) => {
-                        queue.spool.remove(&path).await?;
-                        delivered += 1;
-                        continue;
-                    }
-                    Err(error) if error.is_permanent() => error.into(),
-                    Err(error) => return Err(error).context("it stays queued and will be retried"),
-                },
-                Err(error) => error,
-            };
-            let error = format!("{rejection:#}");
-            tracing::error!(
-                error,
-                "could not deliver an email; it is set aside and not retried"
-            );
-            queue.spool.set_aside(&path).await?;
+        let _guard = delivery.pass.lock().await;
+        self.refresh_status().await?;
+        if self.last_status().waiting == 0 {
+            return Ok(0);
         }
-        Ok(delivered)
+        let outcome = self.deliver_due(delivery).await;
+        self.refresh_status().await?;
+        outcome
+    }
+
+    async fn deliver_due(&self, delivery: &SmtpDelivery) -> anyhow::Result<usize> {
+        let mut delivered = 0;
+        loop {
+            let now = self.clock.millis();
+            let until = now + LEASE.as_millis() as i64;
+            let Some(leased) = store::claim(&self.db, now, until).await? else {
+                return Ok(delivered);
+            };
+            match self.deliver(delivery, &leased).await {
+                Ok(()) => {
+                    store::remove(&self.db, leased.id).await?;
+                    delivery.paused_until.store(0, Ordering::Relaxed);
+                    delivered += 1;
+                }
+                Err(DeliveryError::Rejected(error)) => {
+                    let error = format!("{error:#}");
+                    tracing::error!(
+                        error,
+                        "the mail server rejected an email; it is kept and not retried"
+                    );
+                    store::fail(&self.db, &leased, self.clock.millis(), &error).await?;
+                }
+                Err(DeliveryError::Postponed(error)) => {
+                    let error = format!("{error:#}");
+                    tracing::warn!(
+                        error,
+                        "the mail server does not accept an email now; it is retried"
+                    );
+                    self.postpone(&leased, &error).await?;
+                }
+                Err(DeliveryError::Unreachable(error)) => {
+                    self.postpone(&leased, &format!("{error:#}")).await?;
+                    let pause = RETRY_INTERVAL.as_millis() as i64;
+                    delivery
+                        .paused_until
+                        .store(self.clock.millis() + pause, Ordering::Relaxed);
+                    return Err(error).context("it stays queued and will be retried");
+                }
+            }
+        }
+    }
+
+    async fn postpone(&self, leased: &LeasedEmail, error: &str) -> sqlx::Result<()> {
+        let due_at = self.clock.millis() + delay_millis(leased.attempts);
+        store::postpone(&self.db, leased, due_at, error).await
+    }
+
+    async fn deliver(&self, delivery: &SmtpDelivery, leased: &LeasedEmail) -> Result<(), DeliveryError> {
+        // Receivers recognize an email that was sent twice by its ID.
+        let id = format!("<{}@{}>", leased.id.simple(), self.from.email.domain());
+        let message = self.message(&leased.email, Some(id));
+        let message = message.map_err(DeliveryError::Rejected)?;
+        match tokio::time::timeout(SEND_TIMEOUT, delivery.smtp.send(message)).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) if error.is_permanent() => Err(DeliveryError::Rejected(error.into())),
+            Ok(Err(error)) if error.is_transient() => Err(DeliveryError::Postponed(error.into())),
+            Ok(Err(error)) => Err(DeliveryError::Unreachable(error.into())),
+            Err(elapsed) => Err(DeliveryError::Unreachable(elapsed.into())),
+        }
+    }
+
+    /// Counts the queue, gives up emails that are too old, and removes those that were given up long ago.
+    async fn refresh_status(&self) -> anyhow::Result<()> {
+        let now = self.clock.millis();
+        let mut status = store::find_status(&self.db).await?;
+        let is_before = |at: Option<i64>, limit: i64| at.is_some_and(|at| at < limit);
+        let (queued_limit, failed_limit) = (now - MAX_AGE_MILLIS, now - FAILED_RETENTION_MILLIS);
+        let is_old = is_before(status.oldest_queued_at, queued_limit);
+        if is_old {
+            let emails = store::fail_old(&self.db, now, queued_limit).await?;
+            if emails > 0 {
+                tracing::error!(
+                    emails,
+                    days = MAX_AGE_MILLIS / 86_400_000,
+                    "could not deliver emails in time; they are kept and not retried"
+                );
+            }
+        }
+        let is_stale = is_before(status.oldest_failed_at, failed_limit);
+        if is_stale {
+            store::remove_failed(&self.db, failed_limit).await?;
+        }
+        if is_old || is_stale {
+            status = store::find_status(&self.db).await?;
+        }
+        *self.status.write().unwrap_or_else(PoisonError::into_inner) = status;
+        Ok(())
+    }
+
+    /// Returns the state of the queue as of the last pass, for metrics.
+    pub fn last_status(&self) -> QueueStatus {
+        *self.status.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lists the queued emails to an address, including those that were given up.
+    pub async fn list_queued_to(&self, address: &EmailAddress) -> sqlx::Result<Vec<QueuedEmail>> {
+        store::list_to(&self.db, address).await
     }
 
     /// Lists the files in the data folder with emails to an address.
-    pub async fn list_to(&self, address: &EmailAddress) -> io::Result<Vec<PathBuf>> {
-        stored::list(&self.folders, address).await
+    pub async fn list_files_to(&self, address: &EmailAddress) -> io::Result<Vec<PathBuf>> {
+        stored::list(&self.folder, address).await
     }
 
-    /// Removes the emails to an address from the data folder, and returns how many there were.
-    pub async fn remove_to(&self, address: &EmailAddress) -> io::Result<usize> {
-        stored::remove(&self.folders, address).await
+    /// Removes the files in the data folder with emails to an address, and returns how many there were.
+    pub async fn remove_files_to(&self, address: &EmailAddress) -> io::Result<usize> {
+        stored::remove(&self.folder, address).await
     }
 
-    fn message(&self, email: &Email) -> anyhow::Result<Message> {
-        Ok(Message::builder()
+    fn message(&self, email: &Email, id: Option<String>) -> anyhow::Result<Message> {
+        let mut message = Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, email.to.parse()?))
             .subject(&email.subject)
-            .header(ContentType::TEXT_PLAIN)
-            .body(email.text.clone())?)
+            .header(ContentType::TEXT_PLAIN);
+        if id.is_some() {
+            message = message.message_id(id);
+        }
+        Ok(message.body(email.text.clone())?)
     }
 }

@@ -1,25 +1,22 @@
-//! Finds the emails in the data folder that are addressed to one person: queued, set aside, or written as files.
+//! Finds the emails in the data folder that are addressed to one person.
 
-use super::message::Email;
 use crate::email_address::EmailAddress;
 use std::io;
 use std::path::{Path, PathBuf};
 use tokio::fs;
 
-/// Lists the files with emails to an address, in the folders of all kinds of delivery.
-pub async fn list(folders: &[PathBuf], to: &EmailAddress) -> io::Result<Vec<PathBuf>> {
+/// Lists the files with emails to an address.
+pub async fn list(folder: &Path, to: &EmailAddress) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for folder in folders {
-        let mut entries = match fs::read_dir(folder).await {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
-        while let Some(entry) = entries.next_entry().await? {
-            let path = entry.path();
-            if entry.file_type().await?.is_file() && is_to(&path, to).await? {
-                found.push(path);
-            }
+    let mut entries = match fs::read_dir(folder).await {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        Err(error) => return Err(error),
+    };
+    while let Some(entry) = entries.next_entry().await? {
+        let path = entry.path();
+        if entry.file_type().await?.is_file() && is_to(&path, to).await? {
+            found.push(path);
         }
     }
     found.sort();
@@ -27,11 +24,11 @@ pub async fn list(folders: &[PathBuf], to: &EmailAddress) -> io::Result<Vec<Path
 }
 
 /// Removes the emails to an address, and returns how many there were.
-pub async fn remove(folders: &[PathBuf], to: &EmailAddress) -> io::Result<usize> {
-    let files = list(folders, to).await?;
+pub async fn remove(folder: &Path, to: &EmailAddress) -> io::Result<usize> {
+    let files = list(folder, to).await?;
     for file in &files {
         match fs::remove_file(file).await {
-            // Delivered in the meantime.
+            // Removed in the meantime.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             removed => removed?,
         }
@@ -42,7 +39,7 @@ pub async fn remove(folders: &[PathBuf], to: &EmailAddress) -> io::Result<usize>
 async fn is_to(path: &Path, to: &EmailAddress) -> io::Result<bool> {
     let bytes = match fs::read(path).await {
         Ok(bytes) => bytes,
-        // Delivered in the meantime.
+        // Removed in the meantime.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     };
@@ -51,11 +48,7 @@ async fn is_to(path: &Path, to: &EmailAddress) -> io::Result<bool> {
         let text = String::from_utf8_lossy(&bytes).to_lowercase();
         return Ok(text.contains(&to.normalized()));
     }
-    let recipient = match serde_json::from_slice::<Email>(&bytes) {
-        Ok(email) => Some(email.to),
-        Err(_) => recipient_header(&bytes),
-    };
-    let recipient = recipient.and_then(|recipient| EmailAddress::parse(&recipient).ok());
+    let recipient = recipient_header(&bytes).and_then(|recipient| EmailAddress::parse(&recipient).ok());
     Ok(recipient.is_some_and(|recipient| recipient.normalized() == to.normalized()))
 }
 
@@ -72,34 +65,28 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn emails_to_one_address_are_found_and_removed_whatever_the_delivery() {
+    async fn emails_to_one_address_are_found_and_removed() {
         let data = tempfile::tempdir().unwrap();
         let folder = data.path().join("mail");
-        let folders = [folder.clone(), folder.join("waiting")];
         let (ada, eve) = (
             EmailAddress::parse("ada@example.org").unwrap(),
             EmailAddress::parse("eve@example.org").unwrap(),
         );
-        assert_eq!(list(&folders, &ada).await.unwrap(), Vec::<PathBuf>::new());
-        std::fs::create_dir_all(folder.join("waiting")).unwrap();
-        let queued = |to: &str| format!(r#"{{"to":"{to}","subject":"Hello","text":"To: ada@example.org"}}"#);
+        assert_eq!(list(&folder, &ada).await.unwrap(), Vec::<PathBuf>::new());
+        std::fs::create_dir_all(&folder).unwrap();
         let message = |to: &str| format!("From: x@example.org\r\nTo: {to}\r\n\r\nTo: ada@example.org\r\n");
         for (name, content) in [
-            ("waiting/1.json", queued("Ada@example.org")),
-            ("waiting/2.json", queued("eve@example.org")),
-            ("waiting/3.refused", queued("ada@example.org")),
-            ("4.eml", message("<ada@example.org>")),
+            ("4.eml", message("<Ada@example.org>")),
             ("5.eml", message("eve@example.org")),
-            ("6.part", queued("Ada@example.org")[..40].to_owned()),
-            ("7.part", queued("eve@example.org")[..40].to_owned()),
+            ("6.part", message("Ada@example.org")[..40].to_owned()),
+            ("7.part", message("eve@example.org")[..40].to_owned()),
         ] {
             std::fs::write(folder.join(name), content).unwrap();
         }
-        let found = list(&folders, &ada).await.unwrap();
-        let names = ["4.eml", "6.part", "waiting/1.json", "waiting/3.refused"];
-        assert_eq!(found, names.map(|name| folder.join(name)));
-        assert_eq!(remove(&folders, &ada).await.unwrap(), 4);
-        assert_eq!(remove(&folders, &ada).await.unwrap(), 0);
-        assert_eq!(list(&folders, &eve).await.unwrap().len(), 3);
+        let found = list(&folder, &ada).await.unwrap();
+        assert_eq!(found, ["4.eml", "6.part"].map(|name| folder.join(name)));
+        assert_eq!(remove(&folder, &ada).await.unwrap(), 2);
+        assert_eq!(remove(&folder, &ada).await.unwrap(), 0);
+        assert_eq!(list(&folder, &eve).await.unwrap().len(), 2);
     }
 }
