@@ -45,6 +45,8 @@ use directory::refresh::RefreshOutcome;
 use directory::sitemaps::Sitemaps;
 use giving::fundraisers::cache::FundraiserCache;
 use giving::idempotency::InFlight;
+use giving::ledger::anchors::log::AnchorLog;
+use giving::ledger::anchors::place::Place;
 use giving::ledger::writer::Writer;
 use giving::moderation::Moderation;
 use giving::payments::settle::Settlement;
@@ -116,6 +118,8 @@ pub struct Parts {
     pub in_flight: InFlight,
     /// Writes donations, refunds and fundraisers.
     pub recorder: Recorder,
+    /// The anchors of the ledger.
+    pub anchors: AnchorLog,
 }
 
 /// The store of an app that is being built.
@@ -206,6 +210,10 @@ impl App {
         };
         let fundraisers = Arc::new(FundraiserCache::new(db.clone(), &config.data));
         let mail = Mailer::new(&config.mail, &config.data, db.clone(), clock.clone())?;
+        let mut places = vec![Place::blob_store(blobs.clone())];
+        if !config.anchors.second_url.is_empty() {
+            places.push(Place::second(&config.anchors.second_url, config.data.clone()));
+        }
         let public_url = PublicUrl::new(&config.public_url);
         let app = App(Arc::new(Parts {
             exposures: Exposures::new(
@@ -237,6 +245,7 @@ impl App {
             provenance: Provenance::default(),
             recent_errors: RecentErrors::default(),
             pictures: Pictures::new(db.clone(), store, blobs, clock.clone()),
+            anchors: AnchorLog::new(db.clone(), clock.clone(), secret.clone(), store, places),
             recorder: Recorder::new(Writer::start(db.clone()), Arc::clone(&fundraisers), clock.clone()),
             fundraisers,
             share_cards: ShareCards::default(),

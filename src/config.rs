@@ -13,6 +13,7 @@ use anyhow::{Context, bail};
 use config::{Environment, File, FileFormat, Map, Source, Value, ValueKind};
 use directory::DirectorySettings;
 use giving::fundraisers::review::FundraiserSettings;
+use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
 use giving::payments::CheckoutSettings;
 use giving::payments::provider::{Provider, ProviderSettings};
@@ -68,6 +69,7 @@ pub struct Config {
     pub fundraisers: FundraiserSettings,
     pub origins: OriginSettings,
     pub outbox: OutboxSettings,
+    pub anchors: AnchorSettings,
     pub security_contact: SecurityContact,
 }
 
@@ -149,6 +151,7 @@ struct RawConfig {
     fundraisers: FundraiserSettings,
     origins: RawOrigins,
     outbox: OutboxSettings,
+    anchors: AnchorSettings,
     security_contact: SecurityContact,
 }
 
@@ -352,6 +355,7 @@ impl Config {
                 },
             },
             outbox: raw.outbox,
+            anchors: anchors(&raw.anchors)?,
             security_contact: raw.security_contact,
         })
     }
@@ -596,6 +600,21 @@ fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
         )
     })?;
     Ok(MailSettings { delivery, from })
+}
+
+fn anchors(raw: &AnchorSettings) -> anyhow::Result<AnchorSettings> {
+    let url = raw.second_url.trim();
+    let is_known = ["/", "file:///", "s3://"]
+        .iter()
+        .any(|start| url.starts_with(start));
+    if !url.is_empty() && !is_known {
+        bail!(
+            "anchors.second_url is {url:?}; set it to a folder such as /mnt/anchors, to s3://bucket/prefix, or leave it empty"
+        );
+    }
+    Ok(AnchorSettings {
+        second_url: url.to_owned(),
+    })
 }
 
 fn accounts(raw: &RawAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {

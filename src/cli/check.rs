@@ -3,11 +3,32 @@
 use super::output::Output;
 use crate::app::App;
 use anyhow::bail;
+use clap::Args;
 use directory::check::CheckReport as DirectoryCheck;
 use giving::check::LedgerCheck;
+use giving::ledger::anchors::comparison::Loss;
+use giving::ledger::checkpoints;
 use giving::ledger::entry::Totals;
 use platform::hosted::{self, check::PictureCheck};
 use serde_json::{Value, json};
+use std::io::{self, Write};
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
+pub struct Check {
+    /// Verify every entry of the ledger, also those that an earlier check has verified; only this finds damage that was
+    /// done to them since
+    #[arg(long)]
+    full: bool,
+}
+
+impl Check {
+    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+        let report = check(app, self.full).await?;
+        output.print(&report.value, || report.text)?;
+        report.verdict
+    }
+}
 
 /// What a check found.
 pub struct CheckReport {
@@ -17,29 +38,75 @@ pub struct CheckReport {
     pub verdict: anyhow::Result<()>,
 }
 
-pub async fn run(app: &App, output: Output) -> anyhow::Result<()> {
-    let report = check(app).await?;
-    output.print(&report.value, || report.text)?;
-    report.verdict
+/// Checks everything, without printing anything. Unless it is full, the ledger is checked after the last checkpoint.
+pub async fn check(app: &App, is_full: bool) -> anyhow::Result<CheckReport> {
+    let integrity = app.db.check_integrity().await;
+    match check_ledger(app, is_full).await {
+        Ok(ledger) => report(app, integrity, ledger).await,
+        // If the database file is damaged, the integrity check has the better error message.
+        Err(error) => Err(integrity.err().unwrap_or(error)),
+    }
 }
 
-/// Checks everything, without printing anything.
-pub async fn check(app: &App) -> anyhow::Result<CheckReport> {
-    let integrity = app.db.check_integrity().await;
-    let ledger = match giving::check::check(&app.db).await {
-        Ok(ledger) => ledger,
-        // If the database file is damaged, the integrity check has the better error message.
-        Err(error) => return Err(integrity.err().unwrap_or_else(|| error.into())),
+/// What was found in the ledger and in its anchors.
+struct CheckedLedger {
+    ledger: LedgerCheck,
+    anchors: usize,
+    loss: Option<Loss>,
+}
+
+/// Checks the ledger, after the last checkpoint or as a whole, and saves a checkpoint if there are no errors.
+async fn check_ledger(app: &App, is_full: bool) -> anyhow::Result<CheckedLedger> {
+    // Anchors are read before the ledger, which may grow meanwhile.
+    let anchors = app.anchors.list().await?;
+    let checkpoint = if is_full {
+        None
+    } else {
+        checkpoints::store::find(&app.db, &app.secret).await?
     };
+    let ledger = giving::check::check_after(&app.db, checkpoint).await?;
+    let count = anchors.len();
+    let loss = app.anchors.find_loss(anchors).await?;
+    if let (Some(checkpoint), None) = (&ledger.checkpoint, &loss)
+        && checkpoint.entries > ledger.verified_before
+    {
+        let saved = checkpoints::store::save(&app.db, &app.secret, checkpoint, app.clock.millis()).await;
+        if let Err(error) = saved {
+            // The verdict does not depend on it, and the next check starts where this one did.
+            let _ = writeln!(
+                io::stderr(),
+                "causeway: could not save how far the ledger is verified: {error}"
+            );
+        }
+    }
+    Ok(CheckedLedger {
+        ledger,
+        anchors: count,
+        loss,
+    })
+}
+
+async fn report(
+    app: &App,
+    integrity: anyhow::Result<()>,
+    checked: CheckedLedger,
+) -> anyhow::Result<CheckReport> {
+    let CheckedLedger {
+        ledger,
+        anchors,
+        loss,
+    } = checked;
     let overlay_limit = app.config.directory.overlay_limit;
     let directory = directory::check::check(&app.directory, &app.db, overlay_limit).await?;
     let mut pictures = hosted::check::check(&app.pictures).await?;
     pictures
         .differences
         .extend(giving::check::list_lost_covers(&app.db).await?);
+    let lost = loss.as_ref().map(ToString::to_string);
     let differences: Vec<&String> = ledger
         .errors
         .iter()
+        .chain(&lost)
         .chain(&directory.differences)
         .chain(&pictures.differences)
         .collect();
@@ -47,11 +114,13 @@ pub async fn check(app: &App) -> anyhow::Result<CheckReport> {
         "nonprofits": directory.nonprofits,
         "pictures": pictures.pictures,
         "entries": ledger.entries,
+        "verifiedBefore": ledger.verified_before,
+        "anchors": anchors,
         "fundraisers": ledger.fundraisers,
         "totals": { "live": totals(ledger.live), "liveAndTest": totals(ledger.live_and_test) },
         "differences": differences,
     });
-    let text = format!(
+    let mut text = format!(
         "checked {} nonprofits and {} pictures against the database\n\
          checked {} ledger entries and {} fundraisers\n\
          checked the totals of fundraisers: {} live, {} live and test",
@@ -62,7 +131,16 @@ pub async fn check(app: &App) -> anyhow::Result<CheckReport> {
         ledger.live.raised,
         ledger.live_and_test.raised
     );
-    let verdict = verdict(app, integrity, &ledger, &pictures, &directory);
+    if anchors > 0 {
+        text.push_str(&format!("\ncompared the ledger with {anchors} anchors"));
+    }
+    if ledger.verified_before > 0 {
+        text.push_str(&format!(
+            "\nentries up to {} were verified by an earlier check; causeway check --full verifies them again",
+            ledger.verified_before
+        ));
+    }
+    let verdict = verdict(app, integrity, &ledger, lost, &pictures, &directory);
     Ok(CheckReport { value, text, verdict })
 }
 
@@ -70,6 +148,7 @@ fn verdict(
     app: &App,
     integrity: anyhow::Result<()>,
     ledger: &LedgerCheck,
+    lost: Option<String>,
     pictures: &PictureCheck,
     directory: &DirectoryCheck,
 ) -> anyhow::Result<()> {
@@ -80,6 +159,12 @@ fn verdict(
         );
     }
     integrity?;
+    if let Some(loss) = lost {
+        bail!(
+            "{loss}; restore the database from a newer copy, or, if these entries are lost for good, run causeway anchor \
+             accept-loss"
+        );
+    }
     if let [first, ..] = pictures.differences.as_slice() {
         bail!(
             "{} pictures are damaged, the first is: {first}; restore them from a backup",

@@ -1,6 +1,7 @@
 //! The command line: one module per command.
 
 mod accounts;
+mod anchor;
 mod backup;
 mod blobs;
 mod check;
@@ -97,8 +98,7 @@ enum Command {
     #[command(subcommand)]
     Report(reports::Report),
     /// Check the ledger, the pictures and the directory snapshot against the database; exit 1 on differences
-    #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
-    Check,
+    Check(check::Check),
     /// Find problems of a server and its surroundings, with remedies; exit 1 on problems
     #[command(after_help = "Example:\n  causeway doctor --config /etc/causeway.toml")]
     Doctor,
@@ -109,6 +109,9 @@ enum Command {
     /// Move the store to another database
     #[command(subcommand)]
     Store(store::Store),
+    /// Manage the anchors of the ledger, which show whether entries are missing at its end
+    #[command(subcommand)]
+    Anchor(anchor::Anchor),
     /// Manage the secret of the store
     #[command(subcommand)]
     Secret(secret::Secret),
@@ -186,7 +189,8 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Donor(donor) => donor.run(&app, output).await,
             Command::Fundraiser(fundraiser) => fundraiser.run(&app, output).await,
             Command::Report(report) => report.run(&app, output).await,
-            Command::Check => check::run(&app, output).await,
+            Command::Check(check) => check.run(&app, output).await,
+            Command::Anchor(anchor) => anchor.run(&app, output).await,
             Command::Serve(_)
             | Command::Doctor
             | Command::Backup(_)

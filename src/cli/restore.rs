@@ -170,7 +170,7 @@ pub async fn check_restored(config: &Config, manifest: &Manifest) -> anyhow::Res
                 manifest.ledger.entries
             );
         }
-        check::check(&app).await
+        check::check(&app, true).await
     })
     .await;
     app.db.close().await;

@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, timeout};
 
-/// How long a server that stops waits for the mail server.
+/// How long a server that stops waits for the mail server, and for the blob store.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(3);
 const DEMO_ACCOUNT: &str = "demo";
 const DEMO_EIN: &str = "530196605";
@@ -136,10 +136,18 @@ impl Serve {
     }
 }
 
-/// Queues the last emails.
+/// Queues the last emails, and writes an anchor of the last entries.
 async fn finish(app: &App) {
     if timeout(FINISH_TIMEOUT, app.mail.finish()).await.is_err() {
         tracing::warn!("an email is still being sent; if it is queued, it is sent after the next start");
+    }
+    match timeout(FINISH_TIMEOUT, app.anchors.write_last()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => {
+            let error = format!("{error:#}");
+            tracing::warn!(error, "could not write a last anchor of the ledger");
+        }
+        Err(_) => tracing::warn!("could not write a last anchor of the ledger in time"),
     }
 }
 

@@ -79,7 +79,7 @@ fn is_same_folder(one: &Path, other: &Path) -> bool {
 }
 
 async fn copy(source: &App, target: &Config, to: &str, output: Output) -> anyhow::Result<()> {
-    let report = wait_with_spinner("checking the source", check::check(source)).await?;
+    let report = wait_with_spinner("checking the source", check::check(source, true)).await?;
     report
         .verdict
         .context("the store was not copied, because it is damaged")?;
@@ -89,7 +89,7 @@ async fn copy(source: &App, target: &Config, to: &str, output: Output) -> anyhow
     let (contents, state) = copied?;
     copy_files(source, target).await?;
     let app = App::build(target.clone()).await?;
-    let report = wait_with_spinner("checking the copy", check::check(&app)).await;
+    let report = wait_with_spinner("checking the copy", check::check(&app, true)).await;
     app.db.close().await;
     report?.verdict.context("the copy is damaged")?;
     let has_changed = read_state(&mut source.db.view().await?).await? != state;

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::app::offline::ConnectError;
 use access::keys::warnings::warn_owners;
 use access::usage::saver;
+use giving::ledger::anchors::log::ANCHOR_INTERVAL;
 use giving::ledger::outbox;
 use giving::payments;
 use platform::db::{Follower, Revision, Topic};
@@ -93,6 +94,8 @@ async fn run_with_store(app: &App) {
         save_counts(app),
         sweep_pictures(app),
         deliver_emails(app),
+        update_anchors(app),
+        thin_anchors(app),
         prune_outbox(app),
         prune_revision_tokens(app),
         settle_payments(app),
@@ -222,6 +225,26 @@ async fn deliver_emails(app: &App) {
             tracing::info!(emails, "delivered queued emails");
         }
         health.record(&delivered.map(|_| ()));
+    }
+}
+
+/// Compares the ledger with its anchors, and writes a new one if it grew.
+async fn update_anchors(app: &App) {
+    let mut ticks = every(ANCHOR_INTERVAL);
+    let mut health = JobHealth::new("anchors");
+    loop {
+        ticks.tick().await;
+        health.record(&app.anchors.update().await);
+    }
+}
+
+/// Removes anchors that newer ones make unnecessary.
+async fn thin_anchors(app: &App) {
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new("old anchors");
+    loop {
+        ticks.tick().await;
+        health.record(&app.anchors.thin().await.map(|_| ()));
     }
 }
 

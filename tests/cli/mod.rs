@@ -1,8 +1,10 @@
 //! The binary, run as a command.
 
+mod anchors;
 mod backup;
 mod blobs;
 mod check;
+mod checkpoints;
 mod database;
 pub mod directory;
 mod doctor;

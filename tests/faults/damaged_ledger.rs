@@ -31,7 +31,7 @@ fn a_flipped_bit_in_the_ledger_is_reported_with_its_entry() {
         fs::write(&path, &damaged).expect("a database");
         let output = workload
             .instance
-            .command(&["check"])
+            .command(&["check", "--full"])
             .output()
             .expect("the binary runs");
         assert_eq!(output.status.code(), Some(1), "byte {offset} of the row");

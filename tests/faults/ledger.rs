@@ -294,7 +294,7 @@ impl Workload {
         let path = "/v0.2/fundraisers?take=1";
         let listed = client::get_with(server, path, &self.authorization).expect("a response");
         assert_eq!(listed.json()["pagination"]["total_results"], self.creates);
-        let checked: Value = self.instance.run(&["check"]);
+        let checked: Value = self.instance.run(&["check", "--full"]);
         assert_eq!(checked["entries"], self.creates + self.donations);
         assert_eq!(checked["fundraisers"], self.creates);
         let path = format!(

@@ -1,7 +1,9 @@
-//! Checks the ledger of a database: chain, sequence numbers, balance, mode, shares and totals of every entry.
+//! Checks the ledger of a database: chain, sequence numbers, balance, mode, shares and totals of every entry, or of those
+//! after a checkpoint.
 
 use crate::fundraisers;
 use crate::ledger::audit::Audit;
+use crate::ledger::checkpoints::{self, Checkpoint};
 use crate::ledger::entry::{Beneficiaries, Totals, TotalsByMode};
 use crate::ledger::{outbox, store};
 use platform::db::{Db, Tx};
@@ -15,6 +17,8 @@ const BATCH_SIZE: i64 = 5_000;
 #[derive(Debug, Default)]
 pub struct LedgerCheck {
     pub entries: i64,
+    /// The number of entries at the start of the ledger that were not read, because an earlier check verified them.
+    pub verified_before: i64,
     pub fundraisers: usize,
     /// The totals of all fundraisers together, of live entries.
     pub live: Totals,
@@ -22,22 +26,60 @@ pub struct LedgerCheck {
     pub live_and_test: Totals,
     /// One sentence each, up to 100.
     pub errors: Vec<String>,
+    /// From where the next check can continue. `None` if there are no entries, or errors.
+    pub checkpoint: Option<Checkpoint>,
 }
 
-/// Checks a consistent snapshot of the ledger.
+/// Checks a consistent snapshot of the whole ledger.
 pub async fn check(db: &Db) -> sqlx::Result<LedgerCheck> {
+    check_after(db, None).await
+}
+
+/// Checks the ledger after a checkpoint. If the ledger does not contain the checkpoint, that is an error, and the whole
+/// ledger is checked.
+pub async fn check_after(db: &Db, checkpoint: Option<Checkpoint>) -> sqlx::Result<LedgerCheck> {
     let mut tx = db.view().await?;
+    let mut replaced = None;
+    let checkpoint = match checkpoint {
+        Some(checkpoint) if store::find_hash(&mut tx, checkpoint.entries).await? != Some(checkpoint.hash) => {
+            replaced = Some(format!(
+                "entry {} is not the one that an earlier check verified: it is missing, or the ledger was rewritten",
+                checkpoint.entries
+            ));
+            None
+        }
+        checkpoint => checkpoint,
+    };
+    let resumed = match checkpoint {
+        None => None,
+        Some(checkpoint) => {
+            match checkpoints::store::find_prior_balances(&mut tx, checkpoint.entries).await {
+                Ok(prior) => Some((checkpoint, prior)),
+                // An entry cannot be read. The whole check names it.
+                Err(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) => None,
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    let verified_before = resumed.as_ref().map_or(0, |(checkpoint, _)| checkpoint.entries);
     let stored = fundraisers::store::list_supported(&mut tx).await?;
     let offline: Vec<(FundraiserId, Option<Cents>)> = fundraisers::store::list_offline(&mut tx).await?;
     let beneficiaries: HashMap<FundraiserId, Beneficiaries> = stored.into_iter().collect();
-    let refunded = store::list_refunded(&mut tx).await?.into_iter().collect();
+    let refunded = store::list_refunded(&mut tx, verified_before).await?;
+    let refunded = refunded.into_iter().collect();
     let known = offline.iter().map(|(id, _)| *id).collect();
-    let mut audit = Audit::new(known, beneficiaries, refunded);
+    let mut audit = match resumed {
+        None => Audit::new(known, beneficiaries, refunded),
+        Some((checkpoint, prior)) => Audit::resume(known, beneficiaries, refunded, &checkpoint, prior),
+    };
+    if let Some(error) = replaced {
+        audit.add_error(error);
+    }
     add_entries(&mut tx, &mut audit).await?;
     for sequence in store::list_before_first(&mut tx).await? {
         audit.add_error(format!("entry {sequence} comes before the first entry"));
     }
-    for sequence in store::list_stray_legs(&mut tx).await? {
+    for sequence in store::list_stray_legs(&mut tx, verified_before).await? {
         audit.add_error(format!("entry {sequence} has legs but is not in the ledger"));
     }
     check_ends(&mut tx, &mut audit).await?;
@@ -55,9 +97,11 @@ pub async fn check(db: &Db) -> sqlx::Result<LedgerCheck> {
     let live_and_test = sum(totals().map(TotalsByMode::live_and_test));
     Ok(LedgerCheck {
         entries: audit.head().0,
+        verified_before,
         fundraisers: offline.len(),
         live,
         live_and_test,
+        checkpoint: audit.checkpoint(),
         errors: audit.into_errors(),
     })
 }

@@ -2,6 +2,7 @@
 //!
 //! Does no I/O: it takes every entry in order and compares it with what follows from all entries before it.
 
+use super::checkpoints::{Checkpoint, FundraiserSums, PriorBalances};
 use super::entry::{Beneficiaries, Entry, GENESIS, Hash, Kind, Mode, Party, Totals, TotalsByMode};
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::{Cents, Weights, split};
@@ -51,6 +52,59 @@ impl Audit {
             refunded_tests: HashSet::new(),
             errors: Vec::new(),
         }
+    }
+
+    /// Continues an audit from a checkpoint, with the balances at the checkpoint of the donors and donations that the entries
+    /// after it are about. `refunded` are the donations after it that have refunds.
+    pub fn resume(
+        known: HashSet<FundraiserId>,
+        beneficiaries: HashMap<FundraiserId, Beneficiaries>,
+        refunded: HashSet<i64>,
+        checkpoint: &Checkpoint,
+        prior: PriorBalances,
+    ) -> Audit {
+        let mut audit = Audit::new(known, beneficiaries, refunded);
+        (audit.sequence, audit.hash) = (checkpoint.entries, checkpoint.hash);
+        for sums in &checkpoint.sums {
+            if !audit.known.contains(&sums.fundraiser) {
+                audit.add_error(format!(
+                    "fundraiser {} has entries but does not exist",
+                    sums.fundraiser
+                ));
+            }
+            let state = FundraiserState {
+                totals: sums.totals,
+                offline: sums.offline,
+                donors: HashMap::new(),
+            };
+            audit.fundraisers.insert(sums.fundraiser, state);
+        }
+        for ((fundraiser, mode, donor), net) in prior.donors {
+            let state = audit.fundraisers.entry(fundraiser).or_default();
+            state.donors.insert((mode, donor), net);
+        }
+        audit.held = prior.held;
+        audit.refunded_tests = prior.refunded_tests;
+        audit
+    }
+
+    /// The sums after the entries so far, from which another audit can continue. `None` if there are no entries, or errors.
+    pub fn checkpoint(&self) -> Option<Checkpoint> {
+        if self.sequence == 0 || !self.errors.is_empty() {
+            return None;
+        }
+        let sums = self.fundraisers.iter().map(|(id, state)| FundraiserSums {
+            fundraiser: *id,
+            totals: state.totals,
+            offline: state.offline,
+        });
+        let mut sums: Vec<FundraiserSums> = sums.collect();
+        sums.sort_unstable_by_key(|sums| sums.fundraiser.0);
+        Some(Checkpoint {
+            entries: self.sequence,
+            hash: self.hash,
+            sums,
+        })
     }
 
     /// Adds the next entry.

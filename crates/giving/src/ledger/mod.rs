@@ -3,8 +3,10 @@
 //! Every entry has a mode: live, or test if no money was charged. The last entry of a fundraiser in a mode holds its totals
 //! in that mode, so reading them takes one row per mode.
 
+pub mod anchors;
 pub mod audit;
 pub mod batch;
+pub mod checkpoints;
 pub mod comments;
 pub mod entry;
 pub mod outbox;

@@ -1,6 +1,6 @@
 //! The SQL of the ledger.
 
-use super::entry::{Balances, Entry, Head, Leg, Mode, Party, TotalsByMode};
+use super::entry::{Balances, Entry, Hash, Head, Leg, Mode, Party, TotalsByMode};
 use super::prefetch::FundraiserMode;
 use super::rows::{EntryRow, HeadRow, NO_HASH, entry, head, totals};
 use platform::db::{Db, Tx, from_row, read, run};
@@ -14,8 +14,8 @@ use std::collections::HashMap;
 const LOCK_HEAD: &str = "update journal_head set entries = entries where id = 1 \
      returning entries, hash, events, set_config('idle_in_transaction_session_timeout', '10s', true)";
 const BEFORE_FIRST: &str = "select sequence from journal where sequence < 1 order by sequence limit 100";
-const STRAY_LEGS: &str = "select distinct sequence from journal_legs l \
-     where not exists (select 1 from journal j where j.sequence = l.sequence) order by sequence limit 100";
+const STRAY_LEGS: &str = "select distinct sequence from journal_legs l where (sequence > $1 or sequence < 1) \
+     and not exists (select 1 from journal j where j.sequence = l.sequence) order by sequence limit 100";
 const HEAD: &str = "select entries, hash, events from journal_head where id = 1";
 
 macro_rules! entries {
@@ -29,10 +29,11 @@ macro_rules! entries {
 }
 
 const FIND: &str = entries!("where source = $1 and external_id = $2");
+const FIND_HASH: &str = "select hash from journal where sequence = $1";
 const AFTER: &str = entries!("where sequence > $1 order by sequence limit $2");
 const LEGS_BETWEEN: &str = "select sequence, party, party_id, amount from journal_legs \
      where sequence > $1 and sequence <= $2 order by sequence, position";
-const REFUNDED: &str = "select distinct refunds from journal where refunds is not null";
+const REFUNDED: &str = "select distinct refunds from journal where refunds > $1";
 const TOTALS: &str = "select mode, raised, supporters from journal where sequence in ( \
      (select max(sequence) from journal where fundraiser_id = $1 and mode = 'live'), \
      (select max(sequence) from journal where fundraiser_id = $1 and mode = 'test'))";
@@ -81,6 +82,13 @@ pub async fn find(tx: &mut Tx, source: &str, external_id: &str) -> sqlx::Result<
     Ok(row.map(|row| entry(row, Vec::new())))
 }
 
+/// The hash of the entry with a number.
+pub async fn find_hash(tx: &mut Tx, sequence: i64) -> sqlx::Result<Option<Hash>> {
+    let hash: Option<Vec<u8>> =
+        run!(tx, c => sqlx::query_scalar(FIND_HASH).bind(sequence).fetch_optional(c).await)?;
+    Ok(hash.map(|hash| hash.try_into().unwrap_or(NO_HASH)))
+}
+
 /// The next entries after a number, with their legs.
 pub async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::Result<Vec<Entry>> {
     let rows: Vec<EntryRow> =
@@ -117,14 +125,14 @@ pub async fn list_before_first(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
     run!(tx, c => sqlx::query_scalar(BEFORE_FIRST).fetch_all(c).await)
 }
 
-/// The numbers of legs whose entry is not there, a hundred at the most.
-pub async fn list_stray_legs(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
-    run!(tx, c => sqlx::query_scalar(STRAY_LEGS).fetch_all(c).await)
+/// The numbers after `after` of legs whose entry is not there, a hundred at the most.
+pub async fn list_stray_legs(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
+    run!(tx, c => sqlx::query_scalar(STRAY_LEGS).bind(after).fetch_all(c).await)
 }
 
-/// Lists the donations that have refunds.
-pub async fn list_refunded(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
-    run!(tx, c => sqlx::query_scalar(REFUNDED).fetch_all(c).await)
+/// Lists the donations after `after` that have refunds.
+pub async fn list_refunded(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
+    run!(tx, c => sqlx::query_scalar(REFUNDED).bind(after).fetch_all(c).await)
 }
 
 /// The totals of a fundraiser in each mode: one row per mode, found by an index.

@@ -3,7 +3,10 @@
 
 use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
 use crate::export::line;
+use crate::ledger::anchors::Anchor;
+use crate::ledger::anchors::comparison::Loss;
 use crate::ledger::audit::Audit;
+use crate::ledger::checkpoints::{Checkpoint, PriorBalances};
 use crate::ledger::entry::{
     Beneficiaries, Draft, Entry, GENESIS, Kind, Leg, Mode, Party, Totals, TotalsByMode,
 };
@@ -199,6 +202,98 @@ impl TestLedger {
         self.entries.iter().for_each(|entry| audit.add(entry));
         audit
     }
+
+    /// The same ledger, cut after this many entries.
+    fn cut(&self, entries: usize) -> TestLedger {
+        TestLedger {
+            fundraisers: self.fundraisers.clone(),
+            entries: self.entries[..entries].to_vec(),
+        }
+    }
+
+    /// Audits only the entries after a checkpoint, as `causeway check` does. What it reads from entries before is read from
+    /// `self` too.
+    fn audit_after(&self, checkpoint: &Checkpoint) -> Audit {
+        let split = checkpoint.entries as usize;
+        let (before, after) = self.entries.split_at(split);
+        let mut prior = PriorBalances::default();
+        for entry in before {
+            let draft = &entry.draft;
+            if let (Some(fundraiser), Some(donor)) = (draft.fundraiser, &draft.donor) {
+                let net = prior
+                    .donors
+                    .entry((fundraiser, draft.mode, donor.clone()))
+                    .or_default();
+                *net = net.plus(draft.amount).unwrap();
+            }
+        }
+        let refunded: HashSet<i64> = after.iter().filter_map(|entry| entry.draft.refunds).collect();
+        let donations = before.iter().filter(|entry| refunded.contains(&entry.sequence));
+        for donation in donations {
+            let held = self
+                .cut(split)
+                .held(donation)
+                .into_iter()
+                .filter_map(|(party, cents)| match party {
+                    Party::Nonprofit(id) => Some((id, cents)),
+                    _ => None,
+                });
+            prior.held.insert(donation.sequence, held.collect());
+            if donation.draft.mode == Mode::Test {
+                prior.refunded_tests.insert(donation.sequence);
+            }
+        }
+        let refunded = refunded
+            .into_iter()
+            .filter(|sequence| *sequence > checkpoint.entries);
+        let known = self.fundraisers.iter().map(|(id, _)| *id).collect();
+        let beneficiaries = self.fundraisers.iter().cloned().collect();
+        let mut audit = Audit::resume(known, beneficiaries, refunded.collect(), checkpoint, prior);
+        after.iter().for_each(|entry| audit.add(entry));
+        audit
+    }
+
+    /// The anchor that was written after this many entries.
+    fn anchor(&self, entries: usize) -> Anchor {
+        Anchor {
+            store: Uuid::nil(),
+            entries: entries as i64,
+            hash: self.entries[entries - 1].hash,
+            at: entries as i64,
+        }
+    }
+
+    /// Compares anchors with this ledger.
+    fn loss(&self, anchors: &[Anchor]) -> Option<Loss> {
+        let hash = |anchor: &Anchor| {
+            self.entries
+                .get(anchor.entries as usize - 1)
+                .map(|entry| entry.hash)
+        };
+        let compared = anchors.iter().map(|anchor| (anchor.clone(), hash(anchor)));
+        Loss::find(compared.collect(), self.entries.len() as i64, None)
+    }
+}
+
+/// Changes one entry in a way that only an audit of it can find.
+fn damage(entry: &mut Entry, what: u8) {
+    let draft = &mut entry.draft;
+    match what {
+        0 => draft.amount = Cents::new(draft.amount.get() + 1),
+        1 => draft.donor = Some("somebody else".to_owned()),
+        2 => draft.recorded_at += 1,
+        3 => draft.external_id.push('x'),
+        4 => draft.legs[0].amount = Cents::new(draft.legs[0].amount.get() - 1),
+        5 => _ = draft.legs.pop(),
+        6 => {
+            entry.totals = entry.totals.map(|totals| Totals {
+                supporters: totals.supporters + 1,
+                ..totals
+            });
+        }
+        7 => draft.mode = flipped(draft.mode),
+        _ => entry.hash[7] ^= 1,
+    }
 }
 
 fn flipped(mode: Mode) -> Mode {
@@ -264,18 +359,7 @@ proptest! {
         let mut ledger = ledger;
         let index = index.index(ledger.entries.len());
         let entry = &mut ledger.entries[index];
-        let draft = &mut entry.draft;
-        match what {
-            0 => draft.amount = Cents::new(draft.amount.get() + 1),
-            1 => draft.donor = Some("somebody else".to_owned()),
-            2 => draft.recorded_at += 1,
-            3 => draft.external_id.push('x'),
-            4 => draft.legs[0].amount = Cents::new(draft.legs[0].amount.get() - 1),
-            5 => _ = draft.legs.pop(),
-            6 => entry.totals = entry.totals.map(|totals| Totals { supporters: totals.supporters + 1, ..totals }),
-            7 => draft.mode = flipped(draft.mode),
-            _ => entry.hash[7] ^= 1,
-        }
+        damage(entry, what);
         let number = entry.sequence;
         let errors = ledger.audit().into_errors();
         prop_assert!(errors.iter().any(|error| error.starts_with(&format!("entry {number} "))), "{errors:?}");
@@ -314,5 +398,51 @@ proptest! {
         let errors = ledger.audit().into_errors();
         let named = format!("entry {} is missing", index + 1);
         prop_assert!(errors.iter().any(|error| error.starts_with(&named)), "{errors:?}");
+    }
+
+    #[test]
+    fn an_audit_that_continues_from_a_checkpoint_comes_to_the_same_verdict(
+        ledger in ledgers(), split in any::<prop::sample::Index>(), index in any::<prop::sample::Index>(), what in 0..9u8,
+    ) {
+        prop_assume!(ledger.entries.len() >= 2);
+        let mut ledger = ledger;
+        let split = 1 + split.index(ledger.entries.len() - 1);
+        let checkpoint = ledger.cut(split).audit().checkpoint().unwrap();
+        let resumed = ledger.audit_after(&checkpoint);
+        prop_assert_eq!(resumed.checkpoint(), ledger.audit().checkpoint());
+        prop_assert_eq!(resumed.into_errors(), Vec::<String>::new());
+        // Damage anywhere is found by a whole audit, and damage after the checkpoint by both in the same way.
+        let index = index.index(ledger.entries.len());
+        damage(&mut ledger.entries[index], what);
+        let errors = ledger.audit().into_errors();
+        prop_assert!(!errors.is_empty());
+        if index >= split {
+            prop_assert_eq!(ledger.audit_after(&checkpoint).into_errors(), errors);
+        }
+    }
+
+    /// A ledger that is cut, and one that went on differently after that, are valid in themselves.
+    #[test]
+    fn a_ledger_that_is_cut_is_found_by_its_anchors(
+        ledger in ledgers(), cut in any::<prop::sample::Index>(), anchors in proptest::collection::vec(any::<prop::sample::Index>(), 1..5),
+        further in proptest::collection::vec(event(), 0..8),
+    ) {
+        prop_assume!(!ledger.entries.is_empty());
+        let anchors: Vec<Anchor> = anchors.iter().map(|index| ledger.anchor(1 + index.index(ledger.entries.len()))).collect();
+        prop_assert_eq!(ledger.loss(&anchors), None);
+        let cut = cut.index(ledger.entries.len());
+        let mut shorter = ledger.cut(cut);
+        let last = anchors.iter().map(|anchor| anchor.entries).max().unwrap();
+        let loss = shorter.loss(&anchors);
+        prop_assert_eq!(loss.as_ref().map(Loss::range), (last > cut as i64).then_some((cut as i64 + 1, last)));
+        prop_assert_eq!(loss.map(|loss| loss.count()), (last > cut as i64).then_some(last - cut as i64));
+        for event in &further {
+            shorter.apply(event);
+        }
+        prop_assert!(shorter.audit().into_errors().is_empty());
+        let is_replaced = shorter.entries.get(cut).is_none_or(|entry| *entry != ledger.entries[cut]);
+        if is_replaced {
+            prop_assert_eq!(shorter.loss(&anchors).is_some(), last > cut as i64);
+        }
     }
 }

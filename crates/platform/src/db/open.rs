@@ -29,7 +29,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 14] = migrations! {
+const MIGRATIONS: [MigrationSource; 15] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -43,6 +43,7 @@ const MIGRATIONS: [MigrationSource; 14] = migrations! {
     11 "0011_revision_tokens",
     12 "0012_leases",
     13 "0013_mail_queue",
+    14 "0014_checkpoints",
     15 "0015_backups",
 };
 

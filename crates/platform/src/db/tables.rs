@@ -25,6 +25,9 @@ pub const TABLES: &[&str] = &[
     "journal_head",
     "journal",
     "journal_legs",
+    "ledger_checkpoint",
+    "ledger_anchor",
+    "accepted_anchors",
     "donor_names",
     "outbox",
     "idempotency_keys",
@@ -32,6 +35,7 @@ pub const TABLES: &[&str] = &[
     "donations",
     "partner_origins",
     "reports",
+    "mail_queue",
     "backups",
 ];
 
@@ -40,4 +44,4 @@ pub const TABLES: &[&str] = &[
 pub const LEFT_OUT: &[&str] = &["_sqlx_migrations", "leases"];
 
 /// Tables in which a migration inserts rows.
-pub const SEEDED: &[&str] = &["revisions", "revision_tokens", "journal_head"];
+pub const SEEDED: &[&str] = &["revisions", "revision_tokens", "journal_head", "ledger_anchor"];

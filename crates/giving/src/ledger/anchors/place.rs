@@ -1,0 +1,120 @@
+//! A place that anchors are written to: the blob store, or the second place of the settings.
+
+use super::{Anchor, AnchorName, folder};
+use anyhow::{Context, bail};
+use futures_util::{StreamExt, TryStreamExt};
+use platform::blobs::Blobs;
+use std::path::PathBuf;
+use tokio::sync::OnceCell;
+use uuid::Uuid;
+
+/// Anchors that are read at once.
+const MAX_CONCURRENT_READS: usize = 16;
+
+/// A place that anchors are written to.
+#[derive(Debug)]
+pub struct Place {
+    /// How messages call it.
+    label: &'static str,
+    url: String,
+    data: PathBuf,
+    /// Opened when it is first used, so that a second place that is away stops no command and no server.
+    blobs: OnceCell<Blobs>,
+}
+
+impl Place {
+    /// The blob store, which is open already.
+    pub fn blob_store(blobs: Blobs) -> Place {
+        Place {
+            label: "the blob store",
+            url: String::new(),
+            data: PathBuf::new(),
+            blobs: OnceCell::from(blobs),
+        }
+    }
+
+    /// The second place of the settings.
+    pub fn second(url: &str, data: PathBuf) -> Place {
+        let url = if url.starts_with('/') {
+            format!("file://{url}")
+        } else {
+            url.to_owned()
+        };
+        Place {
+            label: "anchors.second_url",
+            url,
+            data,
+            blobs: OnceCell::new(),
+        }
+    }
+
+    async fn blobs(&self) -> anyhow::Result<&Blobs> {
+        let open = async { Blobs::open(&self.url, &self.data) };
+        self.blobs
+            .get_or_try_init(|| open)
+            .await
+            .with_context(|| format!("could not open {}", self.label))
+    }
+
+    /// Writes an anchor. One that another server has written already is left alone.
+    pub async fn write(&self, anchor: &Anchor) -> anyhow::Result<()> {
+        let name = path(anchor.store, &anchor.name());
+        let written = self.blobs().await?.put_if_absent(&name, anchor.to_json()).await;
+        written.with_context(|| format!("could not write an anchor to {}", self.label))?;
+        Ok(())
+    }
+
+    /// Lists the names of the anchors of a store, in no particular order.
+    pub async fn list_names(&self, store: Uuid) -> anyhow::Result<Vec<AnchorName>> {
+        let blobs = self.blobs().await?.list(&folder(store));
+        let names = blobs.try_filter_map(async |blob| {
+            let file_name = blob.name.rsplit('/').next().unwrap_or_default();
+            Ok(AnchorName::parse(file_name))
+        });
+        names
+            .try_collect()
+            .await
+            .with_context(|| format!("could not list the anchors in {}", self.label))
+    }
+
+    /// Reads an anchor. Returns `None` if it was removed.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, is damaged, or belongs to another store.
+    pub async fn read(&self, store: Uuid, name: &AnchorName) -> anyhow::Result<Option<Anchor>> {
+        let path = path(store, name);
+        let found = self.blobs().await?.find(&path).await;
+        let found = found.with_context(|| format!("could not read the anchor {path} in {}", self.label))?;
+        let Some(bytes) = found else {
+            return Ok(None);
+        };
+        match Anchor::from_json(&bytes) {
+            Some(anchor) if anchor.store != store => {
+                bail!("the anchor {path} in {} belongs to another store", self.label)
+            }
+            Some(anchor) if anchor.name() == *name => Ok(Some(anchor)),
+            _ => bail!("the anchor {path} in {} is damaged", self.label),
+        }
+    }
+
+    /// Reads all anchors of a store.
+    pub async fn list(&self, store: Uuid) -> anyhow::Result<Vec<Anchor>> {
+        let names = self.list_names(store).await?;
+        let anchors = futures_util::stream::iter(names)
+            .map(async |name| self.read(store, &name).await)
+            .buffer_unordered(MAX_CONCURRENT_READS)
+            .try_filter_map(async |anchor| Ok(anchor));
+        anchors.try_collect().await
+    }
+
+    /// Removes an anchor.
+    pub async fn remove(&self, store: Uuid, name: &AnchorName) -> anyhow::Result<()> {
+        let removed = self.blobs().await?.remove(&path(store, name)).await;
+        removed.with_context(|| format!("could not remove an old anchor from {}", self.label))
+    }
+}
+
+fn path(store: Uuid, name: &AnchorName) -> String {
+    format!("{}/{}", folder(store), name.file_name())
+}

@@ -1,0 +1,116 @@
+//! The SQL of anchors: which one was written last, and which ones of lost entries an operator has accepted.
+
+use super::Anchor;
+use crate::ledger::entry::Hash;
+use platform::db::{Db, Tx, from_row, read, run};
+use platform::secret::StoreSecret;
+use std::collections::HashSet;
+use uuid::Uuid;
+
+const FIND_LAST: &str = "select a.entries as written_entries, a.hash as written_hash, a.written_at, h.entries, h.hash \
+     from ledger_anchor a, journal_head h where a.id = 1 and h.id = 1";
+const CLAIM: &str =
+    "update ledger_anchor set claimed_at = $1 where id = 1 and (claimed_at <= $2 or claimed_at > $1)";
+const MARK_WRITTEN: &str = "update ledger_anchor set entries = $1, hash = $2, written_at = $3 where id = 1";
+const FIND_HASH: &str = "select hash from journal where sequence = $1";
+const FIND_LAST_ENTRY: &str = "select sequence, recorded_at from journal order by sequence desc limit 1";
+const LIST_ACCEPTED: &str = "select entries, hash, mac from accepted_anchors";
+const REMOVE_ACCEPTED: &str = "delete from accepted_anchors where entries = $1 and hash = $2";
+const INSERT_ACCEPTED: &str =
+    "insert into accepted_anchors (entries, hash, accepted_at, mac) values ($1, $2, $3, $4)";
+
+/// The end of the ledger, and the last anchor that was written to every place.
+#[derive(Debug)]
+pub struct LedgerEnds {
+    pub entries: i64,
+    pub hash: Vec<u8>,
+    pub written_entries: i64,
+    pub written_hash: Vec<u8>,
+    pub written_at: i64,
+}
+
+from_row!(LedgerEnds {
+    entries,
+    hash,
+    written_entries,
+    written_hash,
+    written_at,
+});
+
+/// Finds where the ledger ends and up to where it has an anchor.
+pub async fn find_ends(db: &Db) -> sqlx::Result<LedgerEnds> {
+    read!(db, c => sqlx::query_as(FIND_LAST).fetch_one(c).await)
+}
+
+/// Claims to write the next anchor. Returns `false` if another server did so after `before`.
+pub async fn claim(db: &Db, now: i64, before: i64) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    let claimed = run!(&mut tx, c => sqlx::query(CLAIM)
+        .bind(now)
+        .bind(before)
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))?;
+    tx.commit().await?;
+    Ok(claimed == 1)
+}
+
+/// Records that an anchor was written to every place.
+pub async fn mark_written(db: &Db, anchor: &Anchor) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    run!(&mut tx, c => sqlx::query(MARK_WRITTEN)
+        .bind(anchor.entries)
+        .bind(anchor.hash.as_slice())
+        .bind(anchor.at)
+        .execute(c)
+        .await
+        .map(|_| ()))?;
+    tx.commit().await
+}
+
+/// Finds the hash of an entry. One of another length than a hash counts as missing.
+pub async fn find_hash(db: &Db, sequence: i64) -> sqlx::Result<Option<Hash>> {
+    let hash: Option<Vec<u8>> =
+        read!(db, c => sqlx::query_scalar(FIND_HASH).bind(sequence).fetch_optional(c).await)?;
+    Ok(hash.and_then(|hash| hash.try_into().ok()))
+}
+
+/// Finds the sequence number of the last entry, and when it was recorded.
+pub async fn find_last_entry(db: &Db) -> sqlx::Result<Option<(i64, i64)>> {
+    read!(db, c => sqlx::query_as(FIND_LAST_ENTRY).fetch_optional(c).await)
+}
+
+/// Lists the anchors of lost entries that an operator has accepted. Rows with a wrong HMAC are left out.
+pub async fn list_accepted(db: &Db, secret: &StoreSecret, store: Uuid) -> sqlx::Result<HashSet<(i64, Hash)>> {
+    let rows: Vec<(i64, Vec<u8>, Vec<u8>)> =
+        read!(db, c => sqlx::query_as(LIST_ACCEPTED).fetch_all(c).await)?;
+    let accepted = rows.into_iter().filter_map(|(entries, hash, found)| {
+        let hash: Hash = hash.try_into().ok()?;
+        (mac(secret, store, entries, &hash)[..] == found).then_some((entries, hash))
+    });
+    Ok(accepted.collect())
+}
+
+/// Accepts that the entry of an anchor is lost.
+pub async fn accept(tx: &mut Tx, secret: &StoreSecret, anchor: &Anchor, now: i64) -> sqlx::Result<()> {
+    let mac = mac(secret, anchor.store, anchor.entries, &anchor.hash);
+    run!(&mut *tx, c => sqlx::query(REMOVE_ACCEPTED)
+        .bind(anchor.entries)
+        .bind(anchor.hash.as_slice())
+        .execute(c)
+        .await
+        .map(|_| ()))?;
+    run!(tx, c => sqlx::query(INSERT_ACCEPTED)
+        .bind(anchor.entries)
+        .bind(anchor.hash.as_slice())
+        .bind(now)
+        .bind(mac.as_slice())
+        .execute(c)
+        .await
+        .map(|_| ()))
+}
+
+fn mac(secret: &StoreSecret, store: Uuid, entries: i64, hash: &Hash) -> [u8; 32] {
+    let message = [store.as_bytes().as_slice(), &entries.to_be_bytes(), hash].concat();
+    secret.authenticate("accepted anchor", &message)
+}

@@ -1,0 +1,110 @@
+//! The SQL of checkpoints.
+
+use super::{Checkpoint, PriorBalances, mac};
+use crate::ledger::entry::{Mode, Party};
+use platform::db::{Db, Tx, from_row, read, run};
+use platform::ids::FundraiserId;
+use platform::money::Cents;
+use platform::secret::StoreSecret;
+use uuid::Uuid;
+
+const FIND: &str = "select entries, hash, sums, checked_at, mac from ledger_checkpoint where id = 1";
+const REMOVE: &str = "delete from ledger_checkpoint";
+const INSERT: &str =
+    "insert into ledger_checkpoint (id, entries, hash, sums, checked_at, mac) values (1, $1, $2, $3, $4, $5)";
+const DONORS: &str = "select d.fundraiser_id, d.mode, d.donor, cast(sum(j.amount) as bigint) from \
+     (select distinct fundraiser_id, mode, donor from journal \
+     where sequence > $1 and fundraiser_id is not null and donor is not null) d \
+     join journal j on j.fundraiser_id = d.fundraiser_id and j.mode = d.mode and j.donor = d.donor and j.sequence <= $1 \
+     group by d.fundraiser_id, d.mode, d.donor";
+const REFUNDED_AFTER: &str = "select sequence, mode from journal where sequence in \
+     (select refunds from journal where sequence > $1 and refunds <= $1)";
+const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.amount) as bigint) from journal j \
+     join journal_legs l on l.sequence = j.sequence \
+     where (j.sequence = $1 or j.refunds = $1) and j.sequence <= $2 and l.party = 'nonprofit' \
+     group by l.position, l.party_id order by l.position";
+
+struct CheckpointRow {
+    entries: i64,
+    hash: Vec<u8>,
+    sums: String,
+    checked_at: i64,
+    mac: Vec<u8>,
+}
+
+from_row!(CheckpointRow {
+    entries,
+    hash,
+    sums,
+    checked_at,
+    mac,
+});
+
+/// Finds the checkpoint. One with a wrong HMAC is not used.
+pub async fn find(db: &Db, secret: &StoreSecret) -> sqlx::Result<Option<Checkpoint>> {
+    let row: Option<CheckpointRow> = read!(db, c => sqlx::query_as(FIND).fetch_optional(c).await)?;
+    let valid = row.filter(|row| {
+        let expected = mac(secret, row.entries, &row.hash, &row.sums, row.checked_at);
+        expected[..] == row.mac
+    });
+    Ok(valid.and_then(|row| {
+        Some(Checkpoint {
+            entries: row.entries,
+            hash: row.hash.try_into().ok()?,
+            sums: Checkpoint::sums_from_json(&row.sums)?,
+        })
+    }))
+}
+
+/// Replaces the checkpoint.
+pub async fn save(db: &Db, secret: &StoreSecret, checkpoint: &Checkpoint, now: i64) -> sqlx::Result<()> {
+    let sums = checkpoint.sums_to_json();
+    let mac = mac(secret, checkpoint.entries, &checkpoint.hash, &sums, now);
+    let mut tx = db.write().await?;
+    remove(&mut tx).await?;
+    run!(&mut tx, c => sqlx::query(INSERT)
+        .bind(checkpoint.entries)
+        .bind(checkpoint.hash.as_slice())
+        .bind(&sums)
+        .bind(now)
+        .bind(mac.as_slice())
+        .execute(c)
+        .await
+        .map(|_| ()))?;
+    tx.commit().await
+}
+
+/// Removes the checkpoint, so that the next check verifies the whole ledger.
+pub async fn remove(tx: &mut Tx) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(REMOVE).execute(c).await.map(|_| ()))
+}
+
+/// Reads the balances at a checkpoint that the entries after it change.
+pub async fn find_prior_balances(tx: &mut Tx, entries: i64) -> sqlx::Result<PriorBalances> {
+    let mut prior = PriorBalances::default();
+    let donors: Vec<(Uuid, String, String, i64)> =
+        run!(&mut *tx, c => sqlx::query_as(DONORS).bind(entries).fetch_all(c).await)?;
+    for (fundraiser, mode, donor, net) in donors {
+        if let Some(mode) = Mode::find(&mode) {
+            let key = (FundraiserId(fundraiser), mode, donor);
+            prior.donors.insert(key, Cents::new(net));
+        }
+    }
+    let refunded: Vec<(i64, String)> =
+        run!(&mut *tx, c => sqlx::query_as(REFUNDED_AFTER).bind(entries).fetch_all(c).await)?;
+    for (donation, mode) in refunded {
+        let legs: Vec<(i64, String, i64)> =
+            run!(&mut *tx, c => sqlx::query_as(HELD).bind(donation).bind(entries).fetch_all(c).await)?;
+        let held = legs.into_iter().filter_map(|(_, id, cents)| {
+            let Party::Nonprofit(id) = Party::find("nonprofit", &id)? else {
+                return None;
+            };
+            Some((id, Cents::new(cents)))
+        });
+        prior.held.insert(donation, held.collect());
+        if Mode::find(&mode) == Some(Mode::Test) {
+            prior.refunded_tests.insert(donation);
+        }
+    }
+    Ok(prior)
+}
