@@ -166,7 +166,9 @@ impl App {
             secret,
             saved_keys,
         } = opened;
-        let blobs = Blobs::open(&config.blobs_url, &config.data)?;
+        let metrics = Metrics::new(clock.clone())?;
+        let blobs =
+            Blobs::open(&config.blobs_url, &config.data)?.with_error_counter(metrics.blob_errors.clone());
         let mut directory = Directory::new(
             db.clone(),
             store,
@@ -195,7 +197,6 @@ impl App {
             (keys, LastSeen::now(&clock))
         };
         let keys = Arc::new(keys);
-        let metrics = Metrics::new()?;
         let redis = Redis::new(&config.redis, || metrics.redis_up())?;
         let windows = redis
             .clone()
@@ -209,7 +210,8 @@ impl App {
             }
         };
         let fundraisers = Arc::new(FundraiserCache::new(db.clone(), &config.data));
-        let mail = Mailer::new(&config.mail, &config.data, db.clone(), clock.clone())?;
+        let mail = Mailer::new(&config.mail, &config.data, db.clone(), clock.clone())?
+            .with_counters(metrics.emails.deliveries.clone());
         let mut places = vec![Place::blob_store(blobs.clone())];
         if !config.anchors.second_url.is_empty() {
             places.push(Place::second(&config.anchors.second_url, config.data.clone()));
@@ -240,13 +242,18 @@ impl App {
             public_url,
             urls,
             hashing: PasswordHasher::new(metrics.password_hashes.clone()),
-            metrics,
             mail,
             provenance: Provenance::default(),
             recent_errors: RecentErrors::default(),
             pictures: Pictures::new(db.clone(), store, blobs, clock.clone()),
             anchors: AnchorLog::new(db.clone(), clock.clone(), secret.clone(), store, places),
-            recorder: Recorder::new(Writer::start(db.clone()), Arc::clone(&fundraisers), clock.clone()),
+            recorder: Recorder::new(
+                Writer::start(db.clone()),
+                Arc::clone(&fundraisers),
+                clock.clone(),
+                metrics.donations.clone(),
+            ),
+            metrics,
             fundraisers,
             share_cards: ShareCards::default(),
             body_budget: BodyBudget::new(config.max_body),
@@ -285,6 +292,9 @@ impl App {
         let latest = self.changes.latest(Topic::Keys);
         let is_current = latest.is_none_or(|latest| latest == self.keys.revision());
         self.availability.store_seen.record(responds && is_current);
+        if responds {
+            self.metrics.store_age.set_time(self.clock.millis());
+        }
     }
 
     /// Saves the keys for a start without the store. SQLite needs none: without its file, nothing starts.
@@ -369,10 +379,19 @@ impl App {
             .refresh(self.config.directory.overlay_limit)
             .await?
             == RefreshOutcome::NeedsRebuild
-            && let Some(built) = self.directory.rebuild().await?
         {
-            let (nonprofits, seconds) = (built.meta.count, built.duration.as_secs_f64());
-            tracing::info!(nonprofits, seconds, "directory snapshot built");
+            // Until the build is done, the metrics show that the directory is behind the store.
+            let revision = self.db.revision(Topic::Directory).await?;
+            self.metrics.store_revision.set(revision as f64);
+            if let Some(built) = self.directory.rebuild().await? {
+                let (nonprofits, seconds) = (built.meta.count, built.duration.as_secs_f64());
+                self.metrics.snapshot.build.set(seconds);
+                tracing::info!(nonprofits, seconds, "directory snapshot built");
+            }
+        } else {
+            self.metrics
+                .store_revision
+                .set(self.directory.view().revision.number as f64);
         }
         self.update_gauges();
         Ok(())
@@ -407,6 +426,13 @@ impl App {
                 .as_ref()
                 .map_or(0.0, |snapshot| f64::from(snapshot.len())),
         );
+        if let Some(snapshot) = &view.snapshot {
+            self.metrics
+                .snapshot
+                .revision
+                .set(snapshot.meta().revision as f64);
+            self.metrics.snapshot.age.set_time(snapshot.modified_at());
+        }
         self.metrics.revision.set(view.revision.number as f64);
         self.metrics.overlay.set(view.overlay.len() as f64);
     }

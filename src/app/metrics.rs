@@ -1,98 +1,171 @@
 //! The metrics of one server, in the format of Prometheus.
+//!
+//! A part of the server gets the handles that it sets. What is cheaper to read than to keep up to date is read when
+//! Prometheus asks: ages and the process here, the rest in `server/scrape.rs`.
 
+pub mod definitions;
+pub mod gauges;
+pub mod process;
+pub mod registry;
+
+use access::limits::Class;
 use axum::http::StatusCode;
-use metrics::{Counter, Gauge, Histogram, Key, KeyName, Label, Level, Metadata, Recorder, Unit};
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use definitions as names;
+use gauges::{AgeGauge, OptionalGauge};
+use giving::donations::counters::{Counters, DonationCounters};
+use giving::ledger::entry::Mode;
+use metrics::{Counter, Gauge, Histogram};
+use platform::clock::Clock;
+use platform::mail::DeliveryCounters;
+use process::ProcessMetrics;
+use registry::Registry;
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-const METADATA: Metadata<'_> = Metadata::new("causeway", Level::INFO, None);
-/// The upper bounds of the histogram in seconds: from the response to a keystroke to a request that times out.
-const LATENCY_BUCKETS: [f64; 12] = [
-    0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0,
-];
+/// The class of refusals by a limit that is not the limit of a key: sign-in, checkout, pages.
+const OTHER_CLASS: &str = "other";
 
 /// The metrics of one server.
 pub struct Metrics {
-    recorder: PrometheusRecorder,
-    handle: PrometheusHandle,
+    registry: Arc<Registry>,
+    clock: Clock,
+    process: ProcessMetrics,
     requests: RwLock<HashMap<(String, u16), (Counter, Histogram)>>,
-    pub nonprofits: Gauge,
-    pub revision: Gauge,
-    pub overlay: Gauge,
+    /// One counter for each class, and the last one for other limits.
+    refusals: Vec<Counter>,
     /// Counts password checks, which shows guessing.
     pub password_hashes: Counter,
+    pub ready: Gauge,
+    /// The age of the last answer of the database.
+    pub store_age: AgeGauge,
+    pub pool: PoolMetrics,
+    pub nonprofits: Gauge,
+    pub overlay: Gauge,
+    /// The revision of the directory that is shown.
+    pub revision: Gauge,
+    /// The revision of the directory in the database, when it was last read.
+    pub store_revision: Gauge,
+    pub snapshot: SnapshotMetrics,
+    pub donations: DonationCounters,
+    pub emails: EmailMetrics,
+    pub anchor: AnchorMetrics,
+    /// The age of the last complete backup.
+    pub backup_age: AgeGauge,
+    /// Counts failed operations of the blob store.
+    pub blob_errors: Counter,
+    pub spans: SpanMetrics,
+    pub disk: DiskMetrics,
+}
+
+/// The connections for reading the database.
+pub struct PoolMetrics {
+    pub connections: Gauge,
+    pub idle: Gauge,
+    /// Only set with PostgreSQL.
+    pub waiting: OptionalGauge,
+}
+
+/// The snapshot that is shown.
+pub struct SnapshotMetrics {
+    pub revision: Gauge,
+    pub age: AgeGauge,
+    /// The duration of the last build in seconds.
+    pub build: OptionalGauge,
+}
+
+/// The queue of emails.
+pub struct EmailMetrics {
+    /// Emails that the mail server has not accepted yet.
+    pub waiting: OptionalGauge,
+    pub deliveries: DeliveryCounters,
+}
+
+/// The anchors of the ledger.
+pub struct AnchorMetrics {
+    pub age: AgeGauge,
+    /// The number of entries that an anchor names and the ledger does not contain.
+    pub missing: OptionalGauge,
+}
+
+/// The export of traces.
+pub struct SpanMetrics {
+    pub exported: Counter,
+    pub dropped: Counter,
+}
+
+/// The disk of the data folder, in bytes.
+pub struct DiskMetrics {
+    pub available: OptionalGauge,
+    pub size: OptionalGauge,
 }
 
 impl Metrics {
-    pub fn new() -> anyhow::Result<Metrics> {
-        let recorder = PrometheusBuilder::new()
-            .set_buckets_for_metric(
-                Matcher::Full("causeway_request_seconds".to_owned()),
-                &LATENCY_BUCKETS,
-            )?
-            .build_recorder();
-        let describe = |name: &'static str, text: &'static str| {
-            recorder.describe_gauge(KeyName::from_const_str(name), None, text.into());
-            recorder.register_gauge(&Key::from_static_name(name), &METADATA)
-        };
-        let nonprofits = describe("causeway_nonprofits", "Nonprofits in the directory snapshot.");
-        let revision = describe(
-            "causeway_directory_revision",
-            "Revision of the directory that is shown.",
-        );
-        let overlay = describe(
-            "causeway_overlay_nonprofits",
-            "Nonprofits changed since the snapshot was built.",
-        );
-        let hashes = "causeway_password_hashes_total";
-        recorder.describe_counter(
-            KeyName::from_const_str(hashes),
-            None,
-            "Passwords hashed to be stored or checked.".into(),
-        );
-        let password_hashes = recorder.register_counter(&Key::from_static_name(hashes), &METADATA);
-        recorder.describe_counter(
-            KeyName::from_const_str("causeway_requests_total"),
-            None,
-            "Requests by route and status.".into(),
-        );
-        recorder.describe_histogram(
-            KeyName::from_const_str("causeway_request_seconds"),
-            Some(Unit::Seconds),
-            "Response time by route.".into(),
-        );
-        let handle = recorder.handle();
+    pub fn new(clock: Clock) -> anyhow::Result<Metrics> {
+        let registry = Arc::new(Registry::new()?);
+        let optional = |definition| OptionalGauge::new(&registry, definition);
+        let age = |definition| AgeGauge::new(&registry, definition);
+        let classes = Class::ALL.map(Class::name).into_iter().chain([OTHER_CLASS]);
+        let refusals = classes.map(|class| registry.labeled_counter(names::REFUSALS, &[class]));
+        registry
+            .labeled_gauge(names::BUILD_INFO, &[env!("CARGO_PKG_VERSION")])
+            .set(1.0);
         Ok(Metrics {
-            recorder,
-            handle,
+            process: ProcessMetrics::new(&registry, clock.millis()),
             requests: RwLock::default(),
-            nonprofits,
-            revision,
-            overlay,
-            password_hashes,
+            refusals: refusals.collect(),
+            password_hashes: registry.counter(names::PASSWORD_HASHES),
+            ready: registry.gauge(names::READY),
+            store_age: age(names::STORE_AGE),
+            pool: PoolMetrics {
+                connections: registry.gauge(names::POOL_CONNECTIONS),
+                idle: registry.gauge(names::POOL_IDLE),
+                waiting: optional(names::POOL_WAITING),
+            },
+            nonprofits: registry.gauge(names::NONPROFITS),
+            overlay: registry.gauge(names::OVERLAY),
+            revision: registry.gauge(names::DIRECTORY_REVISION),
+            store_revision: registry.gauge(names::STORE_REVISION),
+            snapshot: SnapshotMetrics {
+                revision: registry.gauge(names::SNAPSHOT_REVISION),
+                age: age(names::SNAPSHOT_AGE),
+                build: optional(names::SNAPSHOT_BUILD),
+            },
+            donations: donation_counters(&registry),
+            emails: EmailMetrics {
+                waiting: optional(names::EMAILS_WAITING),
+                deliveries: DeliveryCounters {
+                    sent: registry.counter(names::EMAILS_SENT),
+                    failed: registry.counter(names::EMAILS_FAILED),
+                },
+            },
+            anchor: AnchorMetrics {
+                age: age(names::ANCHOR_AGE),
+                missing: optional(names::ANCHOR_MISSING),
+            },
+            backup_age: age(names::BACKUP_AGE),
+            blob_errors: registry.counter(names::BLOB_ERRORS),
+            spans: SpanMetrics {
+                exported: registry.counter(names::SPANS_EXPORTED),
+                dropped: registry.counter(names::SPANS_DROPPED),
+            },
+            disk: DiskMetrics {
+                available: optional(names::DATA_AVAILABLE),
+                size: optional(names::DATA_SIZE),
+            },
+            registry,
+            clock,
         })
     }
 
     /// Registers the gauge of the connection to Redis. Servers without Redis have none.
     pub fn redis_up(&self) -> Gauge {
-        let name = "causeway_redis_up";
-        let text = "1 while Redis responds, 0 while each server applies the limits by itself.";
-        self.recorder
-            .describe_gauge(KeyName::from_const_str(name), None, text.into());
-        self.recorder
-            .register_gauge(&Key::from_static_name(name), &METADATA)
+        self.registry.gauge(names::REDIS_UP)
     }
 
     /// Registers the counter of calls about which Redis could not be asked.
     pub fn local_limit_decisions(&self) -> Counter {
-        let name = "causeway_local_limit_decisions_total";
-        let text = "Calls and attempts that this server admitted or refused by itself because Redis did not respond.";
-        self.recorder
-            .describe_counter(KeyName::from_const_str(name), None, text.into());
-        self.recorder
-            .register_counter(&Key::from_static_name(name), &METADATA)
+        self.registry.counter(names::LOCAL_LIMIT_DECISIONS)
     }
 
     /// Counts one request. `route` is the pattern of the route, never the path that was sent.
@@ -110,31 +183,54 @@ impl Metrics {
                 return;
             }
         }
-        let labels = vec![
-            Label::new("route", route.to_owned()),
-            Label::new("status", status.to_string()),
-        ];
-        let counter = self
-            .recorder
-            .register_counter(&Key::from_parts("causeway_requests_total", labels), &METADATA);
-        let labels = vec![Label::new("route", route.to_owned())];
-        let histogram = self
-            .recorder
-            .register_histogram(&Key::from_parts("causeway_request_seconds", labels), &METADATA);
+        let registry = &self.registry;
+        let counter = registry.labeled_counter(names::REQUESTS, &[route, &status.to_string()]);
+        let histogram = registry.labeled_histogram(names::REQUEST_SECONDS, &[route]);
         counter.increment(1);
         histogram.record(took.as_secs_f64());
         let mut handles = self.requests.write().unwrap_or_else(PoisonError::into_inner);
         handles.insert((route.to_owned(), status), (counter, histogram));
     }
 
+    /// Counts a request that a rate limit refused: the limit of a class, or another one.
+    pub fn refusal(&self, class: Option<Class>) {
+        let index = Class::ALL.iter().position(|known| Some(*known) == class);
+        self.refusals[index.unwrap_or(Class::ALL.len())].increment(1);
+    }
+
     /// Returns the text that Prometheus scrapes.
     pub fn render(&self) -> String {
-        self.handle.render()
+        let now = self.clock.millis();
+        for age in [
+            &self.store_age,
+            &self.snapshot.age,
+            &self.anchor.age,
+            &self.backup_age,
+        ] {
+            age.update(now);
+        }
+        self.process.render_with(|| self.registry.render())
     }
 
     /// Folds recorded samples into the buckets; without it the exporter keeps every sample. Call it every few seconds.
     pub fn run_upkeep(&self) {
-        self.handle.run_upkeep();
+        self.registry.run_upkeep();
+    }
+}
+
+fn donation_counters(registry: &Registry) -> DonationCounters {
+    let counters = |mode: Mode| {
+        let counter = |definition| registry.labeled_counter(definition, &[mode.as_str()]);
+        Counters {
+            donations: counter(names::DONATIONS),
+            donated_cents: counter(names::DONATED_CENTS),
+            refunds: counter(names::REFUNDS),
+            refunded_cents: counter(names::REFUNDED_CENTS),
+        }
+    };
+    DonationCounters {
+        live: counters(Mode::Live),
+        test: counters(Mode::Test),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::http::refusal::{refusal, refusals};
 use crate::server::background;
 use crate::server::reload::Reloader;
 use crate::server::routes::router;
+use crate::server::scrape::scrape;
 use crate::server::sharing::warn_if_unshared;
 use crate::server::stop::StopSignals;
 use crate::server::telemetry::start_log;
@@ -210,7 +211,7 @@ async fn serve_metrics(app: App) {
         move || async move {
             (
                 [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
-                app.metrics.render(),
+                scrape(&app).await,
             )
         }
     };

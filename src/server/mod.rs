@@ -7,6 +7,7 @@ pub mod pages;
 pub mod reload;
 pub mod request_log;
 pub mod routes;
+pub mod scrape;
 pub mod sharing;
 pub mod stop;
 pub mod telemetry;

@@ -201,6 +201,11 @@ impl RequestLog {
         let status = response.status();
         let route = self.route.as_ref().map_or("none", MatchedPath::as_str);
         self.app.metrics.request(route, status, took);
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            self.app
+                .metrics
+                .refusal(self.record.limit.get().map(|(class, _)| *class));
+        }
         self.count(status);
         if status.is_server_error() {
             self.note_failure(route, status);

@@ -13,6 +13,7 @@ mod donor;
 mod exit_codes;
 mod import;
 mod keys;
+mod metrics;
 mod moderation;
 mod permissions;
 mod running_server;

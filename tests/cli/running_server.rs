@@ -42,6 +42,7 @@ async fn a_server_logs_its_payment_provider_and_warns_in_test_mode(world: &World
             line.is_some_and(|line| line.contains(&format!("provider=\"{provider}\""))),
             "{name}: {log}"
         );
+        assert!(!log.contains('\u{1b}'), "only a terminal gets colors: {log}");
         assert_eq!(log.contains("test mode: "), provider == "test", "{name}: {log}");
     }
 }

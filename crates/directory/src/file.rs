@@ -16,6 +16,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -60,6 +61,8 @@ pub enum SnapshotError {
 #[derive(Debug)]
 pub struct SnapshotFile {
     map: Mmap,
+    /// When the file was written.
+    pub modified_at: SystemTime,
     pub meta: SnapshotMeta,
     sections: Vec<Range<usize>>,
     checksums: Vec<u32>,
@@ -84,7 +87,8 @@ impl SnapshotFile {
     /// Opens a file and verifies all checksums.
     pub fn open(path: &Path) -> Result<SnapshotFile, SnapshotError> {
         let file = File::open(path)?;
-        let length = file.metadata()?.len() as usize;
+        let metadata = file.metadata()?;
+        let length = metadata.len() as usize;
         // The file is read rather than mapped here, because verifying a mapping would make all of it resident.
         let mut reader = BufReader::with_capacity(BUFFER_SIZE, &file);
         let (meta, sizes) = read_header(&mut reader)?;
@@ -114,6 +118,7 @@ impl SnapshotFile {
         let map = unsafe { Mmap::map(&file)? };
         Ok(SnapshotFile {
             map,
+            modified_at: metadata.modified()?,
             meta,
             sections,
             checksums,

@@ -12,6 +12,7 @@ use ::search::Index;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 /// The sections of the file, in order.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,12 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Returns when the file was written, in milliseconds since the Unix epoch.
+    pub fn modified_at(&self) -> i64 {
+        let modified_at = self.file.modified_at.duration_since(UNIX_EPOCH);
+        modified_at.unwrap_or_default().as_millis() as i64
+    }
+
     /// Opens and verifies a file.
     pub fn open(path: &Path) -> Result<Snapshot, SnapshotError> {
         let file = Arc::new(SnapshotFile::open(path)?);

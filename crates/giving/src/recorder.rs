@@ -1,5 +1,6 @@
 //! The only way to write donations, refunds and fundraisers.
 
+use crate::donations::counters::DonationCounters;
 use crate::donations::donation::{self, NewDonation};
 use crate::donations::outcome::{DonationError, RecordedEntry};
 use crate::donations::refund::{self, Refund};
@@ -27,11 +28,22 @@ pub struct Recorder {
     writer: Writer,
     cache: Arc<FundraiserCache>,
     clock: Clock,
+    counters: DonationCounters,
 }
 
 impl Recorder {
-    pub fn new(writer: Writer, cache: Arc<FundraiserCache>, clock: Clock) -> Recorder {
-        Recorder { writer, cache, clock }
+    pub fn new(
+        writer: Writer,
+        cache: Arc<FundraiserCache>,
+        clock: Clock,
+        counters: DonationCounters,
+    ) -> Recorder {
+        Recorder {
+            writer,
+            cache,
+            clock,
+            counters,
+        }
     }
 
     /// Records a donation that was made elsewhere, and returns once it is on disk. Recording it again changes nothing.
@@ -43,11 +55,13 @@ impl Recorder {
     /// Does the same for a donation made at our own checkout, whose source is reserved.
     pub async fn record_checkout(&self, donation: NewDonation) -> Result<RecordedEntry, DonationError> {
         let (donation, clock) = (Arc::new(donation), self.clock.clone());
-        self.write(donation::prefetch(&donation), move |batch| {
+        let written = self.write(donation::prefetch(&donation), move |batch| {
             let (donation, now) = (Arc::clone(&donation), clock.millis());
             Box::pin(async move { donation::write(batch, &donation, now).await })
-        })
-        .await
+        });
+        let recorded = written.await?;
+        self.counters.count_donation(&recorded);
+        Ok(recorded)
     }
 
     /// Records a refund, and returns once it is on disk. Recording it again changes nothing.
@@ -62,6 +76,7 @@ impl Recorder {
         if let Some(id) = fundraiser {
             self.cache.forget(id);
         }
+        self.counters.count_refund(&recorded);
         Ok(recorded)
     }
 

@@ -1,5 +1,6 @@
 //! Donations and refunds: each is recorded once, however often it is reported.
 
+pub mod counters;
 pub mod donation;
 pub mod import;
 pub mod label;

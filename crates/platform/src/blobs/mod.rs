@@ -13,6 +13,7 @@ use anyhow::{Context, bail};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt, TryStreamExt};
 use location::BlobsLocation;
+use metrics::Counter;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Name;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, WriteMultipart};
@@ -46,6 +47,8 @@ pub struct Blobs {
     store: Arc<dyn ObjectStore>,
     location: Arc<BlobsLocation>,
     is_shared: bool,
+    /// Counts operations that failed.
+    errors: Counter,
 }
 
 /// A blob in a listing.
@@ -111,7 +114,14 @@ impl Blobs {
             store,
             location: Arc::new(location),
             is_shared: true,
+            errors: Counter::noop(),
         })
+    }
+
+    /// Counts failed operations from now on.
+    #[must_use]
+    pub fn with_error_counter(self, errors: Counter) -> Blobs {
+        Blobs { errors, ..self }
     }
 
     /// Checks that a server responds and supports conditional writes. Does nothing for a folder.
@@ -265,15 +275,22 @@ impl Blobs {
 
     /// Ends an operation on a server that does not respond. The system limits how long a folder takes.
     async fn within_timeout<T>(&self, operation: impl Future<Output = Result<T>>) -> Result<T> {
-        if matches!(*self.location, BlobsLocation::Folder(_)) {
-            return operation.await;
-        }
-        timeout(OPERATION_TIMEOUT, operation).await.unwrap_or_else(|_| {
-            Err(Error::Generic {
-                store: "S3",
-                source: format!("no response from {} in {OPERATION_TIMEOUT:?}", self.location).into(),
+        let outcome = if matches!(*self.location, BlobsLocation::Folder(_)) {
+            operation.await
+        } else {
+            timeout(OPERATION_TIMEOUT, operation).await.unwrap_or_else(|_| {
+                Err(Error::Generic {
+                    store: "S3",
+                    source: format!("no response from {} in {OPERATION_TIMEOUT:?}", self.location).into(),
+                })
             })
-        })
+        };
+        match &outcome {
+            Ok(_)
+            | Err(Error::NotFound { .. } | Error::AlreadyExists { .. } | Error::Precondition { .. }) => {}
+            Err(_) => self.errors.increment(1),
+        }
+        outcome
     }
 
     /// Removes the temporary files in a folder that were last modified before `before`, and returns their number.

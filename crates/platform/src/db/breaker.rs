@@ -7,6 +7,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{Notify, watch};
 
 /// Tells whether the database responds.
@@ -15,6 +16,8 @@ pub struct CircuitBreaker {
     state: watch::Sender<State>,
     /// Notified when a query, or the listener, lost its connection.
     suspicion: Notify,
+    /// The number of permits in use.
+    permits: AtomicUsize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +28,7 @@ struct State {
 }
 
 /// The permission to run the queries of one request or transaction. It ends when the breaker opens.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Permit {
     breaker: Arc<CircuitBreaker>,
     outages: u64,
@@ -36,16 +39,23 @@ impl Default for CircuitBreaker {
         CircuitBreaker {
             state: watch::Sender::new(State::default()),
             suspicion: Notify::new(),
+            permits: AtomicUsize::new(0),
         }
     }
 }
 
 impl CircuitBreaker {
     pub fn permit(self: &Arc<Self>) -> Permit {
+        self.permits.fetch_add(1, Ordering::Relaxed);
         Permit {
             breaker: Arc::clone(self),
             outages: self.state.borrow().outages,
         }
+    }
+
+    /// Returns the number of permits in use.
+    pub fn permits(&self) -> usize {
+        self.permits.load(Ordering::Relaxed)
     }
 
     pub fn is_open(&self) -> bool {
@@ -65,6 +75,12 @@ impl CircuitBreaker {
     /// Waits until a query loses its connection. The next call returns at once if one did meanwhile.
     pub async fn suspected(&self) {
         self.suspicion.notified().await;
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.breaker.permits.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -124,6 +140,15 @@ mod tests {
         assert!(breaker.permit().run::<()>(query).await.is_err());
         assert!(breaker.record(true), "it closed");
         assert!(breaker.permit().run(ready(Ok(1))).await.is_ok());
+    }
+
+    #[test]
+    fn permits_are_counted_while_they_are_in_use() {
+        let breaker = Arc::new(CircuitBreaker::default());
+        let (first, second) = (breaker.permit(), breaker.permit());
+        assert_eq!(breaker.permits(), 2);
+        drop((first, second));
+        assert_eq!(breaker.permits(), 0);
     }
 
     #[tokio::test]

@@ -104,6 +104,11 @@ impl Postgres {
         self.0.breaker.permit()
     }
 
+    /// Returns the number of permits in use: one for each query and each transaction.
+    pub fn permits(&self) -> usize {
+        self.0.breaker.permits()
+    }
+
     /// Begins a transaction with this statement.
     pub async fn begin(&self, statement: &'static str) -> sqlx::Result<PostgresTx> {
         let (permit, pool) = (self.permit(), self.pool());

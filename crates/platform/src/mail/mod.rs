@@ -20,6 +20,7 @@ use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use message::write;
+use metrics::Counter;
 use retry::{MAX_AGE_MILLIS, delay_millis};
 use secrecy::{ExposeSecret, SecretString};
 use std::io;
@@ -71,6 +72,7 @@ pub struct Mailer {
     in_flight: Arc<watch::Sender<usize>>,
     /// The queue as it was last seen.
     status: Arc<RwLock<QueueStatus>>,
+    counters: DeliveryCounters,
 }
 
 #[derive(Debug)]
@@ -104,6 +106,23 @@ enum DeliveryError {
     Rejected(anyhow::Error),
 }
 
+/// Counts deliveries to the mail server.
+#[derive(Clone, Debug)]
+pub struct DeliveryCounters {
+    pub sent: Counter,
+    /// Attempts that failed.
+    pub failed: Counter,
+}
+
+impl Default for DeliveryCounters {
+    fn default() -> DeliveryCounters {
+        DeliveryCounters {
+            sent: Counter::noop(),
+            failed: Counter::noop(),
+        }
+    }
+}
+
 impl Mailer {
     pub fn new(settings: &MailSettings, data: &Path, db: Db, clock: Clock) -> anyhow::Result<Mailer> {
         let transport = match &settings.delivery {
@@ -126,7 +145,14 @@ impl Mailer {
             folder: data.join("mail"),
             in_flight: Arc::new(watch::Sender::new(0)),
             status: Arc::default(),
+            counters: DeliveryCounters::default(),
         })
+    }
+
+    /// Counts deliveries from now on.
+    #[must_use]
+    pub fn with_counters(self, counters: DeliveryCounters) -> Mailer {
+        Mailer { counters, ..self }
     }
 
     /// Returns whether emails are sent at all.
@@ -234,7 +260,12 @@ impl Mailer {
             let Some(leased) = store::claim(&self.db, now, until).await? else {
                 return Ok(delivered);
             };
-            match self.deliver(delivery, &leased).await {
+            let outcome = self.deliver(delivery, &leased).await;
+            match &outcome {
+                Ok(()) => self.counters.sent.increment(1),
+                Err(_) => self.counters.failed.increment(1),
+            }
+            match outcome {
                 Ok(()) => {
                     store::remove(&self.db, leased.id).await?;
                     delivery.paused_until.store(0, Ordering::Relaxed);

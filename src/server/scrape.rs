@@ -1,0 +1,31 @@
+//! The page that Prometheus scrapes. What other parts know is read here, at the moment of the scrape.
+
+use crate::app::App;
+use platform::backup;
+use rustix::fs::statvfs;
+
+/// Returns the metrics of the server.
+pub async fn scrape(app: &App) -> String {
+    let metrics = &app.metrics;
+    let obstacles = app.availability.obstacles(app.directory.has_snapshot());
+    metrics.ready.set(f64::from(u8::from(obstacles.is_empty())));
+    let pool = app.db.pool_status();
+    metrics.pool.connections.set(f64::from(pool.connections));
+    metrics.pool.idle.set(pool.idle as f64);
+    if let Some(waiting) = pool.waiting {
+        metrics.pool.waiting.set(waiting as f64);
+    }
+    metrics.emails.waiting.set(app.mail.last_status().waiting as f64);
+    let anchors = app.anchors.status();
+    let covered_at = app.clock.millis() - anchors.age.as_millis() as i64;
+    metrics.anchor.age.set_time(covered_at);
+    metrics.anchor.missing.set(anchors.missing as f64);
+    if let Ok(Some(backup)) = backup::store::find(&app.db).await {
+        metrics.backup_age.set_time(backup.created_at);
+    }
+    if let Ok(disk) = statvfs(&app.config.data) {
+        metrics.disk.available.set((disk.f_bavail * disk.f_frsize) as f64);
+        metrics.disk.size.set((disk.f_blocks * disk.f_frsize) as f64);
+    }
+    metrics.render()
+}
