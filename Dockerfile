@@ -19,11 +19,11 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
     && deploy/licenses.sh > /out/third-party-licenses
 
 FROM debian:trixie-slim
-# The certificates are for blob stores with https.
-RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends ca-certificates \
-    && rm -rf /var/lib/apt/lists/* \
-    && groupadd --gid 10001 causeway \
+# Certificate authorities for storage and collectors, and pg_dump of PostgreSQL 17 for "causeway backup".
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates postgresql-client \
+    && rm -rf /var/lib/apt/lists/*
+RUN groupadd --gid 10001 causeway \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /var/lib/causeway --shell /usr/sbin/nologin causeway \
     && install -d -m 0700 -o causeway -g causeway /var/lib/causeway
 COPY --from=build /out/causeway /usr/local/bin/causeway

@@ -11,7 +11,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test faults fault-journal fault-backup hostile fuzz-api screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
+.PHONY: help run build test faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -24,6 +24,7 @@ build: ## Build the release binary
 
 test: lint ## Run every test on SQLite and PostgreSQL; installs what is missing and stops what it started
 	DENY=$(DENY) tests/deny.sh --if-installed
+	tests/deploy.sh --rules
 	tests/with-services.sh cargo test --workspace
 	CAUSEWAY=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/causeway tests/fuzz-api.sh 500
 
@@ -38,6 +39,9 @@ fault-backup: ## Back up under writes and restore elsewhere: ROUNDS=20 on each d
 
 fuzz-api: ## Fuzz the API with Schemathesis against its OpenAPI description: CALLS=100000 SEED=1
 	tests/fuzz-api.sh $(or $(CALLS),100000) $(or $(SEED),1)
+
+check-deploy: ## Check every file in deploy/ with the tool that reads it: promtool, HAProxy, Patroni, Compose, Kubernetes schemas
+	tests/deploy.sh
 
 screenshots: ## Save every page at 375 and 1280 px, light and dark, to target/screenshots, and check it with axe
 	tests/with-services.sh cargo test --test browser -- dashboard_pages:: public_pages::

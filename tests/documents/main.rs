@@ -8,6 +8,7 @@
 mod commands;
 mod links;
 mod markdown;
+mod metrics;
 mod names;
 mod repository;
 mod routes;
@@ -55,6 +56,25 @@ fn every_setting_exists() {
         Document::all()
             .iter()
             .flat_map(|document| settings::check(document, &known)),
+    );
+}
+
+#[test]
+fn every_metric_is_documented_and_every_documented_metric_exists() {
+    report(metrics::check_guide(&repository::read(metrics::GUIDE)).into_iter());
+}
+
+#[test]
+fn alert_rules_and_the_dashboard_use_metrics_that_exist() {
+    let files = [
+        "deploy/prometheus/alerts.yml",
+        "deploy/prometheus/alerts.test.yml",
+        "deploy/grafana/dashboard.json",
+    ];
+    report(
+        files
+            .iter()
+            .flat_map(|path| metrics::check_queries(path, &repository::read(path))),
     );
 }
 

@@ -28,7 +28,9 @@ pub struct Span {
 impl Document {
     /// The documents that are checked.
     pub fn all() -> Vec<Document> {
-        let mut paths = vec!["README.md".to_owned(), "load/README.md".to_owned()];
+        let mut paths = ["README.md", "deploy/README.md", "load/README.md"]
+            .map(str::to_owned)
+            .to_vec();
         let optional = ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
         paths.extend(optional.map(str::to_owned));
         paths.retain(|path| repository::root().join(path).exists());
