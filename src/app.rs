@@ -11,6 +11,7 @@ pub mod offline;
 pub mod recent_errors;
 pub mod search_answers;
 pub mod share_cards;
+pub mod traces;
 pub mod urls;
 
 use crate::app::answer_cache::AnswerCache;
@@ -21,6 +22,7 @@ use crate::app::nonprofit_json::NonprofitJson;
 use crate::app::recent_errors::RecentErrors;
 use crate::app::search_answers::SearchAnswers;
 use crate::app::share_cards::ShareCards;
+use crate::app::traces::Traces;
 use crate::app::urls::Urls;
 use crate::config::Config;
 use access::accounts::attempt_limiter::AttemptLimiter;
@@ -99,6 +101,7 @@ pub struct Parts {
     /// Rate limits of donations that are started, by network.
     pub checkouts: RateLimiter,
     pub metrics: Metrics,
+    pub traces: Traces,
     pub search_answers: SearchAnswers,
     /// Rendered profile pages.
     pub pages: AnswerCache<Bytes>,
@@ -253,6 +256,7 @@ impl App {
                 clock.clone(),
                 metrics.donations.clone(),
             ),
+            traces: Traces::new(&config.telemetry, clock.clone(), metrics.spans.dropped.clone()),
             metrics,
             fundraisers,
             share_cards: ShareCards::default(),

@@ -62,6 +62,7 @@ pub struct Config {
     pub directory: DirectorySettings,
     pub search: SearchSettings,
     pub log: LogSettings,
+    pub telemetry: TelemetrySettings,
     pub accounts: AccountSettings,
     pub mail: MailSettings,
     pub giving: Provider,
@@ -97,6 +98,15 @@ pub struct LogSettings {
     pub format: LogFormat,
     pub filter: String,
     pub requests: LoggedRequests,
+}
+
+/// Where traces go.
+#[derive(Clone, Debug)]
+pub struct TelemetrySettings {
+    /// The URL of an OpenTelemetry collector, without a trailing slash. `None`: no traces.
+    pub otlp_endpoint: Option<String>,
+    /// The fraction of the requests without a trace of their own that is traced.
+    pub sample_ratio: f64,
 }
 
 /// The format of log lines.
@@ -144,6 +154,7 @@ struct RawConfig {
     directory: RawDirectory,
     search: RawSearch,
     log: RawLog,
+    telemetry: RawTelemetry,
     accounts: RawAccounts,
     mail: RawMail,
     giving: ProviderSettings,
@@ -215,6 +226,12 @@ struct RawDirectory {
     poll_interval: u64,
     overlay_limit: usize,
     build_lease: f64,
+}
+
+#[derive(Deserialize)]
+struct RawTelemetry {
+    otlp_endpoint: String,
+    sample_ratio: f64,
 }
 
 #[derive(Deserialize)]
@@ -342,6 +359,7 @@ impl Config {
                 filter: raw.log.filter,
                 requests: raw.log.requests,
             },
+            telemetry: telemetry(&raw.telemetry, standard_endpoint())?,
             accounts: accounts(&raw.accounts, &mail)?,
             mail,
             giving,
@@ -617,6 +635,37 @@ fn anchors(raw: &AnchorSettings) -> anyhow::Result<AnchorSettings> {
     })
 }
 
+/// Returns the endpoint in the variable that all OpenTelemetry programs read.
+fn standard_endpoint() -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "this module reads the settings")]
+    std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").ok()
+}
+
+/// `standard` is used if the setting is empty. "off" turns traces off in any case.
+fn telemetry(raw: &RawTelemetry, standard: Option<String>) -> anyhow::Result<TelemetrySettings> {
+    let endpoint = match raw.otlp_endpoint.trim() {
+        "" => standard.unwrap_or_default(),
+        text => text.to_owned(),
+    };
+    let otlp_endpoint = match endpoint.trim().trim_end_matches('/') {
+        "" | "off" => None,
+        url if url.starts_with("http://") || url.starts_with("https://") => Some(url.to_owned()),
+        url => bail!(
+            "telemetry.otlp_endpoint is {url:?}; set it to the URL of an OpenTelemetry collector, such as http://localhost:4318"
+        ),
+    };
+    if !(0.0..=1.0).contains(&raw.sample_ratio) {
+        bail!(
+            "telemetry.sample_ratio is {}; set it to a number from 0 to 1",
+            raw.sample_ratio
+        );
+    }
+    Ok(TelemetrySettings {
+        otlp_endpoint,
+        sample_ratio: raw.sample_ratio,
+    })
+}
+
 fn accounts(raw: &RawAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {
     let mail_domains: Vec<String> = raw
         .mail_domains
@@ -710,6 +759,29 @@ mod tests {
             let error = load_file(&format!("[giving]\nprovider = \"{provider}\"\n")).unwrap_err();
             assert!(format!("{error:#}").contains(expected), "{error:#}");
         }
+    }
+
+    #[test]
+    fn traces_go_to_the_setting_or_to_the_standard_variable() {
+        let endpoint = |setting: &str, standard: Option<&str>| {
+            let raw = RawTelemetry {
+                otlp_endpoint: setting.to_owned(),
+                sample_ratio: 1.0,
+            };
+            telemetry(&raw, standard.map(str::to_owned)).map(|telemetry| telemetry.otlp_endpoint)
+        };
+        let standard = Some("http://standard:4318/");
+        assert_eq!(endpoint("", None).unwrap(), None);
+        assert_eq!(endpoint("off", standard).unwrap(), None);
+        assert_eq!(
+            endpoint("", standard).unwrap().as_deref(),
+            Some("http://standard:4318")
+        );
+        let own = endpoint("https://own", standard).unwrap();
+        assert_eq!(own.as_deref(), Some("https://own"));
+        assert!(endpoint("localhost:4318", None).is_err());
+        let ratio = load_file("[telemetry]\nsample_ratio = 1.5\n").unwrap_err();
+        assert!(format!("{ratio:#}").contains("telemetry.sample_ratio is 1.5"));
     }
 
     fn load_file(text: &str) -> anyhow::Result<Config> {

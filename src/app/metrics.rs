@@ -83,6 +83,7 @@ pub struct EmailMetrics {
 
 /// The anchors of the ledger.
 pub struct AnchorMetrics {
+    /// Reset when an anchor is written, and when the last one still covers the whole ledger.
     pub age: AgeGauge,
     /// The number of entries that an anchor names and the ledger does not contain.
     pub missing: OptionalGauge,
@@ -163,7 +164,7 @@ impl Metrics {
         self.registry.gauge(names::REDIS_UP)
     }
 
-    /// Registers the counter of calls about which Redis could not be asked.
+    /// Registers the counter of calls about which Redis could not be asked. Servers without Redis have none.
     pub fn local_limit_decisions(&self) -> Counter {
         self.registry.counter(names::LOCAL_LIMIT_DECISIONS)
     }

@@ -5,6 +5,7 @@ use crate::cli::stdout::Stdout;
 use crate::config::{Config, Overrides, environment_warnings};
 use crate::http::refusal::{refusal, refusals};
 use crate::server::background;
+use crate::server::otlp::Exporter;
 use crate::server::reload::Reloader;
 use crate::server::routes::router;
 use crate::server::scrape::scrape;
@@ -28,6 +29,8 @@ use tokio::time::{Instant, timeout};
 
 /// How long a server that stops waits for the mail server, and for the blob store.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long the last traces may take to be exported when the server stops.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 const DEMO_ACCOUNT: &str = "demo";
 const DEMO_EIN: &str = "530196605";
 
@@ -57,7 +60,7 @@ impl Serve {
 
     pub async fn run(&self, overrides: Overrides) -> anyhow::Result<()> {
         let (config, values) = Config::load_with_values(&overrides)?;
-        let log_filter = start_log(&config.log)?;
+        let log_filter = start_log(&config.log, &config.telemetry)?;
         let hangup = signal(SignalKind::hangup())?;
         for warning in environment_warnings() {
             tracing::warn!("{warning}");
@@ -86,6 +89,7 @@ impl Serve {
         }
         warn_if_unshared(&app).await;
         log_provider(&app);
+        start_traces(&app)?;
         let mut background = tokio::spawn(background::run(app.clone()));
         let metrics = tokio::spawn(serve_metrics(app.clone()));
         let reloader = Reloader {
@@ -131,6 +135,7 @@ impl Serve {
             tracing::warn!(%error, "could not save the counts of the last calls");
         }
         finish(&app).await;
+        app.traces.flush(FLUSH_TIMEOUT).await;
         app.db.close().await;
         tracing::info!("stopped");
         Ok(())
@@ -150,6 +155,19 @@ async fn finish(app: &App) {
         }
         Err(_) => tracing::warn!("could not write a last anchor of the ledger in time"),
     }
+}
+
+/// Starts to export traces, if there is a collector.
+fn start_traces(app: &App) -> anyhow::Result<()> {
+    if let Some(endpoint) = &app.config.telemetry.otlp_endpoint
+        && let Some(queue) = app.traces.take_receiver()
+    {
+        let spans = &app.metrics.spans;
+        let exporter = Exporter::new(endpoint, spans.exported.clone(), spans.dropped.clone())?;
+        tokio::spawn(exporter.run(queue));
+        tracing::info!(endpoint, "exporting traces");
+    }
+    Ok(())
 }
 
 /// Logs how donations are paid, which may follow from the public URL.

@@ -3,7 +3,9 @@
 pub mod background;
 pub mod cors;
 pub mod health;
+pub mod otlp;
 pub mod pages;
+pub mod query_spans;
 pub mod reload;
 pub mod request_log;
 pub mod routes;

@@ -4,14 +4,16 @@
 //! once the response is there. The log contains the ID of a key, never the key: paths are logged without the query.
 
 use super::cors;
+use super::query_spans::request_span;
 use crate::app::App;
 use crate::app::recent_errors::FailedRequest;
+use crate::app::traces::{ActiveSpan, Attribute, Span, SpanId, SpanKind, TraceId};
 use crate::config::LoggedRequests;
 use crate::http::error::{Error, Problem};
 use crate::http::rate_limit::write_rate_limit_headers;
 use crate::http::request_id::{RequestId, X_REQUEST_ID};
 use crate::http::request_record::RequestRecord;
-use crate::http::trace_context::TraceId;
+use crate::http::trace_context;
 use crate::http::transport_security;
 use crate::web::error_page::{self, is_page};
 use crate::web::guard;
@@ -22,6 +24,7 @@ use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use pin_project_lite::pin_project;
+use platform::db::Db;
 use std::any::Any;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -74,9 +77,18 @@ where
 
     fn call(&mut self, mut request: Request) -> Self::Future {
         let log = &self.app.config.log;
+        let parent = trace_context::parent_of(request.headers());
+        let trace = self.app.traces.begin(parent).map(|active| RequestTrace {
+            span: request_span(&active.queries),
+            active,
+        });
         let log = RequestLog {
             id: RequestId::of_request(&request),
-            trace: TraceId::of_headers(request.headers()),
+            trace_id: trace
+                .as_ref()
+                .map(|trace| trace.active.trace)
+                .or(parent.map(|parent| parent.trace)),
+            trace,
             started: self.app.clock.instant(),
             method: request.method().clone(),
             route: request.extensions().get::<MatchedPath>().cloned(),
@@ -127,6 +139,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for RequestLogFutu
             FutureStateProjection::Ready { response } => response.take().expect("polled after completion"),
             // A handler that panics is not polled again, and the locks it shared tolerate poisoning.
             FutureStateProjection::Pending { future } => {
+                let _entered = this.log.trace.as_ref().map(|trace| trace.span.enter());
                 match catch_unwind(AssertUnwindSafe(|| future.poll(cx))) {
                     Ok(polled) => ready!(polled)?,
                     Err(panic) => panicked(panic.as_ref()),
@@ -142,8 +155,10 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for RequestLogFutu
 #[derive(Debug)]
 struct RequestLog {
     id: RequestId,
-    /// The trace that the request belongs to, according to the client.
-    trace: Option<TraceId>,
+    /// The trace that the request belongs to: that of the client, or a new one.
+    trace_id: Option<TraceId>,
+    /// `None` if the request is not traced.
+    trace: Option<RequestTrace>,
     started: Instant,
     method: Method,
     route: Option<MatchedPath>,
@@ -157,6 +172,14 @@ struct RequestLog {
     is_page: bool,
     record: Arc<RequestRecord>,
     app: App,
+}
+
+/// The spans of a request that is traced.
+#[derive(Debug)]
+struct RequestTrace {
+    active: ActiveSpan,
+    /// The span of the log, in which queries are found.
+    span: tracing::Span,
 }
 
 impl RequestLog {
@@ -201,6 +224,9 @@ impl RequestLog {
         let status = response.status();
         let route = self.route.as_ref().map_or("none", MatchedPath::as_str);
         self.app.metrics.request(route, status, took);
+        if let Some(trace) = &self.trace {
+            self.send_spans(&trace.active, route, status, took);
+        }
         if status == StatusCode::TOO_MANY_REQUESTS {
             self.app
                 .metrics
@@ -228,6 +254,57 @@ impl RequestLog {
         }
     }
 
+    /// Queues the span of the request and those of its queries for export.
+    fn send_spans(&self, active: &ActiveSpan, route: &str, status: StatusCode, took: Duration) {
+        let text = |text: &str| Attribute::Text(text.to_owned());
+        let method = known_method(&self.method);
+        let end = self.app.clock.nanos();
+        let mut attributes = vec![
+            ("http.request.method", text(method)),
+            ("http.route", text(route)),
+            (
+                "http.response.status_code",
+                Attribute::Number(status.as_u16().into()),
+            ),
+            ("causeway.request_id", text(self.id.as_str())),
+        ];
+        if let Some(key) = self.record.key.get() {
+            attributes.push(("causeway.key_id", Attribute::Text(key.to_string())));
+        }
+        let request = Span {
+            trace: active.trace,
+            id: active.id,
+            parent: active.parent,
+            name: format!("{method} {route}"),
+            kind: SpanKind::Server,
+            start: end.saturating_sub(took.as_nanos() as u64),
+            end,
+            is_error: status.is_server_error(),
+            attributes,
+        };
+        let system = match self.app.db {
+            Db::Sqlite { .. } => "sqlite",
+            Db::Postgres(_) => "postgresql",
+        };
+        let queries = active.queries.take().into_iter().map(|query| Span {
+            trace: active.trace,
+            id: SpanId::random(),
+            parent: Some(active.id),
+            kind: SpanKind::Client,
+            start: query.end.saturating_sub(query.duration.as_nanos() as u64),
+            end: query.end,
+            is_error: false,
+            attributes: vec![
+                ("db.system.name", text(system)),
+                ("db.query.summary", text(&query.summary)),
+            ],
+            name: query.summary,
+        });
+        self.app
+            .traces
+            .send([request].into_iter().chain(queries).collect());
+    }
+
     fn note_failure(&self, route: &str, status: StatusCode) {
         self.app.recent_errors.note(FailedRequest {
             at: self.app.clock.millis(),
@@ -242,7 +319,7 @@ impl RequestLog {
     fn log(&self, path: &str, status: StatusCode, took: Duration) {
         let (id, method) = (self.id.as_str(), &self.method);
         let key = self.record.key.get().map(tracing::field::display);
-        let trace_id = self.trace.map(tracing::field::display);
+        let trace_id = self.trace_id.map(tracing::field::display);
         let status = status.as_u16();
         let micros = took.as_micros() as u64;
         if let 500.. = status {
@@ -250,6 +327,20 @@ impl RequestLog {
         } else {
             tracing::info!(request = id, trace_id, key, %method, path, status, micros, "request");
         }
+    }
+}
+
+/// Returns the name of a standard method. Others have one name together, as the conventions of OpenTelemetry say.
+fn known_method(method: &Method) -> &str {
+    match *method {
+        Method::GET
+        | Method::HEAD
+        | Method::POST
+        | Method::PUT
+        | Method::PATCH
+        | Method::DELETE
+        | Method::OPTIONS => method.as_str(),
+        _ => "_OTHER",
     }
 }
 

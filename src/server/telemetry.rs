@@ -1,6 +1,7 @@
 //! Starts the log.
 
-use crate::config::{LogFormat, LogSettings};
+use crate::config::{LogFormat, LogSettings, TelemetrySettings};
+use crate::server::query_spans::QuerySpans;
 use anyhow::Context;
 use std::io::{self, IsTerminal};
 use tracing_subscriber::filter::Targets;
@@ -45,20 +46,22 @@ pub fn parse_filter(text: &str) -> anyhow::Result<Targets> {
 }
 
 /// Starts the log of the process. It must be called only once.
-pub fn start_log(settings: &LogSettings) -> anyhow::Result<LogFilter> {
+pub fn start_log(settings: &LogSettings, telemetry: &TelemetrySettings) -> anyhow::Result<LogFilter> {
     let (filter, handle) = reload::Layer::new(parse_filter(&settings.filter)?);
     let mut layer = fmt::layer().with_writer(io::stderr);
     // On a terminal there are colors unless NO_COLOR is set, and elsewhere none.
     if !io::stderr().is_terminal() {
         layer.set_ansi(false);
     }
-    match settings.format {
-        LogFormat::Human => registry()
-            .with(layer.with_target(false).with_filter(filter))
-            .init(),
-        LogFormat::Json => registry()
-            .with(layer.json().flatten_event(true).with_filter(filter))
-            .init(),
-    }
+    let layer = match settings.format {
+        LogFormat::Human => layer.with_target(false).with_filter(filter).boxed(),
+        LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),
+    };
+    // Without a collector the library formats no queries for nobody.
+    let queries = telemetry
+        .otlp_endpoint
+        .is_some()
+        .then(|| QuerySpans.with_filter(QuerySpans::filter()));
+    registry().with(layer).with(queries).init();
     Ok(LogFilter(handle))
 }

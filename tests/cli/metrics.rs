@@ -143,7 +143,7 @@ async fn the_directory_is_shown_with_its_revision_and_age(world: &World) {
         "there is no snapshot"
     );
     world.load_demo().await;
-    let revision = app.directory.view().revision as f64;
+    let revision = app.directory.view().revision.number as f64;
     app.clock.advance(Duration::from_hours(1));
     let page = scrape(app).await;
     for name in ["causeway_directory_revision", "causeway_store_directory_revision"] {
@@ -223,14 +223,15 @@ async fn every_exported_metric_is_defined(world: &World) {
         age.set_time(now);
     }
     for gauge in [
-        &metrics.redis_up,
         &metrics.emails.waiting,
-        &metrics.anchor.entries,
+        &metrics.anchor.missing,
         &metrics.pool.waiting,
         &metrics.snapshot.build,
     ] {
         gauge.set(1.0);
     }
+    metrics.redis_up().set(1.0);
+    metrics.local_limit_decisions().increment(1);
     world.client.get_any("/v0.2/causes").await;
     let page = scrape(&world.app).await;
     let exported: HashSet<(&str, &str)> = page

@@ -22,6 +22,7 @@ mod secrets;
 pub mod server;
 mod shared_snapshots;
 mod store_copy;
+mod traces;
 mod user;
 
 use serde_json::Value;

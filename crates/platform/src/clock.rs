@@ -33,6 +33,13 @@ impl Clock {
         (since_epoch + self.offset()).as_millis() as i64
     }
 
+    /// Returns the wall time in nanoseconds since the Unix epoch, for traces.
+    pub fn nanos(&self) -> u64 {
+        let stopped_at = self.0.stopped_at.get();
+        let since_epoch = stopped_at.map_or_else(since_epoch, |(since_epoch, _)| *since_epoch);
+        (since_epoch + self.offset()).as_nanos() as u64
+    }
+
     /// Returns the monotonic time.
     pub fn instant(&self) -> Instant {
         let stopped_at = self.0.stopped_at.get();

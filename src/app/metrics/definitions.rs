@@ -149,12 +149,12 @@ pub const BACKUP_AGE: Definition = gauge(
 );
 pub const REDIS_UP: Definition = gauge(
     "causeway_redis_up",
-    "Whether rate limits are shared through Redis.",
+    "Whether Redis responds, so that servers share their rate limits.",
 );
 pub const LOCAL_LIMIT_DECISIONS: Definition = counter(
     "causeway_local_limit_decisions_total",
     &[],
-    "Calls and attempts that were decided without Redis because it did not respond.",
+    "Calls and attempts that this server decided by itself because Redis did not respond.",
 );
 pub const BLOB_ERRORS: Definition = counter(
     "causeway_blob_errors_total",

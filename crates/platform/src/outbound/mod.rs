@@ -35,6 +35,11 @@ static TLS: LazyLock<Arc<ClientConfig>> = LazyLock::new(|| {
     Arc::new(config)
 });
 
+/// Returns the TLS settings for connections to other servers.
+pub fn tls_config() -> ClientConfig {
+    ClientConfig::clone(&TLS)
+}
+
 /// What to request.
 #[derive(Clone, Copy, Debug)]
 pub struct Location<'a> {
