@@ -47,6 +47,10 @@ fn limits_hold_when_redis_is_flushed_and_restarted_under_load() {
         redis.kill();
         redis.resume();
         load.wait_for_calls(100);
+        // Calls that are refused from memory do not need Redis, so a server may notice only at its next probe.
+        eventually("every server notices", || {
+            servers.iter().all(|server| server.log().contains(GOES))
+        });
     });
     load.check(SERVERS * LIMIT);
     wait_for_redis(&servers);

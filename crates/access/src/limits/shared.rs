@@ -91,7 +91,7 @@ impl SharedLimiter {
             return decision;
         };
         for ((window, limit), state) in limited.iter().zip(&states) {
-            lock(&self.mirrors.get(*window)).last = Some((micros, *limit, *state));
+            lock(&self.mirrors.get(*window)).record(micros, *limit, *state);
         }
         let decision = Decision {
             key: verdict(per_minute, &states[0], 0),
@@ -211,6 +211,17 @@ impl Mirror {
         }
         let position = self.own.partition_point(|time| *time <= now);
         self.own.insert(position, now);
+    }
+
+    /// Records an answer of Redis to a question at `asked_at`.
+    ///
+    /// Answers may arrive out of order. A window that is known to be full cannot have room for a call with the same limit,
+    /// so an answer that says so is older.
+    fn record(&mut self, asked_at: u64, limit: u32, state: WindowState) {
+        let is_full = self.verdict(asked_at, limit).is_some_and(|known| !known.admitted);
+        if !(is_full && state.has_room) {
+            self.last = Some((asked_at, limit, state));
+        }
     }
 
     /// Returns what Redis would say about a call at `now`, if that is known: until the oldest call has left the window.

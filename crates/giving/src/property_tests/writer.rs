@@ -13,7 +13,7 @@ use crate::ledger::writer::{WriteError, Writer};
 use platform::db::{Db, StoreError};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::Cents;
-use platform::settings::DatabaseSettings;
+use platform::settings::{APPLICATION_NAME, DatabaseSettings};
 use proptest::prelude::*;
 use serde_json::json;
 use std::fmt::Debug;
@@ -199,6 +199,7 @@ impl TestStore {
     async fn new() -> TestStore {
         let folder = tempfile::tempdir().unwrap();
         let settings = DatabaseSettings {
+            application_name: APPLICATION_NAME.to_owned(),
             url: None,
             listen_url: None,
             application_name: String::new(),

@@ -4,15 +4,15 @@
 //! or gets no response in time closes the connection, and from then on requests return [`Away`] at once, so an
 //! outage delays requests only once. One task connects again.
 
+mod connection;
 mod servers;
 
 pub use redis::Script;
 pub use servers::Servers;
 
+use connection::Connection;
 use metrics::Gauge;
-use redis::aio::{ConnectionLike, MultiplexedConnection};
-use redis::cluster_async::ClusterConnection;
-use redis::{Cmd, FromRedisValue, Pipeline, RedisFuture, RedisResult, Value, cmd};
+use redis::{FromRedisValue, RedisResult, cmd};
 use secrecy::{ExposeSecret, SecretString};
 use std::pin::pin;
 use std::sync::{Arc, Weak};
@@ -70,13 +70,6 @@ struct Link {
     /// Counts the connections, so that a late failure of an old one does not close a new one.
     generation: u64,
     connection: Option<Connection>,
-}
-
-/// A connection that many requests use at once.
-#[derive(Clone)]
-pub enum Connection {
-    Single(MultiplexedConnection),
-    Cluster(ClusterConnection),
 }
 
 impl Redis {
@@ -267,38 +260,4 @@ fn log_away(error: &str) {
         error,
         "Redis does not respond; until it does, each server applies the limits by itself"
     );
-}
-
-impl std::fmt::Debug for Connection {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Connection")
-    }
-}
-
-impl ConnectionLike for Connection {
-    fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
-        match self {
-            Connection::Single(connection) => connection.req_packed_command(command),
-            Connection::Cluster(connection) => connection.req_packed_command(command),
-        }
-    }
-
-    fn req_packed_commands<'a>(
-        &'a mut self,
-        commands: &'a Pipeline,
-        offset: usize,
-        count: usize,
-    ) -> RedisFuture<'a, Vec<Value>> {
-        match self {
-            Connection::Single(connection) => connection.req_packed_commands(commands, offset, count),
-            Connection::Cluster(connection) => connection.req_packed_commands(commands, offset, count),
-        }
-    }
-
-    fn get_db(&self) -> i64 {
-        match self {
-            Connection::Single(connection) => connection.get_db(),
-            Connection::Cluster(connection) => connection.get_db(),
-        }
-    }
 }

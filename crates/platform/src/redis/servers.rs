@@ -1,6 +1,6 @@
 //! The URL of Redis or Valkey: one server, servers that Sentinel watches, or a cluster.
 
-use super::Connection;
+use super::connection::Connection;
 use anyhow::{Context, bail};
 use redis::cluster::ClusterClient;
 use redis::sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType};
