@@ -18,6 +18,7 @@ on_both_databases!(
     only_one_process_holds_a_lease_until_it_is_released,
     a_lease_that_is_not_renewed_is_taken_over,
     a_lease_is_renewed_while_its_holder_works,
+    a_renewal_in_flight_when_the_work_ends_leaves_no_transaction_open,
 );
 
 /// Runs each of the given stories on PostgreSQL, which several servers need.
@@ -309,4 +310,18 @@ async fn a_lease_is_renewed_while_its_holder_works(world: &World) {
     };
     lease.hold(renewal).await;
     lease.release().await.unwrap();
+}
+
+async fn a_renewal_in_flight_when_the_work_ends_leaves_no_transaction_open(world: &World) {
+    let db = &world.app.db;
+    for round in 0..300 {
+        let lease = Lease::try_acquire(db, "test", Duration::from_millis(3))
+            .await
+            .unwrap();
+        let lease = lease.unwrap();
+        lease.hold(sleep(Duration::from_micros(1_000 + round * 10))).await;
+        lease.release().await.unwrap();
+        // A connection that is still in a transaction cannot begin this one.
+        drop(db.view().await.unwrap());
+    }
 }

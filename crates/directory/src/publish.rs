@@ -8,7 +8,6 @@ use crate::file::{SnapshotMeta, TEMPORARY_PREFIX};
 use crate::rules::{file_name, rules};
 use crate::snapshot::Snapshot;
 use anyhow::{Context, bail};
-use futures_util::TryStreamExt;
 use platform::blobs::{Blob, Blobs};
 use platform::data_folder;
 use platform::db::Revision;
@@ -184,7 +183,7 @@ impl Publisher {
     }
 
     async fn list(&self) -> platform::blobs::Result<Vec<Blob>> {
-        self.blobs.list(&self.folder).try_collect().await
+        self.blobs.list_all(&self.folder).await
     }
 
     /// Removes all but the newest snapshots. `published` is the manifest that was just written.

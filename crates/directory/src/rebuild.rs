@@ -21,6 +21,17 @@ const LEASE: &str = "snapshot";
 /// The interval between two looks whether another server has finished building.
 const LEASE_POLL_INTERVAL: Duration = Duration::from_millis(500);
 
+/// The result of looking for a published snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Published {
+    /// A newer one is shown now.
+    Shown,
+    /// There is none that is newer and usable.
+    None,
+    /// The blob store or the database failed.
+    Unavailable,
+}
+
 impl Directory {
     /// Shows a snapshot of the current store. Returns `None` if nothing was built, because another process is already
     /// building, or because another server published a newer snapshot, which is shown now.
@@ -33,7 +44,8 @@ impl Directory {
             self.open_newest().await?;
             return Ok(Some(built));
         };
-        if self.show_published(sharing).await {
+        let published = self.show_published(sharing).await;
+        if published == Published::Shown {
             return Ok(None);
         }
         let Some(lease) = Lease::try_acquire(&self.db, LEASE, sharing.lease_duration).await? else {
@@ -44,7 +56,7 @@ impl Directory {
         };
         // Another server may have published one just before this one got the lease.
         let work = async {
-            if self.show_published(sharing).await {
+            if published == Published::None && self.show_published(sharing).await == Published::Shown {
                 Ok(None)
             } else {
                 self.build_and_publish(sharing).await.map(Some)
@@ -102,18 +114,18 @@ impl Directory {
         Ok(built)
     }
 
-    /// Shows a published snapshot that is newer than what the view shows. Returns `false` if there is none, or if it
-    /// cannot be fetched. The caller holds the lock.
-    async fn show_published(self: &Arc<Self>, sharing: &Sharing) -> bool {
+    /// Shows a published snapshot that is newer than what the view shows. The caller holds the lock.
+    async fn show_published(self: &Arc<Self>, sharing: &Sharing) -> Published {
         let Some(publisher) = &sharing.publisher else {
-            return false;
+            return Published::None;
         };
         match self.fetch_published(publisher).await {
-            Ok(is_shown) => is_shown,
+            Ok(true) => Published::Shown,
+            Ok(false) => Published::None,
             Err(error) => {
                 let error = format!("{error:#}");
                 tracing::warn!(error, "could not fetch a published directory snapshot");
-                false
+                Published::Unavailable
             }
         }
     }

@@ -5,10 +5,9 @@
 //! one took over; use a lease to save work, not to protect data.
 
 use crate::db::{Db, Tx, run};
-use std::convert::Infallible;
-use std::future::pending;
+use std::pin::pin;
 use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use uuid::Uuid;
 
 macro_rules! acquire {
@@ -41,7 +40,11 @@ const RELEASE: &str = "delete from leases where name = $1 and holder = $2";
 
 /// A lease that this process holds, as long as it renews it.
 #[derive(Debug)]
-pub struct Lease {
+pub struct Lease(Holder);
+
+/// Who holds a lease.
+#[derive(Clone, Debug)]
+struct Holder {
     db: Db,
     name: &'static str,
     holder: String,
@@ -51,50 +54,59 @@ pub struct Lease {
 impl Lease {
     /// Acquires the lease of a name for some time. Returns `None` if another process holds it.
     pub async fn try_acquire(db: &Db, name: &'static str, duration: Duration) -> sqlx::Result<Option<Lease>> {
-        let lease = Lease {
+        let holder = Holder {
             db: db.clone(),
             name,
             holder: Uuid::now_v7().to_string(),
             duration,
         };
-        let is_acquired = lease.write(ACQUIRE_SQLITE, ACQUIRE_POSTGRES).await?;
-        Ok(is_acquired.then_some(lease))
+        let is_acquired = holder.write(ACQUIRE_SQLITE, ACQUIRE_POSTGRES).await?;
+        Ok(is_acquired.then_some(Lease(holder)))
     }
 
     /// Renews the lease while `work` runs.
     pub async fn hold<T>(&self, work: impl Future<Output = T>) -> T {
-        tokio::select! {
-            done = work => done,
-            never = self.keep_renewing() => match never {},
+        let mut work = pin!(work);
+        loop {
+            // A task of its own, which ends even if `work` ends first: a statement that is dropped halfway could leave
+            // its connection in a transaction.
+            let holder = self.0.clone();
+            let renewal = async {
+                sleep(holder.duration / 3).await;
+                tokio::spawn(async move { holder.write(RENEW_SQLITE, RENEW_POSTGRES).await }).await
+            };
+            let renewed = tokio::select! {
+                done = &mut work => return done,
+                renewed = renewal => renewed,
+            };
+            let name = self.0.name;
+            match renewed {
+                Ok(Ok(true)) => {}
+                Ok(Ok(false)) => {
+                    tracing::warn!(name, "a lease lapsed, and another process has it");
+                    return work.await;
+                }
+                // The database may be away for a moment.
+                Ok(Err(error)) => tracing::warn!(%error, name, "could not renew a lease"),
+                Err(error) => tracing::error!(%error, name, "could not renew a lease"),
+            }
         }
     }
 
     /// Lets another process have the lease at once.
     pub async fn release(self) -> sqlx::Result<()> {
-        let mut tx = self.db.write().await?;
+        let mut tx = self.0.db.write().await?;
         run!(&mut tx, c => sqlx::query(RELEASE)
-            .bind(self.name)
-            .bind(&self.holder)
+            .bind(self.0.name)
+            .bind(&self.0.holder)
             .execute(c)
             .await
             .map(|_| ()))?;
         tx.commit().await
     }
+}
 
-    async fn keep_renewing(&self) -> Infallible {
-        loop {
-            sleep(self.duration / 3).await;
-            // The database may be away for a moment, or not respond at all.
-            match timeout(self.duration, self.write(RENEW_SQLITE, RENEW_POSTGRES)).await {
-                Ok(Ok(true)) | Err(_) => {}
-                Ok(Ok(false)) => break,
-                Ok(Err(error)) => tracing::warn!(%error, name = self.name, "could not renew a lease"),
-            }
-        }
-        tracing::warn!(name = self.name, "a lease lapsed, and another process has it");
-        pending().await
-    }
-
+impl Holder {
     /// Runs the statement for the database that is used. Returns whether it changed the lease.
     async fn write(&self, sqlite: &'static str, postgres: &'static str) -> sqlx::Result<bool> {
         let mut tx = self.db.write().await?;

@@ -194,6 +194,11 @@ impl Blobs {
         blobs.boxed()
     }
 
+    /// Lists the few blobs in a folder, in no particular order.
+    pub async fn list_all(&self, folder: &str) -> Result<Vec<Blob>> {
+        self.within_timeout(self.list(folder).try_collect()).await
+    }
+
     /// Stores a file of any size as a blob, in parts if it is large.
     pub async fn put_file(&self, name: &str, path: &Path) -> Result<FileDigest> {
         let file = tokio::fs::File::open(path).await.map_err(file_error)?;
