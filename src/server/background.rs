@@ -117,6 +117,9 @@ async fn refresh_keys(app: &App) {
     loop {
         let revision = revisions.changed().await;
         let result = app.keys.refresh().await.map_err(Into::into);
+        if result.is_ok() {
+            app.record_response(true);
+        }
         finish(app, &mut revisions, revision, &result).await;
         health.record(&result);
     }

@@ -202,7 +202,6 @@ impl TestStore {
             application_name: APPLICATION_NAME.to_owned(),
             url: None,
             listen_url: None,
-            application_name: String::new(),
             connections: 2,
             acquire_timeout: Duration::from_secs(30),
             probe_timeout: Duration::from_secs(30),

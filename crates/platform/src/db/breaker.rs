@@ -72,6 +72,11 @@ impl CircuitBreaker {
         })
     }
 
+    /// Causes a probe, because a connection was lost.
+    pub fn suspect(&self) {
+        self.suspicion.notify_one();
+    }
+
     /// Waits until a query loses its connection. The next call returns at once if one did meanwhile.
     pub async fn suspected(&self) {
         self.suspicion.notified().await;
@@ -96,7 +101,7 @@ impl Permit {
             biased;
             result = query => {
                 if result.as_ref().is_err_and(is_connection_error) {
-                    self.breaker.suspicion.notify_one();
+                    self.breaker.suspect();
                 }
                 result
             }

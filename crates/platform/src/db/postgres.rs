@@ -12,9 +12,9 @@ use std::str::FromStr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
-/// The interval between two probes while notifications arrive.
+/// The interval between two probes.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 /// The interval between two probes while the database does not respond.
 const OUTAGE_PROBE_INTERVAL: Duration = Duration::from_millis(250);
@@ -132,23 +132,25 @@ impl Postgres {
         let listening = async {
             match listen_options {
                 Ok(options) => {
-                    let timeout = *probe_timeout / 2;
+                    // A false alarm only causes a check.
+                    let timeout = (*probe_timeout / 2).min(PING_TIMEOUT);
                     listen(&options, || self.pool(), timeout, changes, &is_listening).await;
                 }
                 Err(error) => tracing::error!(%error, "database.listen_url is not a PostgreSQL URL"),
             }
         };
-        tokio::join!(self.probe_and_check(changes, is_listening.subscribe()), listening);
+        tokio::join!(
+            self.probe_repeatedly(),
+            self.check_repeatedly(changes, is_listening.subscribe()),
+            listening
+        );
     }
 
-    /// Probes the database once a second, and opens and closes the breaker. Checks for changes every five seconds, and
-    /// twice a second while no notifications arrive. A query that loses its connection causes a probe at once; so
-    /// does the listener, and both its loss and its return cause a check, since notifications may have been missed.
-    async fn probe_and_check(&self, changes: &Changes, mut is_listening: watch::Receiver<bool>) {
+    /// Probes the database once a second, and opens and closes the breaker. A query or a listener that loses its
+    /// connection causes a probe at once.
+    async fn probe_repeatedly(&self) {
         let Parts { breaker, .. } = &*self.0;
         let mut connection = None;
-        let mut checked_at: Option<Instant> = None;
-        let mut check_failed = false;
         loop {
             let responds = self.probe(&mut connection).await;
             if breaker.record(responds) {
@@ -161,34 +163,59 @@ impl Postgres {
                     );
                 }
             }
-            let listens = *is_listening.borrow_and_update();
-            let check_is_due = !listens || checked_at.is_none_or(|at| at.elapsed() >= CHECK_INTERVAL);
-            if responds && check_is_due {
-                let result = check(&mut connection, changes).await;
-                checked_at = result.is_ok().then(Instant::now);
-                if let (Err(error), false) = (&result, check_failed) {
-                    tracing::error!(%error, "the database cannot be checked for changes; the last state stays in use");
-                }
-                check_failed = result.is_err();
-            }
-            changes.record_response(responds && !check_failed);
-            let pause = match (breaker.is_open(), listens) {
-                (true, _) => OUTAGE_PROBE_INTERVAL,
-                (false, true) => PROBE_INTERVAL,
-                (false, false) => POLL_INTERVAL,
-            };
             let suspected = async {
                 if breaker.is_open() {
                     pending::<()>().await;
                 }
                 breaker.suspected().await;
             };
+            let pause = if breaker.is_open() {
+                OUTAGE_PROBE_INTERVAL
+            } else {
+                PROBE_INTERVAL
+            };
             tokio::select! {
                 () = sleep(pause) => {}
                 () = suspected => {}
-                Ok(()) = is_listening.changed() => checked_at = None,
             }
         }
+    }
+
+    /// Checks for changes every five seconds, and twice a second while no notifications arrive. A listener that starts or
+    /// stops causes a check at once, since notifications may have been missed.
+    async fn check_repeatedly(&self, changes: &Changes, mut is_listening: watch::Receiver<bool>) {
+        let mut is_healthy = true;
+        loop {
+            let listens = *is_listening.borrow_and_update();
+            let result = self.check(changes).await;
+            if let (Err(error), true) = (&result, is_healthy) {
+                tracing::error!(%error, "the database cannot be checked for changes; the last state stays in use");
+            }
+            is_healthy = result.is_ok();
+            changes.record_response(is_healthy);
+            let pause = if listens && is_healthy {
+                CHECK_INTERVAL
+            } else {
+                POLL_INTERVAL
+            };
+            tokio::select! {
+                () = sleep(pause) => {}
+                Ok(()) = is_listening.changed() => {
+                    if !*is_listening.borrow() {
+                        self.0.breaker.suspect();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Records the revisions of all topics, with one statement.
+    async fn check(&self, changes: &Changes) -> sqlx::Result<()> {
+        let (permit, pool) = (self.permit(), self.pool());
+        let query = permit.run(sqlx::query_as(ALL_CURRENT).fetch_all(&pool));
+        let rows = timeout(PING_TIMEOUT, query).await;
+        changes.record_rows(rows.unwrap_or(Err(sqlx::Error::PoolTimedOut))?);
+        Ok(())
     }
 
     /// Returns whether the database responds within the timeout: on the connection of the last probe, or else on a new
@@ -230,24 +257,6 @@ impl Postgres {
         let old = std::mem::replace(&mut *pool, new);
         // Waits for the connections in use, which nobody else waits for.
         tokio::spawn(async move { old.close().await });
-    }
-}
-
-/// Records the revisions of all topics, with one statement on the connection of the probe.
-async fn check(connection: &mut Option<PgConnection>, changes: &Changes) -> sqlx::Result<()> {
-    // The database has refused a connection, such as for too many of them.
-    let open = connection.as_mut().ok_or(sqlx::Error::PoolTimedOut)?;
-    // A table may be locked for longer than a probe may take: that is no outage.
-    let rows = timeout(PING_TIMEOUT, sqlx::query_as(ALL_CURRENT).fetch_all(open)).await;
-    match rows.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
-        Ok(rows) => {
-            changes.record_rows(rows);
-            Ok(())
-        }
-        Err(error) => {
-            *connection = None;
-            Err(error)
-        }
     }
 }
 
