@@ -63,7 +63,8 @@ fn long_timeouts() -> ServeSettings {
 /// A running listener.
 struct TestServer {
     address: SocketAddr,
-    stop: oneshot::Sender<()>,
+    /// Stops the server as of this time.
+    stop: oneshot::Sender<Instant>,
     task: JoinHandle<io::Result<()>>,
     /// Each permit lets one `/gate` request finish.
     gate: Arc<Semaphore>,
@@ -81,7 +82,7 @@ impl TestServer {
     async fn start(settings: ServeSettings) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel::<()>();
+        let (stop, stopped) = oneshot::channel::<Instant>();
         let gate = Arc::new(Semaphore::new(0));
         let (event_sender, events) = mpsc::unbounded_channel();
         let handler = Handler {
@@ -90,10 +91,7 @@ impl TestServer {
             events: event_sender,
         };
         let service = service_fn(move |request| handler.clone().handle(request));
-        let stop_signal = async {
-            let _ = stopped.await;
-            Instant::now()
-        };
+        let stop_signal = async { stopped.await.unwrap_or_else(|_| Instant::now()) };
         let task =
             tokio::spawn(async move { serve(listener, service, &settings, refuse, stop_signal).await });
         Self {

@@ -13,7 +13,7 @@ async fn a_stop_finishes_requests_in_flight_and_closes_idle_connections() {
     busy.write_all(GATE_REQUEST.as_bytes()).await.unwrap();
     assert_eq!(server.next_event().await, Event::GateEntered);
 
-    server.stop.send(()).unwrap();
+    server.stop.send(Instant::now()).unwrap();
     assert_eq!(read_to_close(&mut idle).await, "");
     assert_eq!(read_to_close(&mut silent).await, "");
     assert!(TcpStream::connect(server.address).await.is_err());
@@ -34,7 +34,7 @@ async fn a_request_that_arrives_just_after_the_stop_gets_the_last_response() {
         let server = TestServer::start(long_timeouts()).await;
         let mut idle = server.connect().await;
         assert!(send(&mut idle, HEALTHZ_REQUEST).await.ends_with("healthy"));
-        server.stop.send(()).unwrap();
+        server.stop.send(Instant::now()).unwrap();
         while TcpStream::connect(server.address).await.is_ok() {
             tokio::task::yield_now().await;
         }
@@ -60,7 +60,7 @@ async fn connections_in_the_backlog_are_served_after_a_stop() {
     let mut clients: Vec<TcpStream> = (0..50)
         .map(|_| server.connect_and_send(HEALTHZ_REQUEST))
         .collect();
-    server.stop.send(()).unwrap();
+    server.stop.send(Instant::now()).unwrap();
     for client in &mut clients {
         assert!(read_to_close(client).await.ends_with("healthy"));
     }
@@ -84,11 +84,24 @@ async fn a_stop_does_not_wait_for_clients_that_hang() {
         clients.extend([waiting, not_reading, incomplete]);
         assert_eq!(server.next_event().await, Event::GateEntered);
     }
-    server.stop.send(()).unwrap();
+    server.stop.send(Instant::now()).unwrap();
     join(server.task).await;
     for client in &mut clients {
         read_to_close(client).await;
     }
+}
+
+#[tokio::test]
+async fn the_timeout_of_a_stop_counts_from_its_request() {
+    let settings = long_timeouts();
+    let stop_timeout = settings.stop_timeout;
+    let mut server = TestServer::start(settings).await;
+    let mut busy = server.connect().await;
+    busy.write_all(GATE_REQUEST.as_bytes()).await.unwrap();
+    assert_eq!(server.next_event().await, Event::GateEntered);
+    server.stop.send(Instant::now() - stop_timeout).unwrap();
+    join(server.task).await;
+    assert_eq!(read_to_close(&mut busy).await, "");
 }
 
 #[tokio::test]
@@ -97,7 +110,7 @@ async fn a_stop_finishes_http2_requests_and_then_closes_the_connection() {
     let (mut sender, driver) = connect_http2(server.address).await;
     let response = tokio::spawn(async move { sender.send_request(http2_request("/gate")).await });
     assert_eq!(server.next_event().await, Event::GateEntered);
-    server.stop.send(()).unwrap();
+    server.stop.send(Instant::now()).unwrap();
     server.gate.add_permits(1);
     let response = timeout(TEST_TIMEOUT, response).await.unwrap().unwrap().unwrap();
     assert_eq!(response.status(), StatusCode::OK);
