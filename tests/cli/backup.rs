@@ -154,10 +154,10 @@ fn files(folder: &Path) -> Vec<(String, PathBuf)> {
     found
 }
 
-/// Finds the file of a backup with this ending.
-fn find(backup: &Path, ending: &str) -> PathBuf {
+/// Finds a file of a backup by a part of its name.
+fn find(backup: &Path, part: &str) -> PathBuf {
     let mut found = files(backup).into_iter();
-    found.find(|(name, _)| name.ends_with(ending)).unwrap().1
+    found.find(|(name, _)| name.contains(part)).unwrap().1
 }
 
 fn place_for_backup() -> (TempDir, String) {
@@ -227,7 +227,7 @@ async fn another_backup_to_the_same_place_copies_only_new_pictures(world: &World
         (&first["picturesCopied"], &first["picturesSkipped"]),
         (&3.into(), &0.into())
     );
-    let old_store = find(Path::new(&backup), "secret");
+    let old_secret = find(Path::new(&backup), "secret");
     donate(world, 3);
     add_pictures(world, 4..6).await;
     let (second, _) = run(world, 0, &["backup", &backup]);
@@ -235,10 +235,10 @@ async fn another_backup_to_the_same_place_copies_only_new_pictures(world: &World
         (&second["picturesCopied"], &second["picturesSkipped"]),
         (&2.into(), &3.into())
     );
-    assert!(!old_store.exists(), "the replaced backup was removed");
+    assert!(!old_secret.exists(), "the replaced backup was removed");
     // Without a manifest, pictures are recognized by their content.
     fs::remove_file(Path::new(&backup).join("manifest.json")).unwrap();
-    let damaged = find(Path::new(&backup), ".png");
+    let damaged = find(Path::new(&backup), "blobs/");
     fs::write(&damaged, "damaged").unwrap();
     let (third, _) = run(world, 0, &["backup", &backup]);
     assert_eq!(
@@ -344,18 +344,18 @@ async fn a_restore_refuses_a_damaged_backup(world: &World) {
         Db::Sqlite { .. } => "store.db",
         Db::Postgres(_) => "store.dump",
     };
-    for ending in [store, "secret", "settings.toml", ".png"] {
-        let path = find(Path::new(&backup), ending);
+    for part in [store, "secret", "settings.toml", "blobs/"] {
+        let path = find(Path::new(&backup), part);
         let original = fs::read(&path).unwrap();
         let mut damaged = original.clone();
         let middle = damaged.len() / 2;
         damaged[middle] ^= 1;
         fs::write(&path, damaged).unwrap();
         let (_, error) = target.run(1, &["restore", &backup]);
-        assert!(error.contains("is damaged") && error.contains(ending), "{error}");
+        assert!(error.contains("is damaged") && error.contains(part), "{error}");
         fs::remove_file(&path).unwrap();
         let (_, error) = target.run(1, &["restore", &backup]);
-        assert!(error.contains("is missing") && error.contains(ending), "{error}");
+        assert!(error.contains("is missing") && error.contains(part), "{error}");
         fs::write(&path, original).unwrap();
     }
     let manifest = Path::new(&backup).join("manifest.json");

@@ -104,7 +104,7 @@ async fn a_database_of_a_newer_version_is_a_problem(world: &World) {
     assert_found(
         &report,
         "store",
-        "1 migrations have not run yet",
+        "migrations that have not run yet: 1",
         "restart the server",
     );
     let applied = world
@@ -179,7 +179,7 @@ fn problems_are_listed_with_remedies_even_if_the_server_does_not_start() {
     let output = cli.run(1, &["doctor"]);
     let remedy = format!("run: chmod 700 {}", data.display());
     assert!(output.stdout.contains("problem  permissions") && output.stdout.contains(&remedy));
-    assert!(output.stderr.contains("1 problems"), "{}", output.stderr);
+    assert!(output.stderr.contains("problems: 1"), "{}", output.stderr);
     fs::set_permissions(&data, Permissions::from_mode(0o700)).unwrap();
 
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

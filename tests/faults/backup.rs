@@ -4,7 +4,7 @@
 //! `CAUSEWAY_BACKUP_ROUNDS` sets the number of backups.
 
 use crate::database::Database;
-use crate::instance::{Instance, rounds, stderr_of};
+use crate::instance::{Instance, eventually, rounds, stderr_of};
 use crate::ledger::Workload;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Rounds for each database, unless `CAUSEWAY_BACKUP_ROUNDS` is set.
 const ROUNDS: u32 = 2;
 /// Donations in one file. A file is acknowledged as a whole.
-const DONATIONS_PER_FILE: u32 = 500;
+const DONATIONS_PER_FILE: u32 = 2_000;
 /// Pictures that are added in each round.
 const PICTURES_PER_ROUND: u32 = 3;
 /// Backups that are killed.
@@ -56,14 +56,20 @@ fn back_up_under_writes(database: Database) {
     let server = workload.instance.serve();
     workload.begin(server.address);
     let (workload, instance) = (&workload, &workload.instance);
-    let is_over = AtomicBool::new(false);
+    let (is_over, is_paused) = (AtomicBool::new(false), AtomicBool::new(true));
     let acknowledged = Mutex::new(Vec::new());
     thread::scope(|scope| {
         let _guard = StopGuard(&is_over);
-        scope.spawn(|| import_donations(workload, &is_over, &acknowledged));
-        scope.spawn(|| create_fundraisers(workload, server.address, &is_over, &acknowledged));
+        scope.spawn(|| import_donations(workload, &is_over, &is_paused, &acknowledged));
+        scope.spawn(|| create_fundraisers(workload, server.address, &is_over, &is_paused, &acknowledged));
         for round in 0..rounds {
             add_pictures(instance, round);
+            // Between rounds nobody writes, so that the time of a round does not grow with what is written meanwhile.
+            let written = acknowledged.lock().expect("a list").len();
+            is_paused.store(false, Ordering::Relaxed);
+            eventually("a file was imported", || {
+                acknowledged.lock().expect("a list").len() > written + DONATIONS_PER_FILE as usize
+            });
             let before = acknowledged.lock().expect("a list").clone();
             let backup = instance.folder.path().join(format!("backup-{}", round % 2));
             let start = Instant::now();
@@ -71,6 +77,7 @@ fn back_up_under_writes(database: Database) {
             let taken = instance.run(&["backup", text(&backup)]);
             let last = instance.database.entries();
             let rate = (last - first) as f64 / start.elapsed().as_secs_f64();
+            is_paused.store(true, Ordering::Relaxed);
             let restored = restore(database, &backup);
             verify(workload, &restored, &taken, &before);
             println!(
@@ -94,7 +101,12 @@ impl Drop for StopGuard<'_> {
 }
 
 /// Imports file after file of donations, and adds the external IDs of each file that was acknowledged.
-fn import_donations(workload: &Workload, is_over: &AtomicBool, acknowledged: &Mutex<Vec<String>>) {
+fn import_donations(
+    workload: &Workload,
+    is_over: &AtomicBool,
+    is_paused: &AtomicBool,
+    acknowledged: &Mutex<Vec<String>>,
+) {
     let instance = &workload.instance;
     let (nonprofit, fundraiser) = (workload.nonprofit(), workload.fundraiser());
     let file = instance.folder.path().join("donations.jsonl");
@@ -109,7 +121,7 @@ fn import_donations(workload: &Workload, is_over: &AtomicBool, acknowledged: &Mu
             )
         });
         fs::write(&file, lines.collect::<String>()).expect("a writable test file");
-        if is_over.load(Ordering::Relaxed) {
+        if !may_write(is_over, is_paused) {
             return;
         }
         instance.run(&["donation", "import", text(&file)]);
@@ -117,15 +129,24 @@ fn import_donations(workload: &Workload, is_over: &AtomicBool, acknowledged: &Mu
     }
 }
 
+/// Waits while writers are paused. Returns `false` when the test is over.
+fn may_write(is_over: &AtomicBool, is_paused: &AtomicBool) -> bool {
+    while is_paused.load(Ordering::Relaxed) && !is_over.load(Ordering::Relaxed) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    !is_over.load(Ordering::Relaxed)
+}
+
 /// Creates fundraisers through the API, and adds the external ID of the entry of each one.
 fn create_fundraisers(
     workload: &Workload,
     server: std::net::SocketAddr,
     is_over: &AtomicBool,
+    is_paused: &AtomicBool,
     acknowledged: &Mutex<Vec<String>>,
 ) {
     for number in 0.. {
-        if is_over.load(Ordering::Relaxed) {
+        if !may_write(is_over, is_paused) {
             return;
         }
         let response = workload
@@ -242,9 +263,12 @@ fn pictures(instance: &Instance) -> BTreeMap<String, Vec<u8>> {
             let path = entry.expect("a file").path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "png") {
-                let name = path.strip_prefix(&root).expect("a file in the folder");
-                let name = name.display().to_string();
+                continue;
+            }
+            let name = path.strip_prefix(&root).expect("a file in the folder");
+            let name = name.display().to_string();
+            // Scaled pictures are made again when they are needed.
+            if !name.contains(".w") {
                 found.insert(name, fs::read(&path).expect("a file"));
             }
         }

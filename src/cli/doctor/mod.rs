@@ -31,7 +31,7 @@ pub async fn run(overrides: &Overrides, output: Output) -> anyhow::Result<()> {
         || page(&findings),
     )?;
     if problems > 0 {
-        bail!("{problems} problems and {warnings} warnings; follow the remedies above, and run this again");
+        bail!("problems: {problems}, warnings: {warnings}; follow the remedies above, and run this again");
     }
     Ok(())
 }

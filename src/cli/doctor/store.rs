@@ -98,7 +98,7 @@ fn judge(inspection: &Inspection, latency: Duration) -> Finding {
         return Finding::warning(
             SUBJECT,
             format!(
-                "{seen}; {} migrations have not run yet",
+                "{seen}; migrations that have not run yet: {}",
                 inspection.pending_migrations
             ),
             "back up, and restart the server, which runs them",
