@@ -11,7 +11,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
+.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -27,6 +27,11 @@ test: lint ## Run every test on SQLite and PostgreSQL; installs what is missing 
 	tests/deploy.sh --rules
 	tests/with-services.sh cargo test --workspace
 	CAUSEWAY=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/causeway tests/fuzz-api.sh 500
+
+cluster: $(if $(CAUSEWAY),,bench-build) ## Run three servers with PostgreSQL under Patroni, Redis, S3 and HAProxy, kill each part under load, and print one table: CAUSEWAY=binary
+	mkdir -p target/cluster
+	CLUSTER_LOGS=target/cluster tests/cluster.sh $(LOAD) cluster --causeway $(or $(CAUSEWAY),target/release/causeway) \
+	    --out target/cluster/table.md --logs target/cluster
 
 faults: ## Print the fault table with a verdict for each row; imports are killed at 300 moments on each database
 	CAUSEWAY_FAULT_ROUNDS=$(or $(ROUNDS),300) CAUSEWAY_BACKUP_ROUNDS=20 tests/with-services.sh tests/faults.sh

@@ -3,6 +3,7 @@
 //! Ratios compensate for a slow machine but not for a busy one. If other processes used much CPU time, the
 //! table says so.
 
+use std::time::Duration;
 use std::{fs, process};
 
 use crate::cores::Cores;
@@ -100,6 +101,13 @@ fn ticks(stat_line: &str, processes: &[u32]) -> Option<Ticks> {
         ticks.own += process_ticks(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)?;
     }
     Some(ticks)
+}
+
+/// Returns the CPU time that a process has used so far, in user mode and in the kernel.
+pub fn cpu_time(id: u32) -> Option<Duration> {
+    // Ticks of proc(5), which are a hundredth of a second on Linux.
+    let ticks = process_ticks(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)?;
+    Some(Duration::from_millis(ticks * 10))
 }
 
 /// Parses the line `name` of `/proc/stat`, whose fields are user, nice, system, idle, iowait, irq, softirq

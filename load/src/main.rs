@@ -9,6 +9,7 @@ mod baseline;
 mod causeway;
 mod cleanup;
 mod client;
+mod cluster;
 mod connection;
 mod cores;
 mod details;
@@ -78,6 +79,10 @@ enum Benchmark {
     /// missed
     #[command(after_help = "Example: causeway-load hostile --generate 100000")]
     Hostile(hostile::Hostile),
+    /// Run three servers on shared services, kill one part after the other under load, and count what clients saw; exits
+    /// with 1 when a bound is missed
+    #[command(after_help = "Example: tests/cluster.sh target/release/causeway-load cluster")]
+    Cluster(cluster::Cluster),
 }
 
 fn main() -> ExitCode {
@@ -100,6 +105,7 @@ fn run(benchmark: &Benchmark) -> Result<ExitCode> {
         Benchmark::Site(site) => &site.options,
         Benchmark::Pictures(pictures) => &pictures.options,
         Benchmark::Hostile(hostile) => &hostile.options,
+        Benchmark::Cluster(cluster) => &cluster.options,
     };
     let scratch = ScratchDir::new(options.temp.as_deref())?;
     let table = match benchmark {
@@ -110,12 +116,14 @@ fn run(benchmark: &Benchmark) -> Result<ExitCode> {
         Benchmark::Site(site) => site.measure(&scratch),
         Benchmark::Pictures(pictures) => pictures.measure(&scratch),
         Benchmark::Hostile(hostile) => hostile.measure(&scratch),
+        Benchmark::Cluster(cluster) => cluster.measure(&scratch),
     }?;
     print!("{table}");
     if let Some(file) = &options.out {
         table.write(file)?;
     }
-    let must_meet_bounds = options.check || matches!(benchmark, Benchmark::Hostile(_));
+    let must_meet_bounds =
+        options.check || matches!(benchmark, Benchmark::Hostile(_) | Benchmark::Cluster(_));
     let failed = must_meet_bounds && table.missed_bounds() > 0;
     Ok(if failed {
         ExitCode::FAILURE

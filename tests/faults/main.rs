@@ -44,5 +44,6 @@ mod reload;
 mod restored_database;
 mod running_server;
 mod server;
+mod several_servers;
 mod stale;
 mod stop;
