@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs a command with everything that several servers share, and stops it afterwards: PostgreSQL with a synchronous standby
-# under Patroni and etcd, Redis, an S3-compatible blob store (moto), and HAProxy in front of three servers, which the
-# command starts itself. Everything listens on free ports of 127.0.0.1 and lives in a temporary folder. Missing Debian
-# packages are installed by name, and moto to target.
+# Runs a command with everything that several servers share, and stops it afterwards: PostgreSQL with a synchronous
+# standby under Patroni and etcd, Redis, an S3-compatible blob store (moto), and HAProxy with the examples in deploy, in
+# front of three servers, which the command starts itself. Everything listens on free ports of 127.0.0.1 and lives in a
+# temporary folder. Missing Debian packages are installed by name, and moto to target.
 #
 #     tests/cluster.sh causeway-load cluster
 #
@@ -36,12 +36,13 @@ command -v curl >/dev/null || missing+=(curl)
 [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
 redis=${redis:-$(command -v redis-server)}
 postgres=$(find_postgres)
-if ! compgen -G "$moto/lib/python*/site-packages/moto-$moto_version.dist-info" >/dev/null; then
+if [ "$(cat "$moto/version" 2>/dev/null)" != "$moto_version" ]; then
     python3 -m venv --clear "$moto"
     "$moto/bin/pip" install --quiet --disable-pip-version-check "moto[server]==$moto_version" || {
         echo "moto $moto_version could not be installed from PyPI; run this again where PyPI can be reached" >&2
         exit 1
     }
+    echo "$moto_version" >"$moto/version"
 fi
 
 folder=$(mktemp -d)
@@ -58,8 +59,12 @@ fi
 
 # Patroni stops its PostgreSQL on SIGTERM; what is left is killed with the processes that work in the folder.
 stop() {
-    local status=$? signal file process
-    trap '' INT TERM
+    local status=$1 signal file process
+    trap '' INT TERM HUP
+    if [ -n "${command:-}" ]; then
+        kill -TERM "$command" 2>/dev/null
+        wait "$command"
+    fi
     for signal in TERM KILL; do
         for file in "$folder"/*.pid; do
             [ -f "$file" ] && kill "-$signal" "$(cat "$file")" 2>/dev/null
@@ -90,7 +95,7 @@ is_running() {
     done
     return 1
 }
-trap 'set +e; stop' EXIT
+trap 'status=$?; set +e; stop $status' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
@@ -126,6 +131,7 @@ start() {
     } >"$folder/$name.run"
     # In a session of its own, so that Ctrl-C reaches only this script and the command.
     setsid sh "$folder/$name.run" &
+    disown
 }
 
 # Waits until a command succeeds, for at most a minute, and shows the logs if it never does.
@@ -142,7 +148,7 @@ await() {
 }
 
 read -r etcd_port peer_port postgres_1 postgres_2 rest_1 rest_2 redis_port moto_port balancer_port database_port \
-    server_1 server_2 server_3 <<<"$(free_ports 13)"
+    status_port strict_port server_1 server_2 server_3 <<<"$(free_ports 15)"
 echo "starting etcd, Patroni, PostgreSQL, Redis, moto and HAProxy in $folder" >&2
 
 install_folder "$folder/etcd"
@@ -166,10 +172,10 @@ restapi: {listen: "127.0.0.1:${!rest}", connect_address: "127.0.0.1:${!rest}"}
 etcd3: {hosts: "127.0.0.1:$etcd_port"}
 bootstrap:
   dcs:
-    # The shortest that Patroni recommends is 20 seconds; a failover takes about this long.
+    # As in deploy/patroni, but not strict: with two servers, commits would wait for the lost one.
     ttl: 20
-    loop_wait: 2
-    retry_timeout: 3
+    loop_wait: 5
+    retry_timeout: 5
     synchronous_mode: true
     postgresql:
       use_pg_rewind: true
@@ -193,49 +199,52 @@ YAML
     start "patroni-$number" "${as[@]}" /usr/bin/patroni "$folder/patroni-$number.yml"
 done
 
-# A server is taken out of the rotation when /readyz is not 200 twice, within a second: faster than serve.drain.
-cat >"$folder/haproxy.cfg" <<HAPROXY
-global
-    maxconn 8000
-    stats socket $folder/haproxy.sock mode 600 level admin
+# Writes a copy of an example with the addresses of this run. Each expression must match.
+adapt() {
+    local example=$1 copy=$2 expression
+    shift 2
+    cp "$example" "$copy"
+    for expression; do
+        sed "$expression" "$copy" >"$copy.new"
+        if cmp -s "$copy" "$copy.new"; then
+            echo "$example has no line for $expression" >&2
+            return 1
+        fi
+        mv "$copy.new" "$copy"
+    done
+}
+
+adapt deploy/haproxy.cfg "$folder/haproxy.cfg" \
+    "s/bind :8080/bind 127.0.0.1:$balancer_port/" "s/bind 127.0.0.1:8404/bind 127.0.0.1:$status_port/" \
+    "s/ causeway-1:8080/ 127.0.0.1:$server_1/" "s/ causeway-2:8080/ 127.0.0.1:$server_2/" \
+    "s/ causeway-3:8080/ 127.0.0.1:$server_3/"
+start haproxy /usr/sbin/haproxy -db -f "$folder/haproxy.cfg"
+
+adapt deploy/patroni/haproxy.cfg "$folder/database.cfg" \
+    "s/bind :5432/bind 127.0.0.1:$database_port/" "s/server db-1 .*/server db-1 127.0.0.1:$postgres_1 port $rest_1/" \
+    "s/server db-2 .*/server db-2 127.0.0.1:$postgres_2 port $rest_2/" "/server db-3/d"
+start database /usr/sbin/haproxy -db -f "$folder/database.cfg"
+
+# A balancer that repeats no request: a server has to answer everything until it is out of the rotation.
+cat >"$folder/strict.cfg" <<HAPROXY
 defaults
+    mode http
     timeout connect 2s
-    timeout check 2s
-    option redispatch 1
-    retries 3
-frontend web
-    mode http
-    bind 127.0.0.1:$balancer_port
     timeout client 60s
-    default_backend servers
-backend servers
-    mode http
     timeout server 40s
+listen strict
+    bind 127.0.0.1:$strict_port
     balance roundrobin
-    option forwardfor
+    retries 0
     option httpchk GET /readyz
     http-check send hdr Host causeway.test
     http-check expect status 200
-    # A new connection for each request: none can be closed by a server that stops while a request is on its way.
-    option http-server-close
-    http-reuse never
-    default-server check inter 500ms fall 2 rise 1
+    default-server check inter 1s fall 2 rise 2
     server 1 127.0.0.1:$server_1
     server 2 127.0.0.1:$server_2
     server 3 127.0.0.1:$server_3
-listen database
-    mode tcp
-    bind 127.0.0.1:$database_port
-    # LISTEN keeps a connection without traffic.
-    timeout client 24h
-    timeout server 24h
-    option httpchk OPTIONS /primary
-    http-check expect status 200
-    default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
-    server 1 127.0.0.1:$postgres_1 check port $rest_1
-    server 2 127.0.0.1:$postgres_2 check port $rest_2
 HAPROXY
-start haproxy /usr/sbin/haproxy -db -f "$folder/haproxy.cfg"
+start strict /usr/sbin/haproxy -db -f "$folder/strict.cfg"
 
 await etcd curl -fs "http://127.0.0.1:$etcd_port/health"
 await "the blob store" curl -s "http://127.0.0.1:$moto_port/"
@@ -256,5 +265,9 @@ export CLUSTER_BLOBS_URL="s3://causeway/cluster?endpoint=http://127.0.0.1:$moto_
 export CLUSTER_BLOBS_ADDRESS="127.0.0.1:$moto_port"
 export CLUSTER_PATRONI="127.0.0.1:$rest_1,127.0.0.1:$rest_2"
 export CLUSTER_BALANCER="127.0.0.1:$balancer_port"
+export CLUSTER_STRICT_BALANCER="127.0.0.1:$strict_port"
 export CLUSTER_SERVERS="127.0.0.1:$server_1,127.0.0.1:$server_2,127.0.0.1:$server_3"
-"$@"
+# In the background, because the shell handles a signal only when no command runs in the foreground.
+"$@" &
+command=$!
+wait "$command"

@@ -20,8 +20,8 @@ use crate::requests::encode_segment;
 
 const ACCOUNT: &str = "cluster";
 const UNLIMITED: &str = "1000000000";
-/// More than two intervals of the balancer's health check.
-const BALANCER_DELAY: Duration = Duration::from_millis(1500);
+/// More than the balancer needs for two health checks.
+const BALANCER_DELAY: Duration = Duration::from_secs(4);
 
 pub struct Fleet<'a> {
     pub services: &'a Services,

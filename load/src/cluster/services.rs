@@ -26,9 +26,15 @@ pub struct Services {
     /// The REST addresses of Patroni.
     patroni: Vec<SocketAddr>,
     pub balancer: SocketAddr,
+    /// The balancer that repeats no request.
+    pub strict_balancer: SocketAddr,
     /// The addresses at which the balancer expects the servers.
     pub servers: Vec<SocketAddr>,
 }
+
+/// moto verifies no signature, but treats a request without one as anonymous.
+const AUTHORIZATION: &str = "Authorization: AWS4-HMAC-SHA256 Credential=causeway/20260101/us-east-1/s3/aws4_request, \
+     SignedHeaders=host, Signature=none\r\n";
 
 /// A copy of the contents of the blob store.
 pub struct SavedBlobs(Vec<(String, Vec<u8>)>);
@@ -53,6 +59,7 @@ impl Services {
             blobs: addresses("BLOBS_ADDRESS")?[0],
             patroni: addresses("PATRONI")?,
             balancer: addresses("BALANCER")?[0],
+            strict_balancer: addresses("STRICT_BALANCER")?[0],
             servers: addresses("SERVERS")?,
         })
     }
@@ -176,7 +183,7 @@ impl Services {
 
     /// Copies everything out of the blob store. moto keeps it in memory, while a real store has it on disks.
     pub fn save_blobs(&self) -> Result<SavedBlobs> {
-        let list = http::get(self.blobs, &format!("{}?list-type=2", self.bucket))?;
+        let list = self.blob_request("GET", &format!("{}?list-type=2", self.bucket), b"")?;
         let list = String::from_utf8_lossy(&list.body).into_owned();
         let keys = list
             .split("<Key>")
@@ -185,29 +192,29 @@ impl Services {
         let mut saved = Vec::new();
         for (key, _) in keys {
             let path = format!("{}/{key}", self.bucket);
-            let blob = http::get(self.blobs, &path)?;
-            ensure!(
-                blob.status == 200,
-                "{path} in the blob store answers {}",
-                blob.status
-            );
+            let blob = self.blob_request("GET", &path, b"")?;
             saved.push((path, blob.body));
         }
         Ok(SavedBlobs(saved))
+    }
+
+    fn blob_request(&self, method: &str, path: &str, body: &[u8]) -> Result<http::Response> {
+        let response = http::send_bytes(self.blobs, method, path, AUTHORIZATION, body)?;
+        ensure!(
+            response.status == 200,
+            "the blob store responds to {method} {path} with {}",
+            response.status
+        );
+        Ok(response)
     }
 
     /// Starts the blob store again with these contents.
     pub fn start_blobs(&self, saved: &SavedBlobs) -> Result<()> {
         self.start("moto")?;
         wait_for("the blob store answers", || http::get(self.blobs, "/").is_ok())?;
-        http::send_bytes(self.blobs, "PUT", &self.bucket, "", b"")?;
+        self.blob_request("PUT", &self.bucket, b"")?;
         for (path, blob) in &saved.0 {
-            let stored = http::send_bytes(self.blobs, "PUT", path, "", blob)?;
-            ensure!(
-                stored.status == 200,
-                "{path} in the blob store answers {}",
-                stored.status
-            );
+            self.blob_request("PUT", path, blob)?;
         }
         Ok(())
     }
