@@ -24,6 +24,8 @@ pub struct Instance {
     pub folder: TempDir,
     pub key: String,
     pub random: Random,
+    /// More settings, as environment variables.
+    pub settings: Vec<(&'static str, String)>,
     overlay_limit: usize,
 }
 
@@ -69,6 +71,7 @@ impl Instance {
             folder,
             key: String::new(),
             random: Random::new(),
+            settings: Vec::new(),
             overlay_limit,
         }
     }
@@ -127,6 +130,7 @@ impl Instance {
         if let Some(url) = self.database.url() {
             command.env("CAUSEWAY_DATABASE_URL", url);
         }
+        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
     }
 
     /// Runs a command that must succeed, and returns its JSON output.

@@ -12,6 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
+use uuid::Uuid;
 
 const SERVERS: usize = 3;
 const WORKERS: usize = 6;
@@ -30,7 +31,7 @@ fn a_rolling_restart_fails_no_call() {
     if !Database::Postgres.is_available() {
         return;
     }
-    let mut workload = Workload::new(Instance::new(Database::Postgres, 1_000));
+    let mut workload = Workload::new(shared_instance(1_000));
     let mut servers: Vec<Server> = (0..SERVERS)
         .map(|number| start(&workload.instance, number))
         .collect();
@@ -110,7 +111,7 @@ fn every_server_shows_an_import() {
     }
     // First as an overlay on the first snapshot, then as a new snapshot.
     for overlay_limit in [5_000, 100] {
-        let instance = Instance::new(Database::Postgres, overlay_limit);
+        let instance = shared_instance(overlay_limit);
         let files = Files::new(instance.folder.path(), 1_000);
         let eins = files.sample(10);
         let servers: Vec<Server> = (0..SERVERS).map(|number| start(&instance, number)).collect();
@@ -132,6 +133,20 @@ fn every_server_shows_an_import() {
         }
         instance.check();
     }
+}
+
+/// An instance on PostgreSQL, and on Redis and an empty S3-compatible store if the tests have them.
+fn shared_instance(overlay_limit: usize) -> Instance {
+    let mut instance = Instance::new(Database::Postgres, overlay_limit);
+    if let Ok(url) = std::env::var("CAUSEWAY_TEST_REDIS_URL") {
+        instance.settings.push(("CAUSEWAY_REDIS_URL", url));
+    }
+    if let Ok(url) = std::env::var("CAUSEWAY_TEST_S3_URL") {
+        let (bucket, parameters) = url.split_once('?').expect("an endpoint");
+        let url = format!("{bucket}/{}?{parameters}", Uuid::now_v7().simple());
+        instance.settings.push(("CAUSEWAY_BLOBS_URL", url));
+    }
+    instance
 }
 
 /// Starts a server with a data folder of its own; the secret is that of the instance.

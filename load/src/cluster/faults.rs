@@ -74,6 +74,7 @@ pub fn kill_primary(services: &Services, traffic: &Traffic) -> Result<Finding> {
 /// Kills Redis under load. Returns what clients saw, and what was admitted with a new key meanwhile.
 pub fn kill_redis(fleet: &Fleet, traffic: &Traffic) -> Result<[Finding; 2]> {
     let services = fleet.services;
+    ensure!(!services.redis_url.is_empty(), "the servers run without Redis");
     let ((killed, window), report) = traffic.during(|progress| {
         settle(progress, Instant::now())?;
         let killed = Instant::now();
@@ -90,6 +91,10 @@ pub fn kill_redis(fleet: &Fleet, traffic: &Traffic) -> Result<[Finding; 2]> {
 
 /// Kills the blob store under load. It comes back with what it had.
 pub fn kill_blobs(services: &Services, traffic: &Traffic) -> Result<Finding> {
+    ensure!(
+        !services.blobs_url.is_empty(),
+        "the servers run without a shared blob store"
+    );
     let (killed, report) = traffic.during(|progress| {
         settle(progress, Instant::now())?;
         let saved = services.save_blobs()?;

@@ -33,8 +33,8 @@ pub struct Fleet<'a> {
 /// When a server that joins was ready.
 pub struct Joined {
     pub after_start: Duration,
-    /// The time from the first snapshot in its data folder.
-    pub after_fetch: Duration,
+    /// The time from the first snapshot in its data folder, if one was seen before the server was ready.
+    pub after_fetch: Option<Duration>,
 }
 
 /// Keys of one account.
@@ -115,7 +115,7 @@ impl<'a> Fleet<'a> {
         }
         Ok(Joined {
             after_start: started.elapsed(),
-            after_fetch: fetched.map_or(Duration::ZERO, |fetched| fetched.elapsed()),
+            after_fetch: fetched.map(|fetched| fetched.elapsed()),
         })
     }
 
