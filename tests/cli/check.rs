@@ -100,7 +100,7 @@ fn a_forged_snapshot_with_valid_checksums_is_reported() {
     bytes[start] = b'X';
     let checksums = header_checksum_at(&bytes);
     let mut at = (checksums + 4).next_multiple_of(8);
-    for entry in (52..checksums).step_by(12) {
+    for entry in (68..checksums).step_by(12) {
         let length = u64::from_le_bytes(bytes[entry..entry + 8].try_into().unwrap()) as usize;
         let checksum = crc32fast::hash(&bytes[at..at + length]);
         bytes[entry + 8..entry + 12].copy_from_slice(&checksum.to_le_bytes());

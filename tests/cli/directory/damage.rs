@@ -109,7 +109,7 @@ async fn a_flipped_bit_is_detected_anywhere_in_the_file(world: &World) {
     assert!(undetected.len() <= 49, "{undetected:?}");
 }
 
-/// The offset of the header's checksum: after 52 bytes and 12 for each section.
+/// The offset of the header's checksum: after 68 bytes and 12 for each section.
 pub fn header_checksum_at(bytes: &[u8]) -> usize {
     68 + 12 * u32::from_le_bytes(bytes[64..68].try_into().unwrap()) as usize
 }
