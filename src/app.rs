@@ -364,7 +364,7 @@ impl App {
                 &self.clock,
                 self.limiter.local(),
                 &self.usage,
-                &self.config.limits,
+                &self.limits(),
             )
             .await
     }

@@ -11,7 +11,8 @@ use giving::ledger::checkpoints;
 use giving::ledger::entry::Totals;
 use platform::hosted::{self, check::PictureCheck};
 use serde_json::{Value, json};
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
@@ -132,13 +133,14 @@ async fn report(
         ledger.live_and_test.raised
     );
     if anchors > 0 {
-        text.push_str(&format!("\ncompared the ledger with {anchors} anchors"));
+        let _ = write!(text, "\ncompared the ledger with {anchors} anchors");
     }
     if ledger.verified_before > 0 {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "\nentries up to {} were verified by an earlier check; causeway check --full verifies them again",
             ledger.verified_before
-        ));
+        );
     }
     let verdict = verdict(app, integrity, &ledger, lost, &pictures, &directory);
     Ok(CheckReport { value, text, verdict })

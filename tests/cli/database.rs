@@ -38,7 +38,7 @@ fn as_postgres_column(line: &str) -> String {
         ("integer", "operator" | "listed" | "is_public") => "boolean",
         ("integer", _) => "bigint",
         ("real", _) => "double precision",
-        ("blob", "hash" | "sha256") => "bytea",
+        ("blob", "hash" | "mac" | "sha256") => "bytea",
         ("blob", _) => "uuid",
         (kind, _) => kind,
     };
