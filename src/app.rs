@@ -215,10 +215,7 @@ impl App {
         let fundraisers = Arc::new(FundraiserCache::new(db.clone(), &config.data));
         let mail = Mailer::new(&config.mail, &config.data, db.clone(), clock.clone())?
             .with_counters(metrics.emails.deliveries.clone());
-        let mut places = vec![Place::blob_store(blobs.clone())];
-        if !config.anchors.second_url.is_empty() {
-            places.push(Place::second(&config.anchors.second_url, config.data.clone()));
-        }
+        let places = Place::all(blobs.clone(), &config.anchors, &config.data);
         let public_url = PublicUrl::new(&config.public_url);
         let app = App(Arc::new(Parts {
             exposures: Exposures::new(

@@ -2,10 +2,19 @@
 
 use super::finding::Finding;
 use crate::config::Config;
+use access::limits::SECOND_MICROS;
+use access::limits::script::{Answer, SharedWindows, WindowQuery};
 use anyhow::Context;
+use giving::ledger::anchors::log::AnchorLog;
+use giving::ledger::anchors::place::Place;
+use metrics::Gauge;
 use platform::blobs::Blobs;
-use platform::mail::{Delivery, greet};
+use platform::clock::{Clock, rfc3339};
+use platform::db::Db;
+use platform::mail::{Delivery, greet, store};
 use platform::public_url::PublicUrl;
+use platform::redis::Redis;
+use platform::secret::StoreSecret;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -29,6 +38,7 @@ pub async fn blobs(config: &Config) -> Finding {
     }
     let probed = async {
         let blobs = Blobs::open(&config.blobs_url, &config.data)?;
+        blobs.probe().await?;
         let name = format!("doctor/{}", Uuid::now_v7().simple());
         blobs.put(&name, b"probe".to_vec()).await?;
         let found = blobs.find(&name).await?;
@@ -42,28 +52,113 @@ pub async fn blobs(config: &Config) -> Finding {
             Finding::from_error(
                 SUBJECT,
                 &error,
-                "check blobs_url, and that the folder is writable",
+                "check blobs_url, that the folder is writable, or that the server runs and the credentials are right",
             )
         }
     }
 }
 
-/// Whether Redis answers.
-pub fn redis() -> Finding {
-    Finding::ok("redis", "not configured; each server counts its own requests")
+/// Whether Redis answers, and counts calls.
+pub async fn redis(config: &Config) -> Finding {
+    const SUBJECT: &str = "redis";
+    const REMEDY: &str = "check redis_url, and that Redis 7 or Valkey 8 runs";
+    let redis = match Redis::new(&config.redis, Gauge::noop) {
+        Ok(Some(redis)) => redis,
+        Ok(None) => return Finding::ok(SUBJECT, "not configured; each server counts its own requests"),
+        Err(error) => return Finding::from_error(SUBJECT, &error, REMEDY),
+    };
+    let windows = SharedWindows::new(redis, [0; 32]);
+    let query = WindowQuery {
+        key: windows.group("doctor", Uuid::now_v7().as_bytes()),
+        limit: 1,
+        length_micros: SECOND_MICROS,
+        own: 0,
+        ages: Vec::new(),
+    };
+    match windows.admit(&[query]).await {
+        Ok(Answer::States(states)) if states.iter().all(|state| state.has_room) => {
+            Finding::ok(SUBJECT, "counts the requests of all servers")
+        }
+        Ok(_) => Finding::problem(SUBJECT, "answers, but does not count requests", REMEDY),
+        Err(_) => Finding::problem(SUBJECT, "does not answer", REMEDY),
+    }
 }
 
-/// Whether the ledger is anchored outside the database.
-pub fn anchors() -> Finding {
-    Finding::ok("anchors", "not configured")
+/// Whether the ledger contains its anchors.
+pub async fn anchors(config: &Config, db: Option<&Db>) -> Finding {
+    const SUBJECT: &str = "anchors";
+    let Some(db) = db else {
+        return Finding::warning(
+            SUBJECT,
+            "not compared, because the store cannot be read",
+            "see store",
+        );
+    };
+    // A store without a secret was never used, and has no anchors.
+    if !matches!(StoreSecret::check(db, &config.secret_file).await, Ok(true)) {
+        return Finding::ok(
+            SUBJECT,
+            "not compared, because the secret of the store is not there",
+        );
+    }
+    let compared = async {
+        let secret = StoreSecret::read_unchecked(&config.secret_file)?;
+        let clock = Clock::default();
+        let store = db.identity(clock.millis()).await?;
+        let blobs = Blobs::open(&config.blobs_url, &config.data)?;
+        let places = Place::all(blobs, &config.anchors, &config.data);
+        let log = AnchorLog::new(db.clone(), clock, secret, store, places);
+        let anchors = log.list().await?;
+        let newest = anchors.iter().map(|anchor| anchor.at).max();
+        let loss = log.find_loss(anchors).await?;
+        anyhow::Ok((newest, loss))
+    };
+    match compared.await {
+        Ok((_, Some(loss))) => Finding::problem(
+            SUBJECT,
+            loss.to_string(),
+            "restore the database from a newer copy, or run causeway anchor accept-loss",
+        ),
+        Ok((None, None)) => Finding::ok(SUBJECT, "none yet; the server writes one after a donation"),
+        Ok((Some(newest), None)) => Finding::ok(
+            SUBJECT,
+            format!(
+                "all of them are in the ledger, the newest is of {}",
+                rfc3339(newest)
+            ),
+        ),
+        Err(error) => Finding::from_error(
+            SUBJECT,
+            &error,
+            "check that the blob store and anchors.second_url can be read",
+        ),
+    }
 }
 
-/// Whether the mail server answers.
-pub async fn mail(config: &Config) -> Finding {
+/// Whether the mail server answers, and accepts what is queued for it.
+pub async fn mail(config: &Config, db: Option<&Db>) -> Finding {
     const SUBJECT: &str = "email";
+    let queue = match db {
+        Some(db) => store::find_status(db).await.unwrap_or_default(),
+        None => store::QueueStatus::default(),
+    };
     match &config.mail.delivery {
         Delivery::Smtp(url) => match greet(url).await {
-            Ok(()) => Finding::ok(SUBJECT, "the mail server answers"),
+            Ok(()) if queue.failed > 0 => Finding::warning(
+                SUBJECT,
+                format!(
+                    "the mail server answers, but {} emails were given up",
+                    queue.failed
+                ),
+                "see the log for the reasons",
+            ),
+            Ok(()) => Finding::ok(
+                SUBJECT,
+                format!(
+                    "the mail server answers, and {} emails are waiting",
+                    queue.waiting
+                ),
+            ),
             Err(error) => {
                 let error = error.context("the mail server does not accept connections");
                 Finding::from_error(

@@ -112,8 +112,11 @@ impl Postgres {
     /// Begins a transaction with this statement.
     pub async fn begin(&self, statement: &'static str) -> sqlx::Result<PostgresTx> {
         let (permit, pool) = (self.permit(), self.pool());
-        // Connecting is a large future, which would become part of every caller.
-        let transaction = permit.run(Box::pin(pool.begin_with(statement))).await?;
+        // In a task of its own: a caller that is dropped meanwhile, such as a request whose client disconnects, would leave a
+        // transaction open on a connection that returns to the pool.
+        let begin = tokio::spawn(async move { pool.begin_with(statement).await });
+        let begin = async { begin.await.unwrap_or(Err(sqlx::Error::WorkerCrashed)) };
+        let transaction = permit.run(begin).await?;
         Ok(PostgresTx { transaction, permit })
     }
 

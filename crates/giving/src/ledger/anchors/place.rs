@@ -1,10 +1,10 @@
 //! A place that anchors are written to: the blob store, or the second place of the settings.
 
-use super::{Anchor, AnchorName, folder};
+use super::{Anchor, AnchorName, AnchorSettings, folder};
 use anyhow::{Context, bail};
 use futures_util::{StreamExt, TryStreamExt};
 use platform::blobs::Blobs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -23,8 +23,16 @@ pub struct Place {
 }
 
 impl Place {
-    /// The blob store, which is open already.
-    pub fn blob_store(blobs: Blobs) -> Place {
+    /// Returns all places: the blob store, which is open already, and the second place of the settings.
+    pub fn all(blobs: Blobs, settings: &AnchorSettings, data: &Path) -> Vec<Place> {
+        let mut places = vec![Place::blob_store(blobs)];
+        if !settings.second_url.is_empty() {
+            places.push(Place::second(&settings.second_url, data.to_owned()));
+        }
+        places
+    }
+
+    fn blob_store(blobs: Blobs) -> Place {
         Place {
             label: "the blob store",
             url: String::new(),
@@ -33,8 +41,7 @@ impl Place {
         }
     }
 
-    /// The second place of the settings.
-    pub fn second(url: &str, data: PathBuf) -> Place {
+    fn second(url: &str, data: PathBuf) -> Place {
         let url = if url.starts_with('/') {
             format!("file://{url}")
         } else {
