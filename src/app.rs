@@ -163,35 +163,18 @@ impl App {
     }
 
     async fn assemble(config: Config, clock: Clock, opened: OpenedStore) -> anyhow::Result<App> {
-        let OpenedStore {
-            db,
-            id: store,
-            secret,
-            saved_keys,
-        } = opened;
+        let (db, store, secret) = (opened.db, opened.id, opened.secret);
         let metrics = Metrics::new(clock.clone())?;
         let blobs =
             Blobs::open(&config.blobs_url, &config.data)?.with_error_counter(metrics.blob_errors.clone());
-        let mut directory = Directory::new(
-            db.clone(),
-            store,
-            &config.data,
-            config.public_url.as_bytes(),
-            Causes::built_in(),
-        );
-        if config.database.url.is_some() {
-            directory = directory.with_sharing(Sharing::new(config.directory.build_lease, &blobs, store));
-        }
-        let directory = Arc::new(directory);
+        let directory = Arc::new(new_directory(&config, &db, store, &blobs));
         let urls = Urls::new(&config.public_url);
         let (now, millis) = (clock.instant(), clock.millis());
         let limiter = Limiter::new(now).with_address_secret(secret.authenticate("address limits", b""));
-        let (keys, store_seen) = if let Some(saved) = saved_keys {
+        let (keys, store_seen) = if let Some(saved) = opened.saved_keys {
             directory.open_without_store().await?;
-            (
-                KeyRing::with_keys(db.clone(), saved.keys),
-                LastSeen::lost_at(&clock, saved.confirmed_at),
-            )
+            let keys = KeyRing::with_keys(db.clone(), saved.keys);
+            (keys, LastSeen::lost_at(&clock, saved.confirmed_at))
         } else {
             directory.open_newest().await?;
             limiter.restore(&recent::list(&db, millis).await?, now, millis);
@@ -201,9 +184,10 @@ impl App {
         };
         let keys = Arc::new(keys);
         let redis = Redis::new(&config.redis, || metrics.redis_up())?;
+        let shared_secret = secret.authenticate("shared limits", b"");
         let windows = redis
             .clone()
-            .map(|redis| SharedWindows::new(redis, secret.authenticate("shared limits", b"")));
+            .map(|redis| SharedWindows::new(redis, shared_secret));
         let rate_limiter = |name: &'static str, local: Limiter| match &windows {
             None => RateLimiter::Local(local),
             Some(windows) => {
@@ -437,4 +421,19 @@ impl App {
         self.metrics.revision.set(view.revision.number as f64);
         self.metrics.overlay.set(view.overlay.len() as f64);
     }
+}
+
+/// Creates the directory. Servers that share a database share the work of building snapshots.
+fn new_directory(config: &Config, db: &Db, store: Uuid, blobs: &Blobs) -> Directory {
+    let directory = Directory::new(
+        db.clone(),
+        store,
+        &config.data,
+        config.public_url.as_bytes(),
+        Causes::built_in(),
+    );
+    if config.database.url.is_none() {
+        return directory;
+    }
+    directory.with_sharing(Sharing::new(config.directory.build_lease, blobs, store))
 }

@@ -140,16 +140,13 @@ impl Traces {
     /// decides for all of it, other requests are sampled.
     pub fn begin(&self, parent: Option<TraceParent>) -> Option<ActiveSpan> {
         let queue = self.0.as_ref()?;
-        let trace = match parent {
-            Some(parent) => parent.is_sampled.then_some(parent.trace)?,
-            None => {
-                let random = random_bytes::<16>();
-                let [.., last] = random.as_chunks::<8>().0 else {
-                    return None;
-                };
-                let is_sampled = u128::from(u64::from_be_bytes(*last)) < queue.sample_below;
-                is_sampled.then(|| TraceId(hex(&random)))?
-            }
+        let trace = if let Some(parent) = parent {
+            parent.is_sampled.then_some(parent.trace)?
+        } else {
+            let random = random_bytes::<16>();
+            let (_, last) = random.split_last_chunk::<8>()?;
+            let is_sampled = u128::from(u64::from_be_bytes(*last)) < queue.sample_below;
+            is_sampled.then(|| TraceId(hex(&random)))?
         };
         Some(ActiveSpan {
             trace,

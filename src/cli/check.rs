@@ -42,8 +42,8 @@ pub struct CheckReport {
 /// Checks everything, without printing anything. Unless it is full, the ledger is checked after the last checkpoint.
 pub async fn check(app: &App, is_full: bool) -> anyhow::Result<CheckReport> {
     let integrity = app.db.check_integrity().await;
-    match check_ledger(app, is_full).await {
-        Ok(ledger) => report(app, integrity, ledger).await,
+    match Box::pin(check_ledger(app, is_full)).await {
+        Ok(ledger) => Box::pin(report(app, integrity, ledger)).await,
         // If the database file is damaged, the integrity check has the better error message.
         Err(error) => Err(integrity.err().unwrap_or(error)),
     }

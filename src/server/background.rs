@@ -41,7 +41,7 @@ pub async fn run(app: App) -> Result<Infallible, ConnectError> {
     app.hashing.warm_up();
     let with_store = async {
         connect(&app).await?;
-        run_with_store(&app).await;
+        Box::pin(run_with_store(&app)).await;
         // The jobs never end.
         pending().await
     };

@@ -70,7 +70,7 @@ struct QueryFields {
 impl Visit for QueryFields {
     fn record_str(&mut self, field: &Field, value: &str) {
         if field.name() == "summary" {
-            self.summary = value.trim_end_matches(" …").to_owned();
+            value.trim_end_matches(" …").clone_into(&mut self.summary);
         }
     }
 

@@ -99,9 +99,9 @@ async fn add_pictures(world: &World, numbers: std::ops::Range<u8>) {
         writer.write_image_data(&[number; 8 * 8 * 3]).unwrap();
         writer.finish().unwrap();
         let logo = BASE64_STANDARD.encode(&bytes);
-        lines += &format!(
+        lines.extend([format!(
             "{{\"ein\":\"20000000{number}\",\"name\":\"Nonprofit {number}\",\"logo\":\"data:image/png;base64,{logo}\"}}\n"
-        );
+        )]);
     }
     world.import_nonprofits(&lines).await.unwrap();
 }
@@ -261,11 +261,11 @@ async fn a_verified_backup_was_restored_to_a_scratch_place(world: &World) {
         .unwrap()
         .unwrap();
     assert!(last.verified_at.is_some_and(|at| at >= last.created_at));
-    assert_no_scratch(world).await;
+    assert_no_scratch(world);
 }
 
 /// Asserts that no scratch folder is left. Other stories may be using a scratch database.
-async fn assert_no_scratch(world: &World) {
+fn assert_no_scratch(world: &World) {
     let mut names = fs::read_dir(world.data()).unwrap();
     assert!(!names.any(|entry| {
         entry
@@ -290,7 +290,7 @@ async fn a_backup_that_fails_its_check_does_not_replace_the_last_one(world: &Wor
         error.contains("the last one was kept") && error.contains("ledger"),
         "{error}"
     );
-    assert_no_scratch(world).await;
+    assert_no_scratch(world);
     assert_eq!(
         fs::read(Path::new(&backup).join("manifest.json")).unwrap(),
         manifest

@@ -96,12 +96,13 @@ async fn one_server_builds_and_the_others_fetch(world: &World) {
     let Some(url) = empty_store() else {
         return;
     };
-    share_snapshots(world, &url).await;
+    Box::pin(share_snapshots(world, &url)).await;
 }
 
 async fn servers_share_snapshots_through_a_folder(world: &World) {
     let folder = tempfile::tempdir().unwrap();
-    share_snapshots(world, &format!("file://{}", folder.path().display())).await;
+    let url = format!("file://{}", folder.path().display());
+    Box::pin(share_snapshots(world, &url)).await;
 }
 
 async fn share_snapshots(world: &World, url: &str) {

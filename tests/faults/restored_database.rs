@@ -54,16 +54,13 @@ fn restore_and_import(database: Database) {
 
 /// Restores the database under a running server, or, if it is in its data folder, while the server is stopped.
 fn restore(instance: &Instance, server: Server) -> Server {
-    match instance.database.url() {
-        Some(_) => {
-            instance.database.restore();
-            server
-        }
-        None => {
-            drop(server);
-            instance.database.restore();
-            instance.serve()
-        }
+    if instance.database.url().is_some() {
+        instance.database.restore();
+        server
+    } else {
+        drop(server);
+        instance.database.restore();
+        instance.serve()
     }
 }
 

@@ -75,6 +75,7 @@ impl Directory {
     }
 
     /// Shares the work of building snapshots with other servers of the store.
+    #[must_use]
     pub fn with_sharing(self, sharing: Sharing) -> Directory {
         Directory {
             sharing: Some(sharing),

@@ -47,7 +47,7 @@ pub struct Lease(Holder);
 struct Holder {
     db: Db,
     name: &'static str,
-    holder: String,
+    id: String,
     duration: Duration,
 }
 
@@ -57,7 +57,7 @@ impl Lease {
         let holder = Holder {
             db: db.clone(),
             name,
-            holder: Uuid::now_v7().to_string(),
+            id: Uuid::now_v7().to_string(),
             duration,
         };
         let is_acquired = holder.write(ACQUIRE_SQLITE, ACQUIRE_POSTGRES).await?;
@@ -98,7 +98,7 @@ impl Lease {
         let mut tx = self.0.db.write().await?;
         run!(&mut tx, c => sqlx::query(RELEASE)
             .bind(self.0.name)
-            .bind(&self.0.holder)
+            .bind(&self.0.id)
             .execute(c)
             .await
             .map(|_| ()))?;
@@ -116,7 +116,7 @@ impl Holder {
         };
         let changed = run!(&mut tx, c => sqlx::query(sql)
             .bind(self.name)
-            .bind(&self.holder)
+            .bind(&self.id)
             .bind(self.duration.as_millis() as i64)
             .execute(c)
             .await

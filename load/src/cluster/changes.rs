@@ -1,5 +1,6 @@
 //! Changes of the store that every server has to notice: imports, and a restore of an older state.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,7 @@ fn rename_all(fleet: &Fleet, file: &Path) -> Result<(PathBuf, usize)> {
     for line in lines {
         let (ein, rest) = line.split_once(',').context("a row without a name")?;
         let (quote, rest) = rest.strip_prefix('"').map_or(("", rest), |rest| ("\"", rest));
-        renamed.push_str(&format!("{ein},{quote}{RENAMED} {rest}\r\n"));
+        let _ = write!(renamed, "{ein},{quote}{RENAMED} {rest}\r\n");
         count += 1;
     }
     let (path, _) = fleet.create_file("renamed.csv")?;

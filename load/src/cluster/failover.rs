@@ -57,7 +57,7 @@ pub fn lose_primary(fleet: &Fleet, balancer: SocketAddr, target: &Target, rounds
             for writer in 0..WRITERS {
                 let (is_over, acknowledged) = (&is_over, &acknowledged);
                 scope.spawn(move || {
-                    donate_until_over(balancer, target, [round as usize, writer], is_over, acknowledged)
+                    donate_until_over(balancer, target, [round as usize, writer], is_over, acknowledged);
                 });
             }
             let lose = || {

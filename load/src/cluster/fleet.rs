@@ -149,7 +149,7 @@ impl<'a> Fleet<'a> {
         ensure!(sent.success(), "server {} does not run", index + 1);
         wait_for("the server exits", || {
             self.process(index)
-                .and_then(|process| process.exit_status())
+                .and_then(ChildProcess::exit_status)
                 .is_ok_and(|status| status.is_some())
         })?;
         let status = self.process(index)?.exit_status()?;

@@ -87,7 +87,7 @@ impl Cluster {
         let file = fleet.generate(self.nonprofits)?;
         fleet.run(&["import", "irs", &file.display().to_string()])?;
         let keys = fleet.create_keys()?;
-        self.start(fleet, &mut results)?;
+        Self::start(fleet, &mut results)?;
         let eins = sample_eins_from_file(&file, SAMPLE)?;
         let mut target = create_target(fleet, &keys, &eins)?;
         let parts: BTreeSet<Part> = if self.only.is_empty() {
@@ -115,7 +115,7 @@ impl Cluster {
         Ok(table)
     }
 
-    fn start(&self, fleet: &mut Fleet, results: &mut Results) -> Result<()> {
+    fn start(fleet: &mut Fleet, results: &mut Results) -> Result<()> {
         fleet.start_ready(0)?;
         let joined = fleet.start_ready(1)?;
         results.add(

@@ -162,18 +162,15 @@ impl FundraiserCache {
             outbox::list_changed(&self.db, position).await?
         };
         let mut state = self.write();
-        match changed.ids {
-            Some(ids) => {
-                for id in ids {
-                    self.supported.note(id);
-                    state.forget(id);
-                }
+        if let Some(ids) = changed.ids {
+            for id in ids {
+                self.supported.note(id);
+                state.forget(id);
             }
-            None => {
-                // What came meanwhile may be older than the look.
-                state.clear();
-                self.supported.note_all();
-            }
+        } else {
+            // What came meanwhile may be older than the look.
+            state.clear();
+            self.supported.note_all();
         }
         state.position = changed.last;
         state.log_stamp = log_stamp;

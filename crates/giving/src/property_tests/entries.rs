@@ -249,7 +249,9 @@ impl TestLedger {
         let known = self.fundraisers.iter().map(|(id, _)| *id).collect();
         let beneficiaries = self.fundraisers.iter().cloned().collect();
         let mut audit = Audit::resume(known, beneficiaries, refunded.collect(), checkpoint, prior);
-        after.iter().for_each(|entry| audit.add(entry));
+        for entry in after {
+            audit.add(entry);
+        }
         audit
     }
 

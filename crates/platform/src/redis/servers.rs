@@ -19,7 +19,7 @@ const FORMS: &str = "set it to redis://host:6379, rediss://host:6379, redis-sent
 
 /// The servers that a URL names. Nothing is connected yet.
 pub enum Servers {
-    Single(Client),
+    Single(Box<Client>),
     /// The lock is held while the current master is looked up.
     Sentinel(Box<Mutex<SentinelClient>>),
     Cluster(Box<ClusterClient>),
@@ -34,7 +34,7 @@ impl Servers {
         match scheme {
             "redis" | "rediss" => {
                 let client = Client::open(url);
-                Ok(Servers::Single(client.map_err(|_| invalid())?))
+                Ok(Servers::Single(Box::new(client.map_err(|_| invalid())?)))
             }
             "redis-sentinel" => Address::parse(rest)?.sentinel(),
             "redis-cluster" => Address::parse(rest)?.cluster(),
@@ -145,12 +145,7 @@ impl<'a> Address<'a> {
         if self.uses_tls {
             settings = settings.set_tls_mode(TlsMode::Secure);
         }
-        let client = SentinelClient::build(
-            sentinels,
-            master.to_owned(),
-            Some(settings),
-            SentinelServerType::Master,
-        );
+        let client = SentinelClient::build(sentinels, master, Some(settings), SentinelServerType::Master);
         let client = client.map_err(|_| invalid())?;
         Ok(Servers::Sentinel(Box::new(Mutex::new(client))))
     }
