@@ -38,7 +38,7 @@ redis=${redis:-$(command -v redis-server)}
 postgres=$(find_postgres)
 if [ "$(cat "$moto/version" 2>/dev/null)" != "$moto_version" ]; then
     python3 -m venv --clear "$moto"
-    "$moto/bin/pip" install --quiet --disable-pip-version-check "moto[server]==$moto_version" || {
+    "$moto/bin/pip" install --quiet --disable-pip-version-check "moto[s3]==$moto_version" flask flask-cors || {
         echo "moto $moto_version could not be installed from PyPI; run this again where PyPI can be reached" >&2
         exit 1
     }

@@ -42,7 +42,7 @@ moto=$PWD/target/moto
 if [ "$(cat "$moto/version" 2>/dev/null)" != "$moto_version" ]; then
     python3 -c 'import ensurepip, venv' 2>/dev/null || install python3 python3-venv
     python3 -m venv --clear "$moto"
-    "$moto/bin/pip" install --quiet --disable-pip-version-check "moto[server]==$moto_version"
+    "$moto/bin/pip" install --quiet --disable-pip-version-check "moto[s3]==$moto_version" flask flask-cors
     echo "$moto_version" >"$moto/version"
 fi
 command -v curl >/dev/null || install curl

@@ -7,7 +7,7 @@ use clap::Args;
 use directory::check::CheckReport as DirectoryCheck;
 use giving::check::LedgerCheck;
 use giving::ledger::anchors::comparison::Loss;
-use giving::ledger::checkpoints;
+use giving::ledger::checkpoints::{self, Checkpoint};
 use giving::ledger::entry::Totals;
 use platform::hosted::{self, check::PictureCheck};
 use serde_json::{Value, json};
@@ -25,7 +25,10 @@ pub struct Check {
 
 impl Check {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
-        let report = check(app, self.full).await?;
+        let mut report = check(app, self.full).await?;
+        if let Some(checkpoint) = report.checkpoint.take() {
+            save(app, &checkpoint).await;
+        }
         output.print(&report.value, || report.text)?;
         report.verdict
     }
@@ -37,9 +40,11 @@ pub struct CheckReport {
     pub text: String,
     /// The most important difference.
     pub verdict: anyhow::Result<()>,
+    /// From where the next check can continue, if that is further than before.
+    checkpoint: Option<Checkpoint>,
 }
 
-/// Checks everything, without printing anything. Unless it is full, the ledger is checked after the last checkpoint.
+/// Checks everything, and neither prints nor writes anything. Unless it is full, the ledger is checked after the last checkpoint.
 pub async fn check(app: &App, is_full: bool) -> anyhow::Result<CheckReport> {
     let integrity = app.db.check_integrity().await;
     match Box::pin(check_ledger(app, is_full)).await {
@@ -56,7 +61,7 @@ struct CheckedLedger {
     loss: Option<Loss>,
 }
 
-/// Checks the ledger, after the last checkpoint or as a whole, and saves a checkpoint if there are no errors.
+/// Checks the ledger, after the last checkpoint or as a whole.
 async fn check_ledger(app: &App, is_full: bool) -> anyhow::Result<CheckedLedger> {
     // Anchors are read before the ledger, which may grow meanwhile.
     let anchors = app.anchors.list().await?;
@@ -68,23 +73,22 @@ async fn check_ledger(app: &App, is_full: bool) -> anyhow::Result<CheckedLedger>
     let ledger = giving::check::check_after(&app.db, checkpoint).await?;
     let count = anchors.len();
     let loss = app.anchors.find_loss(anchors).await?;
-    if let (Some(checkpoint), None) = (&ledger.checkpoint, &loss)
-        && checkpoint.entries > ledger.verified_before
-    {
-        let saved = checkpoints::store::save(&app.db, &app.secret, checkpoint, app.clock.millis()).await;
-        if let Err(error) = saved {
-            // The verdict does not depend on it, and the next check starts where this one did.
-            let _ = writeln!(
-                io::stderr(),
-                "causeway: could not save how far the ledger is verified: {error}"
-            );
-        }
-    }
     Ok(CheckedLedger {
         ledger,
         anchors: count,
         loss,
     })
+}
+
+async fn save(app: &App, checkpoint: &Checkpoint) {
+    let saved = checkpoints::store::save(&app.db, &app.secret, checkpoint, app.clock.millis()).await;
+    if let Err(error) = saved {
+        // The verdict does not depend on it, and the next check starts where this one did.
+        let _ = writeln!(
+            io::stderr(),
+            "causeway: could not save how far the ledger is verified: {error}"
+        );
+    }
 }
 
 async fn report(
@@ -93,10 +97,14 @@ async fn report(
     checked: CheckedLedger,
 ) -> anyhow::Result<CheckReport> {
     let CheckedLedger {
-        ledger,
+        mut ledger,
         anchors,
         loss,
     } = checked;
+    let checkpoint = ledger
+        .checkpoint
+        .take()
+        .filter(|checkpoint| loss.is_none() && checkpoint.entries > ledger.verified_before);
     let overlay_limit = app.config.directory.overlay_limit;
     let directory = directory::check::check(&app.directory, &app.db, overlay_limit).await?;
     let mut pictures = hosted::check::check(&app.pictures).await?;
@@ -143,7 +151,12 @@ async fn report(
         );
     }
     let verdict = verdict(app, integrity, &ledger, lost, &pictures, &directory);
-    Ok(CheckReport { value, text, verdict })
+    Ok(CheckReport {
+        value,
+        text,
+        verdict,
+        checkpoint,
+    })
 }
 
 fn verdict(

@@ -6,6 +6,7 @@ use crate::app::traces::{Attribute, Message, Span, SpanKind};
 use anyhow::Context;
 use metrics::Counter;
 use platform::outbound;
+use platform::tls;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 use std::pin::pin;
@@ -35,6 +36,7 @@ pub struct Exporter {
 impl Exporter {
     /// Creates an exporter for the collector at `endpoint`, such as `http://localhost:4318`.
     pub fn new(endpoint: &str, exported: Counter, dropped: Counter) -> anyhow::Result<Exporter> {
+        tls::install_provider();
         let client = reqwest::Client::builder()
             .tls_backend_preconfigured(outbound::tls_config())
             .timeout(REQUEST_TIMEOUT)

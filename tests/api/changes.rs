@@ -119,8 +119,6 @@ const TRANSACTIONS: &str =
 const SERVERS: usize = 3;
 /// It is 0.2; before changes were notified it was 31.
 const MAX_TRANSACTIONS_PER_SERVER_AND_SECOND: f64 = 3.0;
-/// What the servers do once, when they start, and the queries of this test.
-const MAX_OTHER_TRANSACTIONS: f64 = 60.0;
 
 async fn idle_servers_run_few_transactions(world: &World) {
     let Db::Postgres(postgres) = &world.app.db else {
@@ -142,16 +140,17 @@ async fn idle_servers_run_few_transactions(world: &World) {
         let query = sqlx::query_scalar(TRANSACTIONS);
         query.fetch_one(&postgres.pool()).await.unwrap()
     };
-    let (before, start) = (count().await, Instant::now());
-    tokio::time::sleep(Duration::from_secs(12)).await;
-    let (after, elapsed) = (count().await, start.elapsed().as_secs_f64());
-    let transactions = (after - before) as f64;
-    println!(
-        "{SERVERS} idle servers: {:.1} transactions a second",
-        transactions / elapsed
-    );
-    let max = elapsed * SERVERS as f64 * MAX_TRANSACTIONS_PER_SERVER_AND_SECOND + MAX_OTHER_TRANSACTIONS;
-    assert!(transactions < max, "{transactions} in {elapsed} s");
+    // PostgreSQL counts the transactions of a connection when it has been idle for ten seconds, so the first interval
+    // includes what the servers did when they started.
+    eventually("idle servers run few transactions", async || {
+        let (before, start) = (count().await, Instant::now());
+        tokio::time::sleep(Duration::from_secs(12)).await;
+        let (after, elapsed) = (count().await, start.elapsed().as_secs_f64());
+        let per_second = (after - before) as f64 / elapsed;
+        println!("{SERVERS} idle servers: {per_second:.1} transactions a second");
+        (per_second < SERVERS as f64 * MAX_TRANSACTIONS_PER_SERVER_AND_SECOND).then_some(())
+    })
+    .await;
     for (app, jobs) in servers {
         stop(app, jobs).await;
     }

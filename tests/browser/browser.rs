@@ -89,6 +89,7 @@ impl Browser {
     async fn start_with(logs: &[&str]) -> Browser {
         let chromedriver = Chromedriver::start();
         let profile = tempfile::tempdir().unwrap();
+        platform::tls::install_provider();
         let mut capabilities = DesiredCapabilities::chrome();
         let folder = format!("--user-data-dir={}", profile.path().display());
         for argument in ARGUMENTS.into_iter().chain([folder.as_str()]) {

@@ -169,7 +169,7 @@ fn place_for_backup() -> (TempDir, String) {
 async fn a_restored_backup_is_the_same_store(world: &World) {
     fill(world).await;
     let (_folder, backup) = place_for_backup();
-    let (before, _) = run(world, 0, &["check"]);
+    let (before, _) = run(world, 0, &["check", "--full"]);
     let (taken, _) = run(world, 0, &["backup", &backup]);
     assert_eq!(
         (&taken["pictures"], &taken["ledger"]["entries"]),
@@ -198,7 +198,7 @@ async fn a_restored_backup_is_the_same_store(world: &World) {
     let target = Place::empty_for(world).await;
     let (restored, _) = target.run(0, &["restore", &backup]);
     assert_eq!(restored["ledger"], taken["ledger"]);
-    let (after, _) = target.run(0, &["check"]);
+    let (after, _) = target.run(0, &["check", "--full"]);
     assert_eq!(after, before);
     let secret = |data: &Path| fs::read(data.join("secret")).unwrap();
     assert_eq!(secret(&target.data()), secret(world.data()));
@@ -304,14 +304,14 @@ async fn a_restore_refuses_a_target_that_is_not_empty(world: &World) {
     fill(world).await;
     let (_folder, backup) = place_for_backup();
     run(world, 0, &["backup", &backup]);
-    let (before, _) = run(world, 0, &["check"]);
+    let (before, _) = run(world, 0, &["check", "--full"]);
     let (_, error) = run(world, 1, &["restore", &backup]);
     let expected = match &world.app.db {
         Db::Sqlite { .. } => "already has a database",
         Db::Postgres(_) => "the database is not empty",
     };
     assert!(error.contains(expected), "{error}");
-    assert_eq!(run(world, 0, &["check"]).0, before);
+    assert_eq!(run(world, 0, &["check", "--full"]).0, before);
 
     let target = Place::empty_for(world).await;
     platform::data_folder::create_folder(&target.data()).unwrap();

@@ -135,7 +135,7 @@ async fn a_store_with_unusual_values_moves_to_the_other_database_and_back(world:
     let (there, back) = (there.to_str().unwrap(), back.to_str().unwrap());
     let other_url = other.url();
     let source_url = world.app.config.database.exposed_url();
-    let (before, _) = run(world.data(), source_url, 0, &["check"]);
+    let (before, _) = run(world.data(), source_url, 0, &["check", "--full"]);
     // From SQLite to PostgreSQL and to SQLite in another folder, or from PostgreSQL to SQLite and to PostgreSQL.
     let (first, second) = match source_url {
         None => {
@@ -161,7 +161,7 @@ async fn a_store_with_unusual_values_moves_to_the_other_database_and_back(world:
         None => (back, Path::new(back), None),
         Some(_) => (there, Path::new(there), Some(other_url.as_str())),
     };
-    let (after, _) = run(data_of_copy, url_of_copy, 0, &["check"]);
+    let (after, _) = run(data_of_copy, url_of_copy, 0, &["check", "--full"]);
     assert_eq!(after, before);
     let secret = |data: &Path| fs::read(data.join("secret")).unwrap();
     assert_eq!(secret(Path::new(folder_with_sqlite)), secret(world.data()));
@@ -188,7 +188,7 @@ async fn a_store_with_unusual_values_moves_to_the_other_database_and_back(world:
             "d-3",
         ],
     );
-    let (check, _) = run(data_of_copy, url_of_copy, 0, &["check"]);
+    let (check, _) = run(data_of_copy, url_of_copy, 0, &["check", "--full"]);
     assert_eq!(check["entries"], 3);
     other.remove().await;
 }

@@ -25,7 +25,7 @@ const LEASE_POLL_INTERVAL: Duration = Duration::from_millis(500);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Published {
     /// A newer one is shown now.
-    Shown,
+    Newer,
     /// There is none that is newer and usable.
     None,
     /// The blob store or the database failed.
@@ -45,7 +45,7 @@ impl Directory {
             return Ok(Some(built));
         };
         let published = self.show_published(sharing).await;
-        if published == Published::Shown {
+        if published == Published::Newer {
             return Ok(None);
         }
         let Some(lease) = Lease::try_acquire(&self.db, LEASE, sharing.lease_duration).await? else {
@@ -56,7 +56,7 @@ impl Directory {
         };
         // Another server may have published one just before this one got the lease.
         let work = async {
-            if published == Published::None && self.show_published(sharing).await == Published::Shown {
+            if published == Published::None && self.show_published(sharing).await == Published::Newer {
                 Ok(None)
             } else {
                 self.build_and_publish(sharing).await.map(Some)
@@ -120,7 +120,7 @@ impl Directory {
             return Published::None;
         };
         match self.fetch_published(publisher).await {
-            Ok(true) => Published::Shown,
+            Ok(true) => Published::Newer,
             Ok(false) => Published::None,
             Err(error) => {
                 let error = format!("{error:#}");

@@ -20,3 +20,4 @@ pub mod redis;
 pub mod secret;
 pub mod settings;
 pub mod text;
+pub mod tls;

@@ -1,6 +1,7 @@
 //! The client of an S3-compatible server, and a probe for what we need of it.
 
 use super::location::S3Location;
+use crate::tls;
 use anyhow::anyhow;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 
@@ -13,7 +14,6 @@ use object_store::{
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
-use tokio_rustls::rustls::crypto::ring;
 use uuid::Uuid;
 
 /// How long connecting may take.
@@ -25,8 +25,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Creates a client. Credentials come from the usual variables, such as `AWS_ACCESS_KEY_ID`.
 pub fn connect(location: &S3Location) -> anyhow::Result<Arc<dyn ObjectStore>> {
-    // TLS uses the provider of the process. If another one was installed, it stays.
-    let _ = ring::default_provider().install_default();
+    tls::install_provider();
     let mut builder = AmazonS3Builder::from_env()
         .with_bucket_name(&location.bucket)
         // A failure reaches the caller while it still waits.
