@@ -236,7 +236,8 @@ pub async fn backups(db: Option<&Db>) -> Finding {
 fn describe_age(millis: i64) -> String {
     let minutes = millis.max(0) / 60_000;
     match minutes {
-        0..120 => format!("{minutes} minutes"),
+        1 => "1 minute".to_owned(),
+        0 | 2..120 => format!("{minutes} minutes"),
         120..2_880 => format!("{} hours", minutes / 60),
         _ => format!("{} days", minutes / 1_440),
     }
@@ -299,6 +300,7 @@ mod tests {
         let minute = 60_000;
         for (minutes, text) in [
             (0, "0 minutes"),
+            (1, "1 minute"),
             (119, "119 minutes"),
             (121, "2 hours"),
             (3 * 1_440, "3 days"),

@@ -16,7 +16,7 @@ impl Db {
     pub async fn watch(&self, changes: &Changes, settings: &DatabaseSettings, poll_interval: Duration) {
         match self {
             Db::Sqlite { readers, .. } => poll(readers, changes, poll_interval).await,
-            Db::Postgres(postgres) => postgres.watch(changes, settings.exposed_listen_url()).await,
+            Db::Postgres(postgres) => Box::pin(postgres.watch(changes, settings.exposed_listen_url())).await,
         }
     }
 }
