@@ -36,7 +36,7 @@ pub struct Restore {
 
 impl Restore {
     pub async fn run(self, config: &Config, output: Output) -> anyhow::Result<()> {
-        let archive = Archive::open(&self.source).await?;
+        let archive = Archive::open(&self.source)?;
         let Some(manifest) = archive.find_manifest().await? else {
             bail!(
                 "{} has no complete backup: manifest.json is missing, because the backup was interrupted or is elsewhere; \

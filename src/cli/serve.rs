@@ -81,12 +81,6 @@ impl Serve {
         if !self.empty && app.availability.is_connected() && app.db.revision(Topic::Directory).await? == 0 {
             load_demo(&app).await?;
         }
-        if app.config.database.url.is_some() && !app.pictures.blobs().is_shared() {
-            tracing::warn!(
-                "pictures are stored in the data folder of this server; if several servers share the database, \
-                 set blobs_url to a bucket or folder that all of them can access"
-            );
-        }
         warn_if_unshared(&app).await;
         log_provider(&app);
         start_traces(&app)?;

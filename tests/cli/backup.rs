@@ -2,6 +2,7 @@
 
 use super::binary;
 use crate::database::PostgresDatabase;
+use crate::s3::empty_store;
 use crate::world::World;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -24,6 +25,7 @@ on_both_databases!(
     a_backup_without_a_manifest_is_incomplete,
     a_destination_belongs_to_one_store,
     a_lost_picture_does_not_prevent_a_backup,
+    a_backup_in_a_bucket_is_restored,
 );
 
 /// A place for a store: a data folder, and a database on PostgreSQL.
@@ -217,6 +219,41 @@ async fn a_restored_backup_is_the_same_store(world: &World) {
     let (accounts, _) = target.run(0, &["account", "list"]);
     assert_eq!(accounts, run(world, 0, &["account", "list"]).0);
     target.remove().await;
+}
+
+async fn a_backup_in_a_bucket_is_restored(world: &World) {
+    let Some(bucket) = empty_store() else {
+        return;
+    };
+    fill(world).await;
+    let (before, _) = run(world, 0, &["check", "--full"]);
+    let (taken, _) = run(world, 0, &["backup", &bucket, "--verify"]);
+    assert_eq!(
+        (&taken["pictures"], &taken["verified"]),
+        (&3.into(), &true.into())
+    );
+    let target = Place::empty_for(world).await;
+    target.run(0, &["restore", &bucket]);
+    let (after, _) = target.run(0, &["check", "--full"]);
+    assert_eq!(after, before);
+    assert_eq!(files(&target.data().join("blobs")).len(), 3);
+    // A later backup replaces it.
+    donate(world, 3);
+    let (taken, _) = run(world, 0, &["backup", &bucket]);
+    assert_eq!(taken["ledger"]["entries"], 3);
+    let other = Place::empty_for(world).await;
+    let (restored, _) = other.run(0, &["restore", &bucket]);
+    assert_eq!(restored["ledger"], taken["ledger"]);
+    // A bucket that cannot be reached is noticed before anything is copied.
+    let (address, parameters) = bucket.split_once('?').unwrap();
+    let missing = format!(
+        "{}-missing?{parameters}",
+        address.replace("/", "-").replacen("s3:--", "s3://", 1)
+    );
+    let (_, error) = run(world, 1, &["backup", &missing]);
+    assert!(error.contains("bucket"), "{error}");
+    target.remove().await;
+    other.remove().await;
 }
 
 async fn another_backup_to_the_same_place_copies_only_new_pictures(world: &World) {

@@ -60,7 +60,11 @@ fn back_up_under_writes(database: Database) {
     let acknowledged = Mutex::new(Vec::new());
     thread::scope(|scope| {
         let _guard = StopGuard(&is_over);
-        scope.spawn(|| import_donations(workload, &is_over, &is_paused, &acknowledged));
+        // While one of them starts or reads its file, the other writes.
+        for importer in ["a", "b"] {
+            let (is_over, is_paused, acknowledged) = (&is_over, &is_paused, &acknowledged);
+            scope.spawn(move || import_donations(workload, importer, is_over, is_paused, acknowledged));
+        }
         scope.spawn(|| create_fundraisers(workload, server.address, &is_over, &is_paused, &acknowledged));
         for round in 0..rounds {
             add_pictures(instance, round);
@@ -103,16 +107,17 @@ impl Drop for StopGuard<'_> {
 /// Imports file after file of donations, and adds the external IDs of each file that was acknowledged.
 fn import_donations(
     workload: &Workload,
+    importer: &str,
     is_over: &AtomicBool,
     is_paused: &AtomicBool,
     acknowledged: &Mutex<Vec<String>>,
 ) {
     let instance = &workload.instance;
     let (nonprofit, fundraiser) = (workload.nonprofit(), workload.fundraiser());
-    let file = instance.folder.path().join("donations.jsonl");
+    let file = instance.folder.path().join(format!("donations-{importer}.jsonl"));
     for number in 0.. {
         let ids: Vec<String> = (0..DONATIONS_PER_FILE)
-            .map(|line| format!("donation-{number}-{line}"))
+            .map(|line| format!("donation-{importer}-{number}-{line}"))
             .collect();
         let lines = ids.iter().map(|id| {
             format!(

@@ -109,6 +109,12 @@ async fn an_operator_hides_a_reported_fundraiser(world: &World) {
         .filter(|id| id.len() == 36)
         .collect();
     assert_eq!(ids.len(), 2, "{open}");
+    // The reason is for the creator, so an empty or long one is not accepted.
+    for reason in [String::new(), "a".repeat(501)] {
+        let path = format!("{LIST}/{}/hide", ids[0]);
+        operator.post(422, &path, &[("reason", &reason)]).await;
+    }
+    visitor.get(200, &page).await;
     operator
         .post(303, &format!("{LIST}/{}/hide", ids[0]), &[("reason", "A scam")])
         .await;

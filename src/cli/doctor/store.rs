@@ -174,10 +174,16 @@ pub async fn snapshot(config: &Config, db: Option<&Db>) -> Finding {
         snapshot.meta().revision,
         describe_age(age.as_millis() as i64)
     );
+    let is_of_this_store = match db {
+        Some(db) => is_part_of_store(db, &snapshot).await.unwrap_or(true),
+        None => true,
+    };
     match revision {
-        Some(current) if snapshot.meta().revision > current => Finding::problem(
+        Some(current) if !is_of_this_store => Finding::problem(
             SUBJECT,
-            format!("{seen}; the store is only at revision {current}, so it was restored to an older state"),
+            format!(
+                "{seen}; the store, which is at revision {current}, never had these contents: it was restored to an older state"
+            ),
             format!(
                 "remove {} and restart the server, which builds a new one",
                 path.display()
@@ -190,6 +196,14 @@ pub async fn snapshot(config: &Config, db: Option<&Db>) -> Finding {
         ),
         _ => Finding::ok(SUBJECT, seen),
     }
+}
+
+/// Returns whether the revision of a snapshot is part of the history of the store. It is not after an older copy of the
+/// database was restored.
+async fn is_part_of_store(db: &Db, snapshot: &Snapshot) -> sqlx::Result<bool> {
+    let mut tx = db.view().await?;
+    tx.has_revision(Topic::Directory, snapshot.meta().revision())
+        .await
 }
 
 fn newest_snapshot(config: &Config) -> Option<PathBuf> {

@@ -107,12 +107,27 @@ pub async fn hide(
     data: FormData,
 ) -> Result<Response> {
     let fundraiser = find(&app, &id).await?;
-    let mut form = hide_form(&layout, fundraiser.id).with_values(&data);
-    let Some(reason) = reason::parse(&data, &mut form, &layout) else {
-        let page = show(&app, &user, layout, fundraiser, form).await?;
-        return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
-    };
-    decide(&app, &user, fundraiser.id, Decision::Hide(reason)).await
+    let id = fundraiser.id;
+    match parse_reason(&app, &user, layout, fundraiser, &data).await? {
+        Ok(reason) => decide(&app, &user, id, Decision::Hide(reason)).await,
+        Err(page) => Ok(page),
+    }
+}
+
+/// Parses the reason to hide a fundraiser. If it is not valid, returns the page of the fundraiser with the error.
+pub(super) async fn parse_reason(
+    app: &App,
+    user: &SignedIn,
+    layout: Layout,
+    fundraiser: Fundraiser,
+    data: &FormData,
+) -> Result<std::result::Result<String, Response>> {
+    let mut form = hide_form(&layout, fundraiser.id).with_values(data);
+    if let Some(reason) = reason::parse(data, &mut form, &layout) {
+        return Ok(Ok(reason));
+    }
+    let page = show(app, user, layout, fundraiser, form).await?;
+    Ok(Err((StatusCode::UNPROCESSABLE_ENTITY, page).into_response()))
 }
 
 /// `POST /dashboard/operator/fundraisers/{id}/show`: approves one that is in review, or shows one again.

@@ -1,6 +1,7 @@
 //! The reports of visitors about fundraisers and nonprofits.
 
 use crate::app::App;
+use crate::dashboard::operator::fundraisers::parse_reason;
 use crate::dashboard::operator::list::{ListPage, PAGE_SIZE, parameter};
 use crate::dashboard::operator::nav::with_menu;
 use crate::http::error::{Error, Result};
@@ -19,9 +20,8 @@ use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers;
 use giving::fundraisers::moderate::Decision;
-use giving::moderation::{DEFAULT_REASON, MAX_REASON_CHARS};
+use giving::moderation::DEFAULT_REASON;
 use giving::reports::{Report, Subject, store};
-use platform::text::cut;
 use uuid::Uuid;
 
 const LIST_PATH: &str = "/dashboard/operator/reports";
@@ -93,6 +93,7 @@ pub async fn close(
 pub async fn hide(
     State(app): State<App>,
     Operator(user): Operator,
+    layout: Layout,
     PathText(id): PathText,
     data: FormData,
 ) -> Result<Response> {
@@ -100,13 +101,14 @@ pub async fn hide(
     let Subject::Fundraiser(fundraiser) = report.subject else {
         return Err(Error::NotFound);
     };
-    let reason = data.trimmed("reason").replace(char::is_control, " ");
-    let reason = match cut(&reason, MAX_REASON_CHARS) {
-        "" => DEFAULT_REASON,
-        reason => reason,
+    let found = fundraisers::store::find(&app.db, fundraiser).await?;
+    let found = found.ok_or(Error::NotFound)?;
+    let reason = match parse_reason(&app, &user, layout, found, &data).await? {
+        Ok(reason) => reason,
+        Err(page) => return Ok(page),
     };
     let actor = Actor::Account(user.account);
-    let decision = Decision::Hide(reason.to_owned());
+    let decision = Decision::Hide(reason);
     app.moderation().decide(fundraiser, decision, actor).await?;
     store::close(&app.db, report.id, actor, app.clock.millis()).await?;
     Ok(redirect(&app, Flash::FundraiserHidden))

@@ -28,19 +28,20 @@ pub struct Archive {
 impl Archive {
     /// Opens the destination of a backup, and creates a folder that does not exist.
     pub async fn create(place: &str) -> anyhow::Result<Archive> {
-        Archive::open_place(place).await
+        let archive = Archive::open_place(place)?;
+        archive.blobs.probe().await?;
+        Ok(archive)
     }
 
     /// Opens a backup to restore it.
-    pub async fn open(place: &str) -> anyhow::Result<Archive> {
+    pub fn open(place: &str) -> anyhow::Result<Archive> {
         if folder_of(place).is_some_and(|folder| !folder.is_dir()) {
             bail!("there is no folder {place}; check the path of the backup");
         }
-        Archive::open_place(place).await
+        Archive::open_place(place)
     }
 
-    #[expect(clippy::unused_async, reason = "an object store is probed when it is opened")]
-    async fn open_place(place: &str) -> anyhow::Result<Archive> {
+    fn open_place(place: &str) -> anyhow::Result<Archive> {
         let folder = match folder_of(place) {
             None => None,
             Some(folder) => Some(std::path::absolute(folder)?),

@@ -218,11 +218,14 @@ async fn watch(inner: Weak<Inner>, mut link: watch::Receiver<Link>) {
                 },
             }
         }
+        // A server that was only restarted accepts connections at once.
+        let mut next_pause = pause;
         if connected_at.elapsed() > STABLE_AFTER {
-            pause = MIN_PAUSE;
+            (pause, next_pause) = (MIN_PAUSE, Duration::ZERO);
         }
         loop {
-            sleep(pause).await;
+            sleep(next_pause).await;
+            next_pause = pause;
             let Some(inner) = inner.upgrade() else {
                 return;
             };
