@@ -25,6 +25,7 @@ use platform::db::Topic;
 use std::future::pending;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 /// How long a server that stops waits for the mail server, and for the blob store.
@@ -85,7 +86,7 @@ impl Serve {
         log_provider(&app);
         start_traces(&app)?;
         let mut background = tokio::spawn(background::run(app.clone()));
-        let metrics = tokio::spawn(serve_metrics(app.clone()));
+        let metrics = start_metrics(&app);
         let reloader = Reloader {
             app: app.clone(),
             overrides,
@@ -114,7 +115,9 @@ impl Serve {
         )
         .await?;
         reloads.abort();
-        metrics.abort();
+        if let Some(metrics) = metrics {
+            metrics.abort();
+        }
         background.abort();
         if let Some(ended) = failure {
             match ended? {
@@ -213,11 +216,15 @@ async fn print_welcome(app: &App) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Serves the metrics on a second listener. If that fails, the server itself keeps running.
-async fn serve_metrics(app: App) {
-    let Some(address) = app.config.metrics_listen else {
-        return;
+/// Serves the metrics on a second listener, which accepts connections when this returns. If that fails, the server
+/// itself keeps running.
+fn start_metrics(app: &App) -> Option<JoinHandle<()>> {
+    let address = app.config.metrics_listen?;
+    let report = move |error: &dyn std::error::Error| {
+        tracing::error!(%address, %error, "could not serve metrics; set metrics_listen to a free address, or to off");
     };
+    let listener = listen(address, false).inspect_err(|error| report(error)).ok()?;
+    let app = app.clone();
     let page = {
         let app = app.clone();
         move || async move {
@@ -227,18 +234,10 @@ async fn serve_metrics(app: App) {
             )
         }
     };
-    let served = async {
-        let listener = listen(address, false)?;
-        serve(
-            listener,
-            Router::new().route("/metrics", get(page)),
-            &app.config.serve,
-            refusal,
-            pending(),
-        )
-        .await
-    };
-    if let Err(error) = served.await {
-        tracing::error!(%address, %error, "could not serve metrics; set metrics_listen to a free address, or to off");
-    }
+    Some(tokio::spawn(async move {
+        let routes = Router::new().route("/metrics", get(page));
+        if let Err(error) = serve(listener, routes, &app.config.serve, refusal, pending()).await {
+            report(&error);
+        }
+    }))
 }

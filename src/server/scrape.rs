@@ -3,6 +3,11 @@
 use crate::app::App;
 use platform::backup;
 use rustix::fs::statvfs;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a scrape waits for the store. Metrics matter most when all connections are in use.
+const STORE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Returns the metrics of the server.
 pub async fn scrape(app: &App) -> String {
@@ -20,7 +25,7 @@ pub async fn scrape(app: &App) -> String {
     let covered_at = app.clock.millis() - anchors.age.as_millis() as i64;
     metrics.anchor.age.set_time(covered_at);
     metrics.anchor.missing.set(anchors.missing as f64);
-    if let Ok(Some(backup)) = backup::store::find(&app.db).await {
+    if let Ok(Ok(Some(backup))) = timeout(STORE_TIMEOUT, backup::store::find(&app.db)).await {
         metrics.backup_age.set_time(backup.created_at);
     }
     if let Ok(disk) = statvfs(&app.config.data) {
