@@ -5,6 +5,7 @@
 
 pub mod bmf;
 pub mod enrichment;
+pub mod form990;
 mod hashing_reader;
 mod importer;
 mod irs;
