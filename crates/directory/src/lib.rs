@@ -24,6 +24,7 @@ pub mod search;
 pub mod settings;
 pub mod sitemaps;
 pub mod snapshot;
+pub mod sources;
 pub mod table;
 pub mod view;
 

@@ -12,6 +12,7 @@ pub mod ein;
 pub mod filing;
 pub mod identifier;
 pub mod irs;
+pub mod irs_rows;
 pub mod location;
 pub mod name;
 pub mod ntee;

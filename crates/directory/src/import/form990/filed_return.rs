@@ -55,7 +55,7 @@ pub struct FiledReturn {
     pub is_group_return: bool,
     pub name: Option<String>,
     pub trade_name: Option<String>,
-    /// As filed; see [`website`](super::website).
+    /// As filed.
     pub website: Option<String>,
     /// Part III line 1 of Form 990, or the exempt purpose of Form 990-EZ.
     pub mission: Option<String>,

@@ -186,7 +186,8 @@ mod tests {
         assert!(Paths::parse("form,fact,slot,versions,path\n990,websit,,2013-,IRS990/A").is_err());
         assert!(Paths::parse("form,fact,slot,versions,path\n990,website,x,2013-,IRS990/A").is_err());
         assert!(
-            Paths::parse("form,fact,slot,versions,path\n990,website,,2013-,A/B\n990,mission,,2013-,A/B").is_err()
+            Paths::parse("form,fact,slot,versions,path\n990,website,,2013-,A/B\n990,mission,,2013-,A/B")
+                .is_err()
         );
     }
 }

@@ -199,7 +199,10 @@ fn attribute(element: &BytesStart<'_>, name: &[u8]) -> String {
         .flatten()
         .find(|attribute| attribute.key.local_name().as_ref() == name);
     found.map_or_else(String::new, |attribute| {
-        String::from_utf8_lossy(&attribute.value).chars().take(16).collect()
+        String::from_utf8_lossy(&attribute.value)
+            .chars()
+            .take(16)
+            .collect()
     })
 }
 
@@ -235,7 +238,9 @@ impl Facts {
                 self.name_lines.entry(line).or_insert_with(|| text.to_owned());
             }
             Fact::ProgramText | Fact::ProgramExpenses | Fact::ProgramGrants | Fact::ProgramRevenue => {
-                let Some(program) = entry(&mut self.programs, key) else { return };
+                let Some(program) = entry(&mut self.programs, key) else {
+                    return;
+                };
                 match stated.fact {
                     Fact::ProgramText => text.clone_into(&mut program.text),
                     Fact::ProgramExpenses => program.expenses = amount(text),
@@ -244,7 +249,9 @@ impl Facts {
                 }
             }
             Fact::ExplanationReference | Fact::ExplanationTitle | Fact::ExplanationText => {
-                let Some(explanation) = entry(&mut self.explanations, key) else { return };
+                let Some(explanation) = entry(&mut self.explanations, key) else {
+                    return;
+                };
                 let field = match stated.fact {
                     Fact::ExplanationReference => &mut explanation.reference,
                     Fact::ExplanationTitle => &mut explanation.title,
