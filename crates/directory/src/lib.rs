@@ -6,6 +6,7 @@
 pub mod browse;
 pub mod build;
 pub mod check;
+pub mod counts;
 mod directory;
 pub mod documents;
 pub mod edits;

@@ -16,10 +16,13 @@ pub mod irs_rows;
 pub mod location;
 pub mod name;
 pub mod ntee;
+pub mod precedence;
 pub mod prominence;
 pub mod rows;
 pub mod slug;
 pub mod store;
+pub mod tax_facts;
+pub mod tax_record;
 
 use cause_set::CauseSet;
 use ein::Ein;
@@ -27,10 +30,11 @@ use irs::IrsFacts;
 use ntee::Ntee;
 use platform::ids::NonprofitId;
 use std::borrow::Cow;
+use tax_facts::TaxFacts;
 
 /// Everything known about one nonprofit, borrowed from its record.
 ///
-/// Combines the IRS filing with the profile; see [`assemble`].
+/// Combines what the IRS files say with the profile; see [`assemble`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nonprofit<'a> {
     pub id: NonprofitId,
@@ -53,7 +57,9 @@ pub struct Nonprofit<'a> {
     pub causes: CauseSet,
     /// `None` if the IRS files never listed the nonprofit.
     pub facts: Option<IrsFacts>,
-    /// The description in the profile. Without one, [`Nonprofit::description`] generates one from the facts.
+    /// What the other files of the IRS say.
+    pub tax: TaxFacts,
+    /// The description in the profile or in a return. Without one, [`Nonprofit::description`] generates one from the facts.
     pub own_description: Option<&'a str>,
     pub description_long: Option<&'a str>,
     pub website_url: Option<&'a str>,
@@ -66,10 +72,21 @@ pub struct Nonprofit<'a> {
 }
 
 impl<'a> Nonprofit<'a> {
-    /// Returns whether the nonprofit can receive donations. One that is no longer in the IRS files cannot.
+    /// Returns whether the nonprofit can receive donations. One that is no longer in the IRS files or whose tax exemption
+    /// was revoked cannot.
     #[inline]
     pub fn is_disbursable(&self) -> bool {
-        self.gone_at.is_none() && self.facts.is_some_and(|facts| facts.is_disbursable())
+        self.gone_at.is_none()
+            && !self.tax.is_revoked()
+            && self.facts.is_some_and(|facts| facts.is_disbursable())
+    }
+
+    /// Returns whether donations are tax-deductible. Publication 78 does not decide, because it never lists the
+    /// subordinates of a group.
+    pub fn is_deductible(&self) -> bool {
+        self.gone_at.is_none()
+            && !self.tax.is_revoked()
+            && self.facts.is_some_and(|facts| facts.is_deductible())
     }
 
     /// Returns the location as one line.
@@ -86,8 +103,8 @@ impl<'a> Nonprofit<'a> {
         chapter::distinguishing(self.chapter, self.name, self.city, in_group)
     }
 
-    /// Returns the short description: the one in the profile, or one generated from the facts that starts with the
-    /// chapter.
+    /// Returns the short description: the one in the profile or in a return, or one generated from the facts that
+    /// starts with the chapter.
     ///
     /// `location` is [`Nonprofit::location`], which most callers need anyway.
     pub fn description(&self, location: &str) -> Cow<'a, str> {

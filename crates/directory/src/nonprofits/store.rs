@@ -4,7 +4,8 @@ use super::Nonprofit;
 use super::assemble::assemble;
 use super::causes::Causes;
 use super::identifier::Identifier;
-use super::rows::{Profile, StoredNonprofit};
+use super::rows::{NonprofitRow, Profile, StoredNonprofit};
+use super::tax_record::{tax_record_column, tax_record_joins};
 use platform::db::{Db, Tx, read, run};
 use platform::ids::NonprofitId;
 use std::collections::HashMap;
@@ -13,7 +14,10 @@ use uuid::Uuid;
 macro_rules! nonprofits {
     ($rest:literal) => {
         concat!(
-            "select n.id, n.ein, n.slug, n.filed, n.listed, n.gone_at from nonprofits n ",
+            "select n.id, n.ein, n.slug, n.filed, n.listed, n.gone_at, ",
+            tax_record_column!(),
+            " from nonprofits n ",
+            tax_record_joins!(),
             $rest
         )
     };
@@ -64,11 +68,11 @@ pub async fn find<T>(
     then: impl FnOnce(&Nonprofit<'_>) -> T,
 ) -> sqlx::Result<Option<T>> {
     let mut tx = db.view().await?;
-    let Some(stored) = find_stored(&mut tx, identifier).await? else {
+    let Some(row) = find_row(&mut tx, identifier).await? else {
         return Ok(None);
     };
-    let profile = find_profile(&mut tx, stored.id).await?;
-    Ok(Some(assemble(&stored, profile.as_ref(), causes, then)))
+    let profile = find_profile(&mut tx, row.stored.id).await?;
+    Ok(Some(assemble(&row, profile.as_ref(), causes, then)))
 }
 
 /// Lists nonprofits whose slug starts with `prefix`, most prominent first. Used for search while there is no snapshot.
@@ -82,12 +86,12 @@ pub async fn list_by_slug<T>(
     let mut tx = db.view().await?;
     // Every character of a slug sorts before `~`.
     let end = format!("{prefix}~");
-    let rows: Vec<StoredNonprofit> =
+    let rows: Vec<NonprofitRow> =
         run!(&mut tx, c => sqlx::query_as(BY_SLUG_PREFIX).bind(prefix).bind(end).fetch_all(c).await)?;
     let mut found = Vec::with_capacity(rows.len());
-    for stored in rows {
-        let profile = find_profile(&mut tx, stored.id).await?;
-        found.push(assemble(&stored, profile.as_ref(), causes, |nonprofit| {
+    for row in rows {
+        let profile = find_profile(&mut tx, row.stored.id).await?;
+        found.push(assemble(&row, profile.as_ref(), causes, |nonprofit| {
             (nonprofit.prominence, then(nonprofit))
         }));
     }
@@ -101,6 +105,12 @@ pub async fn list_by_slug<T>(
 
 /// Finds the row of a nonprofit.
 pub async fn find_stored(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Option<StoredNonprofit>> {
+    let found = find_row(tx, identifier).await?;
+    Ok(found.map(|row| row.stored))
+}
+
+/// Finds the row of a nonprofit, with what the other files of the IRS say.
+pub async fn find_row(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Option<NonprofitRow>> {
     match identifier {
         Identifier::Id(id) => run!(tx, c => sqlx::query_as(BY_ID).bind(id.0).fetch_optional(c).await),
         Identifier::Ein(ein) => {
@@ -151,8 +161,8 @@ pub async fn list_former_slugs(tx: &mut Tx) -> sqlx::Result<Vec<(String, Uuid)>>
 pub async fn list_changed(
     tx: &mut Tx,
     revision: i64,
-) -> sqlx::Result<(Vec<StoredNonprofit>, HashMap<Uuid, Profile>)> {
-    let rows: Vec<StoredNonprofit> =
+) -> sqlx::Result<(Vec<NonprofitRow>, HashMap<Uuid, Profile>)> {
+    let rows: Vec<NonprofitRow> =
         run!(&mut *tx, c => sqlx::query_as(CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
     let profiles = run!(tx, c => sqlx::query_as(PROFILES_CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
     Ok((rows, by_nonprofit(profiles)))
