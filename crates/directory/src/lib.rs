@@ -20,6 +20,7 @@ pub mod publish;
 pub mod rebuild;
 pub mod record;
 pub mod refresh;
+pub mod returns;
 pub mod rules;
 pub mod search;
 pub mod settings;
