@@ -10,6 +10,7 @@
 mod world;
 mod client;
 mod database;
+mod facts;
 mod files;
 mod redis_server;
 mod s3;

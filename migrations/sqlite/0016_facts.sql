@@ -84,3 +84,6 @@ create table nonprofit_history (
     new_value text,
     primary key (ein, revision, field)
 ) strict, without rowid;
+
+-- The file of the last import that changed the profile.
+alter table profiles add column source integer;

@@ -1,7 +1,6 @@
 //! How many nonprofits there are in the directory, and what is known about them.
 
 use crate::nonprofits::Nonprofit;
-use crate::view::View;
 
 /// Counts of nonprofits. All but `nonprofits` are counts of some of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,22 +101,6 @@ impl Counts {
             *field = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
         }
         Counts::from_fields(fields)
-    }
-}
-
-impl View {
-    /// Returns the counts of this state: those of the snapshot, corrected by the overlay. `None` without a snapshot.
-    pub fn counts(&self) -> Option<Counts> {
-        let snapshot = self.snapshot.as_ref()?;
-        let replaced = self
-            .overlay
-            .replaced()
-            .filter_map(|position| snapshot.nonprofit(position));
-        let counts = replaced.fold(snapshot.counts(), |counts, nonprofit| {
-            counts.minus(Counts::of(&nonprofit))
-        });
-        let shown = (0..).map_while(|position| self.overlay.nonprofit(position));
-        Some(shown.fold(counts, |counts, nonprofit| counts.plus(Counts::of(&nonprofit))))
     }
 }
 

@@ -11,6 +11,7 @@ mod directory;
 pub mod documents;
 pub mod edits;
 pub mod explain;
+pub mod field_sources;
 pub mod file;
 pub mod generate;
 pub mod import;

@@ -26,6 +26,7 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
         nonprofit
             .gone_at
             .map_or(0, |millis| (millis as u64).wrapping_add(1)),
+        u64::from(nonprofit.is_website_filed),
     ];
     for value in numbers {
         write_number(out, value);
@@ -42,7 +43,7 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
 }
 
 /// The number of integers before the IRS facts.
-const NUMBER_COUNT: usize = 5;
+const NUMBER_COUNT: usize = 6;
 const TEXT_COUNT: usize = 15;
 
 /// Returns all texts in the order of the record. The name is first because records are sorted by it.
@@ -166,6 +167,7 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         0 => None,
         millis => Some((millis - 1) as i64),
     };
+    let is_website_filed = from.number()? != 0;
     let facts = from.facts()?;
     let tax = from.tax_facts()?;
     let mut texts = from.texts()?;
@@ -190,6 +192,7 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         own_description: texts.next_optional()?,
         description_long: texts.next_optional()?,
         website_url: texts.next_optional()?,
+        is_website_filed,
         logo: texts.next_optional()?,
         cover: texts.next_optional()?,
     })
@@ -433,6 +436,7 @@ mod tests {
             ntee in proptest::option::of("[A-Z][0-9]{2}"),
             facts in facts(),
             tax in tax_facts(),
+            is_website_filed in any::<bool>(),
         ) {
             let optional = |index: usize| Some(texts[index].as_str()).filter(|text| !text.is_empty());
             let nonprofit = Nonprofit {
@@ -454,6 +458,7 @@ mod tests {
                 own_description: optional(9),
                 description_long: optional(10),
                 website_url: optional(11),
+                is_website_filed,
                 logo: optional(12),
                 cover: optional(13),
                 facts,

@@ -4,6 +4,7 @@
 //! Location, NTEE code and amounts are used only for nonprofits that are not in the IRS files.
 
 use super::enrichment::{Change, Enrichment, EnrichmentReader, is_data_url};
+use super::hashing_reader::hex_sha256;
 use super::importer::Importer;
 use super::lines::RejectedLine;
 use super::progress::{Progress, Unit};
@@ -19,6 +20,7 @@ use crate::nonprofits::irs::IrsFacts;
 use crate::nonprofits::rows::{Profile, StoredNonprofit};
 use crate::nonprofits::slug::Slug;
 use crate::nonprofits::store::{find_profile, find_stored, upsert_profile};
+use crate::sources::SourceId;
 use anyhow::{Context, bail};
 use platform::db::{Tx, run};
 use platform::hosted::Pictures;
@@ -57,7 +59,7 @@ impl Importer<'_> {
         .await?;
         summary.files.push(ImportedFile {
             name: "the demo directory".to_owned(),
-            sha256: String::new(),
+            sha256: hex_sha256(DEMO.as_bytes()),
             lines: summary.lines,
         });
         write(self, lines, summary, rejected_lines).await
@@ -67,6 +69,8 @@ impl Importer<'_> {
 /// A valid line and its position.
 struct Line {
     file: String,
+    /// The position of the file in the import.
+    position: u16,
     number: u64,
     entry: Enrichment,
 }
@@ -114,6 +118,7 @@ async fn read_lines(
         match hosted {
             Ok(entry) => lines.push(Line {
                 file: name.to_owned(),
+                position: summary.files.len() as u16 + 1,
                 number: line,
                 entry,
             }),
@@ -172,7 +177,11 @@ async fn write(
     let mut progress = Progress::start("writing", lines.len() as u64, Unit::Rows);
     let mut changes = Vec::new();
     for (done, line) in (1..).zip(lines) {
-        match apply(&mut tx, line.entry, importer.causes).await? {
+        let source = SourceId {
+            revision,
+            position: line.position,
+        };
+        match apply(&mut tx, line.entry, importer.causes, source).await? {
             Outcome::New(id) => {
                 summary.new += 1;
                 changes.push(id);
@@ -217,7 +226,7 @@ async fn write(
     Ok(summary)
 }
 
-async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Result<Outcome> {
+async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes, source: SourceId) -> anyhow::Result<Outcome> {
     if let Some(reason) = unknown_cause(&entry, causes) {
         return Ok(Outcome::Rejected(reason));
     }
@@ -237,7 +246,7 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
     let stored = find_stored(tx, &Identifier::Id(NonprofitId(id))).await?;
     let before = find_profile(tx, id).await?;
     let Some(stored) = stored else {
-        return insert(tx, id, entry, before).await;
+        return insert(tx, id, entry, before, source).await;
     };
     let profile = updated_profile(id, before.clone(), &entry);
     let mut row = if stored.listed {
@@ -272,7 +281,7 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
         )
         .await?;
     }
-    upsert_profile(tx, &profile).await?;
+    upsert_profile(tx, &profile, source).await?;
     Ok(Outcome::Changed(id))
 }
 
@@ -286,6 +295,7 @@ async fn insert(
     id: Uuid,
     entry: Enrichment,
     before: Option<Profile>,
+    source: SourceId,
 ) -> anyhow::Result<Outcome> {
     let Some(name) = entry.name.clone() else {
         let reason = "this nonprofit is not in the directory; set its name to add it".to_owned();
@@ -310,7 +320,7 @@ async fn insert(
     row.slug = find_free_slug(tx, &name, &row)
         .await?
         .context("there is no free slug for a new nonprofit")?;
-    upsert_profile(tx, &updated_profile(id, before, &entry)).await?;
+    upsert_profile(tx, &updated_profile(id, before, &entry), source).await?;
     store::insert_rows(
         tx,
         vec![NonprofitWrite {

@@ -55,6 +55,7 @@ pub fn assemble<T>(
             stated.tax_record.aliases,
         ),
     };
+    let website = stated.website_url();
     let amounts = filing.facts.unwrap_or_default();
     let latest = tax
         .latest_return
@@ -83,7 +84,8 @@ pub fn assemble<T>(
         tax,
         own_description: stated.description().map(|(text, _)| text),
         description_long: stated.description_long().map(|(text, _)| text),
-        website_url: stated.website_url().map(|(url, _)| url),
+        website_url: website.map(|(url, _)| url),
+        is_website_filed: website.is_some_and(|(_, origin)| origin != Origin::Operator),
         logo,
         cover,
         gone_at: stored.gone_at,

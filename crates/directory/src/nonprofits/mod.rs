@@ -63,6 +63,8 @@ pub struct Nonprofit<'a> {
     pub own_description: Option<&'a str>,
     pub description_long: Option<&'a str>,
     pub website_url: Option<&'a str>,
+    /// Whether the website is the one in a file of the IRS. The search index has only the others.
+    pub is_website_filed: bool,
     pub logo: Option<&'a str>,
     pub cover: Option<&'a str>,
     /// When an import first found it missing from the IRS files, in milliseconds since 1970.

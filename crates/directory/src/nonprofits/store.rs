@@ -6,7 +6,8 @@ use super::causes::Causes;
 use super::identifier::Identifier;
 use super::rows::{NonprofitRow, Profile, StoredNonprofit};
 use super::tax_record::{tax_record_column, tax_record_joins};
-use platform::db::{Db, Tx, read, run};
+use crate::sources::SourceId;
+use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::NonprofitId;
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -54,11 +55,20 @@ const FORMER_SLUGS_CHANGED_SINCE: &str = "select f.slug, f.nonprofit_id from for
      (select nonprofit_id from directory_changes where revision > $1) order by f.slug";
 const COUNT: &str = "select count(*) from nonprofits";
 const UPSERT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases, description, description_long, \
-     website_url, donate_url, causes, country, logo, cover) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+     website_url, donate_url, causes, country, logo, cover, source) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
      on conflict (nonprofit_id) do update set name = excluded.name, aliases = excluded.aliases, \
      description = excluded.description, description_long = excluded.description_long, \
      website_url = excluded.website_url, donate_url = excluded.donate_url, causes = excluded.causes, country = excluded.country, \
-     logo = excluded.logo, cover = excluded.cover";
+     logo = excluded.logo, cover = excluded.cover, source = excluded.source";
+const SOURCES: &str = concat!(
+    "select p.source as profile, r.description_source as description, r.description_period, ",
+    "r.website_source as website, r.website_period, r.amounts_source as amounts, r.amounts_period, ",
+    "d.source as publication_78, v.source as revocation, e.source as epostcard, e.tax_year as epostcard_year, ",
+    "e.period_end as epostcard_end from nonprofits n left join profiles p on p.nonprofit_id = n.id ",
+    tax_record_joins!(),
+    "where n.id = $1"
+);
 
 /// Finds a nonprofit in the store and calls `then` with it.
 pub async fn find<T>(
@@ -178,8 +188,8 @@ pub async fn count(db: &Db) -> sqlx::Result<i64> {
     read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
 }
 
-/// Inserts or updates a profile.
-pub async fn upsert_profile(tx: &mut Tx, profile: &Profile) -> sqlx::Result<()> {
+/// Inserts or updates a profile. `source` is the file that changed it.
+pub async fn upsert_profile(tx: &mut Tx, profile: &Profile, source: SourceId) -> sqlx::Result<()> {
     run!(tx, c => sqlx::query(UPSERT_PROFILE)
         .bind(profile.nonprofit_id)
         .bind(&profile.name)
@@ -192,9 +202,48 @@ pub async fn upsert_profile(tx: &mut Tx, profile: &Profile) -> sqlx::Result<()> 
         .bind(&profile.country)
         .bind(&profile.logo)
         .bind(&profile.cover)
+        .bind(source.number())
         .execute(c)
         .await
         .map(|_| ()))
+}
+
+/// The sources of what is stated about a nonprofit, and the periods that they are about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceNumbers {
+    /// The last change of the profile.
+    pub profile: Option<i64>,
+    pub description: Option<i64>,
+    pub description_period: Option<i64>,
+    pub website: Option<i64>,
+    pub website_period: Option<i64>,
+    pub amounts: Option<i64>,
+    pub amounts_period: Option<i64>,
+    pub publication_78: Option<i64>,
+    pub revocation: Option<i64>,
+    pub epostcard: Option<i64>,
+    pub epostcard_year: Option<i64>,
+    pub epostcard_end: Option<String>,
+}
+
+from_row!(SourceNumbers {
+    profile,
+    description,
+    description_period,
+    website,
+    website_period,
+    amounts,
+    amounts_period,
+    publication_78,
+    revocation,
+    epostcard,
+    epostcard_year,
+    epostcard_end,
+});
+
+/// Finds the sources of what is stated about a nonprofit.
+pub async fn find_sources(tx: &mut Tx, id: NonprofitId) -> sqlx::Result<Option<SourceNumbers>> {
+    run!(tx, c => sqlx::query_as(SOURCES).bind(id.0).fetch_optional(c).await)
 }
 
 fn by_nonprofit(profiles: Vec<Profile>) -> HashMap<Uuid, Profile> {

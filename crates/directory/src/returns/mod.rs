@@ -5,3 +5,4 @@
 
 pub mod facts;
 pub mod store;
+pub mod years;
