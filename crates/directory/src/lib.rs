@@ -12,6 +12,7 @@ pub mod edits;
 pub mod explain;
 pub mod file;
 pub mod generate;
+pub mod history;
 pub mod import;
 pub mod nonprofits;
 pub mod overlay;
