@@ -12,6 +12,7 @@ use super::slugs;
 use super::source::{Format, Source};
 use super::store::{self, NonprofitWrite};
 use super::summary::{ImportedFile, Summary};
+use crate::history::{self, MergedChanges};
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::filing::Filing;
 use crate::nonprofits::identifier::Identifier;
@@ -171,8 +172,12 @@ async fn write(
     summary.revision = revision;
     let mut progress = Progress::start("writing", lines.len() as u64, Unit::Rows);
     let mut changes = Vec::new();
+    let mut history = History {
+        is_first: !store::has_nonprofits(&mut tx).await?,
+        changes: MergedChanges::default(),
+    };
     for (done, line) in (1..).zip(lines) {
-        match apply(&mut tx, line.entry, importer.causes).await? {
+        match apply(&mut tx, line.entry, importer.causes, &mut history).await? {
             Outcome::New(id) => {
                 summary.new += 1;
                 changes.push(id);
@@ -198,6 +203,7 @@ async fn write(
         .write(importer.data, "nonprofits", started_at)
         .context("cannot write the report file; free disk space and import again")?;
     summary.validate(&rejected_lines)?;
+    history::record(&mut tx, revision, &history.changes.finish()).await?;
     if changes.len() > importer.overlay_limit {
         store::remove_changes_before(&mut tx, revision).await?;
     } else {
@@ -217,7 +223,52 @@ async fn write(
     Ok(summary)
 }
 
-async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Result<Outcome> {
+/// The changes that the import records.
+struct History {
+    /// Whether the directory was empty. Then everything is new, and nothing is recorded.
+    is_first: bool,
+    changes: MergedChanges,
+}
+
+impl History {
+    fn add_new(&mut self, nonprofit: &StoredNonprofit) {
+        if let Some(ein) = nonprofit.ein()
+            && !self.is_first
+        {
+            self.changes
+                .add(history::Change::event(ein.value(), history::ADDED));
+        }
+    }
+
+    fn add_changed(&mut self, rows: [&StoredNonprofit; 2], profiles: [&Profile; 2]) {
+        let [before, after] = rows;
+        let Some(ein) = after.ein().filter(|_| !self.is_first) else {
+            return;
+        };
+        let mut changes = Vec::new();
+        let (old, new) = (before.filing(), after.filing());
+        history::compare_filings(ein.value(), "legalName", &old, &new, &mut changes);
+        history::compare_profiles(ein.value(), profiles[0], profiles[1], &mut changes);
+        if before.slug != after.slug {
+            changes.push(history::Change {
+                ein: ein.value(),
+                field: history::SLUG,
+                old: Some(before.slug.clone()),
+                new: Some(after.slug.clone()),
+            });
+        }
+        for change in changes {
+            self.changes.add(change);
+        }
+    }
+}
+
+async fn apply(
+    tx: &mut Tx,
+    entry: Enrichment,
+    causes: &Causes,
+    history: &mut History,
+) -> anyhow::Result<Outcome> {
     if let Some(reason) = unknown_cause(&entry, causes) {
         return Ok(Outcome::Rejected(reason));
     }
@@ -237,7 +288,7 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
     let stored = find_stored(tx, &Identifier::Id(NonprofitId(id))).await?;
     let before = find_profile(tx, id).await?;
     let Some(stored) = stored else {
-        return insert(tx, id, entry, before).await;
+        return insert(tx, id, entry, before, history).await;
     };
     let profile = updated_profile(id, before.clone(), &entry);
     let mut row = if stored.listed {
@@ -256,6 +307,7 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
     if !is_profile_changed && row == stored {
         return Ok(Outcome::Unchanged);
     }
+    history.add_changed([&stored, &row], [&before.unwrap_or_default(), &profile]);
     if row != stored {
         // With a digest of zero, the next import of IRS files rewrites the row if it lists the nonprofit.
         let digest = if stored.listed {
@@ -286,6 +338,7 @@ async fn insert(
     id: Uuid,
     entry: Enrichment,
     before: Option<Profile>,
+    history: &mut History,
 ) -> anyhow::Result<Outcome> {
     let Some(name) = entry.name.clone() else {
         let reason = "this nonprofit is not in the directory; set its name to add it".to_owned();
@@ -310,6 +363,7 @@ async fn insert(
     row.slug = find_free_slug(tx, &name, &row)
         .await?
         .context("there is no free slug for a new nonprofit")?;
+    history.add_new(&row);
     upsert_profile(tx, &updated_profile(id, before, &entry)).await?;
     store::insert_rows(
         tx,

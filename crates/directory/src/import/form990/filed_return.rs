@@ -1,6 +1,7 @@
 //! What one return says about its nonprofit.
 
 use crate::nonprofits::ein::Ein;
+use serde::{Deserialize, Serialize};
 
 /// The forms that nonprofits file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,17 +89,28 @@ pub struct Explanation {
 }
 
 /// The amounts of a return, in whole dollars. They can be negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Amounts {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gross_receipts: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub revenue: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub contributions: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expenses: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub program_expenses: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub management_expenses: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fundraising_expenses: Option<i64>,
     /// At the end of the period, as are the next two.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub assets: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub liabilities: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub net_assets: Option<i64>,
 }
