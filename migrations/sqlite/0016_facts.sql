@@ -4,7 +4,8 @@
 -- column `source` names the file that a row comes from: the revision of its import times 65,536, plus its position in
 -- import_files.
 
--- The last five periods of Form 990, 990-EZ and 990-PF. `facts` is JSON; only `causeway import 990` writes it.
+-- The last five periods of Form 990, 990-EZ and 990-PF. `facts` is JSON; only `causeway import 990` writes it. The table
+-- has row IDs: without them, SQLite would store rows of this size on a page of their own.
 create table returns (
     ein       integer not null,
     -- The month in which the period ends, as YYYYMM.
@@ -17,7 +18,7 @@ create table returns (
     facts     text not null,
     digest    integer not null,
     primary key (ein, period)
-) strict, without rowid;
+) strict;
 
 -- What the returns of a nonprofit say on its page, taken from them by every import: each value is the newest.
 create table return_profiles (

@@ -14,6 +14,7 @@ pub mod explain;
 pub mod field_sources;
 pub mod file;
 pub mod generate;
+pub mod history;
 pub mod import;
 pub mod nonprofits;
 pub mod overlay;

@@ -1,5 +1,9 @@
 //! `causeway import`
 
+mod all;
 mod command;
+mod download;
+mod file_server;
 mod irs;
+mod lists;
 mod nonprofits;

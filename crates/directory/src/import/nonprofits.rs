@@ -13,6 +13,7 @@ use super::slugs;
 use super::source::{Format, Source};
 use super::store::{self, NonprofitWrite};
 use super::summary::{ImportedFile, Summary};
+use crate::history::{self, MergedChanges};
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::filing::Filing;
 use crate::nonprofits::identifier::Identifier;
@@ -176,12 +177,16 @@ async fn write(
     summary.revision = revision;
     let mut progress = Progress::start("writing", lines.len() as u64, Unit::Rows);
     let mut changes = Vec::new();
+    let mut history = History {
+        is_first: !store::has_nonprofits(&mut tx).await?,
+        changes: MergedChanges::default(),
+    };
     for (done, line) in (1..).zip(lines) {
         let source = SourceId {
             revision,
             position: line.position,
         };
-        match apply(&mut tx, line.entry, importer.causes, source).await? {
+        match apply(&mut tx, line.entry, importer.causes, source, &mut history).await? {
             Outcome::New(id) => {
                 summary.new += 1;
                 changes.push(id);
@@ -207,6 +212,7 @@ async fn write(
         .write(importer.data, "nonprofits", started_at)
         .context("cannot write the report file; free disk space and import again")?;
     summary.validate(&rejected_lines)?;
+    history::record(&mut tx, revision, &history.changes.finish()).await?;
     if changes.len() > importer.overlay_limit {
         store::remove_changes_before(&mut tx, revision).await?;
     } else {
@@ -226,7 +232,53 @@ async fn write(
     Ok(summary)
 }
 
-async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes, source: SourceId) -> anyhow::Result<Outcome> {
+/// The changes that the import records.
+struct History {
+    /// Whether the directory was empty. Then everything is new, and nothing is recorded.
+    is_first: bool,
+    changes: MergedChanges,
+}
+
+impl History {
+    fn add_new(&mut self, nonprofit: &StoredNonprofit) {
+        if let Some(ein) = nonprofit.ein()
+            && !self.is_first
+        {
+            self.changes
+                .add(history::Change::event(ein.value(), history::ADDED));
+        }
+    }
+
+    fn add_changed(&mut self, rows: [&StoredNonprofit; 2], profiles: [&Profile; 2]) {
+        let [before, after] = rows;
+        let Some(ein) = after.ein().filter(|_| !self.is_first) else {
+            return;
+        };
+        let mut changes = Vec::new();
+        let (old, new) = (before.filing(), after.filing());
+        history::compare_filings(ein.value(), "legalName", &old, &new, &mut changes);
+        history::compare_profiles(ein.value(), profiles[0], profiles[1], &mut changes);
+        if before.slug != after.slug {
+            changes.push(history::Change {
+                ein: ein.value(),
+                field: history::SLUG,
+                old: Some(before.slug.clone()),
+                new: Some(after.slug.clone()),
+            });
+        }
+        for change in changes {
+            self.changes.add(change);
+        }
+    }
+}
+
+async fn apply(
+    tx: &mut Tx,
+    entry: Enrichment,
+    causes: &Causes,
+    source: SourceId,
+    history: &mut History,
+) -> anyhow::Result<Outcome> {
     if let Some(reason) = unknown_cause(&entry, causes) {
         return Ok(Outcome::Rejected(reason));
     }
@@ -246,7 +298,7 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes, source: SourceId
     let stored = find_stored(tx, &Identifier::Id(NonprofitId(id))).await?;
     let before = find_profile(tx, id).await?;
     let Some(stored) = stored else {
-        return insert(tx, id, entry, before, source).await;
+        return insert(tx, id, entry, before, source, history).await;
     };
     let profile = updated_profile(id, before.clone(), &entry);
     let mut row = if stored.listed {
@@ -265,6 +317,7 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes, source: SourceId
     if !is_profile_changed && row == stored {
         return Ok(Outcome::Unchanged);
     }
+    history.add_changed([&stored, &row], [&before.unwrap_or_default(), &profile]);
     if row != stored {
         // With a digest of zero, the next import of IRS files rewrites the row if it lists the nonprofit.
         let digest = if stored.listed {
@@ -296,6 +349,7 @@ async fn insert(
     entry: Enrichment,
     before: Option<Profile>,
     source: SourceId,
+    history: &mut History,
 ) -> anyhow::Result<Outcome> {
     let Some(name) = entry.name.clone() else {
         let reason = "this nonprofit is not in the directory; set its name to add it".to_owned();
@@ -320,6 +374,7 @@ async fn insert(
     row.slug = find_free_slug(tx, &name, &row)
         .await?
         .context("there is no free slug for a new nonprofit")?;
+    history.add_new(&row);
     upsert_profile(tx, &updated_profile(id, before, &entry), source).await?;
     store::insert_rows(
         tx,

@@ -13,6 +13,7 @@ const EXISTING: &str =
     "select ein, slug, digest, listed, gone_at is not null as gone from nonprofits where ein is not null";
 const SLUGS_WITHOUT_EIN: &str =
     "select slug from nonprofits where ein is null union all select slug from former_slugs";
+const HAS_NONPROFITS: &str = "select exists (select 1 from nonprofits)";
 const PROFILE_NAMES: &str = "select nonprofit_id, name from profiles where name is not null";
 const COUNT_SLUG: &str = "select count(*) from (select slug from nonprofits where slug = $1 \
      union all select slug from former_slugs where slug = $1) as taken";
@@ -126,6 +127,31 @@ pub async fn list_profile_names(db: &Db) -> sqlx::Result<HashMap<Uuid, String>> 
     let mut tx = db.view().await?;
     let names: Vec<(Uuid, String)> = run!(&mut tx, c => sqlx::query_as(PROFILE_NAMES).fetch_all(c).await)?;
     Ok(names.into_iter().collect())
+}
+
+/// Finds what is filed about nonprofits, by EIN.
+pub async fn list_filings(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashMap<u32, String>> {
+    let sql = AssertSqlSafe(format!(
+        "select ein, filed from nonprofits where ein in ({})",
+        number_list(eins)
+    ));
+    let rows: Vec<(i64, String)> = run!(tx, c => sqlx::query_as(sql).persistent(false).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(|(ein, filed)| (ein as u32, filed)).collect())
+}
+
+/// Formats numbers for `in (…)`. Thousands of parameters would take longer to bind than the numbers to parse.
+pub fn number_list(numbers: &[u32]) -> String {
+    let mut list = String::with_capacity(numbers.len() * 10);
+    for number in numbers {
+        let comma = if list.is_empty() { "" } else { "," };
+        let _ = write!(list, "{comma}{number}");
+    }
+    list
+}
+
+/// Returns whether the directory has any nonprofit.
+pub async fn has_nonprofits(tx: &mut Tx) -> sqlx::Result<bool> {
+    run!(tx, c => sqlx::query_scalar(HAS_NONPROFITS).fetch_one(c).await)
 }
 
 /// Returns whether a slug is in use, as a current or a former one.

@@ -6,3 +6,4 @@
 pub mod filed_return;
 pub mod paths;
 pub mod reader;
+pub mod website;

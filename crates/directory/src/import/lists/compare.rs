@@ -1,0 +1,86 @@
+//! Compares the rows of a file with the stored ones, both in the order of their EINs.
+
+use super::list::{List, ListRow};
+use super::read::ReadResult;
+use super::store;
+use crate::sources::SourceId;
+use futures_util::TryStreamExt;
+use platform::db::{Tx, run};
+use sqlx::AssertSqlSafe;
+
+/// How a file differs from the stored rows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// The number of stored rows.
+    pub stored: u64,
+    pub new: u64,
+    pub changed: u64,
+    pub unchanged: u64,
+    /// The indexes of the rows of the file that are new or changed.
+    pub written: Vec<u32>,
+    /// The EINs of stored rows that are not in the file. Those with a rejected row do not count.
+    pub gone: Vec<u32>,
+}
+
+/// Compares a file with the stored rows. A row that only comes from another file is unchanged.
+pub async fn compare<L: List>(tx: &mut Tx, read: &ReadResult<L>) -> sqlx::Result<Comparison> {
+    let sql = AssertSqlSafe(store::select::<L>());
+    let mut walk = Walk {
+        read,
+        next: 0,
+        comparison: Comparison::default(),
+    };
+    run!(tx, c => {
+        let mut rows = sqlx::query_as::<_, L::Row>(sql).fetch(c);
+        while let Some(stored) = rows.try_next().await? {
+            walk.pass_stored(&stored);
+        }
+        sqlx::Result::Ok(())
+    })?;
+    Ok(walk.finish())
+}
+
+/// A walk along the rows of a file and the stored rows.
+struct Walk<'a, L: List> {
+    read: &'a ReadResult<L>,
+    /// The index of the next row of the file.
+    next: usize,
+    comparison: Comparison,
+}
+
+impl<L: List> Walk<'_, L> {
+    fn pass_stored(&mut self, stored: &L::Row) {
+        self.comparison.stored += 1;
+        let ein = stored.ein() as u32;
+        while self.next < self.read.len() && self.read.ein(self.next) < ein {
+            self.pass_new();
+        }
+        if self.next < self.read.len() && self.read.ein(self.next) == ein {
+            let source = SourceId::from_number(stored.source());
+            if self.read.row(self.next, source) == *stored {
+                self.comparison.unchanged += 1;
+            } else {
+                self.comparison.changed += 1;
+                self.comparison.written.push(self.next as u32);
+            }
+            self.next += 1;
+        } else if self.read.rejected_eins.contains(&ein) {
+            self.comparison.unchanged += 1;
+        } else {
+            self.comparison.gone.push(ein);
+        }
+    }
+
+    fn pass_new(&mut self) {
+        self.comparison.new += 1;
+        self.comparison.written.push(self.next as u32);
+        self.next += 1;
+    }
+
+    fn finish(mut self) -> Comparison {
+        while self.next < self.read.len() {
+            self.pass_new();
+        }
+        self.comparison
+    }
+}
