@@ -1,7 +1,7 @@
 //! Facts of IRS files in the store of a story, written as their imports write them.
 
 use crate::world::World;
-use directory::import::{ImportedFile, Summary, store};
+use directory::import::{ImportedFile, ListKind, Summary, store};
 use directory::nonprofits::ein::Ein;
 use directory::sources::SourceId;
 
@@ -15,7 +15,14 @@ pub async fn import_facts(world: &World, kind: &str, file: &str, eins: &[&str], 
     world.app.refresh_directory().await.unwrap();
 }
 
-/// Does the same without refreshing the directory.
+/// Imports a list file of the IRS with these lines.
+pub async fn import_list(world: &World, kind: ListKind, name: &str, lines: &[&str]) {
+    let file = world.file(name, format!("\r\n\r\n{}\r\n", lines.join("\r\n")));
+    world.app.importer().import_list(kind, &file, true).await.unwrap();
+    world.app.refresh_directory().await.unwrap();
+}
+
+/// Does the same as [`import_facts`] without refreshing the directory.
 pub async fn record_facts(world: &World, kind: &str, file: &str, eins: &[&str], statements: &[&str]) {
     let now = world.app.clock.millis();
     let (mut tx, revision) = store::begin(&world.app.db).await.unwrap();

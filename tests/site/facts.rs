@@ -1,8 +1,9 @@
 //! Finances, tax status and sources on a profile.
 
-use crate::facts::import_facts;
+use crate::facts::{import_facts, import_list};
 use crate::files::{bmf, nonprofit_row};
 use crate::world::World;
+use directory::import::ListKind;
 
 on_both_databases!(
     a_profile_shows_finances_and_programs,
@@ -68,10 +69,10 @@ async fn a_profile_names_the_source_of_each_fact(world: &World) {
 async fn a_revoked_nonprofit_has_a_note_and_no_donation_form(world: &World) {
     import_library(world).await;
     assert!(profile(world).await.contains("granite-town-library/give"));
-    let revoked = "insert into revocations (ein, revoked_on, exemption_type, source) values (20240383, '2015-05-15', 3, :source)";
-    let listed = "insert into publication_78 (ein, codes, source) values (20240383, 'PC', :source)";
-    let facts = [revoked, listed];
-    import_facts(world, "revocations", "revocation.txt", &[LIBRARY], &facts).await;
+    let revoked = "020240383|GRANITE TOWN LIBRARY||1 MAIN ST|CONCORD|NH|03301|US|03|15-MAY-2015|10-AUG-2015|";
+    import_list(world, ListKind::Revocations, "revocation.txt", &[revoked]).await;
+    let listed = "020240383|Granite Town Library|Concord|NH|United States|PC";
+    import_list(world, ListKind::Publication78, "pub78.txt", &[listed]).await;
     let page = profile(world).await;
     for text in [
         "The IRS revoked the tax exemption of this organization on May 15, 2015",

@@ -1,10 +1,11 @@
 //! What the IRS files besides the master file add to a nonprofit, and the sources of its fields.
 
 use crate::client::Response;
-use crate::facts::{SHA256, import_facts, record_facts};
+use crate::facts::{SHA256, import_facts, import_list, record_facts};
 use crate::files::{bmf, nonprofit_row};
 use crate::world::{World, check_directory};
 use causeway::api::bodies::DetailsBody;
+use directory::import::ListKind;
 use serde_json::{Value, json};
 
 on_both_databases!(
@@ -29,12 +30,18 @@ const RETURN: &str = "insert into return_profiles (ein, name, aliases, descripti
      amounts_source, is_final) values (20240383, 'GRANITE Town Library', 'The Book Nook', 'Lends books to all.', \
      'Lends books to all, and reads to children on Saturdays.', 202506, :source, 'https://granite.example', 202506, :source, \
      1987, 90000, 80000, 150000, 202506, :source, false)";
-const EPOSTCARD: &str = "insert into epostcards (ein, tax_year, period_end, has_small_receipts, is_terminated, website_url, source) \
-     values (20240383, 2024, '2024-12-31', true, false, 'https://older.example', :source)";
-const REVOCATION: &str = "insert into revocations (ein, revoked_on, posted_on, reinstated_on, exemption_type, source) \
-     values (20240383, '2015-05-15', '2015-08-10', null, 3, :source)";
-const PUBLICATION_78: &str =
-    "insert into publication_78 (ein, codes, source) values (20240383, 'PC,GROUP', :source)";
+const REVOKED: &str =
+    "020240383|GRANITE TOWN LIBRARY||1 MAIN ST|CONCORD|NH|03301-1234|US|03|15-MAY-2015|10-AUG-2015|";
+const REINSTATED: &str = "020240383|GRANITE TOWN LIBRARY||1 MAIN ST|CONCORD|NH|03301-1234|US|03|15-MAY-2015|10-AUG-2015|15-MAY-2015";
+const PUBLICATION_78: &str = "020240383|Granite Town Library|Concord|NH|United States|PC,GROUP";
+
+/// The Form 990-N of a year with a website.
+fn epostcard(year: u16, website: &str) -> String {
+    format!(
+        "020240383|{year}|GRANITE TOWN LIBRARY|T|F|01-01-{year}|12-31-{year}|{website}|P|A||Concord||NH|03301|US|\
+         A||Concord||NH|03301|US|||"
+    )
+}
 
 async fn import_library(world: &World) {
     let rows = [
@@ -67,10 +74,10 @@ async fn an_operator_comes_before_the_irs_and_the_newer_before_the_older(world: 
             .starts_with("A public charity in Concord, NH")
     );
     assert!(generated.nonprofit().get("websiteUrl").is_none());
-    let epostcard = [EPOSTCARD];
-    import_facts(world, "990n", "epostcard.txt", &[LIBRARY], &epostcard).await;
+    let older = epostcard(2024, "WWW.OLDER.ORG");
+    import_list(world, ListKind::Epostcards, "epostcard.txt", &[&older]).await;
     let small = world.client.details(200, LIBRARY).await;
-    assert_eq!(small.nonprofit()["websiteUrl"], "https://older.example");
+    assert_eq!(small.nonprofit()["websiteUrl"], "https://www.older.org");
     import_return(world).await;
     let filed = world.client.details(200, LIBRARY).await;
     assert_eq!(filed.nonprofit()["description"], "Lends books to all.");
@@ -90,10 +97,10 @@ async fn an_operator_comes_before_the_irs_and_the_newer_before_the_older(world: 
     world.import_nonprofits(&clear).await.unwrap();
     let again = world.client.details(200, LIBRARY).await;
     assert_eq!(again.nonprofit()["description"], "Lends books to all.");
-    let newer = "update epostcards set tax_year = 2025, period_end = '2025-12-31', website_url = 'https://newer.example'";
-    import_facts(world, "990n", "epostcard.txt", &[LIBRARY], &[newer]).await;
+    let newer = epostcard(2025, "www.newer.org");
+    import_list(world, ListKind::Epostcards, "epostcard.txt", &[&newer]).await;
     let newest = world.client.details(200, LIBRARY).await;
-    assert_eq!(newest.nonprofit()["websiteUrl"], "https://newer.example");
+    assert_eq!(newest.nonprofit()["websiteUrl"], "https://www.newer.org");
 }
 
 async fn a_return_decides_only_the_capitals_of_a_name(world: &World) {
@@ -117,7 +124,7 @@ async fn a_revoked_nonprofit_is_kept_and_cannot_receive_donations(world: &World)
         world.client.details(200, LIBRARY).await.nonprofit()["isDisbursable"],
         true
     );
-    import_facts(world, "revocations", "revocation.txt", &[LIBRARY], &[REVOCATION]).await;
+    import_list(world, ListKind::Revocations, "revocation.txt", &[REVOKED]).await;
     let response = sources(world).await;
     assert_eq!(response.nonprofit()["isDisbursable"], false);
     let data = &response.json["data"];
@@ -143,9 +150,9 @@ async fn a_revoked_nonprofit_is_kept_and_cannot_receive_donations(world: &World)
 
 async fn a_reinstated_nonprofit_can_receive_donations(world: &World) {
     import_library(world).await;
-    let reinstated = "update revocations set reinstated_on = '2015-05-15'";
-    let statements = [REVOCATION, reinstated];
-    import_facts(world, "revocations", "revocation.txt", &[LIBRARY], &statements).await;
+    import_list(world, ListKind::Revocations, "revocation.txt", &[REVOKED]).await;
+    assert_eq!(sources(world).await.nonprofit()["isDisbursable"], false);
+    import_list(world, ListKind::Revocations, "revocation.txt", &[REINSTATED]).await;
     let response = sources(world).await;
     assert_eq!(response.nonprofit()["isDisbursable"], true);
     let revocation = &response.json["data"]["irs"]["revocation"];
@@ -157,7 +164,7 @@ async fn a_reinstated_nonprofit_can_receive_donations(world: &World) {
 
 async fn publication_78_is_shown_and_decides_nothing(world: &World) {
     import_library(world).await;
-    import_facts(world, "pub78", "pub78.txt", &[LIBRARY], &[PUBLICATION_78]).await;
+    import_list(world, ListKind::Publication78, "pub78.txt", &[PUBLICATION_78]).await;
     let response = sources(world).await;
     let irs = &response.json["data"]["irs"];
     assert_eq!(
@@ -297,8 +304,8 @@ async fn a_single_changed_nonprofit_reaches_a_running_server(world: &World) {
 async fn without_a_snapshot_the_same_facts_are_shown(world: &World) {
     import_library(world).await;
     import_return(world).await;
-    let facts = [REVOCATION, PUBLICATION_78];
-    import_facts(world, "revocations", "revocation.txt", &[LIBRARY], &facts).await;
+    import_list(world, ListKind::Publication78, "pub78.txt", &[PUBLICATION_78]).await;
+    import_list(world, ListKind::Revocations, "revocation.txt", &[REVOKED]).await;
     let expected = world.client.details(200, LIBRARY).await;
     std::fs::remove_dir_all(world.data().join("directory")).unwrap();
     let (app, client) = world.restart().await;
