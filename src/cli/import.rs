@@ -31,6 +31,15 @@ pub enum Import {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
+    /// Import Form 990, 990-EZ and 990-PF returns: XML files, gzip, and the ZIP bundles of the IRS
+    #[command(
+        name = "990",
+        after_help = "Example:\n  causeway import 990 2026_TEOS_XML_01A.zip 2026_TEOS_XML_02A.zip"
+    )]
+    Returns {
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
 }
 
 impl Import {
@@ -39,6 +48,7 @@ impl Import {
         let summary = match &self {
             Import::Irs { files, force } => app.importer().import_irs(files, *force).await?,
             Import::Nonprofits { files } => app.importer().import_nonprofits(files).await?,
+            Import::Returns { files } => app.importer().import_returns(files).await?,
         };
         let stored = stopwatch.elapsed();
         // Running servers add a small change to their overlay. Only a large one needs a new snapshot.
@@ -75,13 +85,14 @@ fn without_snapshot(error: &anyhow::Error) -> anyhow::Error {
 
 fn text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String {
     let mut text = match summary.total_changes() {
+        _ if summary.returns.is_some() => returns_text(summary),
         0 => format!("nothing changed; {} rows are unchanged", summary.unchanged),
         _ => format!(
             "{} new, {} changed, {} gone, {} unchanged",
             summary.new, summary.changed, summary.gone, summary.unchanged
         ),
     };
-    if summary.refused > 0 {
+    if summary.refused > 0 && summary.returns.is_none() {
         let _ = write!(text, ", {} refused", summary.refused);
     }
     let _ = write!(text, "; {:.1} s", stored.as_secs_f64());
@@ -89,7 +100,33 @@ fn text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String 
         let _ = write!(text, ", snapshot {:.1} s", built.as_secs_f64());
     }
     if let Some(report) = &summary.report {
-        let _ = write!(text, "\n  the refused lines are listed in {}", report.display());
+        let rows = if summary.returns.is_some() {
+            "returns"
+        } else {
+            "lines"
+        };
+        let _ = write!(text, "\n  the refused {rows} are listed in {}", report.display());
     }
+    text
+}
+
+fn returns_text(summary: &Summary) -> String {
+    let counts = summary.returns.unwrap_or_default();
+    let mut text = format!(
+        "{} returns read: {} new, {} changed, {} unchanged",
+        summary.lines, summary.new, summary.changed, summary.unchanged
+    );
+    for (count, what) in [
+        (counts.outdated, "outdated"),
+        (counts.other_forms, "of other forms"),
+    ] {
+        if count > 0 {
+            let _ = write!(text, ", {count} {what}");
+        }
+    }
+    if summary.refused > 0 {
+        let _ = write!(text, ", {} refused", summary.refused);
+    }
+    let _ = write!(text, "; {} nonprofits changed", counts.nonprofits_changed);
     text
 }

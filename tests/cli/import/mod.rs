@@ -3,3 +3,4 @@
 mod command;
 mod irs;
 mod nonprofits;
+mod returns;

@@ -4,6 +4,7 @@
 //! readers see the directory before or after an import, and an import that is interrupted changes nothing.
 
 pub mod bmf;
+mod digest;
 pub mod enrichment;
 pub mod form990;
 mod hashing_reader;
@@ -15,6 +16,7 @@ pub mod progress;
 pub mod provenance;
 mod record;
 pub mod report;
+mod returns;
 mod row_file;
 mod slugs;
 pub mod source;
@@ -23,4 +25,4 @@ mod summary;
 mod values;
 
 pub use importer::Importer;
-pub use summary::{ImportedFile, Summary};
+pub use summary::{ImportedFile, ReturnCounts, Summary};
