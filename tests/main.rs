@@ -13,6 +13,7 @@ mod database;
 mod facts;
 mod files;
 mod redis_server;
+mod returns;
 mod s3;
 mod wait;
 

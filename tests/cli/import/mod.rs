@@ -7,3 +7,4 @@ mod file_server;
 mod irs;
 mod lists;
 mod nonprofits;
+mod returns;

@@ -3,8 +3,8 @@
 //! Names, descriptions, websites, causes and pictures are stored in the profile, which an import of IRS files never changes.
 //! Location, NTEE code and amounts are used only for nonprofits that are not in the IRS files.
 
+use super::demo_returns::{self, DemoReturn};
 use super::enrichment::{Change, Enrichment, EnrichmentReader, is_data_url};
-use super::hashing_reader::hex_sha256;
 use super::importer::Importer;
 use super::lines::RejectedLine;
 use super::progress::{Progress, Unit};
@@ -26,7 +26,6 @@ use anyhow::{Context, bail};
 use platform::db::{Tx, run};
 use platform::hosted::Pictures;
 use platform::ids::NonprofitId;
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
@@ -39,36 +38,12 @@ impl Importer<'_> {
         for path in files {
             read_file(self, path, &mut lines, &mut summary, &mut rejected_lines).await?;
         }
-        write(self, lines, summary, rejected_lines).await
-    }
-
-    /// Imports the built-in demo directory.
-    pub async fn import_demo(&self) -> anyhow::Result<Summary> {
-        const DEMO: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo.jsonl"));
-        let mut lines = Vec::new();
-        let mut summary = Summary::default();
-        let mut rejected_lines = RejectedLines::default();
-        let reader = EnrichmentReader::new(Cursor::new(DEMO), "the demo directory");
-        read_lines(
-            self,
-            "the demo directory",
-            reader,
-            &mut lines,
-            &mut summary,
-            &mut rejected_lines,
-        )
-        .await?;
-        summary.files.push(ImportedFile {
-            name: "the demo directory".to_owned(),
-            sha256: hex_sha256(DEMO.as_bytes()),
-            lines: summary.lines,
-        });
-        write(self, lines, summary, rejected_lines).await
+        write(self, lines, Vec::new(), summary, rejected_lines).await
     }
 }
 
 /// A valid line and its position.
-struct Line {
+pub(super) struct Line {
     file: String,
     /// The position of the file in the import.
     position: u16,
@@ -99,7 +74,7 @@ async fn read_file(
     Ok(())
 }
 
-async fn read_lines(
+pub(super) async fn read_lines(
     importer: &Importer<'_>,
     name: &str,
     mut reader: EnrichmentReader<impl std::io::BufRead>,
@@ -166,9 +141,11 @@ enum Outcome {
     Rejected(String),
 }
 
-async fn write(
+/// Applies the lines, and writes the returns of the demo directory.
+pub(super) async fn write(
     importer: &Importer<'_>,
     lines: Vec<Line>,
+    returns: Vec<DemoReturn>,
     mut summary: Summary,
     mut rejected_lines: RejectedLines,
 ) -> anyhow::Result<Summary> {
@@ -207,6 +184,7 @@ async fn write(
         progress.set_position(done);
     }
     progress.finish();
+    demo_returns::insert(&mut tx, revision, returns).await?;
     summary.refused = rejected_lines.count();
     summary.report = rejected_lines
         .write(importer.data, "nonprofits", started_at)
