@@ -40,7 +40,7 @@ async fn a_profile_shows_finances_and_programs(world: &World) {
         "Lends books to all.",
         "href=\"https://granite.example/home\"",
         ">granite.example<",
-        "June 2025</th><td class=\"number\">$9 million</td><td class=\"number\">$8 million</td><td class=\"number\">$7 million</td>",
+        "June 2025<br><span class=\"small soft\">Form 990</span></th><td class=\"number\">$9 million</td><td class=\"number\">$8 million</td><td class=\"number\">$7 million</td>",
         "Employees: 1,400. Volunteers: 90.",
         "Books on wheels.",
         "Expenses: $60,000",
@@ -60,7 +60,7 @@ async fn a_profile_names_the_source_of_each_fact(world: &World) {
     for text in [
         "<dt>Name, EIN, Location, Category, Deductibility</dt><dd>IRS Exempt Organizations Business Master File (eo.csv), imported on ",
         "<dt>Description, Website, Year of formation, Latest revenue</dt><dd>IRS Form 990, 990-EZ or 990-PF for the period ending June 2025 (2025_TEOS_XML_11A.zip), imported on ",
-        "<dt>Finances</dt><dd>IRS Form 990 for the period ending June 2025 (2025_TEOS_XML_11A.zip), imported on ",
+        "<dt>Finances</dt><dd>IRS Form 990 for the period ending June 2025 (return 202341319349301234, 2025_TEOS_XML_11A.zip), imported on ",
     ] {
         assert!(page.contains(text), "{text} is not on {page}");
     }

@@ -26,7 +26,7 @@ pub struct Finances {
 #[derive(Debug, PartialEq, Eq)]
 pub struct YearRow {
     pub period: String,
-    /// The form, with notes such as "amended". Empty if it is not known.
+    /// The name of the form, with notes such as "amended". Empty if it is not known.
     pub form: String,
     pub revenue: String,
     pub expenses: String,
@@ -94,7 +94,7 @@ impl YearRow {
             (filed.facts.is_amended, t.amended),
             (filed.facts.is_group_return, t.group_return),
         ];
-        let mut form = filed.form.clone();
+        let mut form = fill(t.form, &[("form", &filed.form)]);
         for (_, note) in notes.into_iter().filter(|(applies, _)| *applies) {
             form = format!("{form}, {note}");
         }

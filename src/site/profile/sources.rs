@@ -2,6 +2,7 @@
 
 use crate::web::texts::{ProfileTexts, fill};
 use directory::field_sources::{FieldSource, FieldSources};
+use directory::returns::store::StoredReturn;
 use directory::returns::years::FinancialYear;
 use directory::sources::SourceKind;
 use jiff::Timestamp;
@@ -34,10 +35,9 @@ pub fn rows(sources: &FieldSources, years: &[FinancialYear], t: &ProfileTexts) -
         let source = sources.of(field)?;
         Some((label, describe(source, None, t)?))
     });
-    let of_years = years.iter().filter_map(|year| {
-        let form = Some(year.filed.form.as_str());
-        Some((t.finances, describe(&year.source, form, t)?))
-    });
+    let of_years = years
+        .iter()
+        .filter_map(|year| Some((t.finances, describe(&year.source, Some(&year.filed), t)?)));
     let mut rows: Vec<SourceRow> = Vec::new();
     for (label, source) in of_fields.chain(of_years) {
         match rows.iter_mut().find(|row| row.source == source) {
@@ -57,9 +57,9 @@ pub fn rows(sources: &FieldSources, years: &[FinancialYear], t: &ProfileTexts) -
 
 /// Describes a source: what it is, the period that it is about, its file, and when it was imported. Returns `None` for
 /// what this server generated.
-fn describe(source: &FieldSource, form: Option<&str>, t: &ProfileTexts) -> Option<String> {
-    let mut text = match (source.kind, form) {
-        (SourceKind::Returns, Some(form)) => fill(t.from_form, &[("form", form)]),
+fn describe(source: &FieldSource, filed: Option<&StoredReturn>, t: &ProfileTexts) -> Option<String> {
+    let mut text = match (source.kind, filed) {
+        (SourceKind::Returns, Some(filed)) => fill(t.from_form, &[("form", &filed.form)]),
         (SourceKind::Returns, None) => t.from_return.to_owned(),
         (SourceKind::MasterFile, _) => t.from_master_file.to_owned(),
         (SourceKind::Epostcards, _) => t.from_epostcard.to_owned(),
@@ -71,7 +71,12 @@ fn describe(source: &FieldSource, form: Option<&str>, t: &ProfileTexts) -> Optio
     if let Some(period) = source.period {
         text += &fill(t.for_period, &[("period", &format_month(period))]);
     }
-    let files: Vec<&str> = source.files.iter().map(|file| file.name.as_str()).collect();
+    let id = filed
+        .map(|filed| filed.object_id.as_str())
+        .filter(|id| !id.is_empty());
+    let id = id.map(|id| fill(t.return_id, &[("id", id)]));
+    let files = source.files.iter().map(|file| file.name.clone());
+    let files: Vec<String> = id.into_iter().chain(files).collect();
     if !files.is_empty() {
         text += &fill(t.in_file, &[("file", &files.join(", "))]);
     }
