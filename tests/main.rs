@@ -12,6 +12,7 @@ mod client;
 mod database;
 mod files;
 mod redis_server;
+mod returns;
 mod s3;
 mod wait;
 

@@ -47,6 +47,15 @@ pub enum Import {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
+    /// Import Form 990, 990-EZ and 990-PF returns: XML files, gzip, and the ZIP bundles of the IRS
+    #[command(
+        name = "990",
+        after_help = "Example:\n  causeway import 990 2026_TEOS_XML_01A.zip 2026_TEOS_XML_02A.zip"
+    )]
+    Returns {
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
     /// Import all files in a folder, each recognized by its content, in the right order
     #[command(
         after_help = "Subfolders are not searched.\n\nExamples:\n  causeway import all irs-files\n  causeway import all --download"
@@ -80,6 +89,7 @@ impl Import {
             Import::Revocations(list) => list.import(app, ListKind::Revocations).await?,
             Import::Epostcards(list) => list.import(app, ListKind::Epostcards).await?,
             Import::Nonprofits { files } => importer.import_nonprofits(files).await?,
+            Import::Returns { files } => importer.import_returns(files).await?,
             Import::All(all) => return all.run(app, output).await,
         };
         let stored = stopwatch.elapsed();
@@ -87,12 +97,6 @@ impl Import {
         let mut value = serde_json::to_value(&summary)?;
         value["storeSeconds"] = json!(stored.as_secs_f64());
         built.add_to(&mut value);
-        output.print(&value, || {
-            let mut text = summary_text(&summary, stored, built.duration);
-            if let Some(report) = &summary.report {
-                text += &format!("\n  the refused lines are listed in {}", report.display());
-            }
-            text
-        })
+        output.print(&value, || summary_text(&summary, stored, built.duration))
     }
 }

@@ -6,6 +6,7 @@
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::filing::Filing;
 use crate::nonprofits::irs::IrsFacts;
+use crate::nonprofits::irs_rows::ReturnProfile;
 use crate::nonprofits::rows::Profile;
 use platform::db::{Db, Tx, from_row, read};
 use std::borrow::Cow;
@@ -189,6 +190,30 @@ pub fn compare_profiles(ein: u32, old: &Profile, new: &Profile, changes: &mut Ve
                 old: old.clone(),
                 new: new.clone(),
             });
+        }
+    }
+}
+
+/// Compares what the returns of a nonprofit say on its page. Amounts are not compared: they are kept for each period.
+pub fn compare_return_profiles(
+    ein: u32,
+    old: Option<&ReturnProfile>,
+    new: &ReturnProfile,
+    changes: &mut Vec<Change>,
+) {
+    let fields: [(&'static str, fn(&ReturnProfile) -> Option<String>); 7] = [
+        ("name", |profile| profile.name.clone()),
+        ("aliases", |profile| profile.aliases.clone()),
+        ("description", |profile| profile.description.clone()),
+        ("descriptionLong", |profile| profile.description_long.clone()),
+        ("websiteUrl", |profile| profile.website_url.clone()),
+        ("formed", |profile| profile.formed.map(|year| year.to_string())),
+        ("isFinal", |profile| profile.is_final.then(|| "true".to_owned())),
+    ];
+    for (field, value) in fields {
+        let (old, new) = (old.and_then(value), value(new));
+        if old != new {
+            changes.push(Change { ein, field, old, new });
         }
     }
 }

@@ -7,6 +7,7 @@ mod file_server;
 mod irs;
 mod lists;
 mod nonprofits;
+mod returns;
 
 use crate::cli::binary;
 use crate::world::World;

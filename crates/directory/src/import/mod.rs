@@ -4,6 +4,7 @@
 //! readers see the directory before or after an import, and an import that is interrupted changes nothing.
 
 pub mod bmf;
+mod digest;
 pub mod enrichment;
 pub mod form990;
 mod hashing_reader;
@@ -17,7 +18,7 @@ pub mod provenance;
 pub mod recognize;
 mod record;
 pub mod report;
-mod returns_stub;
+mod returns;
 mod row_file;
 mod slugs;
 pub mod source;
@@ -27,4 +28,4 @@ mod values;
 
 pub use importer::Importer;
 pub use lists::ListKind;
-pub use summary::{ImportedFile, Summary};
+pub use summary::{ImportedFile, ReturnCounts, Summary};

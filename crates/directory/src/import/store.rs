@@ -5,7 +5,7 @@ use crate::nonprofits::rows::StoredNonprofit;
 use jiff::Timestamp;
 use platform::db::{Connection, Db, Topic, Tx, from_row, read, run};
 use sqlx::{AssertSqlSafe, Executor};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use uuid::Uuid;
 
@@ -139,8 +139,21 @@ pub async fn list_filings(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashMap<u32
     Ok(rows.into_iter().map(|(ein, filed)| (ein as u32, filed)).collect())
 }
 
+/// Finds which EINs are in the directory.
+pub async fn list_known(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashSet<u32>> {
+    if eins.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let sql = AssertSqlSafe(format!(
+        "select ein from nonprofits where ein in ({})",
+        number_list(eins)
+    ));
+    let known: Vec<i64> = run!(tx, c => sqlx::query_scalar(sql).persistent(false).fetch_all(c).await)?;
+    Ok(known.into_iter().map(|ein| ein as u32).collect())
+}
+
 /// Formats numbers for `in (…)`. Thousands of parameters would take longer to bind than the numbers to parse.
-pub fn number_list(numbers: &[u32]) -> String {
+fn number_list(numbers: &[u32]) -> String {
     let mut list = String::with_capacity(numbers.len() * 10);
     for number in numbers {
         let comma = if list.is_empty() { "" } else { "," };
@@ -315,15 +328,16 @@ pub async fn insert_import(
     started_at: i64,
     finished_at: i64,
 ) -> sqlx::Result<()> {
+    let [added, changed, gone] = summary.nonprofits();
     run!(&mut *tx, c => sqlx::query(INSERT_IMPORT)
         .bind(summary.revision)
         .bind(kind)
         .bind(started_at)
         .bind(finished_at)
         .bind(summary.lines as i64)
-        .bind(summary.new as i64)
-        .bind(summary.changed as i64)
-        .bind(summary.gone as i64)
+        .bind(added as i64)
+        .bind(changed as i64)
+        .bind(gone as i64)
         .bind(summary.refused as i64)
         .execute(c)
         .await

@@ -3,7 +3,12 @@
 //! Where a fact stands in a return is written in `data/form990_paths.csv`, not in code. Versions are never refused: a return
 //! is read by the names of its elements.
 
+mod archive;
+mod content;
+mod file_at;
 pub mod filed_return;
+pub mod files;
+mod found_return;
 pub mod paths;
 pub mod reader;
 pub mod website;

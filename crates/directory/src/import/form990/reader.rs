@@ -16,6 +16,10 @@ use std::collections::BTreeMap;
 pub const MAX_BYTES: usize = 32 << 20;
 /// The maximum nesting of elements. Returns nest about ten deep.
 const MAX_DEPTH: usize = 64;
+/// The maximum length of the name of an element that is looked for.
+const MAX_TAG_LEN: usize = 64;
+/// The maximum number of attributes that are looked at.
+const MAX_ATTRIBUTES: usize = 64;
 /// The maximum length of a text that is kept, in bytes. The rest of a longer one is dropped.
 const MAX_TEXT_LEN: usize = 16 << 10;
 /// The maximum number of programs and of entries of Schedule O that are kept.
@@ -44,6 +48,19 @@ pub enum ReturnError {
     Truncated,
     #[error("its {0} is missing or invalid")]
     Invalid(&'static str),
+    #[error("it is damaged: {0}; download the file again")]
+    Damaged(String),
+    #[error("it is encrypted")]
+    Encrypted,
+    #[error("it is far too large when decompressed")]
+    Bomb,
+    #[error("it is an archive inside an archive; give it as a file of its own")]
+    NestedArchive,
+    #[error(
+        "the archive is damaged: {reason}; {members} members were found without its list of members, others may be \
+         missing; download the file again"
+    )]
+    DamagedArchive { reason: String, members: usize },
 }
 
 /// What a file contains.
@@ -58,6 +75,33 @@ pub enum Document {
 ///
 /// What stands before its first tag is skipped: byte order marks, sometimes encoded twice, and separators.
 pub fn read(bytes: &[u8]) -> Result<Document, ReturnError> {
+    read_first(text_of(bytes)?).0
+}
+
+/// Reads all returns in `bytes` and calls `on_document` for each. Copies sometimes contain several documents in a row.
+///
+/// Ends after the first that cannot be read, because the start of the next is not known then.
+pub fn read_all<E>(
+    bytes: &[u8],
+    mut on_document: impl FnMut(Result<Document, ReturnError>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut text = match text_of(bytes) {
+        Ok(text) => text,
+        Err(error) => return on_document(Err(error)),
+    };
+    loop {
+        let (document, end) = read_first(text);
+        let is_error = document.is_err();
+        on_document(document)?;
+        match find_return(&text[end..]) {
+            Some(start) if !is_error => text = &text[end + start..],
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Returns the text of a file, from its first tag.
+fn text_of(bytes: &[u8]) -> Result<&str, ReturnError> {
     if bytes.len() > MAX_BYTES {
         return Err(ReturnError::TooLarge);
     }
@@ -65,12 +109,30 @@ pub fn read(bytes: &[u8]) -> Result<Document, ReturnError> {
         return Err(ReturnError::Encoding("UTF-16".to_owned()));
     }
     let start = memchr::memchr(b'<', bytes).ok_or(ReturnError::NotAReturn)?;
-    let text = str::from_utf8(&bytes[start..]).map_err(|_| ReturnError::NotUtf8)?;
+    str::from_utf8(&bytes[start..]).map_err(|_| ReturnError::NotUtf8)
+}
+
+/// Returns the offset of the first `Return` element.
+fn find_return(text: &str) -> Option<usize> {
+    memchr::memchr_iter(b'<', text.as_bytes()).find(|start| {
+        let tag = &text[start + 1..];
+        let tag = &tag[..tag.floor_char_boundary(MAX_TAG_LEN)];
+        let name = &tag[..tag
+            .find(|c: char| c.is_whitespace() || c == '>')
+            .unwrap_or(tag.len())];
+        name.rsplit(':').next() == Some("Return")
+    })
+}
+
+/// Reads the first return in `text`. Also returns where it ends.
+fn read_first(text: &str) -> (Result<Document, ReturnError>, usize) {
     let mut xml = Reader::from_str(text);
-    let version = find_root(&mut xml)?;
-    let mut facts = Facts::default();
-    read_elements(&mut xml, &mut facts)?;
-    facts.finish(version)
+    let document = find_root(&mut xml).and_then(|version| {
+        let mut facts = Facts::default();
+        read_elements(&mut xml, &mut facts)?;
+        facts.finish(version)
+    });
+    (document, xml.buffer_position() as usize)
 }
 
 /// Reads up to the start of `Return` and returns its version.
@@ -194,8 +256,11 @@ fn push_bounded(text: &mut String, part: &str) {
 }
 
 fn attribute(element: &BytesStart<'_>, name: &[u8]) -> String {
+    // Without the check for duplicates, which takes quadratic time.
     let found = element
         .attributes()
+        .with_checks(false)
+        .take(MAX_ATTRIBUTES)
         .flatten()
         .find(|attribute| attribute.key.local_name().as_ref() == name);
     found.map_or_else(String::new, |attribute| {
