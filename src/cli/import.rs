@@ -97,17 +97,6 @@ impl Import {
         let mut value = serde_json::to_value(&summary)?;
         value["storeSeconds"] = json!(stored.as_secs_f64());
         built.add_to(&mut value);
-        output.print(&value, || {
-            let mut text = summary_text(&summary, stored, built.duration);
-            if let Some(report) = &summary.report {
-                let rows = if summary.returns.is_some() {
-                    "returns"
-                } else {
-                    "lines"
-                };
-                text += &format!("\n  the refused {rows} are listed in {}", report.display());
-            }
-            text
-        })
+        output.print(&value, || summary_text(&summary, stored, built.duration))
     }
 }

@@ -193,11 +193,7 @@ fn step_error(step: &str, error: &anyhow::Error, done: &[StepSummary]) -> anyhow
 impl StepSummary {
     fn text(&self) -> String {
         let duration = std::time::Duration::from_secs_f64(self.store_seconds);
-        let mut text = format!("{}: {}", self.title, summary_text(&self.summary, duration, None));
-        if let Some(report) = &self.summary.report {
-            text += &format!("\n  the refused lines are listed in {}", report.display());
-        }
-        text
+        format!("{}: {}", self.title, summary_text(&self.summary, duration, None))
     }
 }
 

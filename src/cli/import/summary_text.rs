@@ -1,9 +1,10 @@
-//! The result of an import in one line.
+//! The result of an import as text.
 
 use directory::import::Summary;
 use std::fmt::Write;
 use std::time::Duration;
 
+/// Returns the counts and durations of an import in one line, and where its report is in another.
 pub fn summary_text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String {
     let mut text = match summary.total_changes() {
         _ if summary.returns.is_some() => returns_text(summary),
@@ -19,6 +20,14 @@ pub fn summary_text(summary: &Summary, stored: Duration, built: Option<Duration>
     let _ = write!(text, "; {:.1} s", stored.as_secs_f64());
     if let Some(built) = built {
         let _ = write!(text, ", snapshot {:.1} s", built.as_secs_f64());
+    }
+    if let Some(report) = &summary.report {
+        let rows = if summary.returns.is_some() {
+            "returns"
+        } else {
+            "lines"
+        };
+        let _ = write!(text, "\n  the refused {rows} are listed in {}", report.display());
     }
     text
 }

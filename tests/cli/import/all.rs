@@ -1,12 +1,12 @@
 //! `causeway import all`: a folder of files, each recognized by its content.
 
-use crate::cli::{Cli, binary};
+use super::import_command;
+use crate::cli::Cli;
 use crate::files::{bmf, gzip, nonprofit_row, nonprofit_rows, zip};
 use crate::world::World;
-use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::fs;
-use std::process::{Output, Stdio};
+use std::process::Output;
 
 const PUBLICATION_78: &str = include_str!("../../fixtures/irs/pub78-sample.txt");
 const REVOCATIONS: &str = include_str!("../../fixtures/irs/revocation-sample.txt");
@@ -17,19 +17,10 @@ on_both_databases!(
     an_error_names_its_step_and_what_was_imported_before,
 );
 
-/// Runs `causeway import all ARGUMENTS` with the database of a story.
 fn import_all(world: &World, arguments: &[&str]) -> Output {
-    let mut command = binary();
-    if let Some(url) = &world.app.config.database.url {
-        command.arg("--database-url").arg(url.expose_secret());
-    }
-    let data = world.data();
-    command
-        .args(["import", "all"])
-        .args(arguments)
-        .arg("--data")
-        .arg(data);
-    command.stdin(Stdio::null()).output().unwrap()
+    import_command(world, &[&["all"], arguments].concat())
+        .output()
+        .unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -1,11 +1,14 @@
 //! `causeway import pub78`, `import revocations` and `import 990n`: the list files of the IRS.
 
+use super::import_command;
 use crate::files::{bmf, gzip, nonprofit_row, nonprofit_rows, zip};
 use crate::world::World;
 use directory::import::{ListKind, Summary};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
 
 const PUBLICATION_78: &str = include_str!("../../fixtures/irs/pub78-sample.txt");
 const REVOCATIONS: &str = include_str!("../../fixtures/irs/revocation-sample.txt");
@@ -35,9 +38,11 @@ on_both_databases!(
     a_list_that_lacks_many_rows_is_refused,
     a_row_with_too_many_fields_is_set_aside_and_the_stored_one_stays,
     a_list_with_many_bad_rows_is_refused,
+    changes_of_known_nonprofits_are_recorded,
     a_small_change_needs_no_new_snapshot,
     officers_and_addresses_are_never_stored,
     thousands_of_rows_are_replaced_at_once,
+    a_killed_import_leaves_the_old_or_the_new_list,
 );
 
 async fn import(world: &World, kind: ListKind, content: impl AsRef<[u8]>) -> anyhow::Result<Summary> {
@@ -228,6 +233,42 @@ async fn a_list_with_many_bad_rows_is_refused(world: &World) {
     assert_eq!(world.imports().await, 0);
 }
 
+async fn changes_of_known_nonprofits_are_recorded(world: &World) {
+    world.import_irs(bmf(&nonprofit_rows(5))).await.unwrap();
+    let revocation =
+        |ein: u32, dates: &str| format!("{ein}|X||ADDRESS REMOVED|CONCORD|NH|03301|US|03|{dates}\n");
+    let mut others = String::new();
+    for ein in 200_000_000..200_000_100 {
+        others += &revocation(ein, "15-MAY-2019|21-AUG-2019|");
+    }
+    let months = [
+        revocation(100_000_001, "15-MAY-2019|21-AUG-2019|")
+            + &revocation(100_000_003, "15-MAY-2012|21-AUG-2012|"),
+        revocation(100_000_001, "15-MAY-2019|21-AUG-2019|01-JUN-2020")
+            + &revocation(100_000_002, "15-NOV-2025|12-JAN-2026|"),
+        revocation(100_000_002, "15-NOV-2025|12-JAN-2026|")
+            + &revocation(300_000_000, "15-NOV-2025|12-JAN-2026|"),
+    ];
+    for month in months {
+        import(world, ListKind::Revocations, others.clone() + &month)
+            .await
+            .unwrap();
+    }
+    let history = "select cast(ein as text) || ' ' || cast(revision as text) || ' ' || field || ' ' || \
+         coalesce(old_value, '-') || ' ' || coalesce(new_value, '-') from nonprofit_history \
+         where revision > 1 order by revision, ein, field";
+    assert_eq!(
+        world.texts(history).await,
+        [
+            "100000001 3 reinstatedOn - 2020-06-01",
+            "100000002 3 revokedOn - 2025-11-15",
+            "100000003 3 revokedOn 2012-05-15 -",
+            "100000001 4 reinstatedOn 2020-06-01 -",
+            "100000001 4 revokedOn 2019-05-15 -",
+        ]
+    );
+}
+
 async fn a_small_change_needs_no_new_snapshot(world: &World) {
     let row = nonprofit_row("530196605", "AMERICAN NATIONAL RED CROSS");
     world.import_irs(bmf(&[row])).await.unwrap();
@@ -296,4 +337,43 @@ async fn thousands_of_rows_are_replaced_at_once(world: &World) {
         world.texts(CHANGES).await.is_empty(),
         "a large import records no single nonprofits"
     );
+}
+
+async fn a_killed_import_leaves_the_old_or_the_new_list(world: &World) {
+    const ROWS: usize = 20_000;
+    const ROUNDS: u32 = 8;
+    let files = ["PC", "PF"].map(|codes| {
+        let content = publication_78(ROWS as u32, codes);
+        (codes, world.file(&format!("{codes}.txt"), content))
+    });
+    let start = |file: &Path| {
+        let mut command = import_command(world, &["pub78", file.to_str().unwrap()]);
+        command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let clock = Instant::now();
+    assert!(start(&files[0].1).wait().unwrap().success());
+    let usual = clock.elapsed();
+    let mut stored = "PC";
+    for round in 0..ROUNDS {
+        let (codes, file) = if stored == "PC" { &files[1] } else { &files[0] };
+        let mut process = start(file);
+        // From the first moment to after the end.
+        tokio::time::sleep(usual * round / (ROUNDS - 2)).await;
+        process.kill().unwrap();
+        process.wait().unwrap();
+        let found = world.texts("select codes from publication_78").await;
+        assert_eq!(found.len(), ROWS);
+        assert!(found.iter().all(|codes| *codes == found[0]), "a mix of two files");
+        let sources = "select distinct cast(source / 65536 as text) from publication_78";
+        let newest = "select cast(max(revision) as text) from imports where kind = 'pub78'";
+        assert_eq!(world.texts(sources).await, world.texts(newest).await);
+        stored = if found[0] == *codes { codes } else { stored };
+    }
+    assert!(start(&files[1].1).wait().unwrap().success());
+    let summary = import(world, ListKind::Publication78, publication_78(ROWS as u32, "PF")).await;
+    assert_eq!(counts(&summary.unwrap()), [0, 0, ROWS as u64, 0, 0]);
 }

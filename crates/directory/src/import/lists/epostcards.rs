@@ -6,9 +6,9 @@
 use super::date::PackedDate;
 use super::kind::ListKind;
 use super::list::{List, ListRow};
-use super::value::Value;
 use crate::import::form990::website::website;
 use crate::nonprofits::irs_rows::Epostcard;
+use platform::db::Tx;
 
 const TAX_YEAR: usize = 1;
 const HAS_SMALL_RECEIPTS: usize = 3;
@@ -31,14 +31,6 @@ pub struct CompactEpostcard {
 
 impl List for Epostcards {
     const KIND: ListKind = ListKind::Epostcards;
-    const TABLE: &'static str = "epostcards";
-    const COLUMNS: &'static [&'static str] = &[
-        "tax_year",
-        "period_end",
-        "has_small_receipts",
-        "is_terminated",
-        "website_url",
-    ];
     type Compact = CompactEpostcard;
     type Row = Epostcard;
 
@@ -87,6 +79,10 @@ fn yes_or_no(field: &str) -> Option<bool> {
 }
 
 impl ListRow for Epostcard {
+    const SELECT: &'static str = "select ein, tax_year, period_end, has_small_receipts, is_terminated, website_url, \
+         source from epostcards order by ein";
+    const REMOVE: &'static str = "delete from epostcards where ein in ";
+
     fn ein(&self) -> i64 {
         self.ein
     }
@@ -95,13 +91,38 @@ impl ListRow for Epostcard {
         self.source
     }
 
-    fn values(&self) -> Vec<Value> {
+    async fn insert(tx: &mut Tx, rows: &[Epostcard]) -> sqlx::Result<()> {
+        let columns = [
+            "ein",
+            "tax_year",
+            "period_end",
+            "has_small_receipts",
+            "is_terminated",
+            "website_url",
+            "source",
+        ];
+        let values: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                [
+                    row.ein.into(),
+                    row.tax_year.into(),
+                    (&row.period_end).into(),
+                    row.has_small_receipts.into(),
+                    row.is_terminated.into(),
+                    (&row.website_url).into(),
+                    row.source.into(),
+                ]
+            })
+            .collect();
+        tx.insert_many("epostcards", columns, &values).await
+    }
+
+    fn history_fields(&self) -> Vec<(&'static str, Option<String>)> {
         vec![
-            Value::Integer(self.tax_year),
-            Value::OptionalText(self.period_end.clone()),
-            Value::Bool(self.has_small_receipts),
-            Value::Bool(self.is_terminated),
-            Value::OptionalText(self.website_url.clone()),
+            ("epostcardYear", Some(self.tax_year.to_string())),
+            ("epostcardTerminated", Some(self.is_terminated.to_string())),
+            ("epostcardWebsiteUrl", self.website_url.clone()),
         ]
     }
 }

@@ -1,7 +1,7 @@
 //! What the list files differ in: how a row is read, and how it is stored.
 
 use super::kind::ListKind;
-use super::value::Value;
+use platform::db::Tx;
 use sqlx::FromRow;
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
@@ -9,11 +9,6 @@ use sqlx::sqlite::SqliteRow;
 /// One of the lists. A value of it holds what all rows of a file share.
 pub trait List: Default + Send + Sync + 'static {
     const KIND: ListKind;
-    /// The table, whose key is `ein` and whose last column is `source`.
-    const TABLE: &'static str;
-    /// The columns between these two.
-    const COLUMNS: &'static [&'static str];
-
     /// A row in memory. There are more than a million, so it is small.
     type Compact: Send + Sync;
     /// A row of the table.
@@ -30,14 +25,24 @@ pub trait List: Default + Send + Sync + 'static {
     fn row(&self, ein: u32, compact: &Self::Compact, source: i64) -> Self::Row;
 }
 
-/// A row of a table of a list.
+/// A row of the table of a list.
 pub trait ListRow:
     for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + PartialEq + Send + Sync + Unpin
 {
+    /// Selects all rows in the order of their EINs.
+    const SELECT: &'static str;
+    /// Removes rows, up to the list of EINs.
+    const REMOVE: &'static str;
+
     fn ein(&self) -> i64;
 
     fn source(&self) -> i64;
 
-    /// Returns the values of the columns between `ein` and `source`.
-    fn values(&self) -> Vec<Value>;
+    /// Inserts rows whose EINs are not in the table.
+    async fn insert(tx: &mut Tx, rows: &[Self]) -> sqlx::Result<()>
+    where
+        Self: Sized;
+
+    /// Returns what the history of a nonprofit shows of the row: the names of fields and their values.
+    fn history_fields(&self) -> Vec<(&'static str, Option<String>)>;
 }

@@ -15,13 +15,12 @@ mod revocations;
 mod store;
 #[cfg(test)]
 mod tests;
-mod value;
 
 pub use self::kind::ListKind;
 
-use self::compare::{Comparison, compare};
+use self::compare::{Comparison, add_changes, compare};
 use self::epostcards::Epostcards;
-use self::list::List;
+use self::list::{List, ListRow};
 use self::publication_78::Publication78List;
 use self::read::{ReadResult, read_file};
 use self::revocations::Revocations;
@@ -29,16 +28,17 @@ use super::importer::Importer;
 use super::progress::{Progress, Unit};
 use super::store as imports;
 use super::summary::Summary;
+use crate::history;
 use crate::nonprofits::ein::Ein;
 use crate::sources::SourceId;
 use anyhow::{Context, bail};
-use platform::db::Topic;
+use platform::db::{Topic, Tx};
 use std::path::Path;
 
 /// The share of missing rows, in percent, above which a file is considered incomplete.
 const MAX_GONE_PERCENT: u64 = 5;
-/// The number of rows that one statement writes.
-const CHUNK_SIZE: usize = 1_000;
+/// The number of rows that are prepared at a time.
+const CHUNK_SIZE: usize = 10_000;
 
 impl Importer<'_> {
     /// Imports a list file of the IRS. Unless `force` is set, a file that lacks more than 5% of the stored rows is refused.
@@ -66,8 +66,8 @@ async fn import<L: List>(importer: &Importer<'_>, file: &Path, force: bool) -> a
     let revision = view.revision(Topic::Directory).await?;
     let comparison = compare(&mut view, &read).await?;
     drop(view);
-    summary.new = comparison.new;
-    summary.changed = comparison.changed;
+    summary.new = comparison.new.len() as u64;
+    summary.changed = comparison.changed.len() as u64;
     summary.unchanged = comparison.unchanged;
     summary.gone = comparison.gone.len() as u64;
     if summary.gone * 100 > comparison.stored * MAX_GONE_PERCENT && !force {
@@ -101,23 +101,26 @@ async fn write<L: List>(
         revision: new_revision,
         position: 1,
     };
+    let changed = comparison.changed.iter().map(|index| read.ein(*index as usize));
+    let replaced: Vec<u32> = changed.chain(comparison.gone.iter().copied()).collect();
+    store::remove::<L::Row>(&mut tx, &replaced).await?;
     let mut progress = Progress::start("writing", summary.new + summary.changed, Unit::Rows);
-    let mut writer = store::Writer::<L>::begin(&mut tx, comparison.stored == 0).await?;
     let mut done = 0;
-    for chunk in comparison.written.chunks(CHUNK_SIZE) {
-        let rows = chunk.iter().map(|index| read.row(*index as usize, source));
-        writer.write(&mut tx, rows.collect()).await?;
-        done += chunk.len() as u64;
-        progress.set_position(done);
+    for indexes in [&comparison.changed, &comparison.new] {
+        for chunk in indexes.chunks(CHUNK_SIZE) {
+            let rows = chunk.iter().map(|index| read.row(*index as usize, source));
+            L::Row::insert(&mut tx, &rows.collect::<Vec<_>>()).await?;
+            done += chunk.len() as u64;
+            progress.set_position(done);
+        }
     }
-    writer.finish(&mut tx).await?;
-    store::remove::<L>(&mut tx, &comparison.gone).await?;
     progress.finish();
+    record_history(&mut tx, read, comparison, new_revision).await?;
     if summary.total_changes() > importer.overlay_limit as u64 {
         imports::remove_changes_before(&mut tx, new_revision).await?;
     } else {
-        let written = comparison.written.iter().map(|index| read.ein(*index as usize));
-        let eins = written.chain(comparison.gone.iter().copied());
+        let new = comparison.new.iter().map(|index| read.ein(*index as usize));
+        let eins = replaced.iter().copied().chain(new);
         let ids: Vec<_> = eins
             .filter_map(Ein::new)
             .map(|ein| ein.nonprofit_id().0)
@@ -135,4 +138,31 @@ async fn write<L: List>(
     tx.commit()
         .await
         .context("cannot commit the import; free disk space and import again")
+}
+
+/// Records what changed about nonprofits in the directory. The first file of a kind changes nothing: it is the first that is
+/// known.
+async fn record_history<L: List>(
+    tx: &mut Tx,
+    read: &ReadResult<L>,
+    comparison: &Comparison,
+    revision: i64,
+) -> sqlx::Result<()> {
+    if comparison.stored == 0 {
+        return Ok(());
+    }
+    let mut changes = comparison.changes.clone();
+    for index in &comparison.new {
+        let source = SourceId {
+            revision,
+            position: 1,
+        };
+        let row = read.row(*index as usize, source);
+        add_changes(read.ein(*index as usize), None, Some(&row), &mut changes);
+    }
+    let mut eins: Vec<u32> = changes.iter().map(|change| change.ein).collect();
+    eins.dedup();
+    let known = store::list_known(tx, &eins).await?;
+    changes.retain(|change| known.contains(&change.ein));
+    history::record(tx, revision, &changes).await
 }

@@ -2,8 +2,8 @@
 
 use super::kind::ListKind;
 use super::list::{List, ListRow};
-use super::value::Value;
 use crate::nonprofits::irs_rows::Publication78;
+use platform::db::Tx;
 use std::collections::HashMap;
 
 const CODES: usize = 5;
@@ -31,8 +31,6 @@ impl Publication78List {
 
 impl List for Publication78List {
     const KIND: ListKind = ListKind::Publication78;
-    const TABLE: &'static str = "publication_78";
-    const COLUMNS: &'static [&'static str] = &["codes"];
     type Compact = u32;
     type Row = Publication78;
 
@@ -74,6 +72,9 @@ impl List for Publication78List {
 }
 
 impl ListRow for Publication78 {
+    const SELECT: &'static str = "select ein, codes, source from publication_78 order by ein";
+    const REMOVE: &'static str = "delete from publication_78 where ein in ";
+
     fn ein(&self) -> i64 {
         self.ein
     }
@@ -82,7 +83,16 @@ impl ListRow for Publication78 {
         self.source
     }
 
-    fn values(&self) -> Vec<Value> {
-        vec![Value::Text(self.codes.clone())]
+    async fn insert(tx: &mut Tx, rows: &[Publication78]) -> sqlx::Result<()> {
+        let values: Vec<_> = rows
+            .iter()
+            .map(|row| [row.ein.into(), row.codes.as_str().into(), row.source.into()])
+            .collect();
+        tx.insert_many("publication_78", ["ein", "codes", "source"], &values)
+            .await
+    }
+
+    fn history_fields(&self) -> Vec<(&'static str, Option<String>)> {
+        vec![("deductibilityCodes", Some(self.codes.clone()))]
     }
 }

@@ -6,8 +6,8 @@
 use super::date::PackedDate;
 use super::kind::ListKind;
 use super::list::{List, ListRow};
-use super::value::Value;
 use crate::nonprofits::irs_rows::Revocation;
+use platform::db::Tx;
 
 const EXEMPTION_TYPE: usize = 8;
 const REVOKED_ON: usize = 9;
@@ -28,8 +28,6 @@ pub struct CompactRevocation {
 
 impl List for Revocations {
     const KIND: ListKind = ListKind::Revocations;
-    const TABLE: &'static str = "revocations";
-    const COLUMNS: &'static [&'static str] = &["revoked_on", "posted_on", "reinstated_on", "exemption_type"];
     type Compact = CompactRevocation;
     type Row = Revocation;
 
@@ -71,6 +69,10 @@ impl List for Revocations {
 }
 
 impl ListRow for Revocation {
+    const SELECT: &'static str = "select ein, revoked_on, posted_on, reinstated_on, exemption_type, source \
+         from revocations order by ein";
+    const REMOVE: &'static str = "delete from revocations where ein in ";
+
     fn ein(&self) -> i64 {
         self.ein
     }
@@ -79,12 +81,35 @@ impl ListRow for Revocation {
         self.source
     }
 
-    fn values(&self) -> Vec<Value> {
+    async fn insert(tx: &mut Tx, rows: &[Revocation]) -> sqlx::Result<()> {
+        let columns = [
+            "ein",
+            "revoked_on",
+            "posted_on",
+            "reinstated_on",
+            "exemption_type",
+            "source",
+        ];
+        let values: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                [
+                    row.ein.into(),
+                    row.revoked_on.as_str().into(),
+                    (&row.posted_on).into(),
+                    (&row.reinstated_on).into(),
+                    row.exemption_type.into(),
+                    row.source.into(),
+                ]
+            })
+            .collect();
+        tx.insert_many("revocations", columns, &values).await
+    }
+
+    fn history_fields(&self) -> Vec<(&'static str, Option<String>)> {
         vec![
-            Value::Text(self.revoked_on.clone()),
-            Value::OptionalText(self.posted_on.clone()),
-            Value::OptionalText(self.reinstated_on.clone()),
-            Value::Integer(self.exemption_type),
+            ("revokedOn", Some(self.revoked_on.clone())),
+            ("reinstatedOn", self.reinstated_on.clone()),
         ]
     }
 }
