@@ -19,6 +19,7 @@ pub mod ntee;
 pub mod precedence;
 pub mod prominence;
 pub mod rows;
+pub mod sentence;
 pub mod slug;
 pub mod store;
 pub mod tax_facts;
