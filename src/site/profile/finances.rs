@@ -32,7 +32,6 @@ pub struct YearRow {
     pub expenses: String,
     pub program_expenses: String,
     pub assets: String,
-    pub net_assets: String,
 }
 
 /// A program.
@@ -73,7 +72,6 @@ impl Finances {
             expenses: amount(latest.expenses, t),
             program_expenses: amount(None, t),
             assets: amount(latest.assets, t),
-            net_assets: amount(None, t),
         });
         Finances {
             years: row.into_iter().collect(),
@@ -105,7 +103,6 @@ impl YearRow {
             expenses: amount(amounts.expenses, t),
             program_expenses: amount(amounts.program_expenses, t),
             assets: amount(amounts.assets, t),
-            net_assets: amount(amounts.net_assets, t),
         }
     }
 }

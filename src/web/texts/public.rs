@@ -93,7 +93,6 @@ texts! {
         tax_status: "Tax status",
         expenses: "Expenses",
         program_expenses: "For programs",
-        net_assets: "Net assets",
         amended: "amended",
         group_return: "group return",
         group_note: "The amounts of a group return are those of several affiliates together.",
