@@ -11,7 +11,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint fmt openapi bench bench-import bench-details deny deb test-deb
+.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint fmt openapi bench bench-import bench-returns bench-details deny deb test-deb
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -78,10 +78,13 @@ deb: build ## Build a Debian package with a systemd unit into target/debian
 test-deb: deb ## Install, start, upgrade and remove the Debian package in a temporary copy of this machine; needs root
 	tests/deb.sh "$$(ls -t target/debian/*.deb | head -n 1)"
 
-bench: bench-import bench-details bench-search bench-keys bench-fundraisers bench-site ## Run all benchmarks, one after the other
+bench: bench-import bench-returns bench-details bench-search bench-keys bench-fundraisers bench-site ## Run all benchmarks, one after the other
 
 bench-import: bench-build ## Measure an import next to sqlite3, on SQLite and PostgreSQL: DATA=eo.csv.gz
 	POSTGRES_OPTIONS= tests/with-services.sh sh -c '$(LOAD) import $(INPUT) --rounds 1 --postgres-url "$$CAUSEWAY_TEST_POSTGRES_URL"'
+
+bench-returns: bench-build ## Measure an import of 300,000 returns next to unzipping and parsing them, on SQLite and PostgreSQL
+	POSTGRES_OPTIONS= tests/with-services.sh sh -c '$(LOAD) returns --rounds 1 --postgres-url "$$CAUSEWAY_TEST_POSTGRES_URL"'
 
 bench-details: bench-build ## Measure start, memory and rate of details next to /healthz: DATA=eo.csv.gz
 	$(LOAD) details $(INPUT)
@@ -106,10 +109,13 @@ relevance: bench-build ## Measure the quality of search for a typing log: DATA=e
 	target/release/causeway import irs $(DATA) --data "$$folder" && \
 	$(LOAD) search --data "$$folder" --log $(LOG) --relevance-only
 
-fuzz: ## Fuzz pictures, the search index and its queries; FUZZ_SECONDS=60 for each target
+fuzz: ## Fuzz pictures, Form 990 returns, the search index and its queries; FUZZ_SECONDS=60 for each target
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
 	cd crates/pictures && mkdir -p fuzz/target/found/picture && \
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run picture fuzz/target/found/picture fuzz/corpus/picture -- \
+	        -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=1024
+	cd crates/directory && mkdir -p fuzz/target/found/form990 && \
+	    RUSTC_BOOTSTRAP=1 cargo fuzz run form990 fuzz/target/found/form990 fuzz/corpus/form990 -- \
 	        -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=1024
 	cd crates/search && for target in query open; do \
 	    mkdir -p "fuzz/target/found/$$target" && \

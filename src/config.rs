@@ -60,6 +60,7 @@ pub struct Config {
     pub availability: AvailabilitySettings,
     pub max_body: usize,
     pub directory: DirectorySettings,
+    pub import: ImportSettings,
     pub search: SearchSettings,
     pub log: LogSettings,
     pub telemetry: TelemetrySettings,
@@ -83,6 +84,19 @@ pub struct AvailabilitySettings {
     pub max_stale: Duration,
     /// How long the store may be unavailable before the server refuses public keys.
     pub max_stale_reads: Duration,
+}
+
+/// Where the files of the IRS are downloaded from, and how.
+#[derive(Clone, Debug)]
+pub struct ImportSettings {
+    /// The folder of the EO BMF files, without a trailing slash.
+    pub irs_url: String,
+    /// The folder of the lists and the returns, without a trailing slash.
+    pub teos_url: String,
+    /// How long a server may be silent.
+    pub timeout: Duration,
+    /// The pause after the first failure. Each further one takes twice as long.
+    pub retry_delay: Duration,
 }
 
 /// How searches are cached.
@@ -152,6 +166,7 @@ struct RawConfig {
     database: RawDatabase,
     redis: RawRedis,
     directory: RawDirectory,
+    import: RawImport,
     search: RawSearch,
     log: RawLog,
     telemetry: RawTelemetry,
@@ -226,6 +241,14 @@ struct RawDirectory {
     poll_interval: u64,
     overlay_limit: usize,
     build_lease: f64,
+}
+
+#[derive(Deserialize)]
+struct RawImport {
+    irs_url: String,
+    teos_url: String,
+    timeout: f64,
+    retry_delay: f64,
 }
 
 #[derive(Deserialize)]
@@ -351,6 +374,7 @@ impl Config {
                 overlay_limit: raw.directory.overlay_limit,
                 build_lease: seconds("directory.build_lease", raw.directory.build_lease)?,
             },
+            import: import(&raw.import)?,
             search: SearchSettings {
                 recent_answers: raw.search.recent_answers.saturating_mul(1 << 20),
             },
@@ -618,6 +642,22 @@ fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
         )
     })?;
     Ok(MailSettings { delivery, from })
+}
+
+fn import(raw: &RawImport) -> anyhow::Result<ImportSettings> {
+    let url = |name: &str, url: &str| {
+        let url = url.trim().trim_end_matches('/');
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            bail!("import.{name} is {url:?}; it must begin with http:// or https://");
+        }
+        Ok(url.to_owned())
+    };
+    Ok(ImportSettings {
+        irs_url: url("irs_url", &raw.irs_url)?,
+        teos_url: url("teos_url", &raw.teos_url)?,
+        timeout: seconds("import.timeout", raw.timeout)?,
+        retry_delay: seconds("import.retry_delay", raw.retry_delay)?,
+    })
 }
 
 fn anchors(raw: &AnchorSettings) -> anyhow::Result<AnchorSettings> {

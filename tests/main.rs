@@ -10,8 +10,10 @@
 mod world;
 mod client;
 mod database;
+mod facts;
 mod files;
 mod redis_server;
+mod returns;
 mod s3;
 mod wait;
 

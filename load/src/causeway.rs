@@ -59,6 +59,21 @@ impl<'a> Causeway<'a> {
         Ok((import, summary))
     }
 
+    pub fn import_returns(&self, files: &[PathBuf]) -> Result<(CompletedCommand, ImportSummary)> {
+        let mut command = self.command(["import", "990"]);
+        let import = run(command.args(files).arg("--json"), self.scratch)?;
+        let summary = ImportSummary::parse(&import.stdout)?;
+        Ok((import, summary))
+    }
+
+    /// Generates bundles of returns of the nonprofits that [`generate`](Causeway::generate) writes.
+    pub fn generate_returns(&self, count: u64, folder: &Path) -> Result<()> {
+        let mut command = self.command(["generate", "--seed", "1", "--returns"]);
+        command.arg(count.to_string()).arg("--out").arg(folder);
+        run(&mut command, self.scratch)?;
+        Ok(())
+    }
+
     pub fn generate(&self, count: u64, file: &Path) -> Result<()> {
         let mut command = self.command(["generate", "--seed", "1", "--count"]);
         run_to_file(command.arg(count.to_string()), self.scratch, file)?;

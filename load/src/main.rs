@@ -31,6 +31,7 @@ mod process;
 mod relevance;
 mod requests;
 mod response;
+mod returns;
 mod sample;
 mod search;
 mod search_table;
@@ -57,6 +58,9 @@ enum Benchmark {
     /// Measure the time and memory of an import, compared with sqlite3's .import
     #[command(after_help = "Example: causeway-load import --file directory.csv.gz --rounds 1")]
     Import(import::Import),
+    /// Measure the time and memory of an import of Form 990 returns, compared with unzipping and parsing them
+    #[command(after_help = "Example: causeway-load returns --generate 10000 --nonprofits 5000 --rounds 1")]
+    Returns(returns::Returns),
     /// Measure startup time, memory and the rate of nonprofit details, compared with /healthz
     #[command(after_help = "Example: causeway-load details --data data --file directory.csv.gz")]
     Details(details::Details),
@@ -99,6 +103,7 @@ fn run(benchmark: &Benchmark) -> Result<ExitCode> {
     cleanup::install_signal_handler()?;
     let options = match benchmark {
         Benchmark::Import(import) => &import.options,
+        Benchmark::Returns(returns) => &returns.options,
         Benchmark::Details(details) => &details.options,
         Benchmark::Search(search) => &search.options,
         Benchmark::Fundraisers(fundraisers) => &fundraisers.options,
@@ -110,6 +115,7 @@ fn run(benchmark: &Benchmark) -> Result<ExitCode> {
     let scratch = ScratchDir::new(options.temp.as_deref())?;
     let table = match benchmark {
         Benchmark::Import(import) => import.measure(&scratch),
+        Benchmark::Returns(returns) => returns.measure(&scratch),
         Benchmark::Details(details) => details.measure(&scratch),
         Benchmark::Search(search) => search.measure(&scratch),
         Benchmark::Fundraisers(fundraisers) => fundraisers.measure(&scratch),

@@ -2,6 +2,7 @@
 //!
 //! The bodies themselves are written by `app::nonprofit_json`; a test checks that the two agree.
 
+use crate::api::sources::{IrsBody, SourcesBody};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -77,6 +78,12 @@ pub struct DetailsData {
     pub nonprofit: NonprofitBody,
     /// Its causes. Empty if none is known.
     pub nonprofit_tags: Vec<TagBody>,
+    /// Only with include=sources.
+    #[schema(nullable = false)]
+    pub irs: Option<IrsBody>,
+    /// Where each field comes from. Only with include=sources.
+    #[schema(nullable = false)]
+    pub sources: Option<SourcesBody>,
 }
 
 /// A nonprofit. Unknown fields are omitted, except `descriptionLong`, which is null.

@@ -2,9 +2,12 @@
 
 pub mod bodies;
 pub mod browse;
+pub mod directory;
+pub mod finances;
 pub mod fundraisers;
 pub mod nonprofits;
 pub mod openapi;
 pub mod problems;
 pub mod schemas;
 pub mod search;
+pub mod sources;

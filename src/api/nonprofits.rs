@@ -1,14 +1,19 @@
-//! `GET /v0.2/nonprofit/{identifier}`: one nonprofit.
+//! `GET /v0.2/nonprofit/{identifier}`: one nonprofit, with the sources of its fields if the client asks for them.
 
 use crate::api::bodies::DetailsBody;
 use crate::api::problems::{NonprofitNotFound, NotModified, PublicKeyProblems};
+use crate::api::schemas::IncludeName;
+use crate::api::sources::{self, IrsBody};
 use crate::app::App;
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
-use crate::http::params::PathText;
+use crate::http::params::{PathText, values};
 use crate::http::public_key::{Details, PublicKey};
 use axum::extract::State;
+use axum::http::Uri;
 use axum::response::Response;
+use directory::field_sources;
+use directory::nonprofits::Nonprofit;
 
 /// Retrieves a nonprofit by its slug, EIN or ID.
 #[utoipa::path(
@@ -17,7 +22,10 @@ use axum::response::Response;
     operation_id = "details",
     tag = "nonprofits",
     security(("publicKey" = [])),
-    params(("identifier" = String, Path, description = "The slug, the EIN as nine digits, or the ID (a UUID) of the nonprofit.", example = "530196605")),
+    params(
+        ("identifier" = String, Path, description = "The slug, the EIN as nine digits, or the ID (a UUID) of the nonprofit.", example = "530196605"),
+        ("include" = inline(Option<IncludeName>), Query, description = "sources: also return where each field comes from."),
+    ),
     responses(
         (status = 200, description = "The nonprofit.", body = DetailsBody,
             headers(
@@ -36,13 +44,49 @@ pub async fn details(
     _key: PublicKey<Details>,
     PathText(text): PathText,
     if_none_match: IfNoneMatch,
+    uri: Uri,
 ) -> Result<Response> {
+    let includes_sources = includes_sources(uri.query().unwrap_or_default())?;
     let found = app.directory.resolve(&text).await;
     let found = found.map_err(|error| Error::from_resolve(error, &text))?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
+    let more = if includes_sources {
+        sources_json(&app, &nonprofit).await?
+    } else {
+        Vec::new()
+    };
     Ok(cache::json(&if_none_match, found.tag(), || {
-        let mut out = Vec::with_capacity(4_096);
-        app.nonprofit_json.details(&mut out, &nonprofit);
+        let mut out = Vec::with_capacity(4_096 + more.len());
+        app.nonprofit_json.details_with(&mut out, &nonprofit, &more);
         out
     }))
+}
+
+/// Returns whether a query asks for the sources of fields. Any other value of `include` is an error, so that a typing error
+/// is noticed.
+fn includes_sources(query: &str) -> Result<bool> {
+    let mut includes = false;
+    for value in values(query, "include") {
+        if value != "sources" {
+            let message = "include can only be sources. Send include=sources, or leave it out.";
+            return Err(Error::InvalidParameter(message.into()));
+        }
+        includes = true;
+    }
+    Ok(includes)
+}
+
+/// Returns the fields `irs` and `sources`, each after a comma.
+async fn sources_json(app: &App, nonprofit: &Nonprofit<'_>) -> Result<Vec<u8>> {
+    let imports = app
+        .provenance
+        .list(&app.db, app.directory.view().revision)
+        .await?;
+    let found = field_sources::list(&app.db, &imports, nonprofit.id).await?;
+    let found = found.unwrap_or_default();
+    let mut out = br#","irs":"#.to_vec();
+    serde_json::to_writer(&mut out, &IrsBody::new(nonprofit, found.revenue)).expect("facts are plain data");
+    out.extend_from_slice(br#","sources":"#);
+    serde_json::to_writer(&mut out, &sources::bodies(found)).expect("sources are plain data");
+    Ok(out)
 }

@@ -1,6 +1,6 @@
 //! The OpenAPI description of the API, generated from the handlers.
 
-use super::{browse, fundraisers, nonprofits, search};
+use super::{browse, directory, finances, fundraisers, nonprofits, search};
 use crate::app::App;
 use crate::http::error::ProblemBody;
 use axum::Router;
@@ -44,9 +44,11 @@ impl Modify for Keys {
 pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(nonprofits::details))
+        .routes(routes!(finances::finances))
         .routes(routes!(search::search))
         .routes(routes!(browse::browse))
         .routes(routes!(browse::causes))
+        .routes(routes!(directory::directory))
         .routes(routes!(fundraisers::reads::fundraiser))
         .routes(routes!(fundraisers::reads::raised))
         .routes(routes!(fundraisers::writes::create))

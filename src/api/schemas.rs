@@ -33,6 +33,8 @@ schemas! {
     PositiveInteger = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
     /// A parameter that is on or off.
     Switch = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["0", "1", "false", "true"]));
+    /// The value of `include` of the details route.
+    IncludeName = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["sources"]));
     /// The value of an `Idempotency-Key`.
     IdempotencyKeyText = ObjectBuilder::new()
         .schema_type(Type::String)

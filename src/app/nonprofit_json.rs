@@ -38,10 +38,17 @@ impl NonprofitJson {
 
     /// Appends the response body of the details route.
     pub fn details(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
+        self.details_with(out, nonprofit, b"");
+    }
+
+    /// Appends the response body of the details route with more fields in `data`. `more` starts with a comma, unless it is
+    /// empty.
+    pub fn details_with(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>, more: &[u8]) {
         out.extend_from_slice(br#"{"data":{"nonprofit":"#);
         self.nonprofit(out, nonprofit);
         out.extend_from_slice(br#","nonprofitTags":"#);
         self.tags(out, nonprofit.causes);
+        out.extend_from_slice(more);
         out.extend_from_slice(b"}}");
     }
 

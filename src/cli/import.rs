@@ -1,16 +1,20 @@
 //! `causeway import`
 
+mod all;
+mod download;
+mod snapshot;
+mod summary_text;
+
+use self::all::All;
+use self::snapshot::build_snapshot;
+use self::summary_text::summary_text;
 use super::output::Output;
 use crate::app::App;
-use anyhow::anyhow;
-use clap::Subcommand;
-use directory::import::Summary;
-use directory::import::progress::wait_with_spinner;
+use clap::{Args, Subcommand};
+use directory::import::{ListKind, Summary};
 use platform::clock::Stopwatch;
 use serde_json::json;
-use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::Duration;
 
 #[derive(Subcommand)]
 pub enum Import {
@@ -23,6 +27,18 @@ pub enum Import {
         #[arg(long)]
         force: bool,
     },
+    /// Import Publication 78 of the IRS (.txt, .txt.gz or .zip): to whom donations are deductible
+    #[command(after_help = "Example:\n  causeway import pub78 data-download-pub78.zip")]
+    Pub78(ListFile),
+    /// Import the automatic revocation list of the IRS (.txt, .txt.gz or .zip)
+    #[command(after_help = "Example:\n  causeway import revocations data-download-revocation.zip")]
+    Revocations(ListFile),
+    /// Import the Form 990-N list of the IRS (.txt, .txt.gz or .zip): websites of the smallest nonprofits
+    #[command(
+        name = "990n",
+        after_help = "Example:\n  causeway import 990n data-download-epostcard.zip"
+    )]
+    Epostcards(ListFile),
     /// Import JSON Lines: names, descriptions, websites, causes and pictures by EIN or ID, and new nonprofits
     #[command(
         after_help = "Example:\n  echo '{\"ein\":\"530196605\",\"websiteUrl\":\"https://www.redcross.org\"}' > more.jsonl\n  causeway import nonprofits more.jsonl"
@@ -31,65 +47,56 @@ pub enum Import {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
+    /// Import Form 990, 990-EZ and 990-PF returns: XML files, gzip, and the ZIP bundles of the IRS
+    #[command(
+        name = "990",
+        after_help = "Example:\n  causeway import 990 2026_TEOS_XML_01A.zip 2026_TEOS_XML_02A.zip"
+    )]
+    Returns {
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Import all files in a folder, each recognized by its content, in the right order
+    #[command(
+        after_help = "Subfolders are not searched.\n\nExamples:\n  causeway import all irs-files\n  causeway import all --download"
+    )]
+    All(All),
+}
+
+/// A list file of the IRS.
+#[derive(Args)]
+pub struct ListFile {
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Import even if more than 5% of the stored rows are missing from the file
+    #[arg(long)]
+    force: bool,
+}
+
+impl ListFile {
+    async fn import(&self, app: &App, kind: ListKind) -> anyhow::Result<Summary> {
+        app.importer().import_list(kind, &self.file, self.force).await
+    }
 }
 
 impl Import {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         let stopwatch = Stopwatch::start();
+        let importer = app.importer();
         let summary = match &self {
-            Import::Irs { files, force } => app.importer().import_irs(files, *force).await?,
-            Import::Nonprofits { files } => app.importer().import_nonprofits(files).await?,
+            Import::Irs { files, force } => importer.import_irs(files, *force).await?,
+            Import::Pub78(list) => list.import(app, ListKind::Publication78).await?,
+            Import::Revocations(list) => list.import(app, ListKind::Revocations).await?,
+            Import::Epostcards(list) => list.import(app, ListKind::Epostcards).await?,
+            Import::Nonprofits { files } => importer.import_nonprofits(files).await?,
+            Import::Returns { files } => importer.import_returns(files).await?,
+            Import::All(all) => return all.run(app, output).await,
         };
         let stored = stopwatch.elapsed();
-        // Running servers add a small change to their overlay. Only a large one needs a new snapshot.
-        let needs_building = summary.total_changes() > app.config.directory.overlay_limit as u64
-            || app.directory.view().snapshot.is_none();
-        let stopwatch = Stopwatch::start();
-        let built = if needs_building {
-            wait_with_spinner("building the snapshot", app.directory.build_after_import())
-                .await
-                .map_err(|error| without_snapshot(&error))?
-        } else {
-            None
-        };
-        // Another server may have built it; then this is how long it took to get it.
-        let snapshot = needs_building.then(|| {
-            let duration = built.as_ref().map(|built| built.duration);
-            duration.unwrap_or_else(|| stopwatch.elapsed())
-        });
+        let built = build_snapshot(app, summary.total_changes()).await?;
         let mut value = serde_json::to_value(&summary)?;
         value["storeSeconds"] = json!(stored.as_secs_f64());
-        value["snapshotSeconds"] = json!(snapshot.map(|duration| duration.as_secs_f64()));
-        value["indexSeconds"] = json!(built.as_ref().map(|built| built.index_duration.as_secs_f64()));
-        output.print(&value, || text(&summary, stored, snapshot))
+        built.add_to(&mut value);
+        output.print(&value, || summary_text(&summary, stored, built.duration))
     }
-}
-
-/// Explains that the rows are committed, so importing again does not help.
-fn without_snapshot(error: &anyhow::Error) -> anyhow::Error {
-    anyhow!(
-        "the import is stored, but the directory snapshot could not be built ({error:#}); free disk space, \
-         and a running server or the next import will build it"
-    )
-}
-
-fn text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String {
-    let mut text = match summary.total_changes() {
-        0 => format!("nothing changed; {} rows are unchanged", summary.unchanged),
-        _ => format!(
-            "{} new, {} changed, {} gone, {} unchanged",
-            summary.new, summary.changed, summary.gone, summary.unchanged
-        ),
-    };
-    if summary.refused > 0 {
-        let _ = write!(text, ", {} refused", summary.refused);
-    }
-    let _ = write!(text, "; {:.1} s", stored.as_secs_f64());
-    if let Some(built) = built {
-        let _ = write!(text, ", snapshot {:.1} s", built.as_secs_f64());
-    }
-    if let Some(report) = &summary.report {
-        let _ = write!(text, "\n  the refused lines are listed in {}", report.display());
-    }
-    text
 }

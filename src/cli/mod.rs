@@ -10,6 +10,7 @@ mod donation;
 mod donor;
 mod fundraisers;
 mod generate;
+mod history;
 mod import;
 mod keys;
 mod limits;
@@ -72,6 +73,8 @@ enum Command {
     /// Import files into the directory, all of them or none
     #[command(subcommand)]
     Import(import::Import),
+    /// Show what imports changed about a nonprofit, and when
+    History(history::History),
     /// Search the directory, and explain the rank of each result
     Search(search::Search),
     /// Write a synthetic EO BMF file of any size to standard output
@@ -181,6 +184,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
         let app = App::build(config).await?;
         let outcome = match command {
             Command::Import(import) => import.run(&app, output).await,
+            Command::History(history) => history.run(&app, output).await,
             Command::Account(account) => account.run(&app, output).await,
             Command::Key(key) => key.run(&app, output).await,
             Command::Limit(limit) => limit.run(&app, output).await,

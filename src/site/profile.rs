@@ -1,9 +1,11 @@
 //! The profile of a nonprofit, `/{slug}`.
 //!
-//! It is rendered from the directory in memory, with the fundraisers in the store. While the store is down,
-//! it is shown without them.
+//! It is rendered from the directory in memory, with the fundraisers, returns and sources in the store. While the store is
+//! down, it is shown without them, and with the amounts of the latest return.
 
 pub mod facts;
+pub mod finances;
+pub mod sources;
 
 use crate::app::App;
 use crate::app::urls::Urls;
@@ -14,20 +16,24 @@ use crate::site::feeds;
 use crate::site::find::{find, redirect_permanently};
 use crate::site::fundraiser_links::{self, FundraiserLink};
 use crate::site::profile::facts::Bar;
+use crate::site::profile::finances::Finances;
+use crate::site::profile::sources::SourceRow;
 use crate::site::share_cards;
 use crate::site::share_links::ShareLinks;
 use crate::web::page::{public_response, render};
-use crate::web::texts::fill;
+use crate::web::texts::{PUBLIC_EN, fill};
 use crate::web::{Layout, Meta, PublicPage, Section};
 use askama::Template;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Response};
-use directory::import::store::IrsImport;
+use directory::field_sources;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Cause;
 use directory::nonprofits::store::find_donate_url;
+use directory::returns::years;
 use giving::payments::provider::{Provider, own_donate_url};
+use platform::db::Revision;
 
 #[derive(Template)]
 #[template(path = "site/profile.html")]
@@ -46,7 +52,9 @@ struct Profile<'a> {
     irs_sentences: Vec<String>,
     year: Option<u32>,
     bars: Vec<Bar>,
-    source: Option<String>,
+    revoked: Option<String>,
+    finances: Finances,
+    sources: Vec<SourceRow>,
     share: ShareLinks,
     fundraisers: Vec<FundraiserLink>,
     is_test_mode: bool,
@@ -96,13 +104,14 @@ pub async fn profile(
         return Ok(public_response(Html(html)));
     }
     let revision = app.directory.view().revision;
-    let source = app.provenance.find(&app.db, revision).await;
+    let filings = Filings::read(&app, &nonprofit, revision).await;
     let is_test_mode = app.is_test_mode();
     // Without the store, the page shows what is known.
     let fundraisers = fundraiser_links::list(&app.db, &app.fundraisers, &nonprofit, is_test_mode).await;
     let accepts_donations = app.config.giving != Provider::Off;
-    let mut is_complete = source.is_ok() && fundraisers.is_ok();
-    let (source, fundraisers) = (source.ok().flatten(), fundraisers.unwrap_or_default());
+    let mut is_complete = filings.is_ok() && fundraisers.is_ok();
+    let fundraisers = fundraisers.unwrap_or_default();
+    let filings = filings.unwrap_or_else(|_| Filings::without_store(&nonprofit));
     let can_receive = nonprofit.is_disbursable();
     let give = (can_receive && accepts_donations).then(|| GiveBox::parse(query.as_deref()));
     let own_site = if can_receive && !accepts_donations {
@@ -113,7 +122,7 @@ pub async fn profile(
         None
     };
     let is_cacheable = query.is_none() && fundraisers.is_empty() && is_complete;
-    let page = || Profile::new(&app, &nonprofit, source.as_deref(), fundraisers, give, own_site);
+    let page = || Profile::new(&app, &nonprofit, filings, fundraisers, give, own_site);
     if !is_cacheable {
         return Ok(PublicPage(page()).into_response());
     }
@@ -128,7 +137,7 @@ impl<'a> Profile<'a> {
     fn new(
         app: &App,
         nonprofit: &Nonprofit<'a>,
-        source: Option<&IrsImport>,
+        filings: Filings,
         fundraisers: Vec<FundraiserLink>,
         give: Option<GiveBox>,
         own_site: Option<OwnSite>,
@@ -162,14 +171,15 @@ impl<'a> Profile<'a> {
             website: nonprofit.website_url.and_then(Website::new),
             ein: nonprofit.ein.map(directory::nonprofits::ein::Ein::dashed),
             causes: app.directory.causes().of_set(nonprofit.causes).collect(),
-            irs_sentences: facts
-                .map(|facts| facts::sentences(facts, texts))
-                .unwrap_or_default(),
+            revoked: facts::revoked_notice(&nonprofit.tax, texts),
+            irs_sentences: facts::sentences(nonprofit, texts),
             year: facts.and_then(facts::return_year),
-            bars: facts.map(|facts| facts::bars(facts, texts)).unwrap_or_default(),
-            source: facts
-                .and(source)
-                .map(|source| fill(texts.source, &[("files", &source.files), ("day", &source.day)])),
+            bars: facts
+                .filter(|_| filings.finances.is_empty())
+                .map(|facts| facts::bars(facts, texts))
+                .unwrap_or_default(),
+            finances: filings.finances,
+            sources: filings.sources,
             share: ShareLinks::new(nonprofit.name, url),
             path: format!("/{}", nonprofit.slug),
             nonprofit: *nonprofit,
@@ -178,6 +188,35 @@ impl<'a> Profile<'a> {
             give,
             own_site,
             layout,
+        }
+    }
+}
+
+/// What a profile shows of returns, and the sources of what it shows.
+struct Filings {
+    finances: Finances,
+    sources: Vec<SourceRow>,
+}
+
+impl Filings {
+    async fn read(app: &App, nonprofit: &Nonprofit<'_>, revision: Revision) -> sqlx::Result<Filings> {
+        let texts = &PUBLIC_EN.profile;
+        let imports = app.provenance.list(&app.db, revision).await?;
+        let sources = field_sources::list(&app.db, &imports, nonprofit.id).await?;
+        let years = match nonprofit.ein.filter(|_| nonprofit.tax.latest_return.is_some()) {
+            Some(ein) => years::list(&app.db, ein).await?,
+            None => Vec::new(),
+        };
+        Ok(Filings {
+            finances: Finances::new(&years, texts),
+            sources: sources::rows(&sources.unwrap_or_default(), &years, texts),
+        })
+    }
+
+    fn without_store(nonprofit: &Nonprofit<'_>) -> Filings {
+        Filings {
+            finances: Finances::of_latest(nonprofit.tax.latest_return, &PUBLIC_EN.profile),
+            sources: Vec::new(),
         }
     }
 }

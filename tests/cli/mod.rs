@@ -11,6 +11,7 @@ mod doctor;
 mod donation;
 mod donor;
 mod exit_codes;
+mod history;
 mod import;
 mod keys;
 mod metrics;

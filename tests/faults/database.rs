@@ -126,7 +126,8 @@ impl TestDatabase {
         });
     }
 
-    fn number(&self, sql: &'static str) -> i64 {
+    /// The number that a query returns.
+    pub fn number(&self, sql: &'static str) -> i64 {
         block_on(async {
             match self {
                 TestDatabase::Sqlite(path) => {

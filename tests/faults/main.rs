@@ -28,6 +28,7 @@ mod instance;
 mod killed_builder;
 mod killed_import;
 mod killed_picture_import;
+mod killed_returns_import;
 mod ledger;
 mod lost_commit;
 mod offline;

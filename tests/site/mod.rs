@@ -4,6 +4,7 @@ mod checkout;
 mod checkout_limits;
 mod discovery;
 mod embed;
+mod facts;
 pub mod feeds;
 mod media;
 mod media_on_s3;

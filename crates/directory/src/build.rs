@@ -1,10 +1,11 @@
 //! Builds a snapshot from the store: reads all rows, sorts them by prominence, and writes the file.
 
+use crate::counts::Counts;
 use crate::documents;
 use crate::file::{SnapshotMeta, SnapshotWriter};
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
-use crate::nonprofits::rows::{Profile, StoredNonprofit};
+use crate::nonprofits::rows::{NonprofitRow, Profile};
 use crate::nonprofits::store;
 use crate::record;
 use crate::rules::{file_name, rules};
@@ -73,13 +74,10 @@ pub async fn build(
     })
 }
 
-async fn send_rows(
-    tx: &mut platform::db::Tx,
-    sender: mpsc::Sender<Vec<StoredNonprofit>>,
-) -> sqlx::Result<()> {
+async fn send_rows(tx: &mut platform::db::Tx, sender: mpsc::Sender<Vec<NonprofitRow>>) -> sqlx::Result<()> {
     use futures_util::TryStreamExt;
     run!(tx, c => {
-        let mut rows = sqlx::query_as::<_, StoredNonprofit>(store::ALL).fetch(c);
+        let mut rows = sqlx::query_as::<_, NonprofitRow>(store::ALL).fetch(c);
         let mut batch = Vec::with_capacity(BATCH_SIZE);
         while let Some(row) = rows.try_next().await? {
             batch.push(row);
@@ -98,6 +96,7 @@ struct Records {
     bytes: Vec<u8>,
     starts: Vec<u64>,
     order: Vec<Rank>,
+    counts: Counts,
 }
 
 /// The sort key of a record.
@@ -114,7 +113,7 @@ struct Rank {
 }
 
 fn collect(
-    mut receiver: mpsc::Receiver<Vec<StoredNonprofit>>,
+    mut receiver: mpsc::Receiver<Vec<NonprofitRow>>,
     profiles: &HashMap<Uuid, Profile>,
     causes: &Causes,
 ) -> Records {
@@ -122,10 +121,11 @@ fn collect(
         bytes: Vec::new(),
         starts: Vec::new(),
         order: Vec::new(),
+        counts: Counts::default(),
     };
     while let Some(batch) = receiver.blocking_recv() {
-        for stored in batch {
-            assemble(&stored, profiles.get(&stored.id), causes, |nonprofit| {
+        for row in batch {
+            assemble(&row, profiles.get(&row.stored.id), causes, |nonprofit| {
                 let record = records.starts.len() as u32;
                 records.starts.push(records.bytes.len() as u64);
                 records.order.push(Rank {
@@ -135,6 +135,7 @@ fn collect(
                     record,
                 });
                 record::write(nonprofit, &mut records.bytes);
+                records.counts = records.counts.plus(Counts::of(nonprofit));
             });
         }
     }
@@ -238,7 +239,8 @@ impl Records {
                 writeln!(out, "{slug}\t{position}")?;
             }
         }
-        Ok(())
+        begin_section(out, Section::Counts)?;
+        out.write_all(&self.counts.to_bytes())
     }
 
     fn fill_index(&self, causes: &Causes) -> Result<IndexBuilder, BuildError> {

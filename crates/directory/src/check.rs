@@ -1,9 +1,10 @@
 //! Compares the directory with the store, record by record.
 
+use crate::counts::Counts;
 use crate::directory::Directory;
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::identifier::Identifier;
-use crate::nonprofits::rows::StoredNonprofit;
+use crate::nonprofits::rows::{NonprofitRow, StoredNonprofit};
 use crate::nonprofits::slug::Slug;
 use crate::nonprofits::store;
 use crate::record;
@@ -35,15 +36,17 @@ pub async fn check(directory: &Arc<Directory>, db: &Db, overlay_limit: usize) ->
     let profiles = store::list_profiles(&mut tx).await?;
     let former_slugs = store::list_former_slugs(&mut tx).await?;
     let mut expected = Vec::new();
+    let mut counts = Counts::default();
     run!(&mut tx, c => {
-        let mut rows = sqlx::query_as::<_, StoredNonprofit>(store::ALL).fetch(c);
-        while let Some(stored) = rows.try_next().await? {
+        let mut rows = sqlx::query_as::<_, NonprofitRow>(store::ALL).fetch(c);
+        while let Some(row) = rows.try_next().await? {
             report.nonprofits += 1;
-            assemble(&stored, profiles.get(&stored.id), directory.causes(), |nonprofit| {
+            assemble(&row, profiles.get(&row.stored.id), directory.causes(), |nonprofit| {
                 expected.clear();
                 record::write(nonprofit, &mut expected);
+                counts = counts.plus(Counts::of(nonprofit));
             });
-            report.compare(&view, &stored, &expected);
+            report.compare(&view, &row.stored, &expected);
         }
         sqlx::Result::Ok(())
     })?;
@@ -52,6 +55,10 @@ pub async fn check(directory: &Arc<Directory>, db: &Db, overlay_limit: usize) ->
         if found.is_none_or(|found| found.id.0 != id) {
             report.add(|| format!("the former slug {slug} does not find {id}"));
         }
+    }
+    // Where records differ, so may the counts.
+    if report.differences.is_empty() && view.counts().is_some_and(|found| found != counts) {
+        report.add(|| "the counts of the directory differ from the store".to_owned());
     }
     if let Some(snapshot) = &view.snapshot {
         let found = u64::from(snapshot.len()) + view.overlay.count_new(snapshot) as u64;

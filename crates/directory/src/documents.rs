@@ -67,7 +67,12 @@ pub fn add(
             location::state_name(nonprofit.state).unwrap_or_default(),
         ],
         registration_number: ein.as_deref(),
-        domain: nonprofit.website_url,
+        domain: nonprofit.website_url.filter(|_| !nonprofit.is_website_filed),
+        filed_domain: nonprofit.website_url.filter(|_| nonprofit.is_website_filed),
+        mission: &[
+            nonprofit.own_description.unwrap_or_default(),
+            nonprofit.description_long.unwrap_or_default(),
+        ],
         prominence: nonprofit.prominence as f32 / 1_000.0,
         labels: &labels,
     })

@@ -6,7 +6,7 @@ use crate::nonprofits::Nonprofit;
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::identifier::Identifier;
-use crate::nonprofits::rows::{Profile, StoredNonprofit};
+use crate::nonprofits::rows::{NonprofitRow, Profile};
 use crate::record;
 use crate::snapshot::Snapshot;
 use ::search::{BuildError, Index, IndexBuilder};
@@ -34,7 +34,7 @@ pub struct Overlay {
 impl Overlay {
     /// Creates an overlay of changed rows, with their former slugs.
     pub fn new(
-        rows: &[StoredNonprofit],
+        rows: &[NonprofitRow],
         profiles: &HashMap<Uuid, Profile>,
         former_slugs: &[(String, Uuid)],
         causes: &Causes,
@@ -43,7 +43,7 @@ impl Overlay {
         let mut overlay = Overlay::default();
         let mut records: Vec<Vec<u8>> = rows
             .iter()
-            .map(|stored| assemble(stored, profiles.get(&stored.id), causes, record::to_vec))
+            .map(|row| assemble(row, profiles.get(&row.stored.id), causes, record::to_vec))
             .collect();
         records.sort_by(|a, b| match (record::read(a), record::read(b)) {
             (Some(a), Some(b)) => compare(&a, &b),
@@ -128,6 +128,11 @@ impl Overlay {
     /// Returns whether the overlay replaces the nonprofit at this position of the snapshot.
     pub fn replaces(&self, position: u32) -> bool {
         self.replaced.contains(&position)
+    }
+
+    /// Iterates over the positions of the snapshot that the overlay replaces.
+    pub fn replaced(&self) -> impl Iterator<Item = u32> {
+        self.replaced.iter().copied()
     }
 
     /// Returns the search index of the overlay.

@@ -9,6 +9,7 @@ use crate::nonprofits::cause_set::CauseSet;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::irs::IrsFacts;
 use crate::nonprofits::ntee::Ntee;
+use crate::nonprofits::tax_facts::{Day, Epostcard, LatestReturn, Publication78Codes, Revocation, TaxFacts};
 use platform::ids::NonprofitId;
 use uuid::Uuid;
 
@@ -25,11 +26,13 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
         nonprofit
             .gone_at
             .map_or(0, |millis| (millis as u64).wrapping_add(1)),
+        u64::from(nonprofit.is_website_filed),
     ];
     for value in numbers {
         write_number(out, value);
     }
     write_facts(nonprofit.facts.as_ref(), out);
+    write_tax_facts(&nonprofit.tax, out);
     let texts = texts(nonprofit);
     for text in texts {
         write_number(out, text.len() as u64);
@@ -40,7 +43,7 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
 }
 
 /// The number of integers before the IRS facts.
-const NUMBER_COUNT: usize = 5;
+const NUMBER_COUNT: usize = 6;
 const TEXT_COUNT: usize = 15;
 
 /// Returns all texts in the order of the record. The name is first because records are sorted by it.
@@ -81,10 +84,65 @@ fn write_facts(facts: Option<&IrsFacts>, out: &mut Vec<u8>) {
         write_number(out, u64::from(code));
     }
     for amount in [facts.assets, facts.income, facts.revenue] {
-        out.push(u8::from(amount.is_some()));
-        if let Some(dollars) = amount {
-            write_number(out, zigzag(dollars));
+        write_amount(out, amount);
+    }
+}
+
+fn write_amount(out: &mut Vec<u8>, amount: Option<i64>) {
+    out.push(u8::from(amount.is_some()));
+    if let Some(dollars) = amount {
+        write_number(out, zigzag(dollars));
+    }
+}
+
+// What is known of the tax facts; the parts follow in this order.
+const HAS_RETURN: u8 = 1;
+const IS_FINAL: u8 = 1 << 1;
+const HAS_YEAR: u8 = 1 << 2;
+const HAS_CODES: u8 = 1 << 3;
+const HAS_REVOCATION: u8 = 1 << 4;
+const HAS_EPOSTCARD: u8 = 1 << 5;
+const HAS_SMALL_RECEIPTS: u8 = 1 << 6;
+const IS_TERMINATED: u8 = 1 << 7;
+
+fn write_tax_facts(tax: &TaxFacts, out: &mut Vec<u8>) {
+    let (latest, epostcard) = (tax.latest_return, tax.epostcard);
+    let flags = [
+        (HAS_RETURN, latest.is_some()),
+        (IS_FINAL, latest.is_some_and(|latest| latest.is_final)),
+        (HAS_YEAR, tax.formed.is_some()),
+        (HAS_CODES, !tax.publication_78.is_empty()),
+        (HAS_REVOCATION, tax.revocation.is_some()),
+        (HAS_EPOSTCARD, epostcard.is_some()),
+        (
+            HAS_SMALL_RECEIPTS,
+            epostcard.is_some_and(|epostcard| epostcard.has_small_receipts),
+        ),
+        (
+            IS_TERMINATED,
+            epostcard.is_some_and(|epostcard| epostcard.is_terminated),
+        ),
+    ];
+    let known = flags.into_iter().filter(|(_, applies)| *applies);
+    out.push(known.fold(0, |set, (flag, _)| set | flag));
+    if let Some(latest) = latest {
+        write_number(out, u64::from(latest.period));
+        for amount in [latest.revenue, latest.expenses, latest.assets] {
+            write_amount(out, amount);
         }
+    }
+    if let Some(year) = tax.formed {
+        write_number(out, u64::from(year));
+    }
+    if !tax.publication_78.is_empty() {
+        write_number(out, u64::from(tax.publication_78.bits()));
+    }
+    if let Some(revocation) = tax.revocation {
+        write_number(out, u64::from(revocation.revoked_on.number()));
+        write_number(out, u64::from(revocation.reinstated_on.map_or(0, Day::number)));
+    }
+    if let Some(epostcard) = epostcard {
+        write_number(out, u64::from(epostcard.tax_year));
     }
 }
 
@@ -109,7 +167,9 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         0 => None,
         millis => Some((millis - 1) as i64),
     };
+    let is_website_filed = from.number()? != 0;
     let facts = from.facts()?;
+    let tax = from.tax_facts()?;
     let mut texts = from.texts()?;
     Some(Nonprofit {
         id: NonprofitId(Uuid::from_bytes(*id)),
@@ -118,6 +178,7 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         causes: CauseSet::from_bits(causes),
         gone_at,
         facts,
+        tax,
         name: texts.next()?,
         slug: texts.next()?,
         legal_name: texts.next()?,
@@ -131,6 +192,7 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         own_description: texts.next_optional()?,
         description_long: texts.next_optional()?,
         website_url: texts.next_optional()?,
+        is_website_filed,
         logo: texts.next_optional()?,
         cover: texts.next_optional()?,
     })
@@ -143,6 +205,7 @@ pub fn slug(bytes: &[u8]) -> Option<&[u8]> {
         from.number()?;
     }
     from.facts()?;
+    from.tax_facts()?;
     let [name, slug, ..] = from.lengths()?;
     from.0.get(name..)?.get(..slug)
 }
@@ -229,6 +292,48 @@ impl<'a> Reader<'a> {
     }
 }
 
+impl Reader<'_> {
+    fn tax_facts(&mut self) -> Option<TaxFacts> {
+        let flags = self.byte()?;
+        let has = |flag: u8| flags & flag != 0;
+        let mut tax = TaxFacts::default();
+        if has(HAS_RETURN) {
+            tax.latest_return = Some(LatestReturn {
+                period: self.number()? as u32,
+                revenue: self.amount()?,
+                expenses: self.amount()?,
+                assets: self.amount()?,
+                is_final: has(IS_FINAL),
+            });
+        }
+        if has(HAS_YEAR) {
+            tax.formed = Some(self.number()? as u16);
+        }
+        if has(HAS_CODES) {
+            tax.publication_78 = Publication78Codes::from_bits(self.number()? as u16);
+        }
+        if has(HAS_REVOCATION) {
+            let revoked_on = Day::from_number(self.number()? as u32)?;
+            let reinstated_on = match self.number()? {
+                0 => None,
+                number => Some(Day::from_number(number as u32)?),
+            };
+            tax.revocation = Some(Revocation {
+                revoked_on,
+                reinstated_on,
+            });
+        }
+        if has(HAS_EPOSTCARD) {
+            tax.epostcard = Some(Epostcard {
+                tax_year: self.number()? as u16,
+                has_small_receipts: has(HAS_SMALL_RECEIPTS),
+                is_terminated: has(IS_TERMINATED),
+            });
+        }
+        Some(tax)
+    }
+}
+
 /// Iterates over the texts of a record.
 struct Texts<'a> {
     lengths: std::array::IntoIter<usize, TEXT_COUNT>,
@@ -279,6 +384,50 @@ mod tests {
         })
     }
 
+    fn tax_facts() -> impl Strategy<Value = TaxFacts> {
+        let amount = || proptest::option::of(any::<i64>());
+        let day = || {
+            (1900u32..2100, 1u32..=12, 1u32..=28)
+                .prop_map(|(year, month, day)| year * 10_000 + month * 100 + day)
+        };
+        let latest_return = (any::<u32>(), amount(), amount(), amount(), any::<bool>()).prop_map(
+            |(period, revenue, expenses, assets, is_final)| LatestReturn {
+                period,
+                revenue,
+                expenses,
+                assets,
+                is_final,
+            },
+        );
+        let revocation =
+            (day(), proptest::option::of(day())).prop_map(|(revoked_on, reinstated_on)| Revocation {
+                revoked_on: Day::from_number(revoked_on).unwrap(),
+                reinstated_on: reinstated_on.and_then(Day::from_number),
+            });
+        let epostcard =
+            any::<(u16, bool, bool)>().prop_map(|(tax_year, has_small_receipts, is_terminated)| Epostcard {
+                tax_year,
+                has_small_receipts,
+                is_terminated,
+            });
+        (
+            proptest::option::of(latest_return),
+            any::<Option<u16>>(),
+            any::<u16>().prop_map(Publication78Codes::from_bits),
+            proptest::option::of(revocation),
+            proptest::option::of(epostcard),
+        )
+            .prop_map(
+                |(latest_return, formed, publication_78, revocation, epostcard)| TaxFacts {
+                    latest_return,
+                    formed,
+                    publication_78,
+                    revocation,
+                    epostcard,
+                },
+            )
+    }
+
     proptest! {
         #[test]
         fn a_record_is_read_as_it_was_written(
@@ -286,6 +435,8 @@ mod tests {
             texts in proptest::collection::vec(".{0,40}", 14),
             ntee in proptest::option::of("[A-Z][0-9]{2}"),
             facts in facts(),
+            tax in tax_facts(),
+            is_website_filed in any::<bool>(),
         ) {
             let optional = |index: usize| Some(texts[index].as_str()).filter(|text| !text.is_empty());
             let nonprofit = Nonprofit {
@@ -307,14 +458,20 @@ mod tests {
                 own_description: optional(9),
                 description_long: optional(10),
                 website_url: optional(11),
+                is_website_filed,
                 logo: optional(12),
                 cover: optional(13),
                 facts,
+                tax,
             };
             let mut bytes = Vec::new();
             write(&nonprofit, &mut bytes);
             prop_assert_eq!(slug(&bytes), Some(nonprofit.slug.as_bytes()));
             prop_assert_eq!(read(&bytes), Some(nonprofit));
+            // A record that was cut off is read as nothing or as what is left of it, but never beyond its end.
+            for length in 0..bytes.len() {
+                let _ = (read(&bytes[..length]), slug(&bytes[..length]));
+            }
         }
 
         #[test]

@@ -23,8 +23,8 @@ use platform::db::{Revision, Topic, Tx, run};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The number of the next view of this process.
 static NEXT_VIEW: AtomicU64 = AtomicU64::new(1);
@@ -188,6 +188,7 @@ impl Directory {
             tag: Some(self.tag(revision)),
             snapshot: Some(snapshot),
             overlay,
+            counts: OnceLock::new(),
         }));
     }
 

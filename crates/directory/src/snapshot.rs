@@ -3,6 +3,7 @@
 //! It holds every nonprofit in order of prominence, lookup tables by identifier, and the search index. A nonprofit is
 //! addressed by its position, which counts from the most prominent.
 
+use crate::counts::Counts;
 use crate::file::{SnapshotError, SnapshotFile, SnapshotMeta};
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
@@ -29,6 +30,8 @@ pub enum Section {
     Slugs,
     /// Former slugs of renamed nonprofits: one line each, slug and position separated by a tab.
     FormerSlugs,
+    /// See [`Counts`].
+    Counts,
     /// The search index of all nonprofits that are still in the IRS files. Document numbers are positions.
     Search,
 }
@@ -52,6 +55,7 @@ pub struct Snapshot {
     file: Arc<SnapshotFile>,
     index: Index<SearchSection>,
     former_slugs: HashMap<String, u32>,
+    counts: Counts,
 }
 
 impl Snapshot {
@@ -74,6 +78,11 @@ impl Snapshot {
             })
             .collect::<Option<_>>()
             .ok_or(SnapshotError::Damaged("the former slugs are invalid"))?;
+        let counts = file
+            .section(Section::Counts as usize)
+            .try_into()
+            .map_err(|_| SnapshotError::Damaged("the counts are invalid"))?;
+        let counts = Counts::from_bytes(counts);
         // `SnapshotFile::open` has verified the checksum of the section.
         let index = Index::open_trusted(SearchSection(Arc::clone(&file)))
             .map_err(|_| SnapshotError::Damaged("the search index is invalid"))?;
@@ -81,6 +90,7 @@ impl Snapshot {
             file,
             index,
             former_slugs,
+            counts,
         };
         let expected = (snapshot.file.meta.count as usize + 1) * 8;
         if snapshot.section(Section::Offsets).len() == expected {
@@ -99,6 +109,11 @@ impl Snapshot {
     #[inline]
     pub fn meta(&self) -> &SnapshotMeta {
         &self.file.meta
+    }
+
+    /// Returns how many nonprofits there are, and what is known about them.
+    pub fn counts(&self) -> Counts {
+        self.counts
     }
 
     /// Returns the number of nonprofits.

@@ -1,12 +1,13 @@
 //! One state of the directory: a snapshot, with an overlay of what changed since it was built.
 
+use crate::counts::Counts;
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
 use crate::overlay::Overlay;
 use crate::record;
 use crate::snapshot::Snapshot;
 use platform::db::Revision;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One state of the directory.
 #[derive(Debug, Default)]
@@ -20,6 +21,8 @@ pub struct View {
     pub tag: Option<Arc<str>>,
     pub snapshot: Option<Arc<Snapshot>>,
     pub overlay: Overlay,
+    /// Computed when they are first needed.
+    pub(crate) counts: OnceLock<Counts>,
 }
 
 /// A reference to a nonprofit that keeps its record alive.
@@ -36,6 +39,21 @@ impl View {
     /// Returns whether the view is answered from a snapshot and shows this revision.
     pub fn shows(&self, revision: Revision) -> bool {
         self.snapshot.is_some() && self.revision == revision
+    }
+
+    /// Returns how many nonprofits there are in this state: the counts of the snapshot, corrected by the overlay. `None`
+    /// without a snapshot.
+    pub fn counts(&self) -> Option<Counts> {
+        let snapshot = self.snapshot.as_ref()?;
+        Some(*self.counts.get_or_init(|| {
+            let replaced = self.overlay.replaced();
+            let replaced = replaced.filter_map(|position| snapshot.nonprofit(position));
+            let kept = replaced.fold(snapshot.counts(), |counts, nonprofit| {
+                counts.minus(Counts::of(&nonprofit))
+            });
+            let shown = (0..).map_while(|position| self.overlay.nonprofit(position));
+            shown.fold(kept, |counts, nonprofit| counts.plus(Counts::of(&nonprofit)))
+        }))
     }
 
     /// Finds a nonprofit in this state.

@@ -5,6 +5,7 @@ use crate::web::numbers::thousands;
 use crate::web::texts::{ProfileTexts, fill};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::irs::IrsFacts;
+use directory::nonprofits::tax_facts::{Day, Revocation, TaxFacts};
 use serde::Serialize;
 
 // In units of the SVG.
@@ -22,9 +23,18 @@ pub struct Bar {
 }
 
 /// Describes the tax status in sentences.
-pub fn sentences(facts: &IrsFacts, t: &ProfileTexts) -> Vec<String> {
+pub fn sentences(nonprofit: &Nonprofit<'_>, t: &ProfileTexts) -> Vec<String> {
     let mut sentences = Vec::new();
-    if facts.subsection > 0 {
+    if let Some(facts) = &nonprofit.facts {
+        add_status(&mut sentences, facts, nonprofit.tax.is_revoked(), t);
+    }
+    add_filings(&mut sentences, &nonprofit.tax, t);
+    sentences
+}
+
+/// Adds what the master file says. It may still list a nonprofit whose exemption was revoked.
+fn add_status(sentences: &mut Vec<String>, facts: &IrsFacts, is_revoked: bool, t: &ProfileTexts) {
+    if facts.subsection > 0 && !is_revoked {
         let paragraph = format!("501(c)({})", facts.subsection);
         sentences.push(fill(
             t.paragraph,
@@ -32,6 +42,7 @@ pub fn sentences(facts: &IrsFacts, t: &ProfileTexts) -> Vec<String> {
         ));
     }
     sentences.extend(match facts.deductibility {
+        _ if is_revoked => Some(t.not_deductible.to_owned()),
         1 => Some(t.deductible.to_owned()),
         2 => Some(t.not_deductible.to_owned()),
         4 => Some(t.by_treaty.to_owned()),
@@ -43,7 +54,53 @@ pub fn sentences(facts: &IrsFacts, t: &ProfileTexts) -> Vec<String> {
     if facts.is_subordinate() {
         sentences.push(t.subordinate.to_owned());
     }
-    sentences
+}
+
+/// Adds what the other files of the IRS say.
+fn add_filings(sentences: &mut Vec<String>, tax: &TaxFacts, t: &ProfileTexts) {
+    let kinds: Vec<&str> = tax.publication_78.iter().map(|(_, kind)| kind).collect();
+    if !kinds.is_empty() {
+        sentences.push(fill(t.publication_78, &[("kinds", &kinds.join(", and as "))]));
+    }
+    if let Some(Revocation {
+        revoked_on,
+        reinstated_on: Some(reinstated_on),
+    }) = tax.revocation
+    {
+        let days = [
+            ("revoked", &*format_day(revoked_on)),
+            ("reinstated", &*format_day(reinstated_on)),
+        ];
+        sentences.push(fill(t.reinstated, &days));
+    }
+    if let Some(year) = tax.formed {
+        sentences.push(fill(t.formed, &[("year", &year.to_string())]));
+    }
+    if let Some(epostcard) = tax.epostcard {
+        let text = if epostcard.has_small_receipts {
+            t.epostcard_small
+        } else {
+            t.epostcard
+        };
+        sentences.push(fill(text, &[("year", &epostcard.tax_year.to_string())]));
+    }
+    let has_ended = tax.latest_return.is_some_and(|latest| latest.is_final)
+        || tax.epostcard.is_some_and(|epostcard| epostcard.is_terminated);
+    if has_ended {
+        sentences.push(t.final_return.to_owned());
+    }
+}
+
+/// Returns why the nonprofit cannot receive donations, if its exemption was revoked.
+pub fn revoked_notice(tax: &TaxFacts, t: &ProfileTexts) -> Option<String> {
+    let revocation = tax.current_revocation()?;
+    Some(fill(t.revoked, &[("day", &format_day(revocation.revoked_on))]))
+}
+
+/// Formats a day: `May 15, 2015`.
+fn format_day(day: Day) -> String {
+    let date = day.date();
+    date.map_or_else(|| day.to_string(), |date| date.strftime("%B %-d, %Y").to_string())
 }
 
 /// Returns the year of the latest tax return.
@@ -180,6 +237,32 @@ mod tests {
         ] {
             assert_eq!(format_dollars(dollars, &PUBLIC_EN.profile), expected);
         }
+    }
+
+    #[test]
+    fn a_revoked_nonprofit_is_neither_exempt_nor_deductible() {
+        let facts = IrsFacts {
+            subsection: 3,
+            deductibility: 1,
+            ..IrsFacts::default()
+        };
+        let t = &PUBLIC_EN.profile;
+        let sentences = |is_revoked| {
+            let mut sentences = Vec::new();
+            add_status(&mut sentences, &facts, is_revoked, t);
+            sentences
+        };
+        assert_eq!(sentences(false).len(), 2);
+        assert_eq!(sentences(true), [t.not_deductible]);
+        let revoked = TaxFacts {
+            revocation: Some(Revocation {
+                revoked_on: Day::parse("2015-05-15").unwrap(),
+                reinstated_on: None,
+            }),
+            ..TaxFacts::default()
+        };
+        assert!(revoked_notice(&revoked, t).unwrap().contains("May 15, 2015"));
+        assert_eq!(revoked_notice(&TaxFacts::default(), t), None);
     }
 
     #[test]

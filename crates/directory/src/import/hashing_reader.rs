@@ -31,10 +31,7 @@ impl<R> HashingReader<R> {
 
     /// Returns a reader that only counts, starting at zero, and the SHA-256 hash of the bytes read so far.
     pub fn stop_hashing(self) -> (HashingReader<R>, String) {
-        let mut text = String::with_capacity(64);
-        for byte in self.hash.unwrap_or_default().finalize() {
-            let _ = write!(text, "{byte:02x}");
-        }
+        let text = hex(&self.hash.unwrap_or_default().finalize());
         self.count.store(0, Ordering::Relaxed);
         (
             HashingReader {
@@ -62,4 +59,17 @@ impl<R: Seek> Seek for HashingReader<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.input.seek(to)
     }
+}
+
+/// Returns the SHA-256 hash of `bytes`, in hexadecimal.
+pub fn hex_sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }

@@ -4,16 +4,23 @@
 //! readers see the directory before or after an import, and an import that is interrupted changes nothing.
 
 pub mod bmf;
+mod demo;
+mod demo_returns;
+mod digest;
 pub mod enrichment;
+pub mod form990;
 mod hashing_reader;
 mod importer;
 mod irs;
 pub mod lines;
+mod lists;
 mod nonprofits;
 pub mod progress;
 pub mod provenance;
+pub mod recognize;
 mod record;
 pub mod report;
+mod returns;
 mod row_file;
 mod slugs;
 pub mod source;
@@ -22,4 +29,5 @@ mod summary;
 mod values;
 
 pub use importer::Importer;
-pub use summary::{ImportedFile, Summary};
+pub use lists::ListKind;
+pub use summary::{ImportedFile, ReturnCounts, Summary};

@@ -3,6 +3,7 @@
 //! Names, descriptions, websites, causes and pictures are stored in the profile, which an import of IRS files never changes.
 //! Location, NTEE code and amounts are used only for nonprofits that are not in the IRS files.
 
+use super::demo_returns::{self, DemoReturn};
 use super::enrichment::{Change, Enrichment, EnrichmentReader, is_data_url};
 use super::importer::Importer;
 use super::lines::RejectedLine;
@@ -12,6 +13,7 @@ use super::slugs;
 use super::source::{Format, Source};
 use super::store::{self, NonprofitWrite};
 use super::summary::{ImportedFile, Summary};
+use crate::history::{self, MergedChanges};
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::filing::Filing;
 use crate::nonprofits::identifier::Identifier;
@@ -19,11 +21,11 @@ use crate::nonprofits::irs::IrsFacts;
 use crate::nonprofits::rows::{Profile, StoredNonprofit};
 use crate::nonprofits::slug::Slug;
 use crate::nonprofits::store::{find_profile, find_stored, upsert_profile};
+use crate::sources::SourceId;
 use anyhow::{Context, bail};
 use platform::db::{Tx, run};
 use platform::hosted::Pictures;
 use platform::ids::NonprofitId;
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
@@ -36,37 +38,15 @@ impl Importer<'_> {
         for path in files {
             read_file(self, path, &mut lines, &mut summary, &mut rejected_lines).await?;
         }
-        write(self, lines, summary, rejected_lines).await
-    }
-
-    /// Imports the built-in demo directory.
-    pub async fn import_demo(&self) -> anyhow::Result<Summary> {
-        const DEMO: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo.jsonl"));
-        let mut lines = Vec::new();
-        let mut summary = Summary::default();
-        let mut rejected_lines = RejectedLines::default();
-        let reader = EnrichmentReader::new(Cursor::new(DEMO), "the demo directory");
-        read_lines(
-            self,
-            "the demo directory",
-            reader,
-            &mut lines,
-            &mut summary,
-            &mut rejected_lines,
-        )
-        .await?;
-        summary.files.push(ImportedFile {
-            name: "the demo directory".to_owned(),
-            sha256: String::new(),
-            lines: summary.lines,
-        });
-        write(self, lines, summary, rejected_lines).await
+        write(self, lines, Vec::new(), summary, rejected_lines).await
     }
 }
 
 /// A valid line and its position.
-struct Line {
+pub(super) struct Line {
     file: String,
+    /// The position of the file in the import.
+    position: u16,
     number: u64,
     entry: Enrichment,
 }
@@ -94,7 +74,7 @@ async fn read_file(
     Ok(())
 }
 
-async fn read_lines(
+pub(super) async fn read_lines(
     importer: &Importer<'_>,
     name: &str,
     mut reader: EnrichmentReader<impl std::io::BufRead>,
@@ -114,6 +94,7 @@ async fn read_lines(
         match hosted {
             Ok(entry) => lines.push(Line {
                 file: name.to_owned(),
+                position: summary.files.len() as u16 + 1,
                 number: line,
                 entry,
             }),
@@ -160,9 +141,11 @@ enum Outcome {
     Rejected(String),
 }
 
-async fn write(
+/// Applies the lines, and writes the returns of the demo directory.
+pub(super) async fn write(
     importer: &Importer<'_>,
     lines: Vec<Line>,
+    returns: Vec<DemoReturn>,
     mut summary: Summary,
     mut rejected_lines: RejectedLines,
 ) -> anyhow::Result<Summary> {
@@ -171,8 +154,16 @@ async fn write(
     summary.revision = revision;
     let mut progress = Progress::start("writing", lines.len() as u64, Unit::Rows);
     let mut changes = Vec::new();
+    let mut history = History {
+        is_first: !store::has_nonprofits(&mut tx).await?,
+        changes: MergedChanges::default(),
+    };
     for (done, line) in (1..).zip(lines) {
-        match apply(&mut tx, line.entry, importer.causes).await? {
+        let source = SourceId {
+            revision,
+            position: line.position,
+        };
+        match apply(&mut tx, line.entry, importer.causes, source, &mut history).await? {
             Outcome::New(id) => {
                 summary.new += 1;
                 changes.push(id);
@@ -193,11 +184,13 @@ async fn write(
         progress.set_position(done);
     }
     progress.finish();
+    demo_returns::insert(&mut tx, revision, returns).await?;
     summary.refused = rejected_lines.count();
     summary.report = rejected_lines
         .write(importer.data, "nonprofits", started_at)
         .context("cannot write the report file; free disk space and import again")?;
     summary.validate(&rejected_lines)?;
+    history::record(&mut tx, revision, &history.changes.finish()).await?;
     if changes.len() > importer.overlay_limit {
         store::remove_changes_before(&mut tx, revision).await?;
     } else {
@@ -217,7 +210,57 @@ async fn write(
     Ok(summary)
 }
 
-async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Result<Outcome> {
+/// The changes that the import records.
+struct History {
+    /// Whether the directory was empty. Then everything is new, and nothing is recorded.
+    is_first: bool,
+    changes: MergedChanges,
+}
+
+impl History {
+    fn add_new(&mut self, nonprofit: &StoredNonprofit) {
+        if let Some(ein) = nonprofit.ein()
+            && !self.is_first
+        {
+            self.changes
+                .add(history::Change::event(ein.value(), history::ADDED));
+        }
+    }
+
+    fn add_changed(&mut self, rows: [&StoredNonprofit; 2], profiles: [&Profile; 2]) {
+        let [before, after] = rows;
+        let Some(ein) = after.ein().filter(|_| !self.is_first) else {
+            return;
+        };
+        // Several lines can describe a new nonprofit.
+        if self.changes.is_added(ein.value()) {
+            return;
+        }
+        let mut changes = Vec::new();
+        let (old, new) = (before.filing(), after.filing());
+        history::compare_filings(ein.value(), "legalName", &old, &new, &mut changes);
+        history::compare_profiles(ein.value(), profiles[0], profiles[1], &mut changes);
+        if before.slug != after.slug {
+            changes.push(history::Change {
+                ein: ein.value(),
+                field: history::SLUG,
+                old: Some(before.slug.clone()),
+                new: Some(after.slug.clone()),
+            });
+        }
+        for change in changes {
+            self.changes.add(change);
+        }
+    }
+}
+
+async fn apply(
+    tx: &mut Tx,
+    entry: Enrichment,
+    causes: &Causes,
+    source: SourceId,
+    history: &mut History,
+) -> anyhow::Result<Outcome> {
     if let Some(reason) = unknown_cause(&entry, causes) {
         return Ok(Outcome::Rejected(reason));
     }
@@ -237,7 +280,7 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
     let stored = find_stored(tx, &Identifier::Id(NonprofitId(id))).await?;
     let before = find_profile(tx, id).await?;
     let Some(stored) = stored else {
-        return insert(tx, id, entry, before).await;
+        return insert(tx, id, entry, before, source, history).await;
     };
     let profile = updated_profile(id, before.clone(), &entry);
     let mut row = if stored.listed {
@@ -256,6 +299,7 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
     if !is_profile_changed && row == stored {
         return Ok(Outcome::Unchanged);
     }
+    history.add_changed([&stored, &row], [&before.unwrap_or_default(), &profile]);
     if row != stored {
         // With a digest of zero, the next import of IRS files rewrites the row if it lists the nonprofit.
         let digest = if stored.listed {
@@ -272,7 +316,7 @@ async fn apply(tx: &mut Tx, entry: Enrichment, causes: &Causes) -> anyhow::Resul
         )
         .await?;
     }
-    upsert_profile(tx, &profile).await?;
+    upsert_profile(tx, &profile, source).await?;
     Ok(Outcome::Changed(id))
 }
 
@@ -286,6 +330,8 @@ async fn insert(
     id: Uuid,
     entry: Enrichment,
     before: Option<Profile>,
+    source: SourceId,
+    history: &mut History,
 ) -> anyhow::Result<Outcome> {
     let Some(name) = entry.name.clone() else {
         let reason = "this nonprofit is not in the directory; set its name to add it".to_owned();
@@ -310,7 +356,8 @@ async fn insert(
     row.slug = find_free_slug(tx, &name, &row)
         .await?
         .context("there is no free slug for a new nonprofit")?;
-    upsert_profile(tx, &updated_profile(id, before, &entry)).await?;
+    history.add_new(&row);
+    upsert_profile(tx, &updated_profile(id, before, &entry), source).await?;
     store::insert_rows(
         tx,
         vec![NonprofitWrite {

@@ -3,15 +3,58 @@
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use platform::clock::Stopwatch;
 use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
 use std::time::Duration;
 
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The progress of one step.
+/// Which of several imports is running. There is one standard error, so this is known to the whole process.
+static CURRENT_STEP: Mutex<Option<String>> = Mutex::new(None);
+
+/// One of several imports that a command runs. While it lives, everything that reports progress names it.
+#[derive(Debug)]
+pub struct Step(());
+
+impl Step {
+    /// Starts a step, counted from 1. Says so if standard error is not a terminal.
+    pub fn start(number: usize, count: usize, title: &str) -> Step {
+        let step = format!("step {number} of {count}");
+        if !std::io::stderr().is_terminal() {
+            print_line(&format!("{step}: {title}"));
+        }
+        set_current_step(Some(step));
+        Step(())
+    }
+}
+
+impl Drop for Step {
+    fn drop(&mut self) {
+        set_current_step(None);
+    }
+}
+
+fn set_current_step(step: Option<String>) {
+    *CURRENT_STEP
+        .lock()
+        .expect("no thread panics while it holds this lock") = step;
+}
+
+/// Returns a label with the current step.
+fn with_current_step(label: &str) -> String {
+    let step = CURRENT_STEP
+        .lock()
+        .expect("no thread panics while it holds this lock");
+    match &*step {
+        Some(step) => format!("{step}, {label}"),
+        None => label.to_owned(),
+    }
+}
+
+/// The progress of one part of the work, such as reading a file.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
-    label: &'static str,
+    label: String,
     unit: Unit,
     is_terminal: bool,
     stopwatch: Stopwatch,
@@ -26,7 +69,7 @@ pub enum Unit {
 }
 
 impl Progress {
-    /// Starts a step. `total` is 0 if it is not known.
+    /// Starts the display. `total` is 0 if it is not known.
     pub fn start(label: &'static str, total: u64, unit: Unit) -> Progress {
         let is_terminal = std::io::stderr().is_terminal();
         let target = if is_terminal {
@@ -44,7 +87,8 @@ impl Progress {
             Unit::Rows => "{msg:12} {wide_bar} {percent:>3}%  {per_sec}  {eta} left",
         };
         bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
-        bar.set_message(label);
+        let label = with_current_step(label);
+        bar.set_message(label.clone());
         let stopwatch = Stopwatch::start();
         Progress {
             bar,
@@ -65,7 +109,7 @@ impl Progress {
         }
     }
 
-    /// Finishes the step and removes the bar.
+    /// Removes the bar.
     pub fn finish(self) {
         self.bar.finish_and_clear();
     }
@@ -104,8 +148,9 @@ impl Progress {
 /// Waits for work of unknown length, and reports how long it has been running.
 pub async fn wait_with_spinner<T>(label: &'static str, work: impl Future<Output = T>) -> T {
     let is_terminal = std::io::stderr().is_terminal();
+    let label = with_current_step(label);
     let bar = if is_terminal {
-        ProgressBar::new_spinner().with_message(label)
+        ProgressBar::new_spinner().with_message(label.clone())
     } else {
         ProgressBar::hidden()
     };

@@ -1,4 +1,4 @@
-//! The report file of an import, which lists the rejected lines.
+//! The report file of an import, which lists the rejected lines or returns.
 
 use super::lines::RejectedLine;
 use jiff::Timestamp;
@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 /// The rejected lines of an import, each with its file. Above a limit, lines are only counted.
 #[derive(Debug, Default)]
 pub struct RejectedLines {
-    list: Vec<(String, RejectedLine)>,
+    /// The file, and the line or member with the reason.
+    list: Vec<(String, String)>,
     count: u64,
 }
 
@@ -17,9 +18,24 @@ impl RejectedLines {
     const MAX_LISTED: usize = 100_000;
 
     pub fn add(&mut self, file: &str, line: RejectedLine) {
+        self.push(file, || line.to_string());
+    }
+
+    /// Adds a member of an archive, or a whole file if `member` is empty or the name of the file.
+    pub fn add_member(&mut self, file: &str, member: &str, reason: &str) {
+        self.push(file, || {
+            if member.is_empty() || file.ends_with(member) {
+                reason.to_owned()
+            } else {
+                format!("{member}: {reason}")
+            }
+        });
+    }
+
+    fn push(&mut self, file: &str, text: impl FnOnce() -> String) {
         self.count += 1;
         if self.list.len() < Self::MAX_LISTED {
-            self.list.push((file.to_owned(), line));
+            self.list.push((file.to_owned(), text()));
         }
     }
 
@@ -29,7 +45,7 @@ impl RejectedLines {
     }
 
     /// Returns the first rejected line, with its file.
-    pub fn first(&self) -> Option<&(String, RejectedLine)> {
+    pub fn first(&self) -> Option<&(String, String)> {
         self.list.first()
     }
 

@@ -32,6 +32,8 @@ const MAX_RATIO: u64 = 100;
 pub enum Format {
     Csv,
     JsonLines,
+    /// A list file of the IRS.
+    Text,
 }
 
 impl Format {
@@ -39,6 +41,7 @@ impl Format {
         match self {
             Format::Csv => "CSV",
             Format::JsonLines => "JSON Lines",
+            Format::Text => "a text file",
         }
     }
 
@@ -46,6 +49,7 @@ impl Format {
         match self {
             Format::Csv => &["csv"],
             Format::JsonLines => &["jsonl", "ndjson"],
+            Format::Text => &["txt"],
         }
     }
 

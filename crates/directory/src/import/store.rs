@@ -2,10 +2,10 @@
 
 use super::summary::Summary;
 use crate::nonprofits::rows::StoredNonprofit;
-use jiff::Timestamp;
+use crate::sources::SourceId;
 use platform::db::{Connection, Db, Topic, Tx, from_row, read, run};
 use sqlx::{AssertSqlSafe, Executor};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use uuid::Uuid;
 
@@ -13,6 +13,7 @@ const EXISTING: &str =
     "select ein, slug, digest, listed, gone_at is not null as gone from nonprofits where ein is not null";
 const SLUGS_WITHOUT_EIN: &str =
     "select slug from nonprofits where ein is null union all select slug from former_slugs";
+const HAS_NONPROFITS: &str = "select exists (select 1 from nonprofits)";
 const PROFILE_NAMES: &str = "select nonprofit_id, name from profiles where name is not null";
 const COUNT_SLUG: &str = "select count(*) from (select slug from nonprofits where slug = $1 \
      union all select slug from former_slugs where slug = $1) as taken";
@@ -126,6 +127,44 @@ pub async fn list_profile_names(db: &Db) -> sqlx::Result<HashMap<Uuid, String>> 
     let mut tx = db.view().await?;
     let names: Vec<(Uuid, String)> = run!(&mut tx, c => sqlx::query_as(PROFILE_NAMES).fetch_all(c).await)?;
     Ok(names.into_iter().collect())
+}
+
+/// Finds what is filed about nonprofits, by EIN.
+pub async fn list_filings(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashMap<u32, String>> {
+    let sql = AssertSqlSafe(format!(
+        "select ein, filed from nonprofits where ein in ({})",
+        number_list(eins)
+    ));
+    let rows: Vec<(i64, String)> = run!(tx, c => sqlx::query_as(sql).persistent(false).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(|(ein, filed)| (ein as u32, filed)).collect())
+}
+
+/// Finds which EINs are in the directory.
+pub async fn list_known(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashSet<u32>> {
+    if eins.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let sql = AssertSqlSafe(format!(
+        "select ein from nonprofits where ein in ({})",
+        number_list(eins)
+    ));
+    let known: Vec<i64> = run!(tx, c => sqlx::query_scalar(sql).persistent(false).fetch_all(c).await)?;
+    Ok(known.into_iter().map(|ein| ein as u32).collect())
+}
+
+/// Formats numbers for `in (…)`. Thousands of parameters would take longer to bind than the numbers to parse.
+fn number_list(numbers: &[u32]) -> String {
+    let mut list = String::with_capacity(numbers.len() * 10);
+    for number in numbers {
+        let comma = if list.is_empty() { "" } else { "," };
+        let _ = write!(list, "{comma}{number}");
+    }
+    list
+}
+
+/// Returns whether the directory has any nonprofit.
+pub async fn has_nonprofits(tx: &mut Tx) -> sqlx::Result<bool> {
+    run!(tx, c => sqlx::query_scalar(HAS_NONPROFITS).fetch_one(c).await)
 }
 
 /// Returns whether a slug is in use, as a current or a former one.
@@ -289,15 +328,16 @@ pub async fn insert_import(
     started_at: i64,
     finished_at: i64,
 ) -> sqlx::Result<()> {
+    let [added, changed, gone] = summary.nonprofits();
     run!(&mut *tx, c => sqlx::query(INSERT_IMPORT)
         .bind(summary.revision)
         .bind(kind)
         .bind(started_at)
         .bind(finished_at)
         .bind(summary.lines as i64)
-        .bind(summary.new as i64)
-        .bind(summary.changed as i64)
-        .bind(summary.gone as i64)
+        .bind(added as i64)
+        .bind(changed as i64)
+        .bind(gone as i64)
         .bind(summary.refused as i64)
         .execute(c)
         .await
@@ -355,37 +395,140 @@ pub async fn list_newest(db: &Db, take: i64, skip: i64) -> sqlx::Result<Vec<Reco
     read!(db, c => sqlx::query_as(LIST_NEWEST).bind(take).bind(skip).fetch_all(c).await)
 }
 
-const LAST_IRS_IMPORT: &str = "select f.name, i.finished_at from import_files f \
+const LAST_IMPORTS: &str = "select i.kind, i.revision, i.finished_at, i.lines, f.name, f.sha256, f.lines as file_lines \
+     from imports i join import_files f on f.revision = i.revision \
+     where i.revision in (select max(revision) from imports group by kind) and f.position <= $1 \
+     order by i.revision, f.position";
+/// The most files of one import that are listed. An import may have thousands.
+const MAX_LISTED_FILES: i64 = 100;
+/// Eight files by revision and position. Those that are not needed are 0, which no file has.
+const FILES: &str = "select f.revision, f.position, f.name, f.sha256, i.finished_at from import_files f \
      join imports i on i.revision = f.revision \
-     where i.revision = (select max(revision) from imports where kind = 'irs') order by f.position";
+     where (f.revision = $1 and f.position = $2) or (f.revision = $3 and f.position = $4) \
+     or (f.revision = $5 and f.position = $6) or (f.revision = $7 and f.position = $8) \
+     or (f.revision = $9 and f.position = $10) or (f.revision = $11 and f.position = $12) \
+     or (f.revision = $13 and f.position = $14) or (f.revision = $15 and f.position = $16)";
+/// The number of files that one statement finds.
+const FILES_AT_ONCE: usize = 8;
 
-/// An import of IRS files.
+/// The last import of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IrsImport {
-    /// The date of the import.
-    pub day: String,
-    /// The names of the files, without their folders.
-    pub files: String,
+pub struct LastImport {
+    pub kind: String,
+    pub finished_at: i64,
+    pub lines: i64,
+    /// At most 100.
+    pub files: Vec<NamedFile>,
 }
 
-impl IrsImport {
-    /// Creates an import that finished at a time in milliseconds since 1970.
-    pub fn new(finished_at: i64, files: &[&str]) -> IrsImport {
-        let day = Timestamp::from_millisecond(finished_at).unwrap_or_default();
-        IrsImport {
-            day: day.strftime("%B %-d, %Y").to_string(),
-            files: files.join(", "),
-        }
+/// A file of an import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Without its folders, which are not public.
+    pub name: String,
+    /// In hexadecimal.
+    pub sha256: String,
+    pub lines: i64,
+}
+
+/// A row of [`LAST_IMPORTS`].
+struct LastImportRow {
+    kind: String,
+    revision: i64,
+    finished_at: i64,
+    lines: i64,
+    name: String,
+    sha256: String,
+    file_lines: i64,
+}
+
+from_row!(LastImportRow {
+    kind,
+    revision,
+    finished_at,
+    lines,
+    name,
+    sha256,
+    file_lines
+});
+
+/// A file that facts come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Without its folders, which are not public.
+    pub name: String,
+    /// In hexadecimal.
+    pub sha256: String,
+    pub imported_at: i64,
+}
+
+/// A row of [`FILES`].
+struct FileRow {
+    revision: i64,
+    position: i64,
+    name: String,
+    sha256: String,
+    finished_at: i64,
+}
+
+from_row!(FileRow {
+    revision,
+    position,
+    name,
+    sha256,
+    finished_at
+});
+
+/// Finds files by their sources.
+pub async fn find_files(tx: &mut Tx, sources: &[SourceId]) -> sqlx::Result<HashMap<SourceId, SourceFile>> {
+    let mut found = HashMap::new();
+    for chunk in sources.chunks(FILES_AT_ONCE) {
+        let rows: Vec<FileRow> = run!(&mut *tx, c => {
+            let mut query = sqlx::query_as(FILES);
+            for index in 0..FILES_AT_ONCE {
+                let (revision, position) = chunk
+                    .get(index)
+                    .map_or((0, 0), |source| (source.revision, i64::from(source.position)));
+                query = query.bind(revision).bind(position);
+            }
+            query.fetch_all(c).await
+        })?;
+        found.extend(rows.into_iter().map(|row| {
+            let source = SourceId {
+                revision: row.revision,
+                position: row.position as u16,
+            };
+            let file = SourceFile {
+                name: file_name(&row.name).to_owned(),
+                sha256: row.sha256,
+                imported_at: row.finished_at,
+            };
+            (source, file)
+        }));
     }
+    Ok(found)
 }
 
-/// Finds the last import of IRS files.
-pub async fn find_last_irs_import(db: &Db) -> sqlx::Result<Option<IrsImport>> {
-    let rows: Vec<(String, i64)> = read!(db, c => sqlx::query_as(LAST_IRS_IMPORT).fetch_all(c).await)?;
-    let files: Vec<&str> = rows.iter().map(|(name, _)| file_name(name)).collect();
-    Ok(rows
-        .first()
-        .map(|(_, finished_at)| IrsImport::new(*finished_at, &files)))
+/// Lists the last import of each kind, oldest first.
+pub async fn list_last_imports(db: &Db) -> sqlx::Result<Vec<LastImport>> {
+    let rows: Vec<LastImportRow> =
+        read!(db, c => sqlx::query_as(LAST_IMPORTS).bind(MAX_LISTED_FILES).fetch_all(c).await)?;
+    let imports = rows.chunk_by(|a, b| a.revision == b.revision);
+    Ok(imports
+        .map(|rows| LastImport {
+            kind: rows[0].kind.clone(),
+            finished_at: rows[0].finished_at,
+            lines: rows[0].lines,
+            files: rows
+                .iter()
+                .map(|row| NamedFile {
+                    name: file_name(&row.name).to_owned(),
+                    sha256: row.sha256.clone(),
+                    lines: row.file_lines,
+                })
+                .collect(),
+        })
+        .collect())
 }
 
 /// Returns the last part of a path. The folders on the server are not public.

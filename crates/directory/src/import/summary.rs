@@ -14,8 +14,9 @@ const MAX_REJECTED_PER_THOUSAND: u64 = 5;
 pub struct Summary {
     pub revision: i64,
     pub files: Vec<ImportedFile>,
-    /// The number of lines with a row, including rejected ones.
+    /// The number of lines with a row, or of returns, including rejected ones.
     pub lines: u64,
+    /// The number of new nonprofits, or returns; the next two count the same.
     pub new: u64,
     pub changed: u64,
     pub unchanged: u64,
@@ -24,6 +25,21 @@ pub struct Summary {
     pub refused: u64,
     /// The file that lists the rejected lines, if there are any.
     pub report: Option<PathBuf>,
+    /// Only an import of returns has these.
+    #[serde(flatten)]
+    pub returns: Option<ReturnCounts>,
+}
+
+/// What an import of returns counts besides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReturnCounts {
+    /// Returns of forms that have no facts for the directory, such as 990-T.
+    pub other_forms: u64,
+    /// Returns that are not stored, because there is a newer filing for the period or there are enough newer periods.
+    pub outdated: u64,
+    /// Nonprofits in the directory for which a return is new or changed.
+    pub nonprofits_changed: u64,
 }
 
 /// A file that was imported.
@@ -37,7 +53,15 @@ pub struct ImportedFile {
 impl Summary {
     /// Returns the number of nonprofits that the import added, changed or marked as gone.
     pub fn total_changes(&self) -> u64 {
-        self.new + self.changed + self.gone
+        self.nonprofits().into_iter().sum()
+    }
+
+    /// Returns the number of nonprofits that the import added, changed and marked as gone.
+    pub fn nonprofits(&self) -> [u64; 3] {
+        match &self.returns {
+            Some(counts) => [0, counts.nonprofits_changed, 0],
+            None => [self.new, self.changed, self.gone],
+        }
     }
 
     /// Returns an error if there are no rows or too many rejected lines. Called before anything is committed.

@@ -12,13 +12,18 @@ pub mod ein;
 pub mod filing;
 pub mod identifier;
 pub mod irs;
+pub mod irs_rows;
 pub mod location;
 pub mod name;
 pub mod ntee;
+pub mod precedence;
 pub mod prominence;
 pub mod rows;
+pub mod sentence;
 pub mod slug;
 pub mod store;
+pub mod tax_facts;
+pub mod tax_record;
 
 use cause_set::CauseSet;
 use ein::Ein;
@@ -26,10 +31,11 @@ use irs::IrsFacts;
 use ntee::Ntee;
 use platform::ids::NonprofitId;
 use std::borrow::Cow;
+use tax_facts::TaxFacts;
 
 /// Everything known about one nonprofit, borrowed from its record.
 ///
-/// Combines the IRS filing with the profile; see [`assemble`].
+/// Combines what the IRS files say with the profile; see [`assemble`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nonprofit<'a> {
     pub id: NonprofitId,
@@ -52,10 +58,14 @@ pub struct Nonprofit<'a> {
     pub causes: CauseSet,
     /// `None` if the IRS files never listed the nonprofit.
     pub facts: Option<IrsFacts>,
-    /// The description in the profile. Without one, [`Nonprofit::description`] generates one from the facts.
+    /// What the other files of the IRS say.
+    pub tax: TaxFacts,
+    /// The description in the profile or in a return. Without one, [`Nonprofit::description`] generates one from the facts.
     pub own_description: Option<&'a str>,
     pub description_long: Option<&'a str>,
     pub website_url: Option<&'a str>,
+    /// Whether the website is the one in a file of the IRS. The search index has only the others.
+    pub is_website_filed: bool,
     pub logo: Option<&'a str>,
     pub cover: Option<&'a str>,
     /// When an import first found it missing from the IRS files, in milliseconds since 1970.
@@ -65,10 +75,21 @@ pub struct Nonprofit<'a> {
 }
 
 impl<'a> Nonprofit<'a> {
-    /// Returns whether the nonprofit can receive donations. One that is no longer in the IRS files cannot.
+    /// Returns whether the nonprofit can receive donations. One that is no longer in the IRS files or whose tax exemption
+    /// was revoked cannot.
     #[inline]
     pub fn is_disbursable(&self) -> bool {
-        self.gone_at.is_none() && self.facts.is_some_and(|facts| facts.is_disbursable())
+        self.gone_at.is_none()
+            && !self.tax.is_revoked()
+            && self.facts.is_some_and(|facts| facts.is_disbursable())
+    }
+
+    /// Returns whether donations are tax-deductible. Publication 78 does not decide, because it never lists the
+    /// subordinates of a group.
+    pub fn is_deductible(&self) -> bool {
+        self.gone_at.is_none()
+            && !self.tax.is_revoked()
+            && self.facts.is_some_and(|facts| facts.is_deductible())
     }
 
     /// Returns the location as one line.
@@ -85,8 +106,8 @@ impl<'a> Nonprofit<'a> {
         chapter::distinguishing(self.chapter, self.name, self.city, in_group)
     }
 
-    /// Returns the short description: the one in the profile, or one generated from the facts that starts with the
-    /// chapter.
+    /// Returns the short description: the one in the profile or in a return, or one generated from the facts that
+    /// starts with the chapter.
     ///
     /// `location` is [`Nonprofit::location`], which most callers need anyway.
     pub fn description(&self, location: &str) -> Cow<'a, str> {

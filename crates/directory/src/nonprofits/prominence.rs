@@ -1,7 +1,8 @@
 //! Prominence: a score that sorts browse lists and breaks ties in search results.
 //!
 //! The score is based on the size of a nonprofit: the largest of its revenue, a tenth of its gross receipts and a hundredth
-//! of its assets, in dollars. Receipts include sales of securities, and private foundations report assets but no revenue.
+//! of its assets, in dollars. Revenue and assets are those of the latest period known, from the master file or a return.
+//! Receipts include sales of securities, and private foundations report assets but no revenue.
 //! Each power of ten counts 1,000: a nonprofit with $1,000,000 a year starts at 6,000, one with $10,000,000 at 7,000. If
 //! the IRS has no return to confirm the amounts, each power of ten counts only 30, unless the nonprofit is a well-known one
 //! whose revenue is listed.

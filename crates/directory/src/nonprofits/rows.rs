@@ -39,6 +39,30 @@ impl StoredNonprofit {
     }
 }
 
+/// A row of the table `nonprofits`, with what the other files of the IRS say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NonprofitRow {
+    pub stored: StoredNonprofit,
+    /// See [`TaxRecord`](super::tax_record::TaxRecord). `None` if nothing is known.
+    pub tax_record: Option<String>,
+}
+
+macro_rules! nonprofit_from_row {
+    ($row:ty) => {
+        impl<'r> sqlx::FromRow<'r, $row> for NonprofitRow {
+            fn from_row(row: &'r $row) -> sqlx::Result<NonprofitRow> {
+                Ok(NonprofitRow {
+                    stored: StoredNonprofit::from_row(row)?,
+                    tax_record: sqlx::Row::try_get(row, "tax_record")?,
+                })
+            }
+        }
+    };
+}
+
+nonprofit_from_row!(sqlx::sqlite::SqliteRow);
+nonprofit_from_row!(sqlx::postgres::PgRow);
+
 /// A row of the table `profiles`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {

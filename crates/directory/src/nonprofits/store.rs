@@ -4,8 +4,10 @@ use super::Nonprofit;
 use super::assemble::assemble;
 use super::causes::Causes;
 use super::identifier::Identifier;
-use super::rows::{Profile, StoredNonprofit};
-use platform::db::{Db, Tx, read, run};
+use super::rows::{NonprofitRow, Profile, StoredNonprofit};
+use super::tax_record::{tax_record_column, tax_record_joins};
+use crate::sources::SourceId;
+use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::NonprofitId;
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -13,7 +15,10 @@ use uuid::Uuid;
 macro_rules! nonprofits {
     ($rest:literal) => {
         concat!(
-            "select n.id, n.ein, n.slug, n.filed, n.listed, n.gone_at from nonprofits n ",
+            "select n.id, n.ein, n.slug, n.filed, n.listed, n.gone_at, ",
+            tax_record_column!(),
+            " from nonprofits n ",
+            tax_record_joins!(),
             $rest
         )
     };
@@ -50,11 +55,20 @@ const FORMER_SLUGS_CHANGED_SINCE: &str = "select f.slug, f.nonprofit_id from for
      (select nonprofit_id from directory_changes where revision > $1) order by f.slug";
 const COUNT: &str = "select count(*) from nonprofits";
 const UPSERT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases, description, description_long, \
-     website_url, donate_url, causes, country, logo, cover) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+     website_url, donate_url, causes, country, logo, cover, source) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
      on conflict (nonprofit_id) do update set name = excluded.name, aliases = excluded.aliases, \
      description = excluded.description, description_long = excluded.description_long, \
      website_url = excluded.website_url, donate_url = excluded.donate_url, causes = excluded.causes, country = excluded.country, \
-     logo = excluded.logo, cover = excluded.cover";
+     logo = excluded.logo, cover = excluded.cover, source = excluded.source";
+const SOURCES: &str = concat!(
+    "select p.source as profile, r.description_source as description, r.description_period, ",
+    "r.website_source as website, r.website_period, r.amounts_source as amounts, r.amounts_period, ",
+    "d.source as publication_78, v.source as revocation, e.source as epostcard, e.tax_year as epostcard_year, ",
+    "e.period_end as epostcard_end from nonprofits n left join profiles p on p.nonprofit_id = n.id ",
+    tax_record_joins!(),
+    "where n.id = $1"
+);
 
 /// Finds a nonprofit in the store and calls `then` with it.
 pub async fn find<T>(
@@ -64,11 +78,11 @@ pub async fn find<T>(
     then: impl FnOnce(&Nonprofit<'_>) -> T,
 ) -> sqlx::Result<Option<T>> {
     let mut tx = db.view().await?;
-    let Some(stored) = find_stored(&mut tx, identifier).await? else {
+    let Some(row) = find_row(&mut tx, identifier).await? else {
         return Ok(None);
     };
-    let profile = find_profile(&mut tx, stored.id).await?;
-    Ok(Some(assemble(&stored, profile.as_ref(), causes, then)))
+    let profile = find_profile(&mut tx, row.stored.id).await?;
+    Ok(Some(assemble(&row, profile.as_ref(), causes, then)))
 }
 
 /// Lists nonprofits whose slug starts with `prefix`, most prominent first. Used for search while there is no snapshot.
@@ -82,12 +96,12 @@ pub async fn list_by_slug<T>(
     let mut tx = db.view().await?;
     // Every character of a slug sorts before `~`.
     let end = format!("{prefix}~");
-    let rows: Vec<StoredNonprofit> =
+    let rows: Vec<NonprofitRow> =
         run!(&mut tx, c => sqlx::query_as(BY_SLUG_PREFIX).bind(prefix).bind(end).fetch_all(c).await)?;
     let mut found = Vec::with_capacity(rows.len());
-    for stored in rows {
-        let profile = find_profile(&mut tx, stored.id).await?;
-        found.push(assemble(&stored, profile.as_ref(), causes, |nonprofit| {
+    for row in rows {
+        let profile = find_profile(&mut tx, row.stored.id).await?;
+        found.push(assemble(&row, profile.as_ref(), causes, |nonprofit| {
             (nonprofit.prominence, then(nonprofit))
         }));
     }
@@ -101,6 +115,12 @@ pub async fn list_by_slug<T>(
 
 /// Finds the row of a nonprofit.
 pub async fn find_stored(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Option<StoredNonprofit>> {
+    let found = find_row(tx, identifier).await?;
+    Ok(found.map(|row| row.stored))
+}
+
+/// Finds the row of a nonprofit, with what the other files of the IRS say.
+pub async fn find_row(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Option<NonprofitRow>> {
     match identifier {
         Identifier::Id(id) => run!(tx, c => sqlx::query_as(BY_ID).bind(id.0).fetch_optional(c).await),
         Identifier::Ein(ein) => {
@@ -151,8 +171,8 @@ pub async fn list_former_slugs(tx: &mut Tx) -> sqlx::Result<Vec<(String, Uuid)>>
 pub async fn list_changed(
     tx: &mut Tx,
     revision: i64,
-) -> sqlx::Result<(Vec<StoredNonprofit>, HashMap<Uuid, Profile>)> {
-    let rows: Vec<StoredNonprofit> =
+) -> sqlx::Result<(Vec<NonprofitRow>, HashMap<Uuid, Profile>)> {
+    let rows: Vec<NonprofitRow> =
         run!(&mut *tx, c => sqlx::query_as(CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
     let profiles = run!(tx, c => sqlx::query_as(PROFILES_CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
     Ok((rows, by_nonprofit(profiles)))
@@ -168,8 +188,8 @@ pub async fn count(db: &Db) -> sqlx::Result<i64> {
     read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
 }
 
-/// Inserts or updates a profile.
-pub async fn upsert_profile(tx: &mut Tx, profile: &Profile) -> sqlx::Result<()> {
+/// Inserts or updates a profile. `source` is the file that changed it.
+pub async fn upsert_profile(tx: &mut Tx, profile: &Profile, source: SourceId) -> sqlx::Result<()> {
     run!(tx, c => sqlx::query(UPSERT_PROFILE)
         .bind(profile.nonprofit_id)
         .bind(&profile.name)
@@ -182,9 +202,48 @@ pub async fn upsert_profile(tx: &mut Tx, profile: &Profile) -> sqlx::Result<()> 
         .bind(&profile.country)
         .bind(&profile.logo)
         .bind(&profile.cover)
+        .bind(source.number())
         .execute(c)
         .await
         .map(|_| ()))
+}
+
+/// The sources of what is stated about a nonprofit, and the periods that they are about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceNumbers {
+    /// The last change of the profile.
+    pub profile: Option<i64>,
+    pub description: Option<i64>,
+    pub description_period: Option<i64>,
+    pub website: Option<i64>,
+    pub website_period: Option<i64>,
+    pub amounts: Option<i64>,
+    pub amounts_period: Option<i64>,
+    pub publication_78: Option<i64>,
+    pub revocation: Option<i64>,
+    pub epostcard: Option<i64>,
+    pub epostcard_year: Option<i64>,
+    pub epostcard_end: Option<String>,
+}
+
+from_row!(SourceNumbers {
+    profile,
+    description,
+    description_period,
+    website,
+    website_period,
+    amounts,
+    amounts_period,
+    publication_78,
+    revocation,
+    epostcard,
+    epostcard_year,
+    epostcard_end,
+});
+
+/// Finds the sources of what is stated about a nonprofit.
+pub async fn find_sources(tx: &mut Tx, id: NonprofitId) -> sqlx::Result<Option<SourceNumbers>> {
+    run!(tx, c => sqlx::query_as(SOURCES).bind(id.0).fetch_optional(c).await)
 }
 
 fn by_nonprofit(profiles: Vec<Profile>) -> HashMap<Uuid, Profile> {

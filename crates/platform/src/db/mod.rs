@@ -4,6 +4,7 @@
 //! both. Writes go through [`Db::write`], which takes the write lock at once.
 
 mod breaker;
+mod bulk;
 mod changes;
 mod copy;
 mod dump;
@@ -22,6 +23,7 @@ mod watch;
 
 pub use crate::{from_row, read, run};
 pub use breaker::Permit;
+pub use bulk::Value;
 pub use changes::{Changes, Follower};
 pub use copy::TableContent;
 pub use dump::{DatabaseKind, DumpFormat, ScratchDatabase, StoreFacts};

@@ -29,7 +29,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 15] = migrations! {
+const MIGRATIONS: [MigrationSource; 16] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -45,6 +45,7 @@ const MIGRATIONS: [MigrationSource; 15] = migrations! {
     13 "0013_mail_queue",
     14 "0014_checkpoints",
     15 "0015_backups",
+    16 "0016_facts",
 };
 
 const STORE_ID: &str = "select id from store";

@@ -15,6 +15,10 @@ pub struct Document<'a> {
     pub registration_number: Option<&'a str>,
     /// The domain of the website, or its URL.
     pub domain: Option<&'a str>,
+    /// The domain or the URL of a website that is only filed with an authority. Not indexed yet.
+    pub filed_domain: Option<&'a str>,
+    /// What the organization does, in sentences. Not indexed yet.
+    pub mission: &'a [&'a str],
     /// A static score from 0 to 63, about the decimal logarithm of dollars. It must not be higher than that
     /// of the document before.
     pub prominence: f32,

@@ -150,6 +150,8 @@ pub fn build_segment(documents: &[TestDocument]) -> Vec<u8> {
                 location: &document.location.iter().map(String::as_str).collect::<Vec<_>>(),
                 registration_number: document.registration_number.as_deref(),
                 domain: None,
+                filed_domain: Some("https://never-indexed.example"),
+                mission: &["never indexed"],
                 prominence: document.prominence,
                 labels: &document.labels,
             })

@@ -1,6 +1,7 @@
 //! Reads EO BMF files and compares each row with the store. New and changed rows are put in temporary files.
 
 use crate::import::bmf::{BmfReader, IrsRow};
+use crate::import::digest::digest;
 use crate::import::lines::RejectedLine;
 use crate::import::progress::{Progress, Unit};
 use crate::import::report::RejectedLines;
@@ -13,7 +14,6 @@ use crate::nonprofits::ein::Ein;
 use crate::nonprofits::filing::Filing;
 use crate::nonprofits::prominence::{ProminenceFactors, prominence};
 use anyhow::Context;
-use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -224,12 +224,6 @@ impl FilesReader {
         }
         Ok(None)
     }
-}
-
-/// Returns a hash of the stored row, which changes when anything in the row does.
-fn digest(filed: &str) -> i64 {
-    let hash = Sha256::digest(filed);
-    i64::from_le_bytes(*hash.first_chunk().expect("a hash has 32 bytes"))
 }
 
 fn prominence_of(row: &IrsRow<'_>) -> u32 {

@@ -1,6 +1,7 @@
 //! Assigns slugs to new nonprofits, the most prominent first, and writes all rows in one transaction.
 
 use super::read::{ReadResult, SlugRequest};
+use crate::history::{self, Change};
 use crate::import::importer::Importer;
 use crate::import::progress::{Progress, Unit, wait_with_spinner};
 use crate::import::row_file::{Row, RowFile};
@@ -37,6 +38,8 @@ pub async fn write(
     } = read;
     let is_large = summary.total_changes() > importer.overlay_limit as u64;
     let is_bulk = summary.new > existing.len() as u64;
+    // The history begins after the first import of IRS files, which adds everything.
+    let is_first = !existing.values().any(|nonprofit| nonprofit.listed);
     let mut new_rows =
         tokio::task::spawn_blocking(move || assign_slugs(new, slug_requests, used_slugs)).await??;
     let (mut tx, new_revision) = store::begin(importer.db).await?;
@@ -54,24 +57,23 @@ pub async fn write(
     };
     let mut rows = changed.rows()?;
     loop {
-        let mut chunk = Vec::with_capacity(CHUNK_SIZE);
-        for row in rows.by_ref().take(CHUNK_SIZE) {
-            let row = row?;
-            let existing = &existing[&row.ein.value()];
-            let id = row.ein.nonprofit_id().0;
-            add_change(id);
-            let slug =
-                updated_slug(&mut tx, &mut new_rows.used_slugs, &row, existing, names.get(&id)).await?;
-            chunk.push(nonprofit_write(row, slug));
-        }
+        let chunk: Vec<Row> = rows.by_ref().take(CHUNK_SIZE).collect::<std::io::Result<_>>()?;
         if chunk.is_empty() {
             break;
         }
+        for row in &chunk {
+            add_change(row.ein.nonprofit_id().0);
+        }
         done += chunk.len() as u64;
-        store::update_rows(&mut tx, chunk).await?;
+        let before = Before {
+            existing: &existing,
+            names,
+        };
+        update_chunk(&mut tx, new_revision, chunk, before, &mut new_rows.used_slugs).await?;
         progress.set_position(done);
     }
     store::mark_gone(&mut tx, gone, started_at).await?;
+    record_events(&mut tx, new_revision, gone.iter().copied(), history::GONE).await?;
     for ein in gone {
         add_change(
             Ein::new(*ein)
@@ -90,6 +92,10 @@ pub async fn write(
         for row in &chunk {
             add_change(row.nonprofit.id);
         }
+        if !is_first {
+            let eins = chunk.iter().filter_map(|row| row.nonprofit.ein());
+            record_events(&mut tx, new_revision, eins.map(Ein::value), history::ADDED).await?;
+        }
         store::insert_rows(&mut tx, chunk).await?;
         progress.set_position(done);
     }
@@ -106,6 +112,63 @@ pub async fn write(
     tx.commit()
         .await
         .context("cannot commit the import; free disk space and import again")
+}
+
+/// What is known about the changed nonprofits before the import.
+#[derive(Clone, Copy)]
+struct Before<'a> {
+    existing: &'a HashMap<u32, ExistingNonprofit>,
+    /// The names in profiles.
+    names: &'a HashMap<Uuid, String>,
+}
+
+/// Writes changed rows, and their history.
+async fn update_chunk(
+    tx: &mut Tx,
+    revision: i64,
+    rows: Vec<Row>,
+    before: Before<'_>,
+    used_slugs: &mut UsedSlugs,
+) -> anyhow::Result<()> {
+    let eins: Vec<u32> = rows.iter().map(|row| row.ein.value()).collect();
+    let filings = store::list_filings(tx, &eins).await?;
+    let mut changes = Vec::new();
+    let mut writes = Vec::with_capacity(rows.len());
+    for row in rows {
+        let ein = row.ein.value();
+        let existing = &before.existing[&ein];
+        let profile_name = before.names.get(&row.ein.nonprofit_id().0);
+        let slug = updated_slug(tx, used_slugs, &row, existing, profile_name).await?;
+        if existing.gone {
+            changes.push(Change::event(ein, history::RETURNED));
+        }
+        if let Some(filed) = filings.get(&ein) {
+            let (old, new) = (Filing::parse(filed), Filing::parse(&row.filed));
+            history::compare_filings(ein, "name", &old, &new, &mut changes);
+        }
+        if slug != *existing.slug {
+            changes.push(Change {
+                ein,
+                field: history::SLUG,
+                old: Some(existing.slug.to_string()),
+                new: Some(slug.clone()),
+            });
+        }
+        writes.push(nonprofit_write(row, slug));
+    }
+    store::update_rows(tx, writes).await?;
+    history::record(tx, revision, &changes).await?;
+    Ok(())
+}
+
+async fn record_events(
+    tx: &mut Tx,
+    revision: i64,
+    eins: impl Iterator<Item = u32>,
+    field: &'static str,
+) -> sqlx::Result<()> {
+    let changes: Vec<Change> = eins.map(|ein| Change::event(ein, field)).collect();
+    history::record(tx, revision, &changes).await
 }
 
 /// The rows of new nonprofits in the order of the files, and their slugs.

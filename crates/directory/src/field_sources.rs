@@ -1,0 +1,249 @@
+//! The source of each field of a nonprofit: the file, the period that it is about, and when it was imported.
+
+use crate::import::provenance::LastImports;
+use crate::import::store::{NamedFile, SourceFile, find_files};
+use crate::nonprofits::assemble::statements;
+use crate::nonprofits::identifier::Identifier;
+use crate::nonprofits::precedence::{Origin, Statements};
+use crate::nonprofits::store::{self, SourceNumbers};
+use crate::nonprofits::tax_facts::Day;
+use crate::sources::{SourceId, SourceKind};
+use platform::db::Db;
+use platform::ids::NonprofitId;
+use std::collections::HashMap;
+
+/// Where the value of a field comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldSource {
+    pub kind: SourceKind,
+    /// The file that it comes from. Several if it is one of the files of an import, but it is not known which one. Empty
+    /// if the value was generated.
+    pub files: Vec<SourceFile>,
+    /// The month in which the period that it is about ends, as YYYYMM.
+    pub period: Option<u32>,
+}
+
+/// The sources of the fields of a nonprofit.
+#[derive(Clone, Debug, Default)]
+pub struct FieldSources {
+    /// By the name of the field in the API.
+    pub fields: Vec<(&'static str, FieldSource)>,
+    /// The latest revenue known, in dollars.
+    pub revenue: Option<i64>,
+}
+
+impl FieldSources {
+    /// Returns the source of a field.
+    pub fn of(&self, field: &str) -> Option<&FieldSource> {
+        let found = self.fields.iter().find(|(name, _)| *name == field);
+        found.map(|(_, source)| source)
+    }
+}
+
+/// Lists the sources of the fields of a nonprofit. Returns `None` if the store does not have it.
+pub async fn list(
+    db: &Db,
+    last_imports: &LastImports,
+    id: NonprofitId,
+) -> sqlx::Result<Option<FieldSources>> {
+    let mut tx = db.view().await?;
+    let Some(row) = store::find_row(&mut tx, &Identifier::Id(id)).await? else {
+        return Ok(None);
+    };
+    let profile = store::find_profile(&mut tx, id.0).await?;
+    let numbers = store::find_sources(&mut tx, id).await?.unwrap_or_default();
+    let files = find_files(&mut tx, &numbers.ids()).await?;
+    let sources = Sources {
+        last_imports,
+        files,
+        numbers,
+    };
+    let stated = statements(&row, profile.as_ref());
+    Ok(Some(FieldSources {
+        fields: sources.of_fields(&stated, row.stored.ein.is_some()),
+        revenue: stated.revenue().map(|(dollars, _)| dollars),
+    }))
+}
+
+impl SourceNumbers {
+    fn ids(&self) -> Vec<SourceId> {
+        let mut numbers: Vec<i64> = [
+            self.profile,
+            self.description,
+            self.website,
+            self.amounts,
+            self.publication_78,
+            self.revocation,
+            self.epostcard,
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.into_iter().map(SourceId::from_number).collect()
+    }
+}
+
+struct Sources<'a> {
+    last_imports: &'a LastImports,
+    files: HashMap<SourceId, SourceFile>,
+    numbers: SourceNumbers,
+}
+
+impl Sources<'_> {
+    fn of_fields(&self, stated: &Statements<'_>, has_ein: bool) -> Vec<(&'static str, FieldSource)> {
+        let filing = &stated.filing;
+        let facts = filing.facts.unwrap_or_default();
+        let tax = &stated.tax_record.facts;
+        let numbers = &self.numbers;
+        let by_filing = || self.of_filing(stated, None);
+        // The newest return decides names and the year of formation, and it is also the one whose amounts are shown.
+        let newest_return = || self.of_return(numbers.amounts, numbers.amounts_period);
+        let by_profile = |is_stated: bool| {
+            if is_stated {
+                self.of_operator()
+            } else {
+                FieldSource::generated()
+            }
+        };
+        let mut fields = vec![
+            (
+                "name",
+                match stated.name() {
+                    Some((_, Origin::Return)) => newest_return(),
+                    Some(_) => self.of_operator(),
+                    None => by_filing(),
+                },
+            ),
+            (
+                "description",
+                match stated.description() {
+                    Some((_, Origin::Return)) => {
+                        self.of_return(numbers.description, numbers.description_period)
+                    }
+                    text => by_profile(text.is_some()),
+                },
+            ),
+            (
+                "nonprofitTags",
+                by_profile(stated.in_profile(|profile| &profile.causes).is_some()),
+            ),
+            (
+                "logoUrl",
+                by_profile(stated.in_profile(|profile| &profile.logo).is_some()),
+            ),
+            (
+                "coverImageUrl",
+                by_profile(stated.in_profile(|profile| &profile.cover).is_some()),
+            ),
+        ];
+        if has_ein {
+            fields.push(("ein", by_filing()));
+        }
+        if !filing.city.is_empty() || !filing.state.is_empty() {
+            fields.push(("locationAddress", by_filing()));
+        }
+        if !filing.ntee.is_empty() {
+            fields.push(("nteeCode", by_filing()));
+        }
+        if let Some((_, origin)) = stated.description_long() {
+            let source = match origin {
+                Origin::Return => self.of_return(numbers.description, numbers.description_period),
+                _ => self.of_operator(),
+            };
+            fields.push(("descriptionLong", source));
+        }
+        if let Some((_, origin)) = stated.website_url() {
+            let source = match origin {
+                Origin::Return => self.of_return(numbers.website, numbers.website_period),
+                Origin::Epostcard => self.of_epostcard(),
+                Origin::Operator | Origin::MasterFile => self.of_operator(),
+            };
+            fields.push(("websiteUrl", source));
+        }
+        if let Some((_, origin)) = stated.revenue() {
+            let source = match origin {
+                Origin::Return => newest_return(),
+                _ => self.of_filing(stated, Some(facts.tax_period).filter(|period| *period != 0)),
+            };
+            fields.push(("revenue", source));
+        }
+        if !tax.publication_78.is_empty() {
+            let source = self.of_file(SourceKind::Publication78, numbers.publication_78, None);
+            fields.push(("deductibility", source));
+        } else if facts.deductibility != 0 {
+            fields.push(("deductibility", by_filing()));
+        }
+        if tax.revocation.is_some() {
+            let source = self.of_file(SourceKind::Revocations, numbers.revocation, None);
+            fields.push(("revocation", source));
+        }
+        if tax.formed.is_some() {
+            fields.push(("formationYear", newest_return()));
+        }
+        if tax.epostcard.is_some() {
+            fields.push(("form990N", self.of_epostcard()));
+        }
+        fields
+    }
+
+    /// Returns the source of what the filing says.
+    fn of_filing(&self, stated: &Statements<'_>, period: Option<u32>) -> FieldSource {
+        if !stated.is_listed {
+            return self.of_operator();
+        }
+        let import = self.last_imports.of_kind("irs");
+        let files = import.map_or_else(Vec::new, |import| {
+            let file = |file: &NamedFile| SourceFile {
+                name: file.name.clone(),
+                sha256: file.sha256.clone(),
+                imported_at: import.finished_at,
+            };
+            import.files.iter().map(file).collect()
+        });
+        FieldSource {
+            kind: SourceKind::MasterFile,
+            files,
+            period,
+        }
+    }
+
+    fn of_operator(&self) -> FieldSource {
+        self.of_file(SourceKind::Operator, self.numbers.profile, None)
+    }
+
+    fn of_return(&self, source: Option<i64>, period: Option<i64>) -> FieldSource {
+        let period = period.and_then(|period| u32::try_from(period).ok());
+        self.of_file(SourceKind::Returns, source, period)
+    }
+
+    fn of_epostcard(&self) -> FieldSource {
+        let end = self.numbers.epostcard_end.as_deref().and_then(Day::parse);
+        let year = self.numbers.epostcard_year;
+        let period = end.map(|day| day.number() / 100).or_else(|| {
+            let year = u32::try_from(year?).ok()?;
+            Some(year * 100 + 12)
+        });
+        self.of_file(SourceKind::Epostcards, self.numbers.epostcard, period)
+    }
+
+    fn of_file(&self, kind: SourceKind, source: Option<i64>, period: Option<u32>) -> FieldSource {
+        let file = source.and_then(|source| self.files.get(&SourceId::from_number(source)));
+        FieldSource {
+            kind,
+            files: file.cloned().into_iter().collect(),
+            period,
+        }
+    }
+}
+
+impl FieldSource {
+    fn generated() -> FieldSource {
+        FieldSource {
+            kind: SourceKind::Generated,
+            files: Vec::new(),
+            period: None,
+        }
+    }
+}

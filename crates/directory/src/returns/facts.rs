@@ -1,0 +1,191 @@
+//! The facts of a return that are stored: readable texts and amounts, without the XML.
+
+use crate::import::form990::filed_return::{Amounts, FiledReturn, Month, Program};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+
+/// The maximum number of programs of a return that are stored.
+pub const MAX_PROGRAMS: usize = 5;
+/// The maximum length of the text of a program, in characters.
+pub const MAX_PROGRAM_TEXT_CHARS: usize = 500;
+
+/// What is stored of one return, as JSON. What a return does not report is absent, not zero. Amounts are whole dollars.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReturnFacts {
+    /// The form, such as `990-EZ`.
+    pub form: String,
+    /// The schema version, such as `2021v4.2`. Empty if it is not stated.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub version: String,
+    /// The month in which the period begins, such as 202207.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_begin: Option<Month>,
+    /// When it was filed, as written: a date and time with an offset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filed_at: Option<String>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_amended: bool,
+    /// Whether the nonprofit says that it ended.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_final: bool,
+    /// Whether the amounts are those of several affiliates together.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_group_return: bool,
+    /// The legal name as filed, often in capitals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The name as the nonprofit writes it, if that is not in capitals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trade_name: Option<String>,
+    /// A URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub website_url: Option<String>,
+    /// The mission in one or two sentences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The whole mission, if there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description_long: Option<String>,
+    /// The programs on which the most was spent, largest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramFacts>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub amounts: Amounts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub employees: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub volunteers: Option<u32>,
+    /// The year in which the nonprofit was formed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formed: Option<u16>,
+}
+
+/// A program with its amounts in dollars.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ProgramFacts {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expenses: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grants: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revenue: Option<i64>,
+}
+
+impl From<&FiledReturn> for ReturnFacts {
+    fn from(filed: &FiledReturn) -> ReturnFacts {
+        ReturnFacts {
+            form: filed.form.name().to_owned(),
+            version: filed.version.clone(),
+            period_begin: filed.period_begin,
+            filed_at: filed.filed_at.clone(),
+            is_amended: filed.is_amended,
+            is_final: filed.is_final,
+            is_group_return: filed.is_group_return,
+            name: filed.name.clone(),
+            display_name: None,
+            trade_name: filed.trade_name.clone(),
+            website_url: filed.website.clone(),
+            description: filed.mission.clone(),
+            description_long: None,
+            programs: largest_programs(&filed.programs),
+            amounts: filed.amounts,
+            employees: filed.employees,
+            volunteers: filed.volunteers,
+            formed: filed.formed,
+        }
+    }
+}
+
+/// Returns the programs with the largest expenses, largest first. Those without a text or an amount are left out.
+fn largest_programs(programs: &[Program]) -> Vec<ProgramFacts> {
+    let mut programs: Vec<ProgramFacts> = programs
+        .iter()
+        .map(|program| ProgramFacts {
+            text: shorten(&program.text, MAX_PROGRAM_TEXT_CHARS),
+            expenses: program.expenses,
+            grants: program.grants,
+            revenue: program.revenue,
+        })
+        .filter(|program| *program != ProgramFacts::default())
+        .collect();
+    programs.sort_by_key(|program| Reverse(program.expenses));
+    programs.truncate(MAX_PROGRAMS);
+    programs
+}
+
+/// Shortens a text to at most `max` characters, at a space if there is one, with an ellipsis.
+fn shorten(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
+        return text.to_owned();
+    }
+    let end = text.char_indices().nth(max - 1).map_or(text.len(), |(at, _)| at);
+    let cut = &text[..end];
+    let cut = cut.rfind(' ').filter(|at| *at > 0).map_or(cut, |at| &cut[..at]);
+    format!("{}…", cut.trim_end_matches([' ', ',', ';', ':']))
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn is_default(amounts: &Amounts) -> bool {
+    *amounts == Amounts::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn program(text: &str, expenses: Option<i64>) -> Program {
+        Program {
+            text: text.to_owned(),
+            expenses,
+            ..Program::default()
+        }
+    }
+
+    #[test]
+    fn absent_values_are_not_in_the_json() {
+        let facts = ReturnFacts {
+            form: "990".to_owned(),
+            amounts: Amounts {
+                revenue: Some(-5),
+                ..Amounts::default()
+            },
+            ..ReturnFacts::default()
+        };
+        let json = serde_json::to_string(&facts).unwrap();
+        assert_eq!(json, r#"{"form":"990","amounts":{"revenue":-5}}"#);
+        assert_eq!(serde_json::from_str::<ReturnFacts>(&json).unwrap(), facts);
+    }
+
+    #[test]
+    fn the_five_largest_programs_are_kept() {
+        let programs: Vec<Program> = [Some(3), None, Some(9), Some(7), Some(1), Some(2), Some(8)]
+            .into_iter()
+            .map(|expenses| program("A program", expenses))
+            .chain([program("", None)])
+            .collect();
+        let expenses: Vec<Option<i64>> = largest_programs(&programs)
+            .iter()
+            .map(|program| program.expenses)
+            .collect();
+        assert_eq!(expenses, [Some(9), Some(8), Some(7), Some(3), Some(2)]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_shortened_text_is_a_start_of_the_text(text in "\\PC{0,40}", max in 1usize..45) {
+            let short = shorten(&text, max);
+            prop_assert!(short.chars().count() <= max);
+            prop_assert!(short == text || text.starts_with(short.trim_end_matches('…')));
+        }
+    }
+}

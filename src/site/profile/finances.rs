@@ -1,0 +1,179 @@
+//! The finances on a profile: a table of the periods for which returns are known, and the programs of the latest one.
+
+use crate::site::profile::facts::format_dollars;
+use crate::site::profile::sources::format_month;
+use crate::web::numbers::thousands;
+use crate::web::texts::{ProfileTexts, fill};
+use directory::nonprofits::tax_facts::LatestReturn;
+use directory::returns::facts::{ProgramFacts, ReturnFacts};
+use directory::returns::years::FinancialYear;
+
+/// What a profile shows of returns.
+#[derive(Debug, Default)]
+pub struct Finances {
+    /// Newest first.
+    pub years: Vec<YearRow>,
+    /// How many people work for the nonprofit, in sentences.
+    pub people: Vec<String>,
+    pub programs: Vec<ProgramRow>,
+    /// The return that the programs are from.
+    pub programs_of: String,
+    /// Whether a row has the amounts of several affiliates together.
+    pub has_group_return: bool,
+}
+
+/// A row of the table.
+#[derive(Debug, PartialEq, Eq)]
+pub struct YearRow {
+    pub period: String,
+    /// The name of the form, with notes such as "amended". Empty if it is not known.
+    pub form: String,
+    pub revenue: String,
+    pub expenses: String,
+    pub program_expenses: String,
+    pub assets: String,
+}
+
+/// A program.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ProgramRow {
+    pub description: String,
+    /// Amounts with their names.
+    pub amounts: String,
+}
+
+impl Finances {
+    /// Returns what the returns of a nonprofit say.
+    pub fn new(years: &[FinancialYear], t: &ProfileTexts) -> Finances {
+        let facts = |year: &FinancialYear| year.filed.facts.clone();
+        let people = years.first().map(facts).map(|facts| people(&facts, t));
+        let with_programs = years.iter().find(|year| !year.filed.facts.programs.is_empty());
+        Finances {
+            years: years.iter().map(|year| YearRow::new(year, t)).collect(),
+            people: people.unwrap_or_default(),
+            programs: with_programs.map_or_else(Vec::new, |year| {
+                let programs = year.filed.facts.programs.iter();
+                programs.map(|program| ProgramRow::new(program, t)).collect()
+            }),
+            programs_of: with_programs.map_or_else(String::new, |year| {
+                fill(t.programs_of, &[("period", &format_month(year.filed.period))])
+            }),
+            has_group_return: years.iter().any(|year| year.filed.facts.is_group_return),
+        }
+    }
+
+    /// Returns what is known without the store: the amounts of the latest return.
+    pub fn of_latest(latest: Option<LatestReturn>, t: &ProfileTexts) -> Finances {
+        let latest = latest.filter(|latest| latest.period != 0);
+        let row = latest.map(|latest| YearRow {
+            period: format_month(latest.period),
+            form: String::new(),
+            revenue: amount(latest.revenue, t),
+            expenses: amount(latest.expenses, t),
+            program_expenses: amount(None, t),
+            assets: amount(latest.assets, t),
+        });
+        Finances {
+            years: row.into_iter().collect(),
+            ..Finances::default()
+        }
+    }
+
+    /// Returns whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.years.is_empty()
+    }
+}
+
+impl YearRow {
+    fn new(year: &FinancialYear, t: &ProfileTexts) -> YearRow {
+        let (filed, amounts) = (&year.filed, &year.filed.facts.amounts);
+        let notes = [
+            (filed.facts.is_amended, t.amended),
+            (filed.facts.is_group_return, t.group_return),
+        ];
+        let mut form = fill(t.form, &[("form", &filed.form)]);
+        for (_, note) in notes.into_iter().filter(|(applies, _)| *applies) {
+            form = format!("{form}, {note}");
+        }
+        YearRow {
+            period: format_month(filed.period),
+            form,
+            revenue: amount(amounts.revenue, t),
+            expenses: amount(amounts.expenses, t),
+            program_expenses: amount(amounts.program_expenses, t),
+            assets: amount(amounts.assets, t),
+        }
+    }
+}
+
+impl ProgramRow {
+    fn new(program: &ProgramFacts, t: &ProfileTexts) -> ProgramRow {
+        let amounts = [
+            (t.expenses, program.expenses),
+            (t.grants, program.grants),
+            (t.revenue, program.revenue),
+        ];
+        let named = amounts.into_iter().filter_map(|(label, amount)| {
+            let amount = format_dollars(amount.filter(|dollars| *dollars != 0)?, t);
+            Some(fill(t.program_amounts, &[("label", label), ("amount", &amount)]))
+        });
+        ProgramRow {
+            description: program.text.clone(),
+            amounts: named.collect::<Vec<_>>().join(" · "),
+        }
+    }
+}
+
+fn people(facts: &ReturnFacts, t: &ProfileTexts) -> Vec<String> {
+    let counts = [(t.employees, facts.employees), (t.volunteers, facts.volunteers)];
+    let sentence = |(text, count): (&str, Option<u32>)| {
+        let count = count.filter(|count| *count > 0)?;
+        Some(fill(text, &[("count", &thousands(u64::from(count)))]))
+    };
+    counts.into_iter().filter_map(sentence).collect()
+}
+
+fn amount(dollars: Option<i64>, t: &ProfileTexts) -> String {
+    dollars.map_or_else(|| t.unknown.to_owned(), |dollars| format_dollars(dollars, t))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web::texts::PUBLIC_EN;
+
+    #[test]
+    fn without_the_store_the_latest_amounts_are_shown() {
+        let t = &PUBLIC_EN.profile;
+        let latest = LatestReturn {
+            period: 202_306,
+            revenue: Some(3_200_000),
+            expenses: None,
+            assets: Some(-5),
+            is_final: false,
+        };
+        let finances = Finances::of_latest(Some(latest), t);
+        assert_eq!(finances.years.len(), 1);
+        let row = &finances.years[0];
+        assert_eq!(
+            [&row.period, &row.revenue, &row.expenses, &row.assets],
+            ["June 2023", "$3.2 million", "—", "−$5"]
+        );
+        let without_amounts = LatestReturn { period: 0, ..latest };
+        assert!(Finances::of_latest(Some(without_amounts), t).is_empty());
+        assert!(Finances::of_latest(None, t).is_empty());
+    }
+
+    #[test]
+    fn amounts_of_a_program_that_are_zero_are_left_out() {
+        let program = ProgramFacts {
+            text: "Meals".to_owned(),
+            expenses: Some(64_000),
+            grants: Some(0),
+            revenue: None,
+        };
+        let row = ProgramRow::new(&program, &PUBLIC_EN.profile);
+        assert_eq!(row.amounts, "Expenses: $64,000");
+    }
+}

@@ -1,0 +1,166 @@
+//! The sources of what a profile shows, in words.
+
+use crate::web::texts::{ProfileTexts, fill};
+use directory::field_sources::{FieldSource, FieldSources};
+use directory::returns::store::StoredReturn;
+use directory::returns::years::FinancialYear;
+use directory::sources::SourceKind;
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+/// A source and what comes from it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SourceRow {
+    /// The names of fields.
+    pub fields: String,
+    pub source: String,
+}
+
+/// Lists the sources of the fields on a profile. Fields with the same source share a row.
+pub fn rows(sources: &FieldSources, years: &[FinancialYear], t: &ProfileTexts) -> Vec<SourceRow> {
+    let labels = [
+        ("name", t.field_name),
+        ("ein", t.ein),
+        ("locationAddress", t.location),
+        ("nteeCode", t.category),
+        ("description", t.field_description),
+        ("descriptionLong", t.field_description),
+        ("websiteUrl", t.field_website),
+        ("deductibility", t.field_deductibility),
+        ("revocation", t.field_revocation),
+        ("formationYear", t.field_formed),
+        ("revenue", t.field_revenue),
+    ];
+    let of_fields = labels.into_iter().filter_map(|(field, label)| {
+        let source = sources.of(field)?;
+        Some((label, describe(source, None, t)?))
+    });
+    let of_years = years
+        .iter()
+        .filter_map(|year| Some((t.finances, describe(&year.source, Some(&year.filed), t)?)));
+    let mut rows: Vec<SourceRow> = Vec::new();
+    for (label, source) in of_fields.chain(of_years) {
+        match rows.iter_mut().find(|row| row.source == source) {
+            Some(row) if row.fields.split(", ").any(|field| field == label) => {}
+            Some(row) => {
+                row.fields.push_str(", ");
+                row.fields.push_str(label);
+            }
+            None => rows.push(SourceRow {
+                fields: label.to_owned(),
+                source,
+            }),
+        }
+    }
+    rows
+}
+
+/// Describes a source: what it is, the period that it is about, its file, and when it was imported. Returns `None` for
+/// what this server generated.
+fn describe(source: &FieldSource, filed: Option<&StoredReturn>, t: &ProfileTexts) -> Option<String> {
+    let mut text = match (source.kind, filed) {
+        (SourceKind::Returns, Some(filed)) => fill(t.from_form, &[("form", &filed.form)]),
+        (SourceKind::Returns, None) => t.from_return.to_owned(),
+        (SourceKind::MasterFile, _) => t.from_master_file.to_owned(),
+        (SourceKind::Epostcards, _) => t.from_epostcard.to_owned(),
+        (SourceKind::Publication78, _) => t.from_publication_78.to_owned(),
+        (SourceKind::Revocations, _) => t.from_revocations.to_owned(),
+        (SourceKind::Operator, _) => t.from_operator.to_owned(),
+        (SourceKind::Generated, _) => return None,
+    };
+    if let Some(period) = source.period {
+        text += &fill(t.for_period, &[("period", &format_month(period))]);
+    }
+    let id = filed
+        .map(|filed| filed.object_id.as_str())
+        .filter(|id| !id.is_empty());
+    let id = id.map(|id| fill(t.return_id, &[("id", id)]));
+    let files = source.files.iter().map(|file| file.name.clone());
+    let files: Vec<String> = id.into_iter().chain(files).collect();
+    if !files.is_empty() {
+        text += &fill(t.in_file, &[("file", &files.join(", "))]);
+    }
+    if let Some(file) = source.files.first() {
+        text += &fill(t.imported_on, &[("day", &format_day(file.imported_at))]);
+    }
+    text.push('.');
+    Some(text)
+}
+
+/// Formats a month that is stored as YYYYMM: `June 2023`.
+pub fn format_month(month: u32) -> String {
+    let date = i16::try_from(month / 100)
+        .ok()
+        .and_then(|year| Date::new(year, (month % 100) as i8, 1).ok());
+    date.map_or_else(|| month.to_string(), |date| date.strftime("%B %Y").to_string())
+}
+
+/// Formats the day of a time in milliseconds since 1970, in UTC: `November 16, 2026`.
+fn format_day(millis: i64) -> String {
+    let time = Timestamp::from_millisecond(millis).unwrap_or_default();
+    time.strftime("%B %-d, %Y").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web::texts::PUBLIC_EN;
+    use directory::import::store::SourceFile;
+
+    fn source(kind: SourceKind, period: Option<u32>) -> FieldSource {
+        FieldSource {
+            kind,
+            files: vec![SourceFile {
+                name: "a.zip".to_owned(),
+                sha256: String::new(),
+                imported_at: 1_794_787_200_000,
+            }],
+            period,
+        }
+    }
+
+    #[test]
+    fn fields_with_the_same_source_share_a_row() {
+        let sources = FieldSources {
+            fields: vec![
+                ("description", source(SourceKind::Returns, Some(202_306))),
+                ("descriptionLong", source(SourceKind::Returns, Some(202_306))),
+                ("websiteUrl", source(SourceKind::Returns, Some(202_306))),
+                ("name", source(SourceKind::Publication78, None)),
+                (
+                    "nteeCode",
+                    FieldSource {
+                        kind: SourceKind::Generated,
+                        files: Vec::new(),
+                        period: None,
+                    },
+                ),
+            ],
+            revenue: None,
+        };
+        let rows = rows(&sources, &[], &PUBLIC_EN.profile);
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|row| (row.fields.as_str(), row.source.as_str()))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                (
+                    "Name",
+                    "IRS Publication 78 (a.zip), imported on November 16, 2026."
+                ),
+                (
+                    "Description, Website",
+                    "IRS Form 990, 990-EZ or 990-PF for the period ending June 2023 (a.zip), imported on November 16, 2026."
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_month_that_does_not_exist_is_shown_as_it_is() {
+        assert_eq!(format_month(202_306), "June 2023");
+        assert_eq!(format_month(202_313), "202313");
+    }
+}
