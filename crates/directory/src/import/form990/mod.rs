@@ -11,4 +11,6 @@ pub mod files;
 mod found_return;
 pub mod paths;
 pub mod reader;
+
+pub mod texts;
 pub mod website;
