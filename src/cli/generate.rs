@@ -3,27 +3,55 @@
 use crate::cli::stdout::Stdout;
 use anyhow::Context;
 use clap::Args;
+use directory::generate::{MAX_ROWS, Returns};
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  causeway generate --count 10000 --seed 1 > eo.csv && causeway import irs eo.csv"
+    after_help = "Examples:\n  causeway generate --count 10000 --seed 1 > eo.csv && causeway import irs eo.csv\n  \
+                  causeway generate --returns 30000 --count 10000 --seed 1 --out returns"
 )]
 pub struct Generate {
     /// The number of rows to write
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=directory::generate::MAX_ROWS))]
-    count: u64,
+    #[arg(
+        long,
+        value_name = "N",
+        required_unless_present = "returns",
+        value_parser = clap::value_parser!(u64).range(..=MAX_ROWS)
+    )]
+    count: Option<u64>,
     /// The seed; the same seed always writes the same file
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+    /// Write this many Form 990 returns in ZIP bundles instead, with an index. They belong to the nonprofits that
+    /// --count writes with the same seed; without --count, to a third as many nonprofits as returns
+    #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u64).range(1..=MAX_ROWS))]
+    returns: Option<u64>,
+    /// The folder for the bundles
+    #[arg(long, value_name = "FOLDER", requires = "returns")]
+    out: Option<PathBuf>,
+    /// Damage one return in a hundred
+    #[arg(long, requires = "returns")]
+    damaged: bool,
 }
 
 impl Generate {
     pub fn run(&self) -> anyhow::Result<()> {
+        const ADVICE: &str = "could not write the file; free disk space and run this again";
+        if let (Some(count), Some(folder)) = (self.returns, &self.out) {
+            let returns = Returns {
+                count,
+                nonprofits: self.count.unwrap_or(count.div_ceil(3)).max(1),
+                seed: self.seed,
+                damaged: self.damaged,
+            };
+            return returns.write(folder).context(ADVICE);
+        }
         let mut out = BufWriter::with_capacity(1 << 20, Stdout::new());
-        let written =
-            directory::generate::generate(self.count, self.seed, &mut out).and_then(|()| out.flush());
+        let count = self.count.unwrap_or_default();
+        let written = directory::generate::generate(count, self.seed, &mut out).and_then(|()| out.flush());
         let written = out.get_ref().ignore_closed_pipe(written);
-        written.context("could not write the file; free disk space and run this again")
+        written.context(ADVICE)
     }
 }

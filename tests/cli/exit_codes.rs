@@ -170,6 +170,35 @@ fn generate_writes_the_same_file_for_the_same_seed() {
 }
 
 #[test]
+fn generate_writes_bundles_of_returns() {
+    let cli = Cli::new();
+    let folder = cli.path().join("bundles");
+    let folder = folder.to_str().unwrap();
+    cli.run(
+        0,
+        &[
+            "generate",
+            "--returns",
+            "30",
+            "--count",
+            "10",
+            "--seed",
+            "3",
+            "--out",
+            folder,
+        ],
+    );
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["2024_TEOS_XML_01A.zip", "index_2024.csv"]);
+    cli.fail(&["generate", "--returns", "30"]);
+    cli.fail(&["generate", "--count", "30", "--out", folder]);
+}
+
+#[test]
 fn openapi_prints_the_committed_description() {
     assert_eq!(
         Cli::new().run(0, &["openapi"]).stdout,

@@ -1,4 +1,4 @@
-//! Generates synthetic EO BMF files of any size, for tests and benchmarks.
+//! Generates synthetic EO BMF files and Form 990 returns of any size, for tests and benchmarks.
 //!
 //! The same seed produces the same bytes on every machine. A row depends only on the seed and its number, except for its
 //! EIN, which also depends on the number of rows, because the EINs of any file are sorted and cover the whole range. The
@@ -6,12 +6,14 @@
 
 mod names;
 mod places;
+mod returns;
 mod rng;
 mod row;
 mod words;
 
 use std::io::{self, Write};
 
+pub use self::returns::Returns;
 use self::rng::Rng;
 use self::row::RowGenerator;
 use crate::import::bmf::HEADER;

@@ -85,6 +85,11 @@ impl RowGenerator {
         out.push_str("\r\n");
     }
 
+    /// Returns the name in the row that was written last.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     fn write_street(&self, rng: &mut Rng, out: &mut String) {
         if rng.chance(2_800) {
             let _ = write!(out, "PO BOX {}", 1 + rng.rank(1 << 14, 64));

@@ -16,7 +16,7 @@ use crate::nonprofits::ein::Ein;
 
 mod change;
 mod fields;
-mod url;
+pub mod url;
 
 pub use change::Change;
 pub use url::is_data_url;

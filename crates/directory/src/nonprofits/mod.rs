@@ -18,6 +18,7 @@ pub mod name;
 pub mod ntee;
 pub mod prominence;
 pub mod rows;
+pub mod sentence;
 pub mod slug;
 pub mod store;
 

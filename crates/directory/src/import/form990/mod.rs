@@ -11,3 +11,5 @@ pub mod files;
 mod found_return;
 pub mod paths;
 pub mod reader;
+pub mod texts;
+pub mod website;

@@ -425,3 +425,6 @@ fn month(date: &str) -> Option<Month> {
     let year: u32 = year.parse().ok()?;
     ((1900..=2200).contains(&year) && (1..=12).contains(&month)).then_some(year * 100 + month)
 }
+
+#[cfg(test)]
+mod tests;
