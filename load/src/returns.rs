@@ -31,6 +31,9 @@ pub struct Returns {
     /// The number of returns to generate
     #[arg(long, value_name = "N", default_value_t = 300_000)]
     generate: u64,
+    /// A folder with ZIP bundles to import instead
+    #[arg(long, value_name = "DIR", conflicts_with = "generate")]
+    bundles: Option<PathBuf>,
     /// The number of nonprofits that the directory has before
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     nonprofits: u64,
@@ -52,12 +55,16 @@ struct Round {
 impl Returns {
     pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let directory = scratch.path("eo.csv");
-        let folder = scratch.create_empty_dir("returns")?;
         let causeway = self.causeway(scratch)?;
-        eprintln!("generating {} returns", with_commas(self.generate));
         causeway.generate(self.nonprofits, &directory)?;
-        causeway.generate_returns(self.generate, &folder)?;
-        let bundles = bundles(&folder)?;
+        let bundles = if let Some(folder) = &self.bundles {
+            bundles(folder)?
+        } else {
+            eprintln!("generating {} returns", with_commas(self.generate));
+            let folder = scratch.create_empty_dir("returns")?;
+            causeway.generate_returns(self.generate, self.nonprofits, &folder)?;
+            bundles(&folder)?
+        };
         let monitor = CpuMonitor::for_machine();
         let mut members = 0;
         let mut bytes = 0;
@@ -123,7 +130,11 @@ fn bundles(folder: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     bundles.sort();
-    ensure!(!bundles.is_empty(), "no bundle was generated");
+    ensure!(
+        !bundles.is_empty(),
+        "there is no ZIP file in {}",
+        folder.display()
+    );
     Ok(bundles)
 }
 

@@ -94,6 +94,11 @@ impl MergedChanges {
         entry.1 = new;
     }
 
+    /// Returns whether the import added the nonprofit.
+    pub fn is_added(&self, ein: u32) -> bool {
+        self.0.contains_key(&(ein, ADDED))
+    }
+
     /// Returns one change for each field that changed.
     pub fn finish(self) -> Vec<Change> {
         let changes = self

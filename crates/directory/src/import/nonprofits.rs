@@ -245,6 +245,10 @@ impl History {
         let Some(ein) = after.ein().filter(|_| !self.is_first) else {
             return;
         };
+        // Several lines can describe a new nonprofit.
+        if self.changes.is_added(ein.value()) {
+            return;
+        }
         let mut changes = Vec::new();
         let (old, new) = (before.filing(), after.filing());
         history::compare_filings(ein.value(), "legalName", &old, &new, &mut changes);
