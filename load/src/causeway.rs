@@ -66,10 +66,12 @@ impl<'a> Causeway<'a> {
         Ok((import, summary))
     }
 
-    /// Generates bundles of returns of the nonprofits that [`generate`](Causeway::generate) writes.
-    pub fn generate_returns(&self, count: u64, folder: &Path) -> Result<()> {
-        let mut command = self.command(["generate", "--seed", "1", "--returns"]);
-        command.arg(count.to_string()).arg("--out").arg(folder);
+    /// Generates bundles of returns of the nonprofits that [`generate`](Causeway::generate) writes for the same count.
+    pub fn generate_returns(&self, returns: u64, nonprofits: u64, folder: &Path) -> Result<()> {
+        let mut command = self.command(["generate", "--seed", "1"]);
+        command.args(["--returns", &returns.to_string()]);
+        command.args(["--count", &nonprofits.to_string()]);
+        command.arg("--out").arg(folder);
         run(&mut command, self.scratch)?;
         Ok(())
     }

@@ -62,7 +62,7 @@ impl Returns {
         } else {
             eprintln!("generating {} returns", with_commas(self.generate));
             let folder = scratch.create_empty_dir("returns")?;
-            causeway.generate_returns(self.generate, &folder)?;
+            causeway.generate_returns(self.generate, self.nonprofits, &folder)?;
             bundles(&folder)?
         };
         let monitor = CpuMonitor::for_machine();

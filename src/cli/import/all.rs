@@ -224,7 +224,7 @@ impl Plan {
                 plan.skipped.push(SkippedFile {
                     file: name.clone(),
                     reason,
-                })
+                });
             };
             if path.is_dir() {
                 skip("it is a folder");

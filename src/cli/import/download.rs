@@ -27,6 +27,7 @@ use directory::import::progress::{Progress, Unit};
 use jiff::Timestamp;
 use platform::clock::Clock;
 use serde::Serialize;
+use std::fmt::Write;
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
@@ -62,7 +63,7 @@ impl DownloadSummary {
             self.unchanged.len()
         );
         if !self.missing.is_empty() {
-            text += &format!("\n  not on the server: {}", self.missing.join(", "));
+            let _ = write!(text, "\n  not on the server: {}", self.missing.join(", "));
         }
         text
     }
@@ -212,7 +213,7 @@ impl Download<'_> {
             };
             let fetched = fetcher
                 .fetch(&mut self.manifest, |position| {
-                    progress.set_position(done + position)
+                    progress.set_position(done + position);
                 })
                 .await?;
             done += fetched.bytes;

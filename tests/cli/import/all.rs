@@ -3,6 +3,7 @@
 use super::import_command;
 use crate::cli::Cli;
 use crate::files::{bmf, gzip, nonprofit_row, nonprofit_rows, zip};
+use crate::returns::filed_return;
 use crate::world::World;
 use serde_json::Value;
 use std::fs;
@@ -11,6 +12,9 @@ use std::process::Output;
 const PUBLICATION_78: &str = include_str!("../../fixtures/irs/pub78-sample.txt");
 const REVOCATIONS: &str = include_str!("../../fixtures/irs/revocation-sample.txt");
 const EPOSTCARDS: &str = include_str!("../../fixtures/irs/epostcard-sample.txt");
+/// The index of a year of returns.
+const INDEX: &str = "RETURN_ID,FILING_TYPE,EIN,TAX_PERIOD,SUB_DATE,TAXPAYER_NAME,RETURN_TYPE,DLN,OBJECT_ID,XML_BATCH_ID\n\
+     1,EFILE,530196605,202406,2025,AMERICAN NATIONAL RED CROSS,990,93493091012345,202500919349301234,2025_TEOS_XML_01a\n";
 
 on_both_databases!(
     files_are_recognized_by_their_content_and_imported_in_order,
@@ -38,6 +42,9 @@ async fn files_are_recognized_by_their_content_and_imported_in_order(world: &Wor
     write("d", &zip(&[("list.txt", EPOSTCARDS.as_bytes())]));
     write("e.xml", PUBLICATION_78.as_bytes());
     write("f.csv", b"{\"ein\":\"530196605\",\"description\":\"Helps.\"}\n");
+    let filed = filed_return("530196605", "2024-06-30").revenue(3_000).xml();
+    write("g", &gzip(filed.as_bytes()));
+    write("h.txt", INDEX.as_bytes());
     write("notes.md", b"# Notes\n");
     write("eo9.csv.part", b"EIN,");
     write(".hidden", b"x");
@@ -52,15 +59,18 @@ async fn files_are_recognized_by_their_content_and_imported_in_order(world: &Wor
         .iter()
         .map(|step| step["kind"].as_str().unwrap())
         .collect();
-    assert_eq!(kinds, ["irs", "pub78", "revocations", "990n", "nonprofits"]);
+    assert_eq!(
+        kinds,
+        ["irs", "pub78", "revocations", "990n", "990", "nonprofits"]
+    );
     let new: Vec<u64> = value["steps"]
         .as_array()
         .unwrap()
         .iter()
         .map(|step| step["new"].as_u64().unwrap())
         .collect();
-    assert_eq!(new, [5, 22, 19, 11, 0]);
-    assert_eq!(value["steps"][4]["changed"], 1);
+    assert_eq!(new, [5, 22, 19, 11, 1, 0]);
+    assert_eq!(value["steps"][5]["changed"], 1);
     assert_eq!(value["steps"][0]["files"].as_array().unwrap().len(), 2);
     let skipped: Vec<&str> = value["skipped"]
         .as_array()
@@ -70,7 +80,7 @@ async fn files_are_recognized_by_their_content_and_imported_in_order(world: &Wor
         .collect();
     assert_eq!(skipped, ["eo9.csv.part", "more", "notes.md"]);
     let stderr = text(&output.stderr);
-    assert!(stderr.contains("step 2 of 5: Publication 78"), "{stderr}");
+    assert!(stderr.contains("step 2 of 6: Publication 78"), "{stderr}");
     assert_eq!(world.snapshots().len(), 1, "one snapshot for all of them");
 
     let again = import_all(world, &[folder.path().to_str().unwrap()]);
@@ -113,6 +123,8 @@ fn a_folder_without_files_to_import_and_two_lists_of_a_kind_are_refused() {
     let cli = Cli::new();
     fs::create_dir(cli.path().join("files")).unwrap();
     assert!(cli.fail(&["import", "all", "missing"]).contains("missing"));
+    assert!(cli.fail(&["import", "all", "files"]).contains("--download"));
+    cli.write("files/index.csv", INDEX);
     assert!(cli.fail(&["import", "all", "files"]).contains("--download"));
     cli.write("files/a.txt", PUBLICATION_78);
     cli.write("files/b.txt", PUBLICATION_78);

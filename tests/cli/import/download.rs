@@ -3,6 +3,7 @@
 use super::file_server::{Fault, FileServer};
 use crate::cli::binary;
 use crate::files::{bmf, nonprofit_row, nonprofit_rows, zip};
+use crate::returns::filed_return;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -143,6 +144,54 @@ fn everything_is_fetched_and_imported_and_then_only_what_changed() {
     assert_eq!(names(&third["download"]["fetched"]), ["eo1.csv", "eo2.csv"]);
     assert_eq!(third["steps"][0]["changed"], 1);
     mirror.assert_fetched("eo1.csv", changed.as_bytes());
+}
+
+#[test]
+fn bundles_of_returns_are_found_through_the_index() {
+    let mirror = Mirror::start();
+    let year = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).year();
+    let row = |batch: &str| {
+        format!("1,EFILE,530196605,202406,2025,X,990,1,202500919349301234,{year}_TEOS_XML_{batch}\n")
+    };
+    let header = "RETURN_ID,FILING_TYPE,EIN,TAX_PERIOD,SUB_DATE,TAXPAYER_NAME,RETURN_TYPE,DLN,OBJECT_ID,XML_BATCH_ID\n";
+    let index = [header, &row("01a"), &row("02A"), &row("../03A")].concat();
+    let path = |name: &str| format!("/990/xml/{year}/{name}");
+    mirror.server.serve(&path(&format!("index_{year}.csv")), index);
+    // The second bundle is not in the index, and one in the index does not exist.
+    for (letter, ein) in [("A", "530196605"), ("B", "135562976")] {
+        let xml = filed_return(ein, "2024-06-30").revenue(1_000).xml();
+        let bundle = zip(&[("b/202500919349301234_public.xml", xml.as_bytes())]);
+        mirror
+            .server
+            .serve(&path(&format!("{year}_TEOS_XML_01{letter}.zip")), bundle);
+    }
+    let output = mirror.run(&["--years", "1"]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let fetched = names(&value["download"]["fetched"]);
+    assert_eq!(
+        fetched[7..],
+        [
+            format!("index_{year}.csv"),
+            format!("{year}_TEOS_XML_01A.zip"),
+            format!("{year}_TEOS_XML_01B.zip")
+        ]
+    );
+    assert_eq!(
+        value["download"]["missing"],
+        serde_json::json!([format!("{year}_TEOS_XML_02A.zip")])
+    );
+    let returns = value["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|step| step["kind"] == "990")
+        .unwrap();
+    assert_eq!(returns["new"], 2);
 }
 
 #[test]

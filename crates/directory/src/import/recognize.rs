@@ -92,7 +92,9 @@ fn recognize_csv(text: &str) -> Option<FileKind> {
         .map(|name| name.trim().trim_matches('"').trim().to_ascii_uppercase())
         .collect();
     let has = |column: &str| names.iter().any(|name| name == column);
-    if bmf::HEADER.iter().all(|column| has(column)) {
+    // A file that lacks a column is recognized too: its import says which one.
+    let columns = bmf::HEADER.iter().filter(|column| has(column)).count();
+    if columns > bmf::HEADER.len() / 2 {
         Some(FileKind::Irs)
     } else if has("RETURN_ID") && has("OBJECT_ID") {
         Some(FileKind::ReturnIndex)
@@ -156,6 +158,7 @@ mod tests {
         let index = "RETURN_ID,FILING_TYPE,EIN,TAX_PERIOD,SUB_DATE,TAXPAYER_NAME,RETURN_TYPE,DLN,OBJECT_ID\n";
         for (content, kind) in [
             (bmf.as_str(), FileKind::Irs),
+            (&bmf.replace("ZIP,", ""), FileKind::Irs),
             (PUB78, FileKind::List(ListKind::Publication78)),
             (revocation, FileKind::List(ListKind::Revocations)),
             (

@@ -1,6 +1,8 @@
 //! The facts of a return that are stored: readable texts and amounts, without the XML.
 
 use crate::import::form990::filed_return::{Amounts, FiledReturn, Month, Program};
+use crate::import::form990::texts::{description, display_name, program_text};
+use crate::import::form990::website::website;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
@@ -79,6 +81,10 @@ pub struct ProgramFacts {
 
 impl From<&FiledReturn> for ReturnFacts {
     fn from(filed: &FiledReturn) -> ReturnFacts {
+        let (description, description_long) = match description(filed) {
+            Some(description) => (Some(description.short), description.long),
+            None => (None, None),
+        };
         ReturnFacts {
             form: filed.form.name().to_owned(),
             version: filed.version.clone(),
@@ -88,12 +94,12 @@ impl From<&FiledReturn> for ReturnFacts {
             is_final: filed.is_final,
             is_group_return: filed.is_group_return,
             name: filed.name.clone(),
-            display_name: None,
+            display_name: display_name(filed),
             trade_name: filed.trade_name.clone(),
-            website_url: filed.website.clone(),
-            description: filed.mission.clone(),
-            description_long: None,
-            programs: largest_programs(&filed.programs),
+            website_url: filed.website.as_deref().and_then(website),
+            description,
+            description_long,
+            programs: largest_programs(filed),
             amounts: filed.amounts,
             employees: filed.employees,
             volunteers: filed.volunteers,
@@ -103,20 +109,25 @@ impl From<&FiledReturn> for ReturnFacts {
 }
 
 /// Returns the programs with the largest expenses, largest first. Those without a text or an amount are left out.
-fn largest_programs(programs: &[Program]) -> Vec<ProgramFacts> {
-    let mut programs: Vec<ProgramFacts> = programs
+fn largest_programs(filed: &FiledReturn) -> Vec<ProgramFacts> {
+    // Only the texts of those that are kept are made readable, which takes longer than parsing them.
+    let mut programs: Vec<&Program> = filed
+        .programs
         .iter()
-        .map(|program| ProgramFacts {
-            text: shorten(&program.text, MAX_PROGRAM_TEXT_CHARS),
-            expenses: program.expenses,
-            grants: program.grants,
-            revenue: program.revenue,
-        })
-        .filter(|program| *program != ProgramFacts::default())
+        .filter(|program| **program != Program::default())
         .collect();
     programs.sort_by_key(|program| Reverse(program.expenses));
-    programs.truncate(MAX_PROGRAMS);
+    let programs = programs.into_iter().map(|program| ProgramFacts {
+        text: program_text(&program.text, filed)
+            .map_or_else(String::new, |text| shorten(&text, MAX_PROGRAM_TEXT_CHARS)),
+        expenses: program.expenses,
+        grants: program.grants,
+        revenue: program.revenue,
+    });
     programs
+        .filter(|program| *program != ProgramFacts::default())
+        .take(MAX_PROGRAMS)
+        .collect()
 }
 
 /// Shortens a text to at most `max` characters, at a space if there is one, with an ellipsis.
@@ -141,6 +152,8 @@ fn is_default(amounts: &Amounts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::form990::filed_return::Form;
+    use crate::nonprofits::ein::Ein;
     use proptest::prelude::*;
 
     fn program(text: &str, expenses: Option<i64>) -> Program {
@@ -173,10 +186,32 @@ mod tests {
             .map(|expenses| program("A program", expenses))
             .chain([program("", None)])
             .collect();
-        let expenses: Vec<Option<i64>> = largest_programs(&programs)
-            .iter()
-            .map(|program| program.expenses)
-            .collect();
+        let filed = FiledReturn {
+            form: Form::Long,
+            version: String::new(),
+            ein: Ein::new(530_196_605).unwrap(),
+            period_begin: None,
+            period_end: 202_212,
+            filed_at: None,
+            is_amended: false,
+            is_final: false,
+            is_group_return: false,
+            name: None,
+            trade_name: None,
+            website: Some("N/A".to_owned()),
+            mission: Some("WE LEND BOOKS TO EVERYONE.".to_owned()),
+            summary: None,
+            programs,
+            explanations: Vec::new(),
+            amounts: Amounts::default(),
+            employees: None,
+            volunteers: None,
+            formed: None,
+        };
+        let facts = ReturnFacts::from(&filed);
+        assert_eq!(facts.website_url, None);
+        assert_eq!(facts.description.as_deref(), Some("We lend books to everyone."));
+        let expenses: Vec<Option<i64>> = facts.programs.iter().map(|program| program.expenses).collect();
         assert_eq!(expenses, [Some(9), Some(8), Some(7), Some(3), Some(2)]);
     }
 
