@@ -268,27 +268,27 @@ mod tests {
         (command, summary)
     }
 
-    fn missed_bounds(first: Import, repeated: Import, postgres: Import) -> usize {
+    fn missed_bounds(first: Import, repeated: Import, postgres: &Import) -> usize {
         let rounds = [Round {
             baseline: Duration::from_secs(1),
             first,
             repeated,
         }];
-        table(5, 9, &rounds, Some(&postgres)).missed_bounds()
+        table(5, 9, &rounds, Some(postgres)).missed_bounds()
     }
 
     #[test]
     fn a_slow_large_or_changing_import_misses_its_bound() {
         let good = || (import(30, 511, 5), import(9, 300, 0), import(30, 100, 5));
         let (first, repeated, postgres) = good();
-        assert_eq!(missed_bounds(first, repeated, postgres), 0);
+        assert_eq!(missed_bounds(first, repeated, &postgres), 0);
         let (_, repeated, postgres) = good();
-        assert_eq!(missed_bounds(import(31, 100, 5), repeated, postgres), 1);
+        assert_eq!(missed_bounds(import(31, 100, 5), repeated, &postgres), 1);
         let (_, repeated, postgres) = good();
-        assert_eq!(missed_bounds(import(20, 512, 5), repeated, postgres), 1);
+        assert_eq!(missed_bounds(import(20, 512, 5), repeated, &postgres), 1);
         let (first, _, postgres) = good();
-        assert_eq!(missed_bounds(first, import(9, 300, 1), postgres), 1);
+        assert_eq!(missed_bounds(first, import(9, 300, 1), &postgres), 1);
         let (first, repeated, _) = good();
-        assert_eq!(missed_bounds(first, repeated, import(31, 100, 5)), 1);
+        assert_eq!(missed_bounds(first, repeated, &import(31, 100, 5)), 1);
     }
 }

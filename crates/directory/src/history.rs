@@ -85,7 +85,13 @@ fn shorten(value: &str) -> Cow<'_, str> {
 /// The changes of an import that can change a field several times: only the value before the first change and the one
 /// after the last count.
 #[derive(Debug, Default)]
-pub struct MergedChanges(BTreeMap<(u32, &'static str), (Option<String>, Option<String>)>);
+pub struct MergedChanges(BTreeMap<(u32, &'static str), Values>);
+
+/// The old and the new value of a field.
+type Values = (Option<String>, Option<String>);
+
+/// A field with its name, and how to get its value.
+type Field<R> = (&'static str, fn(&R) -> Option<&str>);
 
 impl MergedChanges {
     pub fn add(&mut self, change: Change) {
@@ -174,17 +180,17 @@ fn numbers(facts: IrsFacts) -> [(&'static str, Option<i64>); 11] {
 
 /// Compares two profiles field by field.
 pub fn compare_profiles(ein: u32, old: &Profile, new: &Profile, changes: &mut Vec<Change>) {
-    let fields: [(&'static str, fn(&Profile) -> &Option<String>); 10] = [
-        ("name", |profile| &profile.name),
-        ("aliases", |profile| &profile.aliases),
-        ("description", |profile| &profile.description),
-        ("descriptionLong", |profile| &profile.description_long),
-        ("websiteUrl", |profile| &profile.website_url),
-        ("donateUrl", |profile| &profile.donate_url),
-        ("causes", |profile| &profile.causes),
-        ("country", |profile| &profile.country),
-        ("logo", |profile| &profile.logo),
-        ("cover", |profile| &profile.cover),
+    let fields: [Field<Profile>; 10] = [
+        ("name", |profile| profile.name.as_deref()),
+        ("aliases", |profile| profile.aliases.as_deref()),
+        ("description", |profile| profile.description.as_deref()),
+        ("descriptionLong", |profile| profile.description_long.as_deref()),
+        ("websiteUrl", |profile| profile.website_url.as_deref()),
+        ("donateUrl", |profile| profile.donate_url.as_deref()),
+        ("causes", |profile| profile.causes.as_deref()),
+        ("country", |profile| profile.country.as_deref()),
+        ("logo", |profile| profile.logo.as_deref()),
+        ("cover", |profile| profile.cover.as_deref()),
     ];
     for (field, value) in fields {
         let (old, new) = (value(old), value(new));
@@ -192,8 +198,8 @@ pub fn compare_profiles(ein: u32, old: &Profile, new: &Profile, changes: &mut Ve
             changes.push(Change {
                 ein,
                 field,
-                old: old.clone(),
-                new: new.clone(),
+                old: old.map(str::to_owned),
+                new: new.map(str::to_owned),
             });
         }
     }
@@ -206,17 +212,24 @@ pub fn compare_return_profiles(
     new: &ReturnProfile,
     changes: &mut Vec<Change>,
 ) {
-    let fields: [(&'static str, fn(&ReturnProfile) -> Option<String>); 7] = [
-        ("name", |profile| profile.name.clone()),
-        ("aliases", |profile| profile.aliases.clone()),
-        ("description", |profile| profile.description.clone()),
-        ("descriptionLong", |profile| profile.description_long.clone()),
-        ("websiteUrl", |profile| profile.website_url.clone()),
-        ("formed", |profile| profile.formed.map(|year| year.to_string())),
-        ("isFinal", |profile| profile.is_final.then(|| "true".to_owned())),
+    let fields: [Field<ReturnProfile>; 5] = [
+        ("name", |profile| profile.name.as_deref()),
+        ("aliases", |profile| profile.aliases.as_deref()),
+        ("description", |profile| profile.description.as_deref()),
+        ("descriptionLong", |profile| profile.description_long.as_deref()),
+        ("websiteUrl", |profile| profile.website_url.as_deref()),
     ];
-    for (field, value) in fields {
-        let (old, new) = (old.and_then(value), value(new));
+    let texts = fields.map(|(field, value)| {
+        let text = |profile: &ReturnProfile| value(profile).map(str::to_owned);
+        (field, old.and_then(text), text(new))
+    });
+    let year = |profile: &ReturnProfile| profile.formed.map(|year| year.to_string());
+    let is_final = |profile: &ReturnProfile| profile.is_final.then(|| "true".to_owned());
+    let others = [
+        ("formed", old.and_then(year), year(new)),
+        ("isFinal", old.and_then(is_final), is_final(new)),
+    ];
+    for (field, old, new) in texts.into_iter().chain(others) {
         if old != new {
             changes.push(Change { ein, field, old, new });
         }

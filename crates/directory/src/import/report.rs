@@ -18,7 +18,7 @@ impl RejectedLines {
     const MAX_LISTED: usize = 100_000;
 
     pub fn add(&mut self, file: &str, line: RejectedLine) {
-        self.push(file, || line.to_string());
+        self.push(file, move || line.to_string());
     }
 
     /// Adds a member of an archive, or a whole file if `member` is empty or the name of the file.

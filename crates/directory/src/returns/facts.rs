@@ -26,13 +26,13 @@ pub struct ReturnFacts {
     /// When it was filed, as written: a date and time with an offset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filed_at: Option<String>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_amended: bool,
     /// Whether the nonprofit says that it ended.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_final: bool,
     /// Whether the amounts are those of several affiliates together.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_group_return: bool,
     /// The legal name as filed, often in capitals.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,10 +139,6 @@ fn shorten(text: &str, max: usize) -> String {
     let cut = &text[..end];
     let cut = cut.rfind(' ').filter(|at| *at > 0).map_or(cut, |at| &cut[..at]);
     format!("{}…", cut.trim_end_matches([' ', ',', ';', ':']))
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 fn is_default(amounts: &Amounts) -> bool {

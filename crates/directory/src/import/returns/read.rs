@@ -64,7 +64,10 @@ pub fn read_returns(paths: &[PathBuf], folder: &Path) -> anyhow::Result<ReadRetu
     let files = read_files(paths, |found| reader.add(found))?;
     let mut returns: Vec<FoundFacts> = reader.returns.into_values().collect();
     returns.sort_unstable_by_key(|found| (found.ein, found.period));
-    let facts = reader.out.into_inner().map_err(|error| error.into_error());
+    let facts = reader
+        .out
+        .into_inner()
+        .map_err(std::io::IntoInnerError::into_error);
     Ok(ReadReturns {
         files,
         rejected: reader.rejected,
