@@ -190,23 +190,17 @@ fn drop_pointers(text: &str) -> String {
             .chars()
             .next_back()
             .is_none_or(|c| !c.is_alphanumeric());
-        match is_start.then(|| pointer_length(&upper[at..])).flatten() {
-            Some(length) => {
-                let trimmed = out.trim_end().len();
-                out.truncate(trimmed);
-                if !out.is_empty() {
-                    out.push(' ');
-                }
-                at += length;
-                at += text[at..].len() - text[at..].trim_start().len();
+        if let Some(length) = is_start.then(|| pointer_length(&upper[at..])).flatten() {
+            let trimmed = out.trim_end().len();
+            out.truncate(trimmed);
+            if !out.is_empty() {
+                out.push(' ');
             }
-            None => {
-                let Some(next) = text[at..].chars().next() else {
-                    break;
-                };
-                out.push(next);
-                at += next.len_utf8();
-            }
+            at += length;
+            at += text[at..].len() - text[at..].trim_start().len();
+        } else if let Some(next) = text[at..].chars().next() {
+            out.push(next);
+            at += next.len_utf8();
         }
     }
     out
@@ -232,7 +226,7 @@ fn pointer_length(upper: &str) -> Option<usize> {
         .filter(|rest| !rest.starts_with(char::is_alphanumeric))?;
     // A number such as that of a statement.
     let numbered = rest
-        .trim_start_matches(|c: char| c == ' ' || c == '#')
+        .trim_start_matches([' ', '#'])
         .trim_start_matches(|c: char| c.is_ascii_digit());
     if rest.starts_with(' ')
         && numbered.len() + 1 < rest.len()
