@@ -90,7 +90,7 @@ fn mend_word(out: &mut String, word: &str) {
         return;
     }
     let mut start = 0;
-    for (at, mark) in word.match_indices(['.', ',', ';']) {
+    for (at, mark) in word.match_indices(['.', ',', ';', ':']) {
         let (before, after) = (&word[start..at], &word[at + 1..]);
         if is_space_missing(mark, before, after) {
             out.push_str(&word[start..=at]);
@@ -117,6 +117,7 @@ fn is_space_missing(mark: &str, before: &str, after: &str) -> bool {
                 && is_capital
                 && after.chars().nth(after_length).is_none_or(|c| c != '.')
         }
+        ":" => before >= 3 && after_length >= 2,
         _ => true,
     }
 }

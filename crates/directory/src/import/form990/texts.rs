@@ -3,7 +3,7 @@
 //! Many texts are in capitals, were cut off, or only point to another page: `SEE SCHEDULE O`. Their case is restored,
 //! pointers are dropped, and the first sentences become the short description.
 
-use super::filed_return::{Explanation, FiledReturn, Form};
+use super::filed_return::{Explanation, FiledReturn};
 use crate::nonprofits::{name, sentence};
 
 /// The maximum length of a short description, in characters.
@@ -20,20 +20,18 @@ pub struct Description {
     pub long: Option<String>,
 }
 
-/// Returns what the nonprofit says about its mission: Part III of Form 990, else Part I, else Schedule O. A private
-/// foundation has no mission on its form, so its first activity is taken.
+/// Returns what the nonprofit says about its mission: Part III of Form 990, else Part I, else Schedule O. If they say
+/// nothing, its first program is taken; the form of private foundations has no mission at all.
 pub fn description(filed: &FiledReturn) -> Option<Description> {
     let explained = filed.explanations.iter().filter_map(mission_of);
-    let first_activity = (filed.form == Form::PrivateFoundation)
-        .then(|| filed.programs.first().map(|program| program.text.as_str()))
-        .flatten();
+    let first_program = filed.programs.first().map(|program| program.text.as_str());
     let joined = continued_mission(filed);
     let texts = (joined.as_deref().into_iter())
         .chain(filed.mission.as_deref())
         .chain(filed.summary.as_deref());
     let whole = texts
         .chain(explained)
-        .chain(first_activity)
+        .chain(first_program)
         .find_map(|text| readable(text, filed))?;
     Some(describe(whole))
 }
