@@ -3,7 +3,7 @@
 //! Many texts are in capitals, were cut off, or only point to another page: `SEE SCHEDULE O`. Their case is restored,
 //! pointers are dropped, and the first sentences become the short description.
 
-use super::filed_return::{Explanation, FiledReturn, Form};
+use super::filed_return::{Explanation, FiledReturn};
 use crate::nonprofits::{name, sentence};
 
 /// The maximum length of a short description, in characters.
@@ -20,20 +20,18 @@ pub struct Description {
     pub long: Option<String>,
 }
 
-/// Returns what the nonprofit says about its mission: Part III of Form 990, else Part I, else Schedule O. A private
-/// foundation has no mission on its form, so its first activity is taken.
+/// Returns what the nonprofit says about its mission: Part III of Form 990, else Part I, else Schedule O. If they say
+/// nothing, its first program is taken; the form of private foundations has no mission at all.
 pub fn description(filed: &FiledReturn) -> Option<Description> {
     let explained = filed.explanations.iter().filter_map(mission_of);
-    let first_activity = (filed.form == Form::PrivateFoundation)
-        .then(|| filed.programs.first().map(|program| program.text.as_str()))
-        .flatten();
+    let first_program = filed.programs.first().map(|program| program.text.as_str());
     let joined = continued_mission(filed);
     let texts = (joined.as_deref().into_iter())
         .chain(filed.mission.as_deref())
         .chain(filed.summary.as_deref());
     let whole = texts
         .chain(explained)
-        .chain(first_activity)
+        .chain(first_program)
         .find_map(|text| readable(text, filed))?;
     Some(describe(whole))
 }
@@ -190,23 +188,17 @@ fn drop_pointers(text: &str) -> String {
             .chars()
             .next_back()
             .is_none_or(|c| !c.is_alphanumeric());
-        match is_start.then(|| pointer_length(&upper[at..])).flatten() {
-            Some(length) => {
-                let trimmed = out.trim_end().len();
-                out.truncate(trimmed);
-                if !out.is_empty() {
-                    out.push(' ');
-                }
-                at += length;
-                at += text[at..].len() - text[at..].trim_start().len();
+        if let Some(length) = is_start.then(|| pointer_length(&upper[at..])).flatten() {
+            let trimmed = out.trim_end().len();
+            out.truncate(trimmed);
+            if !out.is_empty() {
+                out.push(' ');
             }
-            None => {
-                let Some(next) = text[at..].chars().next() else {
-                    break;
-                };
-                out.push(next);
-                at += next.len_utf8();
-            }
+            at += length;
+            at += text[at..].len() - text[at..].trim_start().len();
+        } else if let Some(next) = text[at..].chars().next() {
+            out.push(next);
+            at += next.len_utf8();
         }
     }
     out
@@ -232,7 +224,7 @@ fn pointer_length(upper: &str) -> Option<usize> {
         .filter(|rest| !rest.starts_with(char::is_alphanumeric))?;
     // A number such as that of a statement.
     let numbered = rest
-        .trim_start_matches(|c: char| c == ' ' || c == '#')
+        .trim_start_matches([' ', '#'])
         .trim_start_matches(|c: char| c.is_ascii_digit());
     if rest.starts_with(' ')
         && numbered.len() + 1 < rest.len()

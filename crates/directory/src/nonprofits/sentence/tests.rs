@@ -16,8 +16,8 @@ fn sentences_in_capitals_become_readable() {
         ),
         (
             "THE FRIENDS COMMITTEE ON NATIONAL LEGISLATION",
-            "THE FRIENDS COMMITTEE ON NATIONAL LEGISLATION (FCNL) LOBBIES CONGRESS.FCNL IS NONPARTISAN",
-            "The Friends Committee on National Legislation (FCNL) lobbies Congress. FCNL is nonpartisan",
+            "THE FRIENDS COMMITTEE ON NATIONAL LEGISLATION (FCNL) LOBBIES CONGRESS.FCNL IS NONPARTISAN:IT LISTENS",
+            "The Friends Committee on National Legislation (FCNL) lobbies Congress. FCNL is nonpartisan: it listens",
         ),
         (
             "",

@@ -5,6 +5,7 @@ use flate2::read::MultiGzDecoder;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -203,7 +204,7 @@ fn a_truncated_return_is_refused_at_every_length() {
 fn too_many_attributes_and_too_large_files_are_no_problem() {
     let mut attributes = String::new();
     for number in 0..200_000 {
-        attributes.push_str(&format!(" a{number}=\"\""));
+        let _ = write!(attributes, " a{number}=\"\"");
     }
     let each = filed(
         SMALL
@@ -359,6 +360,9 @@ fn stated(each: &FiledReturn) -> BTreeSet<&'static str> {
     .collect()
 }
 
+/// How many returns there are, and how many of them state each fact.
+type Found = (u32, BTreeMap<&'static str, u32>);
+
 /// Reads all samples. With `--nocapture`, prints which facts were found, and the texts as they will be shown.
 #[test]
 fn every_sample_is_read() {
@@ -370,7 +374,7 @@ fn every_sample_is_read() {
         .filter(|path| path.to_string_lossy().contains(".xml"))
         .collect();
     paths.sort();
-    let mut found: BTreeMap<(String, String), (u32, BTreeMap<&str, u32>)> = BTreeMap::new();
+    let mut found: BTreeMap<(String, String), Found> = BTreeMap::new();
     let mut others = 0;
     for path in &paths {
         match read(&load(path)) {

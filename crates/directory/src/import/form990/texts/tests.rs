@@ -1,5 +1,5 @@
 use super::*;
-use crate::import::form990::filed_return::{Amounts, Program};
+use crate::import::form990::filed_return::{Amounts, Form, Program};
 use crate::nonprofits::ein::Ein;
 use proptest::prelude::*;
 
@@ -79,13 +79,16 @@ fn a_mission_that_part_iii_continues_is_joined() {
 }
 
 #[test]
-fn a_private_foundation_is_described_by_its_first_activity() {
+fn a_nonprofit_without_a_mission_is_described_by_its_first_program() {
     let mut each = filed("X", "", "");
     each.form = Form::PrivateFoundation;
     each.programs = vec![Program {
         text: "SCHOLARSHIPS FOR STUDENTS".to_owned(),
         ..Program::default()
     }];
+    assert_eq!(short(&each).unwrap(), "Scholarships for students");
+    each.form = Form::Long;
+    each.mission = Some("Education".to_owned());
     assert_eq!(short(&each).unwrap(), "Scholarships for students");
     each.programs[0].text = "SEE STATEMENT 24".to_owned();
     assert_eq!(description(&each), None);
