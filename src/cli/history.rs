@@ -93,8 +93,8 @@ fn text(name: &str, ein: &str, entries: &[HistoryEntry]) -> String {
                 field => write!(
                     text,
                     "\n  {field}: {} → {}",
-                    value(&change.old),
-                    value(&change.new)
+                    value(change.old.as_deref()),
+                    value(change.new.as_deref())
                 ),
             };
         }
@@ -102,7 +102,7 @@ fn text(name: &str, ein: &str, entries: &[HistoryEntry]) -> String {
     text
 }
 
-fn value(value: &Option<String>) -> String {
+fn value(value: Option<&str>) -> String {
     match value {
         Some(value) => value.replace('\n', " / "),
         None => "(none)".to_owned(),

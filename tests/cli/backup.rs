@@ -248,7 +248,7 @@ async fn a_backup_in_a_bucket_is_restored(world: &World) {
     let (address, parameters) = bucket.split_once('?').unwrap();
     let missing = format!(
         "{}-missing?{parameters}",
-        address.replace("/", "-").replacen("s3:--", "s3://", 1)
+        address.replace('/', "-").replacen("s3:--", "s3://", 1)
     );
     let (_, error) = run(world, 1, &["backup", &missing]);
     assert!(error.contains("bucket"), "{error}");
