@@ -40,7 +40,7 @@ async fn a_profile_shows_finances_and_programs(world: &World) {
         "Lends books to all.",
         "href=\"https://granite.example/home\"",
         ">granite.example<",
-        "June 2025<br><span class=\"small soft\">Form 990</span></th><td class=\"number\">$9 million</td><td class=\"number\">$8 million</td><td class=\"number\">$7 million</td>",
+        "June 2025<span class=\"small soft second-line\">Form 990</span></th><td class=\"number\">$9M</td><td class=\"number\">$8M</td><td class=\"number\">$7M</td>",
         "Employees: 1,400. Volunteers: 90.",
         "Books on wheels.",
         "Expenses: $60,000",
@@ -99,7 +99,7 @@ async fn without_the_store_the_latest_amounts_are_shown(world: &World) {
     let page = profile(world).await;
     for text in [
         "Lends books to all.",
-        "June 2025</th><td class=\"number\">$9 million</td><td class=\"number\">$8 million</td><td class=\"number\">—</td>",
+        "June 2025</th><td class=\"number\">$9M</td><td class=\"number\">$8M</td><td class=\"number\">—</td>",
         "Formed in 1987.",
     ] {
         assert!(page.contains(text), "{text} is not on {page}");

@@ -134,17 +134,26 @@ pub fn bars(facts: &IrsFacts, t: &ProfileTexts) -> Vec<Bar> {
 
 /// Formats an amount as `$3.2 million`; amounts below a million in full.
 pub fn format_dollars(dollars: i64, t: &ProfileTexts) -> String {
+    format_rounded(dollars, " ", [t.million, t.billion])
+}
+
+/// Formats an amount for a table, where space is scarce: `$3.2M`.
+pub fn format_dollars_short(dollars: i64, t: &ProfileTexts) -> String {
+    format_rounded(dollars, "", [t.million_short, t.billion_short])
+}
+
+fn format_rounded(dollars: i64, space: &str, [million, billion]: [&str; 2]) -> String {
     let sign = if dollars < 0 { "−" } else { "" };
     let size = dollars.unsigned_abs();
     let (unit, name) = match size {
         0..1_000_000 => return format!("{sign}${}", thousands(size)),
-        1_000_000..999_950_000 => (1_000_000, t.million),
-        _ => (1_000_000_000, t.billion),
+        1_000_000..999_950_000 => (1_000_000, million),
+        _ => (1_000_000_000, billion),
     };
     let tenths = (u128::from(size) * 10 + unit / 2) / unit;
     match tenths % 10 {
-        0 => format!("{sign}${} {name}", tenths / 10),
-        rest => format!("{sign}${}.{rest} {name}", tenths / 10),
+        0 => format!("{sign}${}{space}{name}", tenths / 10),
+        rest => format!("{sign}${}.{rest}{space}{name}", tenths / 10),
     }
 }
 
@@ -237,6 +246,8 @@ mod tests {
         ] {
             assert_eq!(format_dollars(dollars, &PUBLIC_EN.profile), expected);
         }
+        assert_eq!(format_dollars_short(3_249_999, &PUBLIC_EN.profile), "$3.2M");
+        assert_eq!(format_dollars_short(999_960_000, &PUBLIC_EN.profile), "$1B");
     }
 
     #[test]

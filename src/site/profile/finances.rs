@@ -1,6 +1,6 @@
 //! The finances on a profile: a table of the periods for which returns are known, and the programs of the latest one.
 
-use crate::site::profile::facts::format_dollars;
+use crate::site::profile::facts::{format_dollars, format_dollars_short};
 use crate::site::profile::sources::format_month;
 use crate::web::numbers::thousands;
 use crate::web::texts::{ProfileTexts, fill};
@@ -135,7 +135,10 @@ fn people(facts: &ReturnFacts, t: &ProfileTexts) -> Vec<String> {
 }
 
 fn amount(dollars: Option<i64>, t: &ProfileTexts) -> String {
-    dollars.map_or_else(|| t.unknown.to_owned(), |dollars| format_dollars(dollars, t))
+    dollars.map_or_else(
+        || t.unknown.to_owned(),
+        |dollars| format_dollars_short(dollars, t),
+    )
 }
 
 #[cfg(test)]
@@ -158,7 +161,7 @@ mod tests {
         let row = &finances.years[0];
         assert_eq!(
             [&row.period, &row.revenue, &row.expenses, &row.assets],
-            ["June 2023", "$3.2 million", "—", "−$5"]
+            ["June 2023", "$3.2M", "—", "−$5"]
         );
         let without_amounts = LatestReturn { period: 0, ..latest };
         assert!(Finances::of_latest(Some(without_amounts), t).is_empty());

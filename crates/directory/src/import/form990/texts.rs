@@ -16,7 +16,7 @@ const MIN_LETTERS: usize = 10;
 pub struct Description {
     /// One or two sentences.
     pub short: String,
-    /// The whole text, if it is longer.
+    /// What follows the short description. If that had to be cut inside of a sentence, the whole text.
     pub long: Option<String>,
 }
 
@@ -256,15 +256,22 @@ fn describe(whole: String) -> Description {
     let parts = sentence::sentences(&whole);
     let first = parts.first().map_or(0, |first| first.len());
     let second = first + parts.get(1).map_or(0, |second| second.len());
-    let short = if length(&whole[..second]) <= MAX_SHORT_LEN {
-        whole[..second].trim_end().to_owned()
-    } else if length(&whole[..first]) <= MAX_SHORT_LEN {
-        whole[..first].trim_end().to_owned()
-    } else {
-        cut(&whole)
-    };
-    let long = (short != whole).then_some(whole);
-    Description { short, long }
+    let end = [second, first]
+        .into_iter()
+        .find(|end| length(&whole[..*end]) <= MAX_SHORT_LEN);
+    match end {
+        Some(end) => {
+            let (short, rest) = (whole[..end].trim(), whole[end..].trim());
+            Description {
+                short: short.to_owned(),
+                long: (!rest.is_empty()).then(|| rest.to_owned()),
+            }
+        }
+        None => Description {
+            short: cut(&whole),
+            long: Some(whole),
+        },
+    }
 }
 
 /// Cuts a text after a word.
