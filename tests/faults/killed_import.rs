@@ -173,7 +173,8 @@ fn assert_no_leftovers(instance: &Instance) {
         data.iter().all(|name| known.contains(&name.as_str())),
         "leftovers in the data folder: {data:?}"
     );
-    // The server may be writing the next snapshot or its sitemaps now, and deletes the previous ones afterwards.
+    // The server may be writing the next snapshot or its sitemaps now, and deletes the previous ones afterwards. What a
+    // killed import was writing remains until the next snapshot is built.
     eventually("only the current files are next to the snapshot", || {
         let directory = names(&instance.data.join("directory"));
         let snapshots = directory
@@ -185,6 +186,6 @@ fn assert_no_leftovers(instance: &Instance) {
             .filter(|name| !name.ends_with(".snapshot"))
             .filter(|name| !["lock", "keys"].contains(&name.as_str()))
             .count();
-        snapshots <= 2 && others <= 1
+        snapshots <= 2 && others <= 2
     });
 }
