@@ -7,7 +7,7 @@ use platform::db::Db;
 use std::time::{Duration, Instant};
 
 on_both_databases!(
-    a_server_on_postgres_suggests_a_shared_folder_for_pictures,
+    a_second_server_suggests_what_servers_should_share,
     a_server_logs_its_payment_provider_and_warns_in_test_mode,
     blocks_limits_and_revocations_reach_a_running_server,
     the_log_line_of_a_request_names_its_trace,
@@ -22,10 +22,15 @@ fn path(world: &World) -> String {
     format!("/v0.2/nonprofit/nobody?apiKey={}", world.client.key)
 }
 
-async fn a_server_on_postgres_suggests_a_shared_folder_for_pictures(world: &World) {
-    let server = Server::start(world, "server");
-    let is_suggested = server.log().contains("blobs_url");
-    assert_eq!(is_suggested, matches!(world.app.db, Db::Postgres(_)));
+async fn a_second_server_suggests_what_servers_should_share(world: &World) {
+    let first = Server::start(world, "first");
+    assert!(!first.log().contains("other servers use"), "{}", first.log());
+    if matches!(world.app.db, Db::Postgres(_)) {
+        let second = Server::start(world, "second").log();
+        for setting in ["redis_url", "blobs_url"] {
+            assert!(second.contains(&format!("{setting} is not set")), "{second}");
+        }
+    }
 }
 
 async fn a_server_logs_its_payment_provider_and_warns_in_test_mode(world: &World) {
