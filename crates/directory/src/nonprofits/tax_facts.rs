@@ -66,7 +66,8 @@ pub struct Day(u32);
 impl Day {
     /// Parses `YYYY-MM-DD`.
     pub fn parse(text: &str) -> Option<Day> {
-        let date: Date = text.parse().ok()?;
+        // The library also reads dates without dashes, which are not stored.
+        let date: Date = Some(text).filter(|text| text.len() == 10)?.parse().ok()?;
         let year = u32::try_from(date.year()).ok()?;
         Some(Day(year * 10_000 + date.month() as u32 * 100 + date.day() as u32))
     }
