@@ -205,7 +205,7 @@ fn a_damaged_member_does_not_affect_the_others() {
 fn paths_that_leave_the_archive_are_reduced_to_their_base_names() {
     let paths = [
         "../../etc/202301319349300012_public.xml",
-        "/root/a.xml",
+        "/etc/a.xml",
         "C:\\..\\b.xml",
         "..",
         "x\n\u{1b}[31m.xml",
