@@ -1,6 +1,6 @@
 //! Writes the settings that differ from the defaults as a settings file, for backups.
 
-use super::{DEFAULTS, Overrides, read_sources};
+use crate::config::sources::{DEFAULTS, Overrides, read_sources};
 use anyhow::Context;
 use config::{File, FileFormat, Map, Source, Value, ValueKind};
 use std::collections::BTreeMap;

@@ -1,0 +1,128 @@
+//! The settings as they are written, before they are checked.
+
+use crate::config::security_contact::SecurityContact;
+use crate::config::settings::{LogFormat, LoggedRequests};
+use access::accounts::SignUp;
+use access::keys::Limits;
+use access::origins::settings::AllowPrivate;
+use giving::fundraisers::review::FundraiserSettings;
+use giving::ledger::anchors::AnchorSettings;
+use giving::ledger::outbox::OutboxSettings;
+use giving::payments::CheckoutSettings;
+use giving::payments::provider::ProviderSettings;
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// All settings.
+#[derive(Deserialize)]
+pub struct RawConfig {
+    pub data: PathBuf,
+    pub listen: String,
+    pub metrics_listen: String,
+    pub public_url: String,
+    pub database_url: String,
+    pub redis_url: String,
+    pub blobs_url: String,
+    pub secret_file: String,
+    pub limits: Limits,
+    pub serve: RawServe,
+    pub database: RawDatabase,
+    pub redis: RawRedis,
+    pub directory: RawDirectory,
+    pub import: RawImport,
+    pub search: RawSearch,
+    pub log: RawLog,
+    pub telemetry: RawTelemetry,
+    pub accounts: RawAccounts,
+    pub mail: RawMail,
+    pub giving: ProviderSettings,
+    pub checkout: CheckoutSettings,
+    pub fundraisers: FundraiserSettings,
+    pub origins: RawOrigins,
+    pub outbox: OutboxSettings,
+    pub anchors: AnchorSettings,
+    pub security_contact: SecurityContact,
+}
+
+#[derive(Deserialize)]
+pub struct RawAccounts {
+    pub sign_up: SignUp,
+    pub mail_domains: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub struct RawOrigins {
+    pub allow_private: AllowPrivate,
+    pub dns_server: String,
+}
+
+#[derive(Deserialize)]
+pub struct RawMail {
+    pub smtp_url: String,
+    pub from: String,
+}
+
+#[derive(Deserialize)]
+pub struct RawServe {
+    pub header_timeout: f64,
+    pub idle_timeout: f64,
+    pub request_timeout: f64,
+    pub write_timeout: f64,
+    pub stop_timeout: f64,
+    pub drain: f64,
+    pub max_stale: f64,
+    pub max_stale_reads: f64,
+    pub max_connections: usize,
+    pub max_connections_per_address: usize,
+    pub max_unsent_bytes: usize,
+    pub max_unsent_bytes_per_address: usize,
+    pub max_streams_per_address: usize,
+    pub max_body: usize,
+    pub trusted_proxies: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub struct RawDatabase {
+    pub listen_url: String,
+    pub connections: u32,
+    pub acquire_timeout: f64,
+    pub probe_timeout: f64,
+}
+
+#[derive(Deserialize)]
+pub struct RawRedis {
+    pub timeout: f64,
+}
+
+#[derive(Deserialize)]
+pub struct RawSearch {
+    pub recent_answers: usize,
+}
+
+#[derive(Deserialize)]
+pub struct RawDirectory {
+    pub poll_interval: u64,
+    pub overlay_limit: usize,
+    pub build_lease: f64,
+}
+
+#[derive(Deserialize)]
+pub struct RawImport {
+    pub irs_url: String,
+    pub teos_url: String,
+    pub timeout: f64,
+    pub retry_delay: f64,
+}
+
+#[derive(Deserialize)]
+pub struct RawTelemetry {
+    pub otlp_endpoint: String,
+    pub sample_ratio: f64,
+}
+
+#[derive(Deserialize)]
+pub struct RawLog {
+    pub format: LogFormat,
+    pub filter: String,
+    pub requests: LoggedRequests,
+}

@@ -1,0 +1,121 @@
+//! The validated settings of the server.
+//!
+//! The settings structs of a capability belong to its crate; those here are read by the entry points.
+
+use crate::config::security_contact::SecurityContact;
+use access::accounts::AccountSettings;
+use access::keys::Limits;
+use access::origins::settings::OriginSettings;
+use directory::DirectorySettings;
+use giving::fundraisers::review::FundraiserSettings;
+use giving::ledger::anchors::AnchorSettings;
+use giving::ledger::outbox::OutboxSettings;
+use giving::payments::CheckoutSettings;
+use giving::payments::provider::Provider;
+use listener::ServeSettings;
+use platform::mail::MailSettings;
+use platform::redis::RedisSettings;
+use platform::settings::DatabaseSettings;
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// All settings, validated.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub data: PathBuf,
+    pub listen: SocketAddr,
+    pub metrics_listen: Option<SocketAddr>,
+    /// Without a trailing slash.
+    pub public_url: String,
+    pub database: DatabaseSettings,
+    /// Redis, in which several servers share their limits.
+    pub redis: RedisSettings,
+    /// Empty for a folder in the data folder.
+    pub blobs_url: String,
+    /// The file of the store's secret.
+    pub secret_file: PathBuf,
+    pub limits: Limits,
+    pub serve: ServeSettings,
+    pub availability: AvailabilitySettings,
+    pub max_body: usize,
+    pub directory: DirectorySettings,
+    pub import: ImportSettings,
+    pub search: SearchSettings,
+    pub log: LogSettings,
+    pub telemetry: TelemetrySettings,
+    pub accounts: AccountSettings,
+    pub mail: MailSettings,
+    pub giving: Provider,
+    pub checkout: CheckoutSettings,
+    pub fundraisers: FundraiserSettings,
+    pub origins: OriginSettings,
+    pub outbox: OutboxSettings,
+    pub anchors: AnchorSettings,
+    pub security_contact: SecurityContact,
+}
+
+/// How a server stops, and what it answers while its store is unavailable.
+#[derive(Clone, Copy, Debug)]
+pub struct AvailabilitySettings {
+    /// How long requests are served after SIGTERM, while load balancers notice that the server is not ready.
+    pub drain: Duration,
+    /// How long the store may be unavailable before the server is not ready and refuses private keys.
+    pub max_stale: Duration,
+    /// How long the store may be unavailable before the server refuses public keys.
+    pub max_stale_reads: Duration,
+}
+
+/// Where the files of the IRS are downloaded from, and how.
+#[derive(Clone, Debug)]
+pub struct ImportSettings {
+    /// The folder of the EO BMF files, without a trailing slash.
+    pub irs_url: String,
+    /// The folder of the lists and the returns, without a trailing slash.
+    pub teos_url: String,
+    /// How long a server may be silent.
+    pub timeout: Duration,
+    /// The pause after the first failure. Each further one takes twice as long.
+    pub retry_delay: Duration,
+}
+
+/// How searches are cached.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchSettings {
+    /// The size of the cache, in bytes.
+    pub recent_answers: usize,
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug)]
+pub struct LogSettings {
+    pub format: LogFormat,
+    pub filter: String,
+    pub requests: LoggedRequests,
+}
+
+/// Where traces go.
+#[derive(Clone, Debug)]
+pub struct TelemetrySettings {
+    /// The URL of an OpenTelemetry collector, without a trailing slash. `None`: no traces.
+    pub otlp_endpoint: Option<String>,
+    /// The fraction of the requests without a trace of their own that is traced.
+    pub sample_ratio: f64,
+}
+
+/// The format of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Human,
+    Json,
+}
+
+/// Which requests get a log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoggedRequests {
+    Failed,
+    All,
+}

@@ -1,0 +1,285 @@
+//! Checks the settings as they are written, with an error that names the setting and says what to write.
+
+use crate::config::raw::{RawAccounts, RawConfig, RawImport, RawMail, RawRedis, RawServe, RawTelemetry};
+use crate::config::settings::{
+    AvailabilitySettings, Config, ImportSettings, LogSettings, SearchSettings, TelemetrySettings,
+};
+use access::accounts::AccountSettings;
+use access::origins::settings::OriginSettings;
+use anyhow::{Context, bail};
+use directory::DirectorySettings;
+use giving::ledger::anchors::AnchorSettings;
+use ipnet::IpNet;
+use listener::{ServeSettings, parse_network};
+use platform::email_address::domain_to_ascii;
+use platform::mail::{Delivery, MailSettings};
+use platform::public_url::PublicUrl;
+use platform::redis::{RedisSettings, Servers};
+use platform::secret;
+use platform::settings::{APPLICATION_NAME, DatabaseSettings};
+use secrecy::SecretString;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Checks the settings, and parses those that are written as text.
+pub fn validate(raw: RawConfig) -> anyhow::Result<Config> {
+    let listen = address("listen", &raw.listen)?;
+    let metrics_listen = match raw.metrics_listen.as_str() {
+        "off" => None,
+        text => Some(address("metrics_listen", text)?),
+    };
+    let public_url = match raw.public_url.trim().trim_end_matches('/') {
+        "" => format!("http://{listen}"),
+        url if url.starts_with("http://") || url.starts_with("https://") => url.to_owned(),
+        url => bail!("public_url is {url:?}; it must begin with http:// or https://"),
+    };
+    let giving = raw.giving.resolve(&PublicUrl::new(&public_url))?;
+    let serve = ServeSettings {
+        header_timeout: seconds("serve.header_timeout", raw.serve.header_timeout)?,
+        idle_timeout: seconds("serve.idle_timeout", raw.serve.idle_timeout)?,
+        request_timeout: seconds("serve.request_timeout", raw.serve.request_timeout)?,
+        write_timeout: seconds("serve.write_timeout", raw.serve.write_timeout)?,
+        stop_timeout: seconds("serve.stop_timeout", raw.serve.stop_timeout)?,
+        max_connections: raw.serve.max_connections,
+        max_connections_per_address: raw.serve.max_connections_per_address,
+        max_unsent_bytes: raw.serve.max_unsent_bytes,
+        max_unsent_bytes_per_address: raw.serve.max_unsent_bytes_per_address,
+        max_streams_per_address: raw.serve.max_streams_per_address,
+        trusted_proxies: networks(&raw.serve.trusted_proxies)?,
+    };
+    let availability = availability(&raw.serve, serve.stop_timeout)?;
+    let mail = mail(&raw.mail)?;
+    let is_postgres = |url: &str| url.starts_with("postgres://") || url.starts_with("postgresql://");
+    let url = raw.database_url.trim();
+    if !url.is_empty() && !is_postgres(url) {
+        bail!(
+            "database_url is not a PostgreSQL URL; set it to postgres://user:password@host/database, or leave it empty for SQLite"
+        );
+    }
+    let listen_url = raw.database.listen_url.trim();
+    if !listen_url.is_empty() && !is_postgres(listen_url) {
+        bail!(
+            "database.listen_url is not a PostgreSQL URL; set it to postgres://user:password@host/database, or leave it empty to use database_url"
+        );
+    }
+    Ok(Config {
+        secret_file: match raw.secret_file.trim() {
+            "" => raw.data.join(secret::FILE_NAME),
+            path => path.into(),
+        },
+        data: raw.data,
+        listen,
+        metrics_listen,
+        public_url,
+        database: DatabaseSettings {
+            url: (!url.is_empty()).then(|| SecretString::from(url)),
+            listen_url: (!listen_url.is_empty()).then(|| SecretString::from(listen_url)),
+            application_name: APPLICATION_NAME.to_owned(),
+            connections: raw.database.connections.max(1),
+            acquire_timeout: seconds("database.acquire_timeout", raw.database.acquire_timeout)?,
+            probe_timeout: seconds("database.probe_timeout", raw.database.probe_timeout)?,
+        },
+        redis: redis(raw.redis_url.trim(), &raw.redis)?,
+        blobs_url: raw.blobs_url.trim().to_owned(),
+        limits: raw.limits,
+        serve,
+        availability,
+        max_body: raw.serve.max_body,
+        directory: DirectorySettings {
+            poll_interval: Duration::from_millis(raw.directory.poll_interval.max(10)),
+            overlay_limit: raw.directory.overlay_limit,
+            build_lease: seconds("directory.build_lease", raw.directory.build_lease)?,
+        },
+        import: import(&raw.import)?,
+        search: SearchSettings {
+            recent_answers: raw.search.recent_answers.saturating_mul(1 << 20),
+        },
+        log: LogSettings {
+            format: raw.log.format,
+            filter: raw.log.filter,
+            requests: raw.log.requests,
+        },
+        telemetry: telemetry(&raw.telemetry, standard_endpoint())?,
+        accounts: accounts(&raw.accounts, &mail)?,
+        mail,
+        giving,
+        checkout: raw.checkout,
+        fundraisers: raw.fundraisers,
+        origins: OriginSettings {
+            allow_private: raw.origins.allow_private,
+            dns_server: match raw.origins.dns_server.as_str() {
+                "" => None,
+                text => Some(address("origins.dns_server", text)?),
+            },
+        },
+        outbox: raw.outbox,
+        anchors: anchors(&raw.anchors)?,
+        security_contact: raw.security_contact,
+    })
+}
+
+fn address(name: &str, text: &str) -> anyhow::Result<SocketAddr> {
+    text.parse().with_context(|| {
+        format!("{name} is {text:?}; set it to an address and a port, such as 127.0.0.1:8080")
+    })
+}
+
+fn seconds(name: &str, value: f64) -> anyhow::Result<Duration> {
+    match Duration::try_from_secs_f64(value) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        _ => bail!("{name} is {value}; set it to a number of seconds greater than zero"),
+    }
+}
+
+fn redis(url: &str, raw: &RawRedis) -> anyhow::Result<RedisSettings> {
+    if !url.is_empty() {
+        Servers::parse(url)?;
+    }
+    Ok(RedisSettings {
+        url: (!url.is_empty()).then(|| SecretString::from(url)),
+        timeout: seconds("redis.timeout", raw.timeout)?,
+    })
+}
+
+/// Parses a number of seconds that may be zero.
+fn seconds_or_zero(name: &str, value: f64) -> anyhow::Result<Duration> {
+    Duration::try_from_secs_f64(value)
+        .map_err(|_| anyhow::anyhow!("{name} is {value}; set it to a number of seconds, or 0"))
+}
+
+fn availability(raw: &RawServe, stop_timeout: Duration) -> anyhow::Result<AvailabilitySettings> {
+    let settings = AvailabilitySettings {
+        drain: seconds_or_zero("serve.drain", raw.drain)?,
+        max_stale: seconds("serve.max_stale", raw.max_stale)?,
+        max_stale_reads: seconds("serve.max_stale_reads", raw.max_stale_reads)?,
+    };
+    if settings.drain >= stop_timeout {
+        bail!(
+            "serve.drain is {}, but it must be less than serve.stop_timeout ({}); set a shorter drain or a longer stop_timeout",
+            raw.drain,
+            raw.stop_timeout
+        );
+    }
+    if settings.max_stale_reads < settings.max_stale {
+        bail!(
+            "serve.max_stale_reads is {}, less than serve.max_stale ({}); set it to a longer time",
+            raw.max_stale_reads,
+            raw.max_stale
+        );
+    }
+    Ok(settings)
+}
+
+fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
+    let delivery = match raw.smtp_url.trim() {
+        "" => Delivery::Folder,
+        "off" => Delivery::Off,
+        url if url.starts_with("smtp://") || url.starts_with("smtps://") => {
+            Delivery::Smtp(SecretString::from(url))
+        }
+        _ => bail!(
+            "mail.smtp_url is not the URL of an SMTP server; set it to smtps://user:password@host, or off"
+        ),
+    };
+    let from = raw.from.parse().map_err(|_| {
+        anyhow::anyhow!(
+            "mail.from is {:?}; set it to a sender such as Causeway <no-reply@example.org>",
+            raw.from
+        )
+    })?;
+    Ok(MailSettings { delivery, from })
+}
+
+fn import(raw: &RawImport) -> anyhow::Result<ImportSettings> {
+    let url = |name: &str, url: &str| {
+        let url = url.trim().trim_end_matches('/');
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            bail!("import.{name} is {url:?}; it must begin with http:// or https://");
+        }
+        Ok(url.to_owned())
+    };
+    Ok(ImportSettings {
+        irs_url: url("irs_url", &raw.irs_url)?,
+        teos_url: url("teos_url", &raw.teos_url)?,
+        timeout: seconds("import.timeout", raw.timeout)?,
+        retry_delay: seconds("import.retry_delay", raw.retry_delay)?,
+    })
+}
+
+fn anchors(raw: &AnchorSettings) -> anyhow::Result<AnchorSettings> {
+    let url = raw.second_url.trim();
+    let is_known = ["/", "file:///", "s3://"]
+        .iter()
+        .any(|start| url.starts_with(start));
+    if !url.is_empty() && !is_known {
+        bail!(
+            "anchors.second_url is {url:?}; set it to a folder such as /mnt/anchors, to s3://bucket/prefix, or leave it empty"
+        );
+    }
+    Ok(AnchorSettings {
+        second_url: url.to_owned(),
+    })
+}
+
+/// Returns the endpoint in the variable that all OpenTelemetry programs read.
+fn standard_endpoint() -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "this module reads the settings")]
+    std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").ok()
+}
+
+/// `standard` is used if the setting is empty. "off" turns traces off in any case.
+pub fn telemetry(raw: &RawTelemetry, standard: Option<String>) -> anyhow::Result<TelemetrySettings> {
+    let endpoint = match raw.otlp_endpoint.trim() {
+        "" => standard.unwrap_or_default(),
+        text => text.to_owned(),
+    };
+    let otlp_endpoint = match endpoint.trim().trim_end_matches('/') {
+        "" | "off" => None,
+        url if url.starts_with("http://") || url.starts_with("https://") => Some(url.to_owned()),
+        url => bail!(
+            "telemetry.otlp_endpoint is {url:?}; set it to the URL of an OpenTelemetry collector, such as http://localhost:4318"
+        ),
+    };
+    if !(0.0..=1.0).contains(&raw.sample_ratio) {
+        bail!(
+            "telemetry.sample_ratio is {}; set it to a number from 0 to 1",
+            raw.sample_ratio
+        );
+    }
+    Ok(TelemetrySettings {
+        otlp_endpoint,
+        sample_ratio: raw.sample_ratio,
+    })
+}
+
+fn accounts(raw: &RawAccounts, mail: &MailSettings) -> anyhow::Result<AccountSettings> {
+    let mail_domains: Vec<String> = raw
+        .mail_domains
+        .iter()
+        .map(|domain| domain.trim())
+        .filter(|domain| !domain.is_empty())
+        .map(|domain| domain_to_ascii(domain).unwrap_or_else(|| domain.to_lowercase()))
+        .collect();
+    if !mail_domains.is_empty() && matches!(mail.delivery, Delivery::Off) {
+        bail!("accounts.mail_domains requires email to confirm addresses; set mail.smtp_url");
+    }
+    Ok(AccountSettings {
+        sign_up: raw.sign_up,
+        mail_domains,
+    })
+}
+
+fn networks(raw: &[String]) -> anyhow::Result<Vec<IpNet>> {
+    let parse = |text: &String| {
+        let invalid = || {
+            format!(
+                "serve.trusted_proxies contains {text:?}; use addresses or networks, such as ::1 or 10.0.0.0/8"
+            )
+        };
+        parse_network(text).map_err(|_| anyhow::anyhow!(invalid()))
+    };
+    raw.iter()
+        .filter(|text| !text.trim().is_empty())
+        .map(parse)
+        .collect()
+}
