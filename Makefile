@@ -11,7 +11,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint fmt openapi bench bench-import bench-returns bench-details deny deb test-deb
+.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code fmt openapi bench bench-import bench-returns bench-details deny deb test-deb
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -22,10 +22,10 @@ run: ## Build quickly, then serve the embedded default with the demo directory
 build: ## Build the release binary
 	cargo build --release
 
-test: lint ## Run every test on SQLite and PostgreSQL; installs what is missing and stops what it started
+test: lint-code ## Run every test on SQLite and PostgreSQL; installs what is missing and stops what it started
 	DENY=$(DENY) tests/deny.sh --if-installed
 	tests/deploy.sh --rules
-	tests/with-services.sh cargo test --workspace
+	tests/with-services.sh tests/all.sh
 	CAUSEWAY=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/causeway tests/fuzz-api.sh 500
 
 cluster: $(if $(CAUSEWAY),,bench-build) ## Run three servers with PostgreSQL under Patroni, Redis, S3 and HAProxy, kill each part under load, and print one table: CAUSEWAY=binary
@@ -57,10 +57,12 @@ hostile: bench-build ## Flood the server in eight ways beside an honest client, 
 lighthouse: build ## Run Lighthouse (mobile) on home, profile and fundraiser: at least 95 everywhere
 	tests/lighthouse.sh
 
-lint: ## Check formatting, clippy, documentation and shell scripts, without a warning
+lint: lint-code ## Check formatting, clippy, shell scripts and documentation comments, without a warning
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+lint-code: ## Check formatting, clippy and shell scripts, as make test does
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	@if command -v shellcheck >/dev/null; then shellcheck --severity=warning $(SCRIPTS); fi
 
 fmt: ## Format the code

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Runs every test of the workspace, in two groups side by side: browser and fault tests mostly wait, and leave much of
+# the processor to the others. The services of tests/with-services.sh must run.
+set -euo pipefail
+
+waiting=(--test browser --test faults)
+# All other test targets, by name.
+mapfile -t others < <(cargo metadata --no-deps --format-version 1 | python3 -c '
+import json, sys
+targets = [target for package in json.load(sys.stdin)["packages"] for target in package["targets"]]
+names = {target["name"] for target in targets if "test" in target["kind"]} - {"browser", "faults"}
+for name in sorted(names):
+    print("--test", name, sep="\n")')
+
+cargo test --workspace --no-run
+
+log=$(mktemp)
+# A process group of its own, so that all of it can be stopped.
+set -m
+cargo test --workspace "${waiting[@]}" >"$log" 2>&1 &
+group=$!
+set +m
+stop() {
+    kill -- -"$group" 2>/dev/null || true
+    rm -f "$log"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM
+
+failed=0
+cargo test --workspace --lib --bins "${others[@]}" --no-fail-fast || failed=1
+cargo test --workspace --doc || failed=1
+wait "$group" || failed=1
+cat "$log"
+exit "$failed"
