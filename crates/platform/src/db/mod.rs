@@ -96,6 +96,7 @@ macro_rules! read {
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
 const BEGIN: &str = "begin immediate";
+const PREFER_INDEXES: &str = "set local enable_seqscan = off";
 const OVERWRITE_DELETED: &str = "pragma secure_delete = on";
 const TRUNCATE_LOG: &str = "pragma wal_checkpoint(truncate)";
 const BEGIN_POSTGRES: &str = "begin";
@@ -172,6 +173,16 @@ impl Tx {
         match self.connection() {
             Connection::Sqlite(c) => sqlx::query(OVERWRITE_DELETED).execute(c).await.map(|_| ()),
             Connection::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// Makes PostgreSQL look up rows by an index, for queries that each name a few hundred keys.
+    ///
+    /// It knows nothing about the keys of a table that was never analyzed, and would read all of it for every query.
+    pub async fn prefer_indexes(&mut self) -> sqlx::Result<()> {
+        match self.connection() {
+            Connection::Sqlite(_) => Ok(()),
+            Connection::Postgres(c) => sqlx::query(PREFER_INDEXES).execute(c).await.map(|_| ()),
         }
     }
 

@@ -30,6 +30,7 @@ pub async fn write(
     summary: &mut Summary,
 ) -> anyhow::Result<()> {
     let (mut tx, revision) = store::begin(importer.db).await?;
+    tx.prefer_indexes().await?;
     summary.revision = revision;
     let mut progress = Progress::start("writing", read.returns.len() as u64, Unit::Rows);
     let mut chunks = chunks(read.returns, read.facts);
