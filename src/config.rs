@@ -12,8 +12,8 @@ mod tests;
 mod validate;
 
 pub use settings::{
-    AvailabilitySettings, Config, ImportSettings, LogFormat, LogSettings, LoggedRequests, SearchSettings,
-    TelemetrySettings,
+    AvailabilitySettings, CompatSettings, Config, ImportSettings, LogFormat, LogSettings, LoggedRequests,
+    SearchSettings, TelemetrySettings,
 };
 pub use sources::{DEFAULTS, Overrides, SettingValues, environment_warnings};
 

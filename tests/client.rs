@@ -1,10 +1,9 @@
 //! An HTTP client of the router that checks the guarantees of every response.
 
-use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request};
 use causeway::app::App;
-use causeway::server::routes::router;
+use causeway::server::routes::{Routes, router};
 use causeway::web::error_page::is_page;
 use http_body_util::BodyExt;
 use listener::ClientAddress;
@@ -15,7 +14,7 @@ use tower::ServiceExt;
 /// Sends requests to an app, with a public key where the method name does not say otherwise.
 #[derive(Clone)]
 pub struct Client {
-    router: Router,
+    router: Routes,
     pub key: String,
     /// The IP address that requests come from.
     ip: Option<IpAddr>,
@@ -60,7 +59,7 @@ impl Client {
     }
 
     /// A client of other routes than those of Causeway.
-    pub fn with_router(router: Router, key: &str) -> Client {
+    pub fn with_router(router: Routes, key: &str) -> Client {
         Client {
             router,
             key: key.to_owned(),

@@ -76,9 +76,10 @@ pub async fn browse(
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let causes = app.directory.causes();
-    let cause = causes
-        .find(name.trim())
-        .ok_or_else(|| Error::unknown_cause(&name))?;
+    let cause = causes.find(name.trim());
+    if cause.is_none() && !app.config.compat.existing_clients {
+        return Err(Error::unknown_cause(&name));
+    }
     let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE);
     let page = positive(&query, "page")?.unwrap_or(1);
     let view = app.directory.view();
@@ -86,8 +87,13 @@ pub async fn browse(
         return Err(Error::Unavailable);
     }
     Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
-        let pagination = Pagination::new(page as u64, take as u64, view.count_by_cause(&cause.name));
-        let found = view.list_by_cause(&cause.name, pagination.skipped(), take);
+        // Existing clients expect an empty list for a cause that does not exist.
+        let count = cause.map_or(0, |cause| view.count_by_cause(&cause.name));
+        let pagination = Pagination::new(page as u64, take as u64, count);
+        let found = match cause {
+            Some(cause) => view.list_by_cause(&cause.name, pagination.skipped(), take),
+            None => Vec::new(),
+        };
         let mut out = Vec::with_capacity(1_024 * found.len() + 128);
         out.extend_from_slice(br#"{"nonprofits":"#);
         json::list(&mut out, &found, |out, nonprofit| {

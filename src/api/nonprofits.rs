@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, values};
-use crate::http::public_key::{Details, PublicKey};
+use crate::http::public_key::{Details, OptionalKey};
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
@@ -41,7 +41,7 @@ use directory::nonprofits::Nonprofit;
 )]
 pub async fn details(
     State(app): State<App>,
-    _key: PublicKey<Details>,
+    _key: OptionalKey<Details>,
     PathText(text): PathText,
     if_none_match: IfNoneMatch,
     uri: Uri,

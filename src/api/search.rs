@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::app::search_answers::{Filter, render};
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
-use crate::http::params::{PathText, count, decode, is_on, pairs};
+use crate::http::params::{PathPair, PathText, count, decode, is_on, pairs};
 use crate::http::public_key::{PublicKey, Search};
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
@@ -54,8 +54,28 @@ pub async fn search(
     State(app): State<App>,
     _key: PublicKey<Search>,
     PathText(term): PathText,
-    SearchParams { take, filter }: SearchParams,
+    params: SearchParams,
     if_none_match: IfNoneMatch,
+) -> Result<Response> {
+    answer(&app, &term, params, &if_none_match).await
+}
+
+/// `GET /v0.2/search/{start}/{*rest}`: a search term with a slash that is not percent-encoded.
+pub async fn search_with_slash(
+    State(app): State<App>,
+    _key: PublicKey<Search>,
+    PathPair(start, rest): PathPair,
+    params: SearchParams,
+    if_none_match: IfNoneMatch,
+) -> Result<Response> {
+    answer(&app, &format!("{start}/{rest}"), params, &if_none_match).await
+}
+
+async fn answer(
+    app: &App,
+    term: &str,
+    SearchParams { take, filter }: SearchParams,
+    if_none_match: &IfNoneMatch,
 ) -> Result<Response> {
     if term.trim().is_empty() {
         return Err(Error::NotFound);
@@ -67,11 +87,11 @@ pub async fn search(
     }
     let view = app.directory.view();
     if view.snapshot.is_none() {
-        return fallback(&app, &term, take).await;
+        return fallback(app, term, take).await;
     }
-    Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
+    Ok(cache::json(if_none_match, view.tag.as_deref(), || {
         app.search_answers
-            .answer(&app.nonprofit_json, &view, &term, take, &filter)
+            .answer(&app.nonprofit_json, &view, term, take, &filter)
     }))
 }
 

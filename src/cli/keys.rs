@@ -30,6 +30,9 @@ pub enum Key {
         /// A name for the key
         #[arg(long, default_value = "")]
         name: String,
+        /// Take over a public key that clients already use, such as pk_live_…, instead of generating one
+        #[arg(long, value_name = "KEY")]
+        value: Option<String>,
     },
     /// List the keys of all accounts or of one
     #[command(after_help = "Example:\n  causeway key list --account ada")]
@@ -79,7 +82,12 @@ impl Key {
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         let now = app.clock.millis();
         match self {
-            Key::Create { account, kind, name } => create(app, output, &account, kind, &name).await,
+            Key::Create {
+                account,
+                kind,
+                name,
+                value,
+            } => create(app, output, &account, kind, &name, value.as_deref()).await,
             Key::List { account } => list(app, output, account.as_deref()).await,
             Key::Revoke { id } => {
                 let is_found = store::revoke_for(&app.db, KeyId(id), Actor::Command, now).await?;
@@ -107,7 +115,14 @@ pub fn print_change(is_found: bool, id: Uuid, what: &str, output: Output) -> any
     output.print(&json!({"id": id, "done": what}), || format!("key {id} {what}"))
 }
 
-async fn create(app: &App, output: Output, account: &str, kind: Kind, name: &str) -> anyhow::Result<()> {
+async fn create(
+    app: &App,
+    output: Output,
+    account: &str,
+    kind: Kind,
+    name: &str,
+    value: Option<&str>,
+) -> anyhow::Result<()> {
     let name = parse_line("the name", name, 100)?;
     let username = parse_username(account)?;
     let owner = accounts::store::find_id(&app.db, &username).await?;
@@ -117,9 +132,32 @@ async fn create(app: &App, output: Output, account: &str, kind: Kind, name: &str
             name = username.as_str()
         )
     })?;
-    let text = KeyText::generate(kind);
-    let id = store::insert_for(&app.db, owner, name, &text, Actor::Command, app.clock.millis()).await?;
-    print_key(output, id, &text, username.as_str())
+    let text = match value {
+        Some(value) => taken_over(kind, value)?,
+        None => KeyText::generate(kind),
+    };
+    let inserted = store::insert_for(&app.db, owner, name, &text, Actor::Command, app.clock.millis()).await;
+    match inserted {
+        Ok(id) => print_key(output, id, &text, username.as_str()),
+        Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
+            bail!(
+                "the key {} exists already; run causeway key list to see all keys",
+                text.expose()
+            )
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Parses a public key that another service issued.
+fn taken_over(kind: Kind, value: &str) -> anyhow::Result<KeyText> {
+    if kind == Kind::Private {
+        bail!("only a public key can be taken over; create a new private key without --value");
+    }
+    let text = KeyText::parse(value).filter(|text| text.kind() == Kind::Public);
+    text.context(
+        "--value is not a public key; it begins with pk_, has 12 to 128 characters, and consists of letters, digits, - and _",
+    )
 }
 
 /// Prints a new key.

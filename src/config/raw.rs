@@ -1,7 +1,7 @@
 //! The settings as they are written, before they are checked.
 
 use crate::config::security_contact::SecurityContact;
-use crate::config::settings::{LogFormat, LoggedRequests};
+use crate::config::settings::{CompatSettings, LogFormat, LoggedRequests};
 use access::accounts::SignUp;
 use access::keys::Limits;
 use access::origins::settings::AllowPrivate;
@@ -41,6 +41,7 @@ pub struct RawConfig {
     pub origins: RawOrigins,
     pub outbox: OutboxSettings,
     pub anchors: AnchorSettings,
+    pub compat: CompatSettings,
     pub security_contact: SecurityContact,
 }
 

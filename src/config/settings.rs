@@ -53,6 +53,7 @@ pub struct Config {
     pub origins: OriginSettings,
     pub outbox: OutboxSettings,
     pub anchors: AnchorSettings,
+    pub compat: CompatSettings,
     pub security_contact: SecurityContact,
 }
 
@@ -78,6 +79,13 @@ pub struct ImportSettings {
     pub timeout: Duration,
     /// The pause after the first failure. Each further one takes twice as long.
     pub retry_delay: Duration,
+}
+
+/// What is done for clients that were written for the hosted service.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct CompatSettings {
+    /// Whether they can be used unchanged.
+    pub existing_clients: bool,
 }
 
 /// How searches are cached.

@@ -114,6 +114,7 @@ pub fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         },
         outbox: raw.outbox,
         anchors: anchors(&raw.anchors)?,
+        compat: raw.compat,
         security_contact: raw.security_contact,
     })
 }

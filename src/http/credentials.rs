@@ -21,10 +21,10 @@ use std::sync::Arc;
 
 const SCHEME: &[u8] = b"basic";
 
-/// The length of two keys with a colon between them.
-const PAIR_LENGTH: usize = 2 * KeyText::LENGTH + 1;
-/// The length of a pair in base64.
-const ENCODED_LENGTH: usize = PAIR_LENGTH.div_ceil(3) * 4;
+/// The maximum length of two keys with a colon between them.
+const MAX_PAIR_LENGTH: usize = KeyText::MAX_PUBLIC_LENGTH + 1 + KeyText::LENGTH;
+/// The maximum length of a pair in base64.
+const MAX_ENCODED_LENGTH: usize = MAX_PAIR_LENGTH.div_ceil(3) * 4;
 
 /// The public and private key of one account that authenticated a request of a class.
 ///
@@ -108,13 +108,18 @@ fn check_pair(
     }
 }
 
-/// The decoded header: as long as two keys and a colon.
-struct Pair([u8; PAIR_LENGTH]);
+/// The decoded header, which is not longer than two keys and a colon.
+struct Pair {
+    bytes: [u8; MAX_ENCODED_LENGTH / 4 * 3],
+    length: usize,
+}
 
 impl Pair {
     /// Returns the public and the private key if both have a valid form and checksum.
     fn keys(&self) -> Option<(SentKey<'_>, SentKey<'_>)> {
-        let (username, password) = std::str::from_utf8(&self.0).ok()?.split_once(':')?;
+        let (username, password) = std::str::from_utf8(&self.bytes[..self.length])
+            .ok()?
+            .split_once(':')?;
         let (username, password) = (SentKey::parse(username)?, SentKey::parse(password)?);
         (username.kind() == Kind::Public && password.kind() == Kind::Private).then_some((username, password))
     }
@@ -133,14 +138,15 @@ fn pair(headers: &HeaderMap) -> Result<Pair, Error> {
 fn decode(header: &HeaderValue) -> Option<Pair> {
     let (scheme, rest) = header.as_bytes().split_at_checked(SCHEME.len())?;
     let encoded = rest.trim_ascii_start();
-    if !scheme.eq_ignore_ascii_case(SCHEME) || encoded.len() == rest.len() || encoded.len() != ENCODED_LENGTH
+    if !scheme.eq_ignore_ascii_case(SCHEME)
+        || encoded.len() == rest.len()
+        || encoded.len() > MAX_ENCODED_LENGTH
     {
         return None;
     }
-    // The decoder wants space for the padding too.
-    let mut decoded = [0; ENCODED_LENGTH / 4 * 3];
-    let length = STANDARD.decode_slice(encoded, &mut decoded).ok()?;
-    Some(Pair(decoded[..length].try_into().ok()?))
+    let mut bytes = [0; MAX_ENCODED_LENGTH / 4 * 3];
+    let length = STANDARD.decode_slice(encoded, &mut bytes).ok()?;
+    Some(Pair { bytes, length })
 }
 
 #[cfg(test)]

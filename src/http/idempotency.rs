@@ -6,6 +6,8 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
 const HEADER: &str = "idempotency-key";
+/// The name that some existing clients send.
+const ALIAS: &str = "x-idempotency-key";
 const MAX_LENGTH: usize = 255;
 
 /// The key of a request, if it has one.
@@ -16,7 +18,8 @@ impl FromRequestParts<App> for IdempotencyKey {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Error> {
-        let mut sent = parts.headers.get_all(HEADER).iter();
+        let headers = &parts.headers;
+        let mut sent = headers.get_all(HEADER).iter().chain(headers.get_all(ALIAS));
         let Some(first) = sent.next() else {
             return Ok(IdempotencyKey(None));
         };

@@ -8,6 +8,8 @@ use crate::http::request_record::RequestRecord;
 use access::keys::{Class, Key, Kind, SentKey, State};
 use access::limits::limiter::{AddressLimit, Decision};
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -60,9 +62,10 @@ impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let query = parts.uri.query().unwrap_or_default();
-        let text = match api_key(query) {
-            Ok(text) => text,
-            Err(error) => {
+        let text = match (api_key(query), bearer(app, &parts.headers)) {
+            (Ok(text), _) => text,
+            (Err(Error::MissingKey), Some(text)) => Cow::Borrowed(text),
+            (Err(error), _) => {
                 reject_private_keys(app, query).await?;
                 return Err(error);
             }
@@ -95,6 +98,45 @@ impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {
             class: PhantomData,
         })
     }
+}
+
+/// A public key, or none: existing clients read some things without one, if the settings allow them to.
+#[derive(Debug)]
+pub struct OptionalKey<C> {
+    pub key: Option<Arc<Key>>,
+    class: PhantomData<C>,
+}
+
+impl<C: RateLimitClass> FromRequestParts<App> for OptionalKey<C> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let key = match PublicKey::<C>::from_request_parts(parts, app).await {
+            Ok(PublicKey { key, .. }) => Some(key),
+            Err(Error::MissingKey | Error::InvalidKey) if app.config.compat.existing_clients => {
+                let network = Uuid::from_u128(Client::of_request(&parts.extensions).network_id());
+                check_limit(app, parts, C::CLASS, network, app.limits().anonymous, None).await?;
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(OptionalKey {
+            key,
+            class: PhantomData,
+        })
+    }
+}
+
+/// Returns the public key in `Authorization: Bearer`, if the settings allow existing clients to send it there. A private
+/// key is not exposed in a header, but it is not accepted there either.
+fn bearer<'a>(app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
+    if !app.config.compat.existing_clients {
+        return None;
+    }
+    let (scheme, key) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    let is_private = |key: &str| SentKey::parse(key).is_some_and(|key| key.kind() == Kind::Private);
+    let key = scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())?;
+    (!is_private(key)).then_some(key)
 }
 
 /// Reports every private key among the values of `apiKey` as exposed, and rejects a request with one.

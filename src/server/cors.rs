@@ -12,7 +12,7 @@ const READ_METHODS: &str = "GET, HEAD, OPTIONS";
 
 /// Returns whether a path belongs to the API.
 pub fn is_open(path: &str) -> bool {
-    path.starts_with("/v0.2/")
+    path == "/v0.2" || path.starts_with("/v0.2/")
 }
 
 /// Returns the methods that a path of the API supports.

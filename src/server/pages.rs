@@ -210,6 +210,11 @@ fn public() -> Router<App> {
             "/{slug}/f/{fundraiser}/give",
             get(checkout::form::to_fundraiser).post(checkout::form::start_for_fundraiser),
         )
+        .route("/{slug}/donate", get(checkout::form::former_url_of_nonprofit))
+        .route(
+            "/{slug}/f/{fundraiser}/donate",
+            get(checkout::form::former_url_of_fundraiser),
+        )
         .route(
             "/donations/{id}",
             get(checkout::pay::donation).post(checkout::pay::pay),

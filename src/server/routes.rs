@@ -1,7 +1,7 @@
 //! All routes, in one list.
 
 use super::{health, pages};
-use crate::api::openapi;
+use crate::api::{openapi, search};
 use crate::app::App;
 use crate::http::deadline::{DeadlineLayer, TimeoutCause};
 use crate::http::error::Error;
@@ -10,11 +10,61 @@ use crate::site::{embed, media, share};
 use crate::web::assets;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::response::IntoResponse;
+use axum::http::{Request, Uri};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use std::convert::Infallible;
+use std::task::{Context, Poll};
+use tower::Service;
 
-/// Returns the router with all routes and layers.
-pub fn router(app: App) -> Router {
+/// All routes and layers. A trailing slash of a path is ignored.
+#[derive(Clone, Debug)]
+pub struct Routes(Router);
+
+impl<B> Service<Request<B>> for Routes
+where
+    Router: Service<Request<B>, Response = Response, Error = Infallible>,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = <Router as Service<Request<B>>>::Future;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Service::<Request<B>>::poll_ready(&mut self.0, context)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        if let Some(trimmed) = without_trailing_slash(request.uri()) {
+            *request.uri_mut() = trimmed;
+        }
+        self.0.call(request)
+    }
+}
+
+impl From<Router> for Routes {
+    fn from(router: Router) -> Routes {
+        Routes(router)
+    }
+}
+
+/// Returns the URI without the slashes at the end of its path, if there are any.
+fn without_trailing_slash(uri: &Uri) -> Option<Uri> {
+    let path = uri.path();
+    let trimmed = path.trim_end_matches('/');
+    if trimmed.len() == path.len() || trimmed.is_empty() {
+        return None;
+    }
+    let path_and_query = match uri.query() {
+        Some(query) => format!("{trimmed}?{query}"),
+        None => trimmed.to_owned(),
+    };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(path_and_query.try_into().ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+/// Returns all routes and layers.
+pub fn router(app: App) -> Routes {
     let (api, description) = openapi::described();
     let deadline = DeadlineLayer::new(app.config.serve.request_timeout, |cause| match cause {
         TimeoutCause::RequestBody => Error::BodyTimeout.into_response(),
@@ -22,6 +72,7 @@ pub fn router(app: App) -> Router {
     });
     let logged = api
         .route("/v0.2/openapi.json", get(openapi::openapi))
+        .route("/v0.2/search/{start}/{*rest}", get(search::search_with_slash))
         .route("/media/{id}", get(media::picture))
         .route("/assets/{file}", get(assets::asset))
         .route("/share/{file}", get(share::of_nonprofit))
@@ -35,9 +86,31 @@ pub fn router(app: App) -> Router {
             DefaultBodyLimit::max(app.config.max_body),
             deadline,
         ));
-    Router::new()
+    let routes = Router::new()
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .merge(logged)
-        .with_state(app)
+        .with_state(app);
+    routes.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slashes_at_the_end_of_a_path_are_removed_and_the_query_is_kept() {
+        let trimmed = |uri: &str| without_trailing_slash(&uri.parse().unwrap()).map(|uri| uri.to_string());
+        assert_eq!(
+            trimmed("/v0.2/causes/?apiKey=x/").as_deref(),
+            Some("/v0.2/causes?apiKey=x/")
+        );
+        assert_eq!(
+            trimmed("http://localhost/a//").as_deref(),
+            Some("http://localhost/a")
+        );
+        for unchanged in ["/", "//", "/a", "/a?b=/", "*"] {
+            assert_eq!(trimmed(unchanged), None, "{unchanged}");
+        }
+    }
 }

@@ -7,8 +7,17 @@ use axum::http::StatusCode;
 
 /// Returns whether responses at this path are for people. Programs get problem details (RFC 9457) instead.
 pub fn is_page(path: &str) -> bool {
-    let first = path.trim_start_matches('/').split('/').next();
-    !matches!(first, Some("v0.2" | "media" | "embed" | "share"))
+    let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+    !matches!(first, "media" | "embed" | "share") && !is_version(first)
+}
+
+/// Returns whether a path segment is a version of the API, such as `v0.2` or `v1`, also one that does not exist.
+fn is_version(segment: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    segment.strip_prefix('v').is_some_and(|version| {
+        let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
+        is_number(major) && is_number(minor)
+    })
 }
 
 #[derive(Template)]
@@ -63,10 +72,22 @@ mod tests {
             "/embed/x.js",
             "/share/x.png",
             "//v0.2/x",
+            "/v1",
+            "/v3/nonprofit/x",
+            "/v0.25",
         ] {
             assert!(!is_page(path), "{path}");
         }
-        for path in ["/", "/dashboard", "/v0.25", "/mediation", "/a/v0.2"] {
+        for path in [
+            "/",
+            "/dashboard",
+            "/v0.2.1",
+            "/v",
+            "/v.2",
+            "/v1a",
+            "/mediation",
+            "/a/v0.2",
+        ] {
             assert!(is_page(path), "{path}");
         }
     }

@@ -14,6 +14,7 @@ use askama::filters::HtmlSafe;
 #[template(path = "web/form.html")]
 pub struct Form {
     t: &'static Texts,
+    id: Option<&'static str>,
     action: String,
     submit: &'static str,
     is_dangerous: bool,
@@ -159,12 +160,20 @@ impl Form {
     pub fn new(action: impl Into<String>, submit: &'static str, fields: Vec<Field>) -> Form {
         Form {
             t: &EN,
+            id: None,
             action: action.into(),
             submit,
             is_dangerous: false,
             fields,
             error: None,
         }
+    }
+
+    /// Sets an ID, so that a URL can point to the form.
+    #[must_use]
+    pub fn id(mut self, id: &'static str) -> Form {
+        self.id = Some(id);
+        self
     }
 
     /// Marks an action that cannot be undone.

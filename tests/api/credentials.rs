@@ -37,7 +37,7 @@ fn client(world: &World) -> Client {
             app: world.app.clone(),
         })
         .with_state(world.app.clone());
-    Client::with_router(router, "")
+    Client::with_router(router.into(), "")
 }
 
 fn basic(name: &str, password: &str) -> String {

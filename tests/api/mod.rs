@@ -6,6 +6,7 @@ mod changes;
 mod credentials;
 mod directory;
 mod errors;
+mod existing_clients;
 mod finances;
 pub mod fundraisers;
 mod hostile_paths;

@@ -1,6 +1,7 @@
 //! The endpoints with which an account changes, closes, reopens and lists its own fundraisers.
 
 use crate::api::fundraisers::bodies::{FundraiserBody, WrittenBody, to_json};
+use crate::api::fundraisers::dates::assume_utc;
 use crate::api::problems::{
     AccountProblems, InvalidParameter, JsonBodyProblems, OwnFundraiserNotFound, Unavailable, UnavailableWrite,
 };
@@ -87,9 +88,12 @@ pub async fn change(
     credentials: Credentials<Fundraisers>,
     PathText(id): PathText,
     RawQuery(query): RawQuery,
-    body: JsonBody,
+    mut body: JsonBody,
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
+    if app.config.compat.existing_clients {
+        assume_utc(&mut body.fields);
+    }
     // Processing a picture costs as much here as in a new fundraiser.
     if body.fields.get("imageBase64").is_some_and(|sent| !sent.is_null()) {
         credentials.count_as_create(&app).await?;

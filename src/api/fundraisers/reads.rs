@@ -7,8 +7,9 @@ use crate::app::json;
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathPair;
-use crate::http::public_key::{Fundraisers, PublicKey};
+use crate::http::public_key::{Fundraisers, OptionalKey};
 use access::accounts::store as accounts;
+use access::keys::Key;
 use axum::extract::State;
 use axum::response::Response;
 use directory::NonprofitRef;
@@ -41,7 +42,7 @@ use std::sync::Arc;
 )]
 pub async fn fundraiser(
     State(app): State<App>,
-    key: PublicKey<Fundraisers>,
+    key: OptionalKey<Fundraisers>,
     PathPair(nonprofit, name): PathPair,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
@@ -113,7 +114,7 @@ fn details(
 )]
 pub async fn raised(
     State(app): State<App>,
-    key: PublicKey<Fundraisers>,
+    key: OptionalKey<Fundraisers>,
     PathPair(nonprofit, name): PathPair,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
@@ -127,7 +128,7 @@ pub async fn raised(
 /// Finds a fundraiser that the account of a key may see: one that is not public is only for its owner and operators.
 async fn find(
     app: &App,
-    PublicKey { key, .. }: &PublicKey<Fundraisers>,
+    OptionalKey { key, .. }: &OptionalKey<Fundraisers>,
     nonprofit: &str,
     name: &str,
 ) -> Result<Arc<FundraiserWithTotals>> {
@@ -138,7 +139,8 @@ async fn find(
     let found = app.fundraisers.find(nonprofit, parsed).await?;
     let is_visible = |found: &Arc<FundraiserWithTotals>| {
         let fundraiser = &found.fundraiser;
-        fundraiser.is_public() || fundraiser.account == key.account || key.is_operator
+        let is_own = |key: &Arc<Key>| fundraiser.account == key.account || key.is_operator;
+        fundraiser.is_public() || key.as_ref().is_some_and(is_own)
     };
     found.filter(is_visible).ok_or_else(not_found)
 }

@@ -1,6 +1,7 @@
 //! `POST /v0.2/fundraiser`: creates a fundraiser.
 
 use crate::api::fundraisers::bodies::{WrittenBody, to_json};
+use crate::api::fundraisers::dates::assume_utc;
 use crate::api::problems::{AccountProblems, IdempotencyProblems, JsonBodyProblems};
 use crate::api::schemas::{
     Currency, Description, EndDate, IdempotencyKeyText, StartDate, Switch, Title, Weights,
@@ -93,9 +94,12 @@ pub async fn create(
     credentials: Credentials<Create>,
     IdempotencyKey(key): IdempotencyKey,
     RawQuery(query): RawQuery,
-    body: JsonBody,
+    mut body: JsonBody,
 ) -> Result<Response> {
     let dry_run = switch(&query, "dryRun")?;
+    if app.config.compat.existing_clients {
+        assume_utc(&mut body.fields);
+    }
     let (account, review) = (credentials.account, app.config.fundraisers.review);
     let request = key.filter(|_| !dry_run).map(|name| IdempotentRequest {
         account,

@@ -17,10 +17,17 @@ use giving::payments::partner::ReturnUrls;
 use giving::payments::provider::Provider;
 use giving::payments::start::StartDonation;
 use giving::payments::{amount, store};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::email_address::EmailAddress;
 use platform::money::Cents;
 use uuid::Uuid;
 
+/// What is escaped in a segment of a path: everything but the unreserved characters (RFC 3986).
+const ESCAPED: AsciiSet = NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 const MAX_NAME_CHARS: usize = 100;
 const MAX_MESSAGE_CHARS: usize = 500;
 
@@ -49,6 +56,34 @@ pub async fn to_nonprofit(
 ) -> Result<Response> {
     let target = Target::nonprofit(&app, &nonprofit).await?;
     show(&app, target, &query).await
+}
+
+/// `GET /{nonprofit}/donate`: where existing donate links point.
+pub async fn former_url_of_nonprofit(PathText(nonprofit): PathText, RawQuery(query): RawQuery) -> Redirect {
+    redirect_to_form(&[&nonprofit], &query)
+}
+
+/// `GET /{nonprofit}/f/{fundraiser}/donate`
+pub async fn former_url_of_fundraiser(
+    PathPair(nonprofit, name): PathPair,
+    RawQuery(query): RawQuery,
+) -> Redirect {
+    redirect_to_form(&[&nonprofit, "f", &name], &query)
+}
+
+/// Redirects to the donation form of a page, with the query that fills it in.
+fn redirect_to_form(path: &[&str], query: &str) -> Redirect {
+    let mut url = String::new();
+    for segment in path {
+        url.push('/');
+        url.extend(utf8_percent_encode(segment, &ESCAPED));
+    }
+    url.push_str("/give");
+    if !query.is_empty() {
+        url.push('?');
+        url.push_str(query);
+    }
+    Redirect::permanent(&url)
 }
 
 /// `GET /{nonprofit}/f/{fundraiser}/give`
@@ -146,7 +181,7 @@ fn form(target: &Target, link: &DonateLink, once: Uuid) -> Form {
         Field::hidden("once", once.to_string()),
     ];
     let action = link.action(&format!("{}/give", target.path));
-    Form::new(action, t.continue_to_payment, fields)
+    Form::new(action, t.continue_to_payment, fields).id("donate")
 }
 
 async fn start(app: &App, client: Client, target: Target, query: &str, data: &FormData) -> Result<Response> {

@@ -96,11 +96,14 @@ impl KeyRing {
 
     /// Finds a key.
     ///
-    /// A key that is not cached may have been created a moment ago, so it causes a refresh. Random text does not get
-    /// here, because a [`SentKey`] has a valid checksum.
+    /// A key that is not cached may have been created a moment ago, so it causes a refresh. Random text does not, because
+    /// it has no valid checksum. A key that another service issued has none either, and is known after the next refresh.
     pub async fn find(&self, text: SentKey<'_>) -> sqlx::Result<Option<Arc<Key>>> {
         if let Some(key) = self.cached(text) {
             return Ok(Some(key));
+        }
+        if !text.has_checksum() {
+            return Ok(None);
         }
         // A refresh in progress may be waiting for a dead connection.
         let refresh = timeout(LOOKUP_TIMEOUT, self.refresh());

@@ -4,6 +4,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -52,7 +53,11 @@ impl FromStr for Kind {
     }
 }
 
-/// The text of a key, with a valid checksum. Its `Debug` output does not reveal it.
+/// How a public key that another service issued begins. It has no checksum.
+const FOREIGN_PREFIX: &str = "pk_";
+const FOREIGN_LENGTHS: RangeInclusive<usize> = 12..=128;
+
+/// The text of a key. Its `Debug` output does not reveal it.
 #[derive(Clone, Debug)]
 pub struct KeyText {
     kind: Kind,
@@ -60,8 +65,10 @@ pub struct KeyText {
 }
 
 impl KeyText {
-    /// The length of every key.
+    /// The length of every key that is generated.
     pub const LENGTH: usize = PREFIX_LEN + RANDOM_LEN + CHECKSUM_LEN;
+    /// The maximum length of a public key.
+    pub const MAX_PUBLIC_LENGTH: usize = *FOREIGN_LENGTHS.end();
 
     /// Generates a random key.
     pub fn generate(kind: Kind) -> KeyText {
@@ -87,7 +94,7 @@ impl KeyText {
         }
     }
 
-    /// Parses a key. Returns `None` if its format or its checksum is wrong.
+    /// Parses a key, also one that another service issued. Returns `None` if its format or its checksum is wrong.
     pub fn parse(text: &str) -> Option<KeyText> {
         SentKey::parse(text).map(|sent| KeyText {
             kind: sent.kind,
@@ -110,16 +117,24 @@ impl KeyText {
     }
 }
 
-/// A key in a request, with a valid checksum. It borrows from the request.
+/// A key in a request. It borrows from the request.
 #[derive(Clone, Copy)]
 pub struct SentKey<'a> {
     kind: Kind,
     text: &'a str,
+    has_checksum: bool,
 }
 
 impl<'a> SentKey<'a> {
     /// Parses a key. Returns `None` if its format or its checksum is wrong.
     pub fn parse(text: &'a str) -> Option<SentKey<'a>> {
+        if is_foreign(text) {
+            return Some(SentKey {
+                kind: Kind::Public,
+                text,
+                has_checksum: false,
+            });
+        }
         let kind = [Kind::Public, Kind::Private]
             .into_iter()
             .find(|kind| text.starts_with(kind.prefix()))?;
@@ -127,7 +142,17 @@ impl<'a> SentKey<'a> {
         let is_key = bytes.len() == KeyText::LENGTH
             && bytes[PREFIX_LEN..].iter().all(u8::is_ascii_alphanumeric)
             && checksum(&bytes[..PREFIX_LEN + RANDOM_LEN]) == bytes[PREFIX_LEN + RANDOM_LEN..];
-        is_key.then_some(SentKey { kind, text })
+        is_key.then_some(SentKey {
+            kind,
+            text,
+            has_checksum: true,
+        })
+    }
+
+    /// Returns whether the key has a valid checksum. A public key that another service issued has none, so any text may
+    /// look like one.
+    pub fn has_checksum(&self) -> bool {
+        self.has_checksum
     }
 
     pub fn kind(&self) -> Kind {
@@ -143,6 +168,12 @@ impl<'a> SentKey<'a> {
     pub fn hash(&self) -> [u8; 32] {
         Sha256::digest(self.text).into()
     }
+}
+
+/// Returns whether a text looks like a public key that another service issued.
+fn is_foreign(text: &str) -> bool {
+    let is_in_key = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    text.starts_with(FOREIGN_PREFIX) && FOREIGN_LENGTHS.contains(&text.len()) && text.bytes().all(is_in_key)
 }
 
 impl fmt::Debug for SentKey<'_> {
@@ -196,6 +227,24 @@ mod tests {
             assert_eq!(key.expose().len(), 5 + 30 + 6);
             assert_eq!(KeyText::parse(key.expose()).unwrap().kind(), kind);
             assert_ne!(key.expose(), KeyText::generate(kind).expose());
+        }
+    }
+
+    #[test]
+    fn a_public_key_of_another_service_has_no_checksum() {
+        for text in ["pk_live_0123456789abcdef", "pk_test-a_b1"] {
+            let sent = SentKey::parse(text).unwrap();
+            assert_eq!((sent.kind(), sent.has_checksum()), (Kind::Public, false));
+        }
+        let own = KeyText::generate(Kind::Public);
+        assert!(SentKey::parse(own.expose()).unwrap().has_checksum());
+        for text in [
+            "pk_short",
+            "sk_live_0123456789abcdef",
+            "pk_live_0123 456789",
+            &format!("pk_{}", "a".repeat(126)),
+        ] {
+            assert!(SentKey::parse(text).is_none(), "{text}");
         }
     }
 

@@ -66,6 +66,8 @@ pub struct Limits {
     pub causes: u32,
     pub fundraisers: u32,
     pub create: u32,
+    /// Reads without a key from one address, if the server allows them.
+    pub anonymous: u32,
 }
 
 impl Limits {

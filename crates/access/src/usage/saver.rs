@@ -129,6 +129,7 @@ mod tests {
         causes: 500,
         fundraisers: 500,
         create: 30,
+        anonymous: 60,
     };
 
     #[test]
