@@ -1,10 +1,12 @@
 //! Forms, declared in Rust and rendered by one template. A form with errors is shown again with the submitted values and
 //! with each error next to its field.
 
+pub mod amounts;
 mod data;
 
 pub use data::FormData;
 
+use self::amounts::Amounts;
 use super::texts::{EN, Texts};
 use askama::Template;
 use askama::filters::HtmlSafe;
@@ -45,6 +47,7 @@ enum Kind {
     Area,
     Hidden,
     Choice(Vec<Choice>),
+    Amounts(Amounts),
 }
 
 /// An option of a choice field.
@@ -116,6 +119,11 @@ impl Field {
         Field::new(name, label, Kind::Choice(choices)).value(first.unwrap_or_default())
     }
 
+    /// Creates the choice of an amount.
+    pub fn amounts(label: impl Into<String>, amounts: Amounts) -> Field {
+        Field::new("amount", label, Kind::Amounts(amounts))
+    }
+
     #[must_use]
     pub fn value(mut self, value: impl Into<String>) -> Field {
         self.value = value.into();
@@ -138,6 +146,13 @@ impl Field {
     pub fn optional(mut self) -> Field {
         self.is_optional = true;
         self
+    }
+
+    fn add_error(&mut self, error: String) {
+        if let Kind::Amounts(amounts) = &mut self.kind {
+            amounts.add_error(error.clone());
+        }
+        self.error.get_or_insert(error);
     }
 
     fn is_secret(&self) -> bool {
@@ -187,7 +202,9 @@ impl Form {
     #[must_use]
     pub fn with_values(mut self, data: &FormData) -> Form {
         for field in self.fields.iter_mut().filter(|field| !field.is_secret()) {
-            if let Some(value) = data.find(field.name) {
+            if let Kind::Amounts(amounts) = &mut field.kind {
+                amounts.fill_in(data);
+            } else if let Some(value) = data.find(field.name) {
                 value.clone_into(&mut field.value);
             }
         }
@@ -198,7 +215,7 @@ impl Form {
     pub fn add_error(&mut self, name: &str, error: impl Into<String>) {
         let field = self.fields.iter_mut().find(|field| field.name == name);
         match field {
-            Some(field) => _ = field.error.get_or_insert(capitalize(&error.into())),
+            Some(field) => field.add_error(capitalize(&error.into())),
             None => self.add_form_error(error),
         }
     }

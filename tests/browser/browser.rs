@@ -146,6 +146,14 @@ impl Browser {
         self.find(css).await.send_keys(text).await.unwrap();
     }
 
+    /// Chooses another amount than the suggested ones, inside the element `within`.
+    pub async fn enter_amount(&self, within: &str, amount: &str) {
+        self.click(&format!("{within} input[value=other]")).await;
+        let field = self.find(&format!("{within} #other_amount")).await;
+        field.clear().await.unwrap();
+        field.send_keys(amount).await.unwrap();
+    }
+
     /// The text of an element. If the page changes meanwhile, the element of the next page is read.
     pub async fn text(&self, css: &str) -> String {
         loop {

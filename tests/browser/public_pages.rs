@@ -126,7 +126,7 @@ async fn inspect_checkout(inspector: &Inspector, site: &Site) {
     let browser = &inspector.browser;
     browser.goto(site, "/american-red-cross/give").await;
     inspector.inspect("give").await;
-    browser.fill("#amount", "-5").await;
+    browser.enter_amount("form.form", "-5").await;
     browser.click("form.form button").await;
     inspector.inspect("give-refused").await;
     let link = "amount=40&suggestedAmounts=20,40,80&frequency=monthly&first_name=Ada&last_name=Lovelace&email=ada%40example.org&description=A+new+roof&designation=roof";

@@ -12,6 +12,7 @@ mod origins;
 mod pages;
 mod partner_links;
 mod payment_links;
+mod receipts;
 mod report;
 mod share_pictures;
 mod shared_limits;

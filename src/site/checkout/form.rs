@@ -7,6 +7,7 @@ use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathPair, PathText, RawQuery};
 use crate::web::form::Choice;
+use crate::web::form::amounts::submitted;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, FormData, Layout, Page, Section};
 use askama::Template;
@@ -40,8 +41,6 @@ struct DonationForm {
     refusal: Option<&'static str>,
     link: DonateLink,
     is_test_mode: bool,
-    /// URLs and labels of the suggested amounts.
-    suggested_amounts: Vec<(String, String)>,
     form: Form,
     return_urls: ReturnUrls,
     /// The URL and host of the partner's page for people who leave without giving.
@@ -132,11 +131,6 @@ async fn show(app: &App, target: Target, query: &str) -> Result<Response> {
 }
 
 async fn page(app: &App, target: Target, link: DonateLink, form: Form) -> Result<DonationForm> {
-    let path = format!("{}/give", target.path);
-    let suggest = |suggested: &Cents| {
-        let label = format!("${}", amount::written(*suggested));
-        (link.with_amount(&path, *suggested), label)
-    };
     let return_urls = link.partner.return_urls(&app.db, app.trusts_localhost()).await?;
     let exit = return_urls.exit.as_ref();
     let exit = exit.map(|exit| {
@@ -147,7 +141,6 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form) -> Result
     });
     Ok(DonationForm {
         layout: Layout::new(Section::Other),
-        suggested_amounts: link.suggested_amounts.iter().map(suggest).collect(),
         is_test_mode: app.is_test_mode(),
         name: target.name,
         path: target.path,
@@ -161,25 +154,28 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form) -> Result
 
 fn form(target: &Target, link: &DonateLink, once: Uuid) -> Form {
     let t = &Layout::new(Section::Other).p.give;
-    let amount = link.amount.map(amount::written).unwrap_or_default();
-    let choices = vec![
-        Choice::new("no", t.private, ""),
-        Choice::new("yes", t.public, t.public_hint),
-    ];
-    let fields = vec![
-        Field::text("amount", t.amount).value(amount).hint(t.amount_hint),
+    let mut fields = vec![
+        Field::amounts(t.amount, link.amounts()),
         Field::text("name", t.name)
             .value(&link.name)
+            .hint(t.name_hint)
             .autocomplete("name")
             .optional(),
-        Field::choice("public", t.show_name, choices),
         Field::email("email", t.email)
             .value(&link.email)
             .hint(t.email_hint)
             .optional(),
-        Field::text("message", t.message).optional(),
-        Field::hidden("once", once.to_string()),
     ];
+    // Only the page of a fundraiser shows names and messages.
+    if target.fundraiser.is_some() {
+        let choices = vec![
+            Choice::new("no", t.private, t.private_hint),
+            Choice::new("yes", t.public, t.public_hint),
+        ];
+        fields.push(Field::choice("public", t.show_name, choices));
+        fields.push(Field::text("message", t.message).hint(t.message_hint).optional());
+    }
+    fields.push(Field::hidden("once", once.to_string()));
     let action = link.action(&format!("{}/give", target.path));
     Form::new(action, t.continue_to_payment, fields).id("donate")
 }
@@ -251,7 +247,7 @@ fn validate(
     if let Some(refusal) = target.refusal {
         form.add_form_error(refusal);
     }
-    let amount = amount::parse(data.text("amount"));
+    let amount = amount::parse(submitted(data.text("amount"), data.text("other_amount")));
     match (amount, link.min_amount) {
         (None, _) => form.add_error("amount", t.bad_amount),
         (Some(amount), Some(min)) if amount < min => {

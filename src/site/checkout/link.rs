@@ -2,6 +2,7 @@
 
 use crate::http::error::Error;
 use crate::http::params::{decode, values};
+use crate::web::form::amounts::{Amounts, submitted};
 use giving::payments::amount;
 use giving::payments::partner::Partner;
 use platform::money::Cents;
@@ -69,7 +70,7 @@ impl DonateLink {
         let partner = Partner::read(first);
         let partner = partner.map_err(|too_long| Error::InvalidParameter(too_long.to_string().into()))?;
         Ok(DonateLink {
-            amount: amount::parse(&text("amount")),
+            amount: amount::parse(submitted(&text("amount"), &text("other_amount"))),
             suggested_amounts: if suggested.is_empty() {
                 DEFAULT_AMOUNTS.to_vec()
             } else {
@@ -86,12 +87,17 @@ impl DonateLink {
         })
     }
 
-    /// Returns the URL of the form with another amount and all other parameters of the link.
-    pub fn with_amount(&self, form: &str, amount: Cents) -> String {
-        let rest: Vec<&str> = retain_parameters(&self.query, |name| name != "amount").collect();
-        let amount = format!("amount={}", amount::written(amount));
-        let pairs: Vec<&str> = [amount.as_str()].into_iter().chain(rest).collect();
-        format!("{form}?{}", pairs.join("&"))
+    /// Returns the choice of an amount. The amount of the link is selected, or else one of the suggested ones.
+    pub fn amounts(&self) -> Amounts {
+        let min = self.min_amount.unwrap_or(Cents::ZERO);
+        let suggested = self.suggested_amounts.iter().copied();
+        let suggested: Vec<Cents> = suggested.filter(|amount| *amount >= min).collect();
+        // The smallest one would lead people to give less than most do.
+        let selected = self
+            .amount
+            .or_else(|| suggested.get(1).or(suggested.first()).copied());
+        let selected = selected.map(amount::written).unwrap_or_default();
+        Amounts::new(suggested.into_iter().map(amount::written).collect(), &selected)
     }
 
     /// Returns the action of the form: its path with the parameters that are not fields of the form.
@@ -117,22 +123,23 @@ fn retain_parameters(query: &str, is_wanted: impl Fn(&str) -> bool) -> impl Iter
 /// of a donate link to the page.
 #[derive(Clone, Debug)]
 pub struct GiveBox {
-    pub amount: String,
+    pub amounts: Amounts,
     pub hidden_fields: Vec<(String, String)>,
 }
 
 impl GiveBox {
     pub fn parse(query: Option<&str>) -> GiveBox {
         let query = query.unwrap_or_default();
-        let amount = values(query, "amount").next();
-        let amount = amount.and_then(|amount| amount::parse(&amount));
+        let first = |name: &'static str| values(query, name).next().unwrap_or_default();
+        let amount = amount::parse(&first("amount")).unwrap_or(DEFAULT_AMOUNTS[1]);
+        let suggested = DEFAULT_AMOUNTS.map(amount::written).to_vec();
         let pairs = retain_parameters(query, |name| name != "amount");
         let decoded = pairs.map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (decode(name).into_owned(), decode(value).into_owned())
         });
         GiveBox {
-            amount: amount::written(amount.unwrap_or(DEFAULT_AMOUNTS[1])),
+            amounts: Amounts::new(suggested, &amount::written(amount)),
             hidden_fields: decoded.collect(),
         }
     }
@@ -158,11 +165,26 @@ mod tests {
     }
 
     #[test]
-    fn another_amount_keeps_the_other_parameters_and_form_fields_are_not_sent_twice() {
+    fn one_of_the_suggested_amounts_is_selected() {
+        for (query, selected) in [
+            ("", "25"),
+            ("amount=50", "50"),
+            ("amount=other&other_amount=7.50", "other"),
+            ("suggestedAmounts=5,15", "15"),
+            ("min_value=30", "100"),
+        ] {
+            let amounts = DonateLink::parse(query).unwrap().amounts().to_string();
+            assert!(
+                amounts.contains(&format!("value=\"{selected}\" checked")),
+                "{query}: {amounts}"
+            );
+        }
+    }
+
+    #[test]
+    fn form_fields_are_not_sent_twice() {
         let link =
             DonateLink::parse("amount=20&email=a%40b.org&x=1&designation=the+roof&amou%6et=3").unwrap();
-        let url = link.with_amount("/x/give", Cents::new(550));
-        assert_eq!(url, "/x/give?amount=5.50&email=a%40b.org&designation=the+roof");
         assert_eq!(link.action("/x/give"), "/x/give?designation=the+roof");
         assert_eq!(DonateLink::parse("").unwrap().action("/x/give"), "/x/give");
     }
@@ -170,10 +192,11 @@ mod tests {
     #[test]
     fn a_page_passes_on_the_parameters_of_its_link() {
         let give = GiveBox::parse(Some("amount=5&x=1&designation=a%26b"));
-        assert_eq!(give.amount, "5");
+        assert!(give.amounts.to_string().contains("value=\"5\""));
         assert_eq!(give.hidden_fields, [("designation".to_owned(), "a&b".to_owned())]);
         for none in [None, Some("amount=x")] {
-            assert_eq!(GiveBox::parse(none).amount, "25");
+            let amounts = GiveBox::parse(none).amounts.to_string();
+            assert!(amounts.contains("value=\"25\" checked"), "{amounts}");
         }
     }
 }

@@ -21,6 +21,7 @@ use directory::nonprofits::store as nonprofit_store;
 use giving::ledger::entry::Mode;
 use giving::payments::partner::ReturnUrls;
 use giving::payments::provider::{CardResult, try_card};
+use giving::payments::receipt::{NO_GOODS_OR_SERVICES, Receipt};
 use giving::payments::{Donation, State as DonationState, store};
 use uuid::Uuid;
 
@@ -34,6 +35,8 @@ struct DonationPage {
     name: String,
     path: String,
     donation: Donation,
+    /// Once the donation is in the ledger.
+    receipt: Option<Receipt>,
     /// Says that no money is charged, or was charged.
     test_notice: Option<&'static str>,
     pay: Option<Form>,
@@ -154,7 +157,12 @@ async fn show(
     };
     let policy = return_urls.success.as_ref().filter(|_| donation.is_open());
     let policy = policy.map(|url| guard::policy_with_form_action(url.origin()));
+    let receipt = match donation.entry {
+        Some(entry) => Receipt::find(&app.db, &app.directory, entry).await?,
+        None => None,
+    };
     let page = DonationPage {
+        receipt,
         title: match donation.state {
             DonationState::Started | DonationState::Failed => t.pay_title,
             DonationState::Pending => t.pending_title,

@@ -1,23 +1,168 @@
-//! The email with the link to a receipt.
+//! The receipt of a donation: what a tax authority wants to know, on a page and by email.
 
 use super::Donation;
-use crate::ledger::entry::Mode;
+use crate::ledger::entry::{Mode, Party};
+use directory::Directory;
+use directory::nonprofits::Nonprofit;
+use directory::nonprofits::ein::Ein;
+use directory::nonprofits::identifier::Identifier;
+use jiff::Timestamp;
+use platform::db::{Db, from_row, read};
+use platform::ids::NonprofitId;
 use platform::mail::Email;
+use platform::money::Cents;
 use platform::public_url::PublicUrl;
+use std::fmt::Write;
 
-/// Returns the receipt of a completed donation, if the donor left an email address.
-pub fn email(public_url: &PublicUrl, donation: &Donation) -> Option<Email> {
+const RECORDED_AT: &str = "select recorded_at from journal where sequence = $1";
+const LEGS: &str = "select party, party_id, amount from journal_legs where sequence = $1 order by position";
+
+/// The statement that the IRS asks for in every receipt of $250 or more.
+pub const NO_GOODS_OR_SERVICES: &str =
+    "No goods or services were provided in exchange for this contribution.";
+
+/// What the ledger says about a donation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// When it was recorded, in milliseconds since 1970.
+    pub recorded_at: i64,
+    /// Its parts, one for each nonprofit.
+    pub shares: Vec<Share>,
+}
+
+/// The part of a donation that one nonprofit receives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    pub amount: Cents,
+    /// The name in the files of the IRS.
+    pub legal_name: String,
+    pub ein: Option<Ein>,
+    /// City, state and ZIP code.
+    pub address: String,
+    pub is_deductible: bool,
+}
+
+struct LegRow {
+    party: String,
+    party_id: String,
+    amount: i64,
+}
+
+from_row!(LegRow {
+    party,
+    party_id,
+    amount
+});
+
+impl Receipt {
+    /// Reads the receipt of the donation with this sequence number in the ledger.
+    pub async fn find(db: &Db, directory: &Directory, entry: i64) -> sqlx::Result<Option<Receipt>> {
+        let recorded_at: Option<i64> =
+            read!(db, c => sqlx::query_scalar(RECORDED_AT).bind(entry).fetch_optional(c).await)?;
+        let Some(recorded_at) = recorded_at else {
+            return Ok(None);
+        };
+        let legs: Vec<LegRow> = read!(db, c => sqlx::query_as(LEGS).bind(entry).fetch_all(c).await)?;
+        let mut shares = Vec::new();
+        for leg in legs {
+            if let Some(Party::Nonprofit(id)) = Party::find(&leg.party, &leg.party_id) {
+                shares.push(share(directory, id, Cents::new(leg.amount.abs())).await?);
+            }
+        }
+        Ok(Some(Receipt { recorded_at, shares }))
+    }
+
+    /// Returns the date as people write it.
+    pub fn date(&self) -> String {
+        let time = Timestamp::from_millisecond(self.recorded_at).unwrap_or_default();
+        time.strftime("%B %-d, %Y").to_string()
+    }
+}
+
+async fn share(directory: &Directory, id: NonprofitId, amount: Cents) -> sqlx::Result<Share> {
+    let found = directory.find(&Identifier::Id(id)).await?;
+    let nonprofit = found.as_ref().and_then(|found| found.nonprofit());
+    Ok(nonprofit.map_or_else(
+        || Share {
+            amount,
+            legal_name: id.to_string(),
+            ein: None,
+            address: String::new(),
+            is_deductible: false,
+        },
+        |nonprofit| Share::new(&nonprofit, amount),
+    ))
+}
+
+impl Share {
+    fn new(nonprofit: &Nonprofit<'_>, amount: Cents) -> Share {
+        let location = nonprofit.location();
+        Share {
+            amount,
+            legal_name: match nonprofit.legal_name {
+                "" => nonprofit.name.to_owned(),
+                name => name.to_owned(),
+            },
+            ein: nonprofit.ein,
+            address: match nonprofit.zip {
+                "" => location,
+                zip => format!("{location} {zip}"),
+            },
+            is_deductible: nonprofit.is_deductible(),
+        }
+    }
+
+    /// Returns the EIN as the IRS writes it, such as 53-0196605.
+    pub fn formatted_ein(&self) -> String {
+        let digits = self.ein.map(|ein| ein.to_string()).unwrap_or_default();
+        match digits.split_at_checked(2) {
+            Some((prefix, rest)) => format!("{prefix}-{rest}"),
+            None => digits,
+        }
+    }
+
+    /// Returns the sentence about taxes.
+    pub fn deductibility(&self) -> &'static str {
+        if self.is_deductible {
+            "Contributions to this organization are tax-deductible to the extent allowed by law."
+        } else {
+            "Contributions to this organization are not tax-deductible."
+        }
+    }
+}
+
+/// Returns the email with the receipt, if the donor left an address.
+pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> Option<Email> {
     let to = donation.email.as_ref()?;
     let (amount, id) = (donation.amount, donation.receipt_id);
     let (prefix, notice) = match donation.mode {
         Mode::Live => ("", ""),
         Mode::Test => ("Test mode: ", "Test mode: no money was charged.\n\n"),
     };
+    let mut text = format!("{notice}Thank you for your donation of {amount}.\n\n");
+    let _ = writeln!(text, "Date: {}", receipt.date());
+    if let Some(name) = &donation.name {
+        let _ = writeln!(text, "Donor: {name}");
+    }
+    let _ = writeln!(text, "Amount: {amount}");
+    for share in &receipt.shares {
+        let _ = write!(text, "\n{}: {}\n", share.legal_name, share.amount);
+        if share.ein.is_some() {
+            let _ = writeln!(text, "EIN {}", share.formatted_ein());
+        }
+        if !share.address.is_empty() {
+            let _ = writeln!(text, "{}", share.address);
+        }
+        let _ = writeln!(text, "{}", share.deductibility());
+    }
+    let number = donation.id;
+    let _ = write!(
+        text,
+        "\n{NO_GOODS_OR_SERVICES}\n\nReceipt number: {number}\nYour receipt as a page: {public_url}/donations/{id}\n"
+    );
     Some(Email {
         to: to.to_string(),
         subject: format!("{prefix}Your donation of {amount}"),
-        text: format!(
-            "{notice}Thank you for your donation of {amount}.\n\nYour receipt: {public_url}/donations/{id}\n"
-        ),
+        text,
     })
 }

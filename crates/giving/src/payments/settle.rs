@@ -1,13 +1,14 @@
 //! Records paid donations in the ledger, once, however often it is tried.
 
+use super::receipt::{self, Receipt};
 use super::store::{self, ReceiptEmail};
-use super::{Donation, State, donor_id, receipt};
+use super::{Donation, State, donor_id};
 use crate::donations::{DonationError, Label, NewDonation, RecordedEntry, SITE, find_recipient};
 use crate::recorder::Recorder;
 use directory::Directory;
 use platform::clock::Clock;
 use platform::db::Db;
-use platform::mail::Mailer;
+use platform::mail::{Email, Mailer};
 use platform::money::Cents;
 use platform::public_url::PublicUrl;
 use platform::secret::StoreSecret;
@@ -34,7 +35,7 @@ impl Settlement<'_> {
         match (donation.state, donation.entry) {
             (State::Pending, _) => {
                 let recorded = self.record(&donation).await.inspect_err(log)?;
-                let email = receipt::email(self.public_url, &donation).filter(|_| self.mailer.is_on());
+                let email = self.receipt(&donation, recorded.sequence).await?;
                 let receipt = email.map(|email| ReceiptEmail {
                     mailer: self.mailer,
                     email,
@@ -61,6 +62,15 @@ impl Settlement<'_> {
             }
         }
         outcome
+    }
+
+    /// Returns the email with the receipt, if the donor left an address and emails are sent.
+    async fn receipt(self, donation: &Donation, entry: i64) -> sqlx::Result<Option<Email>> {
+        if donation.email.is_none() || !self.mailer.is_on() {
+            return Ok(None);
+        }
+        let receipt = Receipt::find(self.db, self.directory, entry).await?;
+        Ok(receipt.and_then(|receipt| receipt::email(self.public_url, donation, &receipt)))
     }
 
     async fn record(self, donation: &Donation) -> Result<RecordedEntry, DonationError> {
