@@ -5,6 +5,7 @@ mod anchor;
 mod backup;
 mod blobs;
 mod check;
+mod completions;
 mod doctor;
 mod donation;
 mod donor;
@@ -23,13 +24,14 @@ mod secret;
 mod serve;
 pub mod stdout;
 mod store;
+mod try_out;
 
 use self::output::Output;
 use self::stdout::Stdout;
 use crate::app::App;
 use crate::config::export::changed_settings;
 use crate::config::{Config, Overrides, environment_warnings};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use rustix::fs::Mode;
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
@@ -70,6 +72,8 @@ struct Global {
 enum Command {
     /// Serve the API, the site and the dashboard
     Serve(serve::Serve),
+    /// Serve the demo directory from a temporary folder, with keys, for developing a client
+    Try(try_out::Try),
     /// Import files into the directory, all of them or none
     #[command(subcommand)]
     Import(import::Import),
@@ -121,6 +125,10 @@ enum Command {
     /// Manage the blob store, which holds pictures
     #[command(subcommand)]
     Blobs(blobs::Blobs),
+    /// Print the completions of a shell: bash, elvish, fish, powershell or zsh
+    Completions(completions::Completions),
+    /// Write man pages of all commands
+    Man(completions::Man),
     /// Print the OpenAPI description, as committed in openapi.json
     #[command(hide = true, after_help = "Example:\n  causeway openapi > openapi.json")]
     Openapi,
@@ -144,6 +152,8 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
     let Causeway { command, global } = causeway;
     match command {
         Command::Generate(generate) => return generate.run(),
+        Command::Completions(completions) => return completions.run(Causeway::command()),
+        Command::Man(man) => return man.run(Causeway::command()),
         Command::Openapi => {
             Stdout::print(crate::api::openapi::text().trim_end())?;
             return Ok(());
@@ -161,6 +171,9 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
         if let Command::Serve(serve) = command {
             serve.add_to(&mut overrides);
             return serve.run(overrides).await;
+        }
+        if let Command::Try(try_out) = command {
+            return try_out.run().await;
         }
         let output = Output { json: global.json };
         if let Command::Doctor = command {
@@ -196,6 +209,9 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Check(check) => check.run(&app, output).await,
             Command::Anchor(anchor) => anchor.run(&app, output).await,
             Command::Serve(_)
+            | Command::Try(_)
+            | Command::Completions(_)
+            | Command::Man(_)
             | Command::Doctor
             | Command::Backup(_)
             | Command::Blobs(_)

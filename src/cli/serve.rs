@@ -35,6 +35,17 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 const DEMO_ACCOUNT: &str = "demo";
 const DEMO_EIN: &str = "530196605";
 
+/// What an empty database is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demo {
+    /// Nothing.
+    None,
+    /// The demo directory, and an account with a public key.
+    Directory,
+    /// The same, with a private key and a password, which are printed.
+    WithKeys,
+}
+
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway serve --listen 127.0.0.1:8080 --data /var/lib/causeway")]
 pub struct Serve {
@@ -60,83 +71,93 @@ impl Serve {
     }
 
     pub async fn run(&self, overrides: Overrides) -> anyhow::Result<()> {
-        let (config, values) = Config::load_with_values(&overrides)?;
-        let log_filter = start_log(&config.log, &config.telemetry)?;
-        let hangup = signal(SignalKind::hangup())?;
-        for warning in environment_warnings() {
-            tracing::warn!("{warning}");
-        }
-        let listener = listen(config.listen, false).with_context(|| {
-            format!(
-                "could not listen on {}; choose another address with --listen",
-                config.listen
-            )
-        })?;
-        let mut config = config.bound_to(listener.local_addr()?);
-        config.database = config.database.for_server();
-        let app = App::start(config, Clock::default()).await?;
-        if let Some(redis) = &app.redis {
-            redis.connect().await;
-        }
-        app.pictures.blobs().probe().await?;
-        if !self.empty && app.availability.is_connected() && app.db.revision(Topic::Directory).await? == 0 {
-            load_demo(&app).await?;
-        }
-        warn_if_unshared(&app).await;
-        log_provider(&app);
-        start_traces(&app)?;
-        let mut background = tokio::spawn(background::run(app.clone()));
-        let metrics = start_metrics(&app);
-        let reloader = Reloader {
-            app: app.clone(),
-            overrides,
-            values,
-            log_filter,
-        };
-        let reloads = tokio::spawn(reloader.run(hangup));
-        let signals = StopSignals::install()?;
-        print_welcome(&app).await?;
-        let mut failure = None;
-        let stop = async {
-            tokio::select! {
-                requested_at = signals.wait(&app) => requested_at,
-                ended = &mut background => {
-                    failure = Some(ended);
-                    Instant::now()
-                }
-            }
-        };
-        serve(
-            listener,
-            router(app.clone()),
-            &app.config.serve,
-            refusals(&app.config.public_url),
-            stop,
-        )
-        .await?;
-        reloads.abort();
-        if let Some(metrics) = metrics {
-            metrics.abort();
-        }
-        background.abort();
-        if let Some(ended) = failure {
-            match ended? {
-                Ok(never) => match never {},
-                Err(error) => return Err(error.into()),
-            }
-        }
-        if let Err(error) = app.save_keys().await {
-            tracing::warn!(%error, "could not save the keys for a start without the database");
-        }
-        if let Err(error) = app.save_counts().await {
-            tracing::warn!(%error, "could not save the counts of the last calls");
-        }
-        finish(&app).await;
-        app.traces.flush(FLUSH_TIMEOUT).await;
-        app.db.close().await;
-        tracing::info!("stopped");
-        Ok(())
+        let demo = if self.empty { Demo::None } else { Demo::Directory };
+        run_server(overrides, demo).await
     }
+}
+
+/// Serves until the process is asked to stop.
+pub async fn run_server(overrides: Overrides, demo: Demo) -> anyhow::Result<()> {
+    let (config, values) = Config::load_with_values(&overrides)?;
+    let log_filter = start_log(&config.log, &config.telemetry)?;
+    let hangup = signal(SignalKind::hangup())?;
+    for warning in environment_warnings() {
+        tracing::warn!("{warning}");
+    }
+    let listener = listen(config.listen, false).with_context(|| {
+        format!(
+            "could not listen on {}; choose another address with --listen",
+            config.listen
+        )
+    })?;
+    let mut config = config.bound_to(listener.local_addr()?);
+    config.database = config.database.for_server();
+    let app = App::start(config, Clock::default()).await?;
+    if let Some(redis) = &app.redis {
+        redis.connect().await;
+    }
+    app.pictures.blobs().probe().await?;
+    if demo != Demo::None && app.availability.is_connected() && app.db.revision(Topic::Directory).await? == 0
+    {
+        load_demo(&app).await?;
+    }
+    warn_if_unshared(&app).await;
+    log_provider(&app);
+    start_traces(&app)?;
+    let mut background = tokio::spawn(background::run(app.clone()));
+    let metrics = start_metrics(&app);
+    let reloader = Reloader {
+        app: app.clone(),
+        overrides,
+        values,
+        log_filter,
+    };
+    let reloads = tokio::spawn(reloader.run(hangup));
+    let signals = StopSignals::install()?;
+    print_welcome(&app).await?;
+    if demo == Demo::WithKeys {
+        print_private_key(&app).await?;
+    }
+    let mut failure = None;
+    let stop = async {
+        tokio::select! {
+            requested_at = signals.wait(&app) => requested_at,
+            ended = &mut background => {
+                failure = Some(ended);
+                Instant::now()
+            }
+        }
+    };
+    serve(
+        listener,
+        router(app.clone()),
+        &app.config.serve,
+        refusals(&app.config.public_url),
+        stop,
+    )
+    .await?;
+    reloads.abort();
+    if let Some(metrics) = metrics {
+        metrics.abort();
+    }
+    background.abort();
+    if let Some(ended) = failure {
+        match ended? {
+            Ok(never) => match never {},
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if let Err(error) = app.save_keys().await {
+        tracing::warn!(%error, "could not save the keys for a start without the database");
+    }
+    if let Err(error) = app.save_counts().await {
+        tracing::warn!(%error, "could not save the counts of the last calls");
+    }
+    finish(&app).await;
+    app.traces.flush(FLUSH_TIMEOUT).await;
+    app.db.close().await;
+    tracing::info!("stopped");
+    Ok(())
 }
 
 /// Queues the last emails, and writes an anchor of the last entries.
@@ -213,6 +234,21 @@ async fn print_welcome(app: &App) -> anyhow::Result<()> {
             "Create a key:\n  causeway account create NAME && causeway key create --account NAME --kind public",
         )?,
     }
+    Ok(())
+}
+
+/// Creates a private key for the demo account and prints how to use it.
+async fn print_private_key(app: &App) -> anyhow::Result<()> {
+    let username = Username::parse(DEMO_ACCOUNT)?;
+    let account = accounts::store::find_id(&app.db, &username).await?;
+    let account = account.context("the demo account is missing; start again")?;
+    let text = KeyText::generate(Kind::Private);
+    keys::store::insert(&app.db, account, "scratch server", &text, app.clock.millis()).await?;
+    Stdout::print(&format!(
+        "Private key, for fundraisers (HTTP Basic authentication, with the public key as the username):\n  {}\n\
+         Everything is removed when you stop the server with Ctrl+C.",
+        text.expose()
+    ))?;
     Ok(())
 }
 

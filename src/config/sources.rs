@@ -22,6 +22,8 @@ pub struct Overrides {
     pub metrics_listen: Option<String>,
     pub database_url: Option<String>,
     pub public_url: Option<String>,
+    /// Whether the environment is ignored.
+    pub is_isolated: bool,
 }
 
 /// Merges the sources of settings: defaults, file, environment, flags.
@@ -42,7 +44,9 @@ pub fn read_sources(overrides: &Overrides) -> anyhow::Result<config::Config> {
         .with_list_parse_key("serve.trusted_proxies")
         .with_list_parse_key("accounts.mail_domains")
         .try_parsing(true);
-    sources = sources.add_source(environment);
+    if !overrides.is_isolated {
+        sources = sources.add_source(environment);
+    }
     let flags = [
         (
             "data",

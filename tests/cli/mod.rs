@@ -18,6 +18,7 @@ mod metrics;
 mod moderation;
 mod permissions;
 mod running_server;
+mod scratch_server;
 mod secret_file;
 mod secrets;
 pub mod server;
