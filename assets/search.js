@@ -107,3 +107,26 @@ for (const input of document.querySelectorAll('input[data-live]')) {
   input.addEventListener('blur', () => open(false));
   input.addEventListener('focus', () => { if (list.children.length && input.value.trim()) open(true); });
 }
+
+// Near me: the browser asks the visitor for consent, and only after a click. Two decimals are enough, about a mile.
+for (const button of document.querySelectorAll('button[data-near]')) {
+  if (!navigator.geolocation) continue;
+  const input = document.getElementById(button.dataset.near);
+  const status = document.createElement('p');
+  status.className = 'small soft';
+  status.setAttribute('role', 'status');
+  button.parentElement.after(status);
+  button.hidden = false;
+  let isWaiting = false;
+  const end = (text) => { isWaiting = false; status.textContent = text; };
+  button.addEventListener('click', () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    status.textContent = button.dataset.waiting;
+    navigator.geolocation.getCurrentPosition(({ coords }) => {
+      end('');
+      input.value = coords.latitude.toFixed(2) + ',' + coords.longitude.toFixed(2);
+      input.form.requestSubmit();
+    }, () => end(button.dataset.failed), { maximumAge: 600_000, timeout: 20_000 });
+  });
+}

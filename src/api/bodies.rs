@@ -2,6 +2,7 @@
 //!
 //! The bodies themselves are written by `app::nonprofit_json`; a test checks that the two agree.
 
+use crate::api::explanation::ExplanationBody;
 use crate::api::sources::{IrsBody, SourcesBody};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -11,6 +12,9 @@ use uuid::Uuid;
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct SearchBody {
     pub nonprofits: Vec<SearchItem>,
+    /// Why these were found and not others. Only with explain=1.
+    #[schema(nullable = false)]
+    pub explanation: Option<ExplanationBody>,
 }
 
 /// A nonprofit in search results. Unknown fields are omitted.
@@ -37,6 +41,9 @@ pub struct SearchItem {
     pub cover_image_url: String,
     #[schema(nullable = false)]
     pub website_url: Option<String>,
+    /// The distance from `near` to its ZIP code in miles. Only with `near`.
+    #[schema(example = 12.3, nullable = false)]
+    pub distance_miles: Option<f64>,
     /// The words of the search term that matched, in lowercase, in the order typed.
     pub matched_terms: Vec<String>,
 }
@@ -63,6 +70,9 @@ pub struct BrowseItem {
     pub cover_image_url: String,
     #[schema(nullable = false)]
     pub website_url: Option<String>,
+    /// The distance from `near` to its ZIP code in miles. Only with `near`.
+    #[schema(example = 12.3, nullable = false)]
+    pub distance_miles: Option<f64>,
 }
 
 /// One nonprofit and its causes.

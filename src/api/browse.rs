@@ -2,16 +2,20 @@
 
 use crate::api::bodies::BrowseItem;
 use crate::api::problems::{CauseNotFound, NotModified, PublicKeyProblems};
-use crate::api::schemas::PositiveInteger;
+use crate::api::schemas::{NearParams, PositiveInteger};
 use crate::app::App;
 use crate::app::json;
+use crate::app::nonprofit_json::NonprofitJson;
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
-use crate::http::params::{PathText, RawQuery, positive};
+use crate::http::params::{PathText, RawQuery, positive, values};
 use crate::http::public_key::{Browse, Causes, PublicKey};
 use axum::extract::State;
 use axum::response::Response;
+use directory::View;
+use directory::near::Near;
+use directory::nonprofits::Nonprofit;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -60,6 +64,7 @@ struct CauseBody<'a> {
         ("cause" = String, Path, description = "The name of a cause. See /v0.2/causes for the list.", example = "animals"),
         ("take" = inline(Option<PositiveInteger>), Query, description = "Nonprofits per page: 10 by default, at most 100. A larger number means 100."),
         ("page" = inline(Option<PositiveInteger>), Query, description = "The page number, starting at 1. Pages after the last one are empty."),
+        NearParams,
     ),
     responses(
         (status = 200, description = "One page of nonprofits.", body = BrowseBody),
@@ -82,28 +87,52 @@ pub async fn browse(
     }
     let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE);
     let page = positive(&query, "page")?.unwrap_or(1);
+    let first = |name| values(&query, name).next();
+    let near = Near::parse(first("near").as_deref(), first("radius").as_deref())?;
     let view = app.directory.view();
     if view.snapshot.is_none() {
         return Err(Error::Unavailable);
     }
     Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
         // Existing clients expect an empty list for a cause that does not exist.
-        let count = cause.map_or(0, |cause| view.count_by_cause(&cause.name));
-        let pagination = Pagination::new(page as u64, take as u64, count);
-        let found = match cause {
-            Some(cause) => view.list_by_cause(&cause.name, pagination.skipped(), take),
-            None => Vec::new(),
+        let (pagination, found) = match cause {
+            Some(cause) => find_page(&view, &cause.name, near.as_ref(), page as u64, take),
+            None => (Pagination::new(page as u64, take as u64, 0), Vec::new()),
         };
         let mut out = Vec::with_capacity(1_024 * found.len() + 128);
         out.extend_from_slice(br#"{"nonprofits":"#);
-        json::list(&mut out, &found, |out, nonprofit| {
-            app.nonprofit_json.item(out, nonprofit);
+        json::list(&mut out, &found, |out, (nonprofit, miles)| {
+            app.nonprofit_json.open_item(out, nonprofit);
+            miles.inspect(|miles| NonprofitJson::distance(out, *miles));
+            out.push(b'}');
         });
         out.extend_from_slice(br#","pagination":"#);
         serde_json::to_writer(&mut out, &pagination).expect("numbers are plain data");
         out.push(b'}');
         out
     }))
+}
+
+/// Returns one page of the nonprofits of a cause, each with its distance if they are those near a place.
+fn find_page<'v>(
+    view: &'v View,
+    cause: &str,
+    near: Option<&Near>,
+    page: u64,
+    take: usize,
+) -> (Pagination, Vec<(Nonprofit<'v>, Option<f64>)>) {
+    let Some(near) = near else {
+        let pagination = Pagination::new(page, take as u64, view.count_by_cause(cause));
+        let found = view.list_by_cause(cause, pagination.skipped(), take);
+        return (pagination, found.into_iter().map(|found| (found, None)).collect());
+    };
+    let found = view.list_by_cause_near(cause, near);
+    let pagination = Pagination::new(page, take as u64, found.len() as u64);
+    let skip = usize::try_from(pagination.skipped()).unwrap_or(usize::MAX);
+    let shown = found.into_iter().skip(skip).take(take);
+    let shown =
+        shown.filter_map(|location| Some((view.nonprofit(location)?, view.miles_from(near, location))));
+    (pagination, shown.collect())
 }
 
 /// Lists all causes with their numbers of nonprofits.

@@ -3,6 +3,7 @@
 pub mod bodies;
 pub mod browse;
 pub mod directory;
+pub mod explanation;
 pub mod finances;
 pub mod fundraisers;
 pub mod nonprofits;

@@ -39,6 +39,10 @@ problems! {
         "403": "blocked_key",
         "429": "rate_limited; Retry-After has the seconds to wait",
     }
+    /// The problems of a search with `explain`, which takes the keys of an account.
+    ExplainProblems {
+        "401": "missing_key, invalid_key or private_key_exposed; with explain=1 missing_credentials or invalid_credentials",
+    }
     /// A query or path parameter is invalid.
     InvalidParameter {
         "400": "invalid_parameter",

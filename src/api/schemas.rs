@@ -3,9 +3,10 @@
 //! They say exactly what the API accepts, so that a generated client or a fuzzer can rely on them: `make fuzz-api` checks
 //! that. Rules between two fields, such as an end after a start, are in the descriptions.
 
+use serde_json::json;
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// Declares types that are only schemas.
 ///
@@ -33,6 +34,16 @@ schemas! {
     PositiveInteger = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
     /// A parameter that is on or off.
     Switch = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["0", "1", "false", "true"]));
+    /// The value of `near`: a ZIP code, or latitude and longitude.
+    NearText = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some(format!(r"^([0-9]{{5}}(-[0-9]{{4}})?|-?({LATITUDE}), ?-?({LONGITUDE}))$")))
+        .examples([json!("97201"), json!("45.52,-122.68")]);
+    /// The value of `radius` in miles.
+    RadiusMiles = ObjectBuilder::new()
+        .schema_type(Type::Number)
+        .minimum(Some(1))
+        .maximum(Some(500));
     /// The value of `include` of the details route.
     IncludeName = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["sources"]));
     /// The value of an `Idempotency-Key`.
@@ -67,6 +78,26 @@ schemas! {
             .exclusive_minimum(Some(0))
             .maximum(Some(1_000_000_000_000_u64)));
 }
+
+/// The parameters that restrict a list to nonprofits near a place.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(
+    dead_code,
+    reason = "it only describes the parameters, which are read by `Near::parse`"
+)]
+pub struct NearParams {
+    /// Only nonprofits near this place: a ZIP code, or latitude and longitude in degrees. Each result then has its
+    /// distance, which is that of its ZIP code; the order stays the same.
+    #[param(inline, required = false)]
+    near: NearText,
+    /// How far from near, in miles: 25 by default. Needs near.
+    #[param(inline, required = false)]
+    radius: RadiusMiles,
+}
+
+const LATITUDE: &str = r"90(\.0+)?|[0-8]?[0-9](\.[0-9]+)?";
+const LONGITUDE: &str = r"180(\.0+)?|(1[0-7][0-9]|[0-9]?[0-9])(\.[0-9]+)?";
 
 /// Unicode whitespace (`White_Space`), which is removed at the ends of a title.
 const BLANK: &str = r"\u0009-\u000D \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000";

@@ -1,18 +1,20 @@
 //! `GET /v0.2/search/{searchTerm}`: search as you type.
 
 use crate::api::bodies::SearchBody;
-use crate::api::problems::{BlankTerm, NotModified, PublicKeyProblems};
-use crate::api::schemas::{PositiveInteger, Switch};
+use crate::api::explanation::{ExplanationBody, SearchAccess};
+use crate::api::problems::{BlankTerm, ExplainProblems, NotModified, PublicKeyProblems};
+use crate::api::schemas::{NearParams, PositiveInteger, Switch};
 use crate::app::App;
+use crate::app::nonprofit_json::NonprofitJson;
 use crate::app::search_answers::{Filter, render};
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathPair, PathText, count, decode, is_on, pairs};
-use crate::http::public_key::{PublicKey, Search};
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::response::Response;
 use directory::documents::{DISBURSABLE, cause_label, city_label, state_label};
+use directory::near::{Near, zip_of};
 use directory::nonprofits::store;
 use directory::record;
 use platform::text::fold;
@@ -28,6 +30,7 @@ const MAX_CAUSES: usize = 200;
 /// Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
 ///
 /// Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits) and domains.
+/// With `explain=1`, which needs a private key instead of a public one, the response has an explanation.
 #[utoipa::path(
     get,
     path = "/v0.2/search/{searchTerm}",
@@ -40,39 +43,43 @@ const MAX_CAUSES: usize = 200;
         ("causes" = Option<String>, Query, description = "Comma-separated causes. Results have at least one of them.", example = "animals,wildlife"),
         ("tags" = Option<String>, Query, description = "The former name of causes. If both are sent, the lists are combined."),
         ("state" = Option<String>, Query, description = "The two-letter code of a state.", example = "OR"),
-        ("city" = Option<String>, Query, description = "The name of a city.", example = "Portland"),
+        ("city" = Option<String>, Query, description = "The name of a city, in any state or in that of the state parameter.", example = "Portland"),
+        NearParams,
+        ("explain" = inline(Option<Switch>), Query, description = "1 or true: the response also says why these were found and not others. Needs HTTP Basic authentication with a private key instead of apiKey."),
         ("disbursable" = inline(Option<Switch>), Query, description = "1 or true: only nonprofits that can receive donations."),
     ),
     responses(
         (status = 200, description = "The matching nonprofits, best match first. Empty if nothing matches.", body = SearchBody),
         NotModified,
         PublicKeyProblems,
+        ExplainProblems,
         BlankTerm,
     )
 )]
 pub async fn search(
     State(app): State<App>,
-    _key: PublicKey<Search>,
+    access: SearchAccess,
     PathText(term): PathText,
     params: SearchParams,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
-    answer(&app, &term, params, &if_none_match).await
+    answer(&app, access, &term, params, &if_none_match).await
 }
 
 /// `GET /v0.2/search/{start}/{*rest}`: a search term with a slash that is not percent-encoded.
 pub async fn search_with_slash(
     State(app): State<App>,
-    _key: PublicKey<Search>,
+    access: SearchAccess,
     PathPair(start, rest): PathPair,
     params: SearchParams,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
-    answer(&app, &format!("{start}/{rest}"), params, &if_none_match).await
+    answer(&app, access, &format!("{start}/{rest}"), params, &if_none_match).await
 }
 
 async fn answer(
     app: &App,
+    SearchAccess { explain }: SearchAccess,
     term: &str,
     SearchParams { take, filter }: SearchParams,
     if_none_match: &IfNoneMatch,
@@ -87,7 +94,20 @@ async fn answer(
     }
     let view = app.directory.view();
     if view.snapshot.is_none() {
-        return fallback(app, term, take).await;
+        return fallback(app, term, take, filter.near()).await;
+    }
+    if explain {
+        let explanation = ExplanationBody::new(app, &view, term, &filter).await?;
+        return Ok(cache::json(&IfNoneMatch::default(), None, || {
+            let mut body = app
+                .search_answers
+                .answer(&app.nonprofit_json, &view, term, take, &filter);
+            body.pop();
+            body.extend_from_slice(br#","explanation":"#);
+            serde_json::to_writer(&mut body, &explanation).expect("texts and numbers are plain data");
+            body.push(b'}');
+            body
+        }));
     }
     Ok(cache::json(if_none_match, view.tag.as_deref(), || {
         app.search_answers
@@ -96,18 +116,25 @@ async fn answer(
 }
 
 /// Finds nonprofits in the database whose name begins with the term, while the snapshot is being built.
-async fn fallback(app: &App, term: &str, take: usize) -> Result<Response> {
+async fn fallback(app: &App, term: &str, take: usize, near: Option<Near>) -> Result<Response> {
     let words: Arc<[String]> = term.split_whitespace().map(str::to_lowercase).collect();
     let causes = app.directory.causes();
     let prefix = fold(term, '-');
-    let records = if prefix.is_empty() {
+    let mut records = if prefix.is_empty() {
         Vec::new()
     } else {
         store::list_by_slug(&app.db, &prefix, take, causes, record::to_vec).await?
     };
+    let miles = |near: &Near, record: &[u8]| near.miles_to(zip_of(&record::read(record)?)?);
+    if let Some(near) = &near {
+        records.retain(|record| miles(near, record).is_some_and(|miles| miles <= near.radius_miles));
+    }
     Ok(cache::json(&IfNoneMatch::default(), None, || {
         render(records.iter().map(|_| &words), |out, index| {
-            app.nonprofit_json.open_item(out, &record::read(&records[index])?);
+            let record = &records[index];
+            app.nonprofit_json.open_item(out, &record::read(record)?);
+            let miles = near.as_ref().and_then(|near| miles(near, record));
+            miles.inspect(|miles| NonprofitJson::distance(out, *miles));
             Some(())
         })
     }))
@@ -133,6 +160,7 @@ impl SearchParams {
     fn read(query: &str) -> Result<SearchParams> {
         let mut causes = Vec::new();
         let (mut take, mut state, mut city, mut disbursable) = (None, None, None, None);
+        let (mut near, mut radius) = (None, None);
         for (name, value) in pairs(query) {
             match &*name {
                 "take" if take.is_none() => take = Some(count(&decode(value), "take")?),
@@ -147,21 +175,24 @@ impl SearchParams {
                 "disbursable" if disbursable.is_none() => {
                     disbursable = Some(is_on(&decode(value), "disbursable")?);
                 }
-                "near" => {
-                    return Err(Error::InvalidParameter(
-                        "near is not supported yet. Send state or city instead.".into(),
-                    ));
-                }
+                "near" if near.is_none() => near = Some(decode(value)),
+                "radius" if radius.is_none() => radius = Some(decode(value)),
                 _ => {}
             }
         }
         let mut filter = Filter::default();
-        filter.require_any(cause_labels(&causes));
-        filter.require_any(state.iter().map(|code| state_label(code)));
-        filter.require_any(city.iter().map(|name| city_label(name)));
-        if disbursable == Some(true) {
-            filter.require_any([DISBURSABLE.to_owned()]);
+        filter.require_any("causes", causes.join(","), cause_labels(&causes));
+        if let Some(code) = &state {
+            filter.require_any("state", &**code, [state_label(code)]);
         }
+        if let Some(name) = &city {
+            filter.require_any("city", &**name, [city_label(name)]);
+        }
+        if disbursable == Some(true) {
+            filter.require_any("disbursable", "1", [DISBURSABLE.to_owned()]);
+        }
+        let circle = Near::parse(near.as_deref(), radius.as_deref())?;
+        filter.require_near(near.unwrap_or_default(), circle);
         Ok(SearchParams {
             take: take.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE),
             filter,

@@ -5,11 +5,13 @@
 
 use crate::app::json;
 use crate::app::urls::Urls;
+use directory::near::rounded_miles;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::cause_set::CauseSet;
 use directory::nonprofits::causes::{Cause, Causes};
 use platform::hosted::is_hosted_id;
 use platform::text::excerpt;
+use std::io::Write;
 use uuid::Uuid;
 
 /// The maximum length of the description of an item, in characters.
@@ -106,6 +108,12 @@ impl NonprofitJson {
     pub fn item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
         self.open_item(out, nonprofit);
         out.push(b'}');
+    }
+
+    /// Adds the distance to an item of [`NonprofitJson::open_item`].
+    pub fn distance(out: &mut Vec<u8>, miles: f64) {
+        let miles = rounded_miles(miles);
+        write!(out, r#","distanceMiles":{miles}"#).expect("a vector can be written to");
     }
 
     /// Completes an item of [`NonprofitJson::open_item`] with the words that matched the search.

@@ -4,6 +4,8 @@ use crate::app::answer_cache::AnswerCache;
 use crate::app::item_cache::ItemCache;
 use crate::app::nonprofit_json::NonprofitJson;
 use directory::View;
+use directory::diagnosis::Condition;
+use directory::near::Near;
 use directory::search::{HitLocation, HitRef};
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -39,7 +41,7 @@ impl SearchAnswers {
         filter: &Filter,
     ) -> Vec<u8> {
         let key = filter.cache_key(view, term, take);
-        let find = || Ok::<_, Infallible>(filter.with_groups(|groups| view.find_hits(term, take, groups)));
+        let find = || Ok::<_, Infallible>(filter.find_hits(view, term, take));
         let Ok(hits) = self.hits.get_or_insert_with(&key, view.tag.as_ref(), find);
         let snapshot = view.snapshot.as_ref();
         let token = snapshot.map_or_else(Uuid::nil, |snapshot| snapshot.meta().token);
@@ -52,7 +54,10 @@ impl SearchAnswers {
             match location {
                 HitLocation::Snapshot(index) => self.items.write(out, token, index, item),
                 HitLocation::Overlay(_) => item(out),
-            }
+            }?;
+            let miles = filter.near.and_then(|near| view.miles_from(&near, location));
+            miles.inspect(|miles| NonprofitJson::distance(out, *miles));
+            Some(())
         })
     }
 }
@@ -90,20 +95,54 @@ pub fn render<'a>(
     out
 }
 
-/// Restricts a search to nonprofits with certain labels.
-#[derive(Debug, Default)]
+/// Restricts a search to nonprofits with certain labels, and to those near a place.
+#[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// A nonprofit must have a label of each group.
     groups: Vec<Vec<String>>,
+    /// The circle in which a nonprofit must be.
+    near: Option<Near>,
+    /// The name and the value of the parameter of each group, and last that of the circle.
+    names: Vec<(&'static str, String)>,
 }
 
 impl Filter {
-    /// Requires one of `labels`; without any, nothing is required.
-    pub fn require_any(&mut self, labels: impl IntoIterator<Item = String>) {
+    /// Requires one of `labels`; without any, nothing is required. `name` and `value` are those of the parameter.
+    pub fn require_any(
+        &mut self,
+        name: &'static str,
+        value: impl Into<String>,
+        labels: impl IntoIterator<Item = String>,
+    ) {
         let group: Vec<String> = labels.into_iter().collect();
         if !group.is_empty() {
+            self.names.insert(self.groups.len(), (name, value.into()));
             self.groups.push(group);
         }
+    }
+
+    /// Requires that nonprofits are in a circle; without one, nothing is required. `value` is that of the parameter.
+    pub fn require_near(&mut self, value: impl Into<String>, near: Option<Near>) {
+        if near.is_some() {
+            self.near = near;
+            self.names.push(("near", value.into()));
+        }
+    }
+
+    /// Returns the circle in which nonprofits must be.
+    pub fn near(&self) -> Option<Near> {
+        self.near
+    }
+
+    /// Iterates over the names and values of the parameters.
+    pub fn names(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.names.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// Returns the conditions in the order of [`names`](Self::names).
+    pub fn conditions(&self) -> Vec<Condition> {
+        let groups = self.groups.iter().cloned().map(Condition::AnyLabel);
+        groups.chain(self.near.map(Condition::Near)).collect()
     }
 
     /// Returns a cache key made of everything that the hits depend on. A label contains no zero byte.
@@ -117,18 +156,23 @@ impl Filter {
                 key.push(',');
             }
         }
+        if let Some(near) = &self.near {
+            // Labels do not begin with a space.
+            let _ = write!(key, "\0 {} {}", near.center, near.radius_miles);
+        }
         key.push_str("\0\0");
         key.push_str(term);
         key
     }
 
-    fn with_groups<T>(&self, find: impl FnOnce(&[&[&str]]) -> T) -> T {
+    /// Searches a view with this filter.
+    pub fn find_hits(&self, view: &View, term: &str, take: usize) -> Arc<[HitRef]> {
         let groups: Vec<Vec<&str>> = self
             .groups
             .iter()
             .map(|group| group.iter().map(String::as_str).collect())
             .collect();
         let groups: Vec<&[&str]> = groups.iter().map(Vec::as_slice).collect();
-        find(&groups)
+        view.find_hits(term, take, &groups, self.near.as_ref())
     }
 }

@@ -10,6 +10,7 @@ use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use directory::ResolveError;
+use directory::near::NearError;
 use directory::nonprofits::ein::Ein;
 use giving::donations::DonationError;
 use platform::field_error::FieldError;
@@ -249,6 +250,12 @@ impl Error {
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Error {
         Error::of_store(&error)
+    }
+}
+
+impl From<NearError> for Error {
+    fn from(error: NearError) -> Error {
+        Error::InvalidParameter(error.to_string().into())
     }
 }
 

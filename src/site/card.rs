@@ -2,6 +2,8 @@
 
 use crate::app::urls::Urls;
 use crate::site::highlight::{Part, highlight};
+use crate::web::texts::{SearchTexts, fill};
+use directory::near::rounded_miles;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::{Cause, Causes};
 use platform::text::cut;
@@ -19,6 +21,8 @@ pub struct Card<'a> {
     pub chapter: Option<&'a str>,
     pub logo: String,
     pub location: String,
+    /// How far away it is, if the list is one of nonprofits near a place.
+    pub distance: Option<String>,
     pub description: String,
     pub causes: Vec<&'a Cause>,
 }
@@ -36,6 +40,7 @@ impl<'a> Card<'a> {
             chapter: nonprofit.distinguishing_chapter(),
             logo: Urls::logo_path(nonprofit),
             location,
+            distance: None,
             description: if is_cut {
                 format!("{short}…")
             } else {
@@ -43,5 +48,16 @@ impl<'a> Card<'a> {
             },
             causes: causes.of_set(nonprofit.causes).take(MAX_CAUSES).collect(),
         }
+    }
+
+    /// Adds how far away the nonprofit is.
+    #[must_use]
+    pub fn at_distance(mut self, miles: Option<f64>, t: &SearchTexts) -> Card<'a> {
+        self.distance = miles.map(|miles| {
+            let miles = rounded_miles(miles).to_string();
+            let text = if miles == "1" { t.distance_one } else { t.distance };
+            fill(text, &[("miles", &miles)])
+        });
+        self
     }
 }

@@ -17,6 +17,8 @@ pub mod media;
 pub mod profile;
 pub mod report;
 pub mod search;
+pub mod search_explanation;
+pub mod search_filters;
 pub mod share;
 pub mod share_cards;
 pub mod share_links;

@@ -10,6 +10,9 @@ use crate::http::params::{RawQuery, positive, values};
 use crate::site::card::Card;
 use crate::site::cause_links::{CauseLink, popular};
 use crate::site::feeds;
+use crate::site::search_explanation::explain;
+use crate::site::search_filters::Filters;
+use crate::web::guard::LOCATION_PERMISSIONS;
 use crate::web::numbers::thousands;
 use crate::web::texts::fill;
 use crate::web::{Layout, Meta, Pager, PublicPage, Section};
@@ -18,20 +21,21 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use directory::View;
-use directory::documents::{cause_label, state_label};
 use directory::nonprofits::Nonprofit;
-use directory::nonprofits::causes::{Cause, Causes};
+use directory::nonprofits::causes::Cause;
 use directory::nonprofits::location::STATES;
 use directory::nonprofits::ntee::Ntee;
-use directory::search::Match;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use directory::search::HitRef;
 use platform::text::{cut, fold};
+use std::sync::Arc;
 
 /// The maximum length of a search term in characters.
 const MAX_TERM_CHARS: usize = 256;
 /// The number of live results.
 const LIVE_HITS: usize = 8;
 const PAGE_SIZE: usize = 20;
+/// Fewer results than this are explained.
+const FEW_RESULTS: usize = 5;
 /// The number of pages of results. A better search term helps more than page 11.
 const MAX_PAGES: usize = 10;
 /// Searches per minute and network: enough for several fast typists behind one IP address.
@@ -59,20 +63,16 @@ struct Results<'a> {
     title: String,
     typed: String,
     filters: Filters,
+    place_error: Option<String>,
     all_causes: &'a [Cause],
     states: &'static [(&'static str, &'static str)],
     /// The URL and the text of a corrected search term.
     suggestion: Option<(String, String)>,
+    /// Why little was found.
+    explanation: Vec<String>,
     hits: Vec<Card<'a>>,
     pager: Pager,
     causes: Vec<CauseLink>,
-}
-
-/// The filters of a search; an empty string means any.
-#[derive(Clone, Debug, Default)]
-struct Filters {
-    cause: String,
-    state: String,
 }
 
 /// `GET /`
@@ -153,26 +153,41 @@ async fn admit(app: &App, client: Client) -> Result<()> {
     }
 }
 
-/// `GET /search?q=&cause=&state=&page=`
+/// `GET /search?q=&cause=&state=&near=&radius=&page=`
 pub async fn results(State(app): State<App>, client: Client, RawQuery(query): RawQuery) -> Result<Response> {
     admit(&app, client).await?;
     let (typed, filters) = (typed(&query), Filters::parse(&query, app.directory.causes()));
     let page = positive(&query, "page").ok().flatten().unwrap_or(1);
     let page = page.clamp(1, MAX_PAGES);
     let view = app.directory.view();
-    let found = filters.search(&view, &typed, page * PAGE_SIZE + 1);
+    let filter = filters.to_filter();
+    let found = if typed.is_empty() {
+        Arc::default()
+    } else {
+        filter.find_hits(&view, &typed, page * PAGE_SIZE + 1)
+    };
     let has_more = found.len() > page * PAGE_SIZE && page < MAX_PAGES;
     let first = (page - 1) * PAGE_SIZE;
-    let shown: Vec<&Match<'_>> = found.iter().skip(first).take(PAGE_SIZE).collect();
+    let shown: Vec<&HitRef> = found.iter().skip(first).take(PAGE_SIZE).collect();
     let (causes, layout) = (app.directory.causes(), Layout::new(Section::Home));
+    let t = &layout.p.search;
+    let explanation = if typed.is_empty() || found.len() >= FEW_RESULTS {
+        Vec::new()
+    } else {
+        explain(&app, &view, &typed, &filter, t).await
+    };
     let title = if typed.is_empty() {
         layout.p.search.title_empty.to_owned()
     } else {
         fill(layout.p.search.title, &[("typed", &typed)])
     };
     let meta = Meta::new(&layout, &title, layout.p.home.about, app.urls.page("/search")).noindex();
-    let names = found.iter().take(5).map(|found| found.nonprofit.name);
-    let corrected = correct_spelling(&typed, names);
+    let names = found
+        .iter()
+        .take(5)
+        .filter_map(|hit| view.nonprofit(hit.location));
+    let names: Vec<&str> = names.map(|nonprofit| nonprofit.name).collect();
+    let corrected = correct_spelling(&typed, names.iter().copied());
     let suggestion = corrected.map(|corrected| (filters.url(&corrected), corrected));
     let pages = if has_more { page + 1 } else { page };
     let page = Results {
@@ -193,69 +208,25 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
         },
         hits: shown
             .iter()
-            .map(|found| {
-                let words: Vec<String> = found.words.iter().map(|word| fold(word, ' ')).collect();
-                Card::new(&found.nonprofit, &words, causes)
+            .filter_map(|hit| {
+                let words: Vec<String> = hit.words.iter().map(|word| fold(word, ' ')).collect();
+                let miles = filters.near.and_then(|near| view.miles_from(&near, hit.location));
+                let card = Card::new(&view.nonprofit(hit.location)?, &words, causes);
+                Some(card.at_distance(miles, t))
             })
             .collect(),
+        place_error: filters.place_error(t),
+        explanation,
         layout,
         typed,
         filters,
         suggestion,
     };
-    Ok(PublicPage(page).into_response())
+    Ok(([LOCATION_PERMISSIONS], PublicPage(page)).into_response())
 }
 
 /// Returns the search term without surrounding whitespace, truncated if it is too long.
 fn typed(query: &str) -> String {
     let typed = values(query, "q").next().unwrap_or_default();
     cut(typed.trim(), MAX_TERM_CHARS).to_owned()
-}
-
-impl Filters {
-    /// Reads the filters from a query. Unknown causes and states are ignored.
-    fn parse(query: &str, causes: &Causes) -> Filters {
-        let value = |name| values(query, name).next().unwrap_or_default();
-        let cause = causes.find(&value("cause"));
-        let state = value("state");
-        let state = STATES
-            .iter()
-            .find(|(code, _)| code.eq_ignore_ascii_case(state.trim()));
-        Filters {
-            cause: cause.map(|cause| cause.name.clone()).unwrap_or_default(),
-            state: state.map(|(code, _)| (*code).to_owned()).unwrap_or_default(),
-        }
-    }
-
-    fn is_active(&self) -> bool {
-        !self.cause.is_empty() || !self.state.is_empty()
-    }
-
-    fn search<'v>(&self, view: &'v View, typed: &str, take: usize) -> Vec<Match<'v>> {
-        let (cause, state) = (cause_label(&self.cause), state_label(&self.state));
-        let (cause, state) = ([cause.as_str()], [state.as_str()]);
-        let mut groups: Vec<&[&str]> = Vec::new();
-        if !self.cause.is_empty() {
-            groups.push(&cause);
-        }
-        if !self.state.is_empty() {
-            groups.push(&state);
-        }
-        if typed.is_empty() {
-            Vec::new()
-        } else {
-            view.search(typed, take, &groups)
-        }
-    }
-
-    /// Returns the URL of a search for another term with the same filters.
-    fn url(&self, typed: &str) -> String {
-        let mut url = format!("/search?q={}", utf8_percent_encode(typed, NON_ALPHANUMERIC));
-        for (name, value) in [("cause", &self.cause), ("state", &self.state)] {
-            if !value.is_empty() {
-                url = format!("{url}&{name}={value}");
-            }
-        }
-        url
-    }
 }

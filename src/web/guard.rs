@@ -18,13 +18,23 @@ pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self
 static PAGE_HEADERS: LazyLock<[(HeaderName, HeaderValue); 6]> =
     LazyLock::new(|| HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
 
+const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
+
+/// The header of pages that may ask for the location of a visitor, after a click.
+pub const LOCATION_PERMISSIONS: (HeaderName, HeaderValue) = (
+    PERMISSIONS_POLICY,
+    HeaderValue::from_static(
+        "camera=(), geolocation=(self), microphone=(), payment=(), usb=(), browsing-topics=()",
+    ),
+);
+
 const HEADERS: [(HeaderName, &str); 6] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     // Only our own pages learn which page a visitor came from.
     (REFERRER_POLICY, "same-origin"),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (
-        HeaderName::from_static("permissions-policy"),
+        PERMISSIONS_POLICY,
         "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
     ),
     (

@@ -1,6 +1,7 @@
 //! What the pages of the site and the dashboard share: layout, forms, texts, assets, error pages and security headers.
 
 pub mod assets;
+pub mod dates;
 pub mod error_page;
 pub mod flash;
 pub mod form;

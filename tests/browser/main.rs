@@ -14,5 +14,6 @@ mod injection;
 mod inspector;
 mod key_management;
 mod keyboard;
+mod near_me;
 mod public_pages;
 mod site;

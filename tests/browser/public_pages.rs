@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
 
-const PAGES: [(&str, &str); 18] = [
+const PAGES: [(&str, &str); 21] = [
     ("home", "/"),
     ("results", "/search?q=children"),
     (
@@ -22,6 +22,12 @@ const PAGES: [(&str, &str); 18] = [
     ("results-meant", "/search?q=amercan+red+cros"),
     ("results-none", "/search?q=zzqqxxjj&state=WY"),
     ("results-empty", "/search"),
+    ("results-near", "/search?q=university&near=10001&radius=50"),
+    (
+        "results-near-few",
+        "/search?q=amercan+university&near=97201&radius=250",
+    ),
+    ("results-near-unknown", "/search?q=university&near=00000"),
     ("causes", "/causes"),
     ("cause", "/causes/animals"),
     ("cause-beyond", "/causes/animals?page=999"),

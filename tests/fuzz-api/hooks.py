@@ -50,6 +50,7 @@ CAUSES = [cause["tagName"] for cause in call(f"/v0.2/causes?apiKey={KEY}")["caus
 SINGLE = [create(f"Run {number}", nonprofitId=id) for number, id in enumerate(NONPROFITS[:5])]
 SEVERAL = create("For all", nonprofitId=SPECIAL, type=MULTIPLE, forNonprofits=NONPROFITS[:3])
 FUNDRAISERS = [fundraiser["id"] for fundraiser in [*SINGLE, SEVERAL]]
+ZIP_CODES = ["10001", "20006-5310", "97201", "99501"]
 # The two parameters of the paths of fundraisers.
 NAMES = [(SEVERAL[name], "special-fundraiser") for name in ("id", "slug")] + [
     (fundraiser[name], fundraiser["nonprofitId"]) for fundraiser in SINGLE for name in ("id", "slug")
@@ -86,6 +87,8 @@ def before_call(context, case, kwargs):
         # The same key with another body would be refused.
         body = hashlib.sha256(repr(case.body).encode()).hexdigest()
         case.headers["Idempotency-Key"] = body + case.headers["Idempotency-Key"][64:]
+    if case.query and is_valid(case, ParameterLocation.QUERY):
+        name_place(case.query)
     if isinstance(case.body, dict) and is_valid(case):
         make_coherent(case.body, is_new=case.method == "POST")
 
@@ -102,6 +105,15 @@ def name_existing(parameters):
         if "fundraiser" in parameters:
             names = choose(NAMES, parameters["fundraiser"])
             parameters["fundraiser"], parameters["nonprofit"] = names
+
+
+def name_place(parameters):
+    """Names a ZIP code that exists, and never a radius around nothing. Explanations need a private key."""
+    if "explain" in parameters:
+        parameters["explain"] = "0"
+    if "radius" in parameters or "," not in str(parameters.get("near", ",")):
+        if "," not in str(parameters.get("near", "")):
+            parameters["near"] = choose(ZIP_CODES, sorted(parameters.items(), key=repr))
 
 
 def make_coherent(body, is_new):

@@ -8,6 +8,7 @@ mod facts;
 pub mod feeds;
 mod media;
 mod media_on_s3;
+mod near;
 mod origins;
 mod pages;
 mod partner_links;

@@ -2,8 +2,12 @@
 
 use crate::documents::cause_label;
 use crate::edits::Element;
+use crate::near::{Area, Near};
 use crate::nonprofits::Nonprofit;
+use crate::overlay;
+use crate::search::HitLocation;
 use crate::view::View;
+use std::cmp::Ordering;
 
 impl View {
     /// Returns the number of nonprofits of a cause.
@@ -35,5 +39,51 @@ impl View {
                 Element::Overlay(position) => self.overlay.nonprofit(position),
             })
             .collect()
+    }
+    /// Returns where all nonprofits of a cause in a circle are, in the same order as
+    /// [`list_by_cause`](View::list_by_cause).
+    pub fn list_by_cause_near(&self, name: &str, near: &Near) -> Vec<HitLocation> {
+        let Some(snapshot) = &self.snapshot else {
+            return Vec::new();
+        };
+        let area = Area::new(near);
+        let (index, overlay) = (snapshot.index(), &self.overlay);
+        let is_listed =
+            |position: &u32| area.contains(snapshot.zip(*position)) && !overlay.replaces(*position);
+        let mut positions: Vec<u32> = Vec::new();
+        if let Some(list) = index.documents_with_label(&cause_label(name)) {
+            if area.count_candidates(index) < list.len() {
+                let squares = area.labels().iter();
+                for square in squares.filter_map(|label| index.documents_with_label(label)) {
+                    let documents = square.page(0, square.len());
+                    positions.extend(
+                        documents
+                            .filter(is_listed)
+                            .filter(|position| list.contains(*position)),
+                    );
+                }
+                positions.sort_unstable();
+            } else {
+                positions.extend(list.page(0, list.len()).filter(is_listed));
+            }
+        }
+        let mut locations = Vec::with_capacity(positions.len());
+        let mut rest = positions.as_slice();
+        let added = overlay.edits(name).added.iter();
+        for (_, added) in added.filter(|(_, added)| area.contains(overlay.zip(*added))) {
+            let Some(nonprofit) = overlay.nonprofit(*added) else {
+                continue;
+            };
+            let is_before = |position: &u32| {
+                let other = snapshot.nonprofit(*position);
+                other.is_none_or(|other| overlay::compare(&other, &nonprofit) == Ordering::Less)
+            };
+            let (before, after) = rest.split_at(rest.partition_point(is_before));
+            locations.extend(before.iter().copied().map(HitLocation::Snapshot));
+            locations.push(HitLocation::Overlay(*added));
+            rest = after;
+        }
+        locations.extend(rest.iter().copied().map(HitLocation::Snapshot));
+        locations
     }
 }

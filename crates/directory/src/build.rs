@@ -3,6 +3,8 @@
 use crate::counts::Counts;
 use crate::documents;
 use crate::file::{SnapshotMeta, SnapshotWriter};
+use crate::near;
+use crate::near::zip_codes::ZipNumber;
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::rows::{NonprofitRow, Profile};
@@ -205,6 +207,7 @@ impl Records {
 
     fn write_records(&self, former_slugs: &[(String, Uuid)], out: &mut SnapshotWriter) -> io::Result<()> {
         let (mut ids, mut eins, mut slugs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut zips = Vec::with_capacity(self.order.len() * 2);
         let mut offset = 0u64;
         begin_section(out, Section::Offsets)?;
         for rank in &self.order {
@@ -220,6 +223,7 @@ impl Records {
                 record::read(bytes).ok_or_else(|| io::Error::other("a record cannot be read back"))?;
             ids.push((nonprofit.id.0.as_u64_pair().0, position));
             slugs.push((text_key(nonprofit.slug), position));
+            zips.extend_from_slice(&ZipNumber::to_bytes(near::zip_of(&nonprofit)));
             if let Some(ein) = nonprofit.ein {
                 eins.push((number_key(u64::from(ein.value())), position));
             }
@@ -239,6 +243,8 @@ impl Records {
                 writeln!(out, "{slug}\t{position}")?;
             }
         }
+        begin_section(out, Section::ZipNumbers)?;
+        out.write_all(&zips)?;
         begin_section(out, Section::Counts)?;
         out.write_all(&self.counts.to_bytes())
     }

@@ -1,5 +1,6 @@
 //! Documents of the search index: what is indexed of a nonprofit, and the labels that filters use.
 
+use crate::near;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::{Nonprofit, location};
 use ::search::{BuildError, Document, IndexBuilder};
@@ -53,6 +54,7 @@ pub fn add(
     if !nonprofit.city.is_empty() {
         labels.push(city_label(nonprofit.city));
     }
+    labels.extend(near::zip_of(nonprofit).and_then(near::square_label));
     if nonprofit.is_disbursable() {
         labels.push(DISBURSABLE.to_owned());
     }

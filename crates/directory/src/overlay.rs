@@ -2,6 +2,8 @@
 
 use crate::documents::{self, cause_label};
 use crate::edits::Edits;
+use crate::near;
+use crate::near::zip_codes::ZipNumber;
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
@@ -22,6 +24,8 @@ pub struct Overlay {
     records: Vec<Box<[u8]>>,
     /// Covers the nonprofits that are still in the IRS files. Document numbers are positions in `records`.
     index: Option<Index<Vec<u8>>>,
+    /// The ZIP code of each record.
+    zips: Vec<Option<ZipNumber>>,
     /// The positions in the snapshot that the overlay replaces.
     replaced: HashSet<u32>,
     /// By the name of the cause.
@@ -53,8 +57,10 @@ impl Overlay {
         let mut builder = IndexBuilder::new();
         for (position, bytes) in (0..).zip(&overlay.records) {
             let Some(nonprofit) = record::read(bytes) else {
+                overlay.zips.push(None);
                 continue;
             };
+            overlay.zips.push(near::zip_of(&nonprofit));
             overlay.by_id.insert(nonprofit.id.0, position);
             overlay.by_slug.insert(nonprofit.slug.into(), position);
             if let Some(ein) = nonprofit.ein {
@@ -145,6 +151,11 @@ impl Overlay {
         record::read(self.records.get(position as usize)?)
     }
 
+    /// Returns the ZIP code of the nonprofit at a position of the overlay, if it is known where that is.
+    pub fn zip(&self, position: u32) -> Option<ZipNumber> {
+        self.zips.get(position as usize).copied().flatten()
+    }
+
     /// Finds a nonprofit, if it is in the overlay.
     pub fn find(&self, identifier: &Identifier) -> Option<Nonprofit<'_>> {
         let position = match identifier {
@@ -173,7 +184,7 @@ impl Overlay {
 }
 
 /// Compares by list order: nonprofits that are still in the IRS files first, then by prominence, name and ID.
-fn compare(a: &Nonprofit<'_>, b: &Nonprofit<'_>) -> Ordering {
+pub(crate) fn compare(a: &Nonprofit<'_>, b: &Nonprofit<'_>) -> Ordering {
     let key = |n: &Nonprofit<'_>| (n.gone_at.is_some(), Reverse(n.prominence));
     key(a)
         .cmp(&key(b))

@@ -1,9 +1,10 @@
 //! The version of the code and data that turn stored rows into a snapshot.
 
+use crate::near::zip_codes;
 use std::sync::LazyLock;
 
 /// Incremented with every change to the code that turns rows into records, labels or shown text.
-const CODE_VERSION: u32 = 3;
+const CODE_VERSION: u32 = 4;
 
 /// Returns a checksum of everything that turns rows into records: a binary with other rules rebuilds the snapshot.
 pub fn rules() -> u32 {
@@ -18,6 +19,7 @@ pub fn rules() -> u32 {
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/name-words.csv")),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/city-words.csv")),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo.jsonl")),
+            zip_codes::FILE,
         ] {
             hasher.update(file.as_bytes());
         }

@@ -1,6 +1,9 @@
 //! Searches a view of the directory.
 
+use crate::near::zip_codes::ZipNumber;
+use crate::near::{Area, Near};
 use crate::nonprofits::Nonprofit;
+use crate::snapshot::Snapshot;
 use crate::view::View;
 use ::search::{Hit, MergeFilter, Query, SearchResults};
 use std::sync::Arc;
@@ -52,10 +55,23 @@ impl View {
             self.nonprofit(hit.location)
                 .map(|nonprofit| Match { nonprofit, words })
         };
-        self.find_hits(text, take, filter)
+        self.find_hits(text, take, filter, None)
             .iter()
             .filter_map(read)
             .collect()
+    }
+
+    /// Returns the distance in miles from the center of a circle to the nonprofit at a location, if it is known.
+    pub fn miles_from(&self, near: &Near, location: HitLocation) -> Option<f64> {
+        near.miles_to(self.zip(location)?)
+    }
+
+    /// Returns the ZIP code of the nonprofit at a location, if it is known where that is.
+    pub(crate) fn zip(&self, location: HitLocation) -> Option<ZipNumber> {
+        match location {
+            HitLocation::Snapshot(index) => self.snapshot.as_ref()?.zip(index),
+            HitLocation::Overlay(index) => self.overlay.zip(index),
+        }
     }
 
     /// Reads the nonprofit at a location.
@@ -67,31 +83,84 @@ impl View {
         }
     }
 
-    /// Does the same as [`search`](View::search) without reading the nonprofits.
-    pub fn find_hits(&self, text: &str, take: usize, filter: &[&[&str]]) -> Arc<[HitRef]> {
+    /// Does the same as [`search`](View::search) without reading the nonprofits. With `near`, all are in that circle.
+    pub fn find_hits(
+        &self,
+        text: &str,
+        take: usize,
+        filter: &[&[&str]],
+        near: Option<&Near>,
+    ) -> Arc<[HitRef]> {
         let Some(snapshot) = &self.snapshot else {
             return Arc::default();
         };
-        let is_replaced = |index: u32| self.overlay.replaces(index);
-        let exclude: Option<&dyn Fn(u32) -> bool> = if self.overlay.is_empty() {
-            None
-        } else {
-            Some(&is_replaced)
+        self.with_queries(snapshot, text, take, filter, near, |query, overlay_query| {
+            let from_snapshot = snapshot.index().search(query);
+            let from_overlay = self.overlay.index().map(|index| index.search(overlay_query));
+            self.merge(from_snapshot, from_overlay, take)
+        })
+    }
+
+    /// Calls `run` with the queries for the snapshot and for the overlay.
+    pub(crate) fn with_queries<T>(
+        &self,
+        snapshot: &Snapshot,
+        text: &str,
+        take: usize,
+        filter: &[&[&str]],
+        near: Option<&Near>,
+        run: impl FnOnce(&Query<'_>, &Query<'_>) -> T,
+    ) -> T {
+        let area = near.map(Area::new);
+        let is_outside = |zip| area.as_ref().is_some_and(|area| !area.contains(zip));
+        let has_overlay = !self.overlay.is_empty();
+        let exclude = |index: u32| {
+            (has_overlay && self.overlay.replaces(index))
+                || (near.is_some() && is_outside(snapshot.zip(index)))
         };
-        let mut from_snapshot = snapshot.index().search(&Query {
+        let exclude_in_overlay = |index: u32| is_outside(self.overlay.zip(index));
+        let squares: Vec<&str> = area
+            .iter()
+            .flat_map(|area| area.labels().iter().map(String::as_str))
+            .collect();
+        let is_selective = area
+            .as_ref()
+            .is_some_and(|area| area.is_selective(snapshot.index()));
+        let groups: Vec<&[&str]>;
+        let filter = if is_selective {
+            groups = [filter, &[squares.as_slice()]].concat();
+            groups.as_slice()
+        } else {
+            filter
+        };
+        let query = Query {
             text,
             limit: take,
             filter,
-            exclude,
-        });
-        let from_overlay = self.overlay.index().map(|index| {
-            index.search(&Query {
-                text,
-                limit: take,
-                filter,
-                exclude: None,
-            })
-        });
+            exclude: if has_overlay || near.is_some() {
+                Some(&exclude)
+            } else {
+                None
+            },
+        };
+        let overlay_query = Query {
+            exclude: if near.is_some() {
+                Some(&exclude_in_overlay)
+            } else {
+                None
+            },
+            ..query
+        };
+        run(&query, &overlay_query)
+    }
+
+    /// Merges the results of the snapshot and of the overlay.
+    fn merge(
+        &self,
+        mut from_snapshot: SearchResults<'_>,
+        from_overlay: Option<SearchResults<'_>>,
+        take: usize,
+    ) -> Arc<[HitRef]> {
         let Some(mut from_overlay) = from_overlay.filter(|results| !results.hits.is_empty()) else {
             return hit_refs(&from_snapshot, HitLocation::Snapshot)
                 .map(|(_, hit)| hit)

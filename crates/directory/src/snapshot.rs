@@ -5,6 +5,7 @@
 
 use crate::counts::Counts;
 use crate::file::{SnapshotError, SnapshotFile, SnapshotMeta};
+use crate::near::zip_codes::ZipNumber;
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
 use crate::record;
@@ -30,6 +31,8 @@ pub enum Section {
     Slugs,
     /// Former slugs of renamed nonprofits: one line each, slug and position separated by a tab.
     FormerSlugs,
+    /// The number of the ZIP code of each nonprofit, two bytes each; see [`ZipNumber`].
+    ZipNumbers,
     /// See [`Counts`].
     Counts,
     /// The search index of all nonprofits that are still in the IRS files. Document numbers are positions.
@@ -92,8 +95,10 @@ impl Snapshot {
             former_slugs,
             counts,
         };
-        let expected = (snapshot.file.meta.count as usize + 1) * 8;
-        if snapshot.section(Section::Offsets).len() == expected {
+        let count = snapshot.file.meta.count as usize;
+        if snapshot.section(Section::Offsets).len() == (count + 1) * 8
+            && snapshot.section(Section::ZipNumbers).len() == count * 2
+        {
             Ok(snapshot)
         } else {
             Err(SnapshotError::Damaged("the number of records does not match"))
@@ -142,6 +147,14 @@ impl Snapshot {
     #[inline]
     pub fn nonprofit(&self, position: u32) -> Option<Nonprofit<'_>> {
         record::read(self.bytes(position)?)
+    }
+
+    /// Returns the ZIP code of the nonprofit at a position, if it is known where that is.
+    #[inline]
+    pub fn zip(&self, position: u32) -> Option<ZipNumber> {
+        let at = position as usize * 2;
+        let bytes = self.section(Section::ZipNumbers).get(at..at + 2)?;
+        ZipNumber::from_bytes(bytes.try_into().expect("two bytes"))
     }
 
     /// Returns the position of the nonprofit that an identifier names.

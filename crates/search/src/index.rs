@@ -6,6 +6,8 @@ use crate::search::execute;
 use crate::segment::format::{OpenError, SectionTable};
 use crate::segment::labels::LabelPostings;
 use crate::segment::reader::Segment;
+use crate::text::tokenizer::Tokens;
+use crate::unknown_words;
 
 /// A search index over the bytes of a segment.
 ///
@@ -55,6 +57,11 @@ impl<B: AsRef<[u8]>> Index<B> {
     /// Finds the best documents for a query and explains their scores.
     pub fn explain(&self, query: &Query<'_>) -> Vec<Explanation> {
         explain::explain(self.segment(), query)
+    }
+
+    /// Returns the indexes of the words that no document has.
+    pub fn unknown_words(&self, tokens: &Tokens) -> Vec<usize> {
+        unknown_words::unknown_words(self.segment(), tokens)
     }
 
     /// Returns the documents that carry `label`, most prominent first.

@@ -77,6 +77,7 @@ mod query;
 mod search;
 mod segment;
 mod text;
+mod unknown_words;
 
 pub use builder::{BuildError, Document, IndexBuilder};
 pub use explain::Explanation;

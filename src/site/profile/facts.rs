@@ -1,11 +1,12 @@
 //! What a profile shows from IRS records: sentences about the tax status, a chart of amounts, and structured data.
 
 use crate::app::urls::Urls;
+use crate::web::dates::format_day;
 use crate::web::numbers::thousands;
 use crate::web::texts::{ProfileTexts, fill};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::irs::IrsFacts;
-use directory::nonprofits::tax_facts::{Day, Revocation, TaxFacts};
+use directory::nonprofits::tax_facts::{Revocation, TaxFacts};
 use serde::Serialize;
 
 // In units of the SVG.
@@ -95,12 +96,6 @@ fn add_filings(sentences: &mut Vec<String>, tax: &TaxFacts, t: &ProfileTexts) {
 pub fn revoked_notice(tax: &TaxFacts, t: &ProfileTexts) -> Option<String> {
     let revocation = tax.current_revocation()?;
     Some(fill(t.revoked, &[("day", &format_day(revocation.revoked_on))]))
-}
-
-/// Formats a day: `May 15, 2015`.
-fn format_day(day: Day) -> String {
-    let date = day.date();
-    date.map_or_else(|| day.to_string(), |date| date.strftime("%B %-d, %Y").to_string())
 }
 
 /// Returns the year of the latest tax return.
@@ -229,6 +224,7 @@ pub fn json_ld<'a>(nonprofit: &Nonprofit<'a>, description: &'a str, url: &'a str
 mod tests {
     use super::*;
     use crate::web::texts::PUBLIC_EN;
+    use directory::nonprofits::tax_facts::Day;
     use proptest::prelude::*;
 
     #[test]

@@ -1,11 +1,11 @@
 //! The sources of what a profile shows, in words.
 
+use crate::web::dates::format_time;
 use crate::web::texts::{ProfileTexts, fill};
 use directory::field_sources::{FieldSource, FieldSources};
 use directory::returns::store::StoredReturn;
 use directory::returns::years::FinancialYear;
 use directory::sources::SourceKind;
-use jiff::Timestamp;
 use jiff::civil::Date;
 
 /// A source and what comes from it.
@@ -81,7 +81,7 @@ fn describe(source: &FieldSource, filed: Option<&StoredReturn>, t: &ProfileTexts
         text += &fill(t.in_file, &[("file", &files.join(", "))]);
     }
     if let Some(file) = source.files.first() {
-        text += &fill(t.imported_on, &[("day", &format_day(file.imported_at))]);
+        text += &fill(t.imported_on, &[("day", &format_time(file.imported_at))]);
     }
     text.push('.');
     Some(text)
@@ -93,12 +93,6 @@ pub fn format_month(month: u32) -> String {
         .ok()
         .and_then(|year| Date::new(year, (month % 100) as i8, 1).ok());
     date.map_or_else(|| month.to_string(), |date| date.strftime("%B %Y").to_string())
-}
-
-/// Formats the day of a time in milliseconds since 1970, in UTC: `November 16, 2026`.
-fn format_day(millis: i64) -> String {
-    let time = Timestamp::from_millisecond(millis).unwrap_or_default();
-    time.strftime("%B %-d, %Y").to_string()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::Nonprofit;
 use super::assemble::assemble;
 use super::causes::Causes;
+use super::ein::Ein;
 use super::identifier::Identifier;
 use super::rows::{NonprofitRow, Profile, StoredNonprofit};
 use super::tax_record::{tax_record_column, tax_record_joins};
@@ -69,6 +70,34 @@ const SOURCES: &str = concat!(
     tax_record_joins!(),
     "where n.id = $1"
 );
+
+const FILINGS: &str = "select \
+     (select revoked_on from revocations where ein = $1) as revoked_on, \
+     (select reinstated_on from revocations where ein = $1) as reinstated_on, \
+     exists (select 1 from publication_78 where ein = $1) or exists (select 1 from return_profiles where ein = $1) \
+     or exists (select 1 from epostcards where ein = $1) as is_in_other_files";
+
+/// What the files of the IRS besides the master file say about an EIN that may have no nonprofit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filings {
+    /// Dates are YYYY-MM-DD.
+    pub revoked_on: Option<String>,
+    pub reinstated_on: Option<String>,
+    /// Whether Publication 78, the returns or the notices on Form 990-N have it.
+    pub is_in_other_files: bool,
+}
+
+from_row!(Filings {
+    revoked_on,
+    reinstated_on,
+    is_in_other_files
+});
+
+/// Finds what the files of the IRS besides the master file say about an EIN.
+pub async fn find_filings(db: &Db, ein: Ein) -> sqlx::Result<Filings> {
+    let ein = i64::from(ein.value());
+    read!(db, c => sqlx::query_as(FILINGS).bind(ein).fetch_one(c).await)
+}
 
 /// Finds a nonprofit in the store and calls `then` with it.
 pub async fn find<T>(

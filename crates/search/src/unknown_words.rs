@@ -1,0 +1,50 @@
+//! The words of a query that no document has.
+
+use crate::query::{MAX_WORDS, Rewrite};
+use crate::search::boolean_query::BooleanQuery;
+use crate::segment::reader::Segment;
+use crate::text::tokenizer::Tokens;
+
+/// Returns the indexes of the words that are neither in the dictionary nor, at the end of the text, the beginning of a
+/// word that is. Words such as "of" are never missed.
+pub fn unknown_words(segment: Segment<'_>, tokens: &Tokens) -> Vec<usize> {
+    let count = tokens.len().min(MAX_WORDS);
+    let mut query = BooleanQuery::new(Rewrite::AsTyped, 0.0, tokens.last_is_prefix());
+    for index in 0..count {
+        let is_prefix = tokens.last_is_prefix() && index + 1 == tokens.len();
+        query.push_word(segment, tokens.word(index), is_prefix, 1 << index);
+    }
+    let clauses = query.clauses().iter().enumerate();
+    clauses
+        .filter(|(_, clause)| query.ranges(clause).is_empty() && !clause.is_optional)
+        .map(|(index, _)| index)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Document, Index, IndexBuilder, Tokens};
+
+    #[test]
+    fn a_word_is_unknown_if_no_document_has_it() {
+        let mut builder = IndexBuilder::new();
+        let document = Document {
+            name: "Food Bank of Iowa",
+            location: &["Des Moines"],
+            ..Document::default()
+        };
+        builder.add(&document).unwrap();
+        let index = Index::open(builder.finish().unwrap()).unwrap();
+        for (text, expected) in [
+            ("food bank", &[][..]),
+            ("food ban", &[]),
+            ("food ban ", &[1]),
+            ("ban food", &[0]),
+            ("the food zoo of iowa xyz", &[2, 5]),
+            ("food of des moines", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(index.unknown_words(&Tokens::new(text)), expected, "{text}");
+        }
+    }
+}

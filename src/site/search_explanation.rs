@@ -1,0 +1,141 @@
+//! Why a search found little, in sentences for the results page.
+
+use crate::app::App;
+use crate::app::search_answers::Filter;
+use crate::web::dates::{format_day, format_time};
+use crate::web::texts::{SearchTexts, fill};
+use directory::View;
+use directory::diagnosis::{Diagnosis, MAX_CONSIDERED};
+use directory::ein_status::{EinStatus, Listing};
+use directory::nonprofits::ein::Ein;
+
+/// The maximum number of sentences about words.
+const MAX_WORDS: usize = 3;
+
+/// Explains why a search found little. While the store is unavailable, nothing is said about an EIN.
+pub async fn explain(app: &App, view: &View, typed: &str, filter: &Filter, t: &SearchTexts) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if let Some(ein) = Ein::parse_lenient(typed)
+        && let Ok(imports) = app.provenance.list(&app.db, view.revision).await
+        && let Ok(status) = EinStatus::find(&app.db, view, &imports, ein).await
+    {
+        sentences.extend(describe_ein(&status, t));
+    }
+    let diagnosis = view.diagnose(typed, &filter.conditions());
+    sentences.extend(describe_words(&diagnosis, t));
+    let filters = filter.names().map(|(name, _)| name).zip(&diagnosis.removed);
+    sentences.extend(filters.filter_map(|(name, removed)| describe_filter(name, *removed, t)));
+    sentences
+}
+
+fn describe_words(diagnosis: &Diagnosis, t: &SearchTexts) -> Vec<String> {
+    let about = |text, word: &String| fill(text, &[("word", word)]);
+    let unknown = diagnosis.unknown_words.iter();
+    let mut sentences: Vec<String> = unknown.map(|word| about(t.no_such_word, word)).collect();
+    let typos = diagnosis.typos.iter();
+    sentences.extend(typos.map(|(typed, read_as)| fill(t.read_as, &[("typed", typed), ("word", read_as)])));
+    let dropped = diagnosis.dropped_words.iter();
+    let dropped = dropped.filter(|word| !diagnosis.unknown_words.contains(word));
+    sentences.extend(dropped.map(|word| about(t.word_dropped, word)));
+    sentences.truncate(MAX_WORDS);
+    sentences
+}
+
+fn describe_filter(name: &str, removed: usize, t: &SearchTexts) -> Option<String> {
+    let text = match removed {
+        0 => return None,
+        1 => t.removed_one,
+        MAX_CONSIDERED.. => t.removed_most,
+        _ => t.removed_many,
+    };
+    let filter = match name {
+        "causes" => t.filter_cause,
+        "state" => t.filter_state,
+        _ => t.filter_distance,
+    };
+    Some(fill(text, &[("count", &removed.to_string()), ("filter", filter)]))
+}
+
+fn describe_ein(status: &EinStatus, t: &SearchTexts) -> Option<String> {
+    let as_of = status.as_of.map(format_time).unwrap_or_default();
+    let (text, day) = match (status.listing, status.revoked_on()) {
+        (_, Some(revoked_on)) => (t.ein_revoked, format_day(revoked_on)),
+        (Listing::Gone(gone_at), None) => (t.ein_gone, format_time(gone_at)),
+        (Listing::Listed, None) => return None,
+        _ if as_of.is_empty() => return None,
+        (Listing::TooNew, None) => (t.ein_too_new, as_of),
+        (Listing::NotListed, None) => (t.ein_not_listed, as_of),
+    };
+    Some(fill(text, &[("day", &day)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web::texts::PUBLIC_EN;
+    use directory::nonprofits::tax_facts::{Day, Revocation};
+
+    const T: &SearchTexts = &PUBLIC_EN.search;
+
+    #[test]
+    fn words_are_explained() {
+        let diagnosis = Diagnosis {
+            unknown_words: vec!["xyz".into()],
+            typos: vec![("docters".into(), "doctors".into())],
+            dropped_words: vec!["xyz".into(), "boise".into()],
+            removed: Vec::new(),
+        };
+        assert_eq!(
+            describe_words(&diagnosis, T),
+            [
+                "No nonprofit has the word “xyz”.",
+                "“docters” was read as “doctors”.",
+                "No nonprofit has all words. “boise” was left out.",
+            ]
+        );
+    }
+
+    #[test]
+    fn filters_are_explained_if_they_removed_something() {
+        assert_eq!(describe_filter("state", 0, T), None);
+        let explained = |name, removed| describe_filter(name, removed, T).unwrap();
+        assert_eq!(explained("state", 1), "1 result is outside the state filter.");
+        assert_eq!(
+            explained("causes", 12),
+            "12 results are outside the cause filter."
+        );
+        assert_eq!(
+            explained("near", 50),
+            "50 or more results are outside the distance filter."
+        );
+    }
+
+    #[test]
+    fn an_ein_is_explained() {
+        let revocation = Revocation {
+            revoked_on: Day::parse("2015-05-15").unwrap(),
+            reinstated_on: None,
+        };
+        let explained = |listing, revocation| {
+            let status = EinStatus {
+                ein: Ein::new(1).unwrap(),
+                listing,
+                revocation,
+                as_of: Some(1_794_816_000_000),
+            };
+            describe_ein(&status, T).unwrap_or_default()
+        };
+        let is_about = |text: String, part: &str| assert!(text.contains(part), "{text}");
+        is_about(
+            explained(Listing::NotListed, Some(revocation)),
+            "revoked on May 15, 2015",
+        );
+        is_about(
+            explained(Listing::Gone(1_794_816_000_000), None),
+            "November 16, 2026",
+        );
+        is_about(explained(Listing::TooNew, None), "new");
+        is_about(explained(Listing::NotListed, None), "files of November 16, 2026");
+        assert_eq!(explained(Listing::Listed, None), "");
+    }
+}
