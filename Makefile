@@ -2,6 +2,7 @@
 
 DATA ?=
 LOG ?=
+TAGS ?=
 FUZZ_SECONDS ?= 60
 
 # A directory for the benchmarks; without one they generate their own.
@@ -111,6 +112,9 @@ relevance: bench-build ## Measure the quality of search for a typing log: DATA=e
 	target/release/causeway import irs $(DATA) --data "$$folder" && \
 	$(LOAD) search --data "$$folder" --log $(LOG) --relevance-only
 
+causes: bench-build ## Compare the causes of nonprofits with those that another platform shows: DATA=eo.csv.gz TAGS=cause_tags.csv
+	load/causes.py --tags $(TAGS) --file $(DATA) --judgments load/cause-judgments.csv --each
+
 fuzz: ## Fuzz pictures, Form 990 returns, the search index and its queries; FUZZ_SECONDS=60 for each target
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
 	cd crates/pictures && mkdir -p fuzz/target/found/picture && \
@@ -124,6 +128,6 @@ fuzz: ## Fuzz pictures, Form 990 returns, the search index and its queries; FUZZ
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" "fuzz/target/found/$$target" "fuzz/corpus/$$target" -- \
 	        -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
-.PHONY: bench-build bench-search bench-keys bench-fundraisers bench-site bench-pictures relevance fuzz
+.PHONY: bench-build bench-search bench-keys bench-fundraisers bench-site bench-pictures relevance causes fuzz
 bench-build:
 	cargo build --release --workspace

@@ -13,9 +13,15 @@ pub struct CauseLink {
     pub count: String,
 }
 
+/// Iterates over the causes that have nonprofits, in the order of the list. The site offers no others.
+pub fn offered<'v>(view: &'v View, causes: &'static Causes) -> impl Iterator<Item = &'static Cause> + 'v {
+    let has_nonprofits = |cause: &&Cause| view.count_by_cause(&cause.name) > 0;
+    causes.list().iter().filter(has_nonprofits)
+}
+
 /// Returns the causes with the most nonprofits, largest first.
 pub fn popular(view: &View, causes: &'static Causes, take: usize) -> Vec<CauseLink> {
-    let mut links: Vec<CauseLink> = causes.list().iter().map(|cause| link(view, cause)).collect();
+    let mut links: Vec<CauseLink> = offered(view, causes).map(|cause| link(view, cause)).collect();
     links.sort_by(|a, b| b.nonprofits.cmp(&a.nonprofits).then(a.title.cmp(b.title)));
     links.truncate(take);
     links

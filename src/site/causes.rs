@@ -5,7 +5,7 @@ use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive};
 use crate::site::card::Card;
-use crate::site::cause_links::{CauseLink, link};
+use crate::site::cause_links::{CauseLink, link, offered};
 use crate::web::numbers::thousands;
 use crate::web::texts::{CausesTexts, fill};
 use crate::web::{Layout, Meta, Pager, PublicPage, Section};
@@ -34,6 +34,8 @@ struct CausePage<'a> {
     title: &'static str,
     name: &'static str,
     lead: String,
+    /// Whether no nonprofit has the cause, rather than none of this page.
+    is_empty: bool,
     hits: Vec<Card<'a>>,
     pager: Pager,
 }
@@ -44,16 +46,13 @@ pub async fn causes(State(app): State<App>) -> Response {
     let layout = Layout::new(Section::Causes);
     let texts = &layout.p.causes;
     let of_category = |category: Category| {
-        let list = app.directory.causes().list().iter();
-        let links = list.filter(|cause| cause.category == category);
-        (
-            title_of(category, texts),
-            links.map(|cause| link(&view, cause)).collect(),
-        )
+        let links = offered(&view, app.directory.causes()).filter(|cause| cause.category == category);
+        let links: Vec<CauseLink> = links.map(|cause| link(&view, cause)).collect();
+        (!links.is_empty()).then(|| (title_of(category, texts), links))
     };
     let page = CausesPage {
         meta: Meta::new(&layout, texts.title, texts.lead, app.urls.page("/causes")),
-        categories: Category::ALL.into_iter().map(of_category).collect(),
+        categories: Category::ALL.into_iter().filter_map(of_category).collect(),
         layout,
     };
     PublicPage(page).into_response()
@@ -78,19 +77,26 @@ pub async fn cause(
     let layout = Layout::new(Section::Causes);
     let count = thousands(pagination.total_results);
     let title = cause.title.as_str();
-    let lead = fill(
-        layout.p.causes.lead_of_one,
-        &[("count", &count), ("title", title)],
-    );
+    let is_empty = pagination.total_results == 0;
+    let lead = if is_empty {
+        layout.p.causes.none_of_cause.to_owned()
+    } else {
+        fill(
+            layout.p.causes.lead_of_one,
+            &[("count", &count), ("title", title)],
+        )
+    };
     let path = match page {
         1 => format!("/causes/{}", cause.name),
         _ => format!("/causes/{}?page={page}", cause.name),
     };
+    let meta = Meta::new(&layout, title, &lead, app.urls.page(&path));
     let page = CausePage {
-        meta: Meta::new(&layout, title, &lead, app.urls.page(&path)),
+        meta: if is_empty { meta.noindex() } else { meta },
         title,
         name: &cause.name,
         lead,
+        is_empty,
         hits: found
             .iter()
             .map(|nonprofit| Card::new(nonprofit, &[], causes))

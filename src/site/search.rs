@@ -8,7 +8,7 @@ use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, positive, values};
 use crate::site::card::Card;
-use crate::site::cause_links::{CauseLink, popular};
+use crate::site::cause_links::{CauseLink, offered, popular};
 use crate::site::feeds;
 use crate::site::search_explanation::explain;
 use crate::site::search_filters::Filters;
@@ -64,7 +64,7 @@ struct Results<'a> {
     typed: String,
     filters: Filters,
     place_error: Option<String>,
-    all_causes: &'a [Cause],
+    all_causes: Vec<&'static Cause>,
     states: &'static [(&'static str, &'static str)],
     /// The URL and the text of a corrected search term.
     suggestion: Option<(String, String)>,
@@ -193,7 +193,7 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
     let page = Results {
         meta,
         title,
-        all_causes: causes.list(),
+        all_causes: offered(&view, causes).collect(),
         states: &STATES,
         pager: Pager::new(
             &layout,

@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
+use crate::site::cause_links::offered;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::{
@@ -79,7 +80,8 @@ async fn find(app: &App) -> Result<Option<Arc<Sitemaps>>> {
 
 /// The sitemap of the pages that are not about one nonprofit.
 fn pages(app: &App) -> Response {
-    let causes = app.directory.causes().list().iter();
+    let view = app.directory.view();
+    let causes = offered(&view, app.directory.causes());
     let causes = causes.map(|cause| format!("/causes/{}", cause.name));
     let mut xml = format!("{XML_DECLARATION}<urlset {XML_NAMESPACE}>\n");
     for path in ["/".to_owned(), "/causes".to_owned()].into_iter().chain(causes) {

@@ -9,6 +9,7 @@ on_both_databases!(
     a_result_card_shows_the_chapter,
     live_search_returns_the_same_results_as_the_api,
     a_cause_lists_its_nonprofits_in_pages,
+    a_cause_without_nonprofits_is_not_offered,
     every_identifier_redirects_to_the_profile,
     a_cached_profile_is_refreshed_after_a_change,
     the_first_fundraiser_shows_on_the_profiles_of_other_servers,
@@ -94,6 +95,67 @@ async fn a_cause_lists_its_nonprofits_in_pages(world: &World) {
     let moved = world.client.get_plain(301, "/causes/Animals").await;
     assert_eq!(moved.header("location"), "/causes/animals");
     world.client.get_plain(404, "/causes/nonsense").await;
+}
+
+async fn a_cause_without_nonprofits_is_not_offered(world: &World) {
+    world.load_demo().await;
+    let offers = async |cause: &str| {
+        let mut offered = Vec::new();
+        for page in [
+            "/",
+            "/causes",
+            "/search?q=red+cross",
+            "/search?q=zzqqxx",
+            "/sitemaps/pages.xml",
+        ] {
+            let text = world.client.get_plain(200, page).await.text();
+            let (link, option) = (format!("/causes/{cause}"), format!("value=\"{cause}\""));
+            if text.contains(&format!("{link}\""))
+                || text.contains(&format!("{link}<"))
+                || text.contains(&option)
+            {
+                offered.push(page);
+            }
+        }
+        offered
+    };
+    assert!(offers("mena-led").await.is_empty());
+    assert_eq!(
+        offers("visualart").await,
+        [
+            "/causes",
+            "/search?q=red+cross",
+            "/search?q=zzqqxx",
+            "/sitemaps/pages.xml"
+        ]
+    );
+    let page = world.client.get_plain(200, "/causes/mena-led").await.text();
+    assert!(
+        page.contains("No nonprofit in this directory has this cause.") && page.contains("noindex"),
+        "{page}"
+    );
+    let listed = world.client.get(200, "/v0.2/causes").await;
+    let causes = listed.json["causes"].as_array().unwrap();
+    let count = |name: &str| {
+        let cause = causes.iter().find(|cause| cause["tagName"] == name);
+        cause.unwrap()["nonprofits"].as_u64().unwrap()
+    };
+    assert_eq!(count("mena-led"), 0);
+    for required in [
+        "entrepreneurship",
+        "maui-wildfires",
+        "hurricane-laura",
+        "middle-east",
+        "reproductive-justice",
+        "visualart",
+    ] {
+        assert!(count(required) > 0, "{required}");
+    }
+    world
+        .import_nonprofits("{\"ein\":\"530196605\",\"causes\":[\"mena-led\"]}\n")
+        .await
+        .unwrap();
+    assert!(offers("mena-led").await.contains(&"/causes"));
 }
 
 async fn every_identifier_redirects_to_the_profile(world: &World) {

@@ -75,6 +75,7 @@ texts! {
         lead_of_one: "{count} nonprofits in {title}, most prominent first.",
         within: "Search within this cause",
         nonprofits: "Nonprofits",
+        none_of_cause: "No nonprofit in this directory has this cause.",
         none_here: "There are no nonprofits on this page",
         first_page: "Go to the first page",
         animals: "Animals",

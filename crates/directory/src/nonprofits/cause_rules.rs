@@ -1,8 +1,10 @@
 //! Rules that assign causes to a nonprofit by its NTEE code and by the words of its name.
 //!
-//! In `data/ntee-causes.csv`, every prefix of the code adds its causes. In `data/name-causes.csv`, a rule for two adjacent
-//! words takes precedence over rules for either word, and each rule has a condition. No rule assigns a cause about who
-//! leads a nonprofit, because neither the code nor the name says so reliably.
+//! In `data/ntee-causes.csv`, every prefix of the code adds its causes; the condition of the longest one decides whether
+//! they apply if the name says something else. In `data/name-causes.csv`, a rule for two adjacent words takes precedence
+//! over rules for either word, and each rule has a condition. A specific code determines the field of a nonprofit, so its
+//! name adds only narrower causes: a church with a food pantry has `food-security`, but not `humans`. No rule assigns a
+//! cause about who leads a nonprofit, because neither the code nor the name says so reliably.
 
 use super::cause_set::CauseSet;
 use super::ntee::Ntee;
@@ -22,10 +24,23 @@ impl fmt::Display for CausesError {
 
 impl std::error::Error for CausesError {}
 
+/// The causes that cover a whole field of work. If the code is specific, only the code assigns them.
+pub const FIELDS: [&str; 8] = [
+    "animals",
+    "culture",
+    "education",
+    "environment",
+    "health",
+    "humans",
+    "justice",
+    "religion",
+];
+
 /// The rules that assign causes.
 #[derive(Debug, Default)]
 pub struct Rules {
-    by_code: HashMap<String, CauseSet>,
+    fields: CauseSet,
+    by_code: HashMap<String, Rule>,
     by_word: HashMap<String, WordRules>,
 }
 
@@ -33,13 +48,13 @@ pub struct Rules {
 #[derive(Debug, Default)]
 struct WordRules {
     /// The rule for the word alone.
-    single: Option<WordRule>,
+    single: Option<Rule>,
     /// Rules for the word followed by another.
-    pairs: Vec<(String, WordRule)>,
+    pairs: Vec<(String, Rule)>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct WordRule {
+struct Rule {
     causes: CauseSet,
     condition: Condition,
 }
@@ -54,23 +69,44 @@ enum Condition {
     Alone,
 }
 
+impl Condition {
+    fn parse(rule: &str, when: &str) -> Result<Condition, CausesError> {
+        match when {
+            "always" => Ok(Condition::Always),
+            "broad" => Ok(Condition::Broad),
+            "alone" => Ok(Condition::Alone),
+            _ => Err(CausesError(format!(
+                "{rule}: {when} is not one of always, broad, alone"
+            ))),
+        }
+    }
+}
+
 impl Rules {
-    pub fn add_code(&mut self, prefix: String, causes: CauseSet) {
-        self.by_code.insert(prefix, causes);
+    /// Creates rules that assign nothing. `fields` are the causes that only a specific code assigns.
+    pub fn new(fields: CauseSet) -> Rules {
+        Rules {
+            fields,
+            ..Rules::default()
+        }
+    }
+
+    pub fn add_code(&mut self, prefix: String, causes: CauseSet, when: &str) -> Result<(), CausesError> {
+        let condition = Condition::parse(&prefix, when)?;
+        if condition == Condition::Broad {
+            return Err(CausesError(format!(
+                "{prefix}: only a name has the condition broad"
+            )));
+        }
+        self.by_code.insert(prefix, Rule { causes, condition });
+        Ok(())
     }
 
     pub fn add_words(&mut self, words: &str, causes: CauseSet, when: &str) -> Result<(), CausesError> {
-        let condition = match when {
-            "always" => Condition::Always,
-            "broad" => Condition::Broad,
-            "alone" => Condition::Alone,
-            _ => {
-                return Err(CausesError(format!(
-                    "{words}: {when} is not one of always, broad, alone"
-                )));
-            }
+        let rule = Rule {
+            causes,
+            condition: Condition::parse(words, when)?,
         };
-        let rule = WordRule { causes, condition };
         let (first, second) = words.split_once(' ').unwrap_or((words, ""));
         let rules = self.by_word.entry(first.to_owned()).or_default();
         if second.is_empty() {
@@ -83,18 +119,22 @@ impl Rules {
 
     /// Returns the causes of a nonprofit according to its code and its name.
     pub fn of(&self, ntee: Option<Ntee>, name: &str) -> CauseSet {
-        let by_code = ntee.map_or_else(CauseSet::default, |ntee| self.of_code(ntee));
         let is_broad = ntee.is_none_or(Ntee::is_broad);
-        let is_vague = ntee.is_some_and(Ntee::is_unclassified);
-        let (mut causes, mut fallback) = if is_vague {
-            (CauseSet::default(), by_code)
-        } else {
-            (by_code, CauseSet::default())
+        let by_code = ntee.and_then(|ntee| self.of_code(ntee));
+        let (mut causes, mut fallback) = match by_code {
+            None => (CauseSet::default(), CauseSet::default()),
+            Some(rule) if rule.condition == Condition::Alone => (CauseSet::default(), rule.causes),
+            Some(rule) => (rule.causes, CauseSet::default()),
         };
         for rule in self.matching(&text::fold(name, ' ')) {
+            let applicable = if is_broad {
+                rule.causes
+            } else {
+                rule.causes.without(self.fields)
+            };
             match rule.condition {
-                Condition::Always => causes = causes.union(rule.causes),
-                Condition::Broad if is_broad => causes = causes.union(rule.causes),
+                Condition::Always => causes = causes.union(applicable),
+                Condition::Broad if is_broad => causes = causes.union(applicable),
                 Condition::Broad => {}
                 Condition::Alone => fallback = fallback.union(rule.causes),
             }
@@ -102,14 +142,18 @@ impl Rules {
         if causes.is_empty() { fallback } else { causes }
     }
 
-    fn of_code(&self, ntee: Ntee) -> CauseSet {
+    /// Returns the causes of all prefixes of a code, with the condition of the longest one.
+    fn of_code(&self, ntee: Ntee) -> Option<Rule> {
         let code = ntee.code();
         let prefixes = (1..=code.len()).filter_map(|end| self.by_code.get(&code[..end]));
-        prefixes.fold(CauseSet::default(), |all, &set| all.union(set))
+        prefixes.copied().reduce(|all, rule| Rule {
+            causes: all.causes.union(rule.causes),
+            condition: rule.condition,
+        })
     }
 
     /// Returns the rules that match the words of a name.
-    fn matching(&self, folded_name: &str) -> impl Iterator<Item = WordRule> {
+    fn matching(&self, folded_name: &str) -> impl Iterator<Item = Rule> {
         let mut words = folded_name.split(' ').filter(|word| !is_filler(word)).peekable();
         std::iter::from_fn(move || {
             loop {
@@ -140,9 +184,7 @@ impl Rules {
                 .iter()
                 .chain(rules.pairs.iter().map(|(_, rule)| rule))
         });
-        rules
-            .map(|rule| rule.causes)
-            .chain(self.by_code.values().copied())
+        rules.chain(self.by_code.values()).map(|rule| rule.causes)
     }
 }
 

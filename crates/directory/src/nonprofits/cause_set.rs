@@ -39,6 +39,13 @@ impl CauseSet {
         CauseSet(self.0 | other.0)
     }
 
+    /// Returns the causes of this set that are not in the other.
+    #[inline]
+    #[must_use]
+    pub const fn without(self, other: CauseSet) -> CauseSet {
+        CauseSet(self.0 & !other.0)
+    }
+
     /// Returns whether the sets have a cause in common.
     #[inline]
     pub const fn intersects(self, other: CauseSet) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! The list is in `data/causes.csv`, and operators can extend it. A [`CauseSet`] refers to positions in the list.
 
-use super::cause_rules::Rules;
+use super::cause_rules::{FIELDS, Rules};
 use super::cause_set::CauseSet;
 use super::ntee::Ntee;
 use platform::text;
@@ -89,8 +89,8 @@ impl Causes {
         &BUILT_IN
     }
 
-    /// Parses a list of causes (`name,category,title`) and the rules that assign them by NTEE code (`prefix,causes`) and
-    /// by name (`words,causes,when`). Each is CSV with a header.
+    /// Parses a list of causes (`name,category,title`) and the rules that assign them by NTEE code
+    /// (`prefix,causes,when`) and by name (`words,causes,when`). Each is CSV with a header.
     pub fn read(list: &str, by_code: &str, by_word: &str) -> Result<Causes, CausesError> {
         let mut causes = Causes {
             list: Vec::new(),
@@ -100,9 +100,14 @@ impl Causes {
         for [name, category, title] in rows(list, "causes")? {
             causes.add(name, &category, title)?;
         }
-        for [prefix, names] in rows(by_code, "causes by NTEE code")? {
+        let mut fields = CauseSet::default();
+        for position in FIELDS.iter().filter_map(|name| causes.position(name)) {
+            fields.insert(position);
+        }
+        causes.rules = Rules::new(fields);
+        for [prefix, names, when] in rows(by_code, "causes by NTEE code")? {
             let set = causes.set(&names)?;
-            causes.rules.add_code(prefix, set);
+            causes.rules.add_code(prefix, set, &when)?;
         }
         for [words, names, when] in rows(by_word, "causes by name")? {
             let set = causes.set(&names)?;

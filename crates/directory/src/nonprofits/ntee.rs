@@ -168,9 +168,13 @@ impl Ntee {
         self.0[0] == b'Z'
     }
 
-    /// Returns whether the code names only the group, or a form of support within it.
+    /// Returns whether the code names only the group, a form of support within it, or a decile that most of the group
+    /// is in: schools, multi-purpose human services, international aid, science in general.
     pub fn is_broad(self) -> bool {
-        matches!(self.0[1], b'0' | b'1') || self.0[1..] == *b"99" || matches!(self.0[0], b'T' | b'Z')
+        matches!(self.0[1], b'0' | b'1')
+            || self.0[1..] == *b"99"
+            || matches!(self.0[0], b'T' | b'Z')
+            || matches!(&self.0, b"B20" | b"P20" | b"Q30" | b"U20")
     }
 
     fn own_title(self) -> Option<&'static Title> {
