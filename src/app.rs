@@ -222,7 +222,7 @@ impl App {
                 config.search.recent_answers / 8 * 3,
             ),
             pages: AnswerCache::new(config.search.recent_answers / 2),
-            nonprofit_json: NonprofitJson::new(directory.causes(), &urls),
+            nonprofit_json: NonprofitJson::new(directory.causes(), &urls, config.compat),
             public_url,
             urls,
             hashing: PasswordHasher::new(metrics.password_hashes.clone()),

@@ -104,7 +104,11 @@ pub async fn browse(
         json::list(&mut out, &found, |out, (nonprofit, miles)| {
             app.nonprofit_json.open_item(out, nonprofit);
             miles.inspect(|miles| NonprofitJson::distance(out, *miles));
-            out.push(b'}');
+            if app.config.compat.existing_clients {
+                NonprofitJson::close_item(out, &[]);
+            } else {
+                out.push(b'}');
+            }
         });
         out.extend_from_slice(br#","pagination":"#);
         serde_json::to_writer(&mut out, &pagination).expect("numbers are plain data");

@@ -5,6 +5,7 @@
 
 use crate::app::json;
 use crate::app::urls::Urls;
+use crate::config::CompatSettings;
 use directory::near::rounded_miles;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::cause_set::CauseSet;
@@ -25,16 +26,24 @@ pub struct NonprofitJson {
     public_url: Vec<u8>,
     /// Each cause as an element of `nonprofitTags`, in the order of the list of causes.
     tags: Vec<Vec<u8>>,
+    /// Whether clients that were written for the hosted service get the fields that they read.
+    existing_clients: bool,
 }
 
 impl NonprofitJson {
-    pub fn new(causes: &'static Causes, urls: &Urls) -> NonprofitJson {
+    pub fn new(causes: &'static Causes, urls: &Urls, compat: CompatSettings) -> NonprofitJson {
+        let existing_clients = compat.existing_clients;
         let mut public_url = Vec::new();
         json::string(&mut public_url, urls.public());
         NonprofitJson {
             causes,
             public_url: public_url[1..public_url.len() - 1].to_vec(),
-            tags: causes.list().iter().map(|cause| tag(cause, urls)).collect(),
+            tags: causes
+                .list()
+                .iter()
+                .map(|cause| tag(cause, urls, existing_clients))
+                .collect(),
+            existing_clients,
         }
     }
 
@@ -95,6 +104,11 @@ impl NonprofitJson {
         if let Some(website) = nonprofit.website_url {
             field(out, r#","websiteUrl":"#, website);
         }
+        if self.existing_clients {
+            logo.hosted_id(out, r#","logoCloudinaryId":""#);
+            cover.hosted_id(out, r#","coverImageCloudinaryId":""#);
+            kind(out, nonprofit);
+        }
         out.push(b'}');
     }
 
@@ -149,6 +163,11 @@ impl NonprofitJson {
         self.picture_url(out, r#","coverImageUrl":""#, &cover);
         if let Some(website) = nonprofit.website_url {
             field(out, r#","websiteUrl":"#, website);
+        }
+        if self.existing_clients {
+            logo.hosted_id(out, r#","logoCloudinaryId":""#);
+            cover.hosted_id(out, r#","coverImageCloudinaryId":""#);
+            kind(out, nonprofit);
         }
     }
 
@@ -206,6 +225,16 @@ fn field(out: &mut Vec<u8>, name: &str, text: &str) {
     json::string(out, text);
 }
 
+/// Appends fields that only existing clients read.
+fn kind(out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
+    let donations = nonprofit.is_disbursable();
+    write!(
+        out,
+        r#","type":"NONPROFIT","donationsEnabled":{donations},"hasAdmin":false"#
+    )
+    .expect("a vector can be written to");
+}
+
 fn ein(out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
     if let Some(ein) = nonprofit.ein {
         out.extend_from_slice(br#","ein":""#);
@@ -214,7 +243,7 @@ fn ein(out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
     }
 }
 
-fn tag(cause: &Cause, urls: &Urls) -> Vec<u8> {
+fn tag(cause: &Cause, urls: &Urls, existing_clients: bool) -> Vec<u8> {
     let (hosted_id, picture) = urls.cause_picture(&cause.name);
     let mut out = Vec::new();
     field(&mut out, r#"{"id":"#, &cause.id.to_string());
@@ -224,6 +253,9 @@ fn tag(cause: &Cause, urls: &Urls) -> Vec<u8> {
     field(&mut out, r#","tagImageHostedId":"#, &hosted_id);
     field(&mut out, r#","tagUrl":"#, &urls.cause(&cause.name));
     field(&mut out, r#","tagImageUrl":"#, &picture);
+    if existing_clients {
+        field(&mut out, r#","tagImageCloudinaryId":"#, &hosted_id);
+    }
     out.push(b'}');
     out
 }

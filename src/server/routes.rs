@@ -74,6 +74,7 @@ pub fn router(app: App) -> Routes {
         .route("/v0.2/openapi.json", get(openapi::openapi))
         .route("/v0.2/search/{start}/{*rest}", get(search::search_with_slash))
         .route("/media/{id}", get(media::picture))
+        .route("/image/upload/{*path}", get(media::uploaded))
         .route("/assets/{file}", get(assets::asset))
         .route("/share/{file}", get(share::of_nonprofit))
         .route("/share/{nonprofit}/f/{file}", get(share::of_fundraiser))

@@ -53,6 +53,22 @@ pub async fn picture(
     Ok(response)
 }
 
+/// `GET /image/upload/{transforms}/{hosted id}`: where existing clients look for a picture. They ask for sizes and formats
+/// that only the hosted service makes, so they get the picture as it is.
+pub async fn uploaded(
+    State(app): State<App>,
+    PathText(path): PathText,
+    if_none_match: IfNoneMatch,
+    headers: HeaderMap,
+) -> Result<Response> {
+    if !app.config.compat.existing_clients {
+        return Err(Error::NotFound);
+    }
+    let hosted_id = path.rsplit('/').next().unwrap_or_default().to_owned();
+    let query = RawQuery(String::new());
+    picture(State(app), PathText(hosted_id), query, if_none_match, headers).await
+}
+
 /// Parses the requested width. Generated pictures have no width, but an invalid one is an error for them too.
 fn parse_width(query: &str) -> Result<Option<Width>> {
     let parse = |text: &str| {

@@ -20,6 +20,8 @@ on_both_databases!(
     reads_without_a_key_are_limited_per_address,
     a_public_key_may_be_sent_as_a_bearer_token,
     dates_without_a_zone_are_in_utc,
+    pictures_have_the_names_and_urls_of_the_hosted_service,
+    lists_and_nonprofits_have_the_fields_of_the_hosted_service,
 );
 
 /// A client of the same store with the switch on, and with a low limit for reads without a key.
@@ -208,4 +210,61 @@ async fn dates_without_a_zone_are_in_utc(world: &World) {
         text.contains("\"endDate\":\"2026-05-31T18:30:00.000Z\""),
         "{text}"
     );
+}
+
+async fn pictures_have_the_names_and_urls_of_the_hosted_service(world: &World) {
+    world.load_demo().await;
+    let (_app, client) = switched_on(world).await;
+    let response = client.details(200, RED_CROSS).await;
+    let nonprofit = response.nonprofit();
+    for (hosted, name) in [
+        ("logoHostedId", "logoCloudinaryId"),
+        ("coverImageHostedId", "coverImageCloudinaryId"),
+    ] {
+        let id = nonprofit[name].as_str().unwrap();
+        assert_eq!(nonprofit[hosted], id);
+        let media = client.get_plain(200, &format!("/media/{id}")).await;
+        for transforms in ["", "c_lfill,w_24,h_24,dpr_2/", "c_crop,ar_24:24/q_auto,f_auto/"] {
+            let url = format!("/image/upload/{transforms}{id}");
+            assert_eq!(client.get_plain(200, &url).await.body, media.body, "{url}");
+            let off = world.client.get_plain(404, &url).await;
+            assert_eq!(off.header("content-type"), "application/problem+json");
+        }
+    }
+    let tag = &response.json["data"]["nonprofitTags"][0];
+    assert!(tag["tagImageCloudinaryId"].is_string());
+    assert_eq!(tag["tagImageHostedId"], tag["tagImageCloudinaryId"]);
+    client.get_plain(404, "/image/upload/w_24/unknown").await;
+    let plain = world.client.details(200, RED_CROSS).await.text();
+    assert!(!plain.contains("CloudinaryId"), "{plain}");
+}
+
+async fn lists_and_nonprofits_have_the_fields_of_the_hosted_service(world: &World) {
+    world.load_demo().await;
+    let (_app, client) = switched_on(world).await;
+    let browse = client.get(200, "/v0.2/browse/animals").await;
+    let search = client.get(200, "/v0.2/search/red%20cross").await;
+    let details = client.details(200, RED_CROSS).await;
+    assert_eq!(browse.json["nonprofits"][0]["matchedTerms"], json!([]));
+    assert_eq!(
+        search.json["nonprofits"][0]["matchedTerms"],
+        json!(["red", "cross"])
+    );
+    for nonprofit in [
+        &browse.json["nonprofits"][0],
+        &search.json["nonprofits"][0],
+        details.nonprofit(),
+    ] {
+        assert_eq!(nonprofit["type"], "NONPROFIT");
+        assert_eq!(
+            (&nonprofit["donationsEnabled"], &nonprofit["hasAdmin"]),
+            (&json!(true), &json!(false))
+        );
+        assert_eq!(nonprofit["logoCloudinaryId"], nonprofit["logoHostedId"]);
+    }
+    let plain = world.client.get(200, "/v0.2/browse/animals").await;
+    let item = plain.json["nonprofits"][0].as_object().unwrap();
+    for name in ["matchedTerms", "type", "donationsEnabled", "hasAdmin"] {
+        assert!(!item.contains_key(name), "{name}");
+    }
 }
