@@ -118,12 +118,6 @@ impl NonprofitJson {
         json::list(out, tags, |out, tag| out.extend_from_slice(tag));
     }
 
-    /// Appends a nonprofit as an item of a list.
-    pub fn item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
-        self.open_item(out, nonprofit);
-        out.push(b'}');
-    }
-
     /// Adds the distance to an item of [`NonprofitJson::open_item`].
     pub fn distance(out: &mut Vec<u8>, miles: f64) {
         let miles = rounded_miles(miles);

@@ -4,7 +4,7 @@ use crate::app::search_answers::Filter;
 use crate::http::params::values;
 use crate::web::texts::{SearchTexts, fill};
 use directory::documents::{cause_label, state_label};
-use directory::near::{DEFAULT_RADIUS, Near, NearError};
+use directory::near::{DEFAULT_RADIUS, Near, NearError, parse_radius};
 use directory::nonprofits::causes::Causes;
 use directory::nonprofits::location::STATES;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -26,6 +26,7 @@ pub struct Filters {
     /// The circle, if the place is valid.
     pub near: Option<Near>,
     place_error: Option<NearError>,
+    radius_miles: f64,
 }
 
 impl Filters {
@@ -38,16 +39,21 @@ impl Filters {
             .iter()
             .find(|(code, _)| code.eq_ignore_ascii_case(state.trim()));
         let place = cut(value("near").trim(), MAX_PLACE_CHARS).to_owned();
-        let (near, place_error) = match parse_near(&place, value("radius").trim()) {
+        let typed_place = Some(place.as_str()).filter(|place| !place.is_empty());
+        // The form always sends a radius, which means nothing without a place.
+        let radius_miles = parse_radius(value("radius").trim()).unwrap_or(DEFAULT_RADIUS);
+        let (near, place_error) = match Near::parse(typed_place, None) {
             Ok(near) => (near, None),
             Err(error) => (None, Some(error)),
         };
+        let near = near.map(|near| Near { radius_miles, ..near });
         Filters {
             cause: cause.map(|cause| cause.name.clone()).unwrap_or_default(),
             state: state.map(|(code, _)| (*code).to_owned()).unwrap_or_default(),
             place,
             near,
             place_error,
+            radius_miles,
         }
     }
 
@@ -81,7 +87,7 @@ impl Filters {
             }
         }
         if self.near.is_some() {
-            url = format!("{url}&radius={}", self.radius());
+            url = format!("{url}&radius={}", self.radius_miles);
         }
         url
     }
@@ -102,35 +108,22 @@ impl Filters {
         } else {
             t.within_zip
         };
-        let radius = self.radius().to_string();
+        let radius = self.radius_miles.to_string();
         Some(fill(text, &[("miles", &radius), ("place", &self.place)]))
-    }
-
-    fn radius(&self) -> f64 {
-        self.near.map_or(DEFAULT_RADIUS, |near| near.radius_miles)
     }
 
     /// Returns the radii to choose from, in miles, and whether each is the chosen one.
     pub fn radii(&self) -> Vec<(String, bool)> {
-        let chosen = self.radius();
+        let chosen = self.radius_miles;
         let mut radii = RADII.to_vec();
         if !radii.contains(&chosen) {
             radii.push(chosen);
             radii.sort_by(f64::total_cmp);
         }
         let radii = radii.into_iter();
-        radii.map(|miles| (miles.to_string(), miles == chosen)).collect()
-    }
-}
-
-/// Parses the circle. The form always sends a radius, which means nothing without a place.
-fn parse_near(place: &str, radius: &str) -> Result<Option<Near>, NearError> {
-    if place.is_empty() {
-        return Ok(None);
-    }
-    match Near::parse(Some(place), Some(radius)) {
-        Err(NearError::Radius) => Near::parse(Some(place), None),
-        near => near,
+        radii
+            .map(|miles| (miles.to_string(), miles.to_bits() == chosen.to_bits()))
+            .collect()
     }
 }
 
@@ -166,6 +159,11 @@ mod tests {
         );
         let unknown = parse("near=00000");
         assert!(unknown.place_error(t).unwrap().contains("no ZIP code 00000"));
+        assert!(
+            parse("near=00000&radius=50")
+                .radii()
+                .contains(&("50".to_owned(), true))
+        );
         assert!(!unknown.is_active() && unknown.describe_near(t).is_none());
         assert_eq!(
             parse("near=Salem").place_error(t).as_deref(),

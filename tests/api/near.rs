@@ -375,6 +375,6 @@ async fn a_place_works_before_there_is_a_snapshot(world: &World) {
     assert!(app.directory.view().snapshot.is_none());
     let response = client.get(200, "/v0.2/search/shelter?near=97201").await;
     assert_eq!(eins(&response), ["100000001"]);
-    assert_eq!(items(&response)[0]["distanceMiles"], 0.0);
+    assert_eq!(items(&response)[0]["distanceMiles"], 0);
     app.db.close().await;
 }

@@ -318,6 +318,29 @@ mod tests {
     }
 
     #[test]
+    fn a_word_is_unknown_if_no_document_has_it() {
+        let mut builder = IndexBuilder::new();
+        let document = Document {
+            name: "Food Bank of Iowa",
+            location: &["Des Moines"],
+            ..Document::default()
+        };
+        builder.add(&document).unwrap();
+        let index = Index::open(builder.finish().unwrap()).unwrap();
+        for (text, expected) in [
+            ("food bank", &[][..]),
+            ("food ban", &[]),
+            ("food ban ", &[1]),
+            ("ban food", &[0]),
+            ("the food zoo of iowa xyz", &[2, 5]),
+            ("food of des moines", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(index.unknown_words(&Tokens::new(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn a_segment_without_documents_is_valid() {
         assert!(Index::open(IndexBuilder::new().finish().unwrap()).is_ok());
     }

@@ -72,13 +72,13 @@ mod tests {
     use proptest::prelude::*;
 
     /// The distance by the formula of Vincenty for a sphere, which is accurate for all angles.
-    fn great_circle_miles(a: Position, b: Position) -> f64 {
-        let (lat_a, lat_b) = (a.latitude.to_radians(), b.latitude.to_radians());
-        let longitudes = (b.longitude - a.longitude).to_radians();
-        let x = lat_a.cos() * lat_b.sin() - lat_a.sin() * lat_b.cos() * longitudes.cos();
-        let y = lat_b.cos() * longitudes.sin();
-        let z = lat_a.sin() * lat_b.sin() + lat_a.cos() * lat_b.cos() * longitudes.cos();
-        x.hypot(y).atan2(z) * 6_371.008_8 / 1.609_344
+    fn great_circle_miles(from: Position, to: Position) -> f64 {
+        let (start, end) = (from.latitude.to_radians(), to.latitude.to_radians());
+        let turn = (to.longitude - from.longitude).to_radians();
+        let across = end.cos() * turn.sin();
+        let along = start.cos() * end.sin() - start.sin() * end.cos() * turn.cos();
+        let inward = start.sin() * end.sin() + start.cos() * end.cos() * turn.cos();
+        across.hypot(along).atan2(inward) * 6_371.008_8 / 1.609_344
     }
 
     fn positions() -> impl Strategy<Value = Position> {

@@ -139,6 +139,9 @@ mod tests {
     }
 
     proptest! {
+        // Each case computes the distance to every ZIP code.
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
         #[test]
         fn zip_codes_within_a_distance_are_those_of_a_plain_scan(
             latitude in -90.0..=90.0, longitude in -180.0..=180.0, at_zip in proptest::option::of(0usize..41_637),
