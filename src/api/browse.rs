@@ -4,7 +4,6 @@ use crate::api::bodies::BrowseItem;
 use crate::api::problems::{CauseNotFound, NotModified, PublicKeyProblems};
 use crate::api::schemas::PositiveInteger;
 use crate::app::App;
-use crate::app::json;
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
@@ -12,6 +11,7 @@ use crate::http::params::{PathText, RawQuery, positive};
 use crate::http::public_key::{Browse, Causes, PublicKey};
 use axum::extract::State;
 use axum::response::Response;
+use platform::json;
 use serde::Serialize;
 use utoipa::ToSchema;
 

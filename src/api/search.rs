@@ -13,8 +13,8 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::response::Response;
 use directory::documents::{DISBURSABLE, cause_label, city_label, state_label};
-use directory::nonprofits::store;
-use directory::record;
+use directory::item::{self, Item};
+use directory::nonprofits::{Nonprofit, store};
 use platform::text::fold;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -80,14 +80,15 @@ async fn fallback(app: &App, term: &str, take: usize) -> Result<Response> {
     let words: Arc<[String]> = term.split_whitespace().map(str::to_lowercase).collect();
     let causes = app.directory.causes();
     let prefix = fold(term, '-');
-    let records = if prefix.is_empty() {
+    let items = if prefix.is_empty() {
         Vec::new()
     } else {
-        store::list_by_slug(&app.db, &prefix, take, causes, record::to_vec).await?
+        let item = |nonprofit: &Nonprofit<'_>| item::to_vec(nonprofit, causes);
+        store::list_by_slug(&app.db, &prefix, take, causes, item).await?
     };
     Ok(cache::json(&IfNoneMatch::default(), None, || {
-        render(records.iter().map(|_| &words), |out, index| {
-            app.nonprofit_json.open_item(out, &record::read(&records[index])?);
+        render(items.iter().map(|_| &words), |out, index| {
+            app.nonprofit_json.open_item(out, &Item::read(&items[index])?);
             Some(())
         })
     }))

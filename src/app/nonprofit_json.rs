@@ -1,19 +1,17 @@
 //! Writes nonprofits as JSON: on their own, and as items of search and browse responses.
 //!
-//! Every keystroke writes ten of them, so they are written directly into the response body. The types of `api::bodies`
-//! describe the same JSON for the OpenAPI description, and a test checks that the two agree.
+//! Every keystroke writes ten items, so they stand ready in the snapshot; only what depends on the public URL of the server
+//! is added here. The types of `api::bodies` describe the same JSON for the OpenAPI description, and a test checks that the
+//! two agree.
 
-use crate::app::json;
 use crate::app::urls::Urls;
+use directory::item::{self, Item};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::cause_set::CauseSet;
 use directory::nonprofits::causes::{Cause, Causes};
 use platform::hosted::is_hosted_id;
-use platform::text::excerpt;
+use platform::json;
 use uuid::Uuid;
-
-/// The maximum length of the description of an item, in characters.
-const MAX_DESCRIPTION_LENGTH: usize = 249;
 
 /// Writes nonprofits as JSON.
 #[derive(Debug)]
@@ -21,6 +19,9 @@ pub struct NonprofitJson {
     causes: &'static Causes,
     /// The public URL of this server, escaped for a JSON string.
     public_url: Vec<u8>,
+    /// What comes before the slug in an item without own pictures, and before its ID in the three fields that follow.
+    before_slug: Vec<u8>,
+    before_ids: [Vec<u8>; 3],
     /// Each cause as an element of `nonprofitTags`, in the order of the list of causes.
     tags: Vec<Vec<u8>>,
 }
@@ -29,9 +30,18 @@ impl NonprofitJson {
     pub fn new(causes: &'static Causes, urls: &Urls) -> NonprofitJson {
         let mut public_url = Vec::new();
         json::string(&mut public_url, urls.public());
+        let public_url = public_url[1..public_url.len() - 1].to_vec();
+        let with_url =
+            |before: &str, after: &str| [before.as_bytes(), &public_url, after.as_bytes()].concat();
         NonprofitJson {
             causes,
-            public_url: public_url[1..public_url.len() - 1].to_vec(),
+            before_slug: with_url(r#","profileUrl":""#, "/"),
+            before_ids: [
+                br#"","logoHostedId":"logo-"#.to_vec(),
+                with_url(r#"","logoUrl":""#, "/media/logo-"),
+                with_url(r#"","coverImageUrl":""#, "/media/cover-"),
+            ],
+            public_url,
             tags: causes.list().iter().map(|cause| tag(cause, urls)).collect(),
         }
     }
@@ -104,7 +114,8 @@ impl NonprofitJson {
 
     /// Appends a nonprofit as an item of a list.
     pub fn item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
-        self.open_item(out, nonprofit);
+        let item = item::to_vec(nonprofit, self.causes);
+        self.open_item(out, &Item::read(&item).expect("the item was just written"));
         out.push(b'}');
     }
 
@@ -115,33 +126,34 @@ impl NonprofitJson {
         out.push(b'}');
     }
 
-    /// Appends a nonprofit as an item of a list, without the closing brace.
-    pub fn open_item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
-        let id = &mut Uuid::encode_buffer();
-        let id = nonprofit.id.0.hyphenated().encode_lower(id);
-        let location = nonprofit.location();
-        field(out, r#"{"id":"#, id);
-        field(out, r#","name":"#, nonprofit.name);
-        field(out, r#","slug":"#, nonprofit.slug);
-        ein(out, nonprofit);
-        let description = nonprofit.description(&location);
-        let description = excerpt(&description, nonprofit.description_long, MAX_DESCRIPTION_LENGTH);
-        field(out, r#","description":"#, &description);
-        if !location.is_empty() {
-            field(out, r#","location":"#, &location);
+    /// Appends an item of a list, without the closing brace.
+    #[inline]
+    pub fn open_item(&self, out: &mut Vec<u8>, item: &Item<'_>) {
+        out.extend_from_slice(item.head);
+        out.extend_from_slice(&self.before_slug);
+        out.extend_from_slice(item.slug);
+        if item.logo.is_empty() && item.cover.is_empty() {
+            for before in &self.before_ids {
+                out.extend_from_slice(before);
+                out.extend_from_slice(item.id);
+            }
+            out.push(b'"');
+        } else {
+            out.push(b'"');
+            self.pictures(out, item);
         }
-        out.extend_from_slice(br#","tags":"#);
-        let causes = self.causes.of_set(nonprofit.causes);
-        json::list(out, causes, |out, cause| json::string(out, &cause.name));
-        self.profile(out, nonprofit);
-        let logo = Picture::new("logo-", id, nonprofit.logo);
+        out.extend_from_slice(item.website);
+    }
+
+    /// Appends the pictures of an item that has pictures of its own.
+    fn pictures(&self, out: &mut Vec<u8>, item: &Item<'_>) {
+        let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+        let own = |bytes| Some(text(bytes)).filter(|own| !own.is_empty());
+        let logo = Picture::new("logo-", text(item.id), own(item.logo));
         logo.hosted_id(out, r#","logoHostedId":""#);
         self.picture_url(out, r#","logoUrl":""#, &logo);
-        let cover = Picture::new("cover-", id, nonprofit.cover);
+        let cover = Picture::new("cover-", text(item.id), own(item.cover));
         self.picture_url(out, r#","coverImageUrl":""#, &cover);
-        if let Some(website) = nonprofit.website_url {
-            field(out, r#","websiteUrl":"#, website);
-        }
     }
 
     fn profile(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {

@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 const MAGIC: &[u8; 8] = b"CAUSEWAY";
 /// Incremented whenever the meaning of a section changes.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 /// The size of the header before the section table.
 const FIXED_SIZE: usize = 8 + 4 + 4 + 16 + 8 + 16 + 8 + 4;
 const SECTION_ENTRY_SIZE: usize = 8 + 4;

@@ -16,6 +16,7 @@ pub mod file;
 pub mod generate;
 pub mod history;
 pub mod import;
+pub mod item;
 pub mod nonprofits;
 pub mod overlay;
 pub mod publish;

@@ -2,6 +2,7 @@
 
 use crate::documents::{self, cause_label};
 use crate::edits::Edits;
+use crate::item::{self, Item};
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
@@ -20,6 +21,8 @@ use uuid::Uuid;
 pub struct Overlay {
     /// Most prominent first; nonprofits that are no longer in the IRS files last.
     records: Vec<Box<[u8]>>,
+    /// The item of each record.
+    items: Vec<Box<[u8]>>,
     /// Covers the nonprofits that are still in the IRS files. Document numbers are positions in `records`.
     index: Option<Index<Vec<u8>>>,
     /// The positions in the snapshot that the overlay replaces.
@@ -50,6 +53,11 @@ impl Overlay {
             _ => Ordering::Equal,
         });
         overlay.records = records.into_iter().map(Vec::into_boxed_slice).collect();
+        let item = |bytes: &Box<[u8]>| record::read(bytes).map(|nonprofit| item::to_vec(&nonprofit, causes));
+        let items = overlay.records.iter().map(item);
+        overlay.items = items
+            .map(|item| item.unwrap_or_default().into_boxed_slice())
+            .collect();
         let mut builder = IndexBuilder::new();
         for (position, bytes) in (0..).zip(&overlay.records) {
             let Some(nonprofit) = record::read(bytes) else {
@@ -143,6 +151,11 @@ impl Overlay {
     /// Reads the nonprofit at a position of the overlay.
     pub fn nonprofit(&self, position: u32) -> Option<Nonprofit<'_>> {
         record::read(self.records.get(position as usize)?)
+    }
+
+    /// Reads the item of the nonprofit at a position of the overlay.
+    pub fn item(&self, position: u32) -> Option<Item<'_>> {
+        Item::read(self.items.get(position as usize)?)
     }
 
     /// Finds a nonprofit, if it is in the overlay.
