@@ -3,8 +3,6 @@
 pub mod answer_cache;
 pub mod availability;
 pub mod body_budget;
-pub mod item_cache;
-pub mod json;
 pub mod metrics;
 pub mod nonprofit_json;
 pub mod offline;
@@ -216,12 +214,9 @@ impl App {
                 AttemptLimiter::shared(windows, metrics.local_limit_decisions())
             }),
             redis,
-            // The hits of a search are small, the items of a response larger, and pages the largest.
-            search_answers: SearchAnswers::new(
-                config.search.recent_answers / 8,
-                config.search.recent_answers / 8 * 3,
-            ),
-            pages: AnswerCache::new(config.search.recent_answers / 2),
+            // The hits of a search are much smaller than a page.
+            search_answers: SearchAnswers::new(config.search.recent_answers / 4),
+            pages: AnswerCache::new(config.search.recent_answers / 4 * 3),
             nonprofit_json: NonprofitJson::new(directory.causes(), &urls, config.compat),
             public_url,
             urls,

@@ -4,7 +4,6 @@ use crate::api::bodies::BrowseItem;
 use crate::api::problems::{CauseNotFound, NotModified, PublicKeyProblems};
 use crate::api::schemas::{NearParams, PositiveInteger};
 use crate::app::App;
-use crate::app::json;
 use crate::app::nonprofit_json::NonprofitJson;
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
@@ -14,8 +13,10 @@ use crate::http::public_key::{Browse, Causes, PublicKey};
 use axum::extract::State;
 use axum::response::Response;
 use directory::View;
+use directory::item::{self, Item};
 use directory::near::Near;
 use directory::nonprofits::Nonprofit;
+use platform::json;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -102,7 +103,9 @@ pub async fn browse(
         let mut out = Vec::with_capacity(1_024 * found.len() + 128);
         out.extend_from_slice(br#"{"nonprofits":"#);
         json::list(&mut out, &found, |out, (nonprofit, miles)| {
-            app.nonprofit_json.open_item(out, nonprofit);
+            let item = item::to_vec(nonprofit, causes);
+            let item = Item::read(&item).expect("the item was just written");
+            app.nonprofit_json.open_item(out, &item);
             miles.inspect(|miles| NonprofitJson::distance(out, *miles));
             if app.config.compat.existing_clients {
                 NonprofitJson::close_item(out, &[]);

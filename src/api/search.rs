@@ -14,9 +14,9 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::response::Response;
 use directory::documents::{DISBURSABLE, cause_label, city_label, state_label};
+use directory::item::{self, Item};
 use directory::near::{Near, zip_of};
-use directory::nonprofits::store;
-use directory::record;
+use directory::nonprofits::{Nonprofit, store};
 use platform::text::fold;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -120,20 +120,20 @@ async fn fallback(app: &App, term: &str, take: usize, near: Option<Near>) -> Res
     let words: Arc<[String]> = term.split_whitespace().map(str::to_lowercase).collect();
     let causes = app.directory.causes();
     let prefix = fold(term, '-');
-    let mut records = if prefix.is_empty() {
+    let miles = |nonprofit: &Nonprofit<'_>| near.as_ref()?.miles_to(zip_of(nonprofit)?);
+    let mut items = if prefix.is_empty() {
         Vec::new()
     } else {
-        store::list_by_slug(&app.db, &prefix, take, causes, record::to_vec).await?
+        let item = |nonprofit: &Nonprofit<'_>| (item::to_vec(nonprofit, causes), miles(nonprofit));
+        store::list_by_slug(&app.db, &prefix, take, causes, item).await?
     };
-    let miles = |near: &Near, record: &[u8]| near.miles_to(zip_of(&record::read(record)?)?);
     if let Some(near) = &near {
-        records.retain(|record| miles(near, record).is_some_and(|miles| miles <= near.radius_miles));
+        items.retain(|(_, miles)| miles.is_some_and(|miles| miles <= near.radius_miles));
     }
     Ok(cache::json(&IfNoneMatch::default(), None, || {
-        render(records.iter().map(|_| &words), |out, index| {
-            let record = &records[index];
-            app.nonprofit_json.open_item(out, &record::read(record)?);
-            let miles = near.as_ref().and_then(|near| miles(near, record));
+        render(items.iter().map(|_| &words), |out, index| {
+            let (item, miles) = &items[index];
+            app.nonprofit_json.open_item(out, &Item::read(item)?);
             miles.inspect(|miles| NonprofitJson::distance(out, *miles));
             Some(())
         })

@@ -1,29 +1,29 @@
 //! Writes nonprofits as JSON: on their own, and as items of search and browse responses.
 //!
-//! Every keystroke writes ten of them, so they are written directly into the response body. The types of `api::bodies`
-//! describe the same JSON for the OpenAPI description, and a test checks that the two agree.
+//! Every keystroke writes ten items, so they stand ready in the snapshot; only what depends on the public URL of the server
+//! is added here. The types of `api::bodies` describe the same JSON for the OpenAPI description, and a test checks that the
+//! two agree.
 
-use crate::app::json;
 use crate::app::urls::Urls;
 use crate::config::CompatSettings;
+use directory::item::Item;
 use directory::near::rounded_miles;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::cause_set::CauseSet;
 use directory::nonprofits::causes::{Cause, Causes};
 use platform::hosted::is_hosted_id;
-use platform::text::excerpt;
+use platform::json;
 use std::io::Write;
 use uuid::Uuid;
-
-/// The maximum length of the description of an item, in characters.
-const MAX_DESCRIPTION_LENGTH: usize = 249;
 
 /// Writes nonprofits as JSON.
 #[derive(Debug)]
 pub struct NonprofitJson {
-    causes: &'static Causes,
     /// The public URL of this server, escaped for a JSON string.
     public_url: Vec<u8>,
+    /// What comes before the slug in an item without own pictures, and before its ID in the three fields that follow.
+    before_slug: Vec<u8>,
+    before_ids: [Vec<u8>; 3],
     /// Each cause as an element of `nonprofitTags`, in the order of the list of causes.
     tags: Vec<Vec<u8>>,
     /// Whether clients that were written for the hosted service get the fields that they read.
@@ -35,9 +35,17 @@ impl NonprofitJson {
         let existing_clients = compat.existing_clients;
         let mut public_url = Vec::new();
         json::string(&mut public_url, urls.public());
+        let public_url = public_url[1..public_url.len() - 1].to_vec();
+        let with_url =
+            |before: &str, after: &str| [before.as_bytes(), &public_url, after.as_bytes()].concat();
         NonprofitJson {
-            causes,
-            public_url: public_url[1..public_url.len() - 1].to_vec(),
+            before_slug: with_url(r#","profileUrl":""#, "/"),
+            before_ids: [
+                br#"","logoHostedId":"logo-"#.to_vec(),
+                with_url(r#"","logoUrl":""#, "/media/logo-"),
+                with_url(r#"","coverImageUrl":""#, "/media/cover-"),
+            ],
+            public_url,
             tags: causes
                 .list()
                 .iter()
@@ -107,7 +115,7 @@ impl NonprofitJson {
         if self.existing_clients {
             logo.hosted_id(out, r#","logoCloudinaryId":""#);
             cover.hosted_id(out, r#","coverImageCloudinaryId":""#);
-            kind(out, nonprofit);
+            kind(out, nonprofit.is_disbursable());
         }
         out.push(b'}');
     }
@@ -131,38 +139,37 @@ impl NonprofitJson {
         out.push(b'}');
     }
 
-    /// Appends a nonprofit as an item of a list, without the closing brace.
-    pub fn open_item(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
-        let id = &mut Uuid::encode_buffer();
-        let id = nonprofit.id.0.hyphenated().encode_lower(id);
-        let location = nonprofit.location();
-        field(out, r#"{"id":"#, id);
-        field(out, r#","name":"#, nonprofit.name);
-        field(out, r#","slug":"#, nonprofit.slug);
-        ein(out, nonprofit);
-        let description = nonprofit.description(&location);
-        let description = excerpt(&description, nonprofit.description_long, MAX_DESCRIPTION_LENGTH);
-        field(out, r#","description":"#, &description);
-        if !location.is_empty() {
-            field(out, r#","location":"#, &location);
+    /// Appends an item of a list, without the closing brace.
+    #[inline]
+    pub fn open_item(&self, out: &mut Vec<u8>, item: &Item<'_>) {
+        out.extend_from_slice(item.head);
+        out.extend_from_slice(&self.before_slug);
+        out.extend_from_slice(item.slug);
+        if item.logo.is_empty() && item.cover.is_empty() {
+            for before in &self.before_ids {
+                out.extend_from_slice(before);
+                out.extend_from_slice(item.id);
+            }
+            out.push(b'"');
+        } else {
+            out.push(b'"');
+            self.pictures(out, item);
         }
-        out.extend_from_slice(br#","tags":"#);
-        let causes = self.causes.of_set(nonprofit.causes);
-        json::list(out, causes, |out, cause| json::string(out, &cause.name));
-        self.profile(out, nonprofit);
-        let logo = Picture::new("logo-", id, nonprofit.logo);
-        logo.hosted_id(out, r#","logoHostedId":""#);
-        self.picture_url(out, r#","logoUrl":""#, &logo);
-        let cover = Picture::new("cover-", id, nonprofit.cover);
-        self.picture_url(out, r#","coverImageUrl":""#, &cover);
-        if let Some(website) = nonprofit.website_url {
-            field(out, r#","websiteUrl":"#, website);
-        }
+        out.extend_from_slice(item.website);
         if self.existing_clients {
+            let [logo, cover] = item_pictures(item);
             logo.hosted_id(out, r#","logoCloudinaryId":""#);
             cover.hosted_id(out, r#","coverImageCloudinaryId":""#);
-            kind(out, nonprofit);
+            kind(out, item.is_disbursable);
         }
+    }
+
+    /// Appends the pictures of an item that has pictures of its own.
+    fn pictures(&self, out: &mut Vec<u8>, item: &Item<'_>) {
+        let [logo, cover] = item_pictures(item);
+        logo.hosted_id(out, r#","logoHostedId":""#);
+        self.picture_url(out, r#","logoUrl":""#, &logo);
+        self.picture_url(out, r#","coverImageUrl":""#, &cover);
     }
 
     fn profile(&self, out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
@@ -219,9 +226,18 @@ fn field(out: &mut Vec<u8>, name: &str, text: &str) {
     json::string(out, text);
 }
 
+/// Returns the logo and the cover of an item.
+fn item_pictures<'a>(item: &Item<'a>) -> [Picture<'a>; 2] {
+    let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+    let own = |bytes| Some(text(bytes)).filter(|own: &&str| !own.is_empty());
+    [
+        Picture::new("logo-", text(item.id), own(item.logo)),
+        Picture::new("cover-", text(item.id), own(item.cover)),
+    ]
+}
+
 /// Appends fields that only existing clients read.
-fn kind(out: &mut Vec<u8>, nonprofit: &Nonprofit<'_>) {
-    let donations = nonprofit.is_disbursable();
+fn kind(out: &mut Vec<u8>, donations: bool) {
     write!(
         out,
         r#","type":"NONPROFIT","donationsEnabled":{donations},"hasAdmin":false"#

@@ -1,33 +1,28 @@
-//! The response bodies of searches, with caches of recent hits and of the nonprofits in them.
+//! The response bodies of searches, with a cache of recent hits.
 
 use crate::app::answer_cache::AnswerCache;
-use crate::app::item_cache::ItemCache;
 use crate::app::nonprofit_json::NonprofitJson;
 use directory::View;
 use directory::diagnosis::Condition;
 use directory::near::Near;
-use directory::search::{HitLocation, HitRef};
+use directory::search::HitRef;
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
-use uuid::Uuid;
 
 /// Searches the directory and writes the results as JSON.
 #[derive(Debug)]
 pub struct SearchAnswers {
     /// The hits of recent searches.
     hits: AnswerCache<Arc<[HitRef]>>,
-    /// Nonprofits as they appear in responses.
-    items: ItemCache,
 }
 
 impl SearchAnswers {
-    /// Caches hits of at most `hit_bytes` and items of at most `item_bytes`.
-    pub fn new(hit_bytes: usize, item_bytes: usize) -> SearchAnswers {
+    /// Caches hits of at most `bytes`.
+    pub fn new(bytes: usize) -> SearchAnswers {
         SearchAnswers {
-            hits: AnswerCache::new(hit_bytes),
-            items: ItemCache::new(item_bytes),
+            hits: AnswerCache::new(bytes),
         }
     }
 
@@ -43,18 +38,9 @@ impl SearchAnswers {
         let key = filter.cache_key(view, term, take);
         let find = || Ok::<_, Infallible>(filter.find_hits(view, term, take));
         let Ok(hits) = self.hits.get_or_insert_with(&key, view.tag.as_ref(), find);
-        let snapshot = view.snapshot.as_ref();
-        let token = snapshot.map_or_else(Uuid::nil, |snapshot| snapshot.meta().token);
         render(hits.iter().map(|hit| &hit.words), |out, index| {
             let location = hits[index].location;
-            let item = |out: &mut Vec<u8>| {
-                json.open_item(out, &view.nonprofit(location)?);
-                Some(())
-            };
-            match location {
-                HitLocation::Snapshot(index) => self.items.write(out, token, index, item),
-                HitLocation::Overlay(_) => item(out),
-            }?;
+            json.open_item(out, &view.item(location)?);
             let miles = filter.near.and_then(|near| view.miles_from(&near, location));
             miles.inspect(|miles| NonprofitJson::distance(out, *miles));
             Some(())

@@ -7,6 +7,7 @@ use causeway::api::bodies::SearchBody;
 
 on_both_databases!(
     an_item_has_every_documented_field,
+    the_items_of_search_and_browse_are_equal_also_after_a_change,
     take_defaults_to_10_and_is_capped_at_50,
     a_rebuilt_snapshot_gives_the_same_results,
     causes_and_tags_match_any_of_their_values,
@@ -59,6 +60,46 @@ async fn an_item_has_every_documented_field(world: &World) {
     assert_eq!(item.description.chars().count(), 249);
     assert_eq!(item.matched_terms, ["american", "red", "cro"]);
     assert!(item.tags.contains(&"humans".to_owned()));
+}
+
+/// Search copies items from the snapshot or the overlay, and browse writes them from the nonprofits.
+async fn the_items_of_search_and_browse_are_equal_also_after_a_change(world: &World) {
+    world.load_demo().await;
+    let compare = async || {
+        let browsed = world.client.get(200, "/v0.2/browse/animals?take=100").await;
+        let browsed = browsed.json["nonprofits"].as_array().unwrap();
+        let mut compared = 0;
+        for letter in ["a", "h", "s", "w"] {
+            let url = format!("/v0.2/search/{letter}?causes=animals&take=50");
+            let mut found = world.client.get(200, &url).await;
+            for item in found.json["nonprofits"].as_array_mut().unwrap() {
+                item.as_object_mut().unwrap().remove("matchedTerms").unwrap();
+                assert!(browsed.contains(item), "{item}");
+                compared += 1;
+            }
+        }
+        assert!(compared > 20, "only {compared} items");
+    };
+    compare().await;
+    let line = r#"{"ein":"131623829","name":"A \"Society\" for Animals","websiteUrl":"https://aspca.example.org",
+        "description":"Changed.","logoUrl":"https://aspca.example.org/logo.png"}"#;
+    world
+        .import_nonprofits(&format!("{}\n", line.replace('\n', "")))
+        .await
+        .unwrap();
+    compare().await;
+    let found = world.client.get(200, "/v0.2/search/131623829").await;
+    let item = &found.json["nonprofits"][0];
+    assert_eq!(item["name"], "A \"Society\" for Animals");
+    assert!(
+        item["description"].as_str().unwrap().starts_with("Changed."),
+        "{item}"
+    );
+    assert_eq!(item["logoUrl"], "https://aspca.example.org/logo.png");
+    assert_eq!(
+        item["profileUrl"],
+        format!("http://causeway.test/{}", item["slug"].as_str().unwrap())
+    );
 }
 
 async fn take_defaults_to_10_and_is_capped_at_50(world: &World) {

@@ -3,6 +3,7 @@
 use crate::counts::Counts;
 use crate::documents;
 use crate::file::{SnapshotMeta, SnapshotWriter};
+use crate::item;
 use crate::near;
 use crate::near::zip_codes::ZipNumber;
 use crate::nonprofits::assemble::assemble;
@@ -189,7 +190,7 @@ impl Records {
                 self.fill_index(causes)
                     .map(|builder| (builder, stopwatch.elapsed()))
             });
-            self.write_records(former_slugs, &mut out)?;
+            self.write_records(former_slugs, causes, &mut out)?;
             indexing
                 .join()
                 .map_err(|_| io::Error::other("building the search index failed"))?
@@ -205,7 +206,12 @@ impl Records {
         Ok(duration)
     }
 
-    fn write_records(&self, former_slugs: &[(String, Uuid)], out: &mut SnapshotWriter) -> io::Result<()> {
+    fn write_records(
+        &self,
+        former_slugs: &[(String, Uuid)],
+        causes: &Causes,
+        out: &mut SnapshotWriter,
+    ) -> io::Result<()> {
         let (mut ids, mut eins, mut slugs) = (Vec::new(), Vec::new(), Vec::new());
         let mut zips = Vec::with_capacity(self.order.len() * 2);
         let mut offset = 0u64;
@@ -228,6 +234,7 @@ impl Records {
                 eins.push((number_key(u64::from(ein.value())), position));
             }
         }
+        self.write_items(causes, out)?;
         let positions = positions_of(former_slugs, &ids);
         for (section, entries) in [
             (Section::Ids, ids),
@@ -247,6 +254,23 @@ impl Records {
         out.write_all(&zips)?;
         begin_section(out, Section::Counts)?;
         out.write_all(&self.counts.to_bytes())
+    }
+
+    fn write_items(&self, causes: &Causes, out: &mut SnapshotWriter) -> io::Result<()> {
+        begin_section(out, Section::Items)?;
+        let mut offsets = Vec::with_capacity((self.order.len() + 1) * 8);
+        let mut offset = 0u64;
+        for rank in &self.order {
+            let nonprofit = record::read(self.record(rank.record))
+                .ok_or_else(|| io::Error::other("a record cannot be read back"))?;
+            let item = item::to_vec(&nonprofit, causes);
+            offsets.extend_from_slice(&offset.to_le_bytes());
+            offset += item.len() as u64;
+            out.write_all(&item)?;
+        }
+        offsets.extend_from_slice(&offset.to_le_bytes());
+        begin_section(out, Section::ItemOffsets)?;
+        out.write_all(&offsets)
     }
 
     fn fill_index(&self, causes: &Causes) -> Result<IndexBuilder, BuildError> {

@@ -2,7 +2,9 @@
 
 use crate::counts::Counts;
 use crate::directory::Directory;
+use crate::item::{self, Item};
 use crate::nonprofits::assemble::assemble;
+use crate::nonprofits::causes::Causes;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::rows::{NonprofitRow, StoredNonprofit};
 use crate::nonprofits::slug::Slug;
@@ -60,6 +62,7 @@ pub async fn check(directory: &Arc<Directory>, db: &Db, overlay_limit: usize) ->
     if report.differences.is_empty() && view.counts().is_some_and(|found| found != counts) {
         report.add(|| "the counts of the directory differ from the store".to_owned());
     }
+    report.compare_items(&view, directory.causes());
     if let Some(snapshot) = &view.snapshot {
         let found = u64::from(snapshot.len()) + view.overlay.count_new(snapshot) as u64;
         if found != report.nonprofits {
@@ -101,6 +104,21 @@ impl CheckReport {
         for identifier in identifiers.into_iter().flatten() {
             if view.find(&identifier) != expected {
                 self.add(|| format!("{identifier:?} does not find {} as it is stored", stored.slug));
+            }
+        }
+    }
+
+    /// Compares the items of responses with the nonprofits that they are made from.
+    fn compare_items(&mut self, view: &View, causes: &Causes) {
+        let Some(snapshot) = &view.snapshot else {
+            return;
+        };
+        for position in 0..snapshot.len() {
+            let made = snapshot
+                .nonprofit(position)
+                .map(|nonprofit| item::to_vec(&nonprofit, causes));
+            if snapshot.item(position) != made.as_deref().and_then(Item::read) {
+                self.add(|| format!("the item at position {position} differs from its nonprofit"));
             }
         }
     }

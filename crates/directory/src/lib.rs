@@ -18,6 +18,7 @@ pub mod file;
 pub mod generate;
 pub mod history;
 pub mod import;
+pub mod item;
 pub mod near;
 pub mod nonprofits;
 pub mod overlay;

@@ -2,6 +2,7 @@
 
 use crate::documents::{self, cause_label};
 use crate::edits::Edits;
+use crate::item::{self, Item};
 use crate::near;
 use crate::near::zip_codes::ZipNumber;
 use crate::nonprofits::Nonprofit;
@@ -22,6 +23,8 @@ use uuid::Uuid;
 pub struct Overlay {
     /// Most prominent first; nonprofits that are no longer in the IRS files last.
     records: Vec<Box<[u8]>>,
+    /// The item of each record.
+    items: Vec<Box<[u8]>>,
     /// Covers the nonprofits that are still in the IRS files. Document numbers are positions in `records`.
     index: Option<Index<Vec<u8>>>,
     /// The ZIP code of each record.
@@ -54,6 +57,11 @@ impl Overlay {
             _ => Ordering::Equal,
         });
         overlay.records = records.into_iter().map(Vec::into_boxed_slice).collect();
+        let item = |bytes: &Box<[u8]>| record::read(bytes).map(|nonprofit| item::to_vec(&nonprofit, causes));
+        let items = overlay.records.iter().map(item);
+        overlay.items = items
+            .map(|item| item.unwrap_or_default().into_boxed_slice())
+            .collect();
         let mut builder = IndexBuilder::new();
         for (position, bytes) in (0..).zip(&overlay.records) {
             let Some(nonprofit) = record::read(bytes) else {
@@ -154,6 +162,11 @@ impl Overlay {
     /// Returns the ZIP code of the nonprofit at a position of the overlay, if it is known where that is.
     pub fn zip(&self, position: u32) -> Option<ZipNumber> {
         self.zips.get(position as usize).copied().flatten()
+    }
+
+    /// Reads the item of the nonprofit at a position of the overlay.
+    pub fn item(&self, position: u32) -> Option<Item<'_>> {
+        Item::read(self.items.get(position as usize)?)
     }
 
     /// Finds a nonprofit, if it is in the overlay.

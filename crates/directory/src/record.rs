@@ -216,7 +216,8 @@ pub fn name_and_id(bytes: &[u8]) -> (&str, &[u8]) {
     (name, &bytes[..16.min(bytes.len())])
 }
 
-fn write_number(out: &mut Vec<u8>, mut value: u64) {
+/// Appends a number with seven bits per byte.
+pub(crate) fn write_number(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -228,16 +229,26 @@ fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-struct Reader<'a>(&'a [u8]);
+/// Reads numbers from the start of bytes.
+pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader(bytes)
+    }
+
+    /// Returns the bytes that were not read.
+    pub(crate) fn rest(self) -> &'a [u8] {
+        self.0
+    }
+
     fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(*first)
     }
 
-    fn number(&mut self) -> Option<u64> {
+    pub(crate) fn number(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;

@@ -1,5 +1,6 @@
 //! Searches a view of the directory.
 
+use crate::item::Item;
 use crate::near::zip_codes::ZipNumber;
 use crate::near::{Area, Near};
 use crate::nonprofits::Nonprofit;
@@ -16,7 +17,8 @@ pub struct Match<'v> {
     pub words: Arc<[String]>,
 }
 
-/// A reference to a nonprofit that matched a search; [`View::nonprofit`] reads the nonprofit.
+/// A reference to a nonprofit that matched a search; [`View::nonprofit`] reads the nonprofit,
+/// and [`View::item`] its JSON.
 #[derive(Clone, Debug)]
 pub struct HitRef {
     pub location: HitLocation,
@@ -80,6 +82,15 @@ impl View {
         match location {
             HitLocation::Snapshot(index) => self.snapshot.as_ref()?.nonprofit(index),
             HitLocation::Overlay(index) => self.overlay.nonprofit(index),
+        }
+    }
+
+    /// Reads the item of the nonprofit at a location.
+    #[inline]
+    pub fn item(&self, location: HitLocation) -> Option<Item<'_>> {
+        match location {
+            HitLocation::Snapshot(index) => self.snapshot.as_ref()?.item(index),
+            HitLocation::Overlay(index) => self.overlay.item(index),
         }
     }
 

@@ -1,10 +1,12 @@
 //! The directory as one immutable, memory-mapped file.
 //!
-//! It holds every nonprofit in order of prominence, lookup tables by identifier, and the search index. A nonprofit is
+//! It holds every nonprofit in order of prominence, its JSON in responses, lookup tables by identifier, and the search
+//! index. A nonprofit is
 //! addressed by its position, which counts from the most prominent.
 
 use crate::counts::Counts;
 use crate::file::{SnapshotError, SnapshotFile, SnapshotMeta};
+use crate::item::Item;
 use crate::near::zip_codes::ZipNumber;
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
@@ -23,6 +25,10 @@ pub enum Section {
     Offsets,
     /// The records, most prominent first.
     Records,
+    /// The items of responses, most prominent first; see [`Item`].
+    Items,
+    /// The offset of each item and the end of the last, eight bytes each.
+    ItemOffsets,
     /// A table from the upper half of an ID to its position.
     Ids,
     /// A table from an EIN to its position.
@@ -96,7 +102,9 @@ impl Snapshot {
             counts,
         };
         let count = snapshot.file.meta.count as usize;
-        if snapshot.section(Section::Offsets).len() == (count + 1) * 8
+        let has_offsets = |section| snapshot.section(section).len() == (count + 1) * 8;
+        if has_offsets(Section::Offsets)
+            && has_offsets(Section::ItemOffsets)
             && snapshot.section(Section::ZipNumbers).len() == count * 2
         {
             Ok(snapshot)
@@ -135,12 +143,22 @@ impl Snapshot {
 
     /// Returns the record of the nonprofit at a position.
     pub fn bytes(&self, position: u32) -> Option<&[u8]> {
-        let offset = |at: usize| {
-            let bytes = self.section(Section::Offsets).get(at * 8..at * 8 + 8)?;
-            Some(u64::from_le_bytes(bytes.try_into().expect("eight bytes")) as usize)
-        };
-        let (start, end) = (offset(position as usize)?, offset(position as usize + 1)?);
-        self.section(Section::Records).get(start..end)
+        self.element(Section::Offsets, Section::Records, position)
+    }
+
+    /// Reads the item of the nonprofit at a position.
+    #[inline]
+    pub fn item(&self, position: u32) -> Option<Item<'_>> {
+        Item::read(self.element(Section::ItemOffsets, Section::Items, position)?)
+    }
+
+    /// Returns the bytes between the offset of a position and the next one.
+    #[inline]
+    fn element(&self, offsets: Section, elements: Section, position: u32) -> Option<&[u8]> {
+        let at = position as usize * 8;
+        let (start, end) = self.section(offsets).get(at..at + 16)?.split_at(8);
+        let offset = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes")) as usize;
+        self.section(elements).get(offset(start)..offset(end))
     }
 
     /// Reads the nonprofit at a position.

@@ -10,6 +10,7 @@ pub mod email_address;
 pub mod field_error;
 pub mod hosted;
 pub mod ids;
+pub mod json;
 pub mod last_seen;
 pub mod lease;
 pub mod mail;

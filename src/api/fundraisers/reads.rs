@@ -3,7 +3,6 @@
 use crate::api::fundraisers::bodies::{FundraiserBody, FundraiserDetailsBody, RaisedBody, UserBody};
 use crate::api::problems::{FundraiserNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
-use crate::app::json;
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathPair;
@@ -19,6 +18,7 @@ use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers::FundraiserName;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::names::{find_nonprofit, slug_of};
+use platform::json;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
