@@ -78,7 +78,7 @@ mod search;
 mod segment;
 mod text;
 
-pub use builder::{BuildError, Document, IndexBuilder};
+pub use builder::{BuildError, Document, IndexBuilder, Thesaurus};
 pub use explain::Explanation;
 pub use index::Index;
 pub use merge_filter::MergeFilter;

@@ -57,7 +57,10 @@ impl MergeFilter {
                 hit.rewrite,
                 Rewrite::Split(_) | Rewrite::Initials(_) | Rewrite::Typo(_)
             );
-            unchanged += usize::from(matches!(hit.rewrite, Rewrite::AsTyped | Rewrite::Join(_)));
+            unchanged += usize::from(matches!(
+                hit.rewrite,
+                Rewrite::AsTyped | Rewrite::Join(_) | Rewrite::Kind(_)
+            ));
         }
         filter.has_enough = unchanged >= ENOUGH_HITS.min(limit);
         filter
@@ -69,7 +72,7 @@ impl MergeFilter {
             return is_by_identifier(hit);
         }
         match hit.rewrite {
-            Rewrite::AsTyped | Rewrite::Join(_) => true,
+            Rewrite::AsTyped | Rewrite::Join(_) | Rewrite::Kind(_) => true,
             Rewrite::Split(_) | Rewrite::Initials(_) => !self.has_typed && !self.has_enough,
             Rewrite::Typo(_) => !self.has_enough,
             Rewrite::TwoTypos(..) => !self.has_typed && !self.has_enough && !self.has_one_changed,

@@ -6,6 +6,7 @@
 pub mod fixtures;
 mod reference_matching;
 mod reference_search;
+mod thesaurus;
 
 use crate::index::Index;
 use crate::query::{MatchKind, Query};

@@ -41,6 +41,14 @@ impl<'a> Searcher<'a> {
         self.finish_rewrite(query);
     }
 
+    /// Finds documents that have all words of a query, wherever, and ends its rewrite.
+    pub fn evaluate_postings(&mut self, query: BooleanQuery) {
+        if !query.is_unsatisfiable() {
+            self.search_postings(&query, &[]);
+        }
+        self.finish_rewrite(query);
+    }
+
     /// Offers names that start with the words and returns those that start with all words but the last.
     fn search_names(&mut self, query: &BooleanQuery) -> Vec<NameRange> {
         let names = name_prefix::find_names(self.segment, query, &self.tokens);
@@ -189,6 +197,7 @@ impl<'a> Searcher<'a> {
                 (_, MatchKind::ExactName) => return,
                 (true, MatchKind::NamePrefix) if self.is_short_alias(name) => return,
                 (true, MatchKind::FullName) => ranking::FULL_ALIAS_BONUS,
+                (true, _) if name.is_derived() => ranking::SECONDARY_NAME_PENALTY,
                 (true, _) => 0.0,
                 (false, _) => ranking::SECONDARY_NAME_PENALTY,
             };

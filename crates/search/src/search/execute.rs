@@ -12,6 +12,7 @@ pub fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchResults<'a
     let mut searcher = Searcher::new(segment, query);
     if query.limit > 0 && !searcher.filter.is_unsatisfiable() && segment.document_count() > 0 {
         searcher.search_registration_numbers();
+        searcher.search_postal_code();
         searcher.search_domains();
         let is_identified = searcher
             .top
@@ -19,7 +20,9 @@ pub fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchResults<'a
             .first()
             .is_some_and(|hit| hit.score >= ranking::IDENTIFIER_BONUS);
         if !is_identified && !searcher.tokens.is_empty() {
-            searcher.search_words();
+            if !searcher.search_name_in_domain() {
+                searcher.search_words();
+            }
         }
     }
     let Searcher {

@@ -35,6 +35,8 @@ pub const FULL_ALIAS_BONUS: f32 = 4.0;
 pub const IDENTIFIER_BONUS: f32 = 200.0;
 /// The text is a prefix of the registration number or of the domain.
 pub const IDENTIFIER_PREFIX_BONUS: f32 = 30.0;
+/// The text is a prefix of the registration number, but is a postal code in the first place.
+pub const POSTAL_CODE_PENALTY: f32 = -20.0;
 /// A word is the initials of the name.
 pub const INITIALS_BONUS: f32 = 12.0;
 /// The matching name is neither the display name nor an alias.
@@ -43,6 +45,8 @@ pub const SECONDARY_NAME_PENALTY: f32 = -3.0;
 pub const SYNONYM_PENALTY: f32 = -2.0;
 /// Two words were joined, or one was split.
 pub const COMPOUND_PENALTY: f32 = -1.0;
+/// Words were read as a kind of organization.
+pub const KIND_PENALTY: f32 = -5.0;
 /// A typo was corrected.
 pub const TYPO_PENALTY: f32 = -10.0;
 /// A word was dropped.

@@ -17,6 +17,7 @@ use crate::segment::format::Section;
 use crate::segment::forward_index::{STOP_WORD_FLAG, TermList};
 use crate::segment::signature;
 use crate::segment::trie;
+use crate::text::english;
 use crate::text::initials::{INITIALS_LENGTHS, hash_initials};
 
 /// A word with at most this many postings may be misspelled although the dictionary has it.
@@ -53,6 +54,7 @@ impl Searcher<'_> {
         for index in 0..count.saturating_sub(1) {
             self.try_join(index);
         }
+        self.search_kinds();
         if self.top.len() >= ENOUGH_HITS.min(self.query.limit) || self.is_filtered_out() {
             return;
         }
@@ -108,7 +110,7 @@ impl Searcher<'_> {
     ///
     /// `special` is called with the index of each word. It may add clauses of its own and returns the number
     /// of words they represent, 0 to keep the word as typed, or `None` if the rewrite is impossible.
-    fn rewrite(
+    pub fn rewrite(
         &self,
         rewrite: Rewrite,
         penalty: f32,
@@ -127,12 +129,29 @@ impl Searcher<'_> {
                         self.is_prefix(index),
                         1 << index,
                     );
+                    if self.is_word_for_people(index) {
+                        query.make_last_optional();
+                    }
                     index += 1;
                 }
                 words => index += words,
             }
         }
         Some(query)
+    }
+
+    /// Returns `true` if the word says that a place follows, or is the "me" of "near me".
+    fn is_word_for_people(&self, index: usize) -> bool {
+        if index == 0 {
+            return false;
+        }
+        let has_next = index + 1 < self.word_count();
+        let word = self.tokens.word(index);
+        (has_next && english::is_place_preposition(word))
+            || (!has_next
+                && english::is_place_pronoun(word)
+                && index > 1
+                && english::is_place_preposition(self.tokens.word(index - 1)))
     }
 
     /// Joins the words at `first` and after it, if the dictionary has the compound.
