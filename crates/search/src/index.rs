@@ -344,6 +344,11 @@ mod tests {
                 ("Nature Conservancy", "Arlington VA", "", &[]),
                 ("Code Org", "Seattle WA", "", &[]),
                 ("Code for America", "Oakland CA", "", &[]),
+                ("Planned Parenthood of Iowa", "Des Moines IA", "", &[]),
+                ("Parent Hood", "Des Moines IA", "", &[]),
+                ("Parent Hood Planned Giving", "Des Moines IA", "", &[]),
+                ("Salvation Army", "Alexandria VA", "", &[]),
+                ("Make-A-Wish Foundation", "Phoenix AZ", "", &[]),
             ],
         );
         for (text, expected) in [
@@ -354,6 +359,9 @@ mod tests {
             ("nature.org", 2),
             ("code.org", 3),
             ("info@codeforamerica.org", 4),
+            ("plannedparenthood.org", 5),
+            ("salvationarmyusa.org", 8),
+            ("makeawish.org", 9),
         ] {
             let results = index.search(&Query::new(text));
             assert_eq!(

@@ -63,7 +63,8 @@
 //! Words in any order, the last one possibly incomplete; with or without accents, apostrophes, "&", "Inc",
 //! "the", "of"; "St" for "Saint", plural for singular; joined or split; with a location added; with a typo in
 //! a word of four letters or more; initials that are not themselves a word; a nine-digit registration number
-//! or its first five digits, with or without hyphens; a domain. The exact display name always comes first.
+//! or its first five digits, with or without hyphens; a postal code; a domain, or a name spelled as a domain.
+//! With a [`Thesaurus`] also aliases and kinds of organizations. The exact display name always comes first.
 //! [`MatchKind`] and [`Rewrite`] list the ways to match, and [`Index::explain`] says why a document has its
 //! score.
 

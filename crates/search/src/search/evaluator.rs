@@ -41,6 +41,14 @@ impl<'a> Searcher<'a> {
         self.finish_rewrite(query);
     }
 
+    /// Finds names that start with the words of a query and ends its rewrite.
+    pub fn evaluate_names(&mut self, query: BooleanQuery) {
+        if !query.is_unsatisfiable() {
+            self.search_names(&query);
+        }
+        self.finish_rewrite(query);
+    }
+
     /// Finds documents that have all words of a query, wherever, and ends its rewrite.
     pub fn evaluate_postings(&mut self, query: BooleanQuery) {
         if !query.is_unsatisfiable() {

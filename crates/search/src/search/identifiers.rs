@@ -117,7 +117,10 @@ impl Searcher<'_> {
         for word in Tokens::new(&text[top_level]).iter() {
             query.push_word(self.segment, word, false, 0);
         }
-        self.evaluate(query);
+        self.evaluate_names(query);
+        if self.word_count() == 1 {
+            self.search_run_together(0);
+        }
         self.search_words();
         true
     }

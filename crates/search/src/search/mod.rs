@@ -19,5 +19,6 @@ pub mod postings;
 pub mod prefilter;
 pub mod ranking;
 pub mod rewriter;
+pub mod run_together;
 pub mod searcher;
 pub mod top_k;
