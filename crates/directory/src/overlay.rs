@@ -9,7 +9,7 @@ use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::rows::{NonprofitRow, Profile};
 use crate::record;
 use crate::snapshot::Snapshot;
-use ::search::{BuildError, Index, IndexBuilder};
+use ::search::{BuildError, Index};
 use platform::ids::NonprofitId;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{HashMap, HashSet};
@@ -50,7 +50,7 @@ impl Overlay {
             _ => Ordering::Equal,
         });
         overlay.records = records.into_iter().map(Vec::into_boxed_slice).collect();
-        let mut builder = IndexBuilder::new();
+        let mut builder = documents::index_builder();
         for (position, bytes) in (0..).zip(&overlay.records) {
             let Some(nonprofit) = record::read(bytes) else {
                 continue;

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 /// Incremented with every change to the code that turns rows into records, labels or shown text.
-const CODE_VERSION: u32 = 3;
+const CODE_VERSION: u32 = 4;
 
 /// Returns a checksum of everything that turns rows into records: a binary with other rules rebuilds the snapshot.
 pub fn rules() -> u32 {
@@ -18,6 +18,11 @@ pub fn rules() -> u32 {
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/name-words.csv")),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/city-words.csv")),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo.jsonl")),
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/kinds.csv")),
+            include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../data/search-aliases.csv"
+            )),
         ] {
             hasher.update(file.as_bytes());
         }
