@@ -104,10 +104,8 @@ bench-site: bench-build ## Measure profile pages next to /healthz, the home sear
 bench-pictures: bench-build ## Measure time and memory of every hostile picture, sent through an import
 	$(LOAD) pictures
 
-relevance: bench-build ## Measure the quality of search for a typing log: DATA=eo.csv.gz LOG=keystrokes.jsonl.gz
-	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
-	target/release/causeway import irs $(DATA) --data "$$folder" && \
-	$(LOAD) search --data "$$folder" --log $(LOG) --relevance-only
+relevance: bench-build ## Measure the quality of search: DATA=eo.csv.gz or DIR=data-folder, LOG=keystrokes.jsonl.gz [EVERYDAY=everyday.jsonl]
+	$(LOAD) search $(if $(DIR),--data $(DIR),--file $(DATA)) --log $(LOG) $(if $(EVERYDAY),--everyday $(EVERYDAY)) --relevance-only
 
 fuzz: ## Fuzz pictures, Form 990 returns, the search index and its queries; FUZZ_SECONDS=60 for each target
 	@command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
