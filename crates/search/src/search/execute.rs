@@ -19,10 +19,8 @@ pub fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchResults<'a
             .hits()
             .first()
             .is_some_and(|hit| hit.score >= ranking::IDENTIFIER_BONUS);
-        if !is_identified && !searcher.tokens.is_empty() {
-            if !searcher.search_name_in_domain() {
-                searcher.search_words();
-            }
+        if !is_identified && !searcher.tokens.is_empty() && !searcher.search_name_in_domain() {
+            searcher.search_words();
         }
     }
     let Searcher {
