@@ -94,6 +94,7 @@ impl fmt::Display for Explanation {
             Rewrite::Join(_) => f.write_str("; two words were joined")?,
             Rewrite::Split(_) => f.write_str("; a word was split")?,
             Rewrite::Kind(_) => f.write_str("; words were read as a kind of organization")?,
+            Rewrite::Area(_) => f.write_str("; it is in the area around the postal code")?,
             Rewrite::Initials(_) => f.write_str("; a word was read as initials")?,
             Rewrite::Typo(_) => f.write_str("; a typo was corrected")?,
             Rewrite::TwoTypos(..) => f.write_str("; two typos were corrected")?,

@@ -73,7 +73,9 @@ impl MergeFilter {
         }
         match hit.rewrite {
             Rewrite::AsTyped | Rewrite::Join(_) | Rewrite::Kind(_) => true,
-            Rewrite::Split(_) | Rewrite::Initials(_) => !self.has_typed && !self.has_enough,
+            Rewrite::Area(_) | Rewrite::Split(_) | Rewrite::Initials(_) => {
+                !self.has_typed && !self.has_enough
+            }
             Rewrite::Typo(_) => !self.has_enough,
             Rewrite::TwoTypos(..) => !self.has_typed && !self.has_enough && !self.has_one_changed,
             Rewrite::Drop(_) => !self.has_complete,

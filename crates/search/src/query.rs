@@ -77,6 +77,8 @@ pub enum Rewrite {
     Split(u8),
     /// The words from this one on were read as a kind of organization.
     Kind(u8),
+    /// This postal code was read as the area around it.
+    Area(u8),
     /// This word was read as initials.
     Initials(u8),
     /// A typo in this word was corrected.

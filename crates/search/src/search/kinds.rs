@@ -2,7 +2,7 @@
 //!
 //! A word or phrase that means a kind is replaced by the tag of the kind, and all other words are kept. This
 //! is a rewrite of its own, after the words as typed, so that a kind never takes the place of a name. The
-//! last word may be incomplete.
+//! last word may be incomplete. The area around a postal code is searched in the same way.
 
 use std::ops::Range;
 
@@ -11,6 +11,7 @@ use crate::search::ranking;
 use crate::search::searcher::Searcher;
 use crate::segment::trie::{Cursor, TermRange};
 use crate::text::english;
+use crate::text::tag;
 
 /// Minimum number of letters of an incomplete word that starts a phrase ...
 const MIN_PREFIX_LETTERS: usize = 4;
@@ -30,13 +31,46 @@ struct KindWords {
 impl Searcher<'_> {
     /// Searches for documents of the kinds that words of the query mean.
     pub fn search_kinds(&mut self) {
-        if self.segment.kind_phrases().is_empty() {
-            return;
-        }
         let kinds = self.find_kinds();
         let Some(first) = kinds.first() else { return };
         let rewrite = Rewrite::Kind(first.words.start as u8);
-        let query = self.rewrite(rewrite, ranking::KIND_PENALTY, |index, query| {
+        self.search_tags(rewrite, ranking::KIND_PENALTY, &kinds, None);
+    }
+
+    /// Searches the area around a postal code, which has the same first digits, if nothing was found. Words
+    /// that mean kinds are read as kinds.
+    pub fn search_postal_area(&mut self) {
+        let codes = (0..self.word_count()).filter(|&index| tag::is_postal_code(self.tokens.word(index)));
+        let Some(index) = codes
+            .last()
+            .filter(|_| self.top.len() == 0 && self.word_count() > 1)
+        else {
+            return;
+        };
+        let area = tag::postal_area_tag_prefix(self.tokens.word(index));
+        let Some(area) = self.segment.trie().find(&area) else {
+            return;
+        };
+        let kinds = self.find_kinds();
+        let area = Some((index, area.terms()));
+        for kinds in [&[][..], &kinds] {
+            self.search_tags(Rewrite::Area(index as u8), ranking::AREA_PENALTY, kinds, area);
+        }
+    }
+
+    /// Searches for the words with the tags of kinds and of an area instead of some of them.
+    fn search_tags(
+        &mut self,
+        rewrite: Rewrite,
+        penalty: f32,
+        kinds: &[KindWords],
+        area: Option<(usize, TermRange)>,
+    ) {
+        let query = self.rewrite(rewrite, penalty, |index, query| {
+            if let Some((_, terms)) = area.filter(|(word, _)| *word == index) {
+                query.push([terms], [], None, 1 << index);
+                return Some(1);
+            }
             let Some(kind) = kinds.iter().find(|kind| kind.words.start == index) else {
                 if self.is_prefix(index) && english::is_stop_word(self.tokens.word(index)) {
                     // Left over from another order of the words: "food bank the".
@@ -68,6 +102,9 @@ impl Searcher<'_> {
     /// Returns the words that mean kinds, from left to right, preferring longer phrases.
     fn find_kinds(&self) -> Vec<KindWords> {
         let mut kinds = Vec::new();
+        if self.segment.kind_phrases().is_empty() {
+            return kinds;
+        }
         let mut index = 0;
         while index < self.word_count() {
             match self.kind_at(index) {

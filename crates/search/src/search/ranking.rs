@@ -47,6 +47,8 @@ pub const SYNONYM_PENALTY: f32 = -2.0;
 pub const COMPOUND_PENALTY: f32 = -1.0;
 /// Words were read as a kind of organization.
 pub const KIND_PENALTY: f32 = -5.0;
+/// A postal code was read as the area around it.
+pub const AREA_PENALTY: f32 = -8.0;
 /// A typo was corrected.
 pub const TYPO_PENALTY: f32 = -10.0;
 /// A word was dropped.

@@ -55,6 +55,7 @@ impl Searcher<'_> {
             self.try_join(index);
         }
         self.search_kinds();
+        self.search_postal_area();
         if self.top.len() >= ENOUGH_HITS.min(self.query.limit) || self.is_filtered_out() {
             return;
         }

@@ -9,6 +9,8 @@ pub const TAG_START: char = '/';
 
 /// Number of digits of a postal code.
 const POSTAL_CODE_DIGITS: usize = 5;
+/// Number of digits that the postal codes of an area share.
+const POSTAL_AREA_DIGITS: usize = 3;
 
 /// Returns the tag of a kind of organization.
 pub fn kind_tag(kind: &str) -> String {
@@ -19,6 +21,12 @@ pub fn kind_tag(kind: &str) -> String {
 pub fn postal_code_tag(text: &str) -> Option<String> {
     let code = text.split('-').next()?;
     is_postal_code(code).then(|| format!("{TAG_START}{code}"))
+}
+
+/// Returns what the tags of all postal codes in the area of one start with.
+pub fn postal_area_tag_prefix(code: &str) -> String {
+    let digits = code.get(..POSTAL_AREA_DIGITS).unwrap_or(code);
+    format!("{TAG_START}{digits}")
 }
 
 /// Returns `true` if a word has the form of a postal code.
