@@ -40,11 +40,11 @@ impl Searcher<'_> {
     /// Searches the area around a postal code, which has the same first digits, if nothing was found. Words
     /// that mean kinds are read as kinds.
     pub fn search_postal_area(&mut self) {
-        let codes = (0..self.word_count()).filter(|&index| tag::is_postal_code(self.tokens.word(index)));
-        let Some(index) = codes
-            .last()
-            .filter(|_| self.top.len() == 0 && self.word_count() > 1)
-        else {
+        if self.top.len() > 0 || self.word_count() < 2 {
+            return;
+        }
+        let is_code = |index: &usize| tag::is_postal_code(self.tokens.word(*index));
+        let Some(index) = (0..self.word_count()).rev().find(is_code) else {
             return;
         };
         let area = tag::postal_area_tag_prefix(self.tokens.word(index));
