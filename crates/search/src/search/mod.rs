@@ -19,4 +19,5 @@ pub mod prefilter;
 pub mod ranking;
 pub mod rewriter;
 pub mod searcher;
+pub mod sound;
 pub mod top_k;
