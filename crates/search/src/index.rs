@@ -207,6 +207,66 @@ mod tests {
         }
     }
 
+    /// Builds an index of names with a location and a prominence, the most prominent first.
+    fn index_of(documents: &[(&str, &str, f32)]) -> Index<Vec<u8>> {
+        let mut builder = IndexBuilder::new();
+        for &(name, location, prominence) in documents {
+            let document = Document {
+                name,
+                location: &[location],
+                prominence,
+                ..Document::default()
+            };
+            builder.add(&document).unwrap();
+        }
+        Index::open(builder.finish().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn obscure_names_do_not_hide_what_is_meant() {
+        let index = index_of(&[
+            ("Red Cross", "Washington DC", 9.5),
+            ("Johns Hopkins University", "Baltimore MD", 9.4),
+            ("Planned Parenthood", "New York NY", 8.6),
+            ("Juilliard School", "New York NY", 8.3),
+            ("John Doe Fund", "Salem OR", 4.0),
+            ("Jon Fund", "Salem OR", 3.0),
+            ("Planet Arts", "Salem OR", 3.0),
+            ("Redcross Gang Prevention", "Denver CO", 0.0),
+            ("Julliard Seniors", "Salem OR", 0.0),
+            ("Julliard Juniors", "Salem OR", 0.0),
+            ("Julliard Choir", "Salem OR", 0.0),
+        ]);
+        for (text, expected) in [
+            ("redcross", 0),
+            ("jon hopkins", 1),
+            ("planet parenthood", 2),
+            ("planned pra", 2),
+        ] {
+            let hits = index.search(&Query::new(text)).hits;
+            assert_eq!(hits.first().map(|hit| hit.document), Some(expected), "{text}");
+        }
+        let hits = index.search(&Query::new("julliard")).hits;
+        assert!(hits.iter().any(|hit| hit.document == 3), "{hits:?}");
+    }
+
+    #[test]
+    fn the_rarest_word_is_dropped_last() {
+        let index = index_of(&[
+            ("St Lukes Medical Center", "Boise", 9.0),
+            ("St Lukes Hospital", "Crosby", 8.0),
+            ("Mercy Hospital", "Boise", 7.0),
+            ("Union Hospital", "Salem", 7.0),
+            ("River Hospital", "Salem", 7.0),
+            ("St Mary", "Salem", 6.0),
+        ]);
+        let hits = index.search(&Query::new("st lukes hospital boise")).hits;
+        assert_eq!(
+            hits.first().map(|hit| (hit.document, hit.rewrite)),
+            Some((0, Rewrite::Drop(2)))
+        );
+    }
+
     #[test]
     fn short_words_are_not_corrected() {
         assert!(index().search(&Query::new("xlz")).hits.is_empty());

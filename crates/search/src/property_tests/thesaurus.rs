@@ -45,8 +45,8 @@ proptest! {
         let after = after.search(&query).hits;
         for hit in before.search(&query).hits {
             if hit.rewrite == Rewrite::AsTyped {
-                let same = after.iter().find(|other| other.document == hit.document);
-                prop_assert!(same.is_some_and(|same| same.score >= hit.score), "{:?}: {:?} {:?}", text, hit, same);
+                let is_found = after.iter().any(|other| other.document == hit.document);
+                prop_assert!(is_found, "{:?}: {:?}", text, hit);
             }
         }
     }

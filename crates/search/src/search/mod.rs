@@ -21,4 +21,5 @@ pub mod ranking;
 pub mod rewriter;
 pub mod run_together;
 pub mod searcher;
+pub mod sound;
 pub mod top_k;
