@@ -107,10 +107,8 @@ bench-site: bench-build ## Measure profile pages next to /healthz, the home sear
 bench-pictures: bench-build ## Measure time and memory of every hostile picture, sent through an import
 	$(LOAD) pictures
 
-relevance: bench-build ## Measure the quality of search for a typing log: DATA=eo.csv.gz LOG=keystrokes.jsonl.gz
-	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
-	target/release/causeway import irs $(DATA) --data "$$folder" && \
-	$(LOAD) search --data "$$folder" --log $(LOG) --relevance-only
+relevance: bench-build ## Measure the quality of search: DATA=eo.csv.gz or DIR=data-folder, LOG=keystrokes.jsonl.gz [EVERYDAY=everyday.jsonl]
+	$(LOAD) search $(if $(DIR),--data $(DIR),--file $(DATA)) --log $(LOG) $(if $(EVERYDAY),--everyday $(EVERYDAY)) --relevance-only
 
 causes: bench-build ## Compare the causes of nonprofits with those that another platform shows: DATA=eo.csv.gz TAGS=cause_tags.csv
 	load/causes.py --tags $(TAGS) --file $(DATA) --judgments load/cause-judgments.csv --each

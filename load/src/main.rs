@@ -13,6 +13,7 @@ mod cluster;
 mod connection;
 mod cores;
 mod details;
+mod everyday;
 mod floods;
 mod format;
 mod fundraisers;

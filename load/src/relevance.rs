@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::client::require_success;
@@ -86,18 +86,24 @@ pub fn search_path(api: &ApiClient, query: &str, filter: &str) -> String {
     )
 }
 
+/// Searches for a query and returns the nonprofits of the response.
+pub fn search(api: &ApiClient, connection: &mut Connection, query: &str) -> Result<Vec<Value>> {
+    let request = get_request(api.address, &search_path(api, query, ""));
+    let response = connection.request(request.as_bytes())?;
+    require_success(&response).with_context(|| format!("searching for {query:?}"))?;
+    let mut body: Value = serde_json::from_slice(response.body).context("the search response is not JSON")?;
+    match body["nonprofits"].take() {
+        Value::Array(nonprofits) => Ok(nonprofits),
+        _ => bail!("the search response has no nonprofits"),
+    }
+}
+
 /// Searches for every keystroke once and returns the 1-based rank of the target in each response.
 pub fn ranks(api: &ApiClient, log: &[Keystroke]) -> Result<Vec<Option<usize>>> {
     let mut connection = Connection::open(api.address)?;
     let mut ranks = Vec::with_capacity(log.len());
     for keystroke in log {
-        let request = get_request(api.address, &search_path(api, &keystroke.query, ""));
-        let response = connection.request(request.as_bytes())?;
-        require_success(&response).with_context(|| format!("searching for {:?}", keystroke.query))?;
-        let body: Value = serde_json::from_slice(response.body).context("the search response is not JSON")?;
-        let found = body["nonprofits"]
-            .as_array()
-            .context("the search response has no nonprofits")?;
+        let found = search(api, &mut connection, &keystroke.query)?;
         let index = found
             .iter()
             .take(TAKE)
@@ -160,6 +166,8 @@ impl Scores {
 pub struct ScoreRow {
     pub name: String,
     pub score: f64,
+    /// The mean of 1 / rank, where it is shown next to another score.
+    pub mrr: Option<f64>,
     pub bound: Option<Bound>,
 }
 
@@ -194,6 +202,7 @@ pub fn score_rows(log: &[Keystroke], ranks: &[Option<usize>]) -> Vec<ScoreRow> {
     let row = |name: &str, score, bound| ScoreRow {
         name: name.to_owned(),
         score,
+        mrr: None,
         bound,
     };
     let mut rows = vec![
@@ -227,21 +236,21 @@ pub fn score_rows(log: &[Keystroke], ranks: &[Option<usize>]) -> Vec<ScoreRow> {
     rows
 }
 
-/// Returns a table of the scores.
-pub fn table(log: &[Keystroke], ranks: &[Option<usize>]) -> Table {
+/// Returns a table of the scores of a typing log and of everyday queries, with a row for each of `everyday`.
+pub fn table(log: &[Keystroke], ranks: &[Option<usize>], everyday: Vec<ScoreRow>) -> Table {
     let sessions = Scores::new(log, ranks, false).sessions as u64;
     let title = format!(
         "Relevance, {} keystrokes in {} sessions",
         with_commas(log.len() as u64),
         with_commas(sessions)
     );
-    let mut table = Table::new(title, &["measurement", "score", "ratio to the bound", "bound"]);
-    for row in score_rows(log, ranks) {
+    let columns = ["measurement", "score", "MRR@10", "ratio to the bound", "bound"];
+    let mut table = Table::new(title, &columns);
+    for row in score_rows(log, ranks).into_iter().chain(everyday) {
         let (bound, relative) = row.bound_and_ratio();
-        table.add_row(
-            &[&row.name, &format!("{:.3}", row.score), &relative, &bound],
-            row.verdict(),
-        );
+        let score = format!("{:.3}", row.score);
+        let mrr = row.mrr.map(|mrr| format!("{mrr:.3}")).unwrap_or_default();
+        table.add_row(&[&row.name, &score, &mrr, &relative, &bound], row.verdict());
     }
     table
 }

@@ -10,6 +10,7 @@ use clap::Args;
 use crate::causeway::{Causeway, Key, Server};
 use crate::cleanup::ScratchDir;
 use crate::client::{SingleClient, saturate};
+use crate::everyday;
 use crate::format::rate;
 use crate::histogram::Histogram;
 use crate::hostile_terms::{self, Outcome};
@@ -42,6 +43,9 @@ pub struct Search {
     /// Measure only the relevance of the results
     #[arg(long)]
     relevance_only: bool,
+    /// Everyday queries with their right answers, to score as well, .jsonl or .jsonl.gz
+    #[arg(long, value_name = "FILE", requires = "relevance_only")]
+    everyday: Option<PathBuf>,
 }
 
 /// A running server, and the requests of the log for it.
@@ -65,9 +69,9 @@ impl Search {
                 address: server.address,
                 key: key.value.clone(),
             };
-            let ranks = relevance::ranks(&api, &log)?;
+            let table = self.measure_relevance(&api, &log)?;
             server.stop(scratch)?;
-            return Ok(relevance::table(&log, &ranks));
+            return Ok(table);
         }
         let large = match &self.large {
             Some(data) => Some(Causeway::new(&self.options.causeway, data, scratch)?),
@@ -97,6 +101,21 @@ impl Search {
         for directory in [Some(directory), large].into_iter().flatten() {
             directory.server.stop(scratch)?;
         }
+        Ok(table)
+    }
+
+    fn measure_relevance(&self, api: &ApiClient, log: &[Keystroke]) -> Result<Table> {
+        let queries = match &self.everyday {
+            Some(file) => everyday::read_queries(file)?,
+            None => Vec::new(),
+        };
+        let ranks = relevance::ranks(api, log)?;
+        if queries.is_empty() {
+            return Ok(relevance::table(log, &ranks, Vec::new()));
+        }
+        let answers = everyday::answers(api, &queries)?;
+        let mut table = relevance::table(log, &ranks, everyday::score_rows(&queries, &answers));
+        table.add_note(everyday::failing_queries(&queries, &answers));
         Ok(table)
     }
 

@@ -358,6 +358,7 @@ mod tests {
                 results.relevance = vec![ScoreRow {
                     name: String::new(),
                     score: 0.5,
+                    mrr: None,
                     bound: Some(Bound::AtLeast(0.56)),
                 }];
             },

@@ -274,7 +274,7 @@ impl Records {
     }
 
     fn fill_index(&self, causes: &Causes) -> Result<IndexBuilder, BuildError> {
-        let mut builder = IndexBuilder::new();
+        let mut builder = documents::index_builder();
         for rank in self.order.iter().take_while(|rank| !rank.is_gone) {
             if let Some(nonprofit) = record::read(self.record(rank.record)) {
                 documents::add(&mut builder, &nonprofit, causes)?;

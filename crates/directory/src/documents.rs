@@ -2,7 +2,8 @@
 
 use crate::near;
 use crate::nonprofits::causes::Causes;
-use crate::nonprofits::{Nonprofit, location};
+use crate::nonprofits::{Nonprofit, aliases, kinds, location};
+use crate::thesaurus::thesaurus;
 use ::search::{BuildError, Document, IndexBuilder};
 use platform::text::fold;
 
@@ -36,13 +37,18 @@ pub fn city_label(name: &str) -> String {
 /// The label of nonprofits that can receive donations.
 pub const DISBURSABLE: &str = "disbursable";
 
+/// Creates a builder that knows the aliases and kinds of the data files.
+pub fn index_builder() -> IndexBuilder {
+    IndexBuilder::with_thesaurus(thesaurus())
+}
+
 /// Adds a nonprofit to an index.
 pub fn add(
     builder: &mut IndexBuilder,
     nonprofit: &Nonprofit<'_>,
     causes: &Causes,
 ) -> Result<u32, BuildError> {
-    let aliases: Vec<&str> = nonprofit.aliases.lines().collect();
+    let other_names: Vec<&str> = nonprofit.aliases.lines().collect();
     let ein = nonprofit.ein.map(|ein| ein.to_string());
     let mut labels: Vec<String> = causes
         .of_set(nonprofit.causes)
@@ -59,17 +65,29 @@ pub fn add(
         labels.push(DISBURSABLE.to_owned());
     }
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let ntee = nonprofit.ntee.map(|ntee| ntee.to_string());
+    let names = [nonprofit.name, nonprofit.legal_name, nonprofit.chapter];
+    let kinds = kinds::kinds_of(
+        ntee.as_deref(),
+        names.into_iter().chain(other_names.iter().copied()),
+    );
+    let common_website = nonprofit.ein.and_then(aliases::common_website);
     builder.add(&Document {
         name: nonprofit.name,
-        aliases: &aliases,
+        aliases: &other_names,
         secondary_names: &[nonprofit.chapter, nonprofit.legal_name],
         location: &[
             nonprofit.city,
             nonprofit.state,
             location::state_name(nonprofit.state).unwrap_or_default(),
         ],
+        postal_code: Some(nonprofit.zip).filter(|zip| !zip.is_empty()),
+        kinds: &kinds,
         registration_number: ein.as_deref(),
-        domain: nonprofit.website_url.filter(|_| !nonprofit.is_website_filed),
+        domain: nonprofit
+            .website_url
+            .filter(|_| !nonprofit.is_website_filed)
+            .or(common_website),
         filed_domain: nonprofit.website_url.filter(|_| nonprofit.is_website_filed),
         mission: &[
             nonprofit.own_description.unwrap_or_default(),

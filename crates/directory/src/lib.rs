@@ -34,6 +34,7 @@ pub mod sitemaps;
 pub mod snapshot;
 pub mod sources;
 pub mod table;
+mod thesaurus;
 pub mod view;
 
 pub use directory::{Directory, ResolveError};

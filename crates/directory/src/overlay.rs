@@ -12,7 +12,7 @@ use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::rows::{NonprofitRow, Profile};
 use crate::record;
 use crate::snapshot::Snapshot;
-use ::search::{BuildError, Index, IndexBuilder};
+use ::search::{BuildError, Index};
 use platform::ids::NonprofitId;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{HashMap, HashSet};
@@ -62,7 +62,7 @@ impl Overlay {
         overlay.items = items
             .map(|item| item.unwrap_or_default().into_boxed_slice())
             .collect();
-        let mut builder = IndexBuilder::new();
+        let mut builder = documents::index_builder();
         for (position, bytes) in (0..).zip(&overlay.records) {
             let Some(nonprofit) = record::read(bytes) else {
                 overlay.zips.push(None);

@@ -20,6 +20,11 @@ pub fn rules() -> u32 {
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/city-words.csv")),
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/demo.jsonl")),
             zip_codes::FILE,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/kinds.csv")),
+            include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../data/search-aliases.csv"
+            )),
         ] {
             hasher.update(file.as_bytes());
         }

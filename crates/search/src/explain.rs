@@ -6,6 +6,7 @@ use crate::query::{Hit, MatchKind, Query, Rewrite};
 use crate::search::execute::execute;
 use crate::segment::forward_index::STOP_WORD_FLAG;
 use crate::segment::reader::Segment;
+use crate::text::tag::TAG_START;
 
 /// Why a document is in the results, and with which score.
 #[derive(Clone, Debug)]
@@ -42,7 +43,10 @@ pub fn explain(segment: Segment<'_>, query: &Query<'_>) -> Vec<Explanation> {
                 let typed = (0..results.tokens.len()).filter(|&index| clause.word_mask >> index & 1 == 1);
                 let typed: Vec<&str> = typed.map(|index| results.tokens.word(index)).collect();
                 if let Some(term) = matching {
-                    words.push((typed.join(" "), trie.word(term).to_owned()));
+                    words.push((
+                        typed.join(" "),
+                        trie.word(term).trim_start_matches(TAG_START).to_owned(),
+                    ));
                 }
             }
         }
@@ -70,6 +74,7 @@ impl fmt::Display for Explanation {
             MatchKind::RegistrationNumber => {
                 f.write_str("its registration number starts with the query")?;
             }
+            MatchKind::PostalCode => f.write_str("the query is its postal code")?,
             MatchKind::Domain => f.write_str("its domain starts with the query")?,
             MatchKind::ExactName => write!(f, "its name is exactly \"{name}\"")?,
             MatchKind::FullName => write!(f, "the words are the full name \"{name}\"")?,
@@ -88,6 +93,8 @@ impl fmt::Display for Explanation {
             Rewrite::AsTyped => {}
             Rewrite::Join(_) => f.write_str("; two words were joined")?,
             Rewrite::Split(_) => f.write_str("; a word was split")?,
+            Rewrite::Kind(_) => f.write_str("; words were read as a kind of organization")?,
+            Rewrite::Area(_) => f.write_str("; it is in the area around the postal code")?,
             Rewrite::Initials(_) => f.write_str("; a word was read as initials")?,
             Rewrite::Typo(_) => f.write_str("; a typo was corrected")?,
             Rewrite::TwoTypos(..) => f.write_str("; two typos were corrected")?,

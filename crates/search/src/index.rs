@@ -85,7 +85,7 @@ impl<B: AsRef<[u8]>> Index<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builder::{Document, IndexBuilder};
+    use crate::builder::{Document, IndexBuilder, Thesaurus};
     use crate::query::{MatchKind, Rewrite};
 
     fn index() -> Index<Vec<u8>> {
@@ -214,6 +214,66 @@ mod tests {
         }
     }
 
+    /// Builds an index of names with a location and a prominence, the most prominent first.
+    fn index_of(documents: &[(&str, &str, f32)]) -> Index<Vec<u8>> {
+        let mut builder = IndexBuilder::new();
+        for &(name, location, prominence) in documents {
+            let document = Document {
+                name,
+                location: &[location],
+                prominence,
+                ..Document::default()
+            };
+            builder.add(&document).unwrap();
+        }
+        Index::open(builder.finish().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn obscure_names_do_not_hide_what_is_meant() {
+        let index = index_of(&[
+            ("Red Cross", "Washington DC", 9.5),
+            ("Johns Hopkins University", "Baltimore MD", 9.4),
+            ("Planned Parenthood", "New York NY", 8.6),
+            ("Juilliard School", "New York NY", 8.3),
+            ("John Doe Fund", "Salem OR", 4.0),
+            ("Jon Fund", "Salem OR", 3.0),
+            ("Planet Arts", "Salem OR", 3.0),
+            ("Redcross Gang Prevention", "Denver CO", 0.0),
+            ("Julliard Seniors", "Salem OR", 0.0),
+            ("Julliard Juniors", "Salem OR", 0.0),
+            ("Julliard Choir", "Salem OR", 0.0),
+        ]);
+        for (text, expected) in [
+            ("redcross", 0),
+            ("jon hopkins", 1),
+            ("planet parenthood", 2),
+            ("planned pra", 2),
+        ] {
+            let hits = index.search(&Query::new(text)).hits;
+            assert_eq!(hits.first().map(|hit| hit.document), Some(expected), "{text}");
+        }
+        let hits = index.search(&Query::new("julliard")).hits;
+        assert!(hits.iter().any(|hit| hit.document == 3), "{hits:?}");
+    }
+
+    #[test]
+    fn the_rarest_word_is_dropped_last() {
+        let index = index_of(&[
+            ("St Lukes Medical Center", "Boise", 9.0),
+            ("St Lukes Hospital", "Crosby", 8.0),
+            ("Mercy Hospital", "Boise", 7.0),
+            ("Union Hospital", "Salem", 7.0),
+            ("River Hospital", "Salem", 7.0),
+            ("St Mary", "Salem", 6.0),
+        ]);
+        let hits = index.search(&Query::new("st lukes hospital boise")).hits;
+        assert_eq!(
+            hits.first().map(|hit| (hit.document, hit.rewrite)),
+            Some((0, Rewrite::Drop(2)))
+        );
+    }
+
     #[test]
     fn short_words_are_not_corrected() {
         assert!(index().search(&Query::new("xlz")).hits.is_empty());
@@ -315,6 +375,223 @@ mod tests {
         let index = Index::open(builder.finish().unwrap()).unwrap();
         let results = index.search(&Query::new("saint zquoxly"));
         assert_eq!(results.hits[0].rewrite, Rewrite::AsTyped);
+    }
+
+    /// Builds an index of (name, location, postal code, kinds), the most prominent first.
+    fn index_with(thesaurus: Thesaurus, documents: &[(&str, &str, &str, &[&str])]) -> Index<Vec<u8>> {
+        let mut builder = IndexBuilder::with_thesaurus(thesaurus.into());
+        let mut prominence = 9.0;
+        for (name, location, postal_code, kinds) in documents {
+            let document = Document {
+                name,
+                location: &[location],
+                postal_code: Some(postal_code),
+                kinds,
+                prominence,
+                ..Document::default()
+            };
+            builder.add(&document).unwrap();
+            prominence -= 0.5;
+        }
+        Index::open(builder.finish().unwrap()).unwrap()
+    }
+
+    fn found(index: &Index<Vec<u8>>, text: &str) -> Vec<u32> {
+        let results = index.search(&Query::new(text));
+        results.hits.iter().map(|hit| hit.document).collect()
+    }
+
+    #[test]
+    fn a_domain_is_read_as_the_name_of_its_owner() {
+        let index = index_with(
+            Thesaurus::default(),
+            &[
+                ("Feeding America", "Chicago IL", "", &[]),
+                ("American Civil Liberties Union", "New York NY", "", &[]),
+                ("Nature Conservancy", "Arlington VA", "", &[]),
+                ("Code Org", "Seattle WA", "", &[]),
+                ("Code for America", "Oakland CA", "", &[]),
+                ("Planned Parenthood of Iowa", "Des Moines IA", "", &[]),
+                ("Parent Hood", "Des Moines IA", "", &[]),
+                ("Parent Hood Planned Giving", "Des Moines IA", "", &[]),
+                ("Salvation Army", "Alexandria VA", "", &[]),
+                ("Make-A-Wish Foundation", "Phoenix AZ", "", &[]),
+            ],
+        );
+        for (text, expected) in [
+            ("feedingamerica.org", 0),
+            ("www.feedingamerica.o", 0),
+            ("feeding-america.org", 0),
+            ("https://www.aclu.org/donate", 1),
+            ("nature.org", 2),
+            ("code.org", 3),
+            ("info@codeforamerica.org", 4),
+            ("plannedparenthood.org", 5),
+            ("salvationarmyusa.org", 8),
+            ("makeawish.org", 9),
+        ] {
+            let results = index.search(&Query::new(text));
+            assert_eq!(
+                results.hits.first().map(|hit| hit.document),
+                Some(expected),
+                "{text}"
+            );
+        }
+        let results = index.search(&Query::new("www.FeedingAmerica.org"));
+        let words: Vec<_> = results.matched_words(&results.hits[0]).collect();
+        assert_eq!(words, ["feedingamerica"]);
+    }
+
+    #[test]
+    fn the_website_of_a_document_outranks_the_name_of_another() {
+        let mut builder = IndexBuilder::new();
+        for (name, domain, prominence) in [
+            ("Harbor Light", None, 9.0),
+            ("Mission House", Some("https://harborlight.org"), 2.0),
+        ] {
+            let document = Document {
+                name,
+                domain,
+                prominence,
+                ..Document::default()
+            };
+            builder.add(&document).unwrap();
+        }
+        let index = Index::open(builder.finish().unwrap()).unwrap();
+        assert_eq!(found(&index, "harborlight.org"), [1]);
+        assert_eq!(found(&index, "harbor-light.com"), [0]);
+    }
+
+    #[test]
+    fn a_postal_code_is_a_place_before_it_is_the_start_of_a_registration_number() {
+        let mut builder = IndexBuilder::new();
+        for (name, postal_code, number, prominence) in [
+            ("Valley Food Bank", "97201-1234", "111111111", 9.0),
+            ("Harbor Museum", "97201", "222222222", 8.0),
+            ("Hill Museum", "10001", "972010000", 7.0),
+        ] {
+            let document = Document {
+                name,
+                postal_code: Some(postal_code),
+                registration_number: Some(number),
+                prominence,
+                ..Document::default()
+            };
+            builder.add(&document).unwrap();
+        }
+        let index = Index::open(builder.finish().unwrap()).unwrap();
+        for (text, expected) in [
+            ("97201", &[0, 1, 2][..]),
+            ("museum 97201", &[1]),
+            ("97201 food ba", &[0]),
+            ("museum near 97201", &[1]),
+            ("museum 97209", &[1]),
+            ("hill museum 10099", &[2]),
+            ("22222", &[1]),
+            ("97-201", &[2]),
+            ("972010000", &[2]),
+        ] {
+            assert_eq!(found(&index, text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_before_a_place_are_not_searched_for() {
+        let index = index_with(
+            Thesaurus::default(),
+            &[
+                ("Boise Food Bank", "Boise ID", "", &[]),
+                ("Arts Around Boise", "Boise ID", "", &[]),
+            ],
+        );
+        for text in [
+            "food bank near boise",
+            "food banks around boise",
+            "food bank in boise",
+            "food bank near me",
+        ] {
+            assert_eq!(found(&index, text), [0], "{text}");
+        }
+        assert_eq!(found(&index, "arts around boise"), [1]);
+    }
+
+    #[test]
+    fn aliases_compose_with_other_words_places_prefixes_and_typos() {
+        let mut thesaurus = Thesaurus::default();
+        thesaurus.add_alias("ymca", "Young Men's Christian Association");
+        thesaurus.add_spelling("hospital", "medical center");
+        thesaurus.add_place_alias("nyc", "New York NY");
+        thesaurus.add_synonyms(&["100", "hundred"]);
+        let index = index_with(
+            thesaurus,
+            &[
+                (
+                    "Young Mens Christian Association of Greater New York",
+                    "New York NY",
+                    "",
+                    &[],
+                ),
+                ("Young Mens Christian Association of Tulsa", "Tulsa OK", "", &[]),
+                ("Goodwill Industries", "New York NY", "", &[]),
+                ("Goodwill Industries of Tulsa", "Tulsa OK", "", &[]),
+                ("St Lukes Regional Medical Center", "Boise ID", "", &[]),
+                ("One Hundred Black Men", "Atlanta GA", "", &[]),
+            ],
+        );
+        for (text, expected) in [
+            ("ymca tulsa", 1),
+            ("ymca of tul", 1),
+            ("ymca nyc", 0),
+            ("goodwill nyc", 2),
+            ("godwill nyc", 2),
+            ("goodwill indust nyc", 2),
+            ("st lukes hospital boi", 4),
+            ("100 black men", 5),
+        ] {
+            assert_eq!(found(&index, text).first(), Some(&expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn kinds_compose_with_places_and_names_below_literal_matches() {
+        let mut thesaurus = Thesaurus::default();
+        for (phrase, kind) in [
+            ("zoo", "zoo"),
+            ("soup kitchen", "soup-kitchen"),
+            ("food bank", "food-bank"),
+            ("hospital", "hospital"),
+        ] {
+            thesaurus.add_kind_phrase(phrase, kind);
+        }
+        let index = index_with(
+            thesaurus,
+            &[
+                ("Queens Medical Center", "Honolulu HI", "", &["hospital"]),
+                (
+                    "Loaves and Fishes",
+                    "Boise ID",
+                    "",
+                    &["soup-kitchen", "food-bank"],
+                ),
+                ("Idaho Zoological Society", "Boise ID", "", &["zoo"]),
+                ("Boise Zoo Friends", "Boise ID", "", &[]),
+                ("Queens Library", "New York NY", "", &[]),
+            ],
+        );
+        for (text, expected) in [
+            ("zoo boise", &[3, 2][..]),
+            ("zoo near boi", &[3, 2]),
+            ("soup kitchen boise", &[1]),
+            ("soup kitch", &[1]),
+            ("boise soup ki", &[1]),
+            ("queens hospital", &[0]),
+            ("honolulu hospi", &[0]),
+        ] {
+            assert_eq!(found(&index, text), expected, "{text}");
+        }
+        let results = index.search(&Query::new("boise soup kitchen"));
+        let words: Vec<_> = results.matched_words(&results.hits[0]).collect();
+        assert_eq!(words, ["boise", "soup", "kitchen"]);
     }
 
     #[test]

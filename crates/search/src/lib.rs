@@ -51,9 +51,10 @@
 //! nearly all documents that lack another word or label. The record of a document, which has its words in
 //! order, decides the rest and determines the bonus: for all words in one name, in order, next to each other.
 //!
-//! **Typos are corrected only if there is a reason to**: a word that no document has, or hardly any hits.
-//! Corrections are found by walking the dictionary, a trie with a bit for each letter, and trying one edit at
-//! each position.
+//! **Typos are corrected only if there is a reason to**: a word that no document has, hardly any hits,
+//! or a very rare word whose hits are all obscure. Corrections are found by walking the dictionary, a trie
+//! with a bit for each letter, and trying one edit at each position; words that sound alike are corrections
+//! as well.
 //!
 //! **Every query has a budget.** Steps through posting lists, scored documents and rewrites are bounded: no
 //! input costs more than a fixed multiple of a typical one, and the cost does not grow with the collection.
@@ -63,7 +64,10 @@
 //! Words in any order, the last one possibly incomplete; with or without accents, apostrophes, "&", "Inc",
 //! "the", "of"; "St" for "Saint", plural for singular; joined or split; with a location added; with a typo in
 //! a word of four letters or more; initials that are not themselves a word; a nine-digit registration number
-//! or its first five digits, with or without hyphens; a domain. The exact display name always comes first.
+//! or its first five digits, with or without hyphens; a postal code; a domain, or a name spelled as a domain.
+//! With a [`Thesaurus`] also aliases and kinds of organizations. The exact display name is among the first
+//! three: only aliases, and names that start with the text and belong to a document ten thousand times as
+//! large, come before it. The first hits are the same for every limit.
 //! [`MatchKind`] and [`Rewrite`] list the ways to match, and [`Index::explain`] says why a document has its
 //! score.
 
@@ -79,7 +83,7 @@ mod segment;
 mod text;
 mod unknown_words;
 
-pub use builder::{BuildError, Document, IndexBuilder};
+pub use builder::{BuildError, Document, IndexBuilder, Thesaurus};
 pub use explain::Explanation;
 pub use index::Index;
 pub use merge_filter::MergeFilter;

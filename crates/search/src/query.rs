@@ -48,6 +48,8 @@ impl fmt::Debug for Query<'_> {
 pub enum MatchKind {
     /// The text is the registration number or a prefix of it.
     RegistrationNumber,
+    /// The text is the postal code.
+    PostalCode,
     /// The text is the domain or a prefix of it.
     Domain,
     /// The words are the complete name.
@@ -73,6 +75,10 @@ pub enum Rewrite {
     Join(u8),
     /// This word was split in two or three.
     Split(u8),
+    /// The words from this one on were read as a kind of organization.
+    Kind(u8),
+    /// This postal code was read as the area around it.
+    Area(u8),
     /// This word was read as initials.
     Initials(u8),
     /// A typo in this word was corrected.

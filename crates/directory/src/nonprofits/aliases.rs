@@ -1,7 +1,7 @@
-//! Common names and typical revenue of well-known nonprofits.
+//! Common names, websites and typical revenue of well-known nonprofits.
 //!
 //! People search for "red cross" and "ACLU", but the IRS files contain neither name, and they contain no return of some of
-//! the largest nonprofits. Both are taken from the demo directory, by EIN. Aliases in a profile take precedence.
+//! the largest nonprofits. All are taken from the demo directory, by EIN. What a profile says takes precedence.
 
 use super::ein::Ein;
 use serde::Deserialize;
@@ -15,10 +15,13 @@ struct Line {
     #[serde(default)]
     aliases: Vec<String>,
     revenue: Option<i64>,
+    #[serde(rename = "websiteUrl")]
+    website_url: Option<String>,
 }
 
 struct WellKnown {
     names: String,
+    website_url: Option<String>,
     revenue: Option<i64>,
 }
 
@@ -30,6 +33,7 @@ static BY_EIN: LazyLock<HashMap<Ein, WellKnown>> = LazyLock::new(|| {
         let names: Vec<String> = std::iter::once(line.name).chain(line.aliases).collect();
         let well_known = WellKnown {
             names: names.join("\n"),
+            website_url: line.website_url,
             revenue: line.revenue,
         };
         (ein, well_known)
@@ -42,6 +46,11 @@ pub fn common_names(ein: Ein) -> &'static str {
     BY_EIN
         .get(&ein)
         .map_or("", |well_known| well_known.names.as_str())
+}
+
+/// Returns the website of a well-known nonprofit, by which it is found.
+pub fn common_website(ein: Ein) -> Option<&'static str> {
+    BY_EIN.get(&ein)?.website_url.as_deref()
 }
 
 /// Returns the approximate annual revenue of a well-known nonprofit, in dollars.
@@ -61,6 +70,7 @@ mod tests {
                 .lines()
                 .any(|name| name == "American Red Cross")
         );
+        assert_eq!(common_website(red_cross), Some("https://www.redcross.org"));
         assert!(typical_revenue(red_cross).is_some_and(|dollars| dollars > 1_000_000_000));
         let unknown = Ein::parse("000000001").unwrap();
         assert_eq!((common_names(unknown), typical_revenue(unknown)), ("", None));

@@ -13,6 +13,7 @@ pub mod filing;
 pub mod identifier;
 pub mod irs;
 pub mod irs_rows;
+pub mod kinds;
 pub mod location;
 pub mod name;
 pub mod ntee;

@@ -11,6 +11,11 @@ pub struct Document<'a> {
     pub secondary_names: &'a [&'a str],
     /// The location, such as city and state.
     pub location: &'a [&'a str],
+    /// A postal code of five digits, possibly followed by a hyphen and more.
+    pub postal_code: Option<&'a str>,
+    /// What the organization is, as the kinds of the [`Thesaurus`](crate::Thesaurus) that the index was built
+    /// with.
+    pub kinds: &'a [&'a str],
     /// A registration number of nine digits.
     pub registration_number: Option<&'a str>,
     /// The domain of the website, or its URL.

@@ -17,6 +17,8 @@ pub enum NameKind {
     Alias,
     /// Ranks lower.
     Secondary,
+    /// An alias that was derived from another name: ranks like an alias as a whole, lower as a prefix.
+    Derived,
 }
 
 /// The length and the core of a name.
@@ -25,6 +27,7 @@ struct NameShape {
     length: u8,
     core: (u8, u8),
     is_alias: bool,
+    is_derived: bool,
 }
 
 /// All documents added so far.
@@ -60,6 +63,7 @@ impl<'a> DocumentTerms<'a> {
                 terms,
                 core: shape.core,
                 is_alias: shape.is_alias,
+                is_derived: shape.is_derived,
             }
         })
     }
@@ -111,8 +115,14 @@ impl Documents {
         self.shapes.push(NameShape {
             length: terms.len() as u8,
             core: (core.0 as u8, core.1.min(terms.len()) as u8),
-            is_alias: kind == NameKind::Alias,
+            is_alias: matches!(kind, NameKind::Alias | NameKind::Derived),
+            is_derived: kind == NameKind::Derived,
         });
+    }
+
+    /// Returns the number of names of the last document.
+    pub fn last_name_count(&self) -> usize {
+        self.starts.last().map_or(0, |(_, from)| self.shapes.len() - from)
     }
 
     /// Adds the location and the domain to the last document, after its names.

@@ -1,22 +1,26 @@
 //! The builder: tokenizes documents as they are added and assembles the segment at the end.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use crate::builder::document::Document;
 use crate::builder::documents::{Documents, NameKind};
 use crate::builder::error::BuildError;
 use crate::builder::initials;
+use crate::builder::kinds;
 use crate::builder::labels;
 use crate::builder::names::NameList;
 use crate::builder::postings;
 use crate::builder::sections::{Sections, pack_offsets};
 use crate::builder::synonyms;
+use crate::builder::thesaurus::Thesaurus;
 use crate::builder::vocabulary::Vocabulary;
 use crate::segment::format::{self, SECTION_COUNT, Section};
 use crate::segment::forward_index::{MAX_NAMES, STOP_WORD_FLAG};
 use crate::segment::trie;
 use crate::text::domain;
 use crate::text::english;
+use crate::text::tag;
 use crate::text::tokenizer::Tokens;
 
 /// Collects documents and writes them as a segment.
@@ -37,6 +41,7 @@ pub struct IndexBuilder {
     words: Vocabulary,
     labels: Vocabulary,
     documents: Documents,
+    thesaurus: Arc<Thesaurus>,
     /// Reused buffers.
     tokens: Tokens,
     ids: Vec<u32>,
@@ -46,6 +51,14 @@ impl IndexBuilder {
     /// Creates a builder without documents.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates a builder that knows which words and phrases mean the same.
+    pub fn with_thesaurus(thesaurus: Arc<Thesaurus>) -> Self {
+        Self {
+            thesaurus,
+            ..Self::default()
+        }
     }
 
     /// Adds a document and returns its number. Numbers start at 0.
@@ -65,9 +78,23 @@ impl IndexBuilder {
         for (name, kind) in aliases.chain(secondary).take(MAX_NAMES - 1) {
             self.add_name(name, kind);
         }
+        for name in document.aliases.iter().chain([&document.name]) {
+            self.add_variants(name, NameKind::Derived);
+        }
+        for name in document.secondary_names {
+            self.add_variants(name, NameKind::Secondary);
+        }
         self.ids.clear();
-        for part in document.location {
-            self.push_words(part);
+        self.push_words(&document.location.join(" "));
+        let thesaurus = Arc::clone(&self.thesaurus);
+        let location: Vec<&str> = self.tokens.iter().collect();
+        for word in thesaurus.place_words(&location) {
+            self.ids.push(self.words.intern(word));
+        }
+        let postal_code = document.postal_code.and_then(tag::postal_code_tag);
+        let kinds = document.kinds.iter().map(|kind| tag::kind_tag(kind));
+        for tag in postal_code.into_iter().chain(kinds) {
+            self.ids.push(self.words.intern(&tag));
         }
         if let Some(domain) = document.domain.and_then(domain::parse_domain) {
             let (name, _) = domain.split_once('.').unwrap_or((&domain, ""));
@@ -88,6 +115,19 @@ impl IndexBuilder {
         self.tokens.tokenize(text);
         for word in self.tokens.iter() {
             self.ids.push(self.words.intern(word));
+        }
+    }
+
+    /// Adds what the thesaurus makes of a name, aliases as `alias_kind`, as long as there is space for more
+    /// names.
+    fn add_variants(&mut self, name: &str, alias_kind: NameKind) {
+        self.tokens.tokenize(name);
+        let words: Vec<&str> = self.tokens.iter().collect();
+        for (variant, is_alias) in self.thesaurus.name_variants(&words) {
+            let kind = if is_alias { alias_kind } else { NameKind::Secondary };
+            if self.documents.last_name_count() < MAX_NAMES {
+                self.add_name(&variant.join(" "), kind);
+            }
         }
     }
 
@@ -113,9 +153,10 @@ impl IndexBuilder {
     /// Adds the synonyms of all words to the dictionary, so that "saint" finds "St" even if no document has
     /// "saint".
     fn add_synonyms(&mut self) {
-        for group in english::SYNONYMS {
+        let thesaurus = Arc::clone(&self.thesaurus);
+        for group in synonyms::groups(&thesaurus) {
             if group.iter().any(|word| self.words.find(word).is_some()) {
-                for word in *group {
+                for word in group {
                     self.words.intern(word);
                 }
             }
@@ -135,10 +176,12 @@ impl IndexBuilder {
             &self.labels.sorted_indexes(&sorted_labels),
         );
         let documents = &self.documents;
+        let thesaurus = &*self.thesaurus;
         let (names, mut sections) = std::thread::scope(|scope| {
             let other = scope.spawn(|| {
                 let mut sections = dictionary_sections(&sorted_words);
-                sections.extend(synonyms::sections(&sorted_words));
+                sections.extend(synonyms::sections(thesaurus, &sorted_words));
+                sections.extend(kinds::sections(thesaurus, &sorted_words));
                 sections.extend(postings::sections(documents, sorted_words.len()));
                 sections.extend(initials::sections(documents, &sorted_words));
                 sections

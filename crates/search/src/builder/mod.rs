@@ -8,13 +8,16 @@ mod documents;
 mod error;
 mod index_builder;
 mod initials;
+mod kinds;
 mod labels;
 mod names;
 mod postings;
 mod sections;
 mod synonyms;
+mod thesaurus;
 mod vocabulary;
 
 pub use document::Document;
 pub use error::BuildError;
 pub use index_builder::IndexBuilder;
+pub use thesaurus::Thesaurus;

@@ -1,6 +1,7 @@
 //! Groups of synonyms among the words of the dictionary.
 
 use crate::builder::sections::{Sections, pack_offsets};
+use crate::builder::thesaurus::Thesaurus;
 use crate::segment::format::Section;
 use crate::segment::packed::pack_u32s;
 use crate::text::english;
@@ -8,11 +9,19 @@ use crate::text::english;
 /// Maximum size of a group; a larger one is an accident of the plural rules and is discarded.
 const MAX_GROUP_SIZE: usize = 8;
 
+/// Returns the groups of synonyms of English and of the thesaurus.
+pub fn groups(thesaurus: &Thesaurus) -> impl Iterator<Item = Vec<&str>> {
+    let given = thesaurus
+        .synonyms()
+        .map(|group| group.iter().map(String::as_str).collect());
+    english::SYNONYMS.iter().map(|group| group.to_vec()).chain(given)
+}
+
 /// Encodes the group of each word and the words of each group. Group 0 is empty and means none.
-pub fn sections(sorted_words: &[&str]) -> Sections {
+pub fn sections(thesaurus: &Thesaurus, sorted_words: &[&str]) -> Sections {
     let find = |word: &str| sorted_words.binary_search(&word).ok();
     let mut parents: Vec<u32> = (0..sorted_words.len() as u32).collect();
-    for group in english::SYNONYMS {
+    for group in groups(thesaurus) {
         let mut terms = group.iter().filter_map(|word| find(word));
         if let Some(first) = terms.next() {
             terms.for_each(|other| union(&mut parents, first, other));

@@ -1,6 +1,6 @@
 //! Random documents and queries for property tests.
 
-use crate::builder::{Document, IndexBuilder};
+use crate::builder::{Document, IndexBuilder, Thesaurus};
 use crate::index::Index;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ pub struct TestDocument {
 
 /// Words that are related in every way that matters: prefixes, plurals, synonyms, stop words, legal suffixes,
 /// typos, compounds, initials.
-const WORDS: &[&str] = &[
+pub const WORDS: &[&str] = &[
     "food",
     "foods",
     "bank",
@@ -136,8 +136,13 @@ pub fn build(documents: &[TestDocument]) -> Index<Vec<u8>> {
 
 /// Builds a segment of `documents`.
 pub fn build_segment(documents: &[TestDocument]) -> Vec<u8> {
-    let mut builder = IndexBuilder::new();
-    for document in documents {
+    build_segment_with(documents, Thesaurus::default())
+}
+
+/// Builds a segment of `documents` with a thesaurus. Every other document is of the kind `kind`.
+pub fn build_segment_with(documents: &[TestDocument], thesaurus: Thesaurus) -> Vec<u8> {
+    let mut builder = IndexBuilder::with_thesaurus(thesaurus.into());
+    for (number, document) in documents.iter().enumerate() {
         builder
             .add(&Document {
                 name: &document.name,
@@ -148,6 +153,8 @@ pub fn build_segment(documents: &[TestDocument]) -> Vec<u8> {
                     .map(String::as_str)
                     .collect::<Vec<_>>(),
                 location: &document.location.iter().map(String::as_str).collect::<Vec<_>>(),
+                postal_code: None,
+                kinds: if number.is_multiple_of(2) { &["kind"] } else { &[] },
                 registration_number: document.registration_number.as_deref(),
                 domain: None,
                 filed_domain: Some("https://never-indexed.example"),

@@ -157,9 +157,6 @@ pub fn score(document: &TestDocument, clauses: &[Clause], required: &[&Clause]) 
 /// it.
 pub fn is_one_edit_away(typed: &str, word: &str, is_prefix: bool) -> bool {
     let typed: Vec<char> = typed.chars().collect();
-    if typed.len() < 4 {
-        return false;
-    }
     let matches = |corrected: &[char]| {
         let corrected: String = corrected.iter().collect();
         if is_prefix {

@@ -5,9 +5,14 @@ use std::collections::BTreeSet;
 use crate::property_tests::fixtures::TestDocument;
 use crate::property_tests::reference_matching::{Clause, Name, all_words, is_one_edit_away, names, score};
 use crate::query::{MatchKind, Query, Rewrite};
-use crate::search::budget::ENOUGH_HITS;
-use crate::search::compound::{MAX_THREE_PART_LENGTH, MIN_COMPOUND_LENGTH, SINGLE_LETTER_WORDS};
+use crate::search::budget::{ENOUGH_HITS, PAGE_SIZE};
+use crate::search::compound::{
+    MAX_THREE_PART_LENGTH, MIN_COMPOUND_LENGTH, MIN_LAST_PART_LENGTH, SINGLE_LETTER_WORDS,
+};
+use crate::search::fuzzy::{MIN_SYMBOLS, MIN_SYMBOLS_OF_LAST_WORD};
 use crate::search::ranking;
+use crate::search::rewriter::MAX_VERY_RARE_POSTINGS;
+use crate::search::sound;
 use crate::text::english;
 use crate::text::initials::INITIALS_LENGTHS;
 use crate::text::tokenizer::Tokens;
@@ -24,6 +29,8 @@ struct ReferenceSearch<'a> {
     dictionary: BTreeSet<String>,
     tokens: Tokens,
     hits: Vec<ReferenceHit>,
+    /// The best hit for the exact display name.
+    exact_hit: Option<ReferenceHit>,
     has_prefix_match: bool,
 }
 
@@ -41,18 +48,34 @@ pub fn search(documents: &[TestDocument], query: &Query<'_>) -> Vec<ReferenceHit
         dictionary,
         tokens: Tokens::new(query.text),
         hits: Vec::new(),
+        exact_hit: None,
         has_prefix_match: false,
     };
     search.search_words();
-    search.best_hits()
+    let mut hits = search.ranked_hits();
+    if let Some(exact) = search.exact_hit {
+        let rank = hits.iter().position(|hit| hit.0 == exact.0);
+        if rank.is_none_or(|rank| rank >= ranking::EXACT_NAME_RANK) {
+            let score = hits[ranking::EXACT_NAME_RANK - 1].1.next_up();
+            hits.retain(|hit| hit.0 != exact.0);
+            let index = hits.iter().filter(|hit| hit.1 >= score).count();
+            hits.insert(index, (exact.0, score, exact.2, exact.3));
+        }
+    }
+    hits.truncate(query.limit);
+    hits
 }
 
 impl ReferenceSearch<'_> {
-    fn best_hits(&self) -> Vec<ReferenceHit> {
+    fn ranked_hits(&self) -> Vec<ReferenceHit> {
         let mut hits = self.hits.clone();
         hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        hits.truncate(self.query.limit);
         hits
+    }
+
+    fn is_obscure(&self) -> bool {
+        let best = self.ranked_hits().first().copied();
+        best.is_some_and(|hit| hit.1 < ranking::OBSCURE_SCORE)
     }
 
     fn offer(&mut self, hit: ReferenceHit) {
@@ -64,6 +87,11 @@ impl ReferenceSearch<'_> {
             .all(|group| group.iter().any(|label| document.labels.contains(label)))
         {
             return;
+        }
+        let is_exact =
+            hit.2 == MatchKind::ExactName && hit.3 == Rewrite::AsTyped && self.tokens.last_is_prefix();
+        if is_exact && self.exact_hit.is_none_or(|best| hit.1 > best.1) {
+            self.exact_hit = Some(hit);
         }
         match self.hits.iter_mut().find(|other| other.0 == hit.0) {
             Some(other) if other.1 < hit.1 => *other = hit,
@@ -153,27 +181,46 @@ impl ReferenceSearch<'_> {
         let unknown: Vec<usize> = (0..count)
             .filter(|&index| typed[index].is_empty() && !typed[index].is_optional)
             .collect();
+        let counts: Vec<usize> = typed
+            .iter()
+            .map(|clause| self.frequency(&clause.words.union(&clause.synonyms).cloned().collect()))
+            .collect();
         self.evaluate(&typed, Rewrite::AsTyped, 0.0);
         for index in 1..count {
             self.try_join(&typed, index - 1);
         }
-        if self.best_hits().len() >= ENOUGH_HITS.min(self.query.limit)
-            || (self.has_prefix_match && !self.query.filter.is_empty())
-        {
+        if self.has_prefix_match && !self.query.filter.is_empty() {
             return;
         }
         let found_nothing = self.hits.is_empty();
+        let has_enough = self.hits.len() >= ENOUGH_HITS;
+        if has_enough && !self.is_obscure() {
+            return;
+        }
         for index in 0..count {
             if unknown == [index] || (unknown.is_empty() && found_nothing) {
-                self.try_split(&typed, index);
+                self.try_split(&typed, index, ranking::COMPOUND_PENALTY);
                 self.try_initials(&typed, index);
             }
         }
-        if self.best_hits().len() >= self.query.limit {
+        if has_enough && unknown.is_empty() {
+            for index in (0..count).filter(|&index| counts[index] <= MAX_VERY_RARE_POSTINGS) {
+                self.try_split(&typed, index, ranking::TYPO_PENALTY);
+                self.try_typos(&typed, &[index]);
+            }
+            return;
+        }
+        if self.hits.len() >= PAGE_SIZE && !self.is_obscure() {
             return;
         }
         match unknown[..] {
-            [] => (0..count).for_each(|index| self.try_typos(&typed, &[index])),
+            [] if found_nothing => (0..count).for_each(|index| self.try_typos(&typed, &[index])),
+            [] => {
+                for index in 0..count {
+                    self.try_split(&typed, index, ranking::TYPO_PENALTY);
+                    self.try_typos(&typed, &[index]);
+                }
+            }
             [_] | [_, _] => self.try_typos(&typed, &unknown),
             _ => {}
         }
@@ -188,7 +235,11 @@ impl ReferenceSearch<'_> {
         if !self.hits.is_empty() {
             return;
         }
-        for index in (0..count).filter(|&index| unknown == [index] || unknown.is_empty()) {
+        let mut dropped: Vec<usize> = (0..count)
+            .filter(|&index| unknown == [index] || unknown.is_empty())
+            .collect();
+        dropped.sort_by_key(|&index| std::cmp::Reverse(counts[index]));
+        for index in dropped {
             let mut clauses = typed.clone();
             clauses.remove(index);
             self.evaluate(
@@ -196,6 +247,12 @@ impl ReferenceSearch<'_> {
                 Rewrite::Drop(index as u8),
                 ranking::DROPPED_WORD_PENALTY,
             );
+            let best = self.ranked_hits().first().copied();
+            if best
+                .is_some_and(|hit| self.documents[hit.0 as usize].prominence >= ranking::OBSCURE_PROMINENCE)
+            {
+                return;
+            }
         }
     }
 
@@ -213,10 +270,21 @@ impl ReferenceSearch<'_> {
         self.evaluate(&clauses, Rewrite::Join(first as u8), ranking::COMPOUND_PENALTY);
     }
 
-    fn try_split(&mut self, typed: &[Clause], index: usize) {
+    fn try_split(&mut self, typed: &[Clause], index: usize, penalty: f32) {
         let word = self.tokens.word(index);
         let Some((_, parts)) = self.best_split(word, self.is_prefix(index)) else {
             return;
+        };
+        let complete_parts = parts[..parts.len() - 1].iter();
+        let complete: usize = complete_parts
+            .filter_map(|part| part.exact_word.as_ref())
+            .map(String::len)
+            .sum();
+        let ends_short = self.is_prefix(index) && word.len() - complete < MIN_LAST_PART_LENGTH;
+        let penalty = if ends_short {
+            ranking::TYPO_PENALTY
+        } else {
+            penalty
         };
         let mut clauses = typed.to_vec();
         let compound = clauses[index].clone();
@@ -226,7 +294,7 @@ impl ReferenceSearch<'_> {
             ..part
         });
         clauses.splice(index..=index, parts);
-        self.evaluate(&clauses, Rewrite::Split(index as u8), ranking::COMPOUND_PENALTY);
+        self.evaluate(&clauses, Rewrite::Split(index as u8), penalty);
     }
 
     fn best_split(&self, word: &str, is_prefix: bool) -> Option<Split> {
@@ -337,18 +405,44 @@ impl ReferenceSearch<'_> {
         let mut clauses = typed.to_vec();
         for &index in misspelled {
             let is_prefix = self.is_prefix(index);
-            let corrections: BTreeSet<String> = self
+            let word = self.tokens.word(index);
+            let is_after_known_words =
+                index > 0 && typed[..index].iter().all(|clause| clause.exact_word.is_some());
+            let min_length = if is_prefix && is_after_known_words && self.hits.is_empty() {
+                MIN_SYMBOLS_OF_LAST_WORD
+            } else {
+                MIN_SYMBOLS
+            };
+            let mut corrections: BTreeSet<String> = self
                 .dictionary
                 .iter()
-                .filter(|word| is_one_edit_away(self.tokens.word(index), word, is_prefix))
+                .filter(|other| word.len() >= min_length && is_one_edit_away(word, other, is_prefix))
                 .cloned()
                 .collect();
+            let mut synonyms = BTreeSet::new();
+            if word.len()
+                >= if is_prefix {
+                    MIN_SYMBOLS
+                } else {
+                    sound::MIN_LETTERS
+                }
+            {
+                let skeleton = sound::skeleton(word).filter(|skeleton| !skeleton.is_empty());
+                let sounds_alike = |other: &&String| {
+                    *other != word && skeleton.is_some() && sound::skeleton(other) == skeleton
+                };
+                let sound_alikes: Vec<&String> = self.dictionary.iter().filter(sounds_alike).collect();
+                synonyms.extend(sound_alikes.iter().flat_map(|other| self.synonyms(other)));
+                corrections.extend(sound_alikes.into_iter().cloned());
+                synonyms.retain(|other| !corrections.contains(other) && other != word);
+            }
             if corrections.is_empty() {
                 return;
             }
             let Clause { typed, is_last, .. } = clauses[index].clone();
             clauses[index] = Clause {
                 words: corrections,
+                synonyms,
                 typed,
                 is_last,
                 ..Clause::default()
@@ -396,6 +490,32 @@ impl ReferenceSearch<'_> {
         }
     }
 
+    /// Returns `true` if the last word is an abbreviation, and a name starts with the words as complete words.
+    fn has_abbreviation(&self, core: &[Clause]) -> bool {
+        let last = &core[core.len() - 1];
+        let is_short = last.typed.as_ref().is_some_and(|typed| typed.len() <= 3);
+        let is_abbreviation = self.tokens.last_is_prefix()
+            && is_short
+            && last.exact_word.is_some()
+            && !last.synonyms.is_empty();
+        let starts_with_words = |name: &Name| {
+            name.core.len() >= core.len()
+                && core
+                    .iter()
+                    .zip(&name.core)
+                    .all(|(clause, word)| clause.matches(word))
+                && {
+                    let word = &name.core[core.len() - 1];
+                    last.exact_word.as_ref() == Some(word) || last.synonyms.contains(word)
+                }
+        };
+        is_abbreviation
+            && self
+                .documents
+                .iter()
+                .any(|document| names(document).iter().any(starts_with_words))
+    }
+
     /// Returns the bonus of each name of a document that starts with the words, strongest kind first.
     fn score_names(
         &mut self,
@@ -407,8 +527,13 @@ impl ReferenceSearch<'_> {
         let last_is_prefix = self.tokens.last_is_prefix();
         let has_article = clauses.len() > 1 && clauses[0].is_article;
         let core = &clauses[usize::from(has_article)..];
+        let whole_name_bonus = if self.has_abbreviation(core) {
+            ranking::ABBREVIATION_BONUS
+        } else {
+            0.0
+        };
         let full_bonus = if last_is_prefix {
-            ranking::FULL_NAME_BONUS
+            ranking::FULL_NAME_BONUS + whole_name_bonus
         } else {
             ranking::NAME_PREFIX_BONUS
         };
@@ -447,7 +572,7 @@ impl ReferenceSearch<'_> {
                 .collect();
             if exact.len() == clauses.len() && name.words.iter().collect::<Vec<_>>() == exact {
                 let bonus = if last_is_prefix && rewrite == Rewrite::AsTyped {
-                    ranking::EXACT_NAME_BONUS
+                    ranking::EXACT_NAME_BONUS + whole_name_bonus
                 } else {
                     full_bonus
                 };

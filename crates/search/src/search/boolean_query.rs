@@ -8,6 +8,7 @@ use crate::segment::reader::Segment;
 use crate::segment::signature;
 use crate::segment::trie::{Cursor, TermRange};
 use crate::text::english;
+use crate::text::tag;
 
 /// Maximum number of alternative signatures of a clause.
 const MAX_SIGNATURES: usize = 4;
@@ -141,8 +142,14 @@ impl BooleanQuery {
                 .iter()
                 .filter(|&term| terms.is_none_or(|terms| !terms.contains(term)))
         };
-        self.push(terms, synonyms().map(TermRange::single), exact_term, word_mask);
-        let signatures = synonyms().map(|term| signature::prefix_bits(segment.trie().word_bytes(term)));
+        let postal_code = tag::is_postal_code(word)
+            .then(|| segment.trie().find(&tag::postal_code_tag(word)?)?.exact_term())
+            .flatten();
+        let also = synonyms().chain(postal_code).map(TermRange::single);
+        self.push(terms, also, exact_term, word_mask);
+        let signatures = synonyms()
+            .chain(postal_code)
+            .map(|term| signature::prefix_bits(segment.trie().word_bytes(term)));
         self.set_signatures(std::iter::once(signature::prefix_bits(word.as_bytes())).chain(signatures));
         if let Some(clause) = self.clauses.last_mut() {
             clause.trie_node = prefix.and_then(Cursor::node_id);
@@ -154,6 +161,13 @@ impl BooleanQuery {
                 english::is_stop_word(word)
             };
             clause.is_article = word == english::ARTICLE;
+        }
+    }
+
+    /// Makes the last clause optional.
+    pub fn make_last_optional(&mut self) {
+        if let Some(clause) = self.clauses.last_mut() {
+            clause.is_optional = true;
         }
     }
 

@@ -10,12 +10,14 @@ use crate::search::searcher::Searcher;
 /// Number of hits at which the words are taken as meant, and no corrections are tried.
 pub const ENOUGH_HITS: usize = 3;
 
-/// Steps for the words as typed.
-const TYPED_STEPS: u32 = 16_000;
-/// Steps for the words as typed if names start with them.
-const TYPED_STEPS_WITH_PREFIX_MATCH: u32 = 1_000;
-/// Steps for the words as typed once there are enough hits.
-const TYPED_STEPS_WITH_ENOUGH_HITS: u32 = 1_000;
+/// Number of hits of the first page. What is tried, and how much it may cost, depends on these hits alone, so
+/// that the first hits are the same for every limit.
+pub const PAGE_SIZE: usize = 10;
+
+/// Steps for the words as typed until the first page is full.
+const TYPED_STEPS: u32 = 24_000;
+/// Steps for the words as typed once the first page is full.
+const TYPED_STEPS_WITH_FULL_PAGE: u32 = 1_000;
 /// Steps for a correction as long as nothing has been found.
 const CORRECTION_STEPS: u32 = 4_000;
 /// Steps for a correction once something has been found.
@@ -33,10 +35,8 @@ impl Searcher<'_> {
             }
         } else if self.filter.has_labels() {
             TYPED_STEPS
-        } else if hits >= ENOUGH_HITS {
-            TYPED_STEPS_WITH_ENOUGH_HITS
-        } else if self.has_prefix_match {
-            TYPED_STEPS_WITH_PREFIX_MATCH
+        } else if hits >= PAGE_SIZE {
+            TYPED_STEPS_WITH_FULL_PAGE
         } else {
             TYPED_STEPS
         };

@@ -8,6 +8,8 @@ use crate::segment::trie::{self, TermRange};
 pub const MIN_COMPOUND_LENGTH: usize = 5;
 /// Maximum length of a word that is split in three.
 pub const MAX_THREE_PART_LENGTH: usize = 40;
+/// Minimum length of a last part that says more than a correction while it is being typed.
+pub const MIN_LAST_PART_LENGTH: usize = 3;
 /// Letters that are words, as in "make a wish".
 pub const SINGLE_LETTER_WORDS: [char; 2] = ['a', 'i'];
 

@@ -6,8 +6,9 @@
 
 use crate::query::{MatchKind, Rewrite};
 use crate::search::boolean_query::{BooleanQuery, Clause};
+use crate::search::budget::PAGE_SIZE;
 use crate::search::name_prefix::{self, NameRange};
-use crate::search::planner::{MAX_SCORED, Plan};
+use crate::search::planner::{MAX_FURTHER_SCORED, MAX_SCORED, Plan};
 use crate::search::postings::{self, PostingCursor};
 use crate::search::prefilter::{BATCH_SIZE, Prefilter};
 use crate::search::ranking::{self, MatchScore};
@@ -24,6 +25,8 @@ const PREFILTERS_PER_STEP: usize = 4;
 const RECORD_STEPS: u32 = 16;
 /// Number of records that are fetched together, so that the memory accesses overlap.
 const RECORDS_PER_FETCH: usize = 8;
+/// Number of names that are tried first of one set of ranges, enough for most first pages.
+const FIRST_NAMES_TRIED: usize = PAGE_SIZE * 3 / 2 + 1;
 /// Maximum number of names that are tried of one set of ranges.
 const MAX_NAMES_TRIED: usize = 1_024;
 /// Names that start with all words but the last are searched for the last if there are at most this many.
@@ -41,18 +44,39 @@ impl<'a> Searcher<'a> {
         self.finish_rewrite(query);
     }
 
+    /// Finds names that start with the words of a query and ends its rewrite.
+    pub fn evaluate_names(&mut self, query: BooleanQuery) {
+        if !query.is_unsatisfiable() {
+            self.search_names(&query);
+        }
+        self.finish_rewrite(query);
+    }
+
+    /// Finds documents that have all words of a query, wherever, and ends its rewrite.
+    pub fn evaluate_postings(&mut self, query: BooleanQuery) {
+        if !query.is_unsatisfiable() {
+            self.search_postings(&query, &[]);
+        }
+        self.finish_rewrite(query);
+    }
+
     /// Offers names that start with the words and returns those that start with all words but the last.
     fn search_names(&mut self, query: &BooleanQuery) -> Vec<NameRange> {
         let names = name_prefix::find_names(self.segment, query, &self.tokens);
         self.has_prefix_match |= !names.prefix.is_empty();
         // After a space, more words are to come, and a name that ends here is no better than any other.
-        let (exact_bonus, full_bonus) = if !self.tokens.last_is_prefix() {
+        let (mut exact_bonus, mut full_bonus) = if !self.tokens.last_is_prefix() {
             (ranking::NAME_PREFIX_BONUS, ranking::NAME_PREFIX_BONUS)
         } else if query.rewrite == Rewrite::AsTyped {
             (ranking::EXACT_NAME_BONUS, ranking::FULL_NAME_BONUS)
         } else {
             (ranking::FULL_NAME_BONUS, ranking::FULL_NAME_BONUS)
         };
+        if !names.abbreviation.is_empty() {
+            // In a name that ends with the abbreviation, it is a complete word as well.
+            exact_bonus += ranking::ABBREVIATION_BONUS;
+            full_bonus += ranking::ABBREVIATION_BONUS;
+        }
         self.offer_ranges(names.exact.as_slice(), query, MatchKind::ExactName, exact_bonus);
         self.offer_ranges(&names.full, query, MatchKind::FullName, full_bonus);
         self.offer_ranges(&names.full_with_suffix, query, MatchKind::FullName, full_bonus);
@@ -149,7 +173,7 @@ impl<'a> Searcher<'a> {
             0.0
         };
         let max_bonus = bonus + alias_bonus + article_bonus(query);
-        let mut limit = self.query.limit.min(MAX_NAMES_TRIED) * 3 / 2 + 1;
+        let mut limit = FIRST_NAMES_TRIED;
         let mut offered = 0;
         loop {
             let mut smallest = SmallestEntries::new(limit);
@@ -189,6 +213,7 @@ impl<'a> Searcher<'a> {
                 (_, MatchKind::ExactName) => return,
                 (true, MatchKind::NamePrefix) if self.is_short_alias(name) => return,
                 (true, MatchKind::FullName) => ranking::FULL_ALIAS_BONUS,
+                (true, _) if name.is_derived() => ranking::SECONDARY_NAME_PENALTY,
                 (true, _) => 0.0,
                 (false, _) => ranking::SECONDARY_NAME_PENALTY,
             };
@@ -221,7 +246,7 @@ impl<'a> Searcher<'a> {
     /// elsewhere: a place or a chapter was added to the name.
     fn extend_names(&mut self, names: &[NameRange], query: &BooleanQuery, required: &[Clause]) {
         let count: usize = names.iter().map(|range| range.to - range.from).sum();
-        let is_needless = self.top.is_full() || self.filter.has_labels();
+        let is_needless = self.top.page_is_full() || self.filter.has_labels();
         if count == 0 || count > MAX_EXTENDED_NAMES || is_needless {
             return;
         }
@@ -242,6 +267,9 @@ impl<'a> Searcher<'a> {
     }
 
     /// Offers the documents of `cursor` that pass all prefilters and match all required clauses.
+    ///
+    /// The pass has two parts. The first fills the first page, in the same way and at the same cost for every
+    /// limit. If more hits are wanted, the second reads on, and its hits stay behind the first page.
     fn offer_documents(
         &mut self,
         mut cursor: PostingCursor<'a>,
@@ -250,12 +278,13 @@ impl<'a> Searcher<'a> {
         prefilters: &[Prefilter<'a>],
     ) {
         let max_bonus = ranking::MAX_ANYWHERE_BONUS + query.penalty;
-        let mut scores_left = MAX_SCORED;
+        let wants_more = self.query.limit > PAGE_SIZE;
         let budget = self.pass_budget(query);
         let mut steps_left = budget;
+        let mut scores_left = MAX_SCORED;
+        let mut fills_page = true;
         let mut buffer = [0; BATCH_SIZE];
-        while scores_left > 0
-            && steps_left > 0
+        'pass: while steps_left > 0
             && let Some(batch) = cursor.next_batch(self.segment, prefilters, &mut buffer)
         {
             // Most documents fail the first prefilters, but a query of many words costs more than one of few.
@@ -267,38 +296,60 @@ impl<'a> Searcher<'a> {
                     *terms = self.segment.record(document).all_terms();
                 }
                 for (&document, &terms) in documents.iter().zip(&terms) {
-                    let prominence = self.segment.prominence(document);
-                    if scores_left == 0 || self.top.rejects(prominence + max_bonus, document) {
-                        break;
+                    let best_score = self.segment.prominence(document) + max_bonus;
+                    if fills_page && (scores_left == 0 || self.top.page_rejects(best_score, document)) {
+                        fills_page = false;
+                        scores_left = MAX_FURTHER_SCORED;
+                        self.steps_left -= budget - steps_left;
+                    }
+                    let is_done = scores_left == 0 || self.top.rejects(best_score, document);
+                    if !fills_page && (!wants_more || is_done) {
+                        return;
                     }
                     steps_left = steps_left.saturating_sub(RECORD_STEPS);
                     if matches_all(terms, query, required) && self.filter.matches(document) {
-                        scores_left -= 1;
-                        let record = self.segment.record(document);
-                        let MatchScore {
-                            bonus,
-                            name,
-                            starts_with_first_word,
-                        } = ranking::score_document(record, query);
-                        let kind = if starts_with_first_word {
-                            MatchKind::FirstWord
-                        } else {
-                            MatchKind::Anywhere
-                        };
-                        let score = prominence + bonus + query.penalty;
-                        self.offer(document, score, kind, name, query.rewrite);
+                        scores_left -= usize::from(self.offer_match(document, query, fills_page));
+                    }
+                    if steps_left == 0 {
+                        break 'pass;
                     }
                 }
             }
-            if self.top.is_full()
-                && self
-                    .top
-                    .rejects(self.segment.prominence(batch.last) + max_bonus, batch.last)
-            {
-                break;
+            let best_score = self.segment.prominence(batch.last) + max_bonus;
+            if fills_page && (scores_left == 0 || self.top.page_rejects(best_score, batch.last)) {
+                fills_page = false;
+                scores_left = MAX_FURTHER_SCORED;
+                self.steps_left -= budget - steps_left;
+            }
+            if !fills_page && (!wants_more || self.top.rejects(best_score, batch.last)) {
+                return;
             }
         }
-        self.steps_left -= budget - steps_left;
+        if fills_page {
+            self.steps_left -= budget - steps_left;
+        }
+    }
+
+    /// Scores and offers a document that matches all required clauses. Returns `true` if it was not on
+    /// the first page before.
+    fn offer_match(&mut self, document: u32, query: &BooleanQuery, fills_page: bool) -> bool {
+        let MatchScore {
+            bonus,
+            name,
+            starts_with_first_word,
+        } = ranking::score_document(self.segment.record(document), query);
+        let kind = if starts_with_first_word {
+            MatchKind::FirstWord
+        } else {
+            MatchKind::Anywhere
+        };
+        let mut score = self.segment.prominence(document) + bonus + query.penalty;
+        if !fills_page && !self.top.page_rejects(score, document) {
+            score = self.top.score_after_page();
+        }
+        let is_new = !self.top.page_has(document);
+        self.offer(document, score, kind, name, query.rewrite);
+        is_new
     }
 }
 

@@ -12,23 +12,29 @@ pub fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchResults<'a
     let mut searcher = Searcher::new(segment, query);
     if query.limit > 0 && !searcher.filter.is_unsatisfiable() && segment.document_count() > 0 {
         searcher.search_registration_numbers();
+        searcher.search_postal_code();
         searcher.search_domains();
         let is_identified = searcher
             .top
             .hits()
             .first()
             .is_some_and(|hit| hit.score >= ranking::IDENTIFIER_BONUS);
-        if !is_identified && !searcher.tokens.is_empty() {
+        if !is_identified && !searcher.tokens.is_empty() && !searcher.search_name_in_domain() {
             searcher.search_words();
         }
     }
     let Searcher {
         tokens,
         top,
+        exact_hit,
         rewrites,
         ..
     } = searcher;
     let mut hits = top.into_hits();
+    if let Some(exact) = exact_hit {
+        promote_exact_name(&mut hits, exact);
+    }
+    hits.truncate(query.limit);
     for hit in &mut hits {
         hit.matched = match rewrites.get(usize::from(hit.rewrite_index)) {
             Some(rewrite) => matched_words(segment, rewrite, hit),
@@ -41,6 +47,27 @@ pub fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchResults<'a
         tokens,
     };
     (results, rewrites)
+}
+
+/// Moves the hit for the exact display name to [`ranking::EXACT_NAME_RANK`] if it is below or missing.
+///
+/// However many larger nonprofits have names that start with the words, somebody who types a complete name
+/// finds it near the top. Its score becomes a little more than that of the hit it replaces, so that results
+/// of several segments can be merged.
+fn promote_exact_name(hits: &mut Vec<Hit>, exact: Hit) {
+    let rank = hits.iter().position(|hit| hit.document == exact.document);
+    if rank.is_some_and(|rank| rank < ranking::EXACT_NAME_RANK) {
+        return;
+    }
+    let Some(replaced) = hits.get(ranking::EXACT_NAME_RANK - 1) else {
+        return;
+    };
+    let score = replaced.score.next_up();
+    if let Some(rank) = rank {
+        hits.remove(rank);
+    }
+    let index = hits.partition_point(|hit| hit.score >= score);
+    hits.insert(index, Hit { score, ..exact });
 }
 
 /// Returns the words of the query that match a document, one bit for each.

@@ -9,7 +9,9 @@
 use crate::segment::trie::{Cursor, TermRange, Trie};
 
 /// Minimum length of a word that is corrected.
-const MIN_SYMBOLS: usize = 4;
+pub const MIN_SYMBOLS: usize = 4;
+/// The same for a last word that is still being typed, after other words that are known.
+pub const MIN_SYMBOLS_OF_LAST_WORD: usize = 2;
 
 /// Maximum number of corrections of a word.
 const MAX_RANGES: usize = 64;
@@ -17,7 +19,8 @@ const MAX_RANGES: usize = 64;
 /// Replaces `ranges` with the terms that are exactly one edit away from `symbols`, sorted and without
 /// overlaps.
 ///
-/// If `is_prefix` is set, these are the terms that start with a string one edit away.
+/// If `is_prefix` is set, these are the terms that start with a string one edit away. The caller decides
+/// whether the word is long enough to be corrected.
 pub fn find_within_one_edit(trie: Trie<'_>, symbols: &[u8], is_prefix: bool, ranges: &mut Vec<TermRange>) {
     ranges.clear();
     let mut lookup = FuzzyLookup {
@@ -27,12 +30,12 @@ pub fn find_within_one_edit(trie: Trie<'_>, symbols: &[u8], is_prefix: bool, ran
         ranges,
     };
     lookup.run();
-    ranges.sort_unstable();
-    merge_overlapping(ranges);
+    sort_and_merge(ranges);
 }
 
-/// Merges sorted ranges that overlap. Adjacent ranges have no common prefix and stay separate.
-fn merge_overlapping(ranges: &mut Vec<TermRange>) {
+/// Sorts ranges and merges those that overlap. Adjacent ranges have no common prefix and stay separate.
+pub fn sort_and_merge(ranges: &mut Vec<TermRange>) {
+    ranges.sort_unstable();
     let mut last = 0;
     for at in 1..ranges.len() {
         if ranges[at].low < ranges[last].high {
@@ -55,7 +58,7 @@ struct FuzzyLookup<'a, 's> {
 impl<'a> FuzzyLookup<'a, '_> {
     fn run(&mut self) {
         let symbols = self.symbols;
-        if symbols.len() < MIN_SYMBOLS {
+        if symbols.len() < MIN_SYMBOLS_OF_LAST_WORD {
             return;
         }
         let Some(root) = self.trie.root() else { return };
@@ -188,7 +191,10 @@ mod tests {
     }
 
     #[test]
-    fn short_words_are_not_corrected() {
-        assert!(corrections("rde", false, &["red"]).is_empty());
+    fn a_short_prefix_is_corrected() {
+        assert_eq!(
+            corrections("rde", true, &["read", "red", "rodeo"]),
+            ["read", "red", "rodeo"]
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Search by registration number and by domain.
+//! Search by registration number, by postal code, by domain and by the name in a domain.
 
 use crate::query::{MatchKind, Rewrite};
 use crate::search::boolean_query::BooleanQuery;
@@ -7,12 +7,17 @@ use crate::search::prefilter::BATCH_SIZE;
 use crate::search::ranking;
 use crate::search::searcher::Searcher;
 use crate::segment::format::Section;
-use crate::text::domain;
+use crate::segment::trie::TermRange;
+use crate::text::domain::{self, DomainName};
+use crate::text::tag;
+use crate::text::tokenizer::Tokens;
 
 /// Number of digits of a registration number.
 const REGISTRATION_DIGITS: usize = 9;
 /// Minimum number of digits of a prefix.
 const MIN_PREFIX_DIGITS: usize = 5;
+/// Maximum number of documents with a postal code that are read; a filter may exclude most of them.
+const MAX_POSTAL_CODE_STEPS: usize = 4_096;
 
 impl Searcher<'_> {
     /// Offers documents by registration number, or by its first digits. Hyphens are ignored.
@@ -36,6 +41,8 @@ impl Searcher<'_> {
         );
         let bonus = if scale == 1 {
             ranking::IDENTIFIER_BONUS
+        } else if tag::is_postal_code(text) && self.find_postal_code(text).is_some() {
+            ranking::POSTAL_CODE_PENALTY
         } else {
             ranking::IDENTIFIER_PREFIX_BONUS
         };
@@ -50,6 +57,72 @@ impl Searcher<'_> {
                 Rewrite::AsTyped,
             );
         }
+    }
+
+    /// Returns the tag of a postal code that a document has.
+    fn find_postal_code(&self, text: &str) -> Option<u32> {
+        let tag = tag::postal_code_tag(text)?;
+        self.segment.trie().find(&tag)?.exact_term()
+    }
+
+    /// Offers the documents with a postal code, if the text is nothing else.
+    pub fn search_postal_code(&mut self) {
+        let Some(tag) = self.find_postal_code(self.query.text.trim()) else {
+            return;
+        };
+        let mut query = BooleanQuery::new(Rewrite::AsTyped, 0.0, true);
+        query.push([TermRange::single(tag)], [], None, 0);
+        let mut cursor = postings::open(self.segment, &query, &query.clauses()[0]);
+        let mut buffer = [0; BATCH_SIZE];
+        let mut steps_left = MAX_POSTAL_CODE_STEPS;
+        while steps_left > 0
+            && let Some(batch) = cursor.next_batch(self.segment, &[], &mut buffer)
+        {
+            steps_left = steps_left.saturating_sub(batch.read);
+            for &document in &buffer[..batch.len] {
+                let score = self.segment.prominence(document) + ranking::IDENTIFIER_PREFIX_BONUS;
+                self.offer(document, score, MatchKind::PostalCode, 0, Rewrite::AsTyped);
+            }
+            if self.top.is_full() {
+                break;
+            }
+        }
+        self.finish_rewrite(BooleanQuery::new(Rewrite::AsTyped, 0.0, true));
+    }
+
+    /// Searches for the name of the owner in a domain: "feedingamerica.org" is searched like "feedingamerica".
+    /// Returns `false` if the text is not a domain.
+    ///
+    /// A name may also include the top-level domain, as one word or as two.
+    pub fn search_name_in_domain(&mut self) -> bool {
+        let text = self.query.text;
+        let Some(DomainName { label, top_level }) = domain::find_domain_name(text) else {
+            return false;
+        };
+        if self.segment.trie().find(self.tokens.word(0)).is_some() {
+            let found_before = self.top.len();
+            self.search_words();
+            if self.top.len() > found_before {
+                return true;
+            }
+        }
+        self.tokens.tokenize_part(text, label);
+        if self.tokens.is_empty() {
+            return true;
+        }
+        let mut query = BooleanQuery::new(Rewrite::AsTyped, 0.0, false);
+        for index in 0..self.word_count() {
+            query.push_word(self.segment, self.tokens.word(index), false, 1 << index);
+        }
+        for word in Tokens::new(&text[top_level]).iter() {
+            query.push_word(self.segment, word, false, 0);
+        }
+        self.evaluate_names(query);
+        if self.word_count() == 1 {
+            self.search_run_together(0);
+        }
+        self.search_words();
+        true
     }
 
     /// Offers documents by the domain of their website, or by a prefix of it.

@@ -9,8 +9,11 @@ use crate::search::postings::{self, PostingCursor};
 use crate::search::prefilter::{MAX_LISTS, Prefilter};
 use crate::search::searcher::Searcher;
 
-/// Maximum number of documents that are scored in one pass.
+/// Maximum number of documents that are scored in one pass to fill the first page, not counting those that are
+/// hits already.
 pub const MAX_SCORED: usize = 16;
+/// Maximum number of documents that are scored in one pass for the hits after the first page.
+pub const MAX_FURTHER_SCORED: usize = 128;
 
 /// A driver with at most this many postings needs no other prefilters than signatures.
 const SHORT_DRIVER: usize = 64;

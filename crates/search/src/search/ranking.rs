@@ -2,7 +2,8 @@
 //!
 //! Bonuses are in the unit of prominence, the decimal logarithm of dollars: a bonus of 2 lifts a nonprofit
 //! above one a hundred times its size. A name that starts with the query outranks all but the best-known
-//! other matches, and the exact display name outranks everything else.
+//! other matches. A whole name, which is the exact display name or an alias, outranks names that only start
+//! with the query unless they belong to a nonprofit ten thousand times its size.
 
 use crate::search::boolean_query::{BooleanQuery, Clause};
 use crate::segment::forward_index::{DocumentRecord, STOP_WORD_FLAG, TermList};
@@ -23,18 +24,22 @@ pub const COVERAGE_BONUS: f32 = 0.5;
 pub const NAME_PREFIX_BONUS: f32 = FIRST_WORD_BONUS + SAME_NAME_BONUS + ADJACENT_BONUS + 7.0;
 /// The words are the name without article and legal suffixes.
 pub const FULL_NAME_BONUS: f32 = NAME_PREFIX_BONUS + 0.5;
-/// The words are the display name.
-pub const EXACT_NAME_BONUS: f32 = NAME_PREFIX_BONUS + 100.0;
+/// The words are the display name: more than the full name by a factor of 10,000 in size.
+pub const EXACT_NAME_BONUS: f32 = FULL_NAME_BONUS + 4.0;
+/// The exact display name is at least at this rank, counted from 1.
+pub const EXACT_NAME_RANK: usize = 3;
 /// A short last word that is also an abbreviation, such as "va" or "st", is a complete word of the name.
 pub const ABBREVIATION_BONUS: f32 = 3.0;
 /// The article was typed, and the name starts with it.
 pub const ARTICLE_BONUS: f32 = 2.0;
-/// The words are an alias.
-pub const FULL_ALIAS_BONUS: f32 = 4.0;
+/// The words are an alias, which counts as much as the display name.
+pub const FULL_ALIAS_BONUS: f32 = EXACT_NAME_BONUS - FULL_NAME_BONUS;
 /// The text is the registration number or the domain.
 pub const IDENTIFIER_BONUS: f32 = 200.0;
 /// The text is a prefix of the registration number or of the domain.
 pub const IDENTIFIER_PREFIX_BONUS: f32 = 30.0;
+/// The text is a prefix of the registration number, but is a postal code in the first place.
+pub const POSTAL_CODE_PENALTY: f32 = -20.0;
 /// A word is the initials of the name.
 pub const INITIALS_BONUS: f32 = 12.0;
 /// The matching name is neither the display name nor an alias.
@@ -43,8 +48,16 @@ pub const SECONDARY_NAME_PENALTY: f32 = -3.0;
 pub const SYNONYM_PENALTY: f32 = -2.0;
 /// Two words were joined, or one was split.
 pub const COMPOUND_PENALTY: f32 = -1.0;
+/// Words were read as a kind of organization.
+pub const KIND_PENALTY: f32 = -5.0;
+/// A postal code was read as the area around it.
+pub const AREA_PENALTY: f32 = -8.0;
 /// A typo was corrected.
 pub const TYPO_PENALTY: f32 = -10.0;
+/// A nonprofit with a lower prominence is obscure.
+pub const OBSCURE_PROMINENCE: f32 = 6.5;
+/// A best hit with a lower score is obscure, and corrections are tried in spite of it.
+pub const OBSCURE_SCORE: f32 = NAME_PREFIX_BONUS + OBSCURE_PROMINENCE;
 /// A word was dropped.
 pub const DROPPED_WORD_PENALTY: f32 = -14.0;
 

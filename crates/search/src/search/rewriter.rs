@@ -1,26 +1,31 @@
 //! The rewrites of a query, and when each is tried.
 //!
 //! First come the words as typed, and adjacent words joined if the dictionary has the compound. If that finds
-//! a few documents, the words are taken as meant. Otherwise a word may be a compound, initials or misspelled:
-//! the word that no document has or, if all are known, the rare ones among them (every word if nothing was
-//! found). Two misspelled words, and a word too many, are tried last.
+//! a few documents that are not all obscure, the words are taken as meant. Otherwise a word may be a compound,
+//! initials or misspelled: the word that no document has or, if all are known, the rare ones among them (every
+//! word if nothing was found). Two misspelled words, and a word too many, are tried last; of the words too
+//! many, the most frequent first.
 
 use crate::query::{MatchKind, Rewrite};
 use crate::search::boolean_query::BooleanQuery;
 use crate::search::budget::ENOUGH_HITS;
-use crate::search::compound::{self, MIN_COMPOUND_LENGTH};
+use crate::search::compound::{self, MIN_COMPOUND_LENGTH, MIN_LAST_PART_LENGTH};
 use crate::search::fuzzy;
 use crate::search::postings;
 use crate::search::ranking;
 use crate::search::searcher::Searcher;
+use crate::search::sound;
 use crate::segment::format::Section;
 use crate::segment::forward_index::{STOP_WORD_FLAG, TermList};
 use crate::segment::signature;
-use crate::segment::trie;
+use crate::segment::trie::{self, Cursor, TermRange};
+use crate::text::english;
 use crate::text::initials::{INITIALS_LENGTHS, hash_initials};
 
 /// A word with at most this many postings may be misspelled although the dictionary has it.
 const MAX_RARE_POSTINGS: usize = 256;
+/// The same if there are enough hits, but all of them are obscure.
+pub const MAX_VERY_RARE_POSTINGS: usize = 16;
 /// Maximum number of words that are suspected to be misspelled.
 const MAX_SUSPECTS: usize = 6;
 /// The same for a query of more than [`LONG_QUERY_WORDS`] words.
@@ -49,34 +54,56 @@ impl Searcher<'_> {
                 rare.push(index);
             }
         }
+        let counts: Vec<usize> = typed
+            .clauses()
+            .iter()
+            .map(|clause| postings::count(self.segment, &typed, clause))
+            .collect();
         self.evaluate(typed);
         for index in 0..count.saturating_sub(1) {
             self.try_join(index);
         }
-        if self.top.len() >= ENOUGH_HITS.min(self.query.limit) || self.is_filtered_out() {
+        self.search_kinds();
+        self.search_postal_area();
+        if self.is_filtered_out() {
             return;
         }
-        let found_nothing = self.top.len() == 0;
         let suspects = if count > LONG_QUERY_WORDS {
             MAX_SUSPECTS_OF_LONG_QUERY
         } else {
             count.min(MAX_SUSPECTS)
         };
+        let found_nothing = self.top.len() == 0;
+        let has_enough = self.top.len() >= ENOUGH_HITS;
+        if has_enough && !self.is_obscure() {
+            return;
+        }
         for index in 0..count {
             if unknown == [index] || (unknown.is_empty() && found_nothing && index < suspects) {
-                self.try_split(index);
+                self.try_split(index, ranking::COMPOUND_PENALTY);
                 self.try_initials(index);
             }
         }
-        if self.top.is_full() {
+        if has_enough && unknown.is_empty() {
+            // What was found is obscure: perhaps a misspelled name that hides the right one.
+            let very_rare = |index: &usize| counts[*index] <= MAX_VERY_RARE_POSTINGS;
+            for &index in rare.iter().filter(|index| very_rare(index)).take(suspects) {
+                self.try_split(index, ranking::TYPO_PENALTY);
+                self.try_typos(&[index]);
+            }
+            return;
+        }
+        if self.top.page_is_full() && !self.is_obscure() {
             return;
         }
         match unknown[..] {
             [] if found_nothing => (0..suspects).for_each(|index| self.try_typos(&[index])),
-            [] => rare
-                .iter()
-                .take(suspects)
-                .for_each(|&index| self.try_typos(&[index])),
+            [] => {
+                for &index in rare.iter().take(suspects) {
+                    self.try_split(index, ranking::TYPO_PENALTY);
+                    self.try_typos(&[index]);
+                }
+            }
             [_] | [_, _] => self.try_typos(&unknown),
             _ => {}
         }
@@ -91,11 +118,24 @@ impl Searcher<'_> {
         if self.top.len() > 0 {
             return;
         }
-        for index in 0..count {
-            if unknown == [index] || (unknown.is_empty() && index < suspects) {
-                self.try_drop(index);
+        // The most frequent word says the least, and the rarest is dropped last.
+        let mut dropped: Vec<usize> = (0..count)
+            .filter(|&index| unknown == [index] || (unknown.is_empty() && index < suspects))
+            .collect();
+        dropped.sort_by_key(|&index| std::cmp::Reverse(counts[index]));
+        for index in dropped {
+            self.try_drop(index);
+            let best = self.top.hits().first();
+            if best.is_some_and(|hit| self.segment.prominence(hit.document) >= ranking::OBSCURE_PROMINENCE) {
+                return;
             }
         }
+    }
+
+    /// Returns `true` if the best hit is small enough for a correction to be better.
+    fn is_obscure(&self) -> bool {
+        let best = self.top.hits().first();
+        best.is_some_and(|hit| hit.score < ranking::OBSCURE_SCORE)
     }
 
     /// Returns `true` if names start with the words but the filter excludes most of them, which is no reason
@@ -108,7 +148,7 @@ impl Searcher<'_> {
     ///
     /// `special` is called with the index of each word. It may add clauses of its own and returns the number
     /// of words they represent, 0 to keep the word as typed, or `None` if the rewrite is impossible.
-    fn rewrite(
+    pub fn rewrite(
         &self,
         rewrite: Rewrite,
         penalty: f32,
@@ -127,12 +167,29 @@ impl Searcher<'_> {
                         self.is_prefix(index),
                         1 << index,
                     );
+                    if self.is_word_for_people(index) {
+                        query.make_last_optional();
+                    }
                     index += 1;
                 }
                 words => index += words,
             }
         }
         Some(query)
+    }
+
+    /// Returns `true` if the word says that a place follows, or is the "me" of "near me".
+    fn is_word_for_people(&self, index: usize) -> bool {
+        if index == 0 {
+            return false;
+        }
+        let has_next = index + 1 < self.word_count();
+        let word = self.tokens.word(index);
+        (has_next && english::is_place_preposition(word))
+            || (!has_next
+                && english::is_place_pronoun(word)
+                && index > 1
+                && english::is_place_preposition(self.tokens.word(index - 1)))
     }
 
     /// Joins the words at `first` and after it, if the dictionary has the compound.
@@ -169,29 +226,34 @@ impl Searcher<'_> {
     }
 
     /// Splits the word at `compound` into two or three words of the dictionary.
-    fn try_split(&mut self, compound: usize) {
+    ///
+    /// A last part of one or two letters that is still being typed may become any word, and is no better than a
+    /// correction.
+    fn try_split(&mut self, compound: usize, penalty: f32) {
         let is_prefix = self.is_prefix(compound);
         let word = self.tokens.word(compound);
         let Some(lengths) = compound::split_compound(self.segment, word, is_prefix) else {
             return;
         };
-        let query = self.rewrite(
-            Rewrite::Split(compound as u8),
-            ranking::COMPOUND_PENALTY,
-            |index, query| {
-                if index != compound {
-                    return Some(0);
-                }
-                let mut rest = self.tokens.word(compound);
-                for &length in &lengths {
-                    let (part, after) = rest.split_at(length);
-                    query.push_word(self.segment, part, false, 1 << compound);
-                    rest = after;
-                }
-                query.push_word(self.segment, rest, is_prefix, 1 << compound);
-                Some(1)
-            },
-        );
+        let last_length = word.len() - lengths.iter().sum::<usize>();
+        let penalty = if is_prefix && last_length < MIN_LAST_PART_LENGTH {
+            ranking::TYPO_PENALTY
+        } else {
+            penalty
+        };
+        let query = self.rewrite(Rewrite::Split(compound as u8), penalty, |index, query| {
+            if index != compound {
+                return Some(0);
+            }
+            let mut rest = self.tokens.word(compound);
+            for &length in &lengths {
+                let (part, after) = rest.split_at(length);
+                query.push_word(self.segment, part, false, 1 << compound);
+                rest = after;
+            }
+            query.push_word(self.segment, rest, is_prefix, 1 << compound);
+            Some(1)
+        });
         if let Some(query) = query {
             self.evaluate(query);
         }
@@ -248,7 +310,7 @@ impl Searcher<'_> {
         })
     }
 
-    /// Corrects one typo in each of the words at `misspelled`.
+    /// Corrects one typo in each of the words at `misspelled`, or replaces it with words that sound alike.
     fn try_typos(&mut self, misspelled: &[usize]) {
         let rewrite = match *misspelled {
             [one] => Rewrite::Typo(one as u8),
@@ -265,25 +327,56 @@ impl Searcher<'_> {
             }
             let is_prefix = self.is_prefix(index);
             trie::encode(self.tokens.word(index), &mut symbols);
-            fuzzy::find_within_one_edit(trie, &symbols, is_prefix, &mut corrections);
+            corrections.clear();
+            if symbols.len() >= self.min_corrected_length(index) {
+                fuzzy::find_within_one_edit(trie, &symbols, is_prefix, &mut corrections);
+            }
+            let mut synonyms: Vec<TermRange> = Vec::new();
+            if !is_prefix || symbols.len() >= fuzzy::MIN_SYMBOLS {
+                let edited = corrections.len();
+                sound::find_sound_alikes(trie, self.tokens.word(index), &mut corrections);
+                let sound_alikes = corrections[edited..].iter();
+                let related = sound_alikes.flat_map(|range| self.segment.synonyms(range.low).iter());
+                synonyms.extend(related.map(TermRange::single));
+                fuzzy::sort_and_merge(&mut corrections);
+                fuzzy::sort_and_merge(&mut synonyms);
+                let is_corrected = |term: u32| corrections.iter().any(|range| range.contains(term));
+                let is_typed = |term: u32| trie.word(term) == self.tokens.word(index);
+                synonyms.retain(|range| !is_corrected(range.low) && !is_typed(range.low));
+            }
             if corrections.is_empty() {
                 return None;
             }
-            query.push(corrections.iter().copied(), [], None, 1 << index);
-            // Corrected words have four letters or more, and the terms of a range share at least the first
-            // three.
-            query.set_signatures(corrections.iter().map(|range| {
+            query.push(
+                corrections.iter().copied(),
+                synonyms.iter().copied(),
+                None,
+                1 << index,
+            );
+            // The terms of a range share all letters but one of the typed word.
+            let shared = if is_prefix { symbols.len() - 1 } else { usize::MAX };
+            query.set_signatures(corrections.iter().chain(&synonyms).map(|range| {
                 let letters = trie.word_bytes(range.low);
-                signature::prefix_bits(if is_prefix {
-                    &letters[..letters.len().min(3)]
-                } else {
-                    letters
-                })
+                signature::prefix_bits(&letters[..letters.len().min(shared)])
             }));
             Some(1)
         });
         if let Some(query) = query {
             self.evaluate(query);
+        }
+    }
+
+    /// Returns the minimum length of the word at `index` if it is corrected.
+    ///
+    /// A short word is rarely a typo of one other word. A last word that has only been started, after words
+    /// that are known, can still be one if nothing else has been found.
+    fn min_corrected_length(&self, index: usize) -> usize {
+        let is_known = |cursor: &Option<Cursor<'_>>| cursor.and_then(Cursor::exact_term).is_some();
+        let is_after_known_words = index > 0 && self.cursors[..index].iter().all(is_known);
+        if self.is_prefix(index) && is_after_known_words && self.top.len() == 0 {
+            fuzzy::MIN_SYMBOLS_OF_LAST_WORD
+        } else {
+            fuzzy::MIN_SYMBOLS
         }
     }
 

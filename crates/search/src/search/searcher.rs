@@ -2,6 +2,7 @@
 
 use crate::query::{Hit, MAX_WORDS, MatchKind, Query, Rewrite};
 use crate::search::boolean_query::BooleanQuery;
+use crate::search::budget::PAGE_SIZE;
 use crate::search::filter::Filter;
 use crate::search::top_k::TopK;
 use crate::segment::reader::Segment;
@@ -9,7 +10,7 @@ use crate::segment::trie::Cursor;
 use crate::text::tokenizer::Tokens;
 
 /// Maximum number of steps of a search.
-const SEARCH_STEPS: u32 = 20_000;
+const SEARCH_STEPS: u32 = 28_000;
 
 /// A search in progress.
 pub struct Searcher<'a> {
@@ -18,6 +19,8 @@ pub struct Searcher<'a> {
     pub tokens: Tokens,
     pub filter: Filter<'a>,
     pub top: TopK,
+    /// The best hit for the exact display name, which stays near the top.
+    pub exact_hit: Option<Hit>,
     /// Steps that the search may still take.
     pub steps_left: u32,
     /// Whether a name, filtered out or not, starts with the words of a rewrite.
@@ -36,7 +39,8 @@ impl<'a> Searcher<'a> {
             query: *query,
             tokens: Tokens::new(query.text),
             filter: Filter::new(segment, query),
-            top: TopK::new(query.limit),
+            top: TopK::new(query.limit.max(PAGE_SIZE)),
+            exact_hit: None,
             steps_left: SEARCH_STEPS,
             has_prefix_match: false,
             cursors: Vec::new(),
@@ -66,14 +70,18 @@ impl<'a> Searcher<'a> {
 
     /// Adds a hit for the current rewrite if it is among the best and matches the filter.
     pub fn offer(&mut self, document: u32, score: f32, kind: MatchKind, name: u8, rewrite: Rewrite) {
-        if self.top.rejects(score, document)
-            || self.top.has(document, score)
-            || !self.filter.matches(document)
-        {
+        let is_exact = kind == MatchKind::ExactName
+            && rewrite == Rewrite::AsTyped
+            && self.tokens.last_is_prefix()
+            && self
+                .exact_hit
+                .is_none_or(|best| score > best.score || (score >= best.score && document < best.document));
+        let is_rejected = self.top.rejects(score, document) || self.top.has(document, score);
+        if (is_rejected && !is_exact) || !self.filter.matches(document) {
             return;
         }
         let rewrite_index = self.rewrites.len().min(usize::from(u8::MAX)) as u8;
-        self.top.offer(Hit {
+        let hit = Hit {
             document,
             score,
             kind,
@@ -81,7 +89,11 @@ impl<'a> Searcher<'a> {
             rewrite,
             rewrite_index,
             matched: 0,
-        });
+        };
+        if is_exact {
+            self.exact_hit = Some(hit);
+        }
+        self.top.offer(hit);
     }
 
     /// Ends the current rewrite.

@@ -1,6 +1,7 @@
 //! The best hits so far.
 
 use crate::query::Hit;
+use crate::search::budget::PAGE_SIZE;
 
 /// The best hits, each document once, in a sorted vector.
 ///
@@ -30,6 +31,32 @@ impl TopK {
             }
             _ => false,
         }
+    }
+
+    /// Returns `true` if a hit with this score and document would not be on the first page.
+    #[inline]
+    pub fn page_rejects(&self, score: f32, document: u32) -> bool {
+        self.hits
+            .get(PAGE_SIZE - 1)
+            .is_some_and(|last| score < last.score || (score <= last.score && document > last.document))
+    }
+
+    /// Returns `true` if the first page is full.
+    #[inline]
+    pub fn page_is_full(&self) -> bool {
+        self.hits.len() >= PAGE_SIZE
+    }
+
+    /// Returns `true` if there is a hit for `document` on the first page.
+    pub fn page_has(&self, document: u32) -> bool {
+        let mut page = self.hits.iter().take(PAGE_SIZE);
+        page.any(|hit| hit.document == document)
+    }
+
+    /// Returns the largest score that does not change the first page.
+    pub fn score_after_page(&self) -> f32 {
+        let last = self.hits.get(PAGE_SIZE - 1);
+        last.map_or(f32::INFINITY, |last| last.score.next_down())
     }
 
     /// Returns the number of hits.

@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 const MAGIC: &[u8; 8] = b"cwsearch";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const HEADER_BYTES: usize = 32;
 const TABLE_ENTRY_BYTES: usize = 16;
 /// Everything from here on is covered by the checksum.
@@ -31,6 +31,10 @@ pub enum Section {
     SynonymGroupOfTerm,
     SynonymGroupOffsets,
     SynonymGroups,
+    /// Phrases for kinds in ascending order, and the tag of each.
+    KindPhraseOffsets,
+    KindPhraseText,
+    KindPhraseTerms,
     /// Inverted index: the documents of each term.
     PostingOffsets,
     Postings,

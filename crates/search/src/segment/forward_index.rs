@@ -2,12 +2,18 @@
 //!
 //! The record of a document has all its terms in one place, so that a candidate is checked and scored with
 //! one memory access. It starts with the number of names and, for each name, its number of words, its core
-//! and whether it is an alias. The *core* of a name is the name without a leading "the" and without legal
+//! and whether it is an alias or was derived from another name. The *core* of a name is the name without a leading "the" and without legal
 //! suffixes at its end. The terms follow, three bytes each: those of every name, then those of the location
 //! and the domain.
 
 /// Maximum number of words of a name. Further words are not indexed.
 pub const MAX_NAME_WORDS: usize = 63;
+
+/// Bits of the first byte of a name that hold its number of words.
+const LENGTH_MASK: u8 = 63;
+const _: () = assert!(MAX_NAME_WORDS <= LENGTH_MASK as usize);
+/// Set in the first byte of a name that was derived from another.
+const DERIVED_FLAG: u8 = 1 << 7;
 
 /// Maximum number of names of a document, including the display name.
 pub const MAX_NAMES: usize = 8;
@@ -24,6 +30,8 @@ pub struct NameTerms<'a> {
     pub core: (u8, u8),
     /// Whether the name is an alias, which ranks like the display name.
     pub is_alias: bool,
+    /// Whether the name was derived from another by an alias of the thesaurus.
+    pub is_derived: bool,
 }
 
 /// Appends a record to `bytes`.
@@ -36,7 +44,11 @@ pub fn write_record(
     bytes.push(names.len() as u8);
     for name in names {
         let alias = u8::from(name.is_alias) << 6;
-        bytes.extend([name.terms.len() as u8, name.core.0 << 7 | alias | name.core.1]);
+        let derived = if name.is_derived { DERIVED_FLAG } else { 0 };
+        bytes.extend([
+            name.terms.len() as u8 | derived,
+            name.core.0 << 7 | alias | name.core.1,
+        ]);
     }
     bytes.push(location.len() as u8);
     for &term in names.iter().flat_map(|name| name.terms).chain(location) {
@@ -55,6 +67,7 @@ pub struct TermList<'a> {
     bytes: &'a [u8],
     core: (usize, usize),
     is_alias: bool,
+    is_derived: bool,
 }
 
 impl<'a> TermList<'a> {
@@ -96,6 +109,7 @@ impl<'a> TermList<'a> {
             bytes,
             core: (0, bytes.len() / 3),
             is_alias: self.is_alias,
+            is_derived: self.is_derived,
         }
     }
 
@@ -109,6 +123,12 @@ impl<'a> TermList<'a> {
     #[inline]
     pub fn is_alias(self) -> bool {
         self.is_alias
+    }
+
+    /// Returns `true` if the name was derived from another by an alias.
+    #[inline]
+    pub fn is_derived(self) -> bool {
+        self.is_derived
     }
 
     /// Returns `true` if the terms, without flags, equal `terms`.
@@ -134,6 +154,12 @@ impl<'a> DocumentRecord<'a> {
         self.0.get(at).map_or(0, |&byte| usize::from(byte))
     }
 
+    /// Returns the number of words of the name at `index`.
+    #[inline]
+    fn word_count(self, index: usize) -> usize {
+        self.byte(1 + index * 2) & usize::from(LENGTH_MASK)
+    }
+
     /// Returns the terms of the name at `index`. The display name is at index 0.
     #[inline]
     pub fn name(self, index: usize) -> TermList<'a> {
@@ -143,18 +169,20 @@ impl<'a> DocumentRecord<'a> {
                 bytes: &[],
                 core: (0, 0),
                 is_alias: false,
+                is_derived: false,
             };
         }
         let mut from = 2 + name_count * 2;
         for earlier in 0..index {
-            from += self.byte(1 + earlier * 2) * 3;
+            from += self.word_count(earlier) * 3;
         }
-        let length = self.byte(1 + index * 2);
+        let length = self.word_count(index);
         let core = self.byte(2 + index * 2);
         TermList {
             bytes: self.0.get(from..from + length * 3).unwrap_or_default(),
             core: (core >> 7, core & 63),
             is_alias: core & 64 != 0,
+            is_derived: self.byte(1 + index * 2) & usize::from(DERIVED_FLAG) != 0,
         }
     }
 
@@ -171,6 +199,7 @@ impl<'a> DocumentRecord<'a> {
             bytes,
             core: (0, 0),
             is_alias: false,
+            is_derived: false,
         }
     }
 
@@ -181,6 +210,7 @@ impl<'a> DocumentRecord<'a> {
             bytes: self.0.get(2 + self.name_count() * 2..).unwrap_or_default(),
             core: (0, 0),
             is_alias: false,
+            is_derived: false,
         }
     }
 }
@@ -197,11 +227,13 @@ mod tests {
                 terms: &[9, 70_000, 4],
                 core: (1, 2),
                 is_alias: false,
+                is_derived: false,
             },
             NameTerms {
                 terms: &[5],
                 core: (0, 1),
                 is_alias: true,
+                is_derived: true,
             },
         ];
         write_record(&names, &[1, 2], |term| term == 4, &mut bytes);
@@ -210,6 +242,10 @@ mod tests {
         assert!(record.name(0).equals(&[9, 70_000, 4]));
         assert_eq!(
             (record.name(0).is_alias(), record.name(1).is_alias()),
+            (false, true)
+        );
+        assert_eq!(
+            (record.name(0).is_derived(), record.name(1).is_derived()),
             (false, true)
         );
         assert_eq!(record.name(0).flagged_term(2), 4 | STOP_WORD_FLAG);

@@ -7,6 +7,7 @@ pub mod bloom_filter;
 pub mod doc_set;
 pub mod format;
 pub mod forward_index;
+pub mod kind_phrases;
 pub mod labels;
 pub mod min_tree;
 pub mod name_entry;

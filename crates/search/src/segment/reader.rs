@@ -2,6 +2,7 @@
 
 use crate::segment::format::{Section, SectionTable, dequantize_prominence};
 use crate::segment::forward_index::DocumentRecord;
+use crate::segment::kind_phrases::KindPhrases;
 use crate::segment::packed::{PackedU16s, PackedU32s};
 use crate::segment::trie::Trie;
 
@@ -83,6 +84,16 @@ impl<'a> Segment<'a> {
         let offsets = self.u32s(Section::CompletionOffsets);
         let (from, to) = (offsets.get(node_id as usize), offsets.get(node_id as usize + 1));
         self.u32s(Section::Completions).slice(from as usize, to as usize)
+    }
+
+    /// Returns the phrases for kinds.
+    #[inline]
+    pub fn kind_phrases(self) -> KindPhrases<'a> {
+        KindPhrases::new(
+            self.u32s(Section::KindPhraseOffsets),
+            self.bytes(Section::KindPhraseText),
+            self.u32s(Section::KindPhraseTerms),
+        )
     }
 
     /// Returns `term` and its synonyms, or nothing if it has none.

@@ -2,12 +2,16 @@
 //!
 //! Each word of a document sets one bit for its first two letters and one for its first three, as in a
 //! signature file. A document whose signature lacks the bits of a prefix has no word with that prefix, and
-//! its record need not be read.
+//! its record need not be read. Tags have no bits, since they are not found by a prefix.
+
+use crate::text::tag::TAG_START;
 
 /// Returns the signature bits of a word or of a prefix.
 pub fn prefix_bits(letters: &[u8]) -> u64 {
     let mut bits = 0;
-    if let [first, second, ..] = *letters {
+    if let [first, second, ..] = *letters
+        && first != TAG_START as u8
+    {
         let two = u32::from(first) << 8 | u32::from(second);
         bits |= 1 << (two.wrapping_mul(0x9e37_79b1) >> 27);
         if let Some(&third) = letters.get(2) {

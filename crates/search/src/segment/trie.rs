@@ -14,7 +14,7 @@ use crate::segment::packed::{PackedU32s, pack_u32s};
 const HYPHEN: u8 = 0;
 const OTHER_ASCII: u8 = 1;
 const DIGITS: u8 = 2;
-const LETTERS: u8 = 12;
+pub const LETTERS: u8 = 12;
 const HIGH_HALVES: u8 = 38;
 const LOW_HALVES: u8 = 46;
 

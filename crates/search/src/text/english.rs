@@ -82,6 +82,12 @@ const STOP_WORDS: &[&str] = &[
     "to",
 ];
 
+/// Words before a place. They are for people: no document need have them.
+const PLACE_PREPOSITIONS: &[&str] = &["around", "at", "by", "in", "near", "nearby", "within"];
+
+/// Words after a preposition that stand for the place of the person who types.
+const PLACE_PRONOUNS: &[&str] = &["here", "me", "us", "you"];
+
 /// Words at the end of a name that say which legal form the organization has.
 const LEGAL_SUFFIXES: &[&str] = &[
     "co",
@@ -104,6 +110,16 @@ pub const ARTICLE: &str = "the";
 /// Returns `true` if the word may be omitted without changing the meaning.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(&word)
+}
+
+/// Returns `true` if a place follows the word.
+pub fn is_place_preposition(word: &str) -> bool {
+    PLACE_PREPOSITIONS.contains(&word)
+}
+
+/// Returns `true` if the word stands for the place of the person who types.
+pub fn is_place_pronoun(word: &str) -> bool {
+    PLACE_PRONOUNS.contains(&word)
 }
 
 /// Returns `true` if the word is a legal suffix such as "inc".

@@ -5,4 +5,5 @@
 pub mod domain;
 pub mod english;
 pub mod initials;
+pub mod tag;
 pub mod tokenizer;

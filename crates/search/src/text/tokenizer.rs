@@ -51,11 +51,19 @@ impl Tokens {
 
     /// Replaces the words with those of `text`.
     pub fn tokenize(&mut self, text: &str) {
+        self.tokenize_part(text, 0..text.len());
+    }
+
+    /// Replaces the words with those of a part of `text`. Source ranges refer to all of it.
+    pub fn tokenize_part(&mut self, text: &str, part: Range<usize>) {
         self.buffer.clear();
         self.spans.clear();
+        let offset = part.start;
+        let text = &text[part];
         let mut word_start = None;
         let mut word_end = 0;
         for (at, character) in text.char_indices() {
+            let at = at + offset;
             let next = at + character.len_utf8();
             match classify(character) {
                 CharClass::Simple(letter) => {
