@@ -30,7 +30,7 @@ async fn near_me_asks_only_after_a_click() {
     browser.run("window.isRefused = true;").await;
     browser.click("button[data-near]").await;
     assert_eq!(
-        browser.text(".field [role=status]").await,
+        browser.text(".near + [role=status]").await,
         "Your location is not available. Enter a ZIP code."
     );
     assert_eq!(browser.run("return window.requests;").await, 1);
