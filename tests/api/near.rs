@@ -201,7 +201,7 @@ async fn pages_near_a_place_list_each_nonprofit_once(world: &World) {
         match (step, &before_changes) {
             ("overlay", Some(before)) => assert_ne!(&lists, before),
             ("rebuilt", Some(before)) => {
-                assert_eq!(&lists, before, "the overlay shows what the snapshot does")
+                assert_eq!(&lists, before, "the overlay shows what the snapshot does");
             }
             _ => {}
         }

@@ -57,11 +57,10 @@ impl Overlay {
             _ => Ordering::Equal,
         });
         overlay.records = records.into_iter().map(Vec::into_boxed_slice).collect();
-        let item = |bytes: &Box<[u8]>| record::read(bytes).map(|nonprofit| item::to_vec(&nonprofit, causes));
-        let items = overlay.records.iter().map(item);
-        overlay.items = items
-            .map(|item| item.unwrap_or_default().into_boxed_slice())
-            .collect();
+        for bytes in &overlay.records {
+            let item = record::read(bytes).map(|nonprofit| item::to_vec(&nonprofit, causes));
+            overlay.items.push(item.unwrap_or_default().into_boxed_slice());
+        }
         let mut builder = documents::index_builder();
         for (position, bytes) in (0..).zip(&overlay.records) {
             let Some(nonprofit) = record::read(bytes) else {

@@ -2,10 +2,10 @@
 
 use super::Donation;
 use crate::ledger::entry::{Mode, Party};
-use directory::Directory;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::ein::Ein;
 use directory::nonprofits::identifier::Identifier;
+use directory::{Directory, NonprofitRef};
 use jiff::Timestamp;
 use platform::db::{Db, from_row, read};
 use platform::ids::NonprofitId;
@@ -81,7 +81,7 @@ impl Receipt {
 
 async fn share(directory: &Directory, id: NonprofitId, amount: Cents) -> sqlx::Result<Share> {
     let found = directory.find(&Identifier::Id(id)).await?;
-    let nonprofit = found.as_ref().and_then(|found| found.nonprofit());
+    let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
     Ok(nonprofit.map_or_else(
         || Share {
             amount,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::property_tests::fixtures::TestDocument;
 use crate::property_tests::reference_matching::{Clause, Name, all_words, is_one_edit_away, names, score};
 use crate::query::{MatchKind, Query, Rewrite};
-use crate::search::budget::{ENOUGH_HITS, PAGE_SIZE};
+use crate::search::budget::ENOUGH_HITS;
 use crate::search::compound::{
     MAX_THREE_PART_LENGTH, MIN_COMPOUND_LENGTH, MIN_LAST_PART_LENGTH, SINGLE_LETTER_WORDS,
 };
@@ -13,6 +13,7 @@ use crate::search::fuzzy::{MIN_SYMBOLS, MIN_SYMBOLS_OF_LAST_WORD};
 use crate::search::ranking;
 use crate::search::rewriter::MAX_VERY_RARE_POSTINGS;
 use crate::search::sound;
+use crate::search::top_k::PAGE_SIZE;
 use crate::text::english;
 use crate::text::initials::INITIALS_LENGTHS;
 use crate::text::tokenizer::Tokens;

@@ -6,13 +6,10 @@
 
 use crate::search::boolean_query::BooleanQuery;
 use crate::search::searcher::Searcher;
+use crate::search::top_k::PAGE_SIZE;
 
 /// Number of hits at which the words are taken as meant, and no corrections are tried.
 pub const ENOUGH_HITS: usize = 3;
-
-/// Number of hits of the first page. What is tried, and how much it may cost, depends on these hits alone, so
-/// that the first hits are the same for every limit.
-pub const PAGE_SIZE: usize = 10;
 
 /// Steps for the words as typed until the first page is full.
 const TYPED_STEPS: u32 = 24_000;

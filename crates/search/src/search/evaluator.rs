@@ -6,13 +6,13 @@
 
 use crate::query::{MatchKind, Rewrite};
 use crate::search::boolean_query::{BooleanQuery, Clause};
-use crate::search::budget::PAGE_SIZE;
 use crate::search::name_prefix::{self, NameRange};
 use crate::search::planner::{MAX_FURTHER_SCORED, MAX_SCORED, Plan};
 use crate::search::postings::{self, PostingCursor};
 use crate::search::prefilter::{BATCH_SIZE, Prefilter};
 use crate::search::ranking::{self, MatchScore};
 use crate::search::searcher::Searcher;
+use crate::search::top_k::PAGE_SIZE;
 use crate::segment::format::Section;
 use crate::segment::forward_index::{STOP_WORD_FLAG, TermList};
 use crate::segment::labels::LabelPostings;

@@ -2,9 +2,8 @@
 
 use crate::query::{Hit, MAX_WORDS, MatchKind, Query, Rewrite};
 use crate::search::boolean_query::BooleanQuery;
-use crate::search::budget::PAGE_SIZE;
 use crate::search::filter::Filter;
-use crate::search::top_k::TopK;
+use crate::search::top_k::{PAGE_SIZE, TopK};
 use crate::segment::reader::Segment;
 use crate::segment::trie::Cursor;
 use crate::text::tokenizer::Tokens;

@@ -1,7 +1,10 @@
 //! The best hits so far.
 
 use crate::query::Hit;
-use crate::search::budget::PAGE_SIZE;
+
+/// Number of hits of the first page. What is tried, and how much it may cost, depends on these hits alone, so
+/// that the first hits are the same for every limit.
+pub const PAGE_SIZE: usize = 10;
 
 /// The best hits, each document once, in a sorted vector.
 ///
