@@ -210,7 +210,7 @@ texts! {
         email: "Email address",
         email_hint: "For your receipt. We never show it to others.",
         message: "Message",
-        message_hint: "Shown with your name on the fundraiser’s page. If you give anonymously, only the operators of this site can read it.",
+        message_hint: "It appears with your name on the fundraiser’s page. If you give anonymously, only the operators of this site can read it.",
         continue_to_payment: "Continue to payment",
         not_possible: "This organization cannot receive donations here. Check its own website.",
         not_open: "This fundraiser is not open, so you cannot donate to it now.",

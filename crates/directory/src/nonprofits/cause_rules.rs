@@ -24,7 +24,7 @@ impl fmt::Display for CausesError {
 
 impl std::error::Error for CausesError {}
 
-/// The causes that cover a whole field of work. If the code is specific, only the code assigns them.
+/// The causes that cover a whole field. If the code is specific, only the code assigns them.
 pub const FIELDS: [&str; 8] = [
     "animals",
     "culture",
