@@ -21,6 +21,7 @@ on_both_databases!(
     a_match_of_all_words_in_the_overlay_is_the_only_result,
     an_ein_finds_only_its_nonprofit_after_an_overlay_change,
     the_same_query_gives_the_same_response_and_etag,
+    the_letters_of_an_abbreviation_are_not_words,
 );
 
 const RED_CROSS: &str = "530196605";
@@ -373,4 +374,18 @@ async fn the_same_query_gives_the_same_response_and_etag(world: &World) {
         .get_with(304, "/v0.2/search/foundation?take=50", &if_none_match)
         .await;
     assert_eq!(first.header("ratelimit-policy"), "\"search\";q=500;w=60");
+}
+
+async fn the_letters_of_an_abbreviation_are_not_words(world: &World) {
+    world.load_demo().await;
+    // "U" is short for "university", but not in "USA".
+    let found = world.client.get(200, "/v0.2/search/university?take=50").await;
+    let names: Vec<&str> = found.json["nonprofits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|item| item["name"].as_str())
+        .collect();
+    assert!(names.contains(&"New York University"), "{names:?}");
+    assert!(!names.iter().any(|name| name.ends_with(" USA")), "{names:?}");
 }
