@@ -29,8 +29,24 @@ macro_rules! asset {
     };
 }
 
+/// One stylesheet for browsers, in parts for us. The order matters: later rules win.
+const STYLESHEET: &str = concat!(
+    include_str!("../../assets/styles/tokens.css"),
+    include_str!("../../assets/styles/base.css"),
+    include_str!("../../assets/styles/layout.css"),
+    include_str!("../../assets/styles/components.css"),
+    include_str!("../../assets/styles/search.css"),
+    include_str!("../../assets/styles/giving.css"),
+    include_str!("../../assets/styles/dashboard.css"),
+    include_str!("../../assets/styles/media.css"),
+);
+
 const ASSETS: &[Asset] = &[
-    asset!("causeway.css", "text/css; charset=utf-8"),
+    Asset {
+        name: "causeway.css",
+        media_type: "text/css; charset=utf-8",
+        content: STYLESHEET.as_bytes(),
+    },
     asset!("causeway.js", "text/javascript; charset=utf-8"),
     asset!("search.js", "text/javascript; charset=utf-8"),
     asset!("icon.svg", "image/svg+xml"),
