@@ -1,4 +1,4 @@
-//! A cache of recent results of the directory: search hits and profile pages.
+//! A cache of recent results of the directory: search hits, details and profile pages.
 //!
 //! People type the same prefixes and read the same profiles, so a few keys make up much of the traffic. Every entry
 //! belongs to one state of the directory and is never returned for another one.
