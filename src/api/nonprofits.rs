@@ -71,7 +71,9 @@ pub async fn details(
             .get_or_insert_with(&text, found.tag(), || Ok::<_, Infallible>(write(b"")));
         body
     };
-    Ok(cache::json(&if_none_match, found.tag().map(|tag| &**tag), || body))
+    Ok(cache::json(&if_none_match, found.tag().map(|tag| &**tag), || {
+        body
+    }))
 }
 
 /// Returns whether a query asks for the sources of fields. Any other value of `include` is an error, so that a typing error
