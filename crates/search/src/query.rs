@@ -141,6 +141,11 @@ impl SearchResults<'_> {
             .chain(words.map(|index| self.text[self.tokens.source_range(index)].to_lowercase()))
     }
 
+    /// Returns `true` if the words as typed are the complete display name of `hit`.
+    pub fn is_exact_name(&self, hit: &Hit) -> bool {
+        hit.kind == MatchKind::ExactName && hit.rewrite == Rewrite::AsTyped && self.tokens.last_is_prefix()
+    }
+
     /// Returns the normalized words of the query.
     pub fn tokens(&self) -> &Tokens {
         &self.tokens
