@@ -215,8 +215,11 @@ impl App {
             }),
             redis,
             // The hits of a search are much smaller than a page.
-            search_answers: SearchAnswers::new(config.search.recent_answers / 4),
-            pages: AnswerCache::new(config.search.recent_answers / 4 * 3),
+            search_answers: SearchAnswers::new(
+                config.search.recent_answers / 4,
+                config.search.recent_answers / 8,
+            ),
+            pages: AnswerCache::new(config.search.recent_answers / 8 * 5),
             nonprofit_json: NonprofitJson::new(directory.causes(), &urls, config.compat),
             public_url,
             urls,

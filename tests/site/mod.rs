@@ -15,6 +15,7 @@ mod partner_links;
 mod payment_links;
 mod receipts;
 mod report;
+mod results;
 mod share_pictures;
 mod shared_limits;
 mod sitemaps;
