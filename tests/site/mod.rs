@@ -4,6 +4,7 @@ mod checkout;
 mod checkout_limits;
 mod discovery;
 mod embed;
+mod embed_dialog;
 mod facts;
 pub mod feeds;
 mod media;
