@@ -300,7 +300,7 @@ impl Documentation {
                 app.urls.page(&path),
             ),
             frame: self.frame(&path, &operation.title, &operation.headings),
-            request: (!sent.is_empty()).then(|| operation.request(&inputs, &public_key)),
+            request: (!query.is_empty()).then(|| operation.request(&inputs, &public_key)),
             operation,
             inputs,
             base: app.urls.public(),

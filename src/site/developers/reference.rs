@@ -7,6 +7,10 @@ use crate::web::texts::{DEVELOPERS_EN, Reference};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
+/// The operations that most people need first, in the order of the menu. The others follow.
+const ORDER: [&str; 8] = [
+    "details", "search", "browse", "causes", "fundraiser", "raised", "create", "fundraisers",
+];
 const TEXTS: &Reference = &DEVELOPERS_EN.reference;
 /// Everything but the unreserved characters of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
@@ -94,10 +98,10 @@ pub fn read(description: &Value, public_url: &str) -> (Vec<Tag>, Vec<Operation>)
             methods.map(move |(method, value)| Operation::read(path, method, value, description, public_url))
         })
         .collect();
-    // Reads come before writes; the sort keeps the order of paths otherwise.
     operations.sort_by_key(|operation| {
         let tag = tags.iter().position(|tag| tag.name == operation.tag);
-        (tag.unwrap_or(usize::MAX), operation.method != "GET")
+        let place = ORDER.iter().position(|id| *id == operation.id);
+        (tag.unwrap_or(usize::MAX), place.unwrap_or(usize::MAX))
     });
     (tags, operations)
 }

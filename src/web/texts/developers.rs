@@ -28,6 +28,7 @@ texts! {
         sign_in: "Sign in",
         sign_in_end: "and the samples will contain your public key.",
         search_label: "Search the documentation",
+        search_placeholder: "Search docs",
         search: "Search",
         results: "Results for “{typed}”",
         nothing_typed: "Enter a word, such as an error code, a parameter or a field.",
