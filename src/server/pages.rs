@@ -27,7 +27,7 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
     Router::new()
         .merge(public())
         .merge(operator())
-        .merge(developers::routes(description))
+        .merge(developers::routes(app, description))
         .route("/dashboard", get(keys::keys))
         .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
         .route("/dashboard/keys/{id}", get(keys::key))
