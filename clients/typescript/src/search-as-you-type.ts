@@ -64,7 +64,7 @@ export class SearchAsYouType {
     this.#search('', 0);
   }
 
-  /** Cancels what is under way. The state does not change any more until something is typed. */
+  /** Cancels what is in progress. The state does not change any more until something is typed. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#current?.abort();
