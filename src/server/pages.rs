@@ -13,7 +13,9 @@ use crate::dashboard::{first_steps, keys};
 use crate::dashboard::{reset, settings, sign_in};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
-use crate::site::{causes, crawlers, developers, feeds, fundraiser, profile, report, search, sitemaps};
+use crate::site::{
+    cause_titles, causes, crawlers, developers, feeds, fundraiser, profile, report, results, search, sitemaps,
+};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -180,7 +182,7 @@ fn operator() -> Router<App> {
 fn public() -> Router<App> {
     Router::new()
         .route("/", get(search::home))
-        .route("/search", get(search::results))
+        .route("/search", get(results::results))
         .route("/search.json", get(search::live))
         .route("/developers/embed", get(embed::embed))
         .route("/robots.txt", get(crawlers::robots))
@@ -190,6 +192,7 @@ fn public() -> Router<App> {
         .route("/.well-known/security.txt", get(crawlers::security))
         .route(feeds::PATH, get(feeds::all))
         .route("/causes", get(causes::causes))
+        .route("/causes.json", get(cause_titles::cause_titles))
         .route("/causes/{cause}", get(causes::cause))
         .route("/{slug}", get(profile::profile))
         .route("/{slug}/fundraisers.xml", get(feeds::of_nonprofit))

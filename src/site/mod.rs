@@ -2,6 +2,7 @@
 
 pub mod card;
 pub mod cause_links;
+pub mod cause_titles;
 pub mod causes;
 pub mod checkout;
 pub mod crawlers;
@@ -16,6 +17,7 @@ pub mod highlight;
 pub mod media;
 pub mod profile;
 pub mod report;
+pub mod results;
 pub mod search;
 pub mod search_explanation;
 pub mod search_filters;

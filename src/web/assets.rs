@@ -37,6 +37,8 @@ const STYLESHEET: &str = concat!(
     include_str!("../../assets/styles/components.css"),
     include_str!("../../assets/styles/search.css"),
     include_str!("../../assets/styles/giving.css"),
+    include_str!("../../assets/styles/profile.css"),
+    include_str!("../../assets/styles/embed.css"),
     include_str!("../../assets/styles/dashboard.css"),
     include_str!("../../assets/styles/media.css"),
 );

@@ -1,6 +1,7 @@
 //! The English text of the public site.
 
 use super::texts;
+use directory::nonprofits::size::Size;
 use giving::reports::Reason;
 
 texts! {
@@ -27,6 +28,33 @@ texts! {
         any_cause: "Any cause",
         state: "State",
         any_state: "Any state",
+        city: "City",
+        in_city: "City: {city}",
+        size: "Yearly revenue",
+        any_size: "Any revenue",
+        in_size: "Revenue: {size}",
+        size_tiny: "Under $100,000",
+        size_small: "$100,000 to $1 million",
+        size_medium: "$1 million to $10 million",
+        size_large: "$10 million to $100 million",
+        size_huge: "Over $100 million",
+        deductible: "Tax-deductible",
+        deductible_label: "Only where donations are tax-deductible",
+        filters: "Filters",
+        active_filters: "Active filters",
+        remove_filter: "(remove)",
+        clear_filters: "Clear all filters",
+        apply_filters: "Apply filters",
+        total: "{count} nonprofits",
+        total_one: "1 nonprofit",
+        total_more: "More than {count} nonprofits",
+        total_cut: "Only the best matches are listed. Add a word or a filter to narrow them down.",
+        sort: "Sort by",
+        sort_best: "Best match",
+        sort_largest: "Largest",
+        sort_name: "Name",
+        sort_nearest: "Nearest",
+        revenue: "{amount} revenue",
         did_you_mean: "Did you mean",
         nothing_typed: "What are you looking for?",
         nothing_typed_help: "Enter a name, a location or an EIN, or choose a cause.",
@@ -58,6 +86,9 @@ texts! {
         filter_cause: "cause",
         filter_state: "state",
         filter_distance: "distance",
+        filter_city: "city",
+        filter_size: "revenue",
+        filter_deductible: "deductibility",
         ein_revoked: "The tax exemption of this EIN was revoked on {day}, according to the IRS.",
         ein_gone: "This EIN is no longer in the IRS files, since {day}.",
         ein_too_new: "This EIN is too new: other IRS files have it, but not yet the master file of {day}.",
@@ -93,6 +124,30 @@ texts! {
         chapter: "Secondary name",
         location: "Location",
         category: "Category",
+        kind: "Type",
+        formed_label: "Formed",
+        ruling_label: "Tax-exempt since",
+        key_facts: "Key facts",
+        mission: "Mission",
+        refused_unknown: "We have no IRS record that this organization is a charity, so donations cannot be passed on to it here.",
+        refused_kind: "This organization is exempt under section {paragraph} ({kind}), not as a charity under section 501(c)(3), so donations cannot be passed on to it here.",
+        refused_foundation: "This is a private foundation that makes grants, so donations cannot be passed on to it here.",
+        refused_not_deductible: "Donations to this organization are not tax-deductible, so they cannot be passed on to it here.",
+        refused_status: "The tax exemption of this organization is not in force according to IRS records, so donations cannot be passed on to it here.",
+        own_website: "Visit its own website",
+        chart: "Revenue and expenses by period",
+        chart_about: "The table has the same amounts.",
+        bar_title: "{label}, {period}: {amount}",
+        split: "How money was spent",
+        split_of: "In the period ending {period}",
+        part_programs: "Programs",
+        part_management: "Management and general",
+        part_fundraising: "Fundraising",
+        part_other: "Other",
+        table: "Amounts by period",
+        similar: "Similar nonprofits",
+        start_fundraiser: "Start a fundraiser",
+        start_fundraiser_about: "Collect donations for this organization with your friends.",
         gone: "This organization is no longer in IRS records. It cannot receive donations here.",
         irs: "Tax status and finances",
         irs_nothing: "We have no IRS record of this organization.",
@@ -276,13 +331,23 @@ texts! {
         register: "Register an origin",
     }
     embed: EmbedTexts {
-        title: "Embed a button or a search box",
-        lead: "Paste a snippet into your page to add a donate button or a search box with live results. Without JavaScript, people see a plain link.",
+        title: "Embed a button, a search box or a thermometer",
+        lead: "Paste a snippet into your page to add a donate button, a search box with live results, or a thermometer that shows how much a fundraiser has raised. Without JavaScript, people see a plain link.",
         kind: "What to embed",
         button: "Donate button",
         button_hint: "Amounts to choose from, for one nonprofit.",
         search: "Search box",
         search_hint: "People find a nonprofit themselves. Needs a public key.",
+        thermometer: "Fundraiser thermometer",
+        thermometer_hint: "How much a fundraiser has raised, with a button to give.",
+        dialog: "Open the form in a dialog on your page, for the button",
+        dialog_hint: "Works on pages whose origin you have registered and proven. On all others, the button opens our page.",
+        origins: "Your origins",
+        fundraiser: "Fundraiser, for the thermometer",
+        fundraiser_hint: "The URL of its page",
+        no_fundraiser: "Enter the URL of a fundraiser’s page.",
+        unknown_fundraiser: "We could not find this fundraiser. Copy the URL of its page.",
+        close: "Close",
         nonprofit: "Nonprofit, for the button",
         nonprofit_hint: "Its name, its EIN, or the end of its page’s URL",
         amounts: "Amounts in dollars, for the button",
@@ -298,7 +363,7 @@ texts! {
         preview: "Preview",
         paste: "Paste this into your page",
         policy: "If your page has a Content-Security-Policy",
-        policy_about: "The scripts use no inline styles, no eval and no cookies. Allow our origin for these directives. The button needs only script-src.",
+        policy_about: "The scripts use no inline styles, no eval and no cookies. Allow our origin for these directives. The button needs only script-src, and its dialog connect-src and frame-src.",
         event_about: "To keep people on your page after they choose a nonprofit, listen for this event:",
         button_text: "Give to {name}",
         other_amount: "Give another amount",
@@ -337,6 +402,19 @@ texts! {
         title: "Share",
         copy: "Copy link",
         email: "Share by email",
+    }
+}
+
+impl SearchTexts {
+    /// Returns the range of revenue of a size.
+    pub fn size(&self, size: Size) -> &'static str {
+        match size {
+            Size::Tiny => self.size_tiny,
+            Size::Small => self.size_small,
+            Size::Medium => self.size_medium,
+            Size::Large => self.size_large,
+            Size::Huge => self.size_huge,
+        }
     }
 }
 
