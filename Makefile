@@ -104,6 +104,9 @@ bench-fundraisers: bench-build ## Measure donations next to single-row commits o
 bench-site: bench-build ## Measure profile pages next to /healthz, the home search next to the API: DATA=eo.csv.gz
 	$(LOAD) site $(INPUT)
 
+bench-match: bench-build ## Measure rows per second of matching on one core: DATA=eo.csv.gz [DIR=data-folder]
+	load/match.py --causeway target/release/causeway $(if $(DATA),--file $(DATA)) $(if $(DIR),--data $(DIR))
+
 bench-pictures: bench-build ## Measure time and memory of every hostile picture, sent through an import
 	$(LOAD) pictures
 
@@ -126,6 +129,6 @@ fuzz: ## Fuzz pictures, Form 990 returns, the search index and its queries; FUZZ
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" "fuzz/target/found/$$target" "fuzz/corpus/$$target" -- \
 	        -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
-.PHONY: bench-build bench-search bench-keys bench-fundraisers bench-site bench-pictures relevance causes fuzz
+.PHONY: bench-build bench-match bench-search bench-keys bench-fundraisers bench-site bench-pictures relevance causes fuzz
 bench-build:
 	cargo build --release --workspace

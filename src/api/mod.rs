@@ -6,6 +6,7 @@ pub mod directory;
 pub mod explanation;
 pub mod finances;
 pub mod fundraisers;
+pub mod matching;
 pub mod nonprofits;
 pub mod openapi;
 pub mod problems;

@@ -1,6 +1,6 @@
 //! The OpenAPI description of the API, generated from the handlers.
 
-use super::{browse, directory, finances, fundraisers, nonprofits, search};
+use super::{browse, directory, finances, fundraisers, matching, nonprofits, search};
 use crate::app::App;
 use crate::http::error::ProblemBody;
 use axum::Router;
@@ -49,6 +49,7 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(browse::browse))
         .routes(routes!(browse::causes))
         .routes(routes!(directory::directory))
+        .routes(routes!(matching::match_rows))
         .routes(routes!(fundraisers::reads::fundraiser))
         .routes(routes!(fundraisers::reads::raised))
         .routes(routes!(fundraisers::writes::create))

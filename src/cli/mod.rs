@@ -16,6 +16,7 @@ mod import;
 mod keys;
 mod limits;
 mod line;
+mod matching;
 mod output;
 mod reports;
 mod restore;
@@ -81,6 +82,8 @@ enum Command {
     History(history::History),
     /// Search the directory, and explain the rank of each result
     Search(search::Search),
+    /// Match the rows of a CSV file of any size to nonprofits
+    Match(matching::Match),
     /// Write a synthetic EO BMF file of any size to standard output
     Generate(generate::Generate),
     /// Manage accounts, which own keys
@@ -207,6 +210,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Key(key) => key.run(&app, output).await,
             Command::Limit(limit) => limit.run(&app, output).await,
             Command::Search(search) => search.run(&app, output).await,
+            Command::Match(matching) => matching.run(&app, output).await,
             Command::Donation(donation) => donation.run(&app, output).await,
             Command::Donor(donor) => donor.run(&app, output).await,
             Command::Fundraiser(fundraiser) => fundraiser.run(&app, output).await,

@@ -19,7 +19,9 @@ pub fn is_open(path: &str) -> bool {
 pub fn methods_of(path: &str) -> &'static str {
     let mut segments = path.trim_start_matches("/v0.2/").split('/');
     match [segments.next(), segments.next(), segments.next()] {
-        [Some("fundraiser"), None, _] | [Some("fundraiser"), _, Some("close" | "reopen")] => "POST, OPTIONS",
+        [Some("fundraiser" | "match"), None, _] | [Some("fundraiser"), _, Some("close" | "reopen")] => {
+            "POST, OPTIONS"
+        }
         [Some("fundraiser"), Some(_), None] => "PATCH, OPTIONS",
         _ => READ_METHODS,
     }

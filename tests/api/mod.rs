@@ -15,6 +15,7 @@ mod http_edges;
 mod keys;
 mod limit_script;
 mod limits;
+mod matching;
 mod near;
 mod nonprofits;
 mod openapi;

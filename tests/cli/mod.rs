@@ -14,6 +14,7 @@ mod exit_codes;
 mod history;
 mod import;
 mod keys;
+mod matching;
 mod metrics;
 mod moderation;
 mod permissions;

@@ -19,6 +19,7 @@ pub mod generate;
 pub mod history;
 pub mod import;
 pub mod item;
+pub mod matching;
 pub mod near;
 pub mod nonprofits;
 pub mod overlay;
