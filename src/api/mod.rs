@@ -10,6 +10,7 @@ pub mod matching;
 pub mod nonprofits;
 pub mod openapi;
 pub mod problems;
+pub mod reconcile;
 pub mod schemas;
 pub mod search;
 pub mod sources;

@@ -1,6 +1,7 @@
 //! All routes, in one list.
 
 use super::{health, pages};
+use crate::api::reconcile::{preview, properties, service as reconcile, suggest};
 use crate::api::{openapi, search};
 use crate::app::App;
 use crate::http::deadline::{DeadlineLayer, TimeoutCause};
@@ -73,6 +74,13 @@ pub fn router(app: App) -> Routes {
     let logged = api
         .route("/v0.2/openapi.json", get(openapi::openapi))
         .route("/v0.2/search/{start}/{*rest}", get(search::search_with_slash))
+        .route("/reconcile", get(reconcile::get).post(reconcile::post))
+        .route("/reconcile/properties", get(properties::propose))
+        .route("/reconcile/suggest/entity", get(suggest::entities))
+        .route("/reconcile/suggest/property", get(suggest::suggest_properties))
+        .route("/reconcile/suggest/type", get(suggest::types))
+        .route("/reconcile/flyout/{kind}", get(preview::flyout))
+        .route("/reconcile/preview", get(preview::preview))
         .route("/media/{id}", get(media::picture))
         .route("/image/upload/{*path}", get(media::uploaded))
         .route("/assets/{file}", get(assets::asset))

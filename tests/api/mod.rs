@@ -19,6 +19,7 @@ mod matching;
 mod near;
 mod nonprofits;
 mod openapi;
+mod reconcile;
 mod relevance;
 mod restored_database;
 mod search;
