@@ -2,8 +2,10 @@
 
 pub mod bodies;
 pub mod browse;
+pub mod changes;
 pub mod directory;
 pub mod explanation;
+pub mod export;
 pub mod finances;
 pub mod fundraisers;
 pub mod matching;

@@ -2,12 +2,15 @@
 
 mod availability;
 mod browse;
+mod change_feed;
 mod changes;
+mod conditional_reads;
 mod credentials;
 mod directory;
 mod errors;
 mod existing_clients;
 mod explain;
+mod export;
 mod finances;
 pub mod fundraisers;
 mod hostile_paths;

@@ -5,6 +5,7 @@
 
 pub mod browse;
 pub mod build;
+pub mod changes;
 pub mod check;
 pub mod counts;
 pub mod diagnosis;
