@@ -12,7 +12,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code fmt openapi bench bench-import bench-returns bench-details deny deb test-deb
+.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api test-mcp check-deploy screenshots lighthouse lint lint-code fmt openapi bench bench-import bench-returns bench-details deny deb test-deb
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,10 @@ fault-backup: ## Back up under writes and restore elsewhere: ROUNDS=20 on each d
 
 fuzz-api: ## Fuzz the API with Schemathesis against its OpenAPI description: CALLS=100000 SEED=1
 	tests/fuzz-api.sh $(or $(CALLS),100000) $(or $(SEED),1)
+
+test-mcp: ## Run the conformance suite and the Python client of the Model Context Protocol, and record the results in docs/mcp.md
+	cargo build
+	tests/mcp.sh $(or $(CARGO_TARGET_DIR),target)/debug/causeway
 
 check-deploy: ## Check every file in deploy/ with the tool that reads it: promtool, HAProxy, Patroni, Compose, Kubernetes schemas
 	tests/deploy.sh

@@ -9,6 +9,7 @@ pub mod export;
 pub mod finances;
 pub mod fundraisers;
 pub mod matching;
+pub mod mcp;
 pub mod nonprofits;
 pub mod openapi;
 pub mod problems;

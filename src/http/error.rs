@@ -75,6 +75,8 @@ pub enum Error {
     CursorLost,
     #[error("Too much changed since this cursor to list it. Export the directory again.")]
     ChangesNotRecorded,
+    #[error("Pages of this origin cannot use /mcp. Use it from an application or a server.")]
+    ForeignOrigin,
     #[error("This form was sent from another website. Open the page on this site and send the form again.")]
     CrossSiteForm,
     #[error("This page is for operators. Sign in with an operator account.")]
@@ -206,6 +208,7 @@ impl Error {
                 (StatusCode::GONE, "cursor_expired")
             }
             Error::CrossSiteForm => (StatusCode::FORBIDDEN, "foreign_form"),
+            Error::ForeignOrigin => (StatusCode::FORBIDDEN, "foreign_origin"),
             Error::NotOperator => (StatusCode::FORBIDDEN, "not_operator"),
             Error::UnsupportedMediaType | Error::NotAForm => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
@@ -370,6 +373,11 @@ impl IntoResponse for Error {
 impl Problem {
     pub fn status(&self) -> StatusCode {
         self.status
+    }
+
+    /// Returns the code, which does not change.
+    pub fn code(&self) -> &'static str {
+        self.code
     }
 
     /// Returns the sentence that says what went wrong and what to do.

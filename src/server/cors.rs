@@ -13,13 +13,14 @@ const READ_METHODS: &str = "GET, HEAD, OPTIONS";
 /// Returns whether a path belongs to the API, or to a service for other programs.
 pub fn is_open(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next();
-    matches!(first, Some("v0.2" | "reconcile"))
+    matches!(first, Some("v0.2" | "reconcile" | "mcp"))
 }
 
 /// Returns the methods that a path of the API supports.
 pub fn methods_of(path: &str) -> &'static str {
     match path {
         "/reconcile" => return "GET, HEAD, POST, OPTIONS",
+        "/mcp" => return "POST, OPTIONS",
         _ => {}
     }
     let mut segments = path.trim_start_matches("/v0.2/").split('/');

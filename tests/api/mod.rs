@@ -19,6 +19,7 @@ mod keys;
 mod limit_script;
 mod limits;
 mod matching;
+mod mcp;
 mod near;
 mod nonprofits;
 mod openapi;

@@ -15,6 +15,7 @@ mod history;
 mod import;
 mod keys;
 mod matching;
+mod mcp;
 mod metrics;
 mod moderation;
 mod permissions;
