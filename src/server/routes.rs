@@ -7,7 +7,7 @@ use crate::http::deadline::{DeadlineLayer, TimeoutCause};
 use crate::http::error::Error;
 use crate::server::request_log::RequestLogLayer;
 use crate::site::{embed, media, share};
-use crate::web::assets;
+use crate::web::asset_route;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Request, Uri};
@@ -75,7 +75,7 @@ pub fn router(app: App) -> Routes {
         .route("/v0.2/search/{start}/{*rest}", get(search::search_with_slash))
         .route("/media/{id}", get(media::picture))
         .route("/image/upload/{*path}", get(media::uploaded))
-        .route("/assets/{file}", get(assets::asset))
+        .route("/assets/{file}", get(asset_route::asset))
         .route("/share/{file}", get(share::of_nonprofit))
         .route("/share/{nonprofit}/f/{file}", get(share::of_fundraiser))
         .route("/embed/{script}", get(embed::script))
@@ -83,7 +83,7 @@ pub fn router(app: App) -> Routes {
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer((
-            RequestLogLayer { app: app.clone() },
+            RequestLogLayer::new(app.clone()),
             DefaultBodyLimit::max(app.config.max_body),
             deadline,
         ));

@@ -1,4 +1,4 @@
-//! The home page, the search results, and the live results while a visitor types.
+//! The search results, and the live results while a visitor types.
 
 use super::highlight::correct_spelling;
 use crate::app::App;
@@ -9,22 +9,17 @@ use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, positive, values};
 use crate::site::card::Card;
 use crate::site::cause_links::{CauseLink, offered, popular};
-use crate::site::feeds;
 use crate::site::search_explanation::explain;
 use crate::site::search_filters::Filters;
 use crate::web::guard::LOCATION_PERMISSIONS;
-use crate::web::numbers::thousands;
 use crate::web::texts::fill;
 use crate::web::{Layout, Meta, Pager, PublicPage, Section};
 use access::keys::Class;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use directory::View;
-use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Cause;
 use directory::nonprofits::location::STATES;
-use directory::nonprofits::ntee::Ntee;
 use directory::search::HitRef;
 use platform::text::{cut, fold};
 use std::sync::Arc;
@@ -40,20 +35,6 @@ const FEW_RESULTS: usize = 5;
 const MAX_PAGES: usize = 10;
 /// Searches per minute and network: enough for several fast typists behind one IP address.
 const SEARCHES_PER_MINUTE: u32 = 1_200;
-/// The number of popular nonprofits on the home page.
-const FEATURED: usize = 6;
-/// How many of the most prominent nonprofits are considered for the home page.
-const FEATURED_CANDIDATES: u32 = 300;
-
-#[derive(Template)]
-#[template(path = "site/home.html")]
-struct Home<'a> {
-    layout: Layout,
-    meta: Meta,
-    count: String,
-    causes: Vec<CauseLink>,
-    featured: Vec<Card<'a>>,
-}
 
 #[derive(Template)]
 #[template(path = "site/results.html")]
@@ -73,54 +54,6 @@ struct Results<'a> {
     hits: Vec<Card<'a>>,
     pager: Pager,
     causes: Vec<CauseLink>,
-}
-
-/// `GET /`
-pub async fn home(State(app): State<App>) -> Response {
-    let view = app.directory.view();
-    let causes = app.directory.causes();
-    let layout = Layout::new(Section::Home);
-    let count = view.snapshot.as_ref().map_or(0, |snapshot| snapshot.len());
-    let featured = featured(&view);
-    let meta = Meta::new(
-        &layout,
-        layout.p.home.title,
-        layout.p.home.about,
-        app.urls.page("/"),
-    )
-    .feed(feeds::PATH, layout.p.fundraiser.feed);
-    let page = Home {
-        meta,
-        count: thousands(u64::from(count)),
-        causes: popular(&view, causes, 12),
-        featured: featured
-            .iter()
-            .map(|nonprofit| Card::new(nonprofit, &[], causes))
-            .collect(),
-        layout,
-    };
-    PublicPage(page).into_response()
-}
-
-/// Returns the most prominent nonprofits that can receive donations, at most one of each category.
-fn featured(view: &View) -> Vec<Nonprofit<'_>> {
-    let Some(snapshot) = &view.snapshot else {
-        return Vec::new();
-    };
-    let mut seen = Vec::new();
-    let is_new_category = |nonprofit: &Nonprofit<'_>| {
-        let category = nonprofit.ntee.map(Ntee::major);
-        let is_new = category.is_some() && !seen.contains(&category);
-        seen.push(category);
-        is_new
-    };
-    (0..FEATURED_CANDIDATES.min(snapshot.len()))
-        .filter(|index| !view.overlay.replaces(*index))
-        .filter_map(|index| snapshot.nonprofit(index))
-        .filter(Nonprofit::is_disbursable)
-        .filter(is_new_category)
-        .take(FEATURED)
-        .collect()
 }
 
 /// `GET /search.json?q=`: the live results. The response is that of the API, but limited by network instead of key.

@@ -1,7 +1,8 @@
 //! The texts of all pages and emails: `en.rs` has those of the layout and the dashboard, `public.rs` those of the public
-//! site. Another language is a `const DE: Texts = Texts { ... }`; the compiler reports the texts that it lacks.
+//! site, `legal.rs` those of the legal pages. Another language is a `const DE: Texts = Texts { ... }`; the compiler reports the texts that it lacks.
 
 mod en;
+pub mod legal;
 mod public;
 
 pub use en::*;
