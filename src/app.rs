@@ -105,6 +105,8 @@ pub struct Parts {
     pub metrics: Metrics,
     pub traces: Traces,
     pub search_answers: SearchAnswers,
+    /// Response bodies of the details route, by the identifier as it was sent.
+    pub details: AnswerCache<Bytes>,
     /// Rendered profile pages.
     pub pages: AnswerCache<Bytes>,
     pub public_url: PublicUrl,
@@ -224,8 +226,12 @@ impl App {
             }),
             redis,
             // The hits of a search are much smaller than a page.
-            search_answers: SearchAnswers::new(config.search.recent_answers / 4),
-            pages: AnswerCache::new(config.search.recent_answers / 4 * 3),
+            search_answers: SearchAnswers::new(
+                config.search.recent_answers / 4,
+                config.search.recent_answers / 8,
+            ),
+            details: AnswerCache::new(config.search.recent_answers / 4),
+            pages: AnswerCache::new(config.search.recent_answers / 8 * 3),
             nonprofit_json: NonprofitJson::new(directory.causes(), &urls, config.compat),
             public_url,
             urls,

@@ -166,7 +166,12 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
         database_url: global.database_url,
         ..Overrides::default()
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let mut runtime = match command {
+        // A single task records donations; more threads would only wake each other.
+        Command::Donation(_) => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let runtime = runtime.enable_all().build()?;
     let outcome = runtime.block_on(async {
         if let Command::Serve(serve) = command {
             serve.add_to(&mut overrides);

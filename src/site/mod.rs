@@ -18,6 +18,7 @@ pub mod media;
 pub mod popular;
 pub mod profile;
 pub mod report;
+pub mod results;
 pub mod search;
 pub mod search_explanation;
 pub mod search_filters;

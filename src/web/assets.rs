@@ -41,7 +41,10 @@ const STYLES: &str = concat!(
     include_str!("../../assets/styles/components.css"),
     include_str!("../../assets/styles/search.css"),
     include_str!("../../assets/styles/giving.css"),
+    include_str!("../../assets/styles/profile.css"),
+    include_str!("../../assets/styles/embed.css"),
     include_str!("../../assets/styles/dashboard.css"),
+    include_str!("../../assets/styles/developers.css"),
     include_str!("../../assets/styles/media.css"),
 );
 
@@ -50,6 +53,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         asset!("figtree.woff2", "fonts/", "font/woff2"),
         asset!("fraunces.woff2", "fonts/", "font/woff2"),
         asset!("causeway.js", "", "text/javascript; charset=utf-8"),
+        asset!("developers.js", "", "text/javascript; charset=utf-8"),
         asset!("search.js", "", "text/javascript; charset=utf-8"),
         asset!("icon.svg", "", "image/svg+xml"),
     ];

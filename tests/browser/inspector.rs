@@ -24,8 +24,13 @@ pub struct Inspector {
 
 impl Inspector {
     pub async fn start() -> Inspector {
+        let browser = Browser::start().await;
+        // Otherwise a screenshot lacks what is below the scrollbar.
+        browser
+            .emulate("Emulation.setScrollbarsHidden", json!({"hidden": true}))
+            .await;
         Inspector {
-            browser: Browser::start().await,
+            browser,
             problems: RefCell::default(),
         }
     }

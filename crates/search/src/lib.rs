@@ -88,6 +88,7 @@ pub use explain::Explanation;
 pub use index::Index;
 pub use merge_filter::MergeFilter;
 pub use query::{Hit, MatchKind, Query, Rewrite, SearchResults};
+pub use search::ranking::EXACT_NAME_RANK;
 pub use segment::format::OpenError;
 pub use segment::labels::LabelPostings;
 pub use text::domain::parse_domain;
