@@ -4,6 +4,7 @@ pub mod bodies;
 pub mod browse;
 pub mod changes;
 pub mod directory;
+pub mod examples;
 pub mod explanation;
 pub mod export;
 pub mod finances;

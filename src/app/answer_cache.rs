@@ -4,7 +4,7 @@
 //! belongs to one state of the directory and is never returned for another one.
 
 use axum::body::Bytes;
-use directory::search::HitRef;
+use directory::search::{AllHits, HitRef};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
 use std::hash::RandomState;
@@ -47,6 +47,12 @@ impl Weighted for Arc<[HitRef]> {
             .first()
             .map_or(0, |hit| hit.words.iter().map(|word| word.len() + 40).sum());
         size_of_val(&**self) + words
+    }
+}
+
+impl Weighted for AllHits {
+    fn bytes(&self) -> usize {
+        self.hits.bytes() + size_of::<bool>()
     }
 }
 

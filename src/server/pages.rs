@@ -13,7 +13,9 @@ use crate::dashboard::{first_steps, keys};
 use crate::dashboard::{reset, settings, sign_in};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
-use crate::site::{causes, crawlers, developers, feeds, fundraiser, profile, report, search, sitemaps};
+use crate::site::{
+    causes, crawlers, developers, feeds, fundraiser, profile, report, results, search, sitemaps,
+};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -25,7 +27,7 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
     Router::new()
         .merge(public())
         .merge(operator())
-        .merge(developers::routes(description))
+        .merge(developers::routes(app, description))
         .route("/dashboard", get(keys::keys))
         .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
         .route("/dashboard/keys/{id}", get(keys::key))
@@ -180,7 +182,7 @@ fn operator() -> Router<App> {
 fn public() -> Router<App> {
     Router::new()
         .route("/", get(search::home))
-        .route("/search", get(search::results))
+        .route("/search", get(results::results))
         .route("/search.json", get(search::live))
         .route("/developers/embed", get(embed::embed))
         .route("/robots.txt", get(crawlers::robots))

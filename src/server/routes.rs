@@ -97,6 +97,12 @@ pub fn router(app: App) -> Routes {
         .route("/share/{file}", get(share::of_nonprofit))
         .route("/share/{nonprofit}/f/{file}", get(share::of_fundraiser))
         .route("/embed/{script}", get(embed::script))
+        .route("/embed/origin", get(embed::data::origin))
+        .route("/embed/causes.json", get(embed::data::causes))
+        .route(
+            "/embed/fundraisers/{nonprofit}/{fundraiser}",
+            get(embed::data::fundraiser),
+        )
         .merge(pages::pages(&app, &description))
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)

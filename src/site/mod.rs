@@ -16,6 +16,7 @@ pub mod highlight;
 pub mod media;
 pub mod profile;
 pub mod report;
+pub mod results;
 pub mod search;
 pub mod search_explanation;
 pub mod search_filters;

@@ -2,8 +2,10 @@
 
 mod checkout;
 mod checkout_limits;
+mod developers;
 mod discovery;
 mod embed;
+mod embed_dialog;
 mod facts;
 pub mod feeds;
 mod media;
@@ -15,6 +17,7 @@ mod partner_links;
 mod payment_links;
 mod receipts;
 mod report;
+mod results;
 mod share_pictures;
 mod shared_limits;
 mod sitemaps;

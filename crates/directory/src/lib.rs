@@ -32,6 +32,7 @@ pub mod returns;
 pub mod rules;
 pub mod search;
 pub mod settings;
+mod similar;
 pub mod sitemaps;
 pub mod snapshot;
 pub mod sources;

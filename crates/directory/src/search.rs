@@ -28,6 +28,14 @@ pub struct HitRef {
     pub words: Arc<[String]>,
 }
 
+/// The hits of [`View::find_all`].
+#[derive(Clone, Debug, Default)]
+pub struct AllHits {
+    pub hits: Arc<[HitRef]>,
+    /// Whether there are no others.
+    pub is_complete: bool,
+}
+
 /// The index of a nonprofit in the snapshot or in the overlay of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HitLocation {
@@ -144,6 +152,29 @@ impl View {
         })
     }
 
+    /// Finds every nonprofit that matches, at most `take`, best first. Costs more than [`find_hits`](View::find_hits),
+    /// which stops where further hits are hardly ever wanted; the first hits are the same.
+    pub fn find_all(&self, text: &str, take: usize, filter: &[&[&str]], near: Option<&Near>) -> AllHits {
+        let Some(snapshot) = &self.snapshot else {
+            return AllHits::default();
+        };
+        self.with_queries(snapshot, text, take, filter, near, |query, overlay_query| {
+            let [query, overlay_query] = [query, overlay_query].map(|query| Query {
+                is_exhaustive: true,
+                ..*query
+            });
+            let from_snapshot = snapshot.index().search(&query);
+            let from_overlay = self.overlay.index().map(|index| index.search(&overlay_query));
+            let is_complete =
+                from_snapshot.is_complete && from_overlay.as_ref().is_none_or(|results| results.is_complete);
+            let hits = self.merge(from_snapshot, from_overlay, take);
+            AllHits {
+                is_complete: is_complete && hits.len() < take,
+                hits,
+            }
+        })
+    }
+
     /// Calls `run` with the queries for the snapshot and for the overlay.
     pub(crate) fn with_queries<T>(
         &self,
@@ -177,7 +208,6 @@ impl View {
             filter
         };
         let query = Query {
-            text,
             limit: take,
             filter,
             exclude: if has_overlay || near.is_some() {
@@ -185,6 +215,7 @@ impl View {
             } else {
                 None
             },
+            ..Query::new(text)
         };
         let overlay_query = Query {
             exclude: if near.is_some() {
