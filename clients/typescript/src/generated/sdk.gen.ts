@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { BrowseData, BrowseErrors, BrowseResponses, CausesData, CausesErrors, CausesResponses, ChangeData, ChangeErrors, ChangeResponses, CloseData, CloseErrors, CloseResponses, CreateData, CreateErrors, CreateResponses, DetailsData2, DetailsErrors, DetailsResponses, DirectoryData, DirectoryErrors, DirectoryResponses, FinancesData, FinancesErrors, FinancesResponses, FundraiserData, FundraiserErrors, FundraiserResponses, FundraisersData, FundraisersErrors, FundraisersResponses, RaisedData, RaisedErrors, RaisedResponses, ReopenData, ReopenErrors, ReopenResponses, SearchData, SearchErrors, SearchResponses } from './types.gen.js';
+import type { BrowseData, BrowseErrors, BrowseResponses, CausesData, CausesErrors, CausesResponses, ChangeData, ChangeErrors, ChangeResponses, ChangesData, ChangesErrors, ChangesResponses, CloseData, CloseErrors, CloseResponses, CreateData, CreateErrors, CreateResponses, DetailsData2, DetailsErrors, DetailsResponses, DirectoryData, DirectoryErrors, DirectoryResponses, ExportData, ExportErrors, ExportResponses, FinancesData, FinancesErrors, FinancesResponses, FundraiserData, FundraiserErrors, FundraiserResponses, FundraisersData, FundraisersErrors, FundraisersResponses, MatchData, MatchErrors, MatchResponses, RaisedData, RaisedErrors, RaisedResponses, ReopenData, ReopenErrors, ReopenResponses, SearchData, SearchErrors, SearchResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -19,6 +19,8 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 };
 
 /**
+ * Browse a cause
+ *
  * Lists the nonprofits of a cause, most prominent first.
  */
 export const browse = <ThrowOnError extends boolean = false>(options: Options<BrowseData, ThrowOnError>): RequestResult<BrowseResponses, BrowseErrors, ThrowOnError> => (options.client ?? client).get<BrowseResponses, BrowseErrors, ThrowOnError>({
@@ -32,6 +34,8 @@ export const browse = <ThrowOnError extends boolean = false>(options: Options<Br
 });
 
 /**
+ * List causes
+ *
  * Lists all causes with their numbers of nonprofits.
  */
 export const causes = <ThrowOnError extends boolean = false>(options?: Options<CausesData, ThrowOnError>): RequestResult<CausesResponses, CausesErrors, ThrowOnError> => (options?.client ?? client).get<CausesResponses, CausesErrors, ThrowOnError>({
@@ -45,6 +49,23 @@ export const causes = <ThrowOnError extends boolean = false>(options?: Options<C
 });
 
 /**
+ * List changes
+ *
+ * Lists the nonprofits that were added, changed or removed since a cursor, the oldest change first.
+ *
+ * Without since, the response has no changes and the current cursor. An export has a cursor in its header
+ * `Changes-Cursor`. If an older backup of the database was restored, or too much changed at once, the cursor is 410:
+ * export the directory again.
+ */
+export const changes = <ThrowOnError extends boolean = false>(options?: Options<ChangesData, ThrowOnError>): RequestResult<ChangesResponses, ChangesErrors, ThrowOnError> => (options?.client ?? client).get<ChangesResponses, ChangesErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/changes',
+    ...options
+});
+
+/**
+ * Describe the directory
+ *
  * Describes the directory as a whole: its date, the numbers of nonprofits, and the files that it was made from.
  */
 export const directory = <ThrowOnError extends boolean = false>(options?: Options<DirectoryData, ThrowOnError>): RequestResult<DirectoryResponses, DirectoryErrors, ThrowOnError> => (options?.client ?? client).get<DirectoryResponses, DirectoryErrors, ThrowOnError>({
@@ -58,6 +79,24 @@ export const directory = <ThrowOnError extends boolean = false>(options?: Option
 });
 
 /**
+ * Export the directory
+ *
+ * Exports all nonprofits, part by part.
+ *
+ * The header `Link` has the URL of the next part (`rel="next"`); the last part has none. If a transfer fails, request
+ * the same part again. The parts belong to one state of the directory: if it changes before the last part is read, the
+ * next part is 410, and the export starts again. The header `Changes-Cursor` has the cursor for `/v0.2/changes`, which
+ * lists what changed since. With `Accept-Encoding: gzip` a part is compressed.
+ */
+export const export_ = <ThrowOnError extends boolean = false>(options?: Options<ExportData, ThrowOnError>): RequestResult<ExportResponses, ExportErrors, ThrowOnError> => (options?.client ?? client).get<ExportResponses, ExportErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/export',
+    ...options
+});
+
+/**
+ * Create a fundraiser
+ *
  * Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys. If the operator
  * reviews new fundraisers, its `status` is IN_REVIEW at first.
  */
@@ -72,6 +111,8 @@ export const create = <ThrowOnError extends boolean = false>(options: Options<Cr
 });
 
 /**
+ * Change a fundraiser
+ *
  * Updates a fundraiser of the account. Its slug and the nonprofits it supports cannot be changed.
  */
 export const change = <ThrowOnError extends boolean = false>(options: Options<ChangeData, ThrowOnError>): RequestResult<ChangeResponses, ChangeErrors, ThrowOnError> => (options.client ?? client).patch<ChangeResponses, ChangeErrors, ThrowOnError>({
@@ -85,6 +126,8 @@ export const change = <ThrowOnError extends boolean = false>(options: Options<Ch
 });
 
 /**
+ * Close a fundraiser
+ *
  * Closes a fundraiser of the account. It can still be read but is no longer active.
  */
 export const close = <ThrowOnError extends boolean = false>(options: Options<CloseData, ThrowOnError>): RequestResult<CloseResponses, CloseErrors, ThrowOnError> => (options.client ?? client).post<CloseResponses, CloseErrors, ThrowOnError>({
@@ -94,6 +137,8 @@ export const close = <ThrowOnError extends boolean = false>(options: Options<Clo
 });
 
 /**
+ * Reopen a fundraiser
+ *
  * Reopens a closed fundraiser of the account.
  */
 export const reopen = <ThrowOnError extends boolean = false>(options: Options<ReopenData, ThrowOnError>): RequestResult<ReopenResponses, ReopenErrors, ThrowOnError> => (options.client ?? client).post<ReopenResponses, ReopenErrors, ThrowOnError>({
@@ -103,6 +148,8 @@ export const reopen = <ThrowOnError extends boolean = false>(options: Options<Re
 });
 
 /**
+ * List your fundraisers
+ *
  * Lists the fundraisers of the account, newest first.
  */
 export const fundraisers = <ThrowOnError extends boolean = false>(options?: Options<FundraisersData, ThrowOnError>): RequestResult<FundraisersResponses, FundraisersErrors, ThrowOnError> => (options?.client ?? client).get<FundraisersResponses, FundraisersErrors, ThrowOnError>({
@@ -112,6 +159,23 @@ export const fundraisers = <ThrowOnError extends boolean = false>(options?: Opti
 });
 
 /**
+ * Match a list
+ *
+ * Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
+ */
+export const match = <ThrowOnError extends boolean = false>(options: Options<MatchData, ThrowOnError>): RequestResult<MatchResponses, MatchErrors, ThrowOnError> => (options.client ?? client).post<MatchResponses, MatchErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/match',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Look up a nonprofit
+ *
  * Retrieves a nonprofit by its slug, EIN or ID.
  */
 export const details = <ThrowOnError extends boolean = false>(options: Options<DetailsData2, ThrowOnError>): RequestResult<DetailsResponses, DetailsErrors, ThrowOnError> => (options.client ?? client).get<DetailsResponses, DetailsErrors, ThrowOnError>({
@@ -125,6 +189,8 @@ export const details = <ThrowOnError extends boolean = false>(options: Options<D
 });
 
 /**
+ * Read the finances of a nonprofit
+ *
  * Retrieves the amounts in the returns of a nonprofit, newest period first.
  */
 export const finances = <ThrowOnError extends boolean = false>(options: Options<FinancesData, ThrowOnError>): RequestResult<FinancesResponses, FinancesErrors, ThrowOnError> => (options.client ?? client).get<FinancesResponses, FinancesErrors, ThrowOnError>({
@@ -138,6 +204,8 @@ export const finances = <ThrowOnError extends boolean = false>(options: Options<
 });
 
 /**
+ * Read a fundraiser
+ *
  * Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
  */
 export const fundraiser = <ThrowOnError extends boolean = false>(options: Options<FundraiserData, ThrowOnError>): RequestResult<FundraiserResponses, FundraiserErrors, ThrowOnError> => (options.client ?? client).get<FundraiserResponses, FundraiserErrors, ThrowOnError>({
@@ -151,6 +219,8 @@ export const fundraiser = <ThrowOnError extends boolean = false>(options: Option
 });
 
 /**
+ * Read the amount raised
+ *
  * Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
  */
 export const raised = <ThrowOnError extends boolean = false>(options: Options<RaisedData, ThrowOnError>): RequestResult<RaisedResponses, RaisedErrors, ThrowOnError> => (options.client ?? client).get<RaisedResponses, RaisedErrors, ThrowOnError>({
@@ -164,6 +234,8 @@ export const raised = <ThrowOnError extends boolean = false>(options: Options<Ra
 });
 
 /**
+ * Search nonprofits
+ *
  * Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
  *
  * Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits) and domains.
