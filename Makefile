@@ -10,9 +10,9 @@ GENERATE ?= 1800000
 INPUT = $(if $(DATA),--file $(DATA),--generate $(GENERATE))
 LOAD = target/release/causeway-load
 
-SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
+SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb
+.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs clients
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,15 @@ test: lint-code ## Run every test on SQLite and PostgreSQL; installs what is mis
 	tests/with-services.sh tests/all.sh
 	tests/lint-openapi.sh
 	CAUSEWAY=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/causeway tests/fuzz-api.sh 500
+
+test-clients: ## Test the clients in clients/ against the server, on SQLite and PostgreSQL, and install their packages
+	tests/with-services.sh tests/clients.sh
+
+test-docs: ## Run the samples of the documentation in all languages; make test runs curl, JavaScript and Python
+	tests/samples.sh sh js py go php rb
+
+clients: ## Generate the cores of the clients from openapi.json
+	clients/generate.sh
 
 cluster: $(if $(CAUSEWAY),,bench-build) ## Run three servers with PostgreSQL under Patroni, Redis, S3 and HAProxy, kill each part under load, and print one table: CAUSEWAY=binary
 	mkdir -p target/cluster
