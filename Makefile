@@ -12,7 +12,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test test-clients test-docs clients cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code fmt openapi bench bench-import bench-returns bench-details deny deb test-deb
+.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs clients
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -27,6 +27,7 @@ test: lint-code ## Run every test on SQLite and PostgreSQL; installs what is mis
 	DENY=$(DENY) tests/deny.sh --if-installed
 	tests/deploy.sh --rules
 	tests/with-services.sh tests/all.sh
+	tests/lint-openapi.sh
 	CAUSEWAY=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/causeway tests/fuzz-api.sh 500
 
 test-clients: ## Test the clients in clients/ against the server, on SQLite and PostgreSQL, and install their packages
@@ -59,7 +60,7 @@ check-deploy: ## Check every file in deploy/ with the tool that reads it: promto
 	tests/deploy.sh
 
 screenshots: ## Save every page at 375 and 1280 px, light and dark, to target/screenshots, and check it with axe
-	tests/with-services.sh cargo test --test browser -- dashboard_pages:: public_pages::
+	tests/with-services.sh cargo test --test browser -- dashboard_pages:: developer_pages:: public_pages::
 
 hostile: bench-build ## Flood the server in eight ways beside an honest client, and fail if that client is affected
 	ulimit -n 12000; $(LOAD) hostile $(if $(DATA),--file $(DATA),--generate 100000) --seconds 5
@@ -80,6 +81,9 @@ fmt: ## Format the code
 
 openapi: ## Regenerate openapi.json from the handlers
 	cargo run --quiet -- openapi > openapi.json.new && mv openapi.json.new openapi.json
+
+lint-openapi: ## Lint openapi.json with Redocly, installed to target if it is missing; no findings are allowed
+	tests/lint-openapi.sh
 
 deny: ## Check licenses, bans, sources and advisories of all crates; DENY=required: fail without the advisories
 	DENY=$(DENY) tests/deny.sh

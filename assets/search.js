@@ -7,7 +7,7 @@ const loadTitles = async () => {
   if (isLoading) return;
   isLoading = true;
   try {
-    const response = await fetch('/causes.json');
+    const response = await fetch('/embed/causes.json');
     titles = await response.json();
   } catch { isLoading = false; }
 };

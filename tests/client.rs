@@ -245,7 +245,11 @@ fn check_problem(status: u16, response: &Response, id: &str) {
             .unwrap_or_else(|| panic!("no {name} in {problem}"))
     };
     assert_eq!(problem["status"], status);
-    assert_eq!(text("type"), format!("urn:causeway:error:{}", text("code")));
+    let anchor = format!("/developers/errors#{}", text("code"));
+    assert!(
+        text("type").starts_with("http") && text("type").ends_with(&anchor),
+        "{problem}"
+    );
     assert!(!text("title").is_empty());
     assert!(!text("detail").is_empty());
     assert_eq!(text("message"), text("detail"));

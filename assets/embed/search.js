@@ -43,7 +43,7 @@
   // The titles of causes; results have their names. Until they are loaded, results show no causes.
   let titles = {};
   const loadTitles = async () => {
-    try { titles = await (await fetch(baseUrl + '/causes.json', { credentials: 'omit' })).json(); } catch { /* Without them. */ }
+    try { titles = await (await fetch(baseUrl + '/embed/causes.json', { credentials: 'omit' })).json(); } catch { /* Without them. */ }
   };
 
   const build = (link) => {

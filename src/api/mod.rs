@@ -3,6 +3,7 @@
 pub mod bodies;
 pub mod browse;
 pub mod directory;
+pub mod examples;
 pub mod explanation;
 pub mod finances;
 pub mod fundraisers;

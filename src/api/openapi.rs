@@ -1,6 +1,6 @@
 //! The OpenAPI description of the API, generated from the handlers.
 
-use super::{browse, directory, finances, fundraisers, nonprofits, search};
+use super::{browse, directory, examples, finances, fundraisers, nonprofits, search};
 use crate::app::App;
 use crate::http::error::ProblemBody;
 use axum::Router;
@@ -16,8 +16,14 @@ use utoipa_axum::routes;
 #[openapi(
     info(
         title = "Causeway",
-        description = "A directory of nonprofits: look up nonprofits, search on every keystroke, browse by cause, and run fundraisers.",
+        description = "A directory of nonprofits: look up nonprofits, search on every keystroke, browse by cause, and run fundraisers. Guides with samples in six languages, and a console to try each endpoint, are under /developers on every server.",
+        contact(name = "The operator of this server", url = "/developers"),
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+    ),
+    servers((url = "/", description = "The server that this description comes from.")),
+    tags(
+        (name = "nonprofits", description = "Look up, search and browse nonprofits. A public key is enough."),
+        (name = "fundraisers", description = "Read fundraisers with a public key; create and change those of your account with a private key."),
     ),
     components(schemas(ProblemBody)),
     modifiers(&Keys),
@@ -42,7 +48,7 @@ impl Modify for Keys {
 
 /// Returns the routes of the API and their description.
 pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(Description::openapi())
+    let (router, mut description) = OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(nonprofits::details))
         .routes(routes!(finances::finances))
         .routes(routes!(search::search))
@@ -56,7 +62,9 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(fundraisers::own::close))
         .routes(routes!(fundraisers::own::reopen))
         .routes(routes!(fundraisers::own::fundraisers))
-        .split_for_parts()
+        .split_for_parts();
+    examples::add(&mut description);
+    (router, description)
 }
 
 /// Returns the description of all routes, as committed in `openapi.json`.

@@ -15,9 +15,13 @@ use directory::nonprofits::ein::Ein;
 use giving::donations::DonationError;
 use platform::field_error::FieldError;
 use serde::Serialize;
+use serde_json::Value;
 use std::borrow::Cow;
 use thiserror::Error;
 use utoipa::ToSchema;
+
+/// The page of this server that describes every code, with an anchor for each.
+const DESCRIPTIONS: &str = "/developers/errors";
 
 /// The result of a handler.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -148,8 +152,8 @@ pub struct Problem {
 /// The body of an error response (RFC 9457).
 #[derive(Serialize, ToSchema)]
 pub struct ProblemBody<'a> {
-    /// Identifies the kind of error; ends with the code.
-    #[schema(example = "urn:causeway:error:nonprofit_not_found")]
+    /// The URL of the description of this kind of error; ends with the code.
+    #[schema(example = "https://causeway.example/developers/errors#nonprofit_not_found")]
     r#type: String,
     #[schema(example = "Not Found")]
     title: &'a str,
@@ -321,19 +325,37 @@ fn is_transient(code: &str) -> bool {
     matches!(primary, Ok(5 | 6 | 8 | 10 | 13 | 14))
 }
 
-impl IntoResponse for Error {
-    fn into_response(self) -> Response {
+impl Error {
+    /// Returns the status, the code and the body of the response, as an example for the description of the API.
+    pub fn example(&self, public_url: &str, request_id: &str) -> (StatusCode, &'static str, Value) {
+        let problem = self.problem();
+        let body = serde_json::to_value(problem.body(public_url, request_id));
+        (
+            problem.status,
+            problem.code,
+            body.expect("a problem is plain text"),
+        )
+    }
+
+    fn problem(&self) -> Problem {
         let (status, code) = self.status_and_code();
-        let retry_after = self.retry_after();
-        let problem = Problem {
+        Problem {
             status,
             code,
             detail: mask(&self.to_string()).into_owned(),
-            errors: match &self {
+            errors: match self {
                 Error::InvalidBody(errors) => errors.iter().map(masked).collect(),
                 _ => Vec::new(),
             },
-        };
+        }
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let problem = self.problem();
+        let status = problem.status;
+        let retry_after = self.retry_after();
         let mut response = status.into_response();
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
@@ -364,18 +386,23 @@ impl Problem {
         &self.detail
     }
 
-    /// Writes the body of the response to a request.
-    pub fn write(&self, response: &mut Response, request: &RequestId) {
-        let body = ProblemBody {
-            r#type: format!("urn:causeway:error:{}", self.code),
+    /// Returns the body of the response of a server at `public_url`.
+    fn body<'a>(&'a self, public_url: &str, request_id: &'a str) -> ProblemBody<'a> {
+        ProblemBody {
+            r#type: format!("{public_url}{DESCRIPTIONS}#{}", self.code),
             title: self.status.canonical_reason().unwrap_or("Error"),
             status: self.status.as_u16(),
             detail: &self.detail,
             code: self.code,
             message: &self.detail,
-            request_id: request.as_str(),
+            request_id,
             errors: &self.errors,
-        };
+        }
+    }
+
+    /// Writes the body of the response to a request at a server at `public_url`.
+    pub fn write(&self, response: &mut Response, request: &RequestId, public_url: &str) {
+        let body = self.body(public_url, request.as_str());
         let bytes = serde_json::to_vec(&body).expect("a problem is plain text");
         *response.body_mut() = bytes.into();
         let headers = response.headers_mut();

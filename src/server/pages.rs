@@ -14,7 +14,7 @@ use crate::dashboard::{reset, settings, sign_in};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
 use crate::site::{
-    cause_titles, causes, crawlers, developers, feeds, fundraiser, profile, report, results, search, sitemaps,
+    causes, crawlers, developers, feeds, fundraiser, profile, report, results, search, sitemaps,
 };
 use crate::web::{flash, guard};
 use axum::Router;
@@ -27,7 +27,7 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
     Router::new()
         .merge(public())
         .merge(operator())
-        .merge(developers::routes(description))
+        .merge(developers::routes(app, description))
         .route("/dashboard", get(keys::keys))
         .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
         .route("/dashboard/keys/{id}", get(keys::key))
@@ -192,7 +192,6 @@ fn public() -> Router<App> {
         .route("/.well-known/security.txt", get(crawlers::security))
         .route(feeds::PATH, get(feeds::all))
         .route("/causes", get(causes::causes))
-        .route("/causes.json", get(cause_titles::cause_titles))
         .route("/causes/{cause}", get(causes::cause))
         .route("/{slug}", get(profile::profile))
         .route("/{slug}/fundraisers.xml", get(feeds::of_nonprofit))

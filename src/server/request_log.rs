@@ -198,7 +198,7 @@ impl RequestLog {
             if self.is_page {
                 write_error_page(&problem, response, &self.id);
             } else {
-                problem.write(response, &self.id);
+                problem.write(response, &self.id, self.app.urls.public());
             }
         }
         let is_wrong_method = response.status() == StatusCode::METHOD_NOT_ALLOWED;

@@ -80,6 +80,7 @@ pub fn router(app: App) -> Routes {
         .route("/share/{nonprofit}/f/{file}", get(share::of_fundraiser))
         .route("/embed/{script}", get(embed::script))
         .route("/embed/origin", get(embed::data::origin))
+        .route("/embed/causes.json", get(embed::data::causes))
         .route(
             "/embed/fundraisers/{nonprofit}/{fundraiser}",
             get(embed::data::fundraiser),

@@ -2,7 +2,6 @@
 
 pub mod card;
 pub mod cause_links;
-pub mod cause_titles;
 pub mod causes;
 pub mod checkout;
 pub mod crawlers;

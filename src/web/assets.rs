@@ -40,6 +40,7 @@ const STYLESHEET: &str = concat!(
     include_str!("../../assets/styles/profile.css"),
     include_str!("../../assets/styles/embed.css"),
     include_str!("../../assets/styles/dashboard.css"),
+    include_str!("../../assets/styles/developers.css"),
     include_str!("../../assets/styles/media.css"),
 );
 
@@ -50,6 +51,7 @@ const ASSETS: &[Asset] = &[
         content: STYLESHEET.as_bytes(),
     },
     asset!("causeway.js", "text/javascript; charset=utf-8"),
+    asset!("developers.js", "text/javascript; charset=utf-8"),
     asset!("search.js", "text/javascript; charset=utf-8"),
     asset!("icon.svg", "image/svg+xml"),
 ];

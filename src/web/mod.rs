@@ -8,6 +8,7 @@ pub mod form;
 pub mod form_page;
 pub mod guard;
 pub mod layout;
+pub mod markdown;
 pub mod meta;
 pub mod numbers;
 pub mod page;

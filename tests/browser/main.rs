@@ -10,6 +10,7 @@ mod browser;
 mod checkout;
 mod combobox;
 mod dashboard_pages;
+mod developer_pages;
 mod embeds;
 mod injection;
 mod inspector;

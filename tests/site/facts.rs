@@ -148,7 +148,7 @@ async fn a_profile_of_which_only_irs_facts_are_known_shows_them_without_prose(wo
     let main = page.split_once("<main").unwrap().1;
     for text in [
         "<dt>Type</dt><dd>Public charity <span class=\"small soft\">501(c)(3)</span></dd>",
-        "<dt>Category</dt><dd>Libraries</dd>",
+        "<dt>Category</dt><dd>Libraries <span class=\"small soft\">B70</span></dd>",
         "<dt>Revenue</dt><dd>$64,000 <span class=\"small soft\">2024</span></dd>",
         "<dt>Assets</dt><dd>$125,000 <span class=\"small soft\">2024</span></dd>",
         "<dt>Tax-exempt since</dt><dd>1994</dd>",
@@ -206,7 +206,9 @@ async fn a_nonprofit_that_cannot_receive_donations_has_a_note_with_the_reason(wo
         );
     }
     world
-        .import_nonprofits("{\"ein\":\"111111112\",\"name\":\"Foreign Aid\",\"websiteUrl\":\"https://aid.example\"}\n")
+        .import_nonprofits(
+            "{\"ein\":\"111111112\",\"name\":\"Foreign Aid\",\"websiteUrl\":\"https://aid.example\"}\n",
+        )
         .await
         .unwrap();
     let page = world.client.get_plain(200, "/foreign-aid").await.text();

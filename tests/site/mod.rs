@@ -2,6 +2,7 @@
 
 mod checkout;
 mod checkout_limits;
+mod developers;
 mod discovery;
 mod embed;
 mod embed_dialog;

@@ -252,7 +252,7 @@ async fn nonprofits_of_the_same_name_are_told_apart(world: &World) {
 }
 
 async fn causes_have_titles_for_scripts_of_any_site(world: &World) {
-    let response = world.client.get_plain(200, "/causes.json").await;
+    let response = world.client.get_plain(200, "/embed/causes.json").await;
     assert_eq!(response.json["food-security"], "Food security");
     assert_eq!(response.header("access-control-allow-origin"), "*");
     assert_eq!(response.header("cache-control"), "public, max-age=3600");

@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { Window } from 'happy-dom';
 import ts from 'typescript';
-import { startServer, until, type Server } from './server.ts';
+import { startServer, until, type Server } from './server.js';
 
 let server: Server;
 let window: Window;
@@ -34,7 +34,7 @@ function readBlock(language: string): string {
 
 /** Runs a module inside the package, where its name can be imported. */
 async function run(name: string, source: string): Promise<Record<string, unknown>> {
-  const file = `test/readme-${name}.mjs`;
+  const file = `test-dist/readme-${name}.mjs`;
   files.push(file);
   writeFileSync(file, source);
   return import(`./readme-${name}.mjs`);

@@ -6,7 +6,7 @@ import { createElement, useState } from 'react';
 import { Causeway, type SearchItem, type SearchState } from '../dist/index.js';
 import { createCombobox, type Combobox } from '../dist/combobox.js';
 import { useNonprofitSearch } from '../dist/react.js';
-import { startProxy, startServer, until, type Fault, type Proxy, type Server } from './server.ts';
+import { startProxy, startServer, until, type Fault, type Proxy, type Server } from './server.js';
 
 let server: Server;
 let proxy: Proxy;

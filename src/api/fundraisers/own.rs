@@ -71,7 +71,7 @@ pub struct FundraisersBody<'a> {
     tag = "fundraisers",
     security(("privateKey" = [])),
     params(
-        ("id" = Uuid, Path, description = "The ID of the fundraiser."),
+        ("id" = Uuid, Path, description = "The ID of the fundraiser.", example = "01a1e506-ecb5-7254-9abb-8f29c57ae524"),
         ("dryRun" = inline(Option<Switch>), Query, description = "1 or true: validate the request without saving anything."),
     ),
     request_body(content = FundraiserChangeInput, content_type = "application/json"),
@@ -116,7 +116,7 @@ pub async fn change(
     tag = "fundraisers",
     security(("privateKey" = [])),
     params(
-        ("id" = Uuid, Path, description = "The ID of the fundraiser."),
+        ("id" = Uuid, Path, description = "The ID of the fundraiser.", example = "01a1e506-ecb5-7254-9abb-8f29c57ae524"),
         ("dryRun" = inline(Option<Switch>), Query, description = "1 or true: validate the request without saving anything."),
     ),
     responses(
@@ -153,7 +153,7 @@ pub async fn close(
     tag = "fundraisers",
     security(("privateKey" = [])),
     params(
-        ("id" = Uuid, Path, description = "The ID of the fundraiser."),
+        ("id" = Uuid, Path, description = "The ID of the fundraiser.", example = "01a1e506-ecb5-7254-9abb-8f29c57ae524"),
         ("dryRun" = inline(Option<Switch>), Query, description = "1 or true: validate the request without saving anything."),
     ),
     responses(

@@ -1,4 +1,5 @@
-//! What embedded scripts ask the server: may the page show the checkout in a dialog, and how much has a fundraiser raised?
+//! What embedded scripts ask the server: may the page show the checkout in a dialog, how much has a fundraiser raised, and
+//! what are the titles of causes?
 
 use crate::app::App;
 use crate::http::client::Client;
@@ -17,7 +18,7 @@ use axum::http::header::{
 use axum::response::{IntoResponse, Response};
 use giving::fundraisers::goal::Goal;
 use giving::payments::provider::Provider;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// `GET /embed/origin`: whether the page that asks may show the checkout in a dialog. Browsers send its origin.
 pub async fn origin(State(app): State<App>, client: Client, headers: HeaderMap) -> Result<Response> {
@@ -55,6 +56,15 @@ pub async fn fundraiser(
         "notice": app.is_test_mode().then_some(t.test_mode),
     });
     Ok(answer(&body, "public, max-age=60"))
+}
+
+/// `GET /embed/causes.json`: the title of each cause, for scripts that show nonprofits: the API names causes by their slugs.
+pub async fn causes(State(app): State<App>) -> Response {
+    let causes = app.directory.causes().list().iter();
+    let titles: Map<String, Value> = causes
+        .map(|cause| (cause.name.clone(), Value::from(cause.title.as_str())))
+        .collect();
+    answer(&Value::Object(titles), "public, max-age=3600")
 }
 
 fn answer(body: &Value, cache: &'static str) -> Response {

@@ -222,8 +222,8 @@ async fn thermometer_snippet(app: &App, options: &EmbedOptions, t: &EmbedTexts) 
     }
     let public = app.urls.public();
     let path = options.fundraiser.strip_prefix(public);
-    let path = path.unwrap_or(&options.fundraiser).trim_matches('/');
-    let path = path.split(['?', '#']).next().unwrap_or(path);
+    let path = path.unwrap_or(&options.fundraiser);
+    let path = path.split(['?', '#']).next().unwrap_or(path).trim_matches('/');
     let Some((nonprofit, name)) = path.split_once("/f/") else {
         return Ok(Err(t.unknown_fundraiser));
     };

@@ -149,11 +149,8 @@ pub fn key_facts(nonprofit: &Nonprofit<'_>, t: &ProfileTexts) -> Vec<KeyFact> {
         add(t.kind, capitalize(facts.kind()), note);
     }
     if let Some(ntee) = nonprofit.ntee {
-        add(
-            t.category,
-            ntee.meaning().decile_meaning.to_owned(),
-            String::new(),
-        );
+        let category = ntee.meaning().decile_meaning.to_owned();
+        add(t.category, category, ntee.code().to_owned());
     }
     let latest = nonprofit.tax.latest_return.filter(|latest| latest.period != 0);
     let (revenue, assets, period) = match (latest, stated) {

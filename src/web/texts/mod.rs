@@ -1,9 +1,11 @@
 //! The texts of all pages and emails: `en.rs` has those of the layout and the dashboard, `public.rs` those of the public
-//! site. Another language is a `const DE: Texts = Texts { ... }`; the compiler reports the texts that it lacks.
+//! site, `developers.rs` those around the documentation. Another language is a `const DE: Texts = Texts { ... }`; the compiler reports the texts that it lacks.
 
+mod developers;
 mod en;
 mod public;
 
+pub use developers::*;
 pub use en::*;
 pub use public::*;
 

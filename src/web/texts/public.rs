@@ -304,31 +304,6 @@ texts! {
     }
     developers: DevelopersTexts {
         title: "Developers",
-        lead: "Look up, search and browse nonprofits and create fundraisers with an HTTP API that uses JSON.",
-        key: "Create key",
-        openapi: "OpenAPI description",
-        keys: "To read, send a public key as apiKey. To write, use HTTP Basic authentication with a public key as the username and a private key of the same account as the password.",
-        routes: "Endpoints",
-        parameters: "Parameters",
-        required: "required",
-        responses: "Responses",
-    }
-    donate_links: DonateLinkTexts {
-        title: "Donate links",
-        lead: "Link to the page of a nonprofit or a fundraiser, or add /give to link to its donation form. Both accept these parameters.",
-        amount: "The amount to fill in, in dollars, such as 25 or 25.50.",
-        suggested_amounts: "Up to six amounts to choose from, separated by commas.",
-        min_value: "The smallest amount that people can give.",
-        frequency: "once or monthly. Monthly donations are not available yet: the form says so, and people can give once.",
-        person: "Values to fill in. People can change them.",
-        description: "A sentence to show above the form, up to 255 characters.",
-        designation: "What the donation is for, up to 255 characters. We store it with the donation.",
-        partner_donation_id: "Your own ID for the donation, up to 255 characters. We store it and return it to you.",
-        partner_metadata: "Any text, such as JSON, up to 2,000 characters. We store it and return it to you.",
-        success_url: "Where to redirect people after a completed donation. We add donation_id, partner_donation_id and partner_metadata to the query.",
-        exit_url: "Where to send people who leave without giving. We add the same parameters, if known.",
-        origins: "Register the origin of both URLs first, and prove that it is yours. Scheme, host and port must match exactly. We ignore any other URL and show our own receipt. URLs must be ASCII, up to 2,000 characters.",
-        register: "Register an origin",
     }
     embed: EmbedTexts {
         title: "Embed a button, a search box or a thermometer",
