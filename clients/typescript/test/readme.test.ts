@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { Window } from 'happy-dom';
+import type { Window } from 'happy-dom';
 import ts from 'typescript';
+import { openPage } from './page.js';
 import { startServer, until, type Server } from './server.js';
 
 let server: Server;
@@ -12,8 +13,7 @@ const files: string[] = [];
 
 before(async () => {
   server = await startServer();
-  window = new Window({ url: 'https://charity.example/' });
-  Object.assign(globalThis, { window, document: window.document, IS_REACT_ACT_ENVIRONMENT: true });
+  window = openPage();
   Object.defineProperty(globalThis, 'location', { value: { assign: (url: string) => visited.push(url) }, configurable: true });
 });
 after(async () => {

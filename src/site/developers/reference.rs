@@ -9,7 +9,14 @@ use serde_json::Value;
 
 /// The operations that most people need first, in the order of the menu. The others follow.
 const ORDER: [&str; 8] = [
-    "details", "search", "browse", "causes", "fundraiser", "raised", "create", "fundraisers",
+    "details",
+    "search",
+    "browse",
+    "causes",
+    "fundraiser",
+    "raised",
+    "create",
+    "fundraisers",
 ];
 const TEXTS: &Reference = &DEVELOPERS_EN.reference;
 /// Everything but the unreserved characters of RFC 3986.
