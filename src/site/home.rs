@@ -106,7 +106,7 @@ impl Popular {
     fn new(nonprofit: &Nonprofit<'_>) -> Popular {
         let common_name = nonprofit.ein.and_then(|ein| common_names(ein).lines().next());
         let location = nonprofit.location();
-        let description = nonprofit.description_without_chapter(&location);
+        let description = nonprofit.description(&location);
         Popular {
             slug: nonprofit.slug.to_owned(),
             name: common_name.unwrap_or(nonprofit.name).to_owned(),
