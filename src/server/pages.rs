@@ -9,8 +9,8 @@ use crate::dashboard::operator::{
 };
 use crate::dashboard::origins;
 use crate::dashboard::usage;
+use crate::dashboard::{email_change, reset, settings, sign_in, sign_in_code, two_factor};
 use crate::dashboard::{first_steps, keys};
-use crate::dashboard::{reset, settings, sign_in};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
 use crate::site::{causes, crawlers, developers, feeds, fundraiser, profile, report, search, sitemaps};
@@ -68,6 +68,10 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             get(sign_in::sign_in_page).post(sign_in::sign_in),
         )
         .route(
+            "/dashboard/sign-in/code",
+            get(sign_in_code::page).post(sign_in_code::sign_in),
+        )
+        .route(
             "/dashboard/sign-out",
             get(sign_in::sign_out_page).post(sign_in::sign_out),
         )
@@ -81,6 +85,30 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
         .route(
             "/dashboard/settings/password",
             get(settings::settings).post(settings::change_password),
+        )
+        .route(
+            "/dashboard/settings/email",
+            get(settings::settings).post(email_change::request),
+        )
+        .route(
+            "/dashboard/settings/email/confirm",
+            get(email_change::confirm_page).post(email_change::confirm),
+        )
+        .route(
+            "/dashboard/settings/two-factor",
+            get(two_factor::page).post(two_factor::begin),
+        )
+        .route(
+            "/dashboard/settings/two-factor/setup",
+            get(two_factor::setup_page).post(two_factor::confirm),
+        )
+        .route(
+            "/dashboard/settings/two-factor/codes",
+            get(two_factor::page).post(two_factor::replace_codes),
+        )
+        .route(
+            "/dashboard/settings/two-factor/off",
+            get(two_factor::page).post(two_factor::turn_off),
         )
         .route(
             "/dashboard/settings/sessions",
@@ -121,6 +149,10 @@ fn operator() -> Router<App> {
         .route(
             "/dashboard/operator/accounts/{username}/restore",
             get(operator_account::account).post(operator_account::restore),
+        )
+        .route(
+            "/dashboard/operator/accounts/{username}/reset-two-factor",
+            get(operator_account::account).post(operator_account::reset_two_factor),
         )
         .route("/dashboard/operator/fundraisers", get(operator_fundraisers::list))
         .route(

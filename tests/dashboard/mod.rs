@@ -4,6 +4,7 @@ pub mod visitor;
 
 mod accounts;
 mod bad_input;
+mod email_change;
 mod fundraisers;
 mod keys;
 mod moderation;
@@ -13,4 +14,5 @@ mod reset;
 mod shared_attempts;
 mod sign_in;
 mod smtp;
+mod two_factor;
 mod usage;

@@ -25,6 +25,8 @@ pub const TABLES: &[&str] = &[
     "audit",
     "sessions",
     "mail_links",
+    "two_factor",
+    "recovery_codes",
     "fundraisers",
     "fundraiser_nonprofits",
     "fundraiser_history",
