@@ -56,10 +56,7 @@ impl KeyUsage {
         let totals = usage::list_totals(db, account, now - DAY).await?;
         let last_used = usage::list_last_used(db, account).await?;
         Ok(KeyUsage {
-            calls: totals
-                .into_iter()
-                .map(|(KeyId(id), counts)| (id, counts.calls))
-                .collect(),
+            calls: totals.into_iter().map(|(KeyId(id), calls)| (id, calls)).collect(),
             last_used: last_used.into_iter().map(|(KeyId(id), at)| (id, at)).collect(),
         })
     }

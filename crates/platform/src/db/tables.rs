@@ -22,6 +22,7 @@ pub const TABLES: &[&str] = &[
     "key_limits",
     "recent_calls",
     "key_usage",
+    "key_usage_days",
     "audit",
     "sessions",
     "mail_links",
