@@ -31,3 +31,10 @@ create table key_usage_days (
 ) strict, without rowid;
 
 create index key_usage_days_day on key_usage_days (day);
+
+-- The last failure of each import command, until it succeeds.
+create table import_failures (
+    command   text primary key,
+    failed_at integer not null,
+    error     text not null
+) strict;

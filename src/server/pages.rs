@@ -4,8 +4,9 @@ use crate::app::App;
 use crate::dashboard::fundraisers as own_fundraisers;
 use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator_lists};
 use crate::dashboard::operator::{
-    donations as operator_donations, fundraisers as operator_fundraisers, origins as operator_origins,
-    reports as operator_reports,
+    donations as operator_donations, fundraisers as operator_fundraisers, home as operator_home,
+    nonprofit as operator_nonprofit, origins as operator_origins, reports as operator_reports,
+    search as operator_search,
 };
 use crate::dashboard::origins;
 use crate::dashboard::usage;
@@ -137,7 +138,13 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
 /// Returns the routes of the operator pages.
 fn operator() -> Router<App> {
     Router::new()
-        .route("/dashboard/operator", get(operator_lists::accounts))
+        .route("/dashboard/operator", get(operator_home::home))
+        .route("/dashboard/operator/search", get(operator_search::search))
+        .route(
+            "/dashboard/operator/nonprofits/{id}",
+            get(operator_nonprofit::nonprofit),
+        )
+        .route("/dashboard/operator/accounts", get(operator_lists::accounts))
         .route(
             "/dashboard/operator/accounts/{username}",
             get(operator_account::account),

@@ -9,6 +9,7 @@ mod fundraisers;
 mod keys;
 mod moderation;
 pub mod operator;
+mod operator_home;
 mod paging;
 mod reset;
 mod shared_attempts;

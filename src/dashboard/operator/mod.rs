@@ -1,12 +1,16 @@
 //! The operator pages: all accounts, keys, fundraisers, reports and donations, imports, recent errors, and the audit log.
 
 pub mod account;
+pub mod attention;
 pub mod donations;
 pub mod fundraisers;
+pub mod home;
 pub mod key;
 pub mod list;
 pub mod nav;
+pub mod nonprofit;
 pub mod origins;
 pub mod pages;
 pub mod reason;
 pub mod reports;
+pub mod search;

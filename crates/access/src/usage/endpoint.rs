@@ -9,7 +9,7 @@ static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
 
 thread_local! {
     /// The names that this thread has used, so that no request waits for another one.
-    static KNOWN: RefCell<HashSet<&'static str>> = RefCell::default();
+    static THREAD_NAMES: RefCell<HashSet<&'static str>> = RefCell::default();
 }
 
 /// An endpoint of the API, named by its route, such as `/v0.2/search/{searchTerm}`. Cheap to copy and compare.
@@ -19,7 +19,7 @@ pub struct Endpoint(&'static str);
 impl Endpoint {
     /// Returns the endpoint of a route. Never call this with a path, of which there is no end.
     pub fn of_route(route: &str) -> Endpoint {
-        KNOWN.with_borrow_mut(|known| {
+        THREAD_NAMES.with_borrow_mut(|known| {
             let name = known.get(route).copied().unwrap_or_else(|| {
                 let name = intern(route);
                 known.insert(name);

@@ -10,6 +10,7 @@ pub const TABLES: &[&str] = &[
     "profiles",
     "imports",
     "import_files",
+    "import_failures",
     "directory_changes",
     "returns",
     "return_profiles",
