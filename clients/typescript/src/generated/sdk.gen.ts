@@ -19,6 +19,8 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 };
 
 /**
+ * Browse a cause
+ *
  * Lists the nonprofits of a cause, most prominent first.
  */
 export const browse = <ThrowOnError extends boolean = false>(options: Options<BrowseData, ThrowOnError>): RequestResult<BrowseResponses, BrowseErrors, ThrowOnError> => (options.client ?? client).get<BrowseResponses, BrowseErrors, ThrowOnError>({
@@ -32,6 +34,8 @@ export const browse = <ThrowOnError extends boolean = false>(options: Options<Br
 });
 
 /**
+ * List causes
+ *
  * Lists all causes with their numbers of nonprofits.
  */
 export const causes = <ThrowOnError extends boolean = false>(options?: Options<CausesData, ThrowOnError>): RequestResult<CausesResponses, CausesErrors, ThrowOnError> => (options?.client ?? client).get<CausesResponses, CausesErrors, ThrowOnError>({
@@ -45,6 +49,8 @@ export const causes = <ThrowOnError extends boolean = false>(options?: Options<C
 });
 
 /**
+ * Describe the directory
+ *
  * Describes the directory as a whole: its date, the numbers of nonprofits, and the files that it was made from.
  */
 export const directory = <ThrowOnError extends boolean = false>(options?: Options<DirectoryData, ThrowOnError>): RequestResult<DirectoryResponses, DirectoryErrors, ThrowOnError> => (options?.client ?? client).get<DirectoryResponses, DirectoryErrors, ThrowOnError>({
@@ -58,6 +64,8 @@ export const directory = <ThrowOnError extends boolean = false>(options?: Option
 });
 
 /**
+ * Create a fundraiser
+ *
  * Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys. If the operator
  * reviews new fundraisers, its `status` is IN_REVIEW at first.
  */
@@ -72,6 +80,8 @@ export const create = <ThrowOnError extends boolean = false>(options: Options<Cr
 });
 
 /**
+ * Change a fundraiser
+ *
  * Updates a fundraiser of the account. Its slug and the nonprofits it supports cannot be changed.
  */
 export const change = <ThrowOnError extends boolean = false>(options: Options<ChangeData, ThrowOnError>): RequestResult<ChangeResponses, ChangeErrors, ThrowOnError> => (options.client ?? client).patch<ChangeResponses, ChangeErrors, ThrowOnError>({
@@ -85,6 +95,8 @@ export const change = <ThrowOnError extends boolean = false>(options: Options<Ch
 });
 
 /**
+ * Close a fundraiser
+ *
  * Closes a fundraiser of the account. It can still be read but is no longer active.
  */
 export const close = <ThrowOnError extends boolean = false>(options: Options<CloseData, ThrowOnError>): RequestResult<CloseResponses, CloseErrors, ThrowOnError> => (options.client ?? client).post<CloseResponses, CloseErrors, ThrowOnError>({
@@ -94,6 +106,8 @@ export const close = <ThrowOnError extends boolean = false>(options: Options<Clo
 });
 
 /**
+ * Reopen a fundraiser
+ *
  * Reopens a closed fundraiser of the account.
  */
 export const reopen = <ThrowOnError extends boolean = false>(options: Options<ReopenData, ThrowOnError>): RequestResult<ReopenResponses, ReopenErrors, ThrowOnError> => (options.client ?? client).post<ReopenResponses, ReopenErrors, ThrowOnError>({
@@ -103,6 +117,8 @@ export const reopen = <ThrowOnError extends boolean = false>(options: Options<Re
 });
 
 /**
+ * List your fundraisers
+ *
  * Lists the fundraisers of the account, newest first.
  */
 export const fundraisers = <ThrowOnError extends boolean = false>(options?: Options<FundraisersData, ThrowOnError>): RequestResult<FundraisersResponses, FundraisersErrors, ThrowOnError> => (options?.client ?? client).get<FundraisersResponses, FundraisersErrors, ThrowOnError>({
@@ -112,6 +128,8 @@ export const fundraisers = <ThrowOnError extends boolean = false>(options?: Opti
 });
 
 /**
+ * Look up a nonprofit
+ *
  * Retrieves a nonprofit by its slug, EIN or ID.
  */
 export const details = <ThrowOnError extends boolean = false>(options: Options<DetailsData2, ThrowOnError>): RequestResult<DetailsResponses, DetailsErrors, ThrowOnError> => (options.client ?? client).get<DetailsResponses, DetailsErrors, ThrowOnError>({
@@ -125,6 +143,8 @@ export const details = <ThrowOnError extends boolean = false>(options: Options<D
 });
 
 /**
+ * Read the finances of a nonprofit
+ *
  * Retrieves the amounts in the returns of a nonprofit, newest period first.
  */
 export const finances = <ThrowOnError extends boolean = false>(options: Options<FinancesData, ThrowOnError>): RequestResult<FinancesResponses, FinancesErrors, ThrowOnError> => (options.client ?? client).get<FinancesResponses, FinancesErrors, ThrowOnError>({
@@ -138,6 +158,8 @@ export const finances = <ThrowOnError extends boolean = false>(options: Options<
 });
 
 /**
+ * Read a fundraiser
+ *
  * Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
  */
 export const fundraiser = <ThrowOnError extends boolean = false>(options: Options<FundraiserData, ThrowOnError>): RequestResult<FundraiserResponses, FundraiserErrors, ThrowOnError> => (options.client ?? client).get<FundraiserResponses, FundraiserErrors, ThrowOnError>({
@@ -151,6 +173,8 @@ export const fundraiser = <ThrowOnError extends boolean = false>(options: Option
 });
 
 /**
+ * Read the amount raised
+ *
  * Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
  */
 export const raised = <ThrowOnError extends boolean = false>(options: Options<RaisedData, ThrowOnError>): RequestResult<RaisedResponses, RaisedErrors, ThrowOnError> => (options.client ?? client).get<RaisedResponses, RaisedErrors, ThrowOnError>({
@@ -164,6 +188,8 @@ export const raised = <ThrowOnError extends boolean = false>(options: Options<Ra
 });
 
 /**
+ * Search nonprofits
+ *
  * Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
  *
  * Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits) and domains.

@@ -611,7 +611,7 @@ export type ProblemBody = {
     status: number;
     title: string;
     /**
-     * Identifies the kind of error; ends with the code.
+     * The URL of the description of this kind of error; ends with the code.
      */
     type: string;
 };

@@ -28,7 +28,8 @@ class ProblemBody:
         request_id (str):
         status (int):  Example: 404.
         title (str):  Example: Not Found.
-        type_ (str): Identifies the kind of error; ends with the code. Example: urn:causeway:error:nonprofit_not_found.
+        type_ (str): The URL of the description of this kind of error; ends with the code. Example:
+            https://causeway.example/developers/errors#nonprofit_not_found.
         errors (list[FieldFault] | Unset): The errors of each field. Only present if the request body is invalid.
     """
 

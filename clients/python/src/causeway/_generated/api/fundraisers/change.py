@@ -121,7 +121,9 @@ def sync_detailed(
     body: FundraiserChangeInput,
     dry_run: ChangeDryRun | Unset = UNSET,
 ) -> Response[ProblemBody | WrittenBody]:
-    """Updates a fundraiser of the account. Its slug and the nonprofits it supports cannot be changed.
+    """Change a fundraiser
+
+     Updates a fundraiser of the account. Its slug and the nonprofits it supports cannot be changed.
 
     Args:
         id (UUID):
@@ -157,7 +159,9 @@ def sync(
     body: FundraiserChangeInput,
     dry_run: ChangeDryRun | Unset = UNSET,
 ) -> ProblemBody | WrittenBody | None:
-    """Updates a fundraiser of the account. Its slug and the nonprofits it supports cannot be changed.
+    """Change a fundraiser
+
+     Updates a fundraiser of the account. Its slug and the nonprofits it supports cannot be changed.
 
     Args:
         id (UUID):
@@ -188,7 +192,9 @@ async def asyncio_detailed(
     body: FundraiserChangeInput,
     dry_run: ChangeDryRun | Unset = UNSET,
 ) -> Response[ProblemBody | WrittenBody]:
-    """Updates a fundraiser of the account. Its slug and the nonprofits it supports cannot be changed.
+    """Change a fundraiser
+
+     Updates a fundraiser of the account. Its slug and the nonprofits it supports cannot be changed.
 
     Args:
         id (UUID):
@@ -222,7 +228,9 @@ async def asyncio(
     body: FundraiserChangeInput,
     dry_run: ChangeDryRun | Unset = UNSET,
 ) -> ProblemBody | WrittenBody | None:
-    """Updates a fundraiser of the account. Its slug and the nonprofits it supports cannot be changed.
+    """Change a fundraiser
+
+     Updates a fundraiser of the account. Its slug and the nonprofits it supports cannot be changed.
 
     Args:
         id (UUID):

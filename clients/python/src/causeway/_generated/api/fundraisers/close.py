@@ -102,7 +102,9 @@ def sync_detailed(
     client: AuthenticatedClient,
     dry_run: CloseDryRun | Unset = UNSET,
 ) -> Response[ProblemBody | WrittenBody]:
-    """Closes a fundraiser of the account. It can still be read but is no longer active.
+    """Close a fundraiser
+
+     Closes a fundraiser of the account. It can still be read but is no longer active.
 
     Args:
         id (UUID):
@@ -134,7 +136,9 @@ def sync(
     client: AuthenticatedClient,
     dry_run: CloseDryRun | Unset = UNSET,
 ) -> ProblemBody | WrittenBody | None:
-    """Closes a fundraiser of the account. It can still be read but is no longer active.
+    """Close a fundraiser
+
+     Closes a fundraiser of the account. It can still be read but is no longer active.
 
     Args:
         id (UUID):
@@ -161,7 +165,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     dry_run: CloseDryRun | Unset = UNSET,
 ) -> Response[ProblemBody | WrittenBody]:
-    """Closes a fundraiser of the account. It can still be read but is no longer active.
+    """Close a fundraiser
+
+     Closes a fundraiser of the account. It can still be read but is no longer active.
 
     Args:
         id (UUID):
@@ -191,7 +197,9 @@ async def asyncio(
     client: AuthenticatedClient,
     dry_run: CloseDryRun | Unset = UNSET,
 ) -> ProblemBody | WrittenBody | None:
-    """Closes a fundraiser of the account. It can still be read but is no longer active.
+    """Close a fundraiser
+
+     Closes a fundraiser of the account. It can still be read but is no longer active.
 
     Args:
         id (UUID):

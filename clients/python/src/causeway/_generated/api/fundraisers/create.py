@@ -124,7 +124,9 @@ def sync_detailed(
     dry_run: CreateDryRun | Unset = UNSET,
     idempotency_key: None | str | Unset = UNSET,
 ) -> Response[ProblemBody | WrittenBody]:
-    """Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys.
+    """Create a fundraiser
+
+     Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys.
     If the operator
     reviews new fundraisers, its `status` is IN_REVIEW at first.
 
@@ -161,7 +163,9 @@ def sync(
     dry_run: CreateDryRun | Unset = UNSET,
     idempotency_key: None | str | Unset = UNSET,
 ) -> ProblemBody | WrittenBody | None:
-    """Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys.
+    """Create a fundraiser
+
+     Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys.
     If the operator
     reviews new fundraisers, its `status` is IN_REVIEW at first.
 
@@ -193,7 +197,9 @@ async def asyncio_detailed(
     dry_run: CreateDryRun | Unset = UNSET,
     idempotency_key: None | str | Unset = UNSET,
 ) -> Response[ProblemBody | WrittenBody]:
-    """Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys.
+    """Create a fundraiser
+
+     Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys.
     If the operator
     reviews new fundraisers, its `status` is IN_REVIEW at first.
 
@@ -228,7 +234,9 @@ async def asyncio(
     dry_run: CreateDryRun | Unset = UNSET,
     idempotency_key: None | str | Unset = UNSET,
 ) -> ProblemBody | WrittenBody | None:
-    """Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys.
+    """Create a fundraiser
+
+     Creates a fundraiser for one or several nonprofits. Its creator is the account that owns the keys.
     If the operator
     reviews new fundraisers, its `status` is IN_REVIEW at first.
 

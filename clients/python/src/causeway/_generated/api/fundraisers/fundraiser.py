@@ -93,7 +93,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | FundraiserDetailsBody | ProblemBody]:
-    """Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
+    """Read a fundraiser
+
+     Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
 
     Args:
         nonprofit (str):
@@ -125,7 +127,9 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> Any | FundraiserDetailsBody | ProblemBody | None:
-    """Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
+    """Read a fundraiser
+
+     Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
 
     Args:
         nonprofit (str):
@@ -152,7 +156,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | FundraiserDetailsBody | ProblemBody]:
-    """Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
+    """Read a fundraiser
+
+     Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
 
     Args:
         nonprofit (str):
@@ -182,7 +188,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> Any | FundraiserDetailsBody | ProblemBody | None:
-    """Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
+    """Read a fundraiser
+
+     Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
 
     Args:
         nonprofit (str):

@@ -90,7 +90,9 @@ def sync_detailed(
     take: int | Unset = UNSET,
     page: int | Unset = UNSET,
 ) -> Response[FundraisersBody | ProblemBody]:
-    """Lists the fundraisers of the account, newest first.
+    """List your fundraisers
+
+     Lists the fundraisers of the account, newest first.
 
     Args:
         take (int | Unset):
@@ -122,7 +124,9 @@ def sync(
     take: int | Unset = UNSET,
     page: int | Unset = UNSET,
 ) -> FundraisersBody | ProblemBody | None:
-    """Lists the fundraisers of the account, newest first.
+    """List your fundraisers
+
+     Lists the fundraisers of the account, newest first.
 
     Args:
         take (int | Unset):
@@ -149,7 +153,9 @@ async def asyncio_detailed(
     take: int | Unset = UNSET,
     page: int | Unset = UNSET,
 ) -> Response[FundraisersBody | ProblemBody]:
-    """Lists the fundraisers of the account, newest first.
+    """List your fundraisers
+
+     Lists the fundraisers of the account, newest first.
 
     Args:
         take (int | Unset):
@@ -179,7 +185,9 @@ async def asyncio(
     take: int | Unset = UNSET,
     page: int | Unset = UNSET,
 ) -> FundraisersBody | ProblemBody | None:
-    """Lists the fundraisers of the account, newest first.
+    """List your fundraisers
+
+     Lists the fundraisers of the account, newest first.
 
     Args:
         take (int | Unset):

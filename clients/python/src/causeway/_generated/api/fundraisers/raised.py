@@ -93,7 +93,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | ProblemBody | RaisedBody]:
-    """Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
+    """Read the amount raised
+
+     Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
 
     Args:
         nonprofit (str):
@@ -125,7 +127,9 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> Any | ProblemBody | RaisedBody | None:
-    """Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
+    """Read the amount raised
+
+     Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
 
     Args:
         nonprofit (str):
@@ -152,7 +156,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | ProblemBody | RaisedBody]:
-    """Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
+    """Read the amount raised
+
+     Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
 
     Args:
         nonprofit (str):
@@ -182,7 +188,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> Any | ProblemBody | RaisedBody | None:
-    """Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
+    """Read the amount raised
+
+     Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
 
     Args:
         nonprofit (str):

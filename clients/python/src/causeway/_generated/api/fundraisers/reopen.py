@@ -102,7 +102,9 @@ def sync_detailed(
     client: AuthenticatedClient,
     dry_run: ReopenDryRun | Unset = UNSET,
 ) -> Response[ProblemBody | WrittenBody]:
-    """Reopens a closed fundraiser of the account.
+    """Reopen a fundraiser
+
+     Reopens a closed fundraiser of the account.
 
     Args:
         id (UUID):
@@ -134,7 +136,9 @@ def sync(
     client: AuthenticatedClient,
     dry_run: ReopenDryRun | Unset = UNSET,
 ) -> ProblemBody | WrittenBody | None:
-    """Reopens a closed fundraiser of the account.
+    """Reopen a fundraiser
+
+     Reopens a closed fundraiser of the account.
 
     Args:
         id (UUID):
@@ -161,7 +165,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     dry_run: ReopenDryRun | Unset = UNSET,
 ) -> Response[ProblemBody | WrittenBody]:
-    """Reopens a closed fundraiser of the account.
+    """Reopen a fundraiser
+
+     Reopens a closed fundraiser of the account.
 
     Args:
         id (UUID):
@@ -191,7 +197,9 @@ async def asyncio(
     client: AuthenticatedClient,
     dry_run: ReopenDryRun | Unset = UNSET,
 ) -> ProblemBody | WrittenBody | None:
-    """Reopens a closed fundraiser of the account.
+    """Reopen a fundraiser
+
+     Reopens a closed fundraiser of the account.
 
     Args:
         id (UUID):

@@ -112,7 +112,9 @@ def sync_detailed(
     near: str | Unset = UNSET,
     radius: float | Unset = UNSET,
 ) -> Response[Any | BrowseBody | ProblemBody]:
-    """Lists the nonprofits of a cause, most prominent first.
+    """Browse a cause
+
+     Lists the nonprofits of a cause, most prominent first.
 
     Args:
         cause (str):
@@ -153,7 +155,9 @@ def sync(
     near: str | Unset = UNSET,
     radius: float | Unset = UNSET,
 ) -> Any | BrowseBody | ProblemBody | None:
-    """Lists the nonprofits of a cause, most prominent first.
+    """Browse a cause
+
+     Lists the nonprofits of a cause, most prominent first.
 
     Args:
         cause (str):
@@ -189,7 +193,9 @@ async def asyncio_detailed(
     near: str | Unset = UNSET,
     radius: float | Unset = UNSET,
 ) -> Response[Any | BrowseBody | ProblemBody]:
-    """Lists the nonprofits of a cause, most prominent first.
+    """Browse a cause
+
+     Lists the nonprofits of a cause, most prominent first.
 
     Args:
         cause (str):
@@ -228,7 +234,9 @@ async def asyncio(
     near: str | Unset = UNSET,
     radius: float | Unset = UNSET,
 ) -> Any | BrowseBody | ProblemBody | None:
-    """Lists the nonprofits of a cause, most prominent first.
+    """Browse a cause
+
+     Lists the nonprofits of a cause, most prominent first.
 
     Args:
         cause (str):

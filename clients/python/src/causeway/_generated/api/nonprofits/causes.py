@@ -79,7 +79,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | CausesBody | ProblemBody]:
-    """Lists all causes with their numbers of nonprofits.
+    """List causes
+
+     Lists all causes with their numbers of nonprofits.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -102,7 +104,9 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> Any | CausesBody | ProblemBody | None:
-    """Lists all causes with their numbers of nonprofits.
+    """List causes
+
+     Lists all causes with their numbers of nonprofits.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -121,7 +125,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | CausesBody | ProblemBody]:
-    """Lists all causes with their numbers of nonprofits.
+    """List causes
+
+     Lists all causes with their numbers of nonprofits.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -142,7 +148,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> Any | CausesBody | ProblemBody | None:
-    """Lists all causes with their numbers of nonprofits.
+    """List causes
+
+     Lists all causes with their numbers of nonprofits.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

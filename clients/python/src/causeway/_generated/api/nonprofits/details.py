@@ -105,7 +105,9 @@ def sync_detailed(
     client: AuthenticatedClient,
     include: DetailsInclude | Unset = UNSET,
 ) -> Response[Any | DetailsBody | ProblemBody]:
-    """Retrieves a nonprofit by its slug, EIN or ID.
+    """Look up a nonprofit
+
+     Retrieves a nonprofit by its slug, EIN or ID.
 
     Args:
         identifier (str):
@@ -137,7 +139,9 @@ def sync(
     client: AuthenticatedClient,
     include: DetailsInclude | Unset = UNSET,
 ) -> Any | DetailsBody | ProblemBody | None:
-    """Retrieves a nonprofit by its slug, EIN or ID.
+    """Look up a nonprofit
+
+     Retrieves a nonprofit by its slug, EIN or ID.
 
     Args:
         identifier (str):
@@ -164,7 +168,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     include: DetailsInclude | Unset = UNSET,
 ) -> Response[Any | DetailsBody | ProblemBody]:
-    """Retrieves a nonprofit by its slug, EIN or ID.
+    """Look up a nonprofit
+
+     Retrieves a nonprofit by its slug, EIN or ID.
 
     Args:
         identifier (str):
@@ -194,7 +200,9 @@ async def asyncio(
     client: AuthenticatedClient,
     include: DetailsInclude | Unset = UNSET,
 ) -> Any | DetailsBody | ProblemBody | None:
-    """Retrieves a nonprofit by its slug, EIN or ID.
+    """Look up a nonprofit
+
+     Retrieves a nonprofit by its slug, EIN or ID.
 
     Args:
         identifier (str):

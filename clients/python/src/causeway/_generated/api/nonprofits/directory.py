@@ -79,7 +79,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | DirectoryBody | ProblemBody]:
-    """Describes the directory as a whole: its date, the numbers of nonprofits, and the files that it was
+    """Describe the directory
+
+     Describes the directory as a whole: its date, the numbers of nonprofits, and the files that it was
     made from.
 
     Raises:
@@ -103,7 +105,9 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> Any | DirectoryBody | ProblemBody | None:
-    """Describes the directory as a whole: its date, the numbers of nonprofits, and the files that it was
+    """Describe the directory
+
+     Describes the directory as a whole: its date, the numbers of nonprofits, and the files that it was
     made from.
 
     Raises:
@@ -123,7 +127,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | DirectoryBody | ProblemBody]:
-    """Describes the directory as a whole: its date, the numbers of nonprofits, and the files that it was
+    """Describe the directory
+
+     Describes the directory as a whole: its date, the numbers of nonprofits, and the files that it was
     made from.
 
     Raises:
@@ -145,7 +151,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> Any | DirectoryBody | ProblemBody | None:
-    """Describes the directory as a whole: its date, the numbers of nonprofits, and the files that it was
+    """Describe the directory
+
+     Describes the directory as a whole: its date, the numbers of nonprofits, and the files that it was
     made from.
 
     Raises:

@@ -90,7 +90,9 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | FinancesBody | ProblemBody]:
-    """Retrieves the amounts in the returns of a nonprofit, newest period first.
+    """Read the finances of a nonprofit
+
+     Retrieves the amounts in the returns of a nonprofit, newest period first.
 
     Args:
         identifier (str):
@@ -119,7 +121,9 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> Any | FinancesBody | ProblemBody | None:
-    """Retrieves the amounts in the returns of a nonprofit, newest period first.
+    """Read the finances of a nonprofit
+
+     Retrieves the amounts in the returns of a nonprofit, newest period first.
 
     Args:
         identifier (str):
@@ -143,7 +147,9 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[Any | FinancesBody | ProblemBody]:
-    """Retrieves the amounts in the returns of a nonprofit, newest period first.
+    """Read the finances of a nonprofit
+
+     Retrieves the amounts in the returns of a nonprofit, newest period first.
 
     Args:
         identifier (str):
@@ -170,7 +176,9 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> Any | FinancesBody | ProblemBody | None:
-    """Retrieves the amounts in the returns of a nonprofit, newest period first.
+    """Read the finances of a nonprofit
+
+     Retrieves the amounts in the returns of a nonprofit, newest period first.
 
     Args:
         identifier (str):

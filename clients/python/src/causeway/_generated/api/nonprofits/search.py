@@ -142,9 +142,11 @@ def sync_detailed(
     explain: SearchExplain | Unset = UNSET,
     disbursable: SearchDisbursable | Unset = UNSET,
 ) -> Response[Any | ProblemBody | SearchBody]:
-    """Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
+    """Search nonprofits
 
-     Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
+     Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
+
+    Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
     and domains.
     With `explain=1`, which needs a private key instead of a public one, the response has an
     explanation.
@@ -203,9 +205,11 @@ def sync(
     explain: SearchExplain | Unset = UNSET,
     disbursable: SearchDisbursable | Unset = UNSET,
 ) -> Any | ProblemBody | SearchBody | None:
-    """Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
+    """Search nonprofits
 
-     Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
+     Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
+
+    Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
     and domains.
     With `explain=1`, which needs a private key instead of a public one, the response has an
     explanation.
@@ -259,9 +263,11 @@ async def asyncio_detailed(
     explain: SearchExplain | Unset = UNSET,
     disbursable: SearchDisbursable | Unset = UNSET,
 ) -> Response[Any | ProblemBody | SearchBody]:
-    """Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
+    """Search nonprofits
 
-     Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
+     Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
+
+    Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
     and domains.
     With `explain=1`, which needs a private key instead of a public one, the response has an
     explanation.
@@ -318,9 +324,11 @@ async def asyncio(
     explain: SearchExplain | Unset = UNSET,
     disbursable: SearchDisbursable | Unset = UNSET,
 ) -> Any | ProblemBody | SearchBody | None:
-    """Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
+    """Search nonprofits
 
-     Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
+     Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
+
+    Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
     and domains.
     With `explain=1`, which needs a private key instead of a public one, the response has an
     explanation.
