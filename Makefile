@@ -12,7 +12,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs clients
+.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs clients test-mcp
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,10 @@ fault-backup: ## Back up under writes and restore elsewhere: ROUNDS=20 on each d
 
 fuzz-api: ## Fuzz the API with Schemathesis against its OpenAPI description: CALLS=100000 SEED=1
 	tests/fuzz-api.sh $(or $(CALLS),100000) $(or $(SEED),1)
+
+test-mcp: ## Run the conformance suite and the Python client of the Model Context Protocol, and record the results in docs/mcp.md
+	cargo build
+	tests/mcp.sh $(or $(CARGO_TARGET_DIR),target)/debug/causeway
 
 check-deploy: ## Check every file in deploy/ with the tool that reads it: promtool, HAProxy, Patroni, Compose, Kubernetes schemas
 	tests/deploy.sh
@@ -117,6 +121,9 @@ bench-fundraisers: bench-build ## Measure donations next to single-row commits o
 bench-site: bench-build ## Measure profile pages next to /healthz, the home search next to the API: DATA=eo.csv.gz
 	$(LOAD) site $(INPUT)
 
+bench-match: bench-build ## Measure rows per second of matching on one core: DATA=eo.csv.gz [DIR=data-folder]
+	load/match.py --causeway target/release/causeway $(if $(DATA),--file $(DATA)) $(if $(DIR),--data $(DIR))
+
 bench-pictures: bench-build ## Measure time and memory of every hostile picture, sent through an import
 	$(LOAD) pictures
 
@@ -139,6 +146,6 @@ fuzz: ## Fuzz pictures, Form 990 returns, the search index and its queries; FUZZ
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" "fuzz/target/found/$$target" "fuzz/corpus/$$target" -- \
 	        -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
-.PHONY: bench-build bench-search bench-keys bench-fundraisers bench-site bench-pictures relevance causes fuzz
+.PHONY: bench-build bench-match bench-search bench-keys bench-fundraisers bench-site bench-pictures relevance causes fuzz
 bench-build:
 	cargo build --release --workspace

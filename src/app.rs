@@ -3,6 +3,7 @@
 pub mod answer_cache;
 pub mod availability;
 pub mod body_budget;
+pub mod bulk_work;
 pub mod metrics;
 pub mod nonprofit_json;
 pub mod offline;
@@ -15,6 +16,7 @@ pub mod urls;
 use crate::app::answer_cache::AnswerCache;
 use crate::app::availability::Availability;
 use crate::app::body_budget::BodyBudget;
+use crate::app::bulk_work::BulkWork;
 use crate::app::metrics::Metrics;
 use crate::app::nonprofit_json::NonprofitJson;
 use crate::app::recent_errors::RecentErrors;
@@ -118,6 +120,7 @@ pub struct Parts {
     pub pictures: Pictures,
     pub share_cards: ShareCards,
     pub body_budget: BodyBudget,
+    pub bulk_work: BulkWork,
     pub in_flight: InFlight,
     /// Writes donations, refunds and fundraisers.
     pub recorder: Recorder,
@@ -243,6 +246,7 @@ impl App {
             fundraisers,
             share_cards: ShareCards::default(),
             body_budget: BodyBudget::new(config.max_body),
+            bulk_work: BulkWork::default(),
             in_flight: InFlight::default(),
             availability: Availability::new(config.availability, store_seen, &clock),
             limits: ArcSwap::from_pointee(config.limits),

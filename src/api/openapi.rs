@@ -1,11 +1,15 @@
 //! The OpenAPI description of the API, generated from the handlers.
 
-use super::{browse, directory, examples, finances, fundraisers, nonprofits, search};
+use super::{
+    browse, changes, directory, examples, export, finances, fundraisers, matching, nonprofits, search,
+};
 use crate::app::App;
+use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::ProblemBody;
 use axum::Router;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderValue;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::Response;
 use std::sync::LazyLock;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
@@ -55,6 +59,9 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(browse::browse))
         .routes(routes!(browse::causes))
         .routes(routes!(directory::directory))
+        .routes(routes!(matching::match_rows))
+        .routes(routes!(export::export))
+        .routes(routes!(changes::list_changes))
         .routes(routes!(fundraisers::reads::fundraiser))
         .routes(routes!(fundraisers::reads::raised))
         .routes(routes!(fundraisers::writes::create))
@@ -81,10 +88,9 @@ pub fn text() -> &'static str {
 }
 
 /// `GET /v0.2/openapi.json`
-pub async fn openapi() -> Response {
-    let headers = [
-        (CONTENT_TYPE, "application/json; charset=utf-8"),
-        (CACHE_CONTROL, "public, max-age=300"),
-    ];
-    (headers, text()).into_response()
+pub async fn openapi(if_none_match: IfNoneMatch) -> Response {
+    let mut response = cache::hashed_json(&if_none_match, text().into());
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
+    response
 }

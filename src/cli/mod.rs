@@ -16,6 +16,8 @@ mod import;
 mod keys;
 mod limits;
 mod line;
+mod matching;
+mod mcp;
 mod output;
 mod reports;
 mod restore;
@@ -81,6 +83,10 @@ enum Command {
     History(history::History),
     /// Search the directory, and explain the rank of each result
     Search(search::Search),
+    /// Match the rows of a CSV file of any size to nonprofits
+    Match(matching::Match),
+    /// Serve the Model Context Protocol over standard input and output, for an AI application on this machine
+    Mcp(mcp::Mcp),
     /// Write a synthetic EO BMF file of any size to standard output
     Generate(generate::Generate),
     /// Manage accounts, which own keys
@@ -207,6 +213,8 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Key(key) => key.run(&app, output).await,
             Command::Limit(limit) => limit.run(&app, output).await,
             Command::Search(search) => search.run(&app, output).await,
+            Command::Match(matching) => matching.run(&app, output).await,
+            Command::Mcp(mcp) => mcp.run(&app).await,
             Command::Donation(donation) => donation.run(&app, output).await,
             Command::Donor(donor) => donor.run(&app, output).await,
             Command::Fundraiser(fundraiser) => fundraiser.run(&app, output).await,

@@ -69,6 +69,18 @@ pub enum Error {
     OwnFundraiserNotFound(String),
     #[error("This URL does not support this method. See the Allow header for the methods it supports.")]
     MethodNotAllowed,
+    #[error(
+        "The directory changed since the first part of this export. Start the export again, without a cursor."
+    )]
+    ExportExpired,
+    #[error(
+        "An older backup of the database was restored, so this cursor has no meaning any more. Export the directory again."
+    )]
+    CursorLost,
+    #[error("Too much changed since this cursor to list it. Export the directory again.")]
+    ChangesNotRecorded,
+    #[error("Pages of this origin cannot use /mcp. Use it from an application or a server.")]
+    ForeignOrigin,
     #[error("This form was sent from another website. Open the page on this site and send the form again.")]
     CrossSiteForm,
     #[error("This page is for operators. Sign in with an operator account.")]
@@ -196,7 +208,11 @@ impl Error {
             Error::IdempotencyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_mismatch"),
             Error::IdempotencyInProgress => (StatusCode::CONFLICT, "idempotency_in_progress"),
             Error::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Error::ExportExpired | Error::CursorLost | Error::ChangesNotRecorded => {
+                (StatusCode::GONE, "cursor_expired")
+            }
             Error::CrossSiteForm => (StatusCode::FORBIDDEN, "foreign_form"),
+            Error::ForeignOrigin => (StatusCode::FORBIDDEN, "foreign_origin"),
             Error::NotOperator => (StatusCode::FORBIDDEN, "not_operator"),
             Error::UnsupportedMediaType | Error::NotAForm => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
@@ -379,6 +395,11 @@ impl IntoResponse for Error {
 impl Problem {
     pub fn status(&self) -> StatusCode {
         self.status
+    }
+
+    /// Returns the code, which does not change.
+    pub fn code(&self) -> &'static str {
+        self.code
     }
 
     /// Returns the sentence that says what went wrong and what to do.

@@ -5,6 +5,7 @@
 
 pub mod browse;
 pub mod build;
+pub mod changes;
 pub mod check;
 pub mod counts;
 pub mod diagnosis;
@@ -19,6 +20,7 @@ pub mod generate;
 pub mod history;
 pub mod import;
 pub mod item;
+pub mod matching;
 pub mod near;
 pub mod nonprofits;
 pub mod overlay;

@@ -4,6 +4,7 @@ use crate::item::Item;
 use crate::near::zip_codes::ZipNumber;
 use crate::near::{Area, Near};
 use crate::nonprofits::Nonprofit;
+use crate::nonprofits::identifier::Identifier;
 use crate::snapshot::Snapshot;
 use crate::view::View;
 use ::search::{EXACT_NAME_RANK, Hit, MergeFilter, Query, SearchResults};
@@ -36,7 +37,7 @@ pub struct AllHits {
 }
 
 /// The index of a nonprofit in the snapshot or in the overlay of a view.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HitLocation {
     Snapshot(u32),
     Overlay(u32),
@@ -101,6 +102,36 @@ impl View {
             HitLocation::Snapshot(index) => self.snapshot.as_ref()?.item(index),
             HitLocation::Overlay(index) => self.overlay.item(index),
         }
+    }
+
+    /// Returns where the nonprofit that an identifier names is.
+    pub fn locate(&self, identifier: &Identifier) -> Option<HitLocation> {
+        if let Some(position) = self.overlay.position(identifier) {
+            return Some(HitLocation::Overlay(position));
+        }
+        let position = self.snapshot.as_ref()?.position(identifier)?;
+        (!self.overlay.replaces(position)).then_some(HitLocation::Snapshot(position))
+    }
+
+    /// Appends where the best `take` nonprofits of the snapshot and of the overlay are, each best first.
+    pub(crate) fn append_locations(
+        &self,
+        text: &str,
+        take: usize,
+        filter: &[&[&str]],
+        out: &mut Vec<HitLocation>,
+    ) {
+        let Some(snapshot) = &self.snapshot else {
+            return;
+        };
+        self.with_queries(snapshot, text, take, filter, None, |query, overlay_query| {
+            let hits = snapshot.index().search(query).hits;
+            out.extend(hits.iter().map(|hit| HitLocation::Snapshot(hit.document)));
+            if let Some(index) = self.overlay.index() {
+                let hits = index.search(overlay_query).hits;
+                out.extend(hits.iter().map(|hit| HitLocation::Overlay(hit.document)));
+            }
+        });
     }
 
     /// Does the same as [`search`](View::search) without reading the nonprofits. With `near`, all are in that circle.

@@ -92,4 +92,5 @@ pub use search::ranking::EXACT_NAME_RANK;
 pub use segment::format::OpenError;
 pub use segment::labels::LabelPostings;
 pub use text::domain::parse_domain;
+pub use text::english::{canonical_word, is_stop_word};
 pub use text::tokenizer::Tokens;

@@ -78,6 +78,36 @@ export type BrowseItem = {
 };
 
 /**
+ * A nonprofit that a row may mean.
+ */
+export type CandidateBody = {
+    /**
+     * Omitted if the nonprofit has none.
+     */
+    ein?: string;
+    id: string;
+    /**
+     * City and state. Omitted if neither is known.
+     */
+    location?: string;
+    /**
+     * Whether this is certainly the right one. Only the first candidate can be.
+     */
+    match: boolean;
+    name: string;
+    profileUrl: string;
+    /**
+     * What speaks for and against it, such as "same EIN", "name equal", "name similar" or "same city".
+     */
+    reasons: Array<string>;
+    /**
+     * From 0 to 100.
+     */
+    score: number;
+    slug: string;
+};
+
+/**
  * A cause with its number of nonprofits.
  */
 export type CauseBody = {
@@ -94,6 +124,40 @@ export type CauseBody = {
  */
 export type CausesBody = {
     causes: Array<CauseBody>;
+};
+
+/**
+ * A nonprofit that changed.
+ */
+export type ChangeBody = {
+    /**
+     * The nonprofit as it is now: the fields that it has in details, and its causes in tags.
+     */
+    nonprofit: {
+        [key: string]: unknown;
+    };
+    /**
+     * What happened. A nonprofit that is removed is no longer in the IRS files; it can still be looked up.
+     */
+    type: 'added' | 'changed' | 'removed';
+};
+
+/**
+ * One page of changes.
+ */
+export type ChangesBody = {
+    /**
+     * The oldest first. A nonprofit that changed several times may be listed several times, each time as it is now.
+     */
+    changes: Array<ChangeBody>;
+    /**
+     * The value of since for the next page, and for the next time if there is none.
+     */
+    cursor: string;
+    /**
+     * Whether there is another page now.
+     */
+    hasMore: boolean;
 };
 
 /**
@@ -522,6 +586,66 @@ export type IrsBody = {
      * The newest entry of the automatic revocation list.
      */
     revocation?: RevocationBody;
+};
+
+/**
+ * The nonprofits that rows of a list may mean.
+ */
+export type MatchBody = {
+    /**
+     * One for each row of the request, in the same order.
+     */
+    rows: Array<MatchedRowBody>;
+};
+
+/**
+ * A list of nonprofits to find.
+ */
+export type MatchInput = {
+    rows: Array<MatchRowInput>;
+    /**
+     * The number of candidates for each row: 3 by default, at most 10.
+     */
+    take?: number;
+};
+
+/**
+ * A nonprofit to find. Send what you know; a row needs a name or an EIN.
+ */
+export type MatchRowInput = {
+    city?: string;
+    /**
+     * With or without a dash. A text that is not an EIN is ignored.
+     */
+    ein?: string;
+    /**
+     * Your own ID of the row, which the response repeats.
+     */
+    id?: string;
+    name?: string;
+    /**
+     * The code or the name of a state.
+     */
+    state?: string;
+    zip?: string;
+};
+
+/**
+ * The nonprofits that a row may mean.
+ */
+export type MatchedRowBody = {
+    /**
+     * The best candidate first. Empty if nothing fits.
+     */
+    candidates: Array<CandidateBody>;
+    /**
+     * The ID of the row. Omitted if the row has none.
+     */
+    id?: string;
+    /**
+     * Whether the first candidate is certainly the right one.
+     */
+    match: boolean;
 };
 
 /**
@@ -965,6 +1089,60 @@ export type CausesResponses = {
 
 export type CausesResponse = CausesResponses[keyof CausesResponses];
 
+export type ChangesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * A cursor: of an export, or of the last page that you have.
+         */
+        since?: string;
+        /**
+         * Changes per page: 100 by default, at most 1,000. A larger number means 1,000.
+         */
+        take?: number;
+    };
+    url: '/v0.2/changes';
+};
+
+export type ChangesErrors = {
+    /**
+     * invalid_parameter
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * cursor_expired; export the directory again
+     */
+    410: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable
+     */
+    503: ProblemBody;
+};
+
+export type ChangesError = ChangesErrors[keyof ChangesErrors];
+
+export type ChangesResponses = {
+    /**
+     * One page of changes.
+     */
+    200: ChangesBody;
+};
+
+export type ChangesResponse = ChangesResponses[keyof ChangesResponses];
+
 export type DirectoryData = {
     body?: never;
     path?: never;
@@ -1005,6 +1183,64 @@ export type DirectoryResponses = {
 };
 
 export type DirectoryResponse = DirectoryResponses[keyof DirectoryResponses];
+
+export type ExportData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The format of an export.
+         */
+        format?: 'jsonl' | 'csv';
+        /**
+         * Nonprofits in a part: 50,000 by default, at most 100,000. A larger number means 100,000.
+         */
+        take?: number;
+        /**
+         * Where the part starts, from the Link header of the part before.
+         */
+        cursor?: string;
+    };
+    url: '/v0.2/export';
+};
+
+export type ExportErrors = {
+    /**
+     * invalid_parameter
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * cursor_expired; export the directory again
+     */
+    410: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable
+     */
+    503: ProblemBody;
+};
+
+export type ExportError = ExportErrors[keyof ExportErrors];
+
+export type ExportResponses = {
+    /**
+     * One part.
+     */
+    200: string;
+};
+
+export type ExportResponse = ExportResponses[keyof ExportResponses];
 
 export type CreateData = {
     body: FundraiserInput;
@@ -1296,6 +1532,55 @@ export type FundraisersResponses = {
 };
 
 export type FundraisersResponse = FundraisersResponses[keyof FundraisersResponses];
+
+export type MatchData = {
+    body: MatchInput;
+    path?: never;
+    query?: never;
+    url: '/v0.2/match';
+};
+
+export type MatchErrors = {
+    /**
+     * invalid_json, invalid_parameter, or invalid_body with the invalid fields in errors
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * too_large
+     */
+    413: ProblemBody;
+    /**
+     * unsupported_media_type
+     */
+    415: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable
+     */
+    503: ProblemBody;
+};
+
+export type MatchError = MatchErrors[keyof MatchErrors];
+
+export type MatchResponses = {
+    /**
+     * The candidates for each row.
+     */
+    200: MatchBody;
+};
+
+export type MatchResponse = MatchResponses[keyof MatchResponses];
 
 export type DetailsData2 = {
     body?: never;

@@ -5,9 +5,14 @@ from .b_tree_map import BTreeMap
 from .b_tree_map_additional_property import BTreeMapAdditionalProperty
 from .browse_body import BrowseBody
 from .browse_item import BrowseItem
+from .candidate_body import CandidateBody
 from .cause_body import CauseBody
 from .causes_body import CausesBody
+from .change_body import ChangeBody
+from .change_body_nonprofit import ChangeBodyNonprofit
+from .change_body_type import ChangeBodyType
 from .change_dry_run import ChangeDryRun
+from .changes_body import ChangesBody
 from .close_dry_run import CloseDryRun
 from .counts_body import CountsBody
 from .create_dry_run import CreateDryRun
@@ -19,6 +24,7 @@ from .directory_body import DirectoryBody
 from .ein_body import EinBody
 from .epostcard_body import EpostcardBody
 from .explanation_body import ExplanationBody
+from .export_format import ExportFormat
 from .field_fault import FieldFault
 from .filter_body import FilterBody
 from .finances_body import FinancesBody
@@ -35,6 +41,10 @@ from .fundraisers_body import FundraisersBody
 from .import_body import ImportBody
 from .imported_file_body import ImportedFileBody
 from .irs_body import IrsBody
+from .match_body import MatchBody
+from .match_input import MatchInput
+from .match_row_input import MatchRowInput
+from .matched_row_body import MatchedRowBody
 from .nonprofit_body import NonprofitBody
 from .ntee_meaning_body import NteeMeaningBody
 from .pagination import Pagination
@@ -61,9 +71,14 @@ __all__ = (
     "BTreeMapAdditionalProperty",
     "BrowseBody",
     "BrowseItem",
+    "CandidateBody",
     "CauseBody",
     "CausesBody",
+    "ChangeBody",
+    "ChangeBodyNonprofit",
+    "ChangeBodyType",
     "ChangeDryRun",
+    "ChangesBody",
     "CloseDryRun",
     "CountsBody",
     "CreateDryRun",
@@ -75,6 +90,7 @@ __all__ = (
     "EinBody",
     "EpostcardBody",
     "ExplanationBody",
+    "ExportFormat",
     "FieldFault",
     "FilterBody",
     "FinancesBody",
@@ -91,6 +107,10 @@ __all__ = (
     "ImportBody",
     "ImportedFileBody",
     "IrsBody",
+    "MatchBody",
+    "MatchInput",
+    "MatchRowInput",
+    "MatchedRowBody",
     "NonprofitBody",
     "NteeMeaningBody",
     "Pagination",
