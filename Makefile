@@ -63,7 +63,7 @@ test-mcp: ## Run the conformance suite and the Python client of the Model Contex
 check-deploy: ## Check every file in deploy/ with the tool that reads it: promtool, HAProxy, Patroni, Compose, Kubernetes schemas
 	tests/deploy.sh
 
-screenshots: ## Save every page at 375 and 1280 px, light and dark, to target/screenshots, and check it with axe
+screenshots: ## Save every page at 375, 768 and 1280 px, light and dark, to target/screenshots, and check it with axe
 	tests/with-services.sh cargo test --test browser -- dashboard_pages:: developer_pages:: public_pages::
 
 hostile: bench-build ## Flood the server in eight ways beside an honest client, and fail if that client is affected

@@ -21,6 +21,7 @@ use axum::response::{IntoResponse, Response};
 use directory::View;
 use directory::changes::Cursor;
 use directory::nonprofits::Nonprofit;
+use directory::nonprofits::ntee::Ntee;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures_util::stream;
@@ -383,7 +384,7 @@ fn csv_row(app: &App, nonprofit: &Nonprofit<'_>) -> io::Result<Vec<u8>> {
         nonprofit.state,
         nonprofit.zip,
         nonprofit.country,
-        nonprofit.ntee.as_ref().map_or("", |ntee| ntee.code()),
+        nonprofit.ntee.as_ref().map_or("", Ntee::code),
         &*names.join(";"),
         &*number(revenue),
         &*number(assets),

@@ -11,6 +11,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use directory::View;
+use directory::matching::score::Reason;
 use directory::matching::{Candidate, Matcher, Row};
 use platform::field_error::FieldError;
 use serde::Serialize;
@@ -181,7 +182,7 @@ impl<'a> CandidateBody<'a> {
             profile_url: urls.profile(nonprofit.slug),
             score: candidate.score,
             r#match: candidate.is_match,
-            reasons: candidate.reasons.iter().map(|reason| reason.text()).collect(),
+            reasons: candidate.reasons.iter().map(Reason::text).collect(),
         })
     }
 }

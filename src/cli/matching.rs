@@ -224,7 +224,7 @@ impl Texts<'_> {
 /// Writes results in one of the formats.
 enum Writer<W: Write> {
     Csv {
-        out: csv::Writer<W>,
+        out: Box<csv::Writer<W>>,
         /// The number of columns of the file.
         columns: usize,
     },
@@ -248,7 +248,7 @@ impl<W: Write> Writer<W> {
         let new_columns = NEW_COLUMNS.iter().map(|name| name.as_bytes());
         writer.write_byte_record(&header.iter().chain(new_columns).collect())?;
         Ok(Writer::Csv {
-            out: writer,
+            out: Box::new(writer),
             columns: header.len(),
         })
     }

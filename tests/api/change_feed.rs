@@ -113,15 +113,12 @@ async fn pages_follow_each_other_and_a_copy_stays_equal(world: &World) {
     }
     let mut cursor = export.header("changes-cursor").to_owned();
     for round in 0..3 {
-        let lines: String = (1..=7)
-            .map(|number| {
-                format!(
-                    "{{\"ein\":\"{}\",\"name\":\"Round {round}\"}}\n",
-                    100_000_000 + number * (round + 1) % 20 + 1
-                )
-            })
-            .collect();
-        world.import_nonprofits(&lines).await.unwrap();
+        let line = |number: u32| {
+            let ein = 100_000_001 + number * (round + 1) % 20;
+            format!("{{\"ein\":\"{ein}\",\"name\":\"Round {round}\"}}\n")
+        };
+        let lines: Vec<String> = (1..=7).map(line).collect();
+        world.import_nonprofits(&lines.concat()).await.unwrap();
     }
     let mut pages = 0;
     loop {

@@ -151,7 +151,7 @@ async fn a_client_of_an_earlier_version_initializes_and_calls_tools(world: &Worl
     );
     assert_eq!(
         client.request(200, "x/y", json!({})).await["error"]["code"],
-        -32601
+        -32_601
     );
 }
 
@@ -178,7 +178,7 @@ async fn a_stateless_client_discovers_the_server(world: &World) {
     for removed in ["initialize", "ping", "logging/setLevel", "x/y"] {
         assert_eq!(
             client.request(404, removed, json!({})).await["error"]["code"],
-            -32601,
+            -32_601,
             "{removed}"
         );
     }
@@ -269,7 +269,7 @@ async fn a_tool_that_fails_says_why(world: &World) {
     let unknown = client
         .request(400, "tools/call", json!({"name": "x", "arguments": {}}))
         .await;
-    assert_eq!(unknown["error"]["code"], -32602);
+    assert_eq!(unknown["error"]["code"], -32_602);
 }
 
 async fn creating_a_fundraiser_needs_a_private_key(world: &World) {
@@ -342,7 +342,7 @@ async fn causes_and_nonprofits_are_resources(world: &World) {
         let text: Value = serde_json::from_str(contents["text"].as_str().unwrap()).unwrap();
         assert_eq!(text, world.client.get(200, path).await.json);
     }
-    for (version, status, code) in [(STATELESS, 400, -32602), ("2025-11-25", 200, -32002)] {
+    for (version, status, code) in [(STATELESS, 400, -32_602), ("2025-11-25", 200, -32_002)] {
         let client = McpClient::new(world, version);
         for uri in ["test://x", "causeway://nonprofits/nobody"] {
             let error = client
@@ -404,7 +404,7 @@ async fn headers_repeat_the_message(world: &World) {
         vec![version, method, ("mcp-name", "get_raised")],
     ] {
         let response = client.send(400, &call, &headers).await.json;
-        assert_eq!(response["error"]["code"], -32020, "{headers:?}");
+        assert_eq!(response["error"]["code"], -32_020, "{headers:?}");
     }
     let mut unknown = client.message("server/discover", json!({}));
     unknown["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("v999");
@@ -415,7 +415,7 @@ async fn headers_repeat_the_message(world: &World) {
     let error = client.send(400, &unknown, &headers).await.json["error"].take();
     assert_eq!(
         (&error["code"], &error["data"]["requested"]),
-        (&json!(-32022), &json!("v999"))
+        (&json!(-32_022), &json!("v999"))
     );
     for missing in [
         "io.modelcontextprotocol/protocolVersion",
@@ -430,7 +430,7 @@ async fn headers_repeat_the_message(world: &World) {
             .await
             .json["error"]
             .take();
-        assert_eq!(error["code"], -32602, "{missing}");
+        assert_eq!(error["code"], -32_602, "{missing}");
     }
 }
 
@@ -438,9 +438,9 @@ async fn messages_that_are_no_requests_are_handled(world: &World) {
     world.load_demo().await;
     let client = McpClient::new(world, "2025-11-25");
     for (message, code) in [
-        (json!([]), -32600),
-        (json!({"id": 1, "method": "ping"}), -32600),
-        (json!({"jsonrpc": "2.0", "id": 1}), -32600),
+        (json!([]), -32_600),
+        (json!({"id": 1, "method": "ping"}), -32_600),
+        (json!({"jsonrpc": "2.0", "id": 1}), -32_600),
     ] {
         assert_eq!(
             client.send(400, &message, &[]).await.json["error"]["code"],
@@ -454,7 +454,7 @@ async fn messages_that_are_no_requests_are_handled(world: &World) {
         .client
         .send_body(400, &Method::POST, &url, &json_type, "{")
         .await;
-    assert_eq!(response.json["error"]["code"], -32700);
+    assert_eq!(response.json["error"]["code"], -32_700);
     client
         .send(202, &json!({"jsonrpc": "2.0", "id": 1, "result": {}}), &[])
         .await;

@@ -132,6 +132,10 @@ async fn examples_have_the_shape_of_real_responses(world: &World) {
     let mut id = String::new();
     for (path, method, operation) in operations {
         let name = operation["operationId"].as_str().unwrap();
+        // An export is not one JSON value.
+        if name == "export" {
+            continue;
+        }
         let mut path = path.clone();
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             let placeholder = format!("{{{}}}", parameter["name"].as_str().unwrap());

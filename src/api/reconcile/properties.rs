@@ -7,6 +7,7 @@ use crate::http::params::{RawQuery, positive, values};
 use axum::response::Response;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Causes;
+use directory::nonprofits::ntee::Ntee;
 use serde::Serialize;
 
 /// A property of nonprofits.
@@ -130,7 +131,7 @@ impl Property {
                     .or(facts.and_then(|facts| facts.assets)),
             ),
             Property::Website => text(nonprofit.website_url.unwrap_or_default()),
-            Property::NteeCode => text(nonprofit.ntee.as_ref().map_or("", |ntee| ntee.code())),
+            Property::NteeCode => text(nonprofit.ntee.as_ref().map_or("", Ntee::code)),
             Property::Description => text(&nonprofit.description(&nonprofit.location())),
             Property::Profile => text(&urls.profile(nonprofit.slug)),
             Property::IsDisbursable => text(if nonprofit.is_disbursable() { "yes" } else { "no" }),

@@ -173,10 +173,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn similarity_is_at_most_100_and_hardly_depends_on_the_order(a in "[A-Za-z0-9 &'-]{0,40}", b in "[A-Za-z0-9 &'-]{0,40}") {
-            let (forward, backward) = (similarity(&a, &b), similarity(&b, &a));
-            prop_assert!(forward <= EQUAL && backward <= EQUAL);
-            prop_assert!(forward.abs_diff(backward) <= 25, "{forward} {backward}");
+        fn similarity_is_at_most_100(a in "[A-Za-z0-9 &'-]{0,40}", b in "[A-Za-z0-9 &'-]{0,40}") {
+            prop_assert!(similarity(&a, &b) <= EQUAL);
         }
 
         #[test]
