@@ -8,18 +8,19 @@ use crate::dashboard::operator::{
     origins as operator_origins, reports as operator_reports,
 };
 use crate::dashboard::origins;
-use crate::dashboard::usage;
 use crate::dashboard::{first_steps, keys};
+use crate::dashboard::{public_profile, uploads, usage};
 use crate::dashboard::{reset, settings, sign_in};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
 use crate::site::{
-    causes, crawlers, developers, feeds, fundraiser, home, legal, profile, report, results, search, sitemaps,
+    causes, crawlers, developers, feeds, home, legal, profile, report, results, search, sitemaps,
 };
+use crate::site::{fundraiser, fundraiser_proof, fundraisers};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
-use axum::routing::get;
+use axum::routing::{get, post};
 use utoipa::openapi::OpenApi;
 
 /// Returns the routes of all pages. Form submissions from other origins are rejected.
@@ -54,6 +55,7 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             "/dashboard/fundraisers/{id}/reopen",
             get(own_fundraisers::reopen_page).post(own_fundraisers::reopen),
         )
+        .route("/dashboard/pictures", post(uploads::upload))
         .route("/dashboard/first-steps", get(first_steps::first_steps))
         .route("/dashboard/usage", get(usage::usage))
         .route("/dashboard/usage.csv", get(usage::export))
@@ -80,6 +82,10 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             get(reset::confirm_page).post(reset::confirm),
         )
         .route("/dashboard/settings", get(settings::settings))
+        .route(
+            "/dashboard/settings/profile",
+            get(public_profile::profile_page).post(public_profile::change),
+        )
         .route(
             "/dashboard/settings/password",
             get(settings::settings).post(settings::change_password),
@@ -192,6 +198,7 @@ fn public() -> Router<App> {
         .route("/opensearch.xml", get(crawlers::opensearch))
         .route("/.well-known/security.txt", get(crawlers::security))
         .route(feeds::PATH, get(feeds::all))
+        .route("/fundraisers", get(fundraisers::list))
         .route("/about", get(legal::about))
         .route("/contact", get(legal::contact))
         .route("/privacy", get(legal::privacy))
@@ -201,6 +208,7 @@ fn public() -> Router<App> {
         .route("/{slug}", get(profile::profile))
         .route("/{slug}/fundraisers.xml", get(feeds::of_nonprofit))
         .route("/{slug}/f/{fundraiser}", get(fundraiser::fundraiser))
+        .route("/{slug}/f/{fundraiser}/proof", get(fundraiser_proof::proof))
         .route(
             "/{slug}/report",
             get(report::of_nonprofit).post(report::send_of_nonprofit),

@@ -48,6 +48,7 @@ flashes! {
     SessionsEnded = sessions_ended,
     AccountDeleted = account_deleted,
     EmailConfirmed = email_confirmed,
+    ProfileChanged = profile_changed,
     FundraiserCreated = fundraiser_created,
     FundraiserChanged = fundraiser_changed,
     FundraiserClosed = fundraiser_closed,

@@ -28,6 +28,7 @@ const SIGNED_IN: [(&str, &str); 22] = [
     ("usage-quarter", "/dashboard/usage?span=90d"),
     ("first-steps", "/dashboard/first-steps"),
     ("settings", "/dashboard/settings"),
+    ("public-profile", "/dashboard/settings/profile"),
     ("delete", "/dashboard/settings/delete"),
     ("operator-accounts", "/dashboard/operator"),
     ("operator-keys", "/dashboard/operator/keys"),
@@ -125,8 +126,14 @@ async fn inspect_fundraisers(inspector: &Inspector, site: &Site) {
     browser.fill("#raisedOffline", "$1,234.50").await;
     browser.click("form.form button").await;
     inspector.inspect("fundraiser-new-refused").await;
+    browser.fill("#nonprofit", "zoo").await;
+    browser.click("form.form button").await;
+    inspector.inspect("fundraiser-new-matches").await;
+    browser.find("#nonprofit").await.clear().await.unwrap();
     browser.fill("#nonprofit", "53-0196605").await;
     browser.click("form.form button").await;
+    inspector.inspect("fundraiser-preview").await;
+    browser.click("button[value=publish]").await;
     inspector.inspect("fundraiser").await;
     let path = browser
         .run("return location.pathname;")

@@ -8,6 +8,7 @@ mod embed;
 mod embed_dialog;
 mod facts;
 pub mod feeds;
+mod fundraisers;
 mod home;
 mod identity;
 mod legal;
