@@ -16,7 +16,7 @@ use crate::site::embed::pages as embed;
 use crate::site::{
     causes, crawlers, developers, feeds, home, legal, profile, report, results, search, sitemaps,
 };
-use crate::site::{fundraiser, fundraiser_proof, fundraisers};
+use crate::site::{correct, fundraiser, fundraiser_proof, fundraisers, receipts};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -42,7 +42,15 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             "/dashboard/fundraisers/new",
             get(own_fundraisers::new_page).post(own_fundraisers::create),
         )
+        .route(
+            "/dashboard/fundraisers/donations.csv",
+            get(own_fundraisers::export::all),
+        )
         .route("/dashboard/fundraisers/{id}", get(own_fundraisers::fundraiser))
+        .route(
+            "/dashboard/fundraisers/{id}/donations.csv",
+            get(own_fundraisers::export::of_one),
+        )
         .route(
             "/dashboard/fundraisers/{id}/edit",
             get(own_fundraisers::edit_page).post(own_fundraisers::edit),
@@ -209,6 +217,7 @@ fn public() -> Router<App> {
         .route("/{slug}/fundraisers.xml", get(feeds::of_nonprofit))
         .route("/{slug}/f/{fundraiser}", get(fundraiser::fundraiser))
         .route("/{slug}/f/{fundraiser}/proof", get(fundraiser_proof::proof))
+        .route("/{slug}/correct", get(correct::form_page).post(correct::send))
         .route(
             "/{slug}/report",
             get(report::of_nonprofit).post(report::send_of_nonprofit),
@@ -229,6 +238,10 @@ fn public() -> Router<App> {
         .route(
             "/{slug}/f/{fundraiser}/donate",
             get(checkout::form::former_url_of_fundraiser),
+        )
+        .route(
+            "/donations/receipts",
+            get(receipts::receipts).post(receipts::send),
         )
         .route(
             "/donations/{id}",

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
 
-const PAGES: [(&str, &str); 26] = [
+const PAGES: [(&str, &str); 28] = [
     ("home", "/"),
     ("about", "/about"),
     ("contact", "/contact"),
@@ -42,6 +42,8 @@ const PAGES: [(&str, &str); 26] = [
     ("profile", "/american-red-cross"),
     ("profile-plain", "/aarp"),
     ("give-impossible", "/aarp/give"),
+    ("correct", "/american-red-cross/correct"),
+    ("receipts", "/donations/receipts"),
     ("fundraisers-empty", "/fundraisers"),
     ("developers", "/developers"),
     ("embed", "/developers/embed"),

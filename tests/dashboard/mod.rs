@@ -4,6 +4,7 @@ pub mod visitor;
 
 mod accounts;
 mod bad_input;
+mod donation_export;
 mod fundraiser_form;
 mod fundraisers;
 mod keys;

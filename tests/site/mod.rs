@@ -2,8 +2,10 @@
 
 mod checkout;
 mod checkout_limits;
+mod correct;
 mod developers;
 mod discovery;
+mod donor_receipts;
 mod embed;
 mod embed_dialog;
 mod facts;

@@ -1,5 +1,6 @@
 //! Fundraisers on the dashboard: listing, creating, editing, closing and reopening them.
 
+pub mod export;
 pub mod form;
 mod nonprofits;
 mod preview;

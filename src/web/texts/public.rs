@@ -1,6 +1,6 @@
 //! The English text of the public site.
 
-use super::texts;
+use super::{FUNDRAISING_EN, texts};
 use directory::nonprofits::size::Size;
 use giving::reports::Reason;
 
@@ -433,6 +433,7 @@ impl ReportTexts {
             Reason::Offensive => self.offensive,
             Reason::Copyright => self.copyright,
             Reason::Other => self.other,
+            Reason::Correction => FUNDRAISING_EN.correct.reason,
         }
     }
 }
