@@ -12,7 +12,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api test-mcp check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs clients
+.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs clients test-mcp
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -63,7 +63,7 @@ test-mcp: ## Run the conformance suite and the Python client of the Model Contex
 check-deploy: ## Check every file in deploy/ with the tool that reads it: promtool, HAProxy, Patroni, Compose, Kubernetes schemas
 	tests/deploy.sh
 
-screenshots: ## Save every page at 375 and 1280 px, light and dark, to target/screenshots, and check it with axe
+screenshots: ## Save every page at 375, 768 and 1280 px, light and dark, to target/screenshots, and check it with axe
 	tests/with-services.sh cargo test --test browser -- dashboard_pages:: developer_pages:: public_pages::
 
 hostile: bench-build ## Flood the server in eight ways beside an honest client, and fail if that client is affected

@@ -10,6 +10,8 @@ pub mod offline;
 pub mod recent_errors;
 pub mod search_answers;
 pub mod share_cards;
+pub mod site;
+pub mod timed_cache;
 pub mod traces;
 pub mod urls;
 
@@ -22,6 +24,8 @@ use crate::app::nonprofit_json::NonprofitJson;
 use crate::app::recent_errors::RecentErrors;
 use crate::app::search_answers::SearchAnswers;
 use crate::app::share_cards::ShareCards;
+use crate::app::site::SiteFiles;
+use crate::app::timed_cache::TimedCache;
 use crate::app::traces::Traces;
 use crate::app::urls::Urls;
 use crate::config::Config;
@@ -45,7 +49,7 @@ use directory::nonprofits::causes::Causes;
 use directory::publish::Sharing;
 use directory::refresh::RefreshOutcome;
 use directory::sitemaps::Sitemaps;
-use giving::fundraisers::cache::FundraiserCache;
+use giving::fundraisers::cache::{FundraiserCache, FundraiserWithTotals};
 use giving::idempotency::InFlight;
 use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
@@ -119,6 +123,10 @@ pub struct Parts {
     count_saver: saver::CountSaver,
     pub pictures: Pictures,
     pub share_cards: ShareCards,
+    /// The logo and the texts of the operator.
+    pub site_files: SiteFiles,
+    /// The fundraisers on the home page.
+    pub home_fundraisers: TimedCache<Vec<Arc<FundraiserWithTotals>>>,
     pub body_budget: BodyBudget,
     pub bulk_work: BulkWork,
     pub in_flight: InFlight,
@@ -167,6 +175,7 @@ impl App {
 
     async fn assemble(config: Config, clock: Clock, opened: OpenedStore) -> anyhow::Result<App> {
         let (db, store, secret) = (opened.db, opened.id, opened.secret);
+        let site_files = SiteFiles::read(&config.site)?;
         let metrics = Metrics::new(clock.clone())?;
         let blobs =
             Blobs::open(&config.blobs_url, &config.data)?.with_error_counter(metrics.blob_errors.clone());
@@ -245,6 +254,8 @@ impl App {
             metrics,
             fundraisers,
             share_cards: ShareCards::default(),
+            site_files,
+            home_fundraisers: TimedCache::default(),
             body_budget: BodyBudget::new(config.max_body),
             bulk_work: BulkWork::default(),
             in_flight: InFlight::default(),

@@ -94,7 +94,7 @@ fn violations(name: &str, text: &str, rules: &[Rule]) -> Vec<String> {
 fn files(path: &Path, found: &mut Vec<PathBuf>) {
     if path.is_dir() {
         let is_built = path.file_name().is_some_and(|name| {
-            ["target", "corpus", "node_modules", "dist"]
+            ["target", "corpus", "node_modules", "dist", "test-dist"]
                 .iter()
                 .any(|built| name == *built)
         });

@@ -22,7 +22,8 @@ struct OperationTexts {
     id: &'static str,
     title: &'static str,
     request: Option<&'static str>,
-    response: &'static str,
+    /// `None` if the response is not JSON.
+    response: Option<&'static str>,
 }
 
 macro_rules! operation {
@@ -31,7 +32,15 @@ macro_rules! operation {
             id: $id,
             title: $title,
             request: None,
-            response: include_str!(concat!("examples/", $id, ".json")),
+            response: Some(include_str!(concat!("examples/", $id, ".json"))),
+        }
+    };
+    ($id:literal, $title:literal, without json) => {
+        OperationTexts {
+            id: $id,
+            title: $title,
+            request: None,
+            response: None,
         }
     };
     ($id:literal, $title:literal, with body) => {
@@ -49,15 +58,9 @@ const OPERATIONS: &[OperationTexts] = &[
     operation!("browse", "Browse a cause"),
     operation!("causes", "List causes"),
     operation!("directory", "Describe the directory"),
-    operation!("match", "Match a list", with body),
-    // An export is not one JSON value, so it has no example.
-    OperationTexts {
-        id: "export",
-        title: "Export the directory",
-        request: None,
-        response: "",
-    },
-    operation!("changes", "List changes"),
+    operation!("match", "Match a list to nonprofits", with body),
+    operation!("export", "Export the directory", without json),
+    operation!("changes", "List changes of the directory"),
     operation!("fundraiser", "Read a fundraiser"),
     operation!("raised", "Read the amount raised"),
     operation!("create", "Create a fundraiser", with body),
@@ -96,8 +99,10 @@ fn add_texts(operation: &mut Operation, texts: &OperationTexts) {
     let summary = operation.summary.replace(texts.title.to_owned());
     let lines = [summary, operation.description.take()];
     operation.description = Some(lines.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
-    if let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") {
-        set_example(response.content.get_mut("application/json"), texts.response);
+    if let (Some(RefOr::T(response)), Some(example)) =
+        (operation.responses.responses.get_mut("200"), texts.response)
+    {
+        set_example(response.content.get_mut("application/json"), example);
     }
     if let (Some(RefOr::T(body)), Some(example)) = (&mut operation.request_body, texts.request) {
         set_example(body.content.get_mut("application/json"), example);
@@ -152,7 +157,6 @@ fn problems() -> Vec<Error> {
         Error::NonprofitNotFound("no-such-nonprofit".to_owned()),
         Error::UnknownCause("no-such-cause".to_owned()),
         Error::NotFound,
-        Error::ExportExpired,
         Error::FundraiserNotFound("no-such-fundraiser".to_owned()),
         Error::InvalidJson("expected value at line 1 column 1".to_owned()),
         Error::InvalidBody(vec![field]),

@@ -22,7 +22,7 @@ pub async fn send_link(app: &App, account: &Account, purpose: Purpose) -> sqlx::
     let link = format!("{}{path}?token={}", app.public_url, token.expose());
     app.mail.send(&Email {
         to: email.clone(),
-        subject: subject.to_owned(),
+        subject: fill(subject, &[("site", &app.config.site.name)]),
         text: fill(text, &[("username", &account.username), ("link", &link)]),
     });
     Ok(())

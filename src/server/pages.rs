@@ -4,8 +4,8 @@ use crate::app::App;
 use crate::dashboard::fundraisers as own_fundraisers;
 use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator_lists};
 use crate::dashboard::operator::{
-    donations as operator_donations, fundraisers as operator_fundraisers, origins as operator_origins,
-    reports as operator_reports,
+    design as operator_design, donations as operator_donations, fundraisers as operator_fundraisers,
+    origins as operator_origins, reports as operator_reports,
 };
 use crate::dashboard::origins;
 use crate::dashboard::usage;
@@ -14,7 +14,7 @@ use crate::dashboard::{reset, settings, sign_in};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
 use crate::site::{
-    causes, crawlers, developers, feeds, fundraiser, profile, report, results, search, sitemaps,
+    causes, crawlers, developers, feeds, fundraiser, home, legal, profile, report, results, search, sitemaps,
 };
 use crate::web::{flash, guard};
 use axum::Router;
@@ -174,6 +174,7 @@ fn operator() -> Router<App> {
             get(operator_key::key).post(operator_key::set_limits),
         )
         .route("/dashboard/operator/imports", get(operator_lists::all_imports))
+        .route("/dashboard/operator/design", get(operator_design::design))
         .route("/dashboard/operator/errors", get(operator_lists::recent_errors))
         .route("/dashboard/operator/audit", get(operator_lists::audit_log))
 }
@@ -181,7 +182,7 @@ fn operator() -> Router<App> {
 /// Returns the routes of the public pages.
 fn public() -> Router<App> {
     Router::new()
-        .route("/", get(search::home))
+        .route("/", get(home::home))
         .route("/search", get(results::results))
         .route("/search.json", get(search::live))
         .route("/developers/embed", get(embed::embed))
@@ -191,6 +192,10 @@ fn public() -> Router<App> {
         .route("/opensearch.xml", get(crawlers::opensearch))
         .route("/.well-known/security.txt", get(crawlers::security))
         .route(feeds::PATH, get(feeds::all))
+        .route("/about", get(legal::about))
+        .route("/contact", get(legal::contact))
+        .route("/privacy", get(legal::privacy))
+        .route("/terms", get(legal::terms))
         .route("/causes", get(causes::causes))
         .route("/causes/{cause}", get(causes::cause))
         .route("/{slug}", get(profile::profile))

@@ -9,7 +9,7 @@ use crate::http::deadline::{DeadlineLayer, TimeoutCause};
 use crate::http::error::Error;
 use crate::server::request_log::RequestLogLayer;
 use crate::site::{embed, media, share};
-use crate::web::assets;
+use crate::web::asset_route;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::DefaultBodyLimit;
@@ -93,7 +93,7 @@ pub fn router(app: App) -> Routes {
         )
         .route("/media/{id}", get(media::picture))
         .route("/image/upload/{*path}", get(media::uploaded))
-        .route("/assets/{file}", get(assets::asset))
+        .route("/assets/{file}", get(asset_route::asset))
         .route("/share/{file}", get(share::of_nonprofit))
         .route("/share/{nonprofit}/f/{file}", get(share::of_fundraiser))
         .route("/embed/{script}", get(embed::script))
@@ -107,7 +107,7 @@ pub fn router(app: App) -> Routes {
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer((
-            RequestLogLayer { app: app.clone() },
+            RequestLogLayer::new(app.clone()),
             DefaultBodyLimit::max(app.config.max_body),
             deadline,
         ));

@@ -12,8 +12,10 @@ pub mod find;
 pub mod fundraiser;
 pub mod fundraiser_links;
 pub mod highlight;
-
+pub mod home;
+pub mod legal;
 pub mod media;
+pub mod popular;
 pub mod profile;
 pub mod report;
 pub mod results;

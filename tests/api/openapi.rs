@@ -145,6 +145,14 @@ async fn examples_have_the_shape_of_real_responses(world: &World) {
             };
             path = path.replace(&placeholder, &value.replace(' ', "%20"));
         }
+        if name == "changes" {
+            let before = organizer
+                .write(200, &Method::GET, &path, String::new(), &[])
+                .await;
+            let line = r#"{"ein":"530196605","websiteUrl":"https://www.redcross.org/donate"}"#;
+            world.import_nonprofits(line).await.unwrap();
+            path = format!("{path}?since={}", before.json["cursor"].as_str().unwrap());
+        }
         let is_public = operation["security"][0].get("publicKey").is_some();
         let response = if is_public {
             world.client.get(200, &path).await
@@ -164,7 +172,11 @@ async fn examples_have_the_shape_of_real_responses(world: &World) {
                 .unwrap()
                 .to_owned();
         }
-        let example = &operation["responses"]["200"]["content"]["application/json"]["example"];
+        let content = &operation["responses"]["200"]["content"];
+        if content.get("application/json").is_none() {
+            continue;
+        }
+        let example = &content["application/json"]["example"];
         if std::env::var_os("CAUSEWAY_RECORD_EXAMPLES").is_some() {
             record(
                 name,

@@ -133,22 +133,43 @@ async fn a_new_developer_gets_a_search_box_on_a_page_of_another_origin() {
     browser.fill("#name", "website").await;
     open("form.form button").await;
     browser.goto(&site, "/developers/quick-start").await;
+    open_first_page_sample(&browser).await;
+    type_into_embedded_box(&browser).await;
+
+    browser.goto(&site, "/developers/donate-links-and-embeds").await;
+    open_first_page_sample(&browser).await;
+    type_into_embedded_box(&browser).await;
+    browser.key(Key::Down).await;
+    browser.key(Key::Enter).await;
+    let chosen = "return document.getElementById('chosen').textContent.split(',')[0];";
+    browser
+        .wait_for(chosen, "Doctors Without Borders USA (133433452")
+        .await;
+
+    browser.goto(&site, "/developers/search-as-you-type").await;
+    open_first_page_sample(&browser).await;
+    browser.fill("#term", "docters without bor").await;
+    let first = "return document.querySelector('#results a')?.textContent ?? '';";
+    browser.wait_for(first, "Doctors Without Borders USA").await;
+    browser.stop().await;
+}
+
+/// Saves the first sample of the page that is a page itself, and opens the file, which has another origin.
+async fn open_first_page_sample(browser: &Browser) {
     let sample = "return document.querySelector('.code-html code').textContent;";
     let page = browser.run(sample).await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("search.html");
-    std::fs::write(&file, page.as_str().unwrap()).unwrap();
-    browser
-        .driver
-        .goto(format!("file://{}", file.display()))
-        .await
-        .unwrap();
-    let box_is_ready = "return !!document.querySelector('body > div')?.shadowRoot;";
-    browser.wait_for(box_is_ready, true).await;
+    let file = tempfile::Builder::new().suffix(".html").tempfile().unwrap();
+    std::fs::write(file.path(), page.as_str().unwrap()).unwrap();
+    let url = format!("file://{}", file.path().display());
+    browser.driver.goto(url).await.unwrap();
+}
+
+async fn type_into_embedded_box(browser: &Browser) {
+    let is_ready = "return !!document.querySelector('body > div')?.shadowRoot;";
+    browser.wait_for(is_ready, true).await;
     let focus = "document.querySelector('body > div').shadowRoot.querySelector('input').focus();";
     browser.run(focus).await;
     browser.press("docters without bor").await;
     let first = "return document.querySelector('body > div').shadowRoot.querySelector('li strong')?.textContent ?? '';";
     browser.wait_for(first, "Doctors Without Borders USA").await;
-    browser.stop().await;
 }

@@ -12,8 +12,12 @@ use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
 
-const PAGES: [(&str, &str); 24] = [
+const PAGES: [(&str, &str); 28] = [
     ("home", "/"),
+    ("about", "/about"),
+    ("contact", "/contact"),
+    ("privacy", "/privacy"),
+    ("terms", "/terms"),
     ("results", "/search?q=children"),
     (
         "results-narrowed",

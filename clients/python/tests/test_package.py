@@ -7,6 +7,8 @@ import venv
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from conftest import Server
 
 SCRIPT = """
@@ -21,6 +23,7 @@ with Causeway(*sys.argv[1:]) as causeway:
 """
 
 
+@pytest.mark.parametrize("server", ["SQLite"], indirect=True)
 def test_the_wheel_installs_and_works(server: Server, tmp_path: Path) -> None:
     project = Path(__file__).parent.parent
     subprocess.run([sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path, project], check=True, stdout=subprocess.DEVNULL)

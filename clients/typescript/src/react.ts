@@ -4,7 +4,7 @@ import { SearchAsYouType, type SearchAsYouTypeOptions, type SearchState } from '
 
 /**
  * Searches for the term of a text field on every render with another one: waits for a pause, cancels stale calls, and
- * never returns an older answer after a newer one.
+ * never returns an older answer after a newer one. Create the client outside of components: another client starts again.
  */
 export function useNonprofitSearch(client: Pick<Causeway, 'search'>, term: string, options: SearchAsYouTypeOptions = {}): SearchState {
   const search = useRef<SearchAsYouType | undefined>(undefined);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import * as causeway from '../dist/index.js';
-import { DATABASES, RED_CROSS, startServer, type Server } from './server.ts';
+import { DATABASES, RED_CROSS, startServer, type Server } from './server.js';
 
 for (const database of DATABASES) {
   describe(database, () => {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startServer } from './server.ts';
+import { startServer } from './server.js';
 
 test('npm pack makes a package that installs and works', async (context) => {
   const server = await startServer();

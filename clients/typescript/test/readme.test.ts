@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { Window } from 'happy-dom';
+import type { Window } from 'happy-dom';
 import ts from 'typescript';
-import { startServer, until, type Server } from './server.ts';
+import { openPage } from './page.js';
+import { startServer, until, type Server } from './server.js';
 
 let server: Server;
 let window: Window;
@@ -12,8 +13,7 @@ const files: string[] = [];
 
 before(async () => {
   server = await startServer();
-  window = new Window({ url: 'https://charity.example/' });
-  Object.assign(globalThis, { window, document: window.document, IS_REACT_ACT_ENVIRONMENT: true });
+  window = openPage();
   Object.defineProperty(globalThis, 'location', { value: { assign: (url: string) => visited.push(url) }, configurable: true });
 });
 after(async () => {
@@ -34,7 +34,7 @@ function readBlock(language: string): string {
 
 /** Runs a module inside the package, where its name can be imported. */
 async function run(name: string, source: string): Promise<Record<string, unknown>> {
-  const file = `test/readme-${name}.mjs`;
+  const file = `test-dist/readme-${name}.mjs`;
   files.push(file);
   writeFileSync(file, source);
   return import(`./readme-${name}.mjs`);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { Causeway, ConnectionError, RateLimitError, ServerError, TimeoutError } from '../dist/index.js';
-import { answer, breakConnection, loseAnswer, RED_CROSS, startProxy, startServer, until, type Proxy, type Server } from './server.ts';
+import { answer, breakConnection, loseAnswer, RED_CROSS, startProxy, startServer, until, type Proxy, type Server } from './server.js';
 
 let server: Server;
 let proxy: Proxy;

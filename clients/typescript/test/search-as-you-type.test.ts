@@ -1,12 +1,13 @@
 // Search as you type: the class, the React hook and the combobox, in front of the real server.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { Window } from 'happy-dom';
+import type { Window } from 'happy-dom';
 import { createElement, useState } from 'react';
 import { Causeway, type SearchItem, type SearchState } from '../dist/index.js';
 import { createCombobox, type Combobox } from '../dist/combobox.js';
 import { useNonprofitSearch } from '../dist/react.js';
-import { startProxy, startServer, until, type Fault, type Proxy, type Server } from './server.ts';
+import { openPage } from './page.js';
+import { startProxy, startServer, until, type Fault, type Proxy, type Server } from './server.js';
 
 let server: Server;
 let proxy: Proxy;
@@ -107,9 +108,7 @@ describe('in a page', () => {
   let window: Window;
 
   before(() => {
-    // React looks for these when it is loaded.
-    window = new Window();
-    Object.assign(globalThis, { window, document: window.document, IS_REACT_ACT_ENVIRONMENT: true });
+    window = openPage();
   });
   after(() => window.close());
   afterEach(() => document.body.replaceChildren());

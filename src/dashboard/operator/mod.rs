@@ -1,6 +1,8 @@
-//! The operator pages: all accounts, keys, fundraisers, reports and donations, imports, recent errors, and the audit log.
+//! The operator pages: all accounts, keys, fundraisers, reports and donations, imports, recent errors, the audit
+//! log, and the design of the site.
 
 pub mod account;
+pub mod design;
 pub mod donations;
 pub mod fundraisers;
 pub mod key;

@@ -62,6 +62,7 @@ const SAMPLES: &[(&str, [&str; 6])] = samples![
 const PAGES: &[(&str, &str)] = &[
     ("search-as-you-type", file!("search-as-you-type", ".html")),
     ("search-box", file!("search-box", ".html")),
+    ("search-box-event", file!("search-box-event", ".html")),
 ];
 
 /// A sample as a page shows it, in one language or several.

@@ -45,7 +45,7 @@ class Causeway:
         self._http: dict[bool, RetryingClient] = {}
 
     def with_options(self, **options: Any) -> "Causeway":
-        """A client with the same keys and another `timeout`, `max_retries` or `max_retry_delay`."""
+        """A client with the same keys, other connections, and another `timeout`, `max_retries` or `max_retry_delay`."""
         changed = replace(self._options, **options)
         return Causeway(
             *self._keys, timeout=changed.timeout, max_retries=changed.max_retries, max_retry_delay=changed.max_retry_delay

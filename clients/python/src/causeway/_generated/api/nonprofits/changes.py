@@ -99,7 +99,7 @@ def sync_detailed(
     since: str | Unset = UNSET,
     take: int | Unset = UNSET,
 ) -> Response[Any | ChangesBody | ProblemBody]:
-    """List changes
+    """List changes of the directory
 
      Lists the nonprofits that were added, changed or removed since a cursor, the oldest change first.
 
@@ -139,7 +139,7 @@ def sync(
     since: str | Unset = UNSET,
     take: int | Unset = UNSET,
 ) -> Any | ChangesBody | ProblemBody | None:
-    """List changes
+    """List changes of the directory
 
      Lists the nonprofits that were added, changed or removed since a cursor, the oldest change first.
 
@@ -174,7 +174,7 @@ async def asyncio_detailed(
     since: str | Unset = UNSET,
     take: int | Unset = UNSET,
 ) -> Response[Any | ChangesBody | ProblemBody]:
-    """List changes
+    """List changes of the directory
 
      Lists the nonprofits that were added, changed or removed since a cursor, the oldest change first.
 
@@ -212,7 +212,7 @@ async def asyncio(
     since: str | Unset = UNSET,
     take: int | Unset = UNSET,
 ) -> Any | ChangesBody | ProblemBody | None:
-    """List changes
+    """List changes of the directory
 
      Lists the nonprofits that were added, changed or removed since a cursor, the oldest change first.
 

@@ -96,7 +96,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: MatchInput,
 ) -> Response[MatchBody | ProblemBody]:
-    """Match a list
+    """Match a list to nonprofits
 
      Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
 
@@ -127,7 +127,7 @@ def sync(
     client: AuthenticatedClient,
     body: MatchInput,
 ) -> MatchBody | ProblemBody | None:
-    """Match a list
+    """Match a list to nonprofits
 
      Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
 
@@ -153,7 +153,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: MatchInput,
 ) -> Response[MatchBody | ProblemBody]:
-    """Match a list
+    """Match a list to nonprofits
 
      Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
 
@@ -182,7 +182,7 @@ async def asyncio(
     client: AuthenticatedClient,
     body: MatchInput,
 ) -> MatchBody | ProblemBody | None:
-    """Match a list
+    """Match a list to nonprofits
 
      Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
 
