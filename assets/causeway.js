@@ -24,6 +24,23 @@ addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.submitted;
 });
 
+// Shows times in the time zone of the visitor, with UTC in the tooltip. Without this script, they are in UTC and say so.
+const EXACT = { year: 'numeric', month: 'long', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' };
+const formatter = (options) => new Intl.DateTimeFormat(document.documentElement.lang, options);
+const local = formatter(EXACT);
+const utc = formatter({ ...EXACT, timeZone: 'UTC' });
+for (const time of document.querySelectorAll('time[datetime$="Z"]')) {
+  const at = new Date(time.dateTime);
+  time.title = `${local.format(at)} (${utc.format(at)})`;
+  if ('local' in time.dataset) time.textContent = local.format(at);
+}
+const hour = formatter({ hour: 'numeric', minute: '2-digit' });
+for (const label of document.querySelectorAll('[data-hour]')) label.textContent = hour.format(new Date(label.dataset.hour));
+for (const note of document.querySelectorAll('[data-zone]')) {
+  const zone = formatter({ timeZoneName: 'long' }).formatToParts().find((part) => part.type === 'timeZoneName');
+  note.textContent = note.dataset.zone.replace('{zone}', zone.value);
+}
+
 // Moves the focus to the list of errors.
 document.getElementById('form-errors')?.focus();
 

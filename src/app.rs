@@ -4,6 +4,7 @@ pub mod answer_cache;
 pub mod availability;
 pub mod body_budget;
 pub mod bulk_work;
+pub mod failing_jobs;
 pub mod metrics;
 pub mod nonprofit_json;
 pub mod offline;
@@ -19,6 +20,7 @@ use crate::app::answer_cache::AnswerCache;
 use crate::app::availability::Availability;
 use crate::app::body_budget::BodyBudget;
 use crate::app::bulk_work::BulkWork;
+use crate::app::failing_jobs::FailingJobs;
 use crate::app::metrics::Metrics;
 use crate::app::nonprofit_json::NonprofitJson;
 use crate::app::recent_errors::RecentErrors;
@@ -119,6 +121,7 @@ pub struct Parts {
     pub mail: Mailer,
     pub provenance: Provenance,
     pub recent_errors: RecentErrors,
+    pub failing_jobs: FailingJobs,
     pub usage: Usage,
     count_saver: saver::CountSaver,
     pub pictures: Pictures,
@@ -242,6 +245,7 @@ impl App {
             mail,
             provenance: Provenance::default(),
             recent_errors: RecentErrors::default(),
+            failing_jobs: FailingJobs::default(),
             pictures: Pictures::new(db.clone(), store, blobs, clock.clone()),
             anchors: AnchorLog::new(db.clone(), clock.clone(), secret.clone(), store, places),
             recorder: Recorder::new(

@@ -3,8 +3,11 @@
 use super::line::parse_line;
 use super::output::Output;
 use crate::app::App;
+use crate::dashboard::emails::send_notice;
+use crate::web::texts::EN;
 use access::accounts::password::NewPassword;
 use access::accounts::store::NewAccount;
+use access::accounts::two_factor::store as two_factor;
 use access::accounts::{Username, operators, store, suspension};
 use access::audit::Actor;
 use access::origins::store::InsertOutcome;
@@ -75,6 +78,12 @@ pub enum Account {
         /// The username of the account
         username: String,
     },
+    /// Reset two-factor sign-in of an account whose owner has lost the phone and the recovery codes
+    #[command(after_help = "Example:\n  causeway account reset-two-factor ada")]
+    ResetTwoFactor {
+        /// The username of the account
+        username: String,
+    },
     /// List the origins that donate links of a partner may redirect to, after adding or removing one
     #[command(after_help = "Example:\n  causeway account origins ada --add https://shop.example.org")]
     Origins {
@@ -127,6 +136,7 @@ impl Account {
             Account::Suspend { username, reason } => suspend(app, output, &username, &reason).await,
             Account::Restore { username } => restore(app, output, &username).await,
             Account::SetPassword { username } => set_password(app, output, &username).await,
+            Account::ResetTwoFactor { username } => reset_two_factor(app, output, &username).await,
             Account::Origins {
                 username,
                 add,
@@ -292,6 +302,22 @@ async fn set_password(app: &App, output: Output, username: &str) -> anyhow::Resu
     }
     output.print(&json!({"username": name, "done": "password set"}), || {
         format!("the password of {name} is set; its sessions have ended")
+    })
+}
+
+async fn reset_two_factor(app: &App, output: Output, username: &str) -> anyhow::Result<()> {
+    let (id, username) = find(app, username).await?;
+    let name = username.as_str();
+    if !two_factor::reset(&app.db, (id, name), Actor::Command, app.clock.millis()).await? {
+        bail!("two-factor sign-in is off for {name}; there is nothing to reset");
+    }
+    if let Some(account) = store::find(&app.db, name).await? {
+        let text = (EN.emails.two_factor_off_subject, EN.emails.two_factor_off);
+        send_notice(app, name, account.email.as_deref(), text);
+        app.mail.finish().await;
+    }
+    output.print(&json!({"username": name, "twoFactor": false}), || {
+        format!("two-factor sign-in of {name} is reset; the password alone is now enough to sign in")
     })
 }
 

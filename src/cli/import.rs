@@ -11,7 +11,7 @@ use self::summary_text::summary_text;
 use super::output::Output;
 use crate::app::App;
 use clap::{Args, Subcommand};
-use directory::import::{ListKind, Summary};
+use directory::import::{ListKind, Summary, failures};
 use platform::clock::Stopwatch;
 use serde_json::json;
 use std::path::PathBuf;
@@ -80,7 +80,32 @@ impl ListFile {
 }
 
 impl Import {
+    /// Imports, and records for operators whether that failed.
     pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+        let command = self.name();
+        let result = self.import(app, output).await;
+        let error = result.as_ref().err().map(|error| format!("{error:#}"));
+        let recorded = failures::record(&app.db, command, error.as_deref(), app.clock.millis()).await;
+        // If the database is the reason, the error of the import says so.
+        if let (Err(error), Ok(())) = (recorded, &result) {
+            return Err(error.into());
+        }
+        result
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Import::Irs { .. } => "irs",
+            Import::Pub78(_) => "pub78",
+            Import::Revocations(_) => "revocations",
+            Import::Epostcards(_) => "990n",
+            Import::Nonprofits { .. } => "nonprofits",
+            Import::Returns { .. } => "990",
+            Import::All(_) => "all",
+        }
+    }
+
+    async fn import(self, app: &App, output: Output) -> anyhow::Result<()> {
         let stopwatch = Stopwatch::start();
         let importer = app.importer();
         let summary = match &self {

@@ -217,13 +217,18 @@ fn to_json(key: &StoredKey, now: i64) -> serde_json::Value {
         "exposed": key.exposed_at.is_some(),
         "createdAt": rfc3339(key.created_at),
         "key": key.public_key,
+        "lastFour": key.last_four,
     })
 }
 
 fn to_table(keys: &[StoredKey], now: i64) -> String {
     let mut table = String::new();
     for key in keys {
-        let text = key.public_key.as_deref().unwrap_or("(not stored)");
+        let text = match (&key.public_key, &key.last_four) {
+            (Some(text), _) => text.clone(),
+            (None, Some(last_four)) => format!("cwsk_…{last_four}"),
+            (None, None) => "(not stored)".to_owned(),
+        };
         let exposed = if key.exposed_at.is_some() { ", exposed" } else { "" };
         let _ = writeln!(
             table,

@@ -9,21 +9,46 @@ use platform::mail::Email;
 
 /// Sends a link to the owner of an account; an account without an email address gets none.
 pub async fn send_link(app: &App, account: &Account, purpose: Purpose) -> sqlx::Result<()> {
-    let Some(email) = &account.email else {
-        return Ok(());
-    };
+    match &account.email {
+        Some(email) => send_link_to(app, account, email, purpose).await,
+        None => Ok(()),
+    }
+}
+
+/// Sends a link to an email address, which is a new one if the purpose is to change it.
+pub async fn send_link_to(app: &App, account: &Account, email: &str, purpose: Purpose) -> sqlx::Result<()> {
     let token = Token::generate();
-    store::insert(&app.db, &token, account.id, purpose, app.clock.millis()).await?;
+    let new_email = (purpose == Purpose::ChangeEmail).then_some(email);
+    let now = app.clock.millis();
+    store::insert(&app.db, &token, account.id, purpose, new_email, now).await?;
     let (path, subject, text) = match purpose {
+        Purpose::ChangeEmail => (
+            "/dashboard/settings/email/confirm",
+            EN.emails.change_subject,
+            EN.emails.change,
+        ),
         Purpose::Reset => ("/dashboard/reset/set", EN.emails.reset_subject, EN.emails.reset),
         Purpose::Confirm => ("/dashboard/confirm", EN.emails.confirm_subject, EN.emails.confirm),
     };
     // The token is in the query, which is never logged.
     let link = format!("{}{path}?token={}", app.public_url, token.expose());
     app.mail.send(&Email {
-        to: email.clone(),
+        to: email.to_owned(),
         subject: fill(subject, &[("site", &app.config.site.name)]),
         text: fill(text, &[("username", &account.username), ("link", &link)]),
     });
     Ok(())
+}
+
+/// Tells the owner of an account what has happened to it, in case it was someone else. Does nothing without an email
+/// address.
+pub fn send_notice(app: &App, username: &str, email: Option<&str>, (subject, text): (&str, &str)) {
+    let Some(email) = email else {
+        return;
+    };
+    app.mail.send(&Email {
+        to: email.to_owned(),
+        subject: fill(subject, &[("site", &app.config.site.name)]),
+        text: fill(text, &[("username", username), ("url", app.public_url.as_str())]),
+    });
 }

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// What a page shows about a key. A private key itself is never shown.
+/// What a page shows about a key. Of a private key, only the last four characters are shown.
 #[derive(Clone, Debug)]
 pub struct KeyView {
     pub id: Uuid,
@@ -23,6 +23,8 @@ pub struct KeyView {
     pub name: String,
     pub is_public: bool,
     pub public_key: Option<String>,
+    /// The last four characters of a private key.
+    pub last_four: Option<String>,
     pub state: State,
     pub created: RelativeTime,
     /// When a rotated key expires.
@@ -54,10 +56,7 @@ impl KeyUsage {
         let totals = usage::list_totals(db, account, now - DAY).await?;
         let last_used = usage::list_last_used(db, account).await?;
         Ok(KeyUsage {
-            calls: totals
-                .into_iter()
-                .map(|(KeyId(id), counts)| (id, counts.calls))
-                .collect(),
+            calls: totals.into_iter().map(|(KeyId(id), calls)| (id, calls)).collect(),
             last_used: last_used.into_iter().map(|(KeyId(id), at)| (id, at)).collect(),
         })
     }
@@ -81,6 +80,7 @@ impl KeyView {
             reason: key.block_reason.filter(|_| key.blocked_at.is_some()),
             address_limit: key.address_limit,
             username: key.username,
+            last_four: key.last_four,
             public_key: key.public_key,
         }
     }

@@ -191,7 +191,7 @@ async fn show(
 ) -> Result<Response> {
     let (id, now) = (KeyId(key.id), app.clock.millis());
     let span = span_of(query);
-    let hours = usage::list_of_key(&app.db, id, span.since(now)).await?;
+    let periods = usage::list_of_key(&app.db, id, span.unit(), span.since(now)).await?;
     let path = format!("/dashboard/keys/{id}");
     let csv = format!("/dashboard/usage.csv?key={id}");
     let key_usage = KeyUsage::load(&app.db, Some(user.account), now).await?;
@@ -200,7 +200,7 @@ async fn show(
     let page = KeyPage {
         address_limit: (is_public && !key.is_revoked()).then_some(form),
         key,
-        usage: UsageView::new(&hours, span, now, &layout.t.usage, path, csv),
+        usage: UsageView::new(&periods, span, now, &layout.t.usage, path, csv),
         limits: limits_of(&app.db, &app.limits(), id, is_public).await?,
         layout: layout.with_menu(user, Tab::Keys),
     };

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod chart;
 pub mod csv;
+pub mod email_change;
 pub mod emails;
 pub mod first_steps;
 pub mod fundraisers;
@@ -14,5 +15,7 @@ pub mod reset;
 pub mod settings;
 pub mod settings_page;
 pub mod sign_in;
+pub mod sign_in_code;
 pub mod standing;
+pub mod two_factor;
 pub mod usage;

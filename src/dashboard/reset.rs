@@ -7,6 +7,7 @@ use crate::dashboard::sign_in::start_session;
 use crate::http::client::Client;
 use crate::http::error::Result;
 use crate::http::params;
+use crate::http::session::Browser;
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::texts::fill;
@@ -17,7 +18,7 @@ use access::accounts::password::NewPassword;
 use access::accounts::store;
 use access::accounts::verified_password::VerifiedPassword;
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use ipnet::IpNet;
 use platform::email_address::EmailAddress;
@@ -94,7 +95,7 @@ pub async fn set_page(State(app): State<App>, layout: Layout, RawQuery(query): R
 pub async fn set(
     State(app): State<App>,
     layout: Layout,
-    headers: HeaderMap,
+    browser: Browser,
     data: FormData,
 ) -> Result<Response> {
     let token = data.text("token");
@@ -115,7 +116,7 @@ pub async fn set(
         return Ok(stale(layout));
     }
     let proof = VerifiedPassword::new(id, hash);
-    start_session(&app, &proof, &headers, Flash::PasswordChanged, "/dashboard").await
+    start_session(&app, &proof, &browser, Flash::PasswordChanged, "/dashboard").await
 }
 
 /// `GET /dashboard/confirm?token=`: shows a button, because programs that scan emails also open links.

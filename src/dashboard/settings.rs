@@ -5,7 +5,7 @@ use crate::dashboard::settings_page::{Forms, PATH, show};
 use crate::dashboard::sign_in::{retry_message, start_session};
 use crate::http::client::Client;
 use crate::http::error::Result;
-use crate::http::session;
+use crate::http::session::{self, Browser};
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::layout::Tab;
@@ -32,7 +32,7 @@ pub async fn change_password(
     Client { network, .. }: Client,
     user: SignedIn,
     layout: Layout,
-    headers: HeaderMap,
+    browser: Browser,
     data: FormData,
 ) -> Result<Response> {
     let mut forms = Forms::new(&layout);
@@ -45,8 +45,8 @@ pub async fn change_password(
     if let Some((old, password)) = proof.zip(password) {
         let hash = app.hashing.hash(password).await;
         if store::set_password(&app.db, &old, &hash).await? {
-            let new = VerifiedPassword::new(user.account, hash);
-            return start_session(&app, &new, &headers, Flash::PasswordChanged, PATH).await;
+            let new = VerifiedPassword::new(user.account, hash).with_second_factor();
+            return start_session(&app, &new, &browser, Flash::PasswordChanged, PATH).await;
         }
         form.add_error("current", layout.t.accounts.wrong_current_password);
     }
@@ -109,7 +109,7 @@ pub async fn delete(
 }
 
 /// Verifies the password again, with the same limit on attempts as signing in.
-async fn verify_password(
+pub async fn verify_password(
     app: &App,
     user: &SignedIn,
     network: IpNet,

@@ -7,6 +7,7 @@ use crate::web::layout::Tab;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::Partners;
 use crate::web::{Field, Form, Layout, Page};
+use access::accounts::two_factor::store as two_factor;
 use access::origins::store::RegisteredOrigin;
 use access::origins::{self, Origin, proof};
 use access::sessions::SignedIn;
@@ -25,6 +26,8 @@ struct Settings {
     user: SignedIn,
     forms: Forms,
     sessions: Vec<SessionRow>,
+    has_two_factor: bool,
+    sends_email: bool,
     origins: Vec<OriginRow>,
 }
 
@@ -32,6 +35,7 @@ struct Settings {
 #[derive(Debug)]
 pub struct Forms {
     pub password: Form,
+    pub email: Form,
     pub origin: Form,
     /// The origin whose proof was not found, and why.
     pub check_error: Option<(String, String)>,
@@ -41,6 +45,7 @@ impl Forms {
     pub fn new(layout: &Layout) -> Forms {
         Forms {
             password: password_form(layout),
+            email: email_form(layout),
             origin: origin_form(layout),
             check_error: None,
         }
@@ -117,6 +122,7 @@ struct SessionRow {
     agent: String,
     last_active: RelativeTime,
     signed_in: RelativeTime,
+    address: String,
     is_current: bool,
 }
 
@@ -131,6 +137,7 @@ pub async fn show(app: &App, user: SignedIn, layout: Layout, forms: Forms) -> Re
             .unwrap_or_else(|| layout.t.accounts.unknown_browser.to_owned()),
         last_active: RelativeTime::new(session.seen_at, now),
         signed_in: RelativeTime::new(session.created_at, now),
+        address: session.address,
     };
     let sessions = sessions.into_iter().map(row).collect();
     let registered = origins::store::list(&app.db, user.account).await?;
@@ -140,6 +147,8 @@ pub async fn show(app: &App, user: SignedIn, layout: Layout, forms: Forms) -> Re
         .collect();
     let page = Settings {
         layout: layout.with_menu(&user, Tab::Settings),
+        has_two_factor: two_factor::is_on(&app.db, user.account).await?,
+        sends_email: app.mail.is_on(),
         origins,
         user,
         forms,
@@ -155,6 +164,15 @@ fn password_form(layout: &Layout) -> Form {
         Field::password("password", t.new_password, "new-password").hint(t.password_hint),
     ];
     Form::new("/dashboard/settings/password", t.change_password, fields)
+}
+
+fn email_form(layout: &Layout) -> Form {
+    let t = &layout.t.accounts;
+    let fields = vec![
+        Field::email("email", t.new_email),
+        Field::password("email-password", t.current_password, "current-password"),
+    ];
+    Form::new("/dashboard/settings/email", t.change_email, fields)
 }
 
 fn origin_form(layout: &Layout) -> Form {

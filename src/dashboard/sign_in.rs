@@ -5,7 +5,7 @@ use crate::dashboard::emails::send_link;
 use crate::http::client::Client;
 use crate::http::error::Result;
 use crate::http::params;
-use crate::http::session;
+use crate::http::session::{self, Browser, SignIn};
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::texts::fill;
@@ -14,6 +14,7 @@ use access::accounts::attempts::RetryAfter;
 use access::accounts::links::Purpose;
 use access::accounts::password::NewPassword;
 use access::accounts::store::{self, NewAccount};
+use access::accounts::two_factor::store as two_factor;
 use access::accounts::verified_password::VerifiedPassword;
 use access::accounts::{SignUp, Username};
 use axum::extract::{RawQuery, State};
@@ -21,6 +22,9 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use ipnet::IpNet;
 use platform::email_address::EmailAddress;
+
+/// The path of the second step.
+pub const CODE_PATH: &str = "/dashboard/sign-in/code";
 
 /// `GET /dashboard/sign-up`
 pub async fn sign_up_page(State(app): State<App>, layout: Layout) -> FormPage {
@@ -36,7 +40,7 @@ pub async fn sign_up(
     State(app): State<App>,
     Client { network, .. }: Client,
     layout: Layout,
-    headers: HeaderMap,
+    browser: Browser,
     data: FormData,
 ) -> Result<Response> {
     if app.config.accounts.sign_up == SignUp::Closed {
@@ -64,7 +68,7 @@ pub async fn sign_up(
             return ask_to_confirm(&app, layout, username.as_str(), network).await;
         }
         let proof = VerifiedPassword::new(id, hash);
-        return start_session(&app, &proof, &headers, Flash::Welcome, "/dashboard").await;
+        return start_session(&app, &proof, &browser, Flash::Welcome, "/dashboard").await;
     }
     // If the button was pressed twice, the account was created a moment ago with the same password. An older account
     // must use the sign-in page, which limits attempts.
@@ -76,7 +80,7 @@ pub async fn sign_up(
         Some((account, _)) if account.confirmed_at.is_none() => {
             ask_to_confirm(&app, layout, &account.username, network).await
         }
-        Some((_, proof)) => start_session(&app, &proof, &headers, Flash::Welcome, "/dashboard").await,
+        Some((_, proof)) => start_session(&app, &proof, &browser, Flash::Welcome, "/dashboard").await,
         None => {
             form.add_error("username", layout.t.accounts.username_taken);
             Ok(sign_up_with(&app, layout, form).invalid())
@@ -97,6 +101,7 @@ pub async fn sign_in(
     State(app): State<App>,
     Client { network, .. }: Client,
     layout: Layout,
+    browser: Browser,
     headers: HeaderMap,
     data: FormData,
 ) -> Result<Response> {
@@ -116,9 +121,12 @@ pub async fn sign_in(
         form.add_form_error(layout.t.accounts.wrong_credentials);
         return Ok(sign_in_with(&app, layout, form).invalid());
     };
-    app.attempts
-        .record_success(&username, network, app.clock.instant())
-        .await;
+    // With a second factor, the password alone does not make a network trusted.
+    if !two_factor::is_on(&app.db, account.id).await? {
+        app.attempts
+            .record_success(&username, network, app.clock.instant())
+            .await;
+    }
     // Only those who know the password learn that the account is suspended.
     if account.suspended_at.is_some() {
         let reason = account.suspend_reason.as_deref().unwrap_or_default();
@@ -134,7 +142,7 @@ pub async fn sign_in(
     start_session(
         &app,
         &proof,
-        &headers,
+        &browser,
         Flash::SignedIn,
         next.unwrap_or("/dashboard"),
     )
@@ -155,17 +163,26 @@ pub async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Resp
     Ok((Flash::SignedOut.cookie(&app.public_url), removal, target).into_response())
 }
 
-/// Starts a session and redirects to `next`, or to the sign-in page if the password was changed in the meantime.
+/// Starts a session and redirects to `next`; to the second step if it is missing; or to the sign-in page if the password
+/// was changed in the meantime.
 pub async fn start_session(
     app: &App,
     proof: &VerifiedPassword,
-    headers: &HeaderMap,
+    browser: &Browser,
     flash: Flash,
     next: &str,
 ) -> Result<Response> {
-    Ok(match session::begin(app, proof, headers).await? {
-        Some(cookie) => (flash.cookie(&app.public_url), cookie, Redirect::to(next)).into_response(),
-        None => Redirect::to("/dashboard/sign-in").into_response(),
+    Ok(match session::begin(app, proof, browser).await? {
+        SignIn::Started(cookies) => {
+            (flash.cookie(&app.public_url), cookies, Redirect::to(next)).into_response()
+        }
+        SignIn::NeedsSecondFactor(cookies) => {
+            let next = Some(next).filter(|next| session::is_dashboard_path(next));
+            let next = next.map(|next| format!("?next={next}")).unwrap_or_default();
+            let target = Redirect::to(&format!("{CODE_PATH}{next}"));
+            (cookies, target).into_response()
+        }
+        SignIn::PasswordChanged => Redirect::to("/dashboard/sign-in").into_response(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! The usage page: calls of one key or of all keys of an account, as a chart, a table and a CSV file.
 
-use super::chart::{Calls, Chart, Span};
+use super::chart::{Chart, Span};
 use super::csv;
 use crate::app::App;
 use crate::dashboard::key_view::find_own;
@@ -11,18 +11,23 @@ use crate::web::texts::Usage as Texts;
 use crate::web::{Layout, Page};
 use access::keys::store as keys;
 use access::sessions::SignedIn;
-use access::usage::{Hour, store};
+use access::usage::store::{self, Unit};
+use access::usage::{Counts, Period, RETENTION_MILLIS};
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use platform::ids::KeyId;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// A chart with links to other spans and to the CSV file; `dashboard/usage/usage.html` renders it.
 #[derive(Clone, Debug)]
 pub struct UsageView {
     pub chart: Chart,
     pub span: Span,
+    /// The calls of each endpoint, most used first.
+    pub endpoints: Vec<(String, Counts)>,
     /// The path of the page that shows it.
     pub path: String,
     pub csv: String,
@@ -37,11 +42,12 @@ struct UsagePage {
 }
 
 impl UsageView {
-    pub fn new(hours: &[Hour], span: Span, now: i64, t: &Texts, path: String, csv: String) -> UsageView {
-        let calls = hours.iter().map(|hour| (hour.hour, calls(hour)));
+    pub fn new(periods: &[Period], span: Span, now: i64, t: &Texts, path: String, csv: String) -> UsageView {
+        let calls = periods.iter().map(|period| (period.start, period.counts));
         UsageView {
             chart: Chart::new(t.chart.to_owned(), span, now, calls),
             span,
+            endpoints: by_endpoint(periods),
             path,
             csv,
         }
@@ -50,20 +56,24 @@ impl UsageView {
     pub fn spans(&self, t: &Texts) -> [(Span, &'static str); 3] {
         [
             (Span::Day, t.span_day),
-            (Span::Week, t.span_week),
-            (Span::Quarter, t.span_quarter),
+            (Span::Month, t.span_month),
+            (Span::Year, t.span_year),
         ]
     }
 }
 
-/// Splits the calls of an hour, whose total includes refused and failed calls.
-fn calls(hour: &Hour) -> Calls {
-    let counts = hour.counts;
-    Calls {
-        served: counts.calls.saturating_sub(counts.refused + counts.errors),
-        refused: counts.refused,
-        failed: counts.errors,
+/// Sums the calls of each endpoint, most used first.
+fn by_endpoint(periods: &[Period]) -> Vec<(String, Counts)> {
+    let mut sums: BTreeMap<&str, Counts> = BTreeMap::new();
+    for period in periods {
+        sums.entry(&period.endpoint).or_default().add(period.counts);
     }
+    let mut sums: Vec<_> = sums
+        .into_iter()
+        .map(|(endpoint, counts)| (endpoint.to_owned(), counts))
+        .collect();
+    sums.sort_by_key(|(_, counts)| Reverse(counts.calls()));
+    sums
 }
 
 /// Returns the span that a query asks for.
@@ -81,10 +91,10 @@ pub async fn usage(
 ) -> Result<Response> {
     let span = span_of(query.as_deref());
     let now = app.clock.millis();
-    let hours = store::list_of_account(&app.db, user.account, span.since(now)).await?;
+    let periods = store::list_of_account(&app.db, user.account, span.unit(), span.since(now)).await?;
     let path = "/dashboard/usage".to_owned();
     let csv = "/dashboard/usage.csv".to_owned();
-    let usage = UsageView::new(&hours, span, now, &layout.t.usage, path, csv);
+    let usage = UsageView::new(&periods, span, now, &layout.t.usage, path, csv);
     let keys = keys::list(&app.db, Some(&user.username)).await?;
     let page = UsagePage {
         usage,
@@ -97,16 +107,16 @@ pub async fn usage(
     Ok(Page(page).into_response())
 }
 
-/// `GET /dashboard/usage.csv`: all recorded calls of all keys, or of the key `?key=`.
+/// `GET /dashboard/usage.csv`: all hours of all keys, or of the key `?key=`, that are stored.
 pub async fn export(State(app): State<App>, user: SignedIn, RawQuery(query): RawQuery) -> Result<Response> {
     let query = query.unwrap_or_default();
-    let since = Span::Quarter.since(app.clock.millis());
+    let since = app.clock.millis() - RETENTION_MILLIS;
     let hours = match params::values(&query, "key").next() {
         Some(id) => {
             let key = find_own(&app.db, &user, &id).await?;
-            store::list_of_key(&app.db, KeyId(key.id), since).await?
+            store::list_of_key(&app.db, KeyId(key.id), Unit::Hour, since).await?
         }
-        None => store::list_of_account(&app.db, user.account, since).await?,
+        None => store::list_of_account(&app.db, user.account, Unit::Hour, since).await?,
     };
     let keys = keys::list(&app.db, Some(&user.username)).await?;
     let names = keys.into_iter().map(|key| (key.id, key.name)).collect();

@@ -1,9 +1,12 @@
 //! Sessions: the cookie, and the extractors of signed-in people and operators.
 
 use crate::app::App;
+use crate::http::client::Client;
 use crate::http::error::Error;
 use access::accounts::token::Token;
+use access::accounts::two_factor::pending::{self, PendingSignIn};
 use access::accounts::verified_password::VerifiedPassword;
+use access::sessions::store::InsertOutcome;
 use access::sessions::{IDLE_LIMIT, SignedIn, store};
 use axum::extract::FromRequestParts;
 use axum::http::header::USER_AGENT;
@@ -13,9 +16,11 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
 use platform::public_url::PublicUrl;
 use platform::text::cut;
+use std::convert::Infallible;
+use std::time::Duration;
 
 /// Milliseconds between two updates of when a session was last seen.
-const SEEN_INTERVAL: i64 = 10 * 60 * 1000;
+const SEEN_INTERVAL: i64 = 5 * 60 * 1000;
 /// The characters stored of a browser's User-Agent.
 const MAX_AGENT_LENGTH: usize = 200;
 
@@ -23,19 +28,52 @@ const MAX_AGENT_LENGTH: usize = 200;
 #[derive(Clone, Debug)]
 pub struct Operator(pub SignedIn);
 
-/// Starts a session and returns its cookie, or `None` if the password changed since it was checked.
-pub async fn begin(
-    app: &App,
-    proof: &VerifiedPassword,
-    headers: &HeaderMap,
-) -> Result<Option<CookieJar>, Error> {
+/// The browser of a request, as the list of sessions shows it.
+#[derive(Clone, Debug, Default)]
+pub struct Browser {
+    agent: String,
+    address: String,
+}
+
+/// The result of [`begin`].
+#[derive(Debug)]
+pub enum SignIn {
+    /// The cookie of the session.
+    Started(CookieJar),
+    /// The password has changed since it was checked, or the account was suspended.
+    PasswordChanged,
+    /// The cookie that stands for the password until the second factor is proven.
+    NeedsSecondFactor(CookieJar),
+}
+
+/// Starts a session.
+pub async fn begin(app: &App, proof: &VerifiedPassword, browser: &Browser) -> Result<SignIn, Error> {
     let token = Token::generate();
-    let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok());
-    let agent = cut(agent.unwrap_or_default(), MAX_AGENT_LENGTH);
     let now = app.clock.millis();
-    let is_started = store::insert(&app.db, token.hash(), proof, agent, now).await?;
-    let cookie = cookie(&app.public_url, token.expose().to_owned());
-    Ok(is_started.then(|| CookieJar::new().add(cookie)))
+    let browser = (browser.agent.as_str(), browser.address.as_str());
+    let outcome = store::insert(&app.db, token.hash(), proof, browser, now).await?;
+    let url = &app.public_url;
+    Ok(match outcome {
+        InsertOutcome::Inserted => {
+            let cookies = CookieJar::new().add(cookie(url, token.expose().to_owned()));
+            SignIn::Started(if proof.has_second_factor {
+                cookies.add(removal(pending_cookie(url, String::new())))
+            } else {
+                cookies
+            })
+        }
+        InsertOutcome::PasswordChanged => SignIn::PasswordChanged,
+        InsertOutcome::NeedsSecondFactor => {
+            let pending = PendingSignIn::start(&app.secret, proof, now);
+            SignIn::NeedsSecondFactor(CookieJar::new().add(pending_cookie(url, pending.to_text())))
+        }
+    })
+}
+
+/// Finds the sign-in of a request that waits for its second factor. It is not proven yet.
+pub fn find_pending(app: &App, headers: &HeaderMap) -> Option<PendingSignIn> {
+    let jar = CookieJar::from_headers(headers);
+    PendingSignIn::parse(jar.get(pending_cookie_name(&app.public_url))?.value())
 }
 
 /// Ends the session of a request in the store.
@@ -49,9 +87,7 @@ pub async fn forget(app: &App, headers: &HeaderMap) -> Result<(), Error> {
 /// Ends the session of a request, in the store and in the browser.
 pub async fn end(app: &App, headers: &HeaderMap) -> Result<CookieJar, Error> {
     forget(app, headers).await?;
-    let mut removal = cookie(&app.public_url, String::new());
-    removal.make_removal();
-    Ok(CookieJar::new().add(removal))
+    Ok(CookieJar::new().add(removal(cookie(&app.public_url, String::new()))))
 }
 
 /// Finds the signed-in account of a request.
@@ -79,19 +115,66 @@ fn cookie_name(public_url: &PublicUrl) -> &'static str {
     }
 }
 
+fn pending_cookie_name(public_url: &PublicUrl) -> &'static str {
+    if public_url.is_https() {
+        "__Host-causeway_sign_in"
+    } else {
+        "causeway_sign_in"
+    }
+}
+
 fn cookie(public_url: &PublicUrl, value: String) -> Cookie<'static> {
-    Cookie::build((cookie_name(public_url), value))
+    secret_cookie(public_url, cookie_name(public_url), value, IDLE_LIMIT)
+}
+
+fn pending_cookie(public_url: &PublicUrl, value: String) -> Cookie<'static> {
+    secret_cookie(
+        public_url,
+        pending_cookie_name(public_url),
+        value,
+        pending::LIFETIME,
+    )
+}
+
+fn secret_cookie(
+    public_url: &PublicUrl,
+    name: &'static str,
+    value: String,
+    lifetime: Duration,
+) -> Cookie<'static> {
+    Cookie::build((name, value))
         .path("/")
         .http_only(true)
         .same_site(SameSite::Lax)
         .secure(public_url.is_https())
-        .max_age(IDLE_LIMIT.try_into().expect("the limit is in range"))
+        .max_age(lifetime.try_into().expect("the lifetime is in range"))
         .build()
+}
+
+fn removal(mut cookie: Cookie<'static>) -> Cookie<'static> {
+    cookie.make_removal();
+    cookie
 }
 
 fn token(public_url: &PublicUrl, headers: &HeaderMap) -> Option<Token> {
     let jar = CookieJar::from_headers(headers);
     Token::parse(jar.get(cookie_name(public_url))?.value())
+}
+
+impl FromRequestParts<App> for Browser {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Browser, Infallible> {
+        let agent = parts
+            .headers
+            .get(USER_AGENT)
+            .and_then(|agent| agent.to_str().ok());
+        let client = Client::of_request(&parts.extensions);
+        Ok(Browser {
+            agent: cut(agent.unwrap_or_default(), MAX_AGENT_LENGTH).to_owned(),
+            address: client.address.to_string(),
+        })
+    }
 }
 
 impl FromRequestParts<App> for SignedIn {

@@ -113,7 +113,7 @@ async fn record_responses(app: &App) {
 
 async fn refresh_keys(app: &App) {
     let mut revisions = app.changes.follow(Topic::Keys);
-    let mut health = JobHealth::new("keys");
+    let mut health = JobHealth::new(app, "keys");
     loop {
         let revision = revisions.changed().await;
         let result = app.keys.refresh().await.map_err(Into::into);
@@ -128,7 +128,7 @@ async fn refresh_keys(app: &App) {
 /// Saves the keys when they change, for a start without the store.
 async fn save_keys(app: &App) {
     let mut ticks = every(SAVE_KEYS_INTERVAL);
-    let mut health = JobHealth::new("saved keys");
+    let mut health = JobHealth::new(app, "saved keys");
     loop {
         ticks.tick().await;
         health.record(&app.save_keys().await.map_err(Into::into));
@@ -137,7 +137,7 @@ async fn save_keys(app: &App) {
 
 async fn refresh_directory(app: &App) {
     let mut revisions = app.changes.follow(Topic::Directory);
-    let mut health = JobHealth::new("directory");
+    let mut health = JobHealth::new(app, "directory");
     loop {
         let revision = revisions.changed().await;
         let start = Instant::now();
@@ -157,7 +157,7 @@ async fn refresh_directory(app: &App) {
 /// Writes the sitemaps of a new snapshot.
 async fn refresh_sitemaps(app: &App) {
     let mut ticks = every(SITEMAP_INTERVAL);
-    let mut health = JobHealth::new("sitemaps");
+    let mut health = JobHealth::new(app, "sitemaps");
     loop {
         ticks.tick().await;
         health.record(&app.refresh_sitemaps().await);
@@ -166,7 +166,7 @@ async fn refresh_sitemaps(app: &App) {
 
 async fn refresh_fundraisers(app: &App) {
     let mut revisions = app.changes.follow(Topic::Events);
-    let mut health = JobHealth::new("fundraisers");
+    let mut health = JobHealth::new(app, "fundraisers");
     loop {
         let revision = revisions.changed().await;
         let result = app.fundraisers.refresh().await.map_err(Into::into);
@@ -186,7 +186,7 @@ async fn finish(app: &App, revisions: &mut Follower, revision: Revision, result:
 
 async fn save_counts(app: &App) {
     let mut ticks = every(saver::COLLECT_INTERVAL);
-    let mut health = JobHealth::new("call counts");
+    let mut health = JobHealth::new(app, "call counts");
     loop {
         ticks.tick().await;
         health.record(&app.save_counts_if_due().await.map_err(Into::into));
@@ -206,7 +206,7 @@ async fn sweep_limiters(app: &App) {
 
 async fn sweep_pictures(app: &App) {
     let mut ticks = every(CLEANUP_INTERVAL);
-    let mut health = JobHealth::new("pictures");
+    let mut health = JobHealth::new(app, "pictures");
     loop {
         ticks.tick().await;
         let swept = app.pictures.sweep().await;
@@ -220,7 +220,7 @@ async fn sweep_pictures(app: &App) {
 /// Delivers emails that this server or another one could not deliver at once.
 async fn deliver_emails(app: &App) {
     let mut ticks = every(mail::RETRY_INTERVAL);
-    let mut health = JobHealth::new("email");
+    let mut health = JobHealth::new(app, "email");
     loop {
         ticks.tick().await;
         let delivered = app.mail.deliver_queued().await;
@@ -234,7 +234,7 @@ async fn deliver_emails(app: &App) {
 /// Compares the ledger with its anchors, and writes a new one if it grew.
 async fn update_anchors(app: &App) {
     let mut ticks = every(ANCHOR_INTERVAL);
-    let mut health = JobHealth::new("anchors");
+    let mut health = JobHealth::new(app, "anchors");
     loop {
         ticks.tick().await;
         health.record(&app.anchors.update().await);
@@ -244,7 +244,7 @@ async fn update_anchors(app: &App) {
 /// Removes anchors that newer ones make unnecessary.
 async fn thin_anchors(app: &App) {
     let mut ticks = every(CLEANUP_INTERVAL);
-    let mut health = JobHealth::new("old anchors");
+    let mut health = JobHealth::new(app, "old anchors");
     loop {
         ticks.tick().await;
         health.record(&app.anchors.thin().await.map(|_| ()));
@@ -253,7 +253,7 @@ async fn thin_anchors(app: &App) {
 
 async fn prune_outbox(app: &App) {
     let mut ticks = every(CLEANUP_INTERVAL);
-    let mut health = JobHealth::new("outbox");
+    let mut health = JobHealth::new(app, "outbox");
     loop {
         ticks.tick().await;
         let pruned = outbox::prune(&app.db, app.config.outbox, app.clock.millis()).await;
@@ -267,7 +267,7 @@ async fn prune_outbox(app: &App) {
 /// Removes the tokens of old revisions.
 async fn prune_revision_tokens(app: &App) {
     let mut ticks = every(CLEANUP_INTERVAL);
-    let mut health = JobHealth::new("revision tokens");
+    let mut health = JobHealth::new(app, "revision tokens");
     loop {
         ticks.tick().await;
         let pruned = app.db.prune_revision_tokens().await;
@@ -278,7 +278,7 @@ async fn prune_revision_tokens(app: &App) {
 /// Settles payments that the provider has completed but that are not in the ledger, because the server stopped.
 async fn settle_payments(app: &App) {
     let mut ticks = every(CLEANUP_INTERVAL);
-    let mut health = JobHealth::new("payments");
+    let mut health = JobHealth::new(app, "payments");
     loop {
         ticks.tick().await;
         health.record(&app.settlement().settle_pending().await.map_err(Into::into));
@@ -288,7 +288,7 @@ async fn settle_payments(app: &App) {
 /// Removes donations that were started but never paid.
 async fn remove_unpaid_donations(app: &App) {
     let mut ticks = every(CLEANUP_INTERVAL);
-    let mut health = JobHealth::new("unpaid donations");
+    let mut health = JobHealth::new(app, "unpaid donations");
     loop {
         ticks.tick().await;
         let removed = payments::store::remove_unpaid(&app.db, app.clock.millis()).await;
@@ -305,15 +305,17 @@ fn every(period: Duration) -> Interval {
     ticks
 }
 
-/// Logs when a job starts to fail and when it recovers.
-struct JobHealth {
+/// Logs when a job starts to fail and when it recovers, and lists it for operators in between.
+struct JobHealth<'a> {
+    app: &'a App,
     job: &'static str,
     is_healthy: bool,
 }
 
-impl JobHealth {
-    fn new(job: &'static str) -> JobHealth {
+impl JobHealth<'_> {
+    fn new<'a>(app: &'a App, job: &'static str) -> JobHealth<'a> {
         JobHealth {
+            app,
             job,
             is_healthy: true,
         }
@@ -328,6 +330,14 @@ impl JobHealth {
             }
             (Ok(()), false) => tracing::info!(job, "background job works again"),
             _ => {}
+        }
+        match (result, self.is_healthy) {
+            (Err(error), _) => {
+                let (error, now) = (format!("{error:#}"), self.app.clock.millis());
+                self.app.failing_jobs.add(job, error, now);
+            }
+            (Ok(()), false) => self.app.failing_jobs.remove(job),
+            (Ok(()), true) => {}
         }
         self.is_healthy = result.is_ok();
     }

@@ -5,12 +5,13 @@ use crate::dashboard::fundraisers as own_fundraisers;
 use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator_lists};
 use crate::dashboard::operator::{
     design as operator_design, donations as operator_donations, fundraisers as operator_fundraisers,
-    origins as operator_origins, reports as operator_reports,
+    home as operator_home, nonprofit as operator_nonprofit, origins as operator_origins,
+    reports as operator_reports, search as operator_search,
 };
 use crate::dashboard::origins;
 use crate::dashboard::usage;
+use crate::dashboard::{email_change, reset, settings, sign_in, sign_in_code, two_factor};
 use crate::dashboard::{first_steps, keys};
-use crate::dashboard::{reset, settings, sign_in};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
 use crate::site::{
@@ -70,6 +71,10 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             get(sign_in::sign_in_page).post(sign_in::sign_in),
         )
         .route(
+            "/dashboard/sign-in/code",
+            get(sign_in_code::page).post(sign_in_code::sign_in),
+        )
+        .route(
             "/dashboard/sign-out",
             get(sign_in::sign_out_page).post(sign_in::sign_out),
         )
@@ -83,6 +88,30 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
         .route(
             "/dashboard/settings/password",
             get(settings::settings).post(settings::change_password),
+        )
+        .route(
+            "/dashboard/settings/email",
+            get(settings::settings).post(email_change::request),
+        )
+        .route(
+            "/dashboard/settings/email/confirm",
+            get(email_change::confirm_page).post(email_change::confirm),
+        )
+        .route(
+            "/dashboard/settings/two-factor",
+            get(two_factor::page).post(two_factor::begin),
+        )
+        .route(
+            "/dashboard/settings/two-factor/setup",
+            get(two_factor::setup_page).post(two_factor::confirm),
+        )
+        .route(
+            "/dashboard/settings/two-factor/codes",
+            get(two_factor::page).post(two_factor::replace_codes),
+        )
+        .route(
+            "/dashboard/settings/two-factor/off",
+            get(two_factor::page).post(two_factor::turn_off),
         )
         .route(
             "/dashboard/settings/sessions",
@@ -111,7 +140,13 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
 /// Returns the routes of the operator pages.
 fn operator() -> Router<App> {
     Router::new()
-        .route("/dashboard/operator", get(operator_lists::accounts))
+        .route("/dashboard/operator", get(operator_home::home))
+        .route("/dashboard/operator/search", get(operator_search::search))
+        .route(
+            "/dashboard/operator/nonprofits/{id}",
+            get(operator_nonprofit::nonprofit),
+        )
+        .route("/dashboard/operator/accounts", get(operator_lists::accounts))
         .route(
             "/dashboard/operator/accounts/{username}",
             get(operator_account::account),
@@ -123,6 +158,10 @@ fn operator() -> Router<App> {
         .route(
             "/dashboard/operator/accounts/{username}/restore",
             get(operator_account::account).post(operator_account::restore),
+        )
+        .route(
+            "/dashboard/operator/accounts/{username}/reset-two-factor",
+            get(operator_account::account).post(operator_account::reset_two_factor),
         )
         .route("/dashboard/operator/fundraisers", get(operator_fundraisers::list))
         .route(

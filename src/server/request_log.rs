@@ -19,7 +19,7 @@ use crate::web::error_page::{self, is_page};
 use crate::web::guard;
 use crate::web::identity::{self, Identity};
 use access::keys::mask;
-use access::usage::Outcome;
+use access::usage::endpoint::Endpoint;
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -37,6 +37,9 @@ use tower::{Layer, Service};
 
 /// Requests that take longer are always logged.
 const SLOW_REQUEST: Duration = Duration::from_secs(1);
+
+const SEARCH_PREFIX: &str = "/v0.2/search/";
+const SEARCH_ROUTE: &str = "/v0.2/search/{searchTerm}";
 
 /// The outermost layer of all routes except the health checks.
 ///
@@ -248,7 +251,7 @@ impl RequestLog {
                 .metrics
                 .refusal(self.record.limit.get().map(|(class, _)| *class));
         }
-        self.count(status);
+        self.count(route, status);
         if status.is_server_error() {
             self.note_failure(route, status);
         }
@@ -259,14 +262,20 @@ impl RequestLog {
     }
 
     /// Counts a rate-limited call for each key that made it.
-    fn count(&self, status: StatusCode) {
-        let Some((class, _)) = self.record.limit.get() else {
+    fn count(&self, route: &str, status: StatusCode) {
+        if self.record.limit.get().is_none() {
             return;
+        }
+        // A search term with a slash has a route of its own.
+        let route = if route.starts_with(SEARCH_PREFIX) {
+            SEARCH_ROUTE
+        } else {
+            route
         };
-        let (outcome, now) = (Outcome::of_status(status.as_u16()), self.app.clock.millis());
+        let (endpoint, now) = (Endpoint::of_route(route), self.app.clock.millis());
         let keys = [&self.record.key, &self.record.private_key];
         for key in keys.into_iter().filter_map(OnceLock::get) {
-            self.app.usage.count(*key, *class, outcome, now);
+            self.app.usage.count(*key, endpoint, status.as_u16(), now);
         }
     }
 

@@ -16,6 +16,7 @@ pub mod meta;
 pub mod numbers;
 pub mod page;
 pub mod pager;
+pub mod qr_code;
 pub mod relative_time;
 pub mod texts;
 

@@ -1,33 +1,34 @@
-//! Usage of keys: counted by hour, summed over servers, kept for 90 days.
+//! Usage of keys: counted by endpoint and status, summed over servers; hours are kept for 90 days, days for 13 months.
 
 use crate::world::World;
 use access::audit::Actor;
 use access::keys::{Class, Kind, store};
-use access::usage::store::{list_last_used, list_of_account, list_of_key, list_totals};
-use access::usage::{Counts, HOUR_MILLIS, hour_of};
+use access::usage::store::{Unit, list_last_used, list_of_account, list_of_key, list_totals};
+use access::usage::{Counts, HOUR_MILLIS, day_of, hour_of};
 use causeway::dashboard::csv;
 use platform::ids::KeyId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 on_both_databases!(
-    calls_refusals_and_errors_are_counted_by_class_and_hour,
+    calls_are_counted_by_endpoint_status_hour_and_day,
     counts_of_two_servers_are_summed_and_saved_once,
-    usage_is_kept_for_90_days,
+    hours_are_kept_for_90_days_and_days_for_13_months,
     exported_usage_contains_no_formulas,
 );
 
 const PATH: &str = "/v0.2/nonprofit/530196605";
 
-fn counts(calls: u64, refused: u64, errors: u64) -> Counts {
+fn counts(succeeded: u64, client_errors: u64, refused: u64) -> Counts {
     Counts {
-        calls,
+        succeeded,
+        client_errors,
         refused,
-        errors,
+        server_errors: 0,
     }
 }
 
-async fn calls_refusals_and_errors_are_counted_by_class_and_hour(world: &World) {
+async fn calls_are_counted_by_endpoint_status_hour_and_day(world: &World) {
     world.load_demo().await;
     let limits = [(Class::Details, 3)];
     store::set_limits(&world.app.db, world.key_id, &limits, Actor::Command, 0)
@@ -45,17 +46,21 @@ async fn calls_refusals_and_errors_are_counted_by_class_and_hour(world: &World) 
     world.client.get(200, PATH).await;
     world.client.get(429, PATH).await;
     world.client.get(200, "/v0.2/causes").await;
+    world.client.get(200, "/v0.2/search/red").await;
+    world.client.get(200, "/v0.2/search/red/cross").await;
     world.client.with_key("cwpk_x").get(401, PATH).await;
     world.app.clock.advance(Duration::from_hours(1));
     world.client.get(200, PATH).await;
     world.app.save_counts().await.unwrap();
-    let hours = list_of_key(&world.app.db, world.key_id, first).await.unwrap();
+    let hours = list_of_key(&world.app.db, world.key_id, Unit::Hour, first)
+        .await
+        .unwrap();
     let found: Vec<_> = hours
         .iter()
         .map(|hour| {
             (
-                (hour.hour - first) / HOUR_MILLIS,
-                hour.class.as_str(),
+                (hour.start - first) / HOUR_MILLIS,
+                hour.endpoint.as_str(),
                 hour.counts,
             )
         })
@@ -63,25 +68,39 @@ async fn calls_refusals_and_errors_are_counted_by_class_and_hour(world: &World) 
     assert_eq!(
         found,
         [
-            (0, "causes", counts(1, 0, 0)),
-            (0, "details", counts(4, 1, 1)),
-            (1, "details", counts(1, 0, 0)),
+            (0, "/v0.2/causes", counts(1, 0, 0)),
+            (0, "/v0.2/nonprofit/{identifier}", counts(2, 1, 1)),
+            (0, "/v0.2/search/{searchTerm}", counts(2, 0, 0)),
+            (1, "/v0.2/nonprofit/{identifier}", counts(1, 0, 0)),
         ]
     );
+    let days = list_of_key(&world.app.db, world.key_id, Unit::Day, day_of(first)).await;
+    let days = days.unwrap();
+    let mut total = Counts::default();
+    for day in &days {
+        assert_eq!(day.start, day_of(day.start));
+        total.add(day.counts);
+    }
+    assert_eq!(total, counts(6, 1, 1));
     assert_eq!(
-        list_of_key(&world.app.db, world.key_id, first + HOUR_MILLIS)
+        list_of_key(&world.app.db, world.key_id, Unit::Hour, first + HOUR_MILLIS)
             .await
             .unwrap()
             .len(),
         1
     );
     assert_eq!(
-        list_of_account(&world.app.db, world.account, first)
+        list_of_account(&world.app.db, world.account, Unit::Hour, first)
             .await
             .unwrap(),
         hours
     );
-    assert_eq!(list_of_key(&world.app.db, KeyId::new(), 0).await.unwrap(), []);
+    assert_eq!(
+        list_of_key(&world.app.db, KeyId::new(), Unit::Hour, 0)
+            .await
+            .unwrap(),
+        []
+    );
 }
 
 async fn counts_of_two_servers_are_summed_and_saved_once(world: &World) {
@@ -98,7 +117,7 @@ async fn counts_of_two_servers_are_summed_and_saved_once(world: &World) {
     assert!(key.starts_with("cwpk_"));
     for account in [Some(world.account), None] {
         let totals = list_totals(&world.app.db, account, 0).await.unwrap();
-        assert_eq!(totals, [(world.key_id, counts(6, 0, 3))]);
+        assert_eq!(totals, [(world.key_id, 6)]);
         let used = list_last_used(&world.app.db, account).await.unwrap();
         assert_eq!(used.len(), 1);
         assert!(used[0].0 != idle && (start..=world.app.clock.millis()).contains(&used[0].1));
@@ -106,32 +125,49 @@ async fn counts_of_two_servers_are_summed_and_saved_once(world: &World) {
     app.db.close().await;
 }
 
-async fn usage_is_kept_for_90_days(world: &World) {
+async fn hours_are_kept_for_90_days_and_days_for_13_months(world: &World) {
     world.load_demo().await;
     world.client.get(200, PATH).await;
     world.app.save_counts().await.unwrap();
-    world.app.clock.advance(Duration::from_hours(90 * 24 - 1));
-    world.app.save_counts().await.unwrap();
-    assert_eq!(
-        list_of_key(&world.app.db, world.key_id, 0).await.unwrap().len(),
-        1
-    );
-    world.app.clock.advance(Duration::from_hours(2));
-    world.app.save_counts().await.unwrap();
-    assert_eq!(list_of_key(&world.app.db, world.key_id, 0).await.unwrap(), []);
+    let kept = async |unit| {
+        world.app.save_counts().await.unwrap();
+        let rows = list_of_key(&world.app.db, world.key_id, unit, 0).await;
+        rows.unwrap().len()
+    };
+    for (hours, in_hours, in_days) in [
+        (90 * 24 - 1, 1, 1),
+        (2, 0, 1),
+        (306 * 24 - 2, 0, 1),
+        (2 * 24, 0, 0),
+    ] {
+        world.app.clock.advance(Duration::from_hours(hours));
+        assert_eq!(
+            (kept(Unit::Hour).await, kept(Unit::Day).await),
+            (in_hours, in_days),
+            "{hours}"
+        );
+    }
 }
 
 async fn exported_usage_contains_no_formulas(world: &World) {
     world.load_demo().await;
     world.client.get(200, PATH).await;
     world.app.save_counts().await.unwrap();
-    let hours = list_of_account(&world.app.db, world.account, 0).await.unwrap();
+    let hours = list_of_account(&world.app.db, world.account, Unit::Hour, 0)
+        .await
+        .unwrap();
     let names = BTreeMap::from([(world.key_id.0, "=1+1".to_owned())]);
     let text = csv::export(&hours, &names);
     let [header, line] = text.lines().collect::<Vec<_>>().try_into().unwrap();
-    assert_eq!(header, "hour,key_id,key_name,class,calls,refused,errors");
+    assert_eq!(
+        header,
+        "hour,key_id,key_name,endpoint,succeeded,client_errors,refused,server_errors"
+    );
     assert!(
-        line.ends_with(&format!(",{},\"'=1+1\",\"details\",1,0,0", world.key_id)),
+        line.ends_with(&format!(
+            ",{},\"'=1+1\",\"/v0.2/nonprofit/{{identifier}}\",1,0,0,0",
+            world.key_id
+        )),
         "{line}"
     );
 }

@@ -18,18 +18,23 @@ const PUBLIC: [(&str, &str); 6] = [
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 22] = [
+const SIGNED_IN: [(&str, &str); 27] = [
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
     ("fundraisers", "/dashboard/fundraisers"),
     ("fundraiser-new", "/dashboard/fundraisers/new"),
     ("usage", "/dashboard/usage"),
-    ("usage-week", "/dashboard/usage?span=7d"),
-    ("usage-quarter", "/dashboard/usage?span=90d"),
+    ("usage-month", "/dashboard/usage?span=30d"),
+    ("usage-year", "/dashboard/usage?span=12mo"),
     ("first-steps", "/dashboard/first-steps"),
     ("settings", "/dashboard/settings"),
     ("delete", "/dashboard/settings/delete"),
-    ("operator-accounts", "/dashboard/operator"),
+    ("two-factor-off", "/dashboard/settings/two-factor"),
+    ("operator-home", "/dashboard/operator"),
+    ("operator-search", "/dashboard/operator/search?q=red%20cross"),
+    ("operator-search-none", "/dashboard/operator/search?q=zzzzzz"),
+    ("operator-nonprofit", "/dashboard/operator/nonprofits/530196605"),
+    ("operator-accounts", "/dashboard/operator/accounts"),
     ("operator-keys", "/dashboard/operator/keys"),
     ("operator-account", "/dashboard/operator/accounts/organizer"),
     ("operator-review", "/dashboard/operator/fundraisers"),

@@ -5,6 +5,7 @@
     reason = "tests measure real time and are set up by the environment"
 )]
 
+mod account_security;
 mod axe;
 mod browser;
 mod checkout;

@@ -16,6 +16,7 @@ on_both_databases!(
     sign_up_does_not_reveal_that_an_email_is_in_use,
     a_sign_up_sent_twice_creates_one_account,
     sessions_are_listed_and_ended,
+    a_session_shows_where_it_began_and_when_it_was_last_used,
     a_session_expires_after_a_month_without_use,
     changing_the_password_ends_all_other_sessions,
     a_deleted_account_leaves_no_personal_data,
@@ -224,6 +225,24 @@ async fn sessions_are_listed_and_ended(world: &World) {
     here.post(303, "/dashboard/settings/sessions", &[]).await;
     there.get(303, "/dashboard").await;
     here.get(200, "/dashboard").await;
+}
+
+async fn a_session_shows_where_it_began_and_when_it_was_last_used(world: &World) {
+    world.app.clock.stop();
+    Visitor::new(world).sign_up("grace").await;
+    let visitor = Visitor::with_client(&world.client.at([192, 0, 2, 77]));
+    visitor.sign_in(303, "grace", PASSWORD).await;
+    let page = visitor.get(200, "/dashboard/settings").await.text();
+    assert!(page.contains("192.0.2.77"), "{page}");
+    // The last use is written at most every five minutes, so that most pages write nothing.
+    let seen = "select cast(max(seen_at) as text) from sessions";
+    let before = world.texts(seen).await;
+    world.app.clock.advance(Duration::from_mins(5));
+    visitor.get(200, "/dashboard").await;
+    assert_eq!(world.texts(seen).await, before);
+    world.app.clock.advance(Duration::from_secs(1));
+    visitor.get(200, "/dashboard").await;
+    assert_ne!(world.texts(seen).await, before);
 }
 
 async fn a_session_expires_after_a_month_without_use(world: &World) {

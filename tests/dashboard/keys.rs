@@ -111,6 +111,22 @@ async fn a_private_key_is_shown_once_and_never_again(world: &World) {
     ] {
         assert!(!visitor.get(200, url).await.text().contains(&key), "{url}");
     }
+    // Its owner recognizes it by its last four characters; no more of it is stored.
+    let four = &key[key.len() - 4..];
+    for url in ["/dashboard", &format!("/dashboard/keys/{once}")] {
+        let page = visitor.get(200, url).await.text();
+        assert!(page.contains(&format!("cwsk_…{four}<")), "{page}");
+    }
+    let stored = world
+        .texts("select last_four from keys where name = 'server'")
+        .await;
+    assert_eq!(stored, [four]);
+    assert!(
+        world
+            .texts("select last_four from keys where kind = 'public' and last_four is not null")
+            .await
+            .is_empty()
+    );
     assert_eq!(
         world
             .texts("select name from keys where name = 'server'")

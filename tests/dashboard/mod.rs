@@ -4,13 +4,16 @@ pub mod visitor;
 
 mod accounts;
 mod bad_input;
+mod email_change;
 mod fundraisers;
 mod keys;
 mod moderation;
 pub mod operator;
+mod operator_home;
 mod paging;
 mod reset;
 mod shared_attempts;
 mod sign_in;
 mod smtp;
+mod two_factor;
 mod usage;

@@ -163,7 +163,7 @@ async fn a_suspended_account_cannot_do_anything_until_it_is_restored(world: &Wor
         .sign_in(422, "grace", "not the password")
         .await;
     let listed = operator
-        .get(200, "/dashboard/operator?account=grace")
+        .get(200, "/dashboard/operator/accounts?account=grace")
         .await
         .text();
     assert!(listed.contains("Suspended"), "{listed}");
@@ -212,7 +212,7 @@ async fn an_operator_reviews_fundraisers_with_one_click(world: &World) {
 
     let operator = operator(world).await;
     let list = "/dashboard/operator/fundraisers";
-    let accounts = operator.get(200, "/dashboard/operator").await.text();
+    let accounts = operator.get(200, "/dashboard/operator/accounts").await.text();
     assert_eq!(
         between(&accounts, "id=\"open-reviews\">", "<").as_deref(),
         Some("2"),
@@ -250,7 +250,7 @@ async fn an_operator_reviews_fundraisers_with_one_click(world: &World) {
         .client
         .get_plain(404, "/american-red-cross/f/winter-run")
         .await;
-    let accounts = operator.get(200, "/dashboard/operator").await.text();
+    let accounts = operator.get(200, "/dashboard/operator/accounts").await.text();
     assert!(!accounts.contains("open-reviews"));
     let hidden_list = operator.get(200, &format!("{list}?show=hidden")).await.text();
     assert!(hidden_list.contains("Winter run") && !hidden_list.contains("Autumn run"));

@@ -9,7 +9,16 @@ on_both_databases!(
     an_operator_sees_imports_and_failed_requests,
 );
 
-const PAGES: [&str; 5] = ["", "/keys", "/imports", "/errors", "/audit"];
+const PAGES: [&str; 8] = [
+    "",
+    "/accounts",
+    "/search?q=x",
+    "/nonprofits/530196605",
+    "/keys",
+    "/imports",
+    "/errors",
+    "/audit",
+];
 
 pub async fn operator(world: &World) -> Visitor {
     let visitor = Visitor::new(world);
@@ -35,7 +44,7 @@ async fn an_operator_blocks_a_key_with_a_reason_that_its_owner_sees(world: &Worl
     let operator = operator(world).await;
     assert!(
         operator
-            .get(200, "/dashboard/operator?account=gr")
+            .get(200, "/dashboard/operator/accounts?account=gr")
             .await
             .text()
             .contains("grace@example.org")

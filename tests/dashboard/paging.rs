@@ -64,17 +64,29 @@ async fn long_lists_are_paged_and_show_each_row_once(world: &World) {
     let account = |row: &str| between(row, "operator/accounts/", "\"");
     // The list also contains the account of the story and that of the operator.
     assert_all(
-        read_all(&operator, "/dashboard/operator", NEXT, account).await,
+        read_all(&operator, "/dashboard/operator/accounts", NEXT, account).await,
         ROWS + 2,
         3,
     );
     assert_all(
-        read_all(&operator, "/dashboard/operator?account=many-", NEXT, account).await,
+        read_all(
+            &operator,
+            "/dashboard/operator/accounts?account=many-",
+            NEXT,
+            account,
+        )
+        .await,
         ROWS,
         3,
     );
     assert_all(
-        read_all(&operator, "/dashboard/operator?account=many-00", NEXT, account).await,
+        read_all(
+            &operator,
+            "/dashboard/operator/accounts?account=many-00",
+            NEXT,
+            account,
+        )
+        .await,
         10,
         1,
     );
@@ -122,14 +134,17 @@ async fn invalid_page_numbers_and_filters_are_tolerated(world: &World) {
         ("9223372036854775807", "many-119"),
     ] {
         let text = operator
-            .get(200, &format!("/dashboard/operator?account=many&page={page}"))
+            .get(
+                200,
+                &format!("/dashboard/operator/accounts?account=many&page={page}"),
+            )
             .await
             .text();
         assert!(text.contains(shown), "{page}: {text}");
     }
     for unusual in ["%00", "%25", "_", "many-%27--", "%F0%9F%A6%8A"] {
         operator
-            .get(200, &format!("/dashboard/operator?account={unusual}"))
+            .get(200, &format!("/dashboard/operator/accounts?account={unusual}"))
             .await;
         operator
             .get(200, &format!("/dashboard/operator/keys?account={unusual}"))

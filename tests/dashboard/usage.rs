@@ -24,18 +24,24 @@ async fn the_chart_the_table_and_the_csv_file_agree(world: &World) {
     }
     caller.details(404, "nobody-at-all").await;
     world.app.save_counts().await.unwrap();
-    for span in ["", "?span=24h", "?span=7d", "?span=90d", "?span=%00"] {
+    for span in ["", "?span=24h", "?span=30d", "?span=12mo", "?span=%00"] {
         let page = visitor.get(200, &format!("/dashboard/usage{span}")).await.text();
         assert_eq!(between(&page, "id=\"served\">", "<").unwrap(), "3", "{span}");
         assert_eq!(between(&page, "id=\"failed\">", "<").unwrap(), "1", "{span}");
         assert!(page.contains("<svg class=\"chart\"") && page.contains("<td class=\"number\">3</td>"));
+        assert!(
+            page.contains("<code>/v0.2/nonprofit/{identifier}</code>"),
+            "{page}"
+        );
+        assert!(page.contains("UTC"), "the zone is named: {page}");
     }
     let list = visitor.get(200, "/dashboard").await.text();
     assert!(list.contains("<dd>4</dd>") && list.contains("just now"), "{list}");
     let file = visitor.get(200, "/dashboard/usage.csv").await;
     assert_eq!(file.header("content-type"), "text/csv; charset=utf-8");
     assert!(
-        file.text().contains("\"'=website\",\"details\",4,0,1"),
+        file.text()
+            .contains("\"'=website\",\"/v0.2/nonprofit/{identifier}\",3,1,0,0"),
         "{}",
         file.text()
     );
@@ -46,7 +52,7 @@ async fn the_chart_the_table_and_the_csv_file_agree(world: &World) {
         .get(404, &format!("/dashboard/usage.csv?key={}", world.key_id))
         .await;
     let page = visitor
-        .get(200, &format!("/dashboard/keys/{id}?span=7d"))
+        .get(200, &format!("/dashboard/keys/{id}?span=30d"))
         .await
         .text();
     assert_eq!(between(&page, "id=\"served\">", "<").unwrap(), "3");

@@ -50,7 +50,7 @@ async fn a_report_reaches_the_operators_who_close_it(world: &World) {
     report(&visitor, &page, "fraud", "Not their event", "Eve@example.org").await;
 
     let operator = operator(world).await;
-    let accounts = operator.get(200, "/dashboard/operator").await.text();
+    let accounts = operator.get(200, "/dashboard/operator/accounts").await.text();
     assert_eq!(
         between(&accounts, "id=\"open-reports\">", "<").as_deref(),
         Some("2"),

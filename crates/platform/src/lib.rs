@@ -6,6 +6,7 @@ pub mod blobs;
 pub mod clock;
 pub mod data_folder;
 pub mod db;
+pub mod disk_space;
 pub mod email_address;
 pub mod field_error;
 pub mod hosted;

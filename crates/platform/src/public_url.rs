@@ -18,14 +18,19 @@ impl PublicUrl {
         &self.0
     }
 
-    /// Returns whether its host is a loopback address, which only this machine can reach, as in development.
-    pub fn is_loopback(&self) -> bool {
+    /// Returns its host: a name or an address, without a port.
+    pub fn host(&self) -> &str {
         let rest = self.0.split_once("://").map_or(&*self.0, |(_, rest)| rest);
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let host = match authority.strip_prefix('[') {
+        match authority.strip_prefix('[') {
             Some(address) => address.split(']').next().unwrap_or_default(),
             None => authority.split(':').next().unwrap_or_default(),
-        };
+        }
+    }
+
+    /// Returns whether its host is a loopback address, which only this machine can reach, as in development.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.host();
         let address = host.parse::<IpAddr>();
         host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
     }

@@ -9,6 +9,7 @@ use crate::db::{Db, Tx, read, run};
 use crate::text::hex;
 use anyhow::{Context, bail};
 use hmac::{Hmac, KeyInit, Mac};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use secrecy::{ExposeSecret, SecretBox};
 use sha2::Sha256;
 use std::fs;
@@ -110,6 +111,40 @@ impl StoreSecret {
         mac.update(purpose.as_bytes());
         mac.update(message);
         mac.finalize().into_bytes().into()
+    }
+
+    /// Encrypts and authenticates a text for the database. It can only be decrypted with the same purpose and context,
+    /// such as the ID of the row, so that a row is of no use in place of another one.
+    pub fn encrypt(&self, purpose: &str, context: &[u8], text: &[u8]) -> Vec<u8> {
+        let mut nonce = [0; NONCE_LEN];
+        getrandom::fill(&mut nonce).expect("the system has random bytes");
+        let mut sealed = text.to_vec();
+        self.cipher(purpose)
+            .seal_in_place_append_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(context),
+                &mut sealed,
+            )
+            .expect("the text is short");
+        [nonce.as_slice(), &sealed].concat()
+    }
+
+    /// Decrypts what [`StoreSecret::encrypt`] returned. Returns `None` if it was changed or belongs elsewhere, or if this
+    /// is another secret.
+    pub fn decrypt(&self, purpose: &str, context: &[u8], encrypted: &[u8]) -> Option<Vec<u8>> {
+        let (nonce, sealed) = encrypted.split_first_chunk::<NONCE_LEN>()?;
+        let mut sealed = sealed.to_vec();
+        let nonce = Nonce::assume_unique_for_key(*nonce);
+        let text = self
+            .cipher(purpose)
+            .open_in_place(nonce, Aad::from(context), &mut sealed);
+        text.ok().map(|text| text.to_vec())
+    }
+
+    fn cipher(&self, purpose: &str) -> LessSafeKey {
+        let key = self.authenticate("encryption", purpose.as_bytes());
+        let key = UnboundKey::new(&CHACHA20_POLY1305, &key).expect("the key has the right length");
+        LessSafeKey::new(key)
     }
 
     /// Returns whether this is the same secret.
@@ -214,6 +249,27 @@ mod tests {
             hex(&one),
             "6b3876dad3f262ac6003e067a9249331714fba25f845af17ec49d41efe808fad"
         );
+    }
+
+    #[test]
+    fn a_text_is_decrypted_only_with_its_secret_purpose_and_context() {
+        let secret = StoreSecret::parse(&"0b".repeat(LENGTH)).unwrap();
+        let encrypted = secret.encrypt("code", b"ada", b"hush");
+        assert_eq!(
+            secret.decrypt("code", b"ada", &encrypted).as_deref(),
+            Some(&b"hush"[..])
+        );
+        assert_ne!(secret.encrypt("code", b"ada", b"hush"), encrypted);
+        assert_eq!(secret.decrypt("code", b"bob", &encrypted), None);
+        assert_eq!(secret.decrypt("other", b"ada", &encrypted), None);
+        let other = StoreSecret::parse(&"0c".repeat(LENGTH)).unwrap();
+        assert_eq!(other.decrypt("code", b"ada", &encrypted), None);
+        for at in 0..encrypted.len() {
+            let mut changed = encrypted.clone();
+            changed[at] ^= 1;
+            assert_eq!(secret.decrypt("code", b"ada", &changed), None);
+            assert_eq!(secret.decrypt("code", b"ada", &encrypted[..at]), None);
+        }
     }
 
     #[test]

@@ -133,6 +133,11 @@ pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
     filled + rest
 }
 
+/// Escapes the wildcards of `like` in SQL, with a backslash.
+pub fn escape_like(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}
+
 /// Prefixes text that a spreadsheet would read as a formula with an apostrophe. A space would not do, because some
 /// spreadsheets trim it.
 pub fn escape_formula(text: &str) -> Cow<'_, str> {

@@ -4,17 +4,12 @@ use super::finding::Finding;
 use crate::config::Config;
 use platform::clock::Clock;
 use platform::db::Inspection;
-use rustix::fs::statvfs;
+use platform::disk_space::{DiskSpace, SpaceLevel};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-const GIB: u64 = 1 << 30;
-/// Below this, imports and snapshots are likely to fail.
-const LOW_SPACE: u64 = 2 * GIB;
-/// Below this, writes are about to fail.
-const NO_SPACE: u64 = GIB / 4;
 /// Times in the store come from several clocks, which should agree to this.
 const MAX_SKEW_MILLIS: i64 = 1_000;
 
@@ -87,8 +82,8 @@ pub fn disk_space(config: &Config) -> Finding {
     let folder = folder
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    let space = match statvfs(folder) {
-        Ok(found) => found,
+    let space = match DiskSpace::measure(folder) {
+        Ok(space) => space,
         Err(error) => {
             return Finding::warning(
                 SUBJECT,
@@ -97,19 +92,11 @@ pub fn disk_space(config: &Config) -> Finding {
             );
         }
     };
-    let (free, total) = (space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize);
-    let seen = format!(
-        "{:.1} GiB of {:.1} GiB are free on the disk of {}",
-        free as f64 / GIB as f64,
-        total as f64 / GIB as f64,
-        folder.display()
-    );
-    if free < NO_SPACE {
-        Finding::problem(SUBJECT, seen, REMEDY)
-    } else if free < LOW_SPACE {
-        Finding::warning(SUBJECT, seen, REMEDY)
-    } else {
-        Finding::ok(SUBJECT, seen)
+    let seen = format!("{space} are free on the disk of {}", folder.display());
+    match space.level() {
+        SpaceLevel::Critical => Finding::problem(SUBJECT, seen, REMEDY),
+        SpaceLevel::Low => Finding::warning(SUBJECT, seen, REMEDY),
+        SpaceLevel::Enough => Finding::ok(SUBJECT, seen),
     }
 }
 

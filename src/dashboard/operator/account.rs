@@ -1,6 +1,7 @@
-//! The operator page of an account: suspending and restoring it. Every action is recorded in the audit log.
+//! The operator page of an account: suspending and restoring it, resetting its second factor. Every action is recorded in the audit log.
 
 use crate::app::App;
+use crate::dashboard::emails::send_notice;
 use crate::dashboard::fundraisers::view::FundraiserView;
 use crate::dashboard::operator::nav::with_menu;
 use crate::dashboard::operator::reason;
@@ -10,6 +11,7 @@ use crate::http::session::Operator;
 use crate::web::flash::Flash;
 use crate::web::relative_time::RelativeTime;
 use crate::web::{Form, FormData, Layout, Page};
+use access::accounts::two_factor::store as two_factor;
 use access::accounts::{Account, Username, store, suspension};
 use access::audit::Actor;
 use access::sessions::SignedIn;
@@ -31,6 +33,8 @@ struct AccountPage {
     fundraisers: Vec<FundraiserView>,
     /// Operators do not suspend themselves.
     is_self: bool,
+    /// Since when two-factor sign-in is on.
+    two_factor_since: Option<RelativeTime>,
     suspend: Form,
 }
 
@@ -91,6 +95,27 @@ pub async fn restore(
     Ok(redirect(&app, &account, flash))
 }
 
+/// `POST /dashboard/operator/accounts/{username}/reset-two-factor`
+pub async fn reset_two_factor(
+    State(app): State<App>,
+    Operator(user): Operator,
+    layout: Layout,
+    PathText(username): PathText,
+) -> Result<Response> {
+    let account = find(&app, &username).await?;
+    let (actor, now) = (Actor::Account(user.account), app.clock.millis());
+    let subject = (account.id, account.username.as_str());
+    let flash = if two_factor::reset(&app.db, subject, actor, now).await? {
+        let emails = &layout.t.emails;
+        let text = (emails.two_factor_off_subject, emails.two_factor_off);
+        send_notice(&app, &account.username, account.email.as_deref(), text);
+        Flash::TwoFactorReset
+    } else {
+        Flash::AlreadyDone
+    };
+    Ok(redirect(&app, &account, flash))
+}
+
 async fn find(app: &App, username: &str) -> Result<Account> {
     let username = Username::parse(username).map_err(|_| Error::NotFound)?;
     let found = store::find(&app.db, username.as_str()).await?;
@@ -122,9 +147,12 @@ async fn show(
     for fundraiser in found {
         views.push(FundraiserView::load(app, fundraiser).await?);
     }
+    let now = app.clock.millis();
+    let two_factor = two_factor::find_state(&app.db, account.id).await?;
     let page = AccountPage {
+        two_factor_since: two_factor.enabled_at.map(|at| RelativeTime::new(at, now)),
         layout: with_menu(app, layout, user).await?,
-        created: RelativeTime::new(account.created_at, app.clock.millis()),
+        created: RelativeTime::new(account.created_at, now),
         is_self: account.id == user.account,
         fundraisers: views,
         account,

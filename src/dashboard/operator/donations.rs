@@ -52,6 +52,7 @@ struct DonationPage {
     started: Option<Donation>,
     when: RelativeTime,
     nonprofit: String,
+    nonprofit_id: NonprofitId,
     fundraiser: Option<(FundraiserId, String)>,
 }
 
@@ -138,6 +139,7 @@ pub async fn donation(
         layout: with_menu(&app, layout, &user).await?,
         when: RelativeTime::new(at, app.clock.millis()),
         nonprofit: name_of(&app, nonprofit).await?,
+        nonprofit_id: nonprofit,
         fundraiser: match fundraiser {
             Some(id) => fundraisers::find(&app.db, id)
                 .await?

@@ -2,13 +2,17 @@
 //! log, and the design of the site.
 
 pub mod account;
+pub mod attention;
 pub mod design;
 pub mod donations;
 pub mod fundraisers;
+pub mod home;
 pub mod key;
 pub mod list;
 pub mod nav;
+pub mod nonprofit;
 pub mod origins;
 pub mod pages;
 pub mod reason;
 pub mod reports;
+pub mod search;

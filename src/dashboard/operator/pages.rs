@@ -62,7 +62,7 @@ struct AuditPage {
     older: Option<Uuid>,
 }
 
-/// `GET /dashboard/operator`
+/// `GET /dashboard/operator/accounts`
 pub async fn accounts(
     State(app): State<App>,
     Operator(user): Operator,
@@ -74,7 +74,7 @@ pub async fn accounts(
     let list_page = ListPage::parse(query.as_deref(), count);
     let accounts = operators::list_page(&app.db, &prefix, PAGE_SIZE, list_page.skipped()).await?;
     let page = AccountsPage {
-        pager: list_page.pager(&layout, "/dashboard/operator", &[("account", &prefix)]),
+        pager: list_page.pager(&layout, "/dashboard/operator/accounts", &[("account", &prefix)]),
         layout: with_menu(&app, layout, &user).await?,
         username_prefix: prefix,
         accounts: with_times(accounts.into_iter(), app.clock.millis(), |account| {

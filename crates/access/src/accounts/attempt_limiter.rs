@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 const NAME: &str = "attempts";
 const FORGET_SCRIPT: &str = include_str!("forget_attempt.lua");
+const FORGET_LAST_SCRIPT: &str = "redis.call('RPOP', KEYS[1]) return 0";
 /// How long a refusal is remembered, so that a flood of attempts does not reach Redis. Short, because a sign-in on
 /// another server may end it.
 const REFUSAL_MEMORY: Duration = Duration::from_secs(1);
@@ -31,6 +32,7 @@ pub struct AttemptLimiter {
 struct SharedAttempts {
     windows: SharedWindows,
     forget: Script,
+    forget_last: Script,
     /// The prefix of all keys.
     group: String,
     /// Until when a refusal is remembered, and when the next attempt is possible.
@@ -48,6 +50,7 @@ impl AttemptLimiter {
                 group: windows.group(NAME, b""),
                 windows,
                 forget: Script::new(FORGET_SCRIPT),
+                forget_last: Script::new(FORGET_LAST_SCRIPT),
                 refusals: Mutex::default(),
                 local_decisions,
             }),
@@ -72,6 +75,23 @@ impl AttemptLimiter {
         let is_trusted = self.is_trusted(name, network, now).await;
         self.local.record_success(username, network, now);
         shared.forget(name, network, is_trusted).await;
+    }
+
+    /// Counts a code of two-factor sign-in, or rejects it.
+    pub async fn code(&self, username: &str, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
+        let name = hash_name(username);
+        let is_trusted = self.is_trusted(name, network, now).await;
+        self.admit(&Attempts::code_limits(name, network, is_trusted), now)
+            .await
+    }
+
+    /// Reverts the count of a code that was right, and does what [`AttemptLimiter::record_success`] does.
+    pub async fn record_right_code(&self, username: &str, network: IpNet, now: Instant) {
+        self.record_success(username, network, now).await;
+        self.local.record_right_code(username);
+        if let Some(shared) = &self.shared {
+            shared.forget_last(Subject::Codes(hash_name(username))).await;
+        }
     }
 
     /// Counts a sign-up, or rejects it.
@@ -173,6 +193,16 @@ impl SharedAttempts {
             .await;
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         refusals.remove(&attempts);
+    }
+
+    /// Reverts the last count of a subject.
+    async fn forget_last(&self, subject: Subject) {
+        // While Redis is away, the attempt counts as a failed one.
+        let _: Result<i64, Away> = self
+            .windows
+            .redis
+            .run_script(&self.forget_last, &[self.key(subject)], &[])
+            .await;
     }
 
     fn remembered_refusal(&self, limits: &[(Subject, AttemptLimit)], now: Instant) -> Option<RetryAfter> {

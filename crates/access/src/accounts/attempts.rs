@@ -40,6 +40,8 @@ const fn limit(attempts: usize, minutes: u64) -> AttemptLimit {
 pub const PER_ACCOUNT_AND_NETWORK: AttemptLimit = limit(10, 15);
 pub const PER_NETWORK: AttemptLimit = limit(60, 15);
 pub const PER_ACCOUNT: AttemptLimit = limit(100, 60);
+/// Codes of two-factor sign-in per account, from all networks: of a million codes, three are right at a time.
+pub const CODES: AttemptLimit = limit(20, 60);
 /// New accounts per network.
 pub const SIGN_UPS: AttemptLimit = limit(30, 60);
 /// Reports of fundraisers and nonprofits per network.
@@ -64,6 +66,7 @@ pub enum Subject {
     AccountAndNetwork(NameHash, IpNet),
     Network(IpNet),
     Account(NameHash),
+    Codes(NameHash),
     SignUps(IpNet),
     Emails(NameHash),
     EmailsByNetwork(IpNet),
@@ -79,6 +82,7 @@ impl fmt::Display for Subject {
             Subject::AccountAndNetwork(name, network) => write!(f, "account {} network {network}", hex(name)),
             Subject::Network(network) => write!(f, "network {network}"),
             Subject::Account(name) => write!(f, "account {}", hex(name)),
+            Subject::Codes(name) => write!(f, "codes {}", hex(name)),
             Subject::SignUps(network) => write!(f, "sign-ups {network}"),
             Subject::Emails(name) => write!(f, "emails {}", hex(name)),
             Subject::EmailsByNetwork(network) => write!(f, "emails by network {network}"),
@@ -136,6 +140,19 @@ impl Attempts {
             limits.push((Subject::Account(name), PER_ACCOUNT));
         }
         limits
+    }
+
+    /// Returns the limits of a code: those of a password, and one for codes, which a right password does not reset.
+    pub fn code_limits(name: NameHash, network: IpNet, is_trusted: bool) -> Vec<(Subject, AttemptLimit)> {
+        let mut limits = Attempts::sign_in_limits(name, network, is_trusted);
+        limits.push((Subject::Codes(name), CODES));
+        limits
+    }
+
+    /// Reverts the count of a code that was right.
+    pub fn record_right_code(&self, username: &str) {
+        let codes = Subject::Codes(hash_name(username));
+        self.lock().attempts.get_mut(&codes).and_then(VecDeque::pop_back);
     }
 
     pub fn sign_up_limits(network: IpNet) -> [(Subject, AttemptLimit); 1] {
@@ -307,6 +324,25 @@ mod tests {
             attempts.sign_in("ada", network(1), now).unwrap();
             attempts.record_success("ada", network(1), now);
         }
+    }
+
+    #[test]
+    fn a_right_password_does_not_buy_guesses_of_codes() {
+        let (attempts, now) = (Attempts::default(), Clock::default().instant());
+        let name = hash_name("ada");
+        let mut guesses = 0;
+        for client in 0..10 * CODES.attempts {
+            let network = network(client as u32);
+            attempts.sign_in("ada", network, now).unwrap();
+            attempts.record_success("ada", network, now);
+            let limits = Attempts::code_limits(name, network, true);
+            guesses += usize::from(attempts.admit(&limits, now).is_ok());
+        }
+        assert_eq!(guesses, CODES.attempts);
+        attempts.record_right_code("Ada");
+        let limits = Attempts::code_limits(name, network(0), true);
+        assert!(attempts.admit(&limits, now).is_ok());
+        assert!(attempts.admit(&limits, now).is_err());
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod password;
 pub mod store;
 pub mod suspension;
 pub mod token;
+pub mod two_factor;
 pub mod verified_password;
 
 use platform::ids::AccountId;

@@ -22,6 +22,7 @@ macro_rules! accounts {
 const USERNAME: &str = "select username from accounts where id = $1";
 const FIND_ID: &str = "select id from accounts where username = $1 and deleted_at is null";
 const FIND: &str = accounts!("where username = $1 and deleted_at is null");
+const FIND_BY_ID: &str = accounts!("where id = $1 and deleted_at is null");
 const LIST_BY_EMAIL: &str = accounts!("where email = $1 and deleted_at is null order by username");
 const INSERT: &str = "insert into accounts (id, username, email, operator, created_at, password, confirmed_at) \
      values ($1, $2, $3, $4, $5, $6, $7)";
@@ -31,12 +32,16 @@ const SET_PASSWORD: &str = "update accounts set password = $2, confirmed_at = co
 const LOCK: &str = "update accounts set password = password where id = $1 and password = $2 \
      and deleted_at is null and suspended_at is null";
 const CONFIRM: &str = "update accounts set confirmed_at = coalesce(confirmed_at, $2) where id = $1";
+const SET_EMAIL: &str = "update accounts set email = $2, confirmed_at = coalesce($3, confirmed_at) \
+     where id = $1 and deleted_at is null and suspended_at is null";
 const ANONYMIZE: &str = "update accounts set username = $2, email = null, password = null, confirmed_at = null, \
      operator = $4, deleted_at = $3 where id = $1 and deleted_at is null";
 const REVOKE_KEYS: &str = "update keys set revoked_at = coalesce(revoked_at, $2), revision = $3, name = '' \
      where account_id = $1";
 const END_SESSIONS: &str = "delete from sessions where account_id = $1";
 const END_ORIGINS: &str = "delete from partner_origins where account_id = $1";
+const END_TWO_FACTOR: &str = "delete from two_factor where account_id = $1";
+const END_RECOVERY_CODES: &str = "delete from recovery_codes where account_id = $1";
 const END_LINKS: &str = "delete from mail_links where account_id = $1";
 
 /// A row of `accounts`.
@@ -107,6 +112,13 @@ pub async fn find_username(db: &Db, id: AccountId) -> sqlx::Result<Option<String
 pub async fn find(db: &Db, username: &str) -> sqlx::Result<Option<Account>> {
     let row: Option<AccountRow> =
         read!(db, c => sqlx::query_as(FIND).bind(username).fetch_optional(c).await)?;
+    Ok(row.map(Account::from))
+}
+
+/// Finds an account by its ID.
+pub async fn find_by_id(db: &Db, id: AccountId) -> sqlx::Result<Option<Account>> {
+    let row: Option<AccountRow> =
+        read!(db, c => sqlx::query_as(FIND_BY_ID).bind(id.0).fetch_optional(c).await)?;
     Ok(row.map(Account::from))
 }
 
@@ -273,6 +285,52 @@ pub async fn confirm(db: &Db, token: &str, id: AccountId, now: i64) -> sqlx::Res
     Ok(true)
 }
 
+/// Changes the email address through a link to the new one, which is consumed and confirms it. Links that were sent to
+/// the old address end. Returns `false` if the link has been used already.
+pub async fn change_email(db: &Db, token: &str, id: AccountId, email: &str, now: i64) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    // The account before the link, as in a password change.
+    let changed = set_email_in(&mut tx, id, email, Some(now)).await?;
+    if !changed || !links::store::take(&mut tx, token, Purpose::ChangeEmail).await? {
+        return Ok(false);
+    }
+    run!(&mut tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+/// Changes the email address on a server that cannot confirm it. Returns `false` if the password has changed since it was
+/// verified.
+pub async fn change_email_unconfirmed(
+    db: &Db,
+    verified: &VerifiedPassword,
+    email: &str,
+) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    if !lock(&mut tx, verified).await? || !set_email_in(&mut tx, verified.account, email, None).await? {
+        return Ok(false);
+    }
+    run!(&mut tx, c => sqlx::query(END_LINKS).bind(verified.account.0).execute(c).await.map(|_| ()))?;
+    tx.commit().await?;
+    Ok(true)
+}
+
+async fn set_email_in(
+    tx: &mut Tx,
+    id: AccountId,
+    email: &str,
+    confirmed_at: Option<i64>,
+) -> sqlx::Result<bool> {
+    let changed = run!(tx, c => sqlx::query(SET_EMAIL)
+        .bind(id.0)
+        .bind(email)
+        .bind(confirmed_at)
+        .execute(c)
+        .await
+        .map(|result| result.rows_affected()))?;
+    Ok(changed > 0)
+}
+
 /// Deletes an account: its keys are revoked and its personal data is erased. Returns `false` if the password has changed
 /// since it was verified.
 pub async fn remove_in(tx: &mut Tx, verified: &VerifiedPassword, now: i64) -> sqlx::Result<bool> {
@@ -285,6 +343,8 @@ pub async fn remove_in(tx: &mut Tx, verified: &VerifiedPassword, now: i64) -> sq
     run!(&mut *tx, c => sqlx::query(ANONYMIZE).bind(id.0).bind(&username).bind(now).bind(false).execute(c).await.map(|_| ()))?;
     run!(&mut *tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
     end_all(tx, id).await?;
+    run!(&mut *tx, c => sqlx::query(END_RECOVERY_CODES).bind(id.0).execute(c).await.map(|_| ()))?;
+    run!(&mut *tx, c => sqlx::query(END_TWO_FACTOR).bind(id.0).execute(c).await.map(|_| ()))?;
     run!(tx, c => sqlx::query(END_ORIGINS).bind(id.0).execute(c).await.map(|_| ()))?;
     Ok(true)
 }

@@ -14,6 +14,8 @@ pub struct VerifiedPassword {
     pub account: AccountId,
     /// The hash of the password.
     pub stored: SecretString,
+    /// Whether the caller has also proven the second factor, if the account has one.
+    pub has_second_factor: bool,
 }
 
 impl VerifiedPassword {
@@ -22,6 +24,16 @@ impl VerifiedPassword {
         VerifiedPassword {
             account,
             stored: stored.into(),
+            has_second_factor: false,
+        }
+    }
+
+    /// Adds that the caller has proven the second factor: with a code, or by being signed in already.
+    #[must_use]
+    pub fn with_second_factor(self) -> VerifiedPassword {
+        VerifiedPassword {
+            has_second_factor: true,
+            ..self
         }
     }
 

@@ -24,8 +24,8 @@ const EXPOSED_UNMAILED: &str =
 const LIMITS: &str = "select key_id, class, per_minute from key_limits order by key_id, class";
 const LIMITS_CHANGED_SINCE: &str = "select l.key_id, l.class, l.per_minute from key_limits l \
      join keys k on k.id = l.key_id where k.revision > $1";
-const INSERT: &str = "insert into keys (id, account_id, kind, name, public_key, hash, created_at, revision) \
-     values ($1, $2, $3, $4, $5, $6, $7, $8)";
+const INSERT: &str = "insert into keys (id, account_id, kind, name, public_key, last_four, hash, created_at, revision) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const COUNT: &str = "select count(*) from keys where account_id = $1 and revoked_at is null \
      and (ends_at is null or ends_at > $2)";
 const REVOKE: &str = "update keys set revoked_at = coalesce(revoked_at, $2), revision = $3 where id = $1";
@@ -228,6 +228,7 @@ async fn insert_in(
         .bind(text.kind().as_str())
         .bind(name)
         .bind(public_key)
+        .bind(text.last_four())
         .bind(text.hash().as_slice())
         .bind(now)
         .bind(revision)

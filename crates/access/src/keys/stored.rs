@@ -9,7 +9,7 @@ use uuid::Uuid;
 macro_rules! keys {
     ($rest:literal) => {
         concat!(
-            "select k.id, k.account_id, a.username, k.kind, k.name, k.public_key, k.hash, k.address_limit, k.created_at, ",
+            "select k.id, k.account_id, a.username, k.kind, k.name, k.public_key, k.last_four, k.hash, k.address_limit, k.created_at, ",
             "k.revoked_at, k.blocked_at, k.block_reason, k.exposed_at, k.exposed_mailed_at, k.ends_at, ",
             "a.operator as is_operator, a.suspended_at ",
             "from keys k join accounts a on a.id = k.account_id ",
@@ -30,6 +30,8 @@ pub struct StoredKey {
     pub name: String,
     /// The key itself, for public keys only.
     pub public_key: Option<String>,
+    /// The last four characters, for private keys only.
+    pub last_four: Option<String>,
     pub hash: Vec<u8>,
     /// The calls per minute that its owner allows one address.
     pub address_limit: Option<i64>,
@@ -55,6 +57,7 @@ from_row!(StoredKey {
     kind,
     name,
     public_key,
+    last_four,
     hash,
     address_limit,
     created_at,

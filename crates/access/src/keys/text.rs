@@ -115,6 +115,12 @@ impl KeyText {
     pub fn hash(&self) -> [u8; 32] {
         Sha256::digest(self.expose()).into()
     }
+
+    /// Returns the last four characters of a private key, by which its owner recognizes it. They are part of the checksum.
+    pub fn last_four(&self) -> Option<&str> {
+        let text = self.expose();
+        (self.kind == Kind::Private).then(|| &text[text.len() - 4..])
+    }
 }
 
 /// A key in a request. It borrows from the request.

@@ -2,6 +2,7 @@
 
 use super::{IDLE_LIMIT, SignedIn};
 use crate::accounts::store::lock;
+use crate::accounts::two_factor::store::is_on_in;
 use crate::accounts::verified_password::VerifiedPassword;
 use platform::db::{Db, from_row, read, run};
 use platform::ids::AccountId;
@@ -10,10 +11,9 @@ use uuid::Uuid;
 const FIND: &str = "select a.id, a.username, a.email, a.operator, s.seen_at from sessions s \
      join accounts a on a.id = s.account_id where s.hash = $1 and s.seen_at > $2 and a.deleted_at is null \
      and a.suspended_at is null";
-const LIST: &str =
-    "select hash, created_at, seen_at, agent from sessions where account_id = $1 order by seen_at desc";
-const INSERT: &str =
-    "insert into sessions (hash, account_id, created_at, seen_at, agent) values ($1, $2, $3, $3, $4)";
+const LIST: &str = "select hash, created_at, seen_at, agent, address from sessions where account_id = $1 order by seen_at desc";
+const INSERT: &str = "insert into sessions (hash, account_id, created_at, seen_at, agent, address) \
+     values ($1, $2, $3, $3, $4, $5)";
 const REMOVE_IDLE: &str = "delete from sessions where seen_at <= $1";
 const NOTE_SEEN: &str = "update sessions set seen_at = $2 where hash = $1";
 const REMOVE: &str = "delete from sessions where hash = $1";
@@ -44,6 +44,18 @@ pub struct StoredSession {
     pub created_at: i64,
     pub seen_at: i64,
     pub agent: String,
+    /// The address from which it began.
+    pub address: String,
+}
+
+/// The result of [`insert`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InsertOutcome {
+    Inserted,
+    /// The password has changed since it was verified, or the account was suspended.
+    PasswordChanged,
+    /// The account has a second factor, which was not proven.
+    NeedsSecondFactor,
 }
 
 /// Finds the account that is signed in with a cookie, and when the session was last recorded as used.
@@ -67,28 +79,33 @@ pub async fn find(db: &Db, hash: [u8; 32], oldest: i64) -> sqlx::Result<Option<(
 
 /// Lists the sessions of an account, most recently used first.
 pub async fn list(db: &Db, account: AccountId) -> sqlx::Result<Vec<StoredSession>> {
-    let rows: Vec<(Vec<u8>, i64, i64, String)> =
+    let rows: Vec<(Vec<u8>, i64, i64, String, String)> =
         read!(db, c => sqlx::query_as(LIST).bind(account.0).fetch_all(c).await)?;
-    let session = |(hash, created_at, seen_at, agent)| StoredSession {
+    let session = |(hash, created_at, seen_at, agent, address)| StoredSession {
         hash,
         created_at,
         seen_at,
         agent,
+        address,
     };
     Ok(rows.into_iter().map(session).collect())
 }
 
-/// Inserts a session and removes idle ones. Returns `false` if the password has changed since it was verified.
+/// Inserts a session of a browser and removes idle ones.
 pub async fn insert(
     db: &Db,
     hash: [u8; 32],
     verified: &VerifiedPassword,
-    agent: &str,
+    (agent, address): (&str, &str),
     now: i64,
-) -> sqlx::Result<bool> {
+) -> sqlx::Result<InsertOutcome> {
     let mut tx = db.write().await?;
     if !lock(&mut tx, verified).await? {
-        return Ok(false);
+        return Ok(InsertOutcome::PasswordChanged);
+    }
+    // Here, so that no way to sign in can forget it.
+    if !verified.has_second_factor && is_on_in(&mut tx, verified.account).await? {
+        return Ok(InsertOutcome::NeedsSecondFactor);
     }
     let oldest = now - IDLE_LIMIT.as_millis() as i64;
     run!(&mut tx, c => sqlx::query(REMOVE_IDLE).bind(oldest).execute(c).await.map(|_| ()))?;
@@ -97,11 +114,12 @@ pub async fn insert(
         .bind(verified.account.0)
         .bind(now)
         .bind(agent)
+        .bind(address)
         .execute(c)
         .await
         .map(|_| ()))?;
     tx.commit().await?;
-    Ok(true)
+    Ok(InsertOutcome::Inserted)
 }
 
 /// Records that a session was used.

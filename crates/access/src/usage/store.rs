@@ -1,52 +1,112 @@
 //! The SQL of usage.
 
-use super::{Counts, Hour, RETENTION_MILLIS, UnsavedCounts, hour_of};
+use super::{Counts, DAY_RETENTION_MILLIS, Period, RETENTION_MILLIS, UnsavedCounts, day_of, hour_of};
+use crate::usage::endpoint::Endpoint;
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::{AccountId, KeyId};
 use sqlx::QueryBuilder;
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
-const ADD: &str = "insert into key_usage (key_id, hour, class, calls, refused, errors, last_at) ";
-const ADD_TO_EXISTING: &str = " on conflict (key_id, hour, class) do update set \
-     calls = key_usage.calls + excluded.calls, refused = key_usage.refused + excluded.refused, \
-     errors = key_usage.errors + excluded.errors, last_at = case when excluded.last_at > key_usage.last_at \
-     then excluded.last_at else key_usage.last_at end";
-const PRUNE: &str = "delete from key_usage where hour < $1";
-const OF_KEY: &str = "select key_id, hour, class, calls, refused, errors from key_usage \
-     where key_id = $1 and hour >= $2 order by hour, class";
+/// The counts of a row, and how they are summed.
+macro_rules! add_counts {
+    ($table:literal) => {
+        concat!(
+            "succeeded = ",
+            $table,
+            ".succeeded + excluded.succeeded, client_errors = ",
+            $table,
+            ".client_errors + excluded.client_errors, refused = ",
+            $table,
+            ".refused + excluded.refused, server_errors = ",
+            $table,
+            ".server_errors + excluded.server_errors"
+        )
+    };
+}
+
+const ADD_HOURS: &str = "insert into key_usage \
+     (key_id, hour, endpoint, succeeded, client_errors, refused, server_errors, last_at) ";
+const ADD_TO_HOURS: &str = concat!(
+    " on conflict (key_id, hour, endpoint) do update set ",
+    add_counts!("key_usage"),
+    ", last_at = case when excluded.last_at > key_usage.last_at then excluded.last_at else key_usage.last_at end"
+);
+const ADD_DAYS: &str = "insert into key_usage_days \
+     (key_id, day, endpoint, succeeded, client_errors, refused, server_errors) ";
+const ADD_TO_DAYS: &str = concat!(
+    " on conflict (key_id, day, endpoint) do update set ",
+    add_counts!("key_usage_days")
+);
+const PRUNE_HOURS: &str = "delete from key_usage where hour < $1";
+const PRUNE_DAYS: &str = "delete from key_usage_days where day < $1";
+const HOURS_OF_KEY: &str = "select key_id, hour as start_at, endpoint, succeeded, client_errors, refused, \
+     server_errors from key_usage where key_id = $1 and hour >= $2 order by hour, endpoint";
+const DAYS_OF_KEY: &str = "select key_id, day as start_at, endpoint, succeeded, client_errors, refused, \
+     server_errors from key_usage_days where key_id = $1 and day >= $2 order by day, endpoint";
 /// Counts only public keys, because a call with a private key is counted for its public key too.
-const OF_ACCOUNT: &str = "select u.key_id, u.hour, u.class, u.calls, u.refused, u.errors from key_usage u \
-     join keys k on k.id = u.key_id where k.account_id = $1 and k.kind = 'public' and u.hour >= $2 \
-     order by u.hour, k.created_at, k.id, u.class";
-const TOTALS: &str = "select u.key_id, cast(sum(u.calls) as bigint), cast(sum(u.refused) as bigint), \
-     cast(sum(u.errors) as bigint) from key_usage u where u.hour >= $1 group by u.key_id";
-const TOTALS_OF_ACCOUNT: &str = "select u.key_id, cast(sum(u.calls) as bigint), \
-     cast(sum(u.refused) as bigint), cast(sum(u.errors) as bigint) from key_usage u \
+const HOURS_OF_ACCOUNT: &str = "select u.key_id, u.hour as start_at, u.endpoint, u.succeeded, u.client_errors, \
+     u.refused, u.server_errors from key_usage u join keys k on k.id = u.key_id \
+     where k.account_id = $1 and k.kind = 'public' and u.hour >= $2 \
+     order by u.hour, k.created_at, k.id, u.endpoint";
+const DAYS_OF_ACCOUNT: &str = "select u.key_id, u.day as start_at, u.endpoint, u.succeeded, u.client_errors, \
+     u.refused, u.server_errors from key_usage_days u join keys k on k.id = u.key_id \
+     where k.account_id = $1 and k.kind = 'public' and u.day >= $2 \
+     order by u.day, k.created_at, k.id, u.endpoint";
+const TOTALS: &str = "select key_id, cast(sum(succeeded + client_errors + refused + server_errors) as bigint) \
+     from key_usage where hour >= $1 group by key_id";
+const TOTALS_OF_ACCOUNT: &str = "select u.key_id, \
+     cast(sum(u.succeeded + u.client_errors + u.refused + u.server_errors) as bigint) from key_usage u \
      join keys k on k.id = u.key_id where u.hour >= $1 and k.account_id = $2 group by u.key_id";
 const LAST_USED: &str = "select key_id, max(last_at) from key_usage group by key_id";
 const LAST_USED_OF_ACCOUNT: &str = "select u.key_id, max(u.last_at) from key_usage u \
      join keys k on k.id = u.key_id where k.account_id = $1 group by u.key_id";
 
-/// A row of `key_usage`.
-struct HourRow {
+/// A row of `key_usage` or `key_usage_days`.
+struct PeriodRow {
     key_id: Uuid,
-    hour: i64,
-    class: String,
-    calls: i64,
+    start_at: i64,
+    endpoint: String,
+    succeeded: i64,
+    client_errors: i64,
     refused: i64,
-    errors: i64,
+    server_errors: i64,
 }
 
-from_row!(HourRow {
+from_row!(PeriodRow {
     key_id,
-    hour,
-    class,
-    calls,
+    start_at,
+    endpoint,
+    succeeded,
+    client_errors,
     refused,
-    errors,
+    server_errors,
 });
 
-type TotalRow = (Uuid, i64, i64, i64);
+impl From<PeriodRow> for Period {
+    fn from(row: PeriodRow) -> Period {
+        Period {
+            key: row.key_id,
+            start: row.start_at,
+            endpoint: row.endpoint,
+            counts: Counts {
+                succeeded: row.succeeded.unsigned_abs(),
+                client_errors: row.client_errors.unsigned_abs(),
+                refused: row.refused.unsigned_abs(),
+                server_errors: row.server_errors.unsigned_abs(),
+            },
+        }
+    }
+}
+
+/// The rows that a list has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Of the last 90 days.
+    Hour,
+    /// In UTC, of the last 13 months.
+    Day,
+}
 
 /// The maximum number of rows in one statement. SQLite takes up to 32,766 parameters.
 const MAX_ROWS_PER_STATEMENT: usize = 4_000;
@@ -56,57 +116,99 @@ pub async fn add(tx: &mut Tx, unsaved: &UnsavedCounts) -> sqlx::Result<()> {
     let rows: Vec<_> = unsaved.iter().collect();
     for rows in rows.chunks(MAX_ROWS_PER_STATEMENT) {
         run!(&mut *tx, c => {
-            let mut query = QueryBuilder::new(ADD);
-            query.push_values(rows, |mut values, ((key, hour, class), (counts, last_at))| {
+            let mut query = QueryBuilder::new(ADD_HOURS);
+            query.push_values(rows, |mut values, ((key, hour, endpoint), (counts, last_at))| {
                 values
                     .push_bind(key.0)
                     .push_bind(*hour)
-                    .push_bind(*class)
-                    .push_bind(counts.calls as i64)
+                    .push_bind(endpoint.name())
+                    .push_bind(counts.succeeded as i64)
+                    .push_bind(counts.client_errors as i64)
                     .push_bind(counts.refused as i64)
-                    .push_bind(counts.errors as i64)
+                    .push_bind(counts.server_errors as i64)
                     .push_bind(*last_at);
             });
-            query.push(ADD_TO_EXISTING);
+            query.push(ADD_TO_HOURS);
             // The number of rows differs each time, so it is not worth keeping the statement.
+            query.build().persistent(false).execute(c).await.map(|_| ())
+        })?;
+    }
+    add_days(tx, unsaved).await
+}
+
+async fn add_days(tx: &mut Tx, unsaved: &UnsavedCounts) -> sqlx::Result<()> {
+    let mut days: BTreeMap<(KeyId, i64, Endpoint), Counts> = BTreeMap::new();
+    for ((key, hour, endpoint), (counts, _)) in unsaved {
+        let day = days.entry((*key, day_of(*hour), *endpoint)).or_default();
+        day.add(*counts);
+    }
+    let rows: Vec<_> = days.iter().collect();
+    for rows in rows.chunks(MAX_ROWS_PER_STATEMENT) {
+        run!(&mut *tx, c => {
+            let mut query = QueryBuilder::new(ADD_DAYS);
+            query.push_values(rows, |mut values, ((key, day, endpoint), counts)| {
+                values
+                    .push_bind(key.0)
+                    .push_bind(*day)
+                    .push_bind(endpoint.name())
+                    .push_bind(counts.succeeded as i64)
+                    .push_bind(counts.client_errors as i64)
+                    .push_bind(counts.refused as i64)
+                    .push_bind(counts.server_errors as i64);
+            });
+            query.push(ADD_TO_DAYS);
             query.build().persistent(false).execute(c).await.map(|_| ())
         })?;
     }
     Ok(())
 }
 
-/// Removes the counts that are older than [`RETENTION_MILLIS`].
+/// Removes the counts that are older than [`RETENTION_MILLIS`] and [`DAY_RETENTION_MILLIS`].
 pub async fn prune(tx: &mut Tx, now: i64) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(PRUNE).bind(hour_of(now - RETENTION_MILLIS)).execute(c).await.map(|_| ()))
+    let (hour, day) = (
+        hour_of(now - RETENTION_MILLIS),
+        day_of(now - DAY_RETENTION_MILLIS),
+    );
+    run!(&mut *tx, c => sqlx::query(PRUNE_HOURS).bind(hour).execute(c).await.map(|_| ()))?;
+    run!(tx, c => sqlx::query(PRUNE_DAYS).bind(day).execute(c).await.map(|_| ()))
 }
 
-/// Lists the hours of a key that started at `since` or later, oldest first. Hours without a call are missing.
-pub async fn list_of_key(db: &Db, key: KeyId, since: i64) -> sqlx::Result<Vec<Hour>> {
-    let rows: Vec<HourRow> =
-        read!(db, c => sqlx::query_as(OF_KEY).bind(key.0).bind(since).fetch_all(c).await)?;
-    Ok(rows.into_iter().map(hour).collect())
+/// Lists the hours or days of a key that started at `since` or later, oldest first. Those without a call are missing.
+pub async fn list_of_key(db: &Db, key: KeyId, unit: Unit, since: i64) -> sqlx::Result<Vec<Period>> {
+    let sql = match unit {
+        Unit::Hour => HOURS_OF_KEY,
+        Unit::Day => DAYS_OF_KEY,
+    };
+    let rows: Vec<PeriodRow> =
+        read!(db, c => sqlx::query_as(sql).bind(key.0).bind(since).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(Period::from).collect())
 }
 
-/// Lists the hours of all public keys of an account that started at `since` or later, oldest first.
-pub async fn list_of_account(db: &Db, account: AccountId, since: i64) -> sqlx::Result<Vec<Hour>> {
-    let rows: Vec<HourRow> =
-        read!(db, c => sqlx::query_as(OF_ACCOUNT).bind(account.0).bind(since).fetch_all(c).await)?;
-    Ok(rows.into_iter().map(hour).collect())
-}
-
-/// Lists the totals of each key, of one account or of all, in the hours that started at `since` or later.
-pub async fn list_totals(
+/// Lists the hours or days of all public keys of an account that started at `since` or later, oldest first.
+pub async fn list_of_account(
     db: &Db,
-    account: Option<AccountId>,
+    account: AccountId,
+    unit: Unit,
     since: i64,
-) -> sqlx::Result<Vec<(KeyId, Counts)>> {
-    let rows: Vec<TotalRow> = match account {
+) -> sqlx::Result<Vec<Period>> {
+    let sql = match unit {
+        Unit::Hour => HOURS_OF_ACCOUNT,
+        Unit::Day => DAYS_OF_ACCOUNT,
+    };
+    let rows: Vec<PeriodRow> =
+        read!(db, c => sqlx::query_as(sql).bind(account.0).bind(since).fetch_all(c).await)?;
+    Ok(rows.into_iter().map(Period::from).collect())
+}
+
+/// Lists the number of calls of each key, of one account or of all, in the hours that started at `since` or later.
+pub async fn list_totals(db: &Db, account: Option<AccountId>, since: i64) -> sqlx::Result<Vec<(KeyId, u64)>> {
+    let rows: Vec<(Uuid, i64)> = match account {
         None => read!(db, c => sqlx::query_as(TOTALS).bind(since).fetch_all(c).await),
         Some(account) => {
             read!(db, c => sqlx::query_as(TOTALS_OF_ACCOUNT).bind(since).bind(account.0).fetch_all(c).await)
         }
     }?;
-    let total = |(key, calls, refused, errors)| (KeyId(key), counts(calls, refused, errors));
+    let total = |(key, calls): (Uuid, i64)| (KeyId(key), calls.unsigned_abs());
     Ok(rows.into_iter().map(total).collect())
 }
 
@@ -121,21 +223,4 @@ pub async fn list_last_used(db: &Db, account: Option<AccountId>) -> sqlx::Result
         }
     }?;
     Ok(rows.into_iter().map(|(key, at)| (KeyId(key), at)).collect())
-}
-
-fn hour(row: HourRow) -> Hour {
-    Hour {
-        key: row.key_id,
-        hour: row.hour,
-        class: row.class,
-        counts: counts(row.calls, row.refused, row.errors),
-    }
-}
-
-fn counts(calls: i64, refused: i64, errors: i64) -> Counts {
-    Counts {
-        calls: calls.unsigned_abs(),
-        refused: refused.unsigned_abs(),
-        errors: errors.unsigned_abs(),
-    }
 }

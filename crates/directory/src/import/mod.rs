@@ -8,6 +8,7 @@ mod demo;
 mod demo_returns;
 mod digest;
 pub mod enrichment;
+pub mod failures;
 pub mod form990;
 mod hashing_reader;
 mod importer;

@@ -30,6 +30,7 @@ const INSERT_IMPORT: &str = "insert into imports (revision, kind, started_at, fi
 const LIST_NEWEST: &str = "select kind, finished_at, lines, added, changed, gone, refused from imports \
      order by revision desc limit $1 offset $2";
 const COUNT: &str = "select count(*) from imports";
+const LAST_OF: &str = "select max(finished_at) from imports where kind = $1";
 const INSERT_FILE: &str =
     "insert into import_files (revision, position, name, sha256, lines) values ($1, $2, $3, $4, $5)";
 /// The number of rows from which `copy` is faster than `insert`.
@@ -388,6 +389,11 @@ from_row!(RecordedImport {
 /// Counts the imports.
 pub async fn count(db: &Db) -> sqlx::Result<i64> {
     read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
+}
+
+/// Finds when the last import of a kind finished.
+pub async fn find_last_of(db: &Db, kind: &str) -> sqlx::Result<Option<i64>> {
+    read!(db, c => sqlx::query_scalar(LAST_OF).bind(kind).fetch_one(c).await)
 }
 
 /// Lists imports, newest first.

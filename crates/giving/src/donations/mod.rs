@@ -8,6 +8,7 @@ pub mod listing;
 pub mod outcome;
 pub mod recipient;
 pub mod refund;
+pub mod summary;
 
 pub use donation::NewDonation;
 pub use label::{Label, OPERATOR, SITE};

@@ -2,6 +2,7 @@
 
 pub mod amount;
 pub mod donor_id;
+pub mod lookup;
 pub mod partner;
 pub mod provider;
 pub mod receipt;

@@ -4,6 +4,7 @@ use super::{Reason, Report, Subject};
 use access::audit::{self, Action, Actor};
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::email_address::EmailAddress;
+use platform::ids::NonprofitId;
 use uuid::Uuid;
 
 macro_rules! reports {
@@ -19,6 +20,9 @@ const FIND: &str = reports!("where id = $1");
 const LIST_BY_EMAIL: &str = reports!("where lower(email) = $1 order by created_at, id");
 const ERASE_EMAIL: &str = "update reports set email = null where lower(email) = $1";
 const OPEN: &str = reports!("where closed_at is null order by created_at, id limit $1 offset $2");
+const OPEN_OF_NONPROFIT: &str = reports!(
+    "where closed_at is null and subject_kind = 'nonprofit' and subject_id = $1 order by created_at, id limit $2"
+);
 const CLOSED: &str =
     reports!("where closed_at is not null order by closed_at desc, id desc limit $1 offset $2");
 const COUNT_OPEN: &str = "select count(*) from reports where closed_at is null";
@@ -106,6 +110,13 @@ pub async fn list(db: &Db, is_closed: bool, take: i64, skip: i64) -> sqlx::Resul
     let query = if is_closed { CLOSED } else { OPEN };
     let rows: Vec<ReportRow> =
         read!(db, c => sqlx::query_as(query).bind(take).bind(skip).fetch_all(c).await)?;
+    Ok(rows.into_iter().filter_map(report).collect())
+}
+
+/// Lists the open reports about a nonprofit, oldest first.
+pub async fn list_open_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<Report>> {
+    let rows: Vec<ReportRow> =
+        read!(db, c => sqlx::query_as(OPEN_OF_NONPROFIT).bind(id.0).bind(take).fetch_all(c).await)?;
     Ok(rows.into_iter().filter_map(report).collect())
 }
 

@@ -1,4 +1,4 @@
-//! Links in emails that set a new password or confirm an email address. Each works once, for an hour or a day.
+//! Links in emails that set a new password, or confirm or change an email address. Each works once, for an hour or a day.
 
 pub mod store;
 
@@ -9,6 +9,7 @@ use std::time::Duration;
 pub enum Purpose {
     Reset,
     Confirm,
+    ChangeEmail,
 }
 
 impl Purpose {
@@ -16,13 +17,14 @@ impl Purpose {
         match self {
             Purpose::Reset => "reset",
             Purpose::Confirm => "confirm",
+            Purpose::ChangeEmail => "change-email",
         }
     }
 
     pub const fn lifetime(self) -> Duration {
         match self {
             Purpose::Reset => Duration::from_hours(1),
-            Purpose::Confirm => Duration::from_hours(24),
+            Purpose::Confirm | Purpose::ChangeEmail => Duration::from_hours(24),
         }
     }
 }

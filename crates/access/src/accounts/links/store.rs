@@ -6,18 +6,21 @@ use platform::db::{Db, Tx, read, run};
 use platform::ids::AccountId;
 use uuid::Uuid;
 
-const INSERT: &str = "insert into mail_links (hash, account_id, purpose, created_at) values ($1, $2, $3, $4)";
+const INSERT: &str =
+    "insert into mail_links (hash, account_id, purpose, created_at, email) values ($1, $2, $3, $4, $5)";
 const FIND: &str = "select l.account_id, a.username from mail_links l join accounts a on a.id = l.account_id \
      where l.hash = $1 and l.purpose = $2 and l.created_at > $3 and a.deleted_at is null";
+const FIND_EMAIL: &str = "select email from mail_links where hash = $1 and purpose = $2";
 const TAKE: &str = "delete from mail_links where hash = $1 and purpose = $2";
 const REMOVE_OLD: &str = "delete from mail_links where created_at <= $1";
 
-/// Inserts a link and removes expired ones.
+/// Inserts a link, with the new email address that it confirms, and removes expired ones.
 pub async fn insert(
     db: &Db,
     token: &Token,
     account: AccountId,
     purpose: Purpose,
+    email: Option<&str>,
     now: i64,
 ) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
@@ -28,6 +31,7 @@ pub async fn insert(
         .bind(account.0)
         .bind(purpose.name())
         .bind(now)
+        .bind(email)
         .execute(c)
         .await
         .map(|_| ()))?;
@@ -51,6 +55,19 @@ pub async fn find(
         .fetch_optional(c)
         .await)?;
     Ok(row.map(|(id, username)| (AccountId(id), username)))
+}
+
+/// Finds the new email address that a link confirms.
+pub async fn find_email(db: &Db, token: &str) -> sqlx::Result<Option<String>> {
+    let Some(token) = Token::parse(token) else {
+        return Ok(None);
+    };
+    let email: Option<Option<String>> = read!(db, c => sqlx::query_scalar(FIND_EMAIL)
+        .bind(token.hash().as_slice())
+        .bind(Purpose::ChangeEmail.name())
+        .fetch_optional(c)
+        .await)?;
+    Ok(email.flatten())
 }
 
 /// Consumes a link, in the same transaction as its effect. Returns `false` if it has been used already.
