@@ -48,7 +48,9 @@ async fn results_while_typing_show_causes_by_their_titles() {
     focus_search(&browser, &site).await;
     type_and_wait(&browser, "feeding ameri").await;
     let about = "return document.querySelector('[role=option] span')?.textContent ?? null;";
-    browser.wait_for(about, "Chicago, IL · Coronavirus · Food security").await;
+    browser
+        .wait_for(about, "Chicago, IL · Coronavirus · Food security")
+        .await;
     browser.stop().await;
 }
 
