@@ -68,7 +68,7 @@ impl<'a> NotRun<'a> {
                 if !matches!(block.info, "sh" | "bash" | "console") {
                     continue;
                 }
-                let first = block.text.lines().next().unwrap_or_default();
+                let first = block.text.lines().next().unwrap_or_default().trim();
                 match self.0.iter().position(|entry| *entry == (&*document.path, first)) {
                     Some(index) => listed[index] = true,
                     None => problems.push(document.problem(
