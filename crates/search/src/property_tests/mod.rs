@@ -126,7 +126,8 @@ proptest! {
         for (first, last, length, label, divisor) in queries {
             let (first, last) = (FREQUENT_WORDS[first], FREQUENT_WORDS[last]);
             let prefix = &last[..last.len().min(length)];
-            if first.starts_with(prefix) {
+            // A word and its plural count as one word, and the last word must be another one.
+            if first.starts_with(prefix) || prefix.starts_with(first.trim_end_matches('s')) {
                 continue;
             }
             let labels = LABELS.get(label).map(|label| [*label]);
