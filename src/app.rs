@@ -184,18 +184,18 @@ impl App {
             Blobs::open(&config.blobs_url, &config.data)?.with_error_counter(metrics.blob_errors.clone());
         let directory = Arc::new(new_directory(&config, &db, store, &blobs));
         let urls = Urls::new(&config.public_url);
-        let (now, millis) = (clock.instant(), clock.millis());
+        let now = clock.instant();
         let limiter = Limiter::new(now).with_address_secret(secret.authenticate("address limits", b""));
-        let (keys, store_seen) = if let Some(saved) = opened.saved_keys {
-            directory.open_without_store().await?;
-            let keys = KeyRing::with_keys(db.clone(), saved.keys);
-            (keys, LastSeen::lost_at(&clock, saved.confirmed_at))
-        } else {
-            directory.open_newest().await?;
-            limiter.restore(&recent::list(&db, millis).await?, now, millis);
-            let keys = KeyRing::new(db.clone());
-            keys.refresh().await?;
-            (keys, LastSeen::now(&clock))
+        let (keys, store_seen) = match opened.saved_keys {
+            Some(saved) => {
+                directory.open_without_store().await?;
+                let keys = KeyRing::with_keys(db.clone(), saved.keys);
+                (keys, LastSeen::lost_at(&clock, saved.confirmed_at))
+            }
+            None => (
+                open_keys(&db, &directory, &limiter, &clock).await?,
+                LastSeen::now(&clock),
+            ),
         };
         let keys = Arc::new(keys);
         let redis = Redis::new(&config.redis, || metrics.redis_up())?;
@@ -441,6 +441,21 @@ impl App {
         self.metrics.revision.set(view.revision.number as f64);
         self.metrics.overlay.set(view.overlay.len() as f64);
     }
+}
+
+/// Opens the newest snapshot of the directory, and reads the keys and their recent calls from the store.
+async fn open_keys(
+    db: &Db,
+    directory: &Arc<Directory>,
+    limiter: &Limiter,
+    clock: &Clock,
+) -> anyhow::Result<KeyRing> {
+    directory.open_newest().await?;
+    let (now, millis) = (clock.instant(), clock.millis());
+    limiter.restore(&recent::list(db, millis).await?, now, millis);
+    let keys = KeyRing::new(db.clone());
+    keys.refresh().await?;
+    Ok(keys)
 }
 
 /// Creates the directory. Servers that share a database share the work of building snapshots.

@@ -17,6 +17,8 @@ use utoipa::openapi::{Content, OpenApi, RefOr};
 const PUBLIC_URL: &str = "https://causeway.example";
 const REQUEST_ID: &str = "hnkn3dbygwvnpbst";
 
+const JSON: &str = "application/json";
+
 /// What the description says about an operation besides its comments.
 struct OperationTexts {
     id: &'static str,
@@ -102,15 +104,19 @@ fn add_texts(operation: &mut Operation, texts: &OperationTexts) {
     if let (Some(RefOr::T(response)), Some(example)) =
         (operation.responses.responses.get_mut("200"), texts.response)
     {
-        set_example(response.content.get_mut("application/json"), example);
+        if let Some(content) = response.content.get_mut(JSON) {
+            set_example(content, example);
+        }
     }
     if let (Some(RefOr::T(body)), Some(example)) = (&mut operation.request_body, texts.request) {
-        set_example(body.content.get_mut("application/json"), example);
+        if let Some(content) = body.content.get_mut(JSON) {
+            set_example(content, example);
+        }
     }
 }
 
-fn set_example(content: Option<&mut RefOr<Content>>, json: &str) {
-    if let Some(RefOr::T(content)) = content {
+fn set_example(content: &mut RefOr<Content>, json: &str) {
+    if let RefOr::T(content) = content {
         content.example = Some(serde_json::from_str(json).expect("examples are JSON"));
     }
 }

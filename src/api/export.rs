@@ -226,7 +226,7 @@ struct Part {
 /// What was written and not yet sent.
 enum Output {
     Plain(Vec<u8>),
-    Gzip(GzEncoder<Vec<u8>>),
+    Gzip(Box<GzEncoder<Vec<u8>>>),
     Finished,
 }
 
@@ -239,7 +239,7 @@ impl Part {
         is_gzip: bool,
     ) -> Part {
         let out = if is_gzip {
-            Output::Gzip(GzEncoder::new(Vec::new(), Compression::fast()))
+            Output::Gzip(Box::new(GzEncoder::new(Vec::new(), Compression::fast())))
         } else {
             Output::Plain(Vec::new())
         };

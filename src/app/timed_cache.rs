@@ -38,10 +38,11 @@ impl<T> TimedCache<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use platform::clock::Clock;
 
     #[test]
     fn an_old_value_is_computed_again_by_one_caller_only() {
-        let (cache, start) = (TimedCache::default(), Instant::now());
+        let (cache, start) = (TimedCache::default(), Clock::default().instant());
         let max_age = Duration::from_secs(5);
         assert_eq!(cache.get(start, max_age), None);
         cache.set(start, 1);

@@ -263,21 +263,18 @@ impl<W: Write> Writer<W> {
                 let mut columns = record.clone();
                 // A row may be shorter than the header.
                 (columns.len()..*width).for_each(|_| columns.push_field(b""));
-                match body.candidates.first() {
-                    Some(best) => {
-                        columns.push_field(if best.r#match { b"yes" } else { b"no" });
-                        columns.push_field(best.score.to_string().as_bytes());
-                        columns.push_field(best.id.to_string().as_bytes());
-                        columns.push_field(best.ein.as_deref().unwrap_or_default().as_bytes());
-                        columns.push_field(escape_formula(best.name).as_bytes());
-                        columns.push_field(best.slug.as_bytes());
-                        columns.push_field(best.location.as_bytes());
-                        columns.push_field(best.reasons.join("; ").as_bytes());
-                    }
-                    None => {
-                        columns.push_field(b"no");
-                        (1..NEW_COLUMNS.len()).for_each(|_| columns.push_field(b""));
-                    }
+                if let Some(best) = body.candidates.first() {
+                    columns.push_field(if best.r#match { b"yes" } else { b"no" });
+                    columns.push_field(best.score.to_string().as_bytes());
+                    columns.push_field(best.id.to_string().as_bytes());
+                    columns.push_field(best.ein.as_deref().unwrap_or_default().as_bytes());
+                    columns.push_field(escape_formula(best.name).as_bytes());
+                    columns.push_field(best.slug.as_bytes());
+                    columns.push_field(best.location.as_bytes());
+                    columns.push_field(best.reasons.join("; ").as_bytes());
+                } else {
+                    columns.push_field(b"no");
+                    (1..NEW_COLUMNS.len()).for_each(|_| columns.push_field(b""));
                 }
                 out.write_byte_record(&columns)?;
             }

@@ -69,13 +69,13 @@ pub async fn take(
             }
         },
         None if stored.is_empty() => return Ok(None),
-        None => match parse(&app.secret, user.account, stored) {
-            Some(id) => id.to_owned(),
-            None => {
+        None => {
+            let Some(id) = parse(&app.secret, user.account, stored) else {
                 form.add_error("image", t.expired);
                 return Ok(None);
-            }
-        },
+            };
+            id.to_owned()
+        }
     };
     let token = token(&app.secret, user.account, &id);
     if let Some(picture) = form.picture_mut() {

@@ -11,6 +11,7 @@ use access::sessions::{IDLE_LIMIT, SignedIn, store};
 use axum::extract::FromRequestParts;
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
+use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
@@ -208,7 +209,7 @@ impl FromRequestParts<App> for Operator {
 
 /// Returns the URL of the sign-in page, which then redirects to the requested page.
 fn sign_in_url(parts: &Parts) -> String {
-    let path = parts.uri.path_and_query().map(|path| path.as_str());
+    let path = parts.uri.path_and_query().map(PathAndQuery::as_str);
     let path = path.filter(|path| is_dashboard_path(path));
     let path = path.unwrap_or(parts.uri.path());
     if parts.method == Method::GET && is_dashboard_path(path) {

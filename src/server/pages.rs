@@ -28,6 +28,7 @@ use utoipa::openapi::OpenApi;
 pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
     Router::new()
         .merge(public())
+        .merge(account())
         .merge(operator())
         .merge(developers::routes(app, description))
         .route("/dashboard", get(keys::keys))
@@ -72,6 +73,13 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             "/dashboard/keys/{id}/revoke",
             get(keys::revoke_page).post(keys::revoke),
         )
+        .layer(from_fn(flash::clear_shown))
+        .layer(guard::csrf_layer(&app.config.public_url))
+}
+
+/// Returns the routes of signing in and of the settings of an account.
+fn account() -> Router<App> {
+    Router::new()
         .route(
             "/dashboard/sign-up",
             get(sign_in::sign_up_page).post(sign_in::sign_up),
@@ -147,8 +155,6 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             "/dashboard/settings/delete",
             get(settings::delete_page).post(settings::delete),
         )
-        .layer(from_fn(flash::clear_shown))
-        .layer(guard::csrf_layer(&app.config.public_url))
 }
 
 /// Returns the routes of the operator pages.

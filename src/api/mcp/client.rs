@@ -93,13 +93,12 @@ fn scheme(value: &HeaderValue) -> Option<&'static str> {
 /// Returns the public key in an `Authorization` header: the token of Bearer, or the username of Basic.
 fn key_of_header(value: &HeaderValue) -> Option<String> {
     let (_, rest) = value.to_str().ok()?.split_once(' ')?;
-    let key = match scheme(value)? {
-        "bearer" => rest.trim().to_owned(),
-        _ => {
-            let pair = STANDARD.decode(rest.trim()).ok()?;
-            let pair = String::from_utf8(pair).ok()?;
-            pair.split_once(':')?.0.to_owned()
-        }
+    let key = if scheme(value)? == "bearer" {
+        rest.trim().to_owned()
+    } else {
+        let pair = STANDARD.decode(rest.trim()).ok()?;
+        let pair = String::from_utf8(pair).ok()?;
+        pair.split_once(':')?.0.to_owned()
     };
     let is_plain = key
         .bytes()

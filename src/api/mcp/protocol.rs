@@ -106,16 +106,14 @@ impl RpcError {
 
 /// Answers the bytes of a message.
 pub async fn answer_bytes(bytes: &[u8], headers: Option<&MirroredHeaders>, caller: &McpClient) -> Reply {
-    match serde_json::from_slice(bytes) {
-        Ok(message) => answer(&message, headers, caller).await,
-        Err(_) => {
-            let error = RpcError::new(
-                PARSE_ERROR,
-                "The message is not valid JSON. Send one JSON object.",
-            );
-            Reply::Message(error.status, error.body(&Value::Null))
-        }
-    }
+    let Ok(message) = serde_json::from_slice(bytes) else {
+        let error = RpcError::new(
+            PARSE_ERROR,
+            "The message is not valid JSON. Send one JSON object.",
+        );
+        return Reply::Message(error.status, error.body(&Value::Null));
+    };
+    answer(&message, headers, caller).await
 }
 
 /// Answers a message.

@@ -204,7 +204,7 @@ fn text_of(value: Option<&Value>) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn path(name: &str, arguments: Value) -> String {
+    fn path(name: &str, arguments: &Value) -> String {
         to_request(name, arguments.as_object().unwrap()).unwrap().path
     }
 
@@ -213,12 +213,12 @@ mod tests {
         assert_eq!(
             path(
                 "search_nonprofits",
-                json!({"query": "a/b ?", "take": 3, "causes": ["animals", "wildlife"], "city": null}),
+                &json!({"query": "a/b ?", "take": 3, "causes": ["animals", "wildlife"], "city": null}),
             ),
             "/v0.2/search/a%2Fb%20%3F?take=3&causes=animals%2Cwildlife&"
         );
         assert_eq!(
-            path("get_raised", json!({"nonprofit": "x", "fundraiser": "y"})),
+            path("get_raised", &json!({"nonprofit": "x", "fundraiser": "y"})),
             "/v0.2/nonprofit/x/fundraiser/y/raised?"
         );
     }

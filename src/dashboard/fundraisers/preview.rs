@@ -56,18 +56,17 @@ pub async fn show(
         status: t.title.to_owned(),
         ..FundraiserArticle::new(fundraiser, totals, &found, is_test_mode)
     };
-    let cover = match fundraiser.cover {
-        Some(_) => article.cover,
+    let cover = if fundraiser.cover.is_some() {
+        article.cover
+    } else {
         // The generated cover of the page contains the stored title, which may not exist yet.
-        None => {
-            // As the page draws it: one for several nonprofits has no nonprofit of its own.
-            let nonprofit = found.first().filter(|_| !fundraiser.is_multiple());
-            let nonprofit = nonprofit.and_then(|(found, _)| found.nonprofit());
-            let motif = nonprofit.map_or_else(Motif::default, |nonprofit| {
-                motif_of_causes(app.directory.causes(), nonprofit.causes)
-            });
-            svg_url(&cover_svg(&fundraiser.title, fundraiser.id.0.as_u128(), motif))
-        }
+        // As the page draws it: one for several nonprofits has no nonprofit of its own.
+        let nonprofit = found.first().filter(|_| !fundraiser.is_multiple());
+        let nonprofit = nonprofit.and_then(|(found, _)| found.nonprofit());
+        let motif = nonprofit.map_or_else(Motif::default, |nonprofit| {
+            motif_of_causes(app.directory.causes(), nonprofit.causes)
+        });
+        svg_url(&cover_svg(&fundraiser.title, fundraiser.id.0.as_u128(), motif))
     };
     let fields = data.fields().filter(|(name, _)| *name != "action");
     let page = PreviewPage {

@@ -92,7 +92,7 @@ impl SampleView {
             vec![Code {
                 language: "html",
                 title: "HTML",
-                text: *text,
+                text,
             }]
         } else {
             let (_, texts) = SAMPLES.iter().find(|(known, _)| *known == name)?;

@@ -32,7 +32,7 @@ const fn scheme(background: u32, dark: u32, light: u32, accent: u32) -> ColorSch
 const SCHEMES: [ColorScheme; 8] = [
     scheme(0x0f_5f_5b, 0x0a_49_47, 0x3d_8a_83, 0xf2_c1_78),
     scheme(0x24_5a_86, 0x1a_45_69, 0x4f_86_b2, 0xf3_c7_8a),
-    scheme(0x5d_4a_7e, 0x48_38_64, 0x84_70_a6, 0xf0_b8_9a),
+    scheme(0x5d_4a_7e, 0x48_38_65, 0x84_70_a6, 0xf0_b8_9a),
     scheme(0xa3_4a_35, 0x82_38_28, 0xc4_71_58, 0xf7_d0_92),
     scheme(0x4a_67_37, 0x38_50_29, 0x74_92_5d, 0xf0_d2_86),
     scheme(0x8a_3f_58, 0x6d_30_45, 0xb0_68_80, 0xf5_c3_a6),

@@ -132,7 +132,7 @@ proptest! {
             }
             let labels = LABELS.get(label).map(|label| [*label]);
             let groups: Vec<&[&str]> = labels.iter().map(<[&str; 1]>::as_slice).collect();
-            let is_excluded = |document: u32| document % divisor != 0;
+            let is_excluded = |document: u32| !document.is_multiple_of(divisor);
             let is_match = |number: &u32, words: &[&str]| {
                 let document = &documents[*number as usize];
                 let text = format!("{} {}", document.name, document.location.concat());
