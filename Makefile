@@ -10,9 +10,9 @@ GENERATE ?= 1800000
 INPUT = $(if $(DATA),--file $(DATA),--generate $(GENERATE))
 LOAD = target/release/causeway-load
 
-SCRIPTS = .ci/run $(wildcard tests/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
+SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code fmt openapi bench bench-import bench-returns bench-details deny deb test-deb
+.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs clients test-mcp
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -27,7 +27,17 @@ test: lint-code ## Run every test on SQLite and PostgreSQL; installs what is mis
 	DENY=$(DENY) tests/deny.sh --if-installed
 	tests/deploy.sh --rules
 	tests/with-services.sh tests/all.sh
+	tests/lint-openapi.sh
 	CAUSEWAY=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/causeway tests/fuzz-api.sh 500
+
+test-clients: ## Test the clients in clients/ against the server, on SQLite and PostgreSQL, and install their packages
+	tests/with-services.sh tests/clients.sh
+
+test-docs: ## Run the samples of the documentation in all languages; make test runs curl, JavaScript and Python
+	tests/samples.sh sh js py go php rb
+
+clients: ## Generate the cores of the clients from openapi.json
+	clients/generate.sh
 
 cluster: $(if $(CAUSEWAY),,bench-build) ## Run three servers with PostgreSQL under Patroni, Redis, S3 and HAProxy, kill each part under load, and print one table: CAUSEWAY=binary
 	mkdir -p target/cluster
@@ -46,11 +56,15 @@ fault-backup: ## Back up under writes and restore elsewhere: ROUNDS=20 on each d
 fuzz-api: ## Fuzz the API with Schemathesis against its OpenAPI description: CALLS=100000 SEED=1
 	tests/fuzz-api.sh $(or $(CALLS),100000) $(or $(SEED),1)
 
+test-mcp: ## Run the conformance suite and the Python client of the Model Context Protocol, and record the results in docs/mcp.md
+	cargo build
+	tests/mcp.sh $(or $(CARGO_TARGET_DIR),target)/debug/causeway
+
 check-deploy: ## Check every file in deploy/ with the tool that reads it: promtool, HAProxy, Patroni, Compose, Kubernetes schemas
 	tests/deploy.sh
 
-screenshots: ## Save every page at 375 and 1280 px, light and dark, to target/screenshots, and check it with axe
-	tests/with-services.sh cargo test --test browser -- dashboard_pages:: public_pages::
+screenshots: ## Save every page at 375, 768 and 1280 px, light and dark, to target/screenshots, and check it with axe
+	tests/with-services.sh cargo test --test browser -- dashboard_pages:: developer_pages:: public_pages::
 
 hostile: bench-build ## Flood the server in eight ways beside an honest client, and fail if that client is affected
 	ulimit -n 12000; $(LOAD) hostile $(if $(DATA),--file $(DATA),--generate 100000) --seconds 5
@@ -71,6 +85,9 @@ fmt: ## Format the code
 
 openapi: ## Regenerate openapi.json from the handlers
 	cargo run --quiet -- openapi > openapi.json.new && mv openapi.json.new openapi.json
+
+lint-openapi: ## Lint openapi.json with Redocly, installed to target if it is missing; no findings are allowed
+	tests/lint-openapi.sh
 
 deny: ## Check licenses, bans, sources and advisories of all crates; DENY=required: fail without the advisories
 	DENY=$(DENY) tests/deny.sh
@@ -104,6 +121,9 @@ bench-fundraisers: bench-build ## Measure donations next to single-row commits o
 bench-site: bench-build ## Measure profile pages next to /healthz, the home search next to the API: DATA=eo.csv.gz
 	$(LOAD) site $(INPUT)
 
+bench-match: bench-build ## Measure rows per second of matching on one core: DATA=eo.csv.gz [DIR=data-folder]
+	load/match.py --causeway target/release/causeway $(if $(DATA),--file $(DATA)) $(if $(DIR),--data $(DIR))
+
 bench-pictures: bench-build ## Measure time and memory of every hostile picture, sent through an import
 	$(LOAD) pictures
 
@@ -126,6 +146,6 @@ fuzz: ## Fuzz pictures, Form 990 returns, the search index and its queries; FUZZ
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" "fuzz/target/found/$$target" "fuzz/corpus/$$target" -- \
 	        -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
-.PHONY: bench-build bench-search bench-keys bench-fundraisers bench-site bench-pictures relevance causes fuzz
+.PHONY: bench-build bench-match bench-search bench-keys bench-fundraisers bench-site bench-pictures relevance causes fuzz
 bench-build:
 	cargo build --release --workspace

@@ -1,6 +1,17 @@
 // Live search results: turns the search field into a combobox. Without this script, the plain form works.
 'use strict';
 
+// The titles of causes; results have their names. Until they are loaded, results show no causes.
+let titles = {}, isLoading = false;
+const loadTitles = async () => {
+  if (isLoading) return;
+  isLoading = true;
+  try {
+    const response = await fetch('/embed/causes.json');
+    titles = await response.json();
+  } catch { isLoading = false; }
+};
+
 for (const input of document.querySelectorAll('input[data-live]')) {
   const list = document.createElement('ul');
   list.id = 'hits-live';
@@ -54,7 +65,7 @@ for (const input of document.querySelectorAll('input[data-live]')) {
     logo.width = logo.height = 40;
     const text = document.createElement('div');
     text.append(element('strong', nonprofit.name));
-    const about = [nonprofit.location, ...nonprofit.tags.slice(0, 2)].filter(Boolean).join(' · ');
+    const about = [nonprofit.location, ...nonprofit.tags.slice(0, 2).map((tag) => titles[tag])].filter(Boolean).join(' · ');
     text.append(element('span', about, 'small soft'));
     option.append(logo, text);
     return option;
@@ -105,7 +116,8 @@ for (const input of document.querySelectorAll('input[data-live]')) {
     if (option) go(option);
   });
   input.addEventListener('blur', () => open(false));
-  input.addEventListener('focus', () => { if (list.children.length && input.value.trim()) open(true); });
+  if (document.activeElement === input) loadTitles();
+  input.addEventListener('focus', () => { loadTitles(); if (list.children.length && input.value.trim()) open(true); });
 }
 
 // Near me: the browser asks the visitor for consent, and only after a click. Two decimals are enough, about a mile.

@@ -3,6 +3,7 @@
 pub mod answer_cache;
 pub mod availability;
 pub mod body_budget;
+pub mod bulk_work;
 pub mod failing_jobs;
 pub mod metrics;
 pub mod nonprofit_json;
@@ -10,18 +11,23 @@ pub mod offline;
 pub mod recent_errors;
 pub mod search_answers;
 pub mod share_cards;
+pub mod site;
+pub mod timed_cache;
 pub mod traces;
 pub mod urls;
 
 use crate::app::answer_cache::AnswerCache;
 use crate::app::availability::Availability;
 use crate::app::body_budget::BodyBudget;
+use crate::app::bulk_work::BulkWork;
 use crate::app::failing_jobs::FailingJobs;
 use crate::app::metrics::Metrics;
 use crate::app::nonprofit_json::NonprofitJson;
 use crate::app::recent_errors::RecentErrors;
 use crate::app::search_answers::SearchAnswers;
 use crate::app::share_cards::ShareCards;
+use crate::app::site::SiteFiles;
+use crate::app::timed_cache::TimedCache;
 use crate::app::traces::Traces;
 use crate::app::urls::Urls;
 use crate::config::Config;
@@ -45,7 +51,7 @@ use directory::nonprofits::causes::Causes;
 use directory::publish::Sharing;
 use directory::refresh::RefreshOutcome;
 use directory::sitemaps::Sitemaps;
-use giving::fundraisers::cache::FundraiserCache;
+use giving::fundraisers::cache::{FundraiserCache, FundraiserWithTotals};
 use giving::idempotency::InFlight;
 use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
@@ -103,6 +109,8 @@ pub struct Parts {
     pub metrics: Metrics,
     pub traces: Traces,
     pub search_answers: SearchAnswers,
+    /// Response bodies of the details route, by the identifier as it was sent.
+    pub details: AnswerCache<Bytes>,
     /// Rendered profile pages.
     pub pages: AnswerCache<Bytes>,
     pub public_url: PublicUrl,
@@ -118,7 +126,12 @@ pub struct Parts {
     count_saver: saver::CountSaver,
     pub pictures: Pictures,
     pub share_cards: ShareCards,
+    /// The logo and the texts of the operator.
+    pub site_files: SiteFiles,
+    /// The fundraisers on the home page.
+    pub home_fundraisers: TimedCache<Vec<Arc<FundraiserWithTotals>>>,
     pub body_budget: BodyBudget,
+    pub bulk_work: BulkWork,
     pub in_flight: InFlight,
     /// Writes donations, refunds and fundraisers.
     pub recorder: Recorder,
@@ -165,6 +178,7 @@ impl App {
 
     async fn assemble(config: Config, clock: Clock, opened: OpenedStore) -> anyhow::Result<App> {
         let (db, store, secret) = (opened.db, opened.id, opened.secret);
+        let site_files = SiteFiles::read(&config.site)?;
         let metrics = Metrics::new(clock.clone())?;
         let blobs =
             Blobs::open(&config.blobs_url, &config.data)?.with_error_counter(metrics.blob_errors.clone());
@@ -218,8 +232,12 @@ impl App {
             }),
             redis,
             // The hits of a search are much smaller than a page.
-            search_answers: SearchAnswers::new(config.search.recent_answers / 4),
-            pages: AnswerCache::new(config.search.recent_answers / 4 * 3),
+            search_answers: SearchAnswers::new(
+                config.search.recent_answers / 4,
+                config.search.recent_answers / 8,
+            ),
+            details: AnswerCache::new(config.search.recent_answers / 4),
+            pages: AnswerCache::new(config.search.recent_answers / 8 * 3),
             nonprofit_json: NonprofitJson::new(directory.causes(), &urls, config.compat),
             public_url,
             urls,
@@ -240,7 +258,10 @@ impl App {
             metrics,
             fundraisers,
             share_cards: ShareCards::default(),
+            site_files,
+            home_fundraisers: TimedCache::default(),
             body_budget: BodyBudget::new(config.max_body),
+            bulk_work: BulkWork::default(),
             in_flight: InFlight::default(),
             availability: Availability::new(config.availability, store_seen, &clock),
             limits: ArcSwap::from_pointee(config.limits),

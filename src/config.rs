@@ -2,6 +2,7 @@
 //!
 //! The settings structs belong to the crates that read them; this module assembles and checks them.
 
+mod accent_color;
 pub mod export;
 mod raw;
 pub mod security_contact;
@@ -11,9 +12,10 @@ mod sources;
 mod tests;
 mod validate;
 
+pub use accent_color::AccentColor;
 pub use settings::{
     AvailabilitySettings, CompatSettings, Config, ImportSettings, LogFormat, LogSettings, LoggedRequests,
-    SearchSettings, TelemetrySettings,
+    SearchSettings, SiteSettings, TelemetrySettings,
 };
 pub use sources::{DEFAULTS, Overrides, SettingValues, environment_warnings};
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test of the workspace, in two groups side by side: browser and fault tests mostly wait, and leave much of
-# the processor to the others. The services of tests/with-services.sh must run.
+# the processor to the others. Then come the clients and the samples of the documentation. The services of
+# tests/with-services.sh must run.
 set -euo pipefail
 
 waiting=(--test browser --test faults)
@@ -30,6 +31,9 @@ trap 'exit 130' INT TERM
 failed=0
 cargo test --workspace --lib --bins "${others[@]}" --no-fail-fast || failed=1
 cargo test --workspace --doc || failed=1
+export CAUSEWAY=${CARGO_TARGET_DIR:-$PWD/target}/debug/causeway
+tests/clients.sh || failed=1
+tests/samples.sh || failed=1
 wait "$group" || failed=1
 cat "$log"
 exit "$failed"

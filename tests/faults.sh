@@ -13,14 +13,15 @@ trap 'rm -rf "$results"' EXIT
 
 rows() { grep -E '^[0-9]+ \|' "$table"; }
 
-# Prints the arguments with which cargo builds a target: a test of the root package, or a crate.
+# Prints the arguments with which cargo builds a target: a test of the root package, or a crate. Always of the workspace,
+# as make test builds it: a single package would compile its dependencies again, with other features.
 target() {
     if [ -d "crates/$1" ]; then
-        echo "-p $1 --lib"
+        echo "--workspace --lib"
     elif [ "$1" = load ]; then
-        echo "-p causeway-load --test hostile"
+        echo "--workspace --test hostile"
     else
-        echo "--test $1"
+        echo "--workspace --test $1"
     fi
 }
 

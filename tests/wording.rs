@@ -14,6 +14,7 @@ const READ: &[&str] = &[
     "docs",
     "assets",
     "deploy",
+    "clients",
     "README.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -24,7 +25,9 @@ const READ: &[&str] = &[
 ];
 
 /// Files whose text is read; everything else is data.
-const ENDINGS: &[&str] = &["rs", "html", "md", "toml", "js", "css", "sh", "json", "service"];
+const ENDINGS: &[&str] = &[
+    "rs", "html", "md", "toml", "js", "css", "sh", "json", "service", "ts", "py",
+];
 
 /// One entry of the list.
 struct Rule {
@@ -90,9 +93,11 @@ fn violations(name: &str, text: &str, rules: &[Rule]) -> Vec<String> {
 
 fn files(path: &Path, found: &mut Vec<PathBuf>) {
     if path.is_dir() {
-        let is_built = path
-            .file_name()
-            .is_some_and(|name| name == "target" || name == "corpus");
+        let is_built = path.file_name().is_some_and(|name| {
+            ["target", "corpus", "node_modules", "dist", "test-dist"]
+                .iter()
+                .any(|built| name == *built)
+        });
         if !is_built {
             for entry in fs::read_dir(path).unwrap() {
                 files(&entry.unwrap().path(), found);

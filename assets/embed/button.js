@@ -26,13 +26,41 @@
       border-radius: .5rem; color: inherit; text-align: center; text-decoration: none; }
     a:hover { border-color: var(--strong); }
     a:focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
+    dialog { box-sizing: border-box; width: min(30rem, 100% - 1rem); height: min(46rem, 100% - 1rem); max-width: none; max-height: none;
+      padding: 0; border: 1px solid var(--line); border-radius: .75rem; color: var(--ink); background: var(--ground); overflow: hidden; }
+    dialog::backdrop { background: rgb(0 0 0 / 55%); }
+    dialog[open] { display: flex; flex-direction: column; }
+    dialog button { align-self: end; min-width: 2.75rem; min-height: 2.75rem; padding: .25rem .75rem; border: 0; font: inherit;
+      color: inherit; background: none; cursor: pointer; }
+    dialog button:focus-visible { outline: 3px solid var(--strong); outline-offset: -4px; }
+    iframe { flex: 1; width: 100%; border: 0; color-scheme: inherit; }
     li:last-child a { border-color: var(--strong); color: var(--on-strong); background: var(--strong); font-weight: 600; }
   `);
+
+  // Only pages whose owner has proven their origin may show the form in a dialog. All others open it as a page.
+  let answer;
+  const mayUseDialog = () => answer ??= fetch(baseUrl + '/embed/origin', { credentials: 'omit' })
+    .then(async (response) => response.ok && (await response.json()).dialog)
+    .catch(() => false);
 
   const element = (name, text) => {
     const node = document.createElement(name);
     if (text) node.textContent = text;
     return node;
+  };
+
+  const openDialog = (root, title, url) => {
+    const dialog = element('dialog'), close = element('button', texts.close + ' ✕'), frame = element('iframe');
+    dialog.setAttribute('aria-label', title);
+    close.type = 'button';
+    close.addEventListener('click', () => dialog.close());
+    frame.title = title;
+    url.searchParams.set('embed', location.origin);
+    frame.src = url;
+    dialog.append(close, frame);
+    dialog.addEventListener('close', () => dialog.remove());
+    root.append(dialog);
+    dialog.showModal();
   };
 
   const build = (link) => {
@@ -64,7 +92,15 @@
     list.append(...amounts.map((amount) => item('$' + amount, amount)), item(texts.other));
     group.append(title, ...(texts.notice ? [element('small', texts.notice)] : []), list);
     root.append(group);
+    list.addEventListener('click', (event) => {
+      const chosen = event.target.closest('a');
+      const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+      if (!chosen || !isPlain || host.dataset.dialog !== 'ready') return;
+      event.preventDefault();
+      openDialog(root, title.textContent, new URL(chosen.href));
+    });
     link.replaceWith(host);
+    if ('dialog' in link.dataset) mayUseDialog().then((isAllowed) => { if (isAllowed) host.dataset.dialog = 'ready'; });
   };
 
   const all = () => {

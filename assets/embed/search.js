@@ -40,6 +40,12 @@
     return node;
   };
 
+  // The titles of causes; results have their names. Until they are loaded, results show no causes.
+  let titles = {};
+  const loadTitles = async () => {
+    try { titles = await (await fetch(baseUrl + '/embed/causes.json', { credentials: 'omit' })).json(); } catch { /* Without them. */ }
+  };
+
   const build = (link) => {
     const target = new URL(link.href), { key, causes, scheme } = link.dataset;
     link.dataset.causewaySearch = 'done';
@@ -79,7 +85,7 @@
       const logo = element('img', { alt: '', src: hit.logoUrl, loading: 'lazy' });
       // Show only the name if the policy of the page blocks our pictures.
       logo.addEventListener('error', () => logo.remove());
-      const about = [hit.location, ...hit.tags.slice(0, 2)].filter(Boolean).join(' · ');
+      const about = [hit.location, ...hit.tags.slice(0, 2).map((tag) => titles[tag])].filter(Boolean).join(' · ');
       const text = element('div', {}, element('strong', {}, hit.name), element('span', {}, about));
       return element('li', { id: 'hit-' + index, role: 'option', 'aria-selected': 'false' }, logo, text);
     };
@@ -135,6 +141,7 @@
       if (option) go(hits[Array.prototype.indexOf.call(list.children, option)]);
     });
     input.addEventListener('blur', () => open(false));
+    input.addEventListener('focus', loadTitles, { once: true });
     input.addEventListener('focus', () => { if (hits.length) open(true); });
   };
 

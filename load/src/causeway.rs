@@ -238,12 +238,14 @@ impl<'a> Causeway<'a> {
     /// Passes settings through the environment, which every command reads, and removes those that the calling
     /// shell set for another installation.
     fn set_environment(&self, command: &mut Command) {
-        for name in ["DATABASE_URL", "REDIS_URL", "BLOBS_URL", "LISTEN", "PUBLIC_URL"] {
+        for name in ["DATABASE_URL", "REDIS_URL", "BLOBS_URL", "LISTEN"] {
             command.env_remove(format!("CAUSEWAY_{name}"));
         }
         command
             .env("CAUSEWAY_DATA", &self.data)
             .env("CAUSEWAY_METRICS_LISTEN", "off")
+            // The same in every run: a server with a new URL writes all sitemaps again, beside the measurements.
+            .env("CAUSEWAY_PUBLIC_URL", "http://localhost")
             .env("CAUSEWAY_SERVE__DRAIN", "0");
         if let Some(url) = &self.database_url {
             command.env("CAUSEWAY_DATABASE_URL", url);

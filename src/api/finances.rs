@@ -134,7 +134,7 @@ pub async fn finances(
         Some(ein) => years::list(&app.db, ein).await?,
         None => Vec::new(),
     };
-    Ok(cache::json(&if_none_match, found.tag(), || {
+    Ok(cache::json(&if_none_match, found.tag().map(|tag| &**tag), || {
         let body = FinancesBody {
             currency: "USD",
             unit: "dollars",

@@ -2,13 +2,19 @@
 
 pub mod bodies;
 pub mod browse;
+pub mod changes;
 pub mod directory;
+pub mod examples;
 pub mod explanation;
+pub mod export;
 pub mod finances;
 pub mod fundraisers;
+pub mod matching;
+pub mod mcp;
 pub mod nonprofits;
 pub mod openapi;
 pub mod problems;
+pub mod reconcile;
 pub mod schemas;
 pub mod search;
 pub mod sources;

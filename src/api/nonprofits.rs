@@ -9,11 +9,13 @@ use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, values};
 use crate::http::public_key::{Details, OptionalKey};
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
 use directory::field_sources;
 use directory::nonprofits::Nonprofit;
+use std::convert::Infallible;
 
 /// Retrieves a nonprofit by its slug, EIN or ID.
 #[utoipa::path(
@@ -47,18 +49,30 @@ pub async fn details(
     uri: Uri,
 ) -> Result<Response> {
     let includes_sources = includes_sources(uri.query().unwrap_or_default())?;
+    if !includes_sources {
+        let view = app.directory.view();
+        if let Some(body) = app.details.get(&text, view.tag.as_ref()) {
+            return Ok(cache::json(&if_none_match, view.tag.as_deref(), || body));
+        }
+    }
     let found = app.directory.resolve(&text).await;
     let found = found.map_err(|error| Error::from_resolve(error, &text))?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
-    let more = if includes_sources {
-        sources_json(&app, &nonprofit).await?
-    } else {
-        Vec::new()
-    };
-    Ok(cache::json(&if_none_match, found.tag(), || {
+    let write = |more: &[u8]| {
         let mut out = Vec::with_capacity(4_096 + more.len());
-        app.nonprofit_json.details_with(&mut out, &nonprofit, &more);
-        out
+        app.nonprofit_json.details_with(&mut out, &nonprofit, more);
+        Bytes::from(out)
+    };
+    let body = if includes_sources {
+        write(&sources_json(&app, &nonprofit).await?)
+    } else {
+        let Ok(body) = app
+            .details
+            .get_or_insert_with(&text, found.tag(), || Ok::<_, Infallible>(write(b"")));
+        body
+    };
+    Ok(cache::json(&if_none_match, found.tag().map(|tag| &**tag), || {
+        body
     }))
 }
 

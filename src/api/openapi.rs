@@ -1,11 +1,15 @@
 //! The OpenAPI description of the API, generated from the handlers.
 
-use super::{browse, directory, finances, fundraisers, nonprofits, search};
+use super::{
+    browse, changes, directory, examples, export, finances, fundraisers, matching, nonprofits, search,
+};
 use crate::app::App;
+use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::ProblemBody;
 use axum::Router;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderValue;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::Response;
 use std::sync::LazyLock;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
@@ -16,8 +20,14 @@ use utoipa_axum::routes;
 #[openapi(
     info(
         title = "Causeway",
-        description = "A directory of nonprofits: look up nonprofits, search on every keystroke, browse by cause, and run fundraisers.",
+        description = "A directory of nonprofits: look up nonprofits, search on every keystroke, browse by cause, and run fundraisers. Guides with samples in six languages, and a console to try each endpoint, are under /developers on every server.",
+        contact(name = "The operator of this server", url = "/developers"),
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+    ),
+    servers((url = "/", description = "The server that this description comes from.")),
+    tags(
+        (name = "nonprofits", description = "Look up, search and browse nonprofits. A public key is enough."),
+        (name = "fundraisers", description = "Read fundraisers with a public key; create and change those of your account with a private key."),
     ),
     components(schemas(ProblemBody)),
     modifiers(&Keys),
@@ -42,13 +52,16 @@ impl Modify for Keys {
 
 /// Returns the routes of the API and their description.
 pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(Description::openapi())
+    let (router, mut description) = OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(nonprofits::details))
         .routes(routes!(finances::finances))
         .routes(routes!(search::search))
         .routes(routes!(browse::browse))
         .routes(routes!(browse::causes))
         .routes(routes!(directory::directory))
+        .routes(routes!(matching::match_rows))
+        .routes(routes!(export::export))
+        .routes(routes!(changes::list_changes))
         .routes(routes!(fundraisers::reads::fundraiser))
         .routes(routes!(fundraisers::reads::raised))
         .routes(routes!(fundraisers::writes::create))
@@ -56,7 +69,9 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(fundraisers::own::close))
         .routes(routes!(fundraisers::own::reopen))
         .routes(routes!(fundraisers::own::fundraisers))
-        .split_for_parts()
+        .split_for_parts();
+    examples::add(&mut description);
+    (router, description)
 }
 
 /// Returns the description of all routes, as committed in `openapi.json`.
@@ -73,10 +88,9 @@ pub fn text() -> &'static str {
 }
 
 /// `GET /v0.2/openapi.json`
-pub async fn openapi() -> Response {
-    let headers = [
-        (CONTENT_TYPE, "application/json; charset=utf-8"),
-        (CACHE_CONTROL, "public, max-age=300"),
-    ];
-    (headers, text()).into_response()
+pub async fn openapi(if_none_match: IfNoneMatch) -> Response {
+    let mut response = cache::hashed_json(&if_none_match, text().into());
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
+    response
 }

@@ -67,6 +67,10 @@ problems! {
     UnavailableWrite {
         "503": "unavailable; retrying is safe",
     }
+    /// The state of the directory that a cursor belongs to is gone.
+    CursorExpired {
+        "410": "cursor_expired; export the directory again",
+    }
     /// No nonprofit has this identifier.
     NonprofitNotFound {
         "404": "nonprofit_not_found",

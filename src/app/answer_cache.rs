@@ -1,10 +1,10 @@
-//! A cache of recent results of the directory: search hits and profile pages.
+//! A cache of recent results of the directory: search hits, details and profile pages.
 //!
 //! People type the same prefixes and read the same profiles, so a few keys make up much of the traffic. Every entry
 //! belongs to one state of the directory and is never returned for another one.
 
 use axum::body::Bytes;
-use directory::search::HitRef;
+use directory::search::{AllHits, HitRef};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
 use std::hash::RandomState;
@@ -47,6 +47,12 @@ impl Weighted for Arc<[HitRef]> {
             .first()
             .map_or(0, |hit| hit.words.iter().map(|word| word.len() + 40).sum());
         size_of_val(&**self) + words
+    }
+}
+
+impl Weighted for AllHits {
+    fn bytes(&self) -> usize {
+        self.hits.bytes() + size_of::<bool>()
     }
 }
 

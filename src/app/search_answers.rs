@@ -5,25 +5,78 @@ use crate::app::nonprofit_json::NonprofitJson;
 use directory::View;
 use directory::diagnosis::Condition;
 use directory::near::Near;
-use directory::search::HitRef;
+use directory::search::{AllHits, HitRef};
+use platform::text::fold;
+use std::cmp::Reverse;
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// The maximum number of results that are listed and counted.
+pub const MAX_LISTED: usize = 1_000;
+
+/// The order of a list of results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    #[default]
+    Best,
+    /// The largest revenue first.
+    Largest,
+    Name,
+    /// The shortest distance first.
+    Nearest,
+}
+
+impl Order {
+    /// Finds an order by its name.
+    pub fn find(name: &str) -> Option<Order> {
+        let all = [Order::Best, Order::Largest, Order::Name, Order::Nearest];
+        all.into_iter().find(|order| order.name() == name)
+    }
+
+    /// Returns the name in URLs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Order::Best => "best",
+            Order::Largest => "largest",
+            Order::Name => "name",
+            Order::Nearest => "nearest",
+        }
+    }
+}
 
 /// Searches the directory and writes the results as JSON.
 #[derive(Debug)]
 pub struct SearchAnswers {
     /// The hits of recent searches.
     hits: AnswerCache<Arc<[HitRef]>>,
+    /// All hits of recent searches on the results page.
+    lists: AnswerCache<AllHits>,
 }
 
 impl SearchAnswers {
-    /// Caches hits of at most `bytes`.
-    pub fn new(bytes: usize) -> SearchAnswers {
+    /// Caches hits of at most `bytes`, and lists of at most `list_bytes`.
+    pub fn new(bytes: usize, list_bytes: usize) -> SearchAnswers {
         SearchAnswers {
             hits: AnswerCache::new(bytes),
+            lists: AnswerCache::new(list_bytes),
         }
+    }
+
+    /// Returns the list of all results for `term` if it is cached.
+    pub fn cached_list(&self, view: &View, term: &str, filter: &Filter, order: Order) -> Option<AllHits> {
+        self.lists
+            .get(&filter.list_key(view, term, order), view.tag.as_ref())
+    }
+
+    /// Returns all results for `term`: at most [`MAX_LISTED`], and one more if there are more. This can take
+    /// milliseconds.
+    pub fn list(&self, view: &View, term: &str, filter: &Filter, order: Order) -> AllHits {
+        let key = filter.list_key(view, term, order);
+        let find = || Ok::<_, Infallible>(filter.find_all(view, term, order));
+        let Ok(list) = self.lists.get_or_insert_with(&key, view.tag.as_ref(), find);
+        list
     }
 
     /// Returns the body of the response to a search for `term`.
@@ -151,14 +204,55 @@ impl Filter {
         key
     }
 
+    fn list_key(&self, view: &View, term: &str, order: Order) -> String {
+        format!("{} {}", order.name(), self.cache_key(view, term, MAX_LISTED))
+    }
+
     /// Searches a view with this filter.
     pub fn find_hits(&self, view: &View, term: &str, take: usize) -> Arc<[HitRef]> {
-        let groups: Vec<Vec<&str>> = self
-            .groups
-            .iter()
-            .map(|group| group.iter().map(String::as_str).collect())
-            .collect();
+        let groups = self.groups();
         let groups: Vec<&[&str]> = groups.iter().map(Vec::as_slice).collect();
         view.find_hits(term, take, &groups, self.near.as_ref())
+    }
+
+    fn groups(&self) -> Vec<Vec<&str>> {
+        let groups = self.groups.iter();
+        groups
+            .map(|group| group.iter().map(String::as_str).collect())
+            .collect()
+    }
+
+    /// Finds everything in a view with this filter, as in [`SearchAnswers::list`].
+    fn find_all(&self, view: &View, term: &str, order: Order) -> AllHits {
+        let groups = self.groups();
+        let groups: Vec<&[&str]> = groups.iter().map(Vec::as_slice).collect();
+        let mut all = view.find_all(term, MAX_LISTED + 1, &groups, self.near.as_ref());
+        if order != Order::Best {
+            all.hits = self.sort(view, &all.hits, order);
+        }
+        all
+    }
+
+    /// Sorts the best matches; equals stay in their order.
+    fn sort(&self, view: &View, hits: &[HitRef], order: Order) -> Arc<[HitRef]> {
+        let hits = &hits[..hits.len().min(MAX_LISTED)];
+        let mut sorted = hits.to_vec();
+        match order {
+            Order::Best => {}
+            Order::Largest => sorted.sort_by_cached_key(|hit| {
+                let nonprofit = view.nonprofit(hit.location);
+                Reverse(nonprofit.and_then(|nonprofit| nonprofit.revenue()))
+            }),
+            Order::Name => sorted.sort_by_cached_key(|hit| {
+                let nonprofit = view.nonprofit(hit.location);
+                nonprofit.map(|nonprofit| fold(nonprofit.name, ' '))
+            }),
+            Order::Nearest => sorted.sort_by_cached_key(|hit| {
+                let miles = self.near.and_then(|near| view.miles_from(&near, hit.location));
+                // Miles are positive, and the bits of positive numbers have the order of the numbers.
+                miles.map_or(u64::MAX, f64::to_bits)
+            }),
+        }
+        sorted.into()
     }
 }

@@ -16,6 +16,8 @@ mod import;
 mod keys;
 mod limits;
 mod line;
+mod matching;
+mod mcp;
 mod output;
 mod reports;
 mod restore;
@@ -81,6 +83,10 @@ enum Command {
     History(history::History),
     /// Search the directory, and explain the rank of each result
     Search(search::Search),
+    /// Match the rows of a CSV file of any size to nonprofits
+    Match(matching::Match),
+    /// Serve the Model Context Protocol over standard input and output, for an AI application on this machine
+    Mcp(mcp::Mcp),
     /// Write a synthetic EO BMF file of any size to standard output
     Generate(generate::Generate),
     /// Manage accounts, which own keys
@@ -166,7 +172,12 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
         database_url: global.database_url,
         ..Overrides::default()
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let mut runtime = match command {
+        // A single task records donations; more threads would only wake each other.
+        Command::Donation(_) => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    let runtime = runtime.enable_all().build()?;
     let outcome = runtime.block_on(async {
         if let Command::Serve(serve) = command {
             serve.add_to(&mut overrides);
@@ -202,6 +213,8 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Key(key) => key.run(&app, output).await,
             Command::Limit(limit) => limit.run(&app, output).await,
             Command::Search(search) => search.run(&app, output).await,
+            Command::Match(matching) => matching.run(&app, output).await,
+            Command::Mcp(mcp) => mcp.run(&app).await,
             Command::Donation(donation) => donation.run(&app, output).await,
             Command::Donor(donor) => donor.run(&app, output).await,
             Command::Fundraiser(fundraiser) => fundraiser.run(&app, output).await,

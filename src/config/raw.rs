@@ -31,6 +31,7 @@ pub struct RawConfig {
     pub directory: RawDirectory,
     pub import: RawImport,
     pub search: RawSearch,
+    pub site: RawSite,
     pub log: RawLog,
     pub telemetry: RawTelemetry,
     pub accounts: RawAccounts,
@@ -49,6 +50,18 @@ pub struct RawConfig {
 pub struct RawAccounts {
     pub sign_up: SignUp,
     pub mail_domains: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub struct RawSite {
+    pub name: String,
+    pub logo: String,
+    pub accent_color: String,
+    pub operator: String,
+    pub contact_email: String,
+    pub privacy_file: String,
+    pub terms_file: String,
+    pub about_file: String,
 }
 
 #[derive(Deserialize)]

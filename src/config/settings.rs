@@ -2,6 +2,7 @@
 //!
 //! The settings structs of a capability belong to its crate; those here are read by the entry points.
 
+use crate::config::accent_color::AccentColor;
 use crate::config::security_contact::SecurityContact;
 use access::accounts::AccountSettings;
 use access::keys::Limits;
@@ -43,6 +44,7 @@ pub struct Config {
     pub directory: DirectorySettings,
     pub import: ImportSettings,
     pub search: SearchSettings,
+    pub site: SiteSettings,
     pub log: LogSettings,
     pub telemetry: TelemetrySettings,
     pub accounts: AccountSettings,
@@ -55,6 +57,38 @@ pub struct Config {
     pub anchors: AnchorSettings,
     pub compat: CompatSettings,
     pub security_contact: SecurityContact,
+}
+
+/// What makes the site that of its operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteSettings {
+    pub name: String,
+    /// A picture.
+    pub logo: Option<PathBuf>,
+    pub accent_color: Option<AccentColor>,
+    /// Who runs the site. May be empty.
+    pub operator: String,
+    /// Where people can reach the operator. May be empty.
+    pub contact_email: String,
+    /// Markdown files that replace the default texts.
+    pub privacy_file: Option<PathBuf>,
+    pub terms_file: Option<PathBuf>,
+    pub about_file: Option<PathBuf>,
+}
+
+impl Default for SiteSettings {
+    fn default() -> SiteSettings {
+        SiteSettings {
+            name: "Causeway".to_owned(),
+            logo: None,
+            accent_color: None,
+            operator: String::new(),
+            contact_email: String::new(),
+            privacy_file: None,
+            terms_file: None,
+            about_file: None,
+        }
+    }
 }
 
 /// How a server stops, and what it answers while its store is unavailable.

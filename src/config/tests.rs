@@ -29,6 +29,33 @@ fn flags_override_the_file_and_the_file_overrides_the_defaults() {
 }
 
 #[test]
+fn the_settings_of_the_site_are_checked() {
+    let site = Config::load(&Overrides::default()).unwrap().site;
+    assert_eq!(site, SiteSettings::default());
+    let site = load_file(
+        "[site]\nname = \"Giving Tree\"\naccent_color = \"#7a1fa2\"\noperator = \"Tree Fund\"\n\
+         contact_email = \"hello@example.org\"\nlogo = \"logo.png\"\n",
+    )
+    .unwrap()
+    .site;
+    assert_eq!(
+        (site.name.as_str(), site.operator.as_str()),
+        ("Giving Tree", "Tree Fund")
+    );
+    assert!(site.accent_color.is_some() && site.logo.is_some() && site.terms_file.is_none());
+    for (setting, expected) in [
+        ("name = \"\"", "site.name"),
+        ("accent_color = \"teal\"", "#0a6460"),
+        ("accent_color = \"#ffee00\"", "choose a darker color"),
+        ("contact_email = \"nobody\"", "site.contact_email"),
+        ("color = \"#000000\"", "site.color"),
+    ] {
+        let error = format!("{:#}", load_file(&format!("[site]\n{setting}\n")).unwrap_err());
+        assert!(error.contains(expected), "{setting}: {error}");
+    }
+}
+
+#[test]
 fn the_provider_follows_from_the_public_url_unless_it_is_set() {
     let load = |public_url: &str| {
         let overrides = Overrides {

@@ -1,8 +1,12 @@
 //! Checks the settings as they are written, with an error that names the setting and says what to write.
 
-use crate::config::raw::{RawAccounts, RawConfig, RawImport, RawMail, RawRedis, RawServe, RawTelemetry};
+use crate::config::accent_color::AccentColor;
+use crate::config::raw::{
+    RawAccounts, RawConfig, RawImport, RawMail, RawRedis, RawServe, RawSite, RawTelemetry,
+};
 use crate::config::settings::{
-    AvailabilitySettings, Config, ImportSettings, LogSettings, SearchSettings, TelemetrySettings,
+    AvailabilitySettings, Config, ImportSettings, LogSettings, SearchSettings, SiteSettings,
+    TelemetrySettings,
 };
 use access::accounts::AccountSettings;
 use access::origins::settings::OriginSettings;
@@ -11,7 +15,7 @@ use directory::DirectorySettings;
 use giving::ledger::anchors::AnchorSettings;
 use ipnet::IpNet;
 use listener::{ServeSettings, parse_network};
-use platform::email_address::domain_to_ascii;
+use platform::email_address::{EmailAddress, domain_to_ascii};
 use platform::mail::{Delivery, MailSettings};
 use platform::public_url::PublicUrl;
 use platform::redis::{RedisSettings, Servers};
@@ -19,7 +23,11 @@ use platform::secret;
 use platform::settings::{APPLICATION_NAME, DatabaseSettings};
 use secrecy::SecretString;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
+
+/// The maximum length of the name of the site, which has to fit next to the menu.
+const MAX_SITE_NAME_CHARS: usize = 40;
 
 /// Checks the settings, and parses those that are written as text.
 pub fn validate(raw: RawConfig) -> anyhow::Result<Config> {
@@ -94,6 +102,7 @@ pub fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         search: SearchSettings {
             recent_answers: raw.search.recent_answers.saturating_mul(1 << 20),
         },
+        site: site(&raw.site)?,
         log: LogSettings {
             format: raw.log.format,
             filter: raw.log.filter,
@@ -169,6 +178,33 @@ fn availability(raw: &RawServe, stop_timeout: Duration) -> anyhow::Result<Availa
         );
     }
     Ok(settings)
+}
+
+fn site(raw: &RawSite) -> anyhow::Result<SiteSettings> {
+    let name = raw.name.trim();
+    if name.is_empty() || name.chars().count() > MAX_SITE_NAME_CHARS {
+        bail!("site.name is {name:?}; set it to a name of at most {MAX_SITE_NAME_CHARS} characters");
+    }
+    let contact_email = raw.contact_email.trim();
+    if !contact_email.is_empty() && EmailAddress::parse(contact_email).is_err() {
+        bail!(
+            "site.contact_email is {contact_email:?}; set it to an email address such as hello@example.org"
+        );
+    }
+    let file = |path: &str| Some(PathBuf::from(path.trim())).filter(|path| !path.as_os_str().is_empty());
+    Ok(SiteSettings {
+        name: name.to_owned(),
+        logo: file(&raw.logo),
+        accent_color: match raw.accent_color.trim() {
+            "" => None,
+            color => Some(AccentColor::parse(color).map_err(anyhow::Error::msg)?),
+        },
+        operator: raw.operator.trim().to_owned(),
+        contact_email: contact_email.to_owned(),
+        privacy_file: file(&raw.privacy_file),
+        terms_file: file(&raw.terms_file),
+        about_file: file(&raw.about_file),
+    })
 }
 
 fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {

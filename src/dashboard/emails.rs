@@ -34,7 +34,7 @@ pub async fn send_link_to(app: &App, account: &Account, email: &str, purpose: Pu
     let link = format!("{}{path}?token={}", app.public_url, token.expose());
     app.mail.send(&Email {
         to: email.to_owned(),
-        subject: subject.to_owned(),
+        subject: fill(subject, &[("site", &app.config.site.name)]),
         text: fill(text, &[("username", &account.username), ("link", &link)]),
     });
     Ok(())
@@ -48,7 +48,7 @@ pub fn send_notice(app: &App, username: &str, email: Option<&str>, (subject, tex
     };
     app.mail.send(&Email {
         to: email.to_owned(),
-        subject: subject.to_owned(),
-        text: fill(text, &[("username", username), ("site", app.public_url.as_str())]),
+        subject: fill(subject, &[("site", &app.config.site.name)]),
+        text: fill(text, &[("username", username), ("url", app.public_url.as_str())]),
     });
 }

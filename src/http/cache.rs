@@ -7,6 +7,8 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use platform::text::hex;
+use sha2::{Digest, Sha256};
 use std::convert::Infallible;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
@@ -57,6 +59,13 @@ pub fn json<B: IntoResponse>(
     }
     response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
     response
+}
+
+/// Returns a JSON response whose entity tag is a hash of its body.
+pub fn hashed_json(if_none_match: &IfNoneMatch, body: Vec<u8>) -> Response {
+    let digest = Sha256::digest(&body);
+    let tag = format!("\"{}\"", hex(&digest[..16]));
+    json(if_none_match, Some(&tag), || body)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The client of a request.
 
 use crate::app::App;
+use crate::http::request_record::RequestRecord;
 use axum::extract::FromRequestParts;
 use axum::http::Extensions;
 use axum::http::request::Parts;
@@ -8,6 +9,7 @@ use ipnet::IpNet;
 use listener::{ClientAddress, client_network};
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 
 /// The address of a client, and its network, by which rate limits count.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +40,33 @@ impl Client {
         match self.network.addr() {
             IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
             IpAddr::V6(address) => address.to_bits(),
+        }
+    }
+}
+
+/// What extractors need to know about where a request came from, for a request that is made on behalf of another.
+#[derive(Clone, Debug, Default)]
+pub struct RequestOrigin {
+    address: Option<ClientAddress>,
+    record: Option<Arc<RequestRecord>>,
+}
+
+impl RequestOrigin {
+    /// Reads it from the extensions of a request.
+    pub fn of_request(extensions: &Extensions) -> RequestOrigin {
+        RequestOrigin {
+            address: extensions.get().copied(),
+            record: extensions.get().cloned(),
+        }
+    }
+
+    /// Attaches it to another request, which then counts as this one.
+    pub fn attach(&self, extensions: &mut Extensions) {
+        if let Some(address) = self.address {
+            extensions.insert(address);
+        }
+        if let Some(record) = &self.record {
+            extensions.insert(Arc::clone(record));
         }
     }
 }

@@ -15,9 +15,13 @@ use directory::nonprofits::ein::Ein;
 use giving::donations::DonationError;
 use platform::field_error::FieldError;
 use serde::Serialize;
+use serde_json::Value;
 use std::borrow::Cow;
 use thiserror::Error;
 use utoipa::ToSchema;
+
+/// The page of this server that describes every code, with an anchor for each.
+const DESCRIPTIONS: &str = "/developers/errors";
 
 /// The result of a handler.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -65,6 +69,18 @@ pub enum Error {
     OwnFundraiserNotFound(String),
     #[error("This URL does not support this method. See the Allow header for the methods it supports.")]
     MethodNotAllowed,
+    #[error(
+        "The directory changed since the first part of this export. Start the export again, without a cursor."
+    )]
+    ExportExpired,
+    #[error(
+        "An older backup of the database was restored, so this cursor has no meaning any more. Export the directory again."
+    )]
+    CursorLost,
+    #[error("Too much changed since this cursor to list it. Export the directory again.")]
+    ChangesNotRecorded,
+    #[error("Pages of this origin cannot use /mcp. Use it from an application or a server.")]
+    ForeignOrigin,
     #[error("This form was sent from another website. Open the page on this site and send the form again.")]
     CrossSiteForm,
     #[error("This page is for operators. Sign in with an operator account.")]
@@ -148,8 +164,8 @@ pub struct Problem {
 /// The body of an error response (RFC 9457).
 #[derive(Serialize, ToSchema)]
 pub struct ProblemBody<'a> {
-    /// Identifies the kind of error; ends with the code.
-    #[schema(example = "urn:causeway:error:nonprofit_not_found")]
+    /// The URL of the description of this kind of error; ends with the code.
+    #[schema(example = "https://causeway.example/developers/errors#nonprofit_not_found")]
     r#type: String,
     #[schema(example = "Not Found")]
     title: &'a str,
@@ -192,7 +208,11 @@ impl Error {
             Error::IdempotencyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_mismatch"),
             Error::IdempotencyInProgress => (StatusCode::CONFLICT, "idempotency_in_progress"),
             Error::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Error::ExportExpired | Error::CursorLost | Error::ChangesNotRecorded => {
+                (StatusCode::GONE, "cursor_expired")
+            }
             Error::CrossSiteForm => (StatusCode::FORBIDDEN, "foreign_form"),
+            Error::ForeignOrigin => (StatusCode::FORBIDDEN, "foreign_origin"),
             Error::NotOperator => (StatusCode::FORBIDDEN, "not_operator"),
             Error::UnsupportedMediaType | Error::NotAForm => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
@@ -321,19 +341,37 @@ fn is_transient(code: &str) -> bool {
     matches!(primary, Ok(5 | 6 | 8 | 10 | 13 | 14))
 }
 
-impl IntoResponse for Error {
-    fn into_response(self) -> Response {
+impl Error {
+    /// Returns the status, the code and the body of the response, as an example for the description of the API.
+    pub fn example(&self, public_url: &str, request_id: &str) -> (StatusCode, &'static str, Value) {
+        let problem = self.problem();
+        let body = serde_json::to_value(problem.body(public_url, request_id));
+        (
+            problem.status,
+            problem.code,
+            body.expect("a problem is plain text"),
+        )
+    }
+
+    fn problem(&self) -> Problem {
         let (status, code) = self.status_and_code();
-        let retry_after = self.retry_after();
-        let problem = Problem {
+        Problem {
             status,
             code,
             detail: mask(&self.to_string()).into_owned(),
-            errors: match &self {
+            errors: match self {
                 Error::InvalidBody(errors) => errors.iter().map(masked).collect(),
                 _ => Vec::new(),
             },
-        };
+        }
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let problem = self.problem();
+        let status = problem.status;
+        let retry_after = self.retry_after();
         let mut response = status.into_response();
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
@@ -359,23 +397,33 @@ impl Problem {
         self.status
     }
 
+    /// Returns the code, which does not change.
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
     /// Returns the sentence that says what went wrong and what to do.
     pub fn detail(&self) -> &str {
         &self.detail
     }
 
-    /// Writes the body of the response to a request.
-    pub fn write(&self, response: &mut Response, request: &RequestId) {
-        let body = ProblemBody {
-            r#type: format!("urn:causeway:error:{}", self.code),
+    /// Returns the body of the response of a server at `public_url`.
+    fn body<'a>(&'a self, public_url: &str, request_id: &'a str) -> ProblemBody<'a> {
+        ProblemBody {
+            r#type: format!("{public_url}{DESCRIPTIONS}#{}", self.code),
             title: self.status.canonical_reason().unwrap_or("Error"),
             status: self.status.as_u16(),
             detail: &self.detail,
             code: self.code,
             message: &self.detail,
-            request_id: request.as_str(),
+            request_id,
             errors: &self.errors,
-        };
+        }
+    }
+
+    /// Writes the body of the response to a request at a server at `public_url`.
+    pub fn write(&self, response: &mut Response, request: &RequestId, public_url: &str) {
+        let body = self.body(public_url, request.as_str());
         let bytes = serde_json::to_vec(&body).expect("a problem is plain text");
         *response.body_mut() = bytes.into();
         let headers = response.headers_mut();

@@ -55,6 +55,10 @@ classes! {
     Fundraisers,
     /// Creating fundraisers.
     Create,
+    /// Matching lists of nonprofits.
+    Match,
+    /// Exporting the directory.
+    Export,
 }
 
 impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {

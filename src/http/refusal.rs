@@ -61,8 +61,9 @@ fn problem(status: StatusCode, id: &RequestId) -> String {
     };
     let title = status.canonical_reason().unwrap_or("Refused");
     let number = status.as_u16();
+    // The listener knows no public URL. Relative to the URL of the request, this is the page on the same server.
     format!(
-        r#"{{"type":"about:blank","title":"{title}","status":{number},"detail":"{detail}","code":"{code}","message":"{detail}","requestId":"{id}"}}"#
+        r#"{{"type":"/developers/errors#{code}","title":"{title}","status":{number},"detail":"{detail}","code":"{code}","message":"{detail}","requestId":"{id}"}}"#
     )
 }
 
@@ -88,6 +89,7 @@ mod tests {
             let problem: Value = serde_json::from_str(response.body()).unwrap();
             assert_eq!(problem["status"], status.as_u16());
             assert_eq!(problem["code"], code);
+            assert_eq!(problem["type"], format!("/developers/errors#{code}"));
             assert_eq!(
                 problem["requestId"].as_str().unwrap(),
                 response.headers()["x-request-id"]

@@ -10,16 +10,24 @@ use axum::response::{IntoResponse, Response};
 /// The methods of endpoints that only read.
 const READ_METHODS: &str = "GET, HEAD, OPTIONS";
 
-/// Returns whether a path belongs to the API.
+/// Returns whether a path belongs to the API, or to a service for other programs.
 pub fn is_open(path: &str) -> bool {
-    path == "/v0.2" || path.starts_with("/v0.2/")
+    let first = path.trim_start_matches('/').split('/').next();
+    matches!(first, Some("v0.2" | "reconcile" | "mcp"))
 }
 
 /// Returns the methods that a path of the API supports.
 pub fn methods_of(path: &str) -> &'static str {
+    match path {
+        "/reconcile" => return "GET, HEAD, POST, OPTIONS",
+        "/mcp" => return "POST, OPTIONS",
+        _ => {}
+    }
     let mut segments = path.trim_start_matches("/v0.2/").split('/');
     match [segments.next(), segments.next(), segments.next()] {
-        [Some("fundraiser"), None, _] | [Some("fundraiser"), _, Some("close" | "reopen")] => "POST, OPTIONS",
+        [Some("fundraiser" | "match"), None, _] | [Some("fundraiser"), _, Some("close" | "reopen")] => {
+            "POST, OPTIONS"
+        }
         [Some("fundraiser"), Some(_), None] => "PATCH, OPTIONS",
         _ => READ_METHODS,
     }
@@ -40,7 +48,7 @@ pub fn preflight(methods: &'static str) -> Response {
 pub fn add_headers(headers: &mut HeaderMap, methods: &str) {
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if methods != READ_METHODS {
+    if !methods.starts_with("GET") {
         return;
     }
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));

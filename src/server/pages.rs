@@ -4,9 +4,9 @@ use crate::app::App;
 use crate::dashboard::fundraisers as own_fundraisers;
 use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator_lists};
 use crate::dashboard::operator::{
-    donations as operator_donations, fundraisers as operator_fundraisers, home as operator_home,
-    nonprofit as operator_nonprofit, origins as operator_origins, reports as operator_reports,
-    search as operator_search,
+    design as operator_design, donations as operator_donations, fundraisers as operator_fundraisers,
+    home as operator_home, nonprofit as operator_nonprofit, origins as operator_origins,
+    reports as operator_reports, search as operator_search,
 };
 use crate::dashboard::origins;
 use crate::dashboard::usage;
@@ -14,7 +14,9 @@ use crate::dashboard::{email_change, reset, settings, sign_in, sign_in_code, two
 use crate::dashboard::{first_steps, keys};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
-use crate::site::{causes, crawlers, developers, feeds, fundraiser, profile, report, search, sitemaps};
+use crate::site::{
+    causes, crawlers, developers, feeds, fundraiser, home, legal, profile, report, results, search, sitemaps,
+};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -26,7 +28,7 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
     Router::new()
         .merge(public())
         .merge(operator())
-        .merge(developers::routes(description))
+        .merge(developers::routes(app, description))
         .route("/dashboard", get(keys::keys))
         .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
         .route("/dashboard/keys/{id}", get(keys::key))
@@ -211,6 +213,7 @@ fn operator() -> Router<App> {
             get(operator_key::key).post(operator_key::set_limits),
         )
         .route("/dashboard/operator/imports", get(operator_lists::all_imports))
+        .route("/dashboard/operator/design", get(operator_design::design))
         .route("/dashboard/operator/errors", get(operator_lists::recent_errors))
         .route("/dashboard/operator/audit", get(operator_lists::audit_log))
 }
@@ -218,8 +221,8 @@ fn operator() -> Router<App> {
 /// Returns the routes of the public pages.
 fn public() -> Router<App> {
     Router::new()
-        .route("/", get(search::home))
-        .route("/search", get(search::results))
+        .route("/", get(home::home))
+        .route("/search", get(results::results))
         .route("/search.json", get(search::live))
         .route("/developers/embed", get(embed::embed))
         .route("/robots.txt", get(crawlers::robots))
@@ -228,6 +231,10 @@ fn public() -> Router<App> {
         .route("/opensearch.xml", get(crawlers::opensearch))
         .route("/.well-known/security.txt", get(crawlers::security))
         .route(feeds::PATH, get(feeds::all))
+        .route("/about", get(legal::about))
+        .route("/contact", get(legal::contact))
+        .route("/privacy", get(legal::privacy))
+        .route("/terms", get(legal::terms))
         .route("/causes", get(causes::causes))
         .route("/causes/{cause}", get(causes::cause))
         .route("/{slug}", get(profile::profile))

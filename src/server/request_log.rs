@@ -17,6 +17,7 @@ use crate::http::trace_context;
 use crate::http::transport_security;
 use crate::web::error_page::{self, is_page};
 use crate::web::guard;
+use crate::web::identity::{self, Identity};
 use access::keys::mask;
 use access::usage::endpoint::Endpoint;
 use axum::extract::{MatchedPath, Request};
@@ -45,7 +46,17 @@ const SEARCH_ROUTE: &str = "/v0.2/search/{searchTerm}";
 /// It is a single layer because each layer of a router costs every request two allocations.
 #[derive(Clone, Debug)]
 pub struct RequestLogLayer {
-    pub app: App,
+    app: App,
+    /// The identity that pages show.
+    site: &'static Identity,
+}
+
+impl RequestLogLayer {
+    /// Creates the layer of a server.
+    pub fn new(app: App) -> RequestLogLayer {
+        let site = Identity::new(&app.config.site, &app.site_files);
+        RequestLogLayer { app, site }
+    }
 }
 
 impl<S> Layer<S> for RequestLogLayer {
@@ -55,6 +66,7 @@ impl<S> Layer<S> for RequestLogLayer {
         RequestLogService {
             inner,
             app: self.app.clone(),
+            site: self.site,
         }
     }
 }
@@ -64,6 +76,7 @@ impl<S> Layer<S> for RequestLogLayer {
 pub struct RequestLogService<S> {
     inner: S,
     app: App,
+    site: &'static Identity,
 }
 
 impl<S> Service<Request> for RequestLogService<S>
@@ -101,6 +114,7 @@ where
             is_page: is_page(request.uri().path()),
             record: Arc::default(),
             app: self.app.clone(),
+            site: self.site,
         };
         let state = if let Some(response) = log.early_response(request.headers()) {
             FutureState::Ready {
@@ -138,6 +152,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for RequestLogFutu
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
+        let _site = identity::enter(this.log.site);
         let mut response = match this.state.project() {
             FutureStateProjection::Ready { response } => response.take().expect("polled after completion"),
             // A handler that panics is not polled again, and the locks it shared tolerate poisoning.
@@ -175,6 +190,7 @@ struct RequestLog {
     is_page: bool,
     record: Arc<RequestRecord>,
     app: App,
+    site: &'static Identity,
 }
 
 /// The spans of a request that is traced.
@@ -201,7 +217,7 @@ impl RequestLog {
             if self.is_page {
                 write_error_page(&problem, response, &self.id);
             } else {
-                problem.write(response, &self.id);
+                problem.write(response, &self.id, self.app.urls.public());
             }
         }
         let is_wrong_method = response.status() == StatusCode::METHOD_NOT_ALLOWED;
@@ -389,7 +405,7 @@ mod tests {
         let router = Router::new()
             .route("/v0.2/panic", get(panic))
             .route("/v0.2/fine", get(async || "fine"))
-            .layer(RequestLogLayer { app: app.clone() });
+            .layer(RequestLogLayer::new(app.clone()));
         for (path, status) in [("/v0.2/panic", 500), ("/v0.2/fine", 200), ("/v0.2/panic", 500)] {
             let request = Request::get(path).body(Body::empty()).unwrap();
             let response = router.clone().oneshot(request).await.unwrap();

@@ -1,18 +1,21 @@
 //! All routes, in one list.
 
 use super::{health, pages};
+use crate::api::mcp::transport as mcp;
+use crate::api::reconcile::{preview, properties, service as reconcile, suggest};
 use crate::api::{openapi, search};
 use crate::app::App;
 use crate::http::deadline::{DeadlineLayer, TimeoutCause};
 use crate::http::error::Error;
 use crate::server::request_log::RequestLogLayer;
 use crate::site::{embed, media, share};
-use crate::web::assets;
+use crate::web::asset_route;
 use axum::Router;
+use axum::body::Body;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Request, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use std::convert::Infallible;
 use std::task::{Context, Poll};
 use tower::Service;
@@ -70,20 +73,41 @@ pub fn router(app: App) -> Routes {
         TimeoutCause::RequestBody => Error::BodyTimeout.into_response(),
         TimeoutCause::Handler => Error::Timeout.into_response(),
     });
+    let tools = api.clone().with_state(app.clone());
+    let mcp_app = app.clone();
     let logged = api
         .route("/v0.2/openapi.json", get(openapi::openapi))
         .route("/v0.2/search/{start}/{*rest}", get(search::search_with_slash))
+        .route("/reconcile", get(reconcile::get).post(reconcile::post))
+        .route("/reconcile/properties", get(properties::propose))
+        .route("/reconcile/suggest/entity", get(suggest::entities))
+        .route("/reconcile/suggest/property", get(suggest::suggest_properties))
+        .route("/reconcile/suggest/type", get(suggest::types))
+        .route("/reconcile/flyout/{kind}", get(preview::flyout))
+        .route("/reconcile/preview", get(preview::preview))
+        .route(
+            "/mcp",
+            post(async move |request: Request<Body>| {
+                mcp::post(mcp_app.clone(), tools.clone(), request).await
+            }),
+        )
         .route("/media/{id}", get(media::picture))
         .route("/image/upload/{*path}", get(media::uploaded))
-        .route("/assets/{file}", get(assets::asset))
+        .route("/assets/{file}", get(asset_route::asset))
         .route("/share/{file}", get(share::of_nonprofit))
         .route("/share/{nonprofit}/f/{file}", get(share::of_fundraiser))
         .route("/embed/{script}", get(embed::script))
+        .route("/embed/origin", get(embed::data::origin))
+        .route("/embed/causes.json", get(embed::data::causes))
+        .route(
+            "/embed/fundraisers/{nonprofit}/{fundraiser}",
+            get(embed::data::fundraiser),
+        )
         .merge(pages::pages(&app, &description))
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer((
-            RequestLogLayer { app: app.clone() },
+            RequestLogLayer::new(app.clone()),
             DefaultBodyLimit::max(app.config.max_body),
             deadline,
         ));

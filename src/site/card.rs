@@ -2,7 +2,8 @@
 
 use crate::app::urls::Urls;
 use crate::site::highlight::{Part, highlight};
-use crate::web::texts::{SearchTexts, fill};
+use crate::site::profile::facts::format_dollars_short;
+use crate::web::texts::{PUBLIC_EN, SearchTexts, fill};
 use directory::near::rounded_miles;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::{Cause, Causes};
@@ -23,6 +24,10 @@ pub struct Card<'a> {
     pub location: String,
     /// How far away it is, if the list is one of nonprofits near a place.
     pub distance: Option<String>,
+    /// The yearly revenue, which tells nonprofits of the same name apart.
+    pub size: Option<String>,
+    /// What the nonprofit does, in its own words or those of its return. Empty if only codes are known: the other fields
+    /// show what those mean.
     pub description: String,
     pub causes: Vec<&'a Cause>,
 }
@@ -31,8 +36,13 @@ impl<'a> Card<'a> {
     /// Creates the item; matches of the search words in the name are highlighted.
     pub fn new(nonprofit: &Nonprofit<'a>, words: &[String], causes: &'a Causes) -> Card<'a> {
         let location = nonprofit.location();
-        let description = nonprofit.description_without_chapter(&location).into_owned();
-        let short = cut(&description, MAX_DESCRIPTION_CHARS);
+        let description = nonprofit.own_description.unwrap_or_default();
+        let short = cut(description, MAX_DESCRIPTION_CHARS);
+        let revenue = nonprofit.revenue().filter(|revenue| *revenue > 0);
+        let size = revenue.map(|revenue| {
+            let amount = format_dollars_short(revenue, &PUBLIC_EN.profile);
+            fill(PUBLIC_EN.search.revenue, &[("amount", &amount)])
+        });
         let is_cut = short.len() < description.len();
         Card {
             slug: nonprofit.slug,
@@ -41,10 +51,11 @@ impl<'a> Card<'a> {
             logo: Urls::logo_path(nonprofit),
             location,
             distance: None,
+            size,
             description: if is_cut {
                 format!("{short}…")
             } else {
-                description
+                description.to_owned()
             },
             causes: causes.of_set(nonprofit.causes).take(MAX_CAUSES).collect(),
         }

@@ -1,5 +1,6 @@
 //! Links to the pages of causes.
 
+use crate::web::icons;
 use crate::web::numbers::thousands;
 use directory::View;
 use directory::nonprofits::causes::{Cause, Causes};
@@ -9,6 +10,8 @@ use directory::nonprofits::causes::{Cause, Causes};
 pub struct CauseLink {
     pub name: &'static str,
     pub title: &'static str,
+    /// The markup of its icon.
+    pub icon: &'static str,
     pub nonprofits: u64,
     pub count: String,
 }
@@ -33,6 +36,7 @@ pub fn link(view: &View, cause: &'static Cause) -> CauseLink {
     CauseLink {
         name: &cause.name,
         title: &cause.title,
+        icon: icons::svg(icons::of_cause(cause)),
         nonprofits,
         count: thousands(nonprofits),
     }

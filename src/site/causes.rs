@@ -6,6 +6,7 @@ use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive};
 use crate::site::card::Card;
 use crate::site::cause_links::{CauseLink, link, offered};
+use crate::web::icons;
 use crate::web::numbers::thousands;
 use crate::web::texts::{CausesTexts, fill};
 use crate::web::{Layout, Meta, Pager, PublicPage, Section};
@@ -23,7 +24,14 @@ const PAGE_SIZE: u64 = 24;
 struct CausesPage {
     layout: Layout,
     meta: Meta,
-    categories: Vec<(&'static str, Vec<CauseLink>)>,
+    categories: Vec<CategoryLinks>,
+}
+
+/// The causes of one category.
+struct CategoryLinks {
+    title: &'static str,
+    icon: &'static str,
+    links: Vec<CauseLink>,
 }
 
 #[derive(Template)]
@@ -33,6 +41,7 @@ struct CausePage<'a> {
     meta: Meta,
     title: &'static str,
     name: &'static str,
+    icon: &'static str,
     lead: String,
     /// Whether no nonprofit has the cause, rather than none of this page.
     is_empty: bool,
@@ -48,7 +57,11 @@ pub async fn causes(State(app): State<App>) -> Response {
     let of_category = |category: Category| {
         let links = offered(&view, app.directory.causes()).filter(|cause| cause.category == category);
         let links: Vec<CauseLink> = links.map(|cause| link(&view, cause)).collect();
-        (!links.is_empty()).then(|| (title_of(category, texts), links))
+        (!links.is_empty()).then(|| CategoryLinks {
+            title: title_of(category, texts),
+            icon: icons::svg(icons::of_category(category)),
+            links,
+        })
     };
     let page = CausesPage {
         meta: Meta::new(&layout, texts.title, texts.lead, app.urls.page("/causes")),
@@ -95,6 +108,7 @@ pub async fn cause(
         meta: if is_empty { meta.noindex() } else { meta },
         title,
         name: &cause.name,
+        icon: icons::svg(icons::of_cause(cause)),
         lead,
         is_empty,
         hits: found

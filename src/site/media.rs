@@ -12,10 +12,14 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use directory::NonprofitRef;
 use directory::nonprofits;
+use directory::nonprofits::cause_set::CauseSet;
+use directory::nonprofits::causes::{Category, Cause, Causes};
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers;
 use giving::fundraisers::cover::CoverVisibility;
+use pictures::drawn::cover::Motif;
 use pictures::drawn::{cover, monogram};
 use platform::hosted::{StoredPicture, Width};
 use platform::ids::{FundraiserId, NonprofitId};
@@ -178,23 +182,63 @@ fn header(text: &str) -> HeaderValue {
 }
 
 async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
+    let causes = app.directory.causes();
     if let Some(name) = hosted_id.strip_prefix("cause-") {
-        let cause = app.directory.causes().find(name);
-        return Ok(cause.map(|cause| cover::cover_svg(&cause.title, cause.id.as_u128())));
+        let draw =
+            |cause: &Cause| cover::cover_svg(&cause.title, cause.id.as_u128(), motif_of(cause.category));
+        return Ok(causes.find(name).map(draw));
     }
-    let (draw, id): (fn(&str, u128) -> String, _) = match hosted_id.split_once('-') {
-        Some(("logo", id)) => (monogram::logo_svg, id),
-        Some(("cover", id)) => (cover::cover_svg, id),
+    let (is_logo, id) = match hosted_id.split_once('-') {
+        Some(("logo", id)) => (true, id),
+        Some(("cover", id)) => (false, id),
         _ => return Ok(None),
     };
     let Ok(id) = Uuid::try_parse(id) else {
         return Ok(None);
     };
     let found = app.directory.find(&Identifier::Id(NonprofitId(id))).await?;
-    Ok(found
-        .as_ref()
-        .and_then(directory::view::NonprofitRef::nonprofit)
-        .map(|nonprofit| draw(nonprofit.name, id.as_u128())))
+    let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
+    Ok(nonprofit.map(|nonprofit| {
+        if is_logo {
+            monogram::logo_svg(nonprofit.name, id.as_u128())
+        } else {
+            cover::cover_svg(
+                nonprofit.name,
+                id.as_u128(),
+                motif_of_causes(causes, nonprofit.causes),
+            )
+        }
+    }))
+}
+
+/// Returns the motif of the category that most of the causes belong to.
+fn motif_of_causes(causes: &Causes, set: CauseSet) -> Motif {
+    let count = |category: Category| {
+        causes
+            .of_set(set)
+            .filter(|cause| cause.category == category)
+            .count()
+    };
+    // The last maximum wins, so the first category comes last.
+    let most = Category::ALL
+        .into_iter()
+        .rev()
+        .max_by_key(|category| count(*category));
+    most.filter(|category| count(*category) > 0)
+        .map_or_else(Motif::default, motif_of)
+}
+
+/// Returns the motif of the covers of a category.
+fn motif_of(category: Category) -> Motif {
+    match category {
+        Category::Animals => Motif::Scales,
+        Category::Education => Motif::Blocks,
+        Category::Environment => Motif::Hills,
+        Category::Health => Motif::Rings,
+        Category::HumanAndCivilRights => Motif::Rays,
+        Category::HumanServices => Motif::Arches,
+        Category::ResearchAndPublicPolicy => Motif::Orbits,
+    }
 }
 
 /// Draws the cover of a fundraiser without an uploaded one, and returns how long it may be cached. The title of one that
@@ -213,5 +257,36 @@ async fn draw_fundraiser(app: &App, id: &str, headers: &HeaderMap) -> Result<Opt
     } else {
         return Ok(None);
     };
-    Ok(Some((cover::cover_svg(&found.title, id.as_u128()), caching)))
+    let nonprofit = app.directory.find(&Identifier::Id(found.nonprofit)).await?;
+    let motif = nonprofit
+        .as_ref()
+        .and_then(NonprofitRef::nonprofit)
+        .map_or_else(Motif::default, |nonprofit| {
+            motif_of_causes(app.directory.causes(), nonprofit.causes)
+        });
+    let svg = cover::cover_svg(&found.title, id.as_u128(), motif);
+    Ok(Some((svg, caching)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cover_has_the_motif_of_the_category_that_most_causes_belong_to() {
+        let causes = Causes::built_in();
+        for (names, motif) in [
+            ("", Motif::Hills),
+            ("cats", Motif::Scales),
+            ("cats,education,art", Motif::Blocks),
+            ("animals,education", Motif::Scales),
+            ("science", Motif::Orbits),
+        ] {
+            let mut set = CauseSet::default();
+            for name in names.split(',').filter(|name| !name.is_empty()) {
+                set.insert(causes.list().iter().position(|cause| cause.name == name).unwrap());
+            }
+            assert_eq!(motif_of_causes(causes, set), motif, "{names}");
+        }
+    }
 }

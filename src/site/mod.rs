@@ -12,10 +12,13 @@ pub mod find;
 pub mod fundraiser;
 pub mod fundraiser_links;
 pub mod highlight;
-
+pub mod home;
+pub mod legal;
 pub mod media;
+pub mod popular;
 pub mod profile;
 pub mod report;
+pub mod results;
 pub mod search;
 pub mod search_explanation;
 pub mod search_filters;

@@ -3,6 +3,7 @@
 //! It is rendered from the directory in memory, with the fundraisers, returns and sources in the store. While the store is
 //! down, it is shown without them, and with the amounts of the latest return.
 
+pub mod chart;
 pub mod facts;
 pub mod finances;
 pub mod sources;
@@ -11,11 +12,12 @@ use crate::app::App;
 use crate::app::urls::Urls;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
+use crate::site::card::Card;
 use crate::site::checkout::link::GiveBox;
 use crate::site::feeds;
 use crate::site::find::{find, redirect_permanently};
 use crate::site::fundraiser_links::{self, FundraiserLink};
-use crate::site::profile::facts::Bar;
+use crate::site::profile::facts::{Bar, KeyFact};
 use crate::site::profile::finances::Finances;
 use crate::site::profile::sources::SourceRow;
 use crate::site::share_cards;
@@ -27,6 +29,7 @@ use askama::Template;
 use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Response};
+use directory::View;
 use directory::field_sources;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Cause;
@@ -34,6 +37,9 @@ use directory::nonprofits::store::find_donate_url;
 use directory::returns::years;
 use giving::payments::provider::{Provider, own_donate_url};
 use platform::db::Revision;
+
+/// The number of similar nonprofits.
+const MAX_SIMILAR: usize = 4;
 
 #[derive(Template)]
 #[template(path = "site/profile.html")]
@@ -45,18 +51,22 @@ struct Profile<'a> {
     logo: String,
     cover: String,
     location: String,
-    description: String,
+    /// What it does, in its own words or those of its return. Without any, the page shows the facts only.
+    mission: Option<&'a str>,
+    key_facts: Vec<KeyFact>,
     website: Option<Website>,
     ein: Option<String>,
     causes: Vec<&'a Cause>,
     irs_sentences: Vec<String>,
     year: Option<u32>,
     bars: Vec<Bar>,
-    revoked: Option<String>,
+    /// Why donations cannot be passed on to it.
+    refusal: Option<String>,
     finances: Finances,
     sources: Vec<SourceRow>,
     share: ShareLinks,
     fundraisers: Vec<FundraiserLink>,
+    similar: Vec<Card<'a>>,
     is_test_mode: bool,
     /// None if it cannot receive donations here.
     give: Option<GiveBox>,
@@ -122,7 +132,8 @@ pub async fn profile(
         None
     };
     let is_cacheable = query.is_none() && fundraisers.is_empty() && is_complete;
-    let page = || Profile::new(&app, &nonprofit, filings, fundraisers, give, own_site);
+    let view = app.directory.view();
+    let page = || Profile::new(&app, &view, &nonprofit, filings, fundraisers, give, own_site);
     if !is_cacheable {
         return Ok(PublicPage(page()).into_response());
     }
@@ -136,6 +147,7 @@ pub async fn profile(
 impl<'a> Profile<'a> {
     fn new(
         app: &App,
+        view: &'a View,
         nonprofit: &Nonprofit<'a>,
         filings: Filings,
         fundraisers: Vec<FundraiserLink>,
@@ -167,11 +179,12 @@ impl<'a> Profile<'a> {
             logo: Urls::logo_path(nonprofit),
             cover: Urls::cover_path(nonprofit),
             location,
-            description,
+            mission: nonprofit.own_description,
+            key_facts: facts::key_facts(nonprofit, texts),
             website: nonprofit.website_url.and_then(Website::new),
             ein: nonprofit.ein.map(directory::nonprofits::ein::Ein::dashed),
             causes: app.directory.causes().of_set(nonprofit.causes).collect(),
-            revoked: facts::revoked_notice(&nonprofit.tax, texts),
+            refusal: facts::refusal(nonprofit, texts),
             irs_sentences: facts::sentences(nonprofit, texts),
             year: facts.and_then(facts::return_year),
             bars: facts
@@ -184,6 +197,11 @@ impl<'a> Profile<'a> {
             path: format!("/{}", nonprofit.slug),
             nonprofit: *nonprofit,
             fundraisers,
+            similar: view
+                .find_similar(nonprofit, MAX_SIMILAR)
+                .iter()
+                .map(|similar| Card::new(similar, &[], app.directory.causes()))
+                .collect(),
             is_test_mode: app.is_test_mode(),
             give,
             own_site,

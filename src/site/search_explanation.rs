@@ -51,6 +51,9 @@ fn describe_filter(name: &str, removed: usize, t: &SearchTexts) -> Option<String
     let filter = match name {
         "causes" => t.filter_cause,
         "state" => t.filter_state,
+        "city" => t.filter_city,
+        "size" => t.filter_size,
+        "deductible" => t.filter_deductible,
         _ => t.filter_distance,
     };
     Some(fill(text, &[("count", &removed.to_string()), ("filter", filter)]))

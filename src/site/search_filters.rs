@@ -1,12 +1,13 @@
-//! The filters of the results page: cause, state, and the distance from a place.
+//! The filters of the results page: cause, state, city, size, deductibility and the distance from a place; and the order.
 
-use crate::app::search_answers::Filter;
+use crate::app::search_answers::{Filter, Order};
 use crate::http::params::values;
 use crate::web::texts::{SearchTexts, fill};
-use directory::documents::{cause_label, state_label};
+use directory::documents::{DEDUCTIBLE, cause_label, city_label, size_label, state_label};
 use directory::near::{DEFAULT_RADIUS, Near, NearError, parse_radius};
 use directory::nonprofits::causes::Causes;
-use directory::nonprofits::location::STATES;
+use directory::nonprofits::location::{STATES, state_name};
+use directory::nonprofits::size::Size;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::cut;
 
@@ -21,12 +22,24 @@ const MAX_PLACE_CHARS: usize = 60;
 pub struct Filters {
     pub cause: String,
     pub state: String,
+    pub city: String,
+    pub size: Option<Size>,
+    /// Whether donations must be tax-deductible.
+    pub is_deductible: bool,
+    pub order: Order,
     /// The ZIP code or position, as typed.
     pub place: String,
     /// The circle, if the place is valid.
     pub near: Option<Near>,
     place_error: Option<NearError>,
     radius_miles: f64,
+}
+
+/// An active filter, with the URL of the search without it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Chip {
+    pub text: String,
+    pub url: String,
 }
 
 impl Filters {
@@ -47,7 +60,17 @@ impl Filters {
             Err(error) => (None, Some(error)),
         };
         let near = near.map(|near| Near { radius_miles, ..near });
+        let order = Order::find(&value("sort")).unwrap_or_default();
         Filters {
+            city: cut(value("city").trim(), MAX_PLACE_CHARS).to_owned(),
+            size: Size::find(&value("size")),
+            is_deductible: value("deductible") == "1",
+            // Without a place, nothing is nearest.
+            order: if order == Order::Nearest && near.is_none() {
+                Order::Best
+            } else {
+                order
+            },
             cause: cause.map(|cause| cause.name.clone()).unwrap_or_default(),
             state: state.map(|(code, _)| (*code).to_owned()).unwrap_or_default(),
             place,
@@ -58,7 +81,92 @@ impl Filters {
     }
 
     pub fn is_active(&self) -> bool {
-        !self.cause.is_empty() || !self.state.is_empty() || self.near.is_some()
+        !self.cause.is_empty()
+            || !self.state.is_empty()
+            || !self.city.is_empty()
+            || self.size.is_some()
+            || self.is_deductible
+            || self.near.is_some()
+    }
+
+    /// Returns the filters with another order.
+    #[must_use]
+    pub fn with_order(self, order: Order) -> Filters {
+        Filters { order, ..self }
+    }
+
+    /// Returns the active filters in words, each with the URL of the search without it.
+    pub fn chips(&self, typed: &str, causes: &Causes, t: &SearchTexts) -> Vec<Chip> {
+        let mut chips = Vec::new();
+        let mut add = |text: String, remaining: Filters| {
+            let url = remaining.url(typed);
+            chips.push(Chip { text, url });
+        };
+        let all = || self.clone();
+        if let Some(cause) = causes.find(&self.cause) {
+            let cause_filter = String::new();
+            add(
+                cause.title.clone(),
+                Filters {
+                    cause: cause_filter,
+                    ..all()
+                },
+            );
+        }
+        if let Some(name) = state_name(&self.state) {
+            add(
+                name.to_owned(),
+                Filters {
+                    state: String::new(),
+                    ..all()
+                },
+            );
+        }
+        if !self.city.is_empty() {
+            let text = fill(t.in_city, &[("city", &self.city)]);
+            add(
+                text,
+                Filters {
+                    city: String::new(),
+                    ..all()
+                },
+            );
+        }
+        if let Some(size) = self.size {
+            let text = fill(t.in_size, &[("size", t.size(size))]);
+            add(text, Filters { size: None, ..all() });
+        }
+        if self.is_deductible {
+            add(
+                t.deductible.to_owned(),
+                Filters {
+                    is_deductible: false,
+                    ..all()
+                },
+            );
+        }
+        if let Some(text) = self.describe_near(t) {
+            let order = if self.order == Order::Nearest {
+                Order::Best
+            } else {
+                self.order
+            };
+            add(
+                text,
+                Filters {
+                    place: String::new(),
+                    near: None,
+                    order,
+                    ..all()
+                },
+            );
+        }
+        chips
+    }
+
+    /// Returns whether a size is the chosen one.
+    pub fn has_size(&self, name: &str) -> bool {
+        self.size.is_some_and(|size| size.name() == name)
     }
 
     /// Returns the filter of the search.
@@ -70,6 +178,15 @@ impl Filters {
         if !self.state.is_empty() {
             filter.require_any("state", &self.state, [state_label(&self.state)]);
         }
+        if !self.city.is_empty() {
+            filter.require_any("city", &self.city, [city_label(&self.city)]);
+        }
+        if let Some(size) = self.size {
+            filter.require_any("size", size.name(), [size_label(size)]);
+        }
+        if self.is_deductible {
+            filter.require_any("deductible", "1", [DEDUCTIBLE.to_owned()]);
+        }
         filter.require_near(&self.place, self.near);
         filter
     }
@@ -78,9 +195,12 @@ impl Filters {
     pub fn url(&self, typed: &str) -> String {
         let mut url = format!("/search?q={}", utf8_percent_encode(typed, NON_ALPHANUMERIC));
         for (name, value) in [
-            ("cause", &self.cause),
-            ("state", &self.state),
-            ("near", &self.place),
+            ("cause", self.cause.as_str()),
+            ("state", self.state.as_str()),
+            ("city", self.city.as_str()),
+            ("size", self.size.map_or("", Size::name)),
+            ("deductible", if self.is_deductible { "1" } else { "" }),
+            ("near", self.place.as_str()),
         ] {
             if !value.is_empty() {
                 url = format!("{url}&{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC));
@@ -88,6 +208,9 @@ impl Filters {
         }
         if self.near.is_some() {
             url = format!("{url}&radius={}", self.radius_miles);
+        }
+        if self.order != Order::Best {
+            url = format!("{url}&sort={}", self.order.name());
         }
         url
     }
@@ -143,6 +266,45 @@ mod tests {
         let query = url.split_once('?').unwrap().1;
         assert_eq!(parse(query).url("food bank"), url);
         assert_eq!(parse("near=&radius=50").url("a"), "/search?q=a");
+        let all =
+            "cause=animals&state=OR&city=Bend&size=1m%2D10m&deductible=1&near=97201&radius=50&sort=nearest";
+        assert_eq!(parse(all).url("a"), format!("/search?q=a&{all}"));
+        let nonsense = "cause=x&state=x&size=x&deductible=x&sort=nearest";
+        assert_eq!(parse(nonsense).url("a"), "/search?q=a");
+    }
+
+    #[test]
+    fn a_chip_removes_one_filter() {
+        let filters = parse(
+            "cause=animals&state=or&city=Bend&size=1m-10m&deductible=1&near=97201&radius=50&sort=nearest",
+        );
+        let chips = filters.chips("a", Causes::built_in(), &PUBLIC_EN.search);
+        let texts: Vec<_> = chips.iter().map(|chip| chip.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "Animals",
+                "Oregon",
+                "City: Bend",
+                "Revenue: $1 million to $10 million",
+                "Tax-deductible",
+                "Within 50 miles of ZIP code 97201"
+            ]
+        );
+        let query = filters.url("a").split_once('?').unwrap().1.len();
+        for chip in &chips {
+            assert!(chip.url.len() < query + "/search?".len(), "{}", chip.url);
+            assert_eq!(
+                parse(chip.url.split_once('?').unwrap().1)
+                    .chips("a", Causes::built_in(), &PUBLIC_EN.search)
+                    .len(),
+                5
+            );
+        }
+        assert!(
+            !chips[5].url.contains("sort="),
+            "without a place, nothing is nearest"
+        );
     }
 
     #[test]

@@ -31,6 +31,9 @@ const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 /// The format of dates in headers (RFC 9110).
 const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
 
+/// The pages that are not about one nonprofit or cause.
+const PAGES: [&str; 6] = ["/", "/causes", "/about", "/contact", "/privacy", "/terms"];
+
 /// The XML that is decompressed at a time.
 const PIECE_SIZE: usize = 64 * 1_024;
 /// One piece is decompressed at a time: any number of such clients keep at most one core busy.
@@ -84,7 +87,8 @@ fn pages(app: &App) -> Response {
     let causes = offered(&view, app.directory.causes());
     let causes = causes.map(|cause| format!("/causes/{}", cause.name));
     let mut xml = format!("{XML_DECLARATION}<urlset {XML_NAMESPACE}>\n");
-    for path in ["/".to_owned(), "/causes".to_owned()].into_iter().chain(causes) {
+    let own = PAGES.map(str::to_owned);
+    for path in own.into_iter().chain(causes) {
         let _ = writeln!(xml, "<url><loc>{}</loc></url>", escape_xml(&app.urls.page(&path)));
     }
     xml.push_str("</urlset>\n");

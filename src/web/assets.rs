@@ -1,96 +1,110 @@
-//! The stylesheet, scripts and icon of the site, compiled into the binary.
+//! The stylesheet, fonts, scripts and icon of the site, compiled into the binary, and the logo of the operator.
 //!
-//! The URL of an asset contains a hash of its content, so browsers can cache it forever. A URL with an outdated hash,
-//! from a page rendered by another version of the server, returns the current asset but must be revalidated.
+//! The URL of an asset contains a hash of its content, so browsers can cache it forever.
 
-use crate::http::error::{Error, Result};
-use crate::http::params::PathText;
-use axum::http::HeaderValue;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use axum::response::{IntoResponse, Response};
+use crate::config::AccentColor;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
-const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
+/// The name of the stylesheet.
+pub const STYLESHEET: &str = "causeway.css";
+/// The fonts of texts and of headings.
+pub const FONTS: [&str; 2] = ["figtree.woff2", "fraunces.woff2"];
 
-struct Asset {
-    name: &'static str,
-    media_type: &'static str,
-    content: &'static [u8],
+/// A file that pages refer to.
+#[derive(Debug)]
+pub struct Asset {
+    pub name: &'static str,
+    pub media_type: &'static str,
+    pub content: Cow<'static, [u8]>,
+    url: String,
 }
 
 macro_rules! asset {
-    ($name:literal, $media_type:literal) => {
-        Asset {
-            name: $name,
-            media_type: $media_type,
-            content: include_bytes!(concat!("../../assets/", $name)),
-        }
+    ($name:literal, $folder:literal, $media_type:literal) => {
+        Asset::new(
+            $name,
+            $media_type,
+            include_bytes!(concat!("../../assets/", $folder, $name))
+                .as_slice()
+                .into(),
+        )
     };
 }
 
-/// One stylesheet for browsers, in parts for us. The order matters: later rules win.
-const STYLESHEET: &str = concat!(
+/// One stylesheet for browsers, in parts for us. The order matters: later rules win. Where it refers to another asset, it
+/// has `asset:` and the name of it.
+const STYLES: &str = concat!(
     include_str!("../../assets/styles/tokens.css"),
     include_str!("../../assets/styles/base.css"),
     include_str!("../../assets/styles/layout.css"),
     include_str!("../../assets/styles/components.css"),
     include_str!("../../assets/styles/search.css"),
     include_str!("../../assets/styles/giving.css"),
+    include_str!("../../assets/styles/profile.css"),
+    include_str!("../../assets/styles/embed.css"),
     include_str!("../../assets/styles/dashboard.css"),
+    include_str!("../../assets/styles/developers.css"),
     include_str!("../../assets/styles/media.css"),
 );
 
-const ASSETS: &[Asset] = &[
-    Asset {
-        name: "causeway.css",
-        media_type: "text/css; charset=utf-8",
-        content: STYLESHEET.as_bytes(),
-    },
-    asset!("causeway.js", "text/javascript; charset=utf-8"),
-    asset!("search.js", "text/javascript; charset=utf-8"),
-    asset!("icon.svg", "image/svg+xml"),
-];
-
-static URLS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let url = |asset: &Asset| {
-        let (stem, extension) = asset.name.rsplit_once('.').expect("every asset has an extension");
-        format!(
-            "/assets/{stem}-{:08x}.{extension}",
-            crc32fast::hash(asset.content)
-        )
-    };
-    ASSETS.iter().map(url).collect()
+static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
+    let mut assets = vec![
+        asset!("figtree.woff2", "fonts/", "font/woff2"),
+        asset!("fraunces.woff2", "fonts/", "font/woff2"),
+        asset!("causeway.js", "", "text/javascript; charset=utf-8"),
+        asset!("developers.js", "", "text/javascript; charset=utf-8"),
+        asset!("search.js", "", "text/javascript; charset=utf-8"),
+        asset!("icon.svg", "", "image/svg+xml"),
+    ];
+    let mut styles = STYLES.to_owned();
+    for asset in &assets {
+        styles = styles.replace(&format!("asset:{}", asset.name), &asset.url);
+    }
+    assets.push(Asset::stylesheet(styles));
+    assets
 });
 
-/// Returns the URL of an asset.
+impl Asset {
+    /// Creates an asset, whose URL contains a hash of its content.
+    pub fn new(name: &'static str, media_type: &'static str, content: Cow<'static, [u8]>) -> Asset {
+        let (stem, extension) = name.rsplit_once('.').expect("every asset has an extension");
+        Asset {
+            url: format!("/assets/{stem}-{:08x}.{extension}", crc32fast::hash(&content)),
+            name,
+            media_type,
+            content,
+        }
+    }
+
+    fn stylesheet(text: String) -> Asset {
+        Asset::new(STYLESHEET, "text/css; charset=utf-8", text.into_bytes().into())
+    }
+
+    /// Returns the stylesheet with another accent color.
+    pub fn stylesheet_with(accent: &AccentColor) -> Asset {
+        let styles = String::from_utf8_lossy(&find(STYLESHEET).expect("there is a stylesheet").content);
+        Asset::stylesheet(format!("{styles}{}", accent.css()))
+    }
+
+    /// Returns the URL of the asset.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+/// Finds an asset of every site.
+pub fn find(name: &str) -> Option<&'static Asset> {
+    ASSETS.iter().find(|asset| asset.name == name)
+}
+
+/// Returns the URL of an asset of every site.
 ///
 /// # Panics
 ///
 /// Panics if there is no asset of this name: templates only name assets in `ASSETS`.
 pub fn url(name: &str) -> &'static str {
-    let index = ASSETS.iter().position(|asset| asset.name == name);
-    &URLS[index.expect("templates name existing assets")]
-}
-
-/// `GET /assets/{stem}-{hash}.{extension}`
-pub async fn asset(PathText(file): PathText) -> Result<Response> {
-    let name = without_hash(&file).ok_or(Error::NotFound)?;
-    let index = ASSETS.iter().position(|asset| asset.name == name);
-    let index = index.ok_or(Error::NotFound)?;
-    let is_current = URLS[index].ends_with(&file);
-    let headers = [
-        (CONTENT_TYPE, HeaderValue::from_static(ASSETS[index].media_type)),
-        (CACHE_CONTROL, if is_current { IMMUTABLE } else { REVALIDATE }),
-        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-    ];
-    Ok((headers, ASSETS[index].content).into_response())
-}
-
-fn without_hash(file: &str) -> Option<String> {
-    let (stem, extension) = file.rsplit_once('.')?;
-    let (stem, _) = stem.rsplit_once('-')?;
-    Some(format!("{stem}.{extension}"))
+    find(name).expect("templates name existing assets").url()
 }
 
 #[cfg(test)]
@@ -99,12 +113,26 @@ mod tests {
 
     #[test]
     fn the_url_of_an_asset_contains_the_hash_of_its_content() {
-        for asset in ASSETS {
+        for asset in ASSETS.iter() {
             let file = url(asset.name).strip_prefix("/assets/").unwrap();
-            assert_eq!(without_hash(file).unwrap(), asset.name);
-            assert!(file.contains(&format!("{:08x}", crc32fast::hash(asset.content))));
+            assert!(file.ends_with(asset.name.rsplit('.').next().unwrap()));
+            assert!(file.contains(&format!("{:08x}", crc32fast::hash(&asset.content))));
         }
-        assert_eq!(without_hash("causeway.css"), None);
-        assert_eq!(without_hash("x"), None);
+    }
+
+    #[test]
+    fn the_stylesheet_loads_the_fonts_by_their_hashed_urls_and_nothing_else() {
+        let styles = String::from_utf8_lossy(&find(STYLESHEET).unwrap().content);
+        assert_eq!(styles.matches("url(\"").count(), FONTS.len());
+        for font in FONTS {
+            assert!(styles.contains(&format!("url(\"{}\")", url(font))), "{font}");
+        }
+        assert!(!styles.contains("asset:") && !styles.contains("@import"));
+    }
+
+    #[test]
+    fn the_fonts_are_small() {
+        let bytes: usize = FONTS.iter().map(|font| find(font).unwrap().content.len()).sum();
+        assert!(bytes < 100_000, "{bytes}");
     }
 }

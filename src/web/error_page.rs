@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 /// Returns whether responses at this path are for people. Programs get problem details (RFC 9457) instead.
 pub fn is_page(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    !matches!(first, "media" | "image" | "embed" | "share") && !is_version(first)
+    !matches!(first, "media" | "image" | "embed" | "share" | "reconcile" | "mcp") && !is_version(first)
 }
 
 /// Returns whether a path segment is a version of the API, such as `v0.2` or `v1`, also one that does not exist.

@@ -1,8 +1,9 @@
 //! The layout that all pages share: header, menus, footer, texts, and the flash message.
 
-use super::assets;
 use super::flash::Flash;
-use super::texts::{EN, PUBLIC_EN, PublicTexts, Texts};
+use super::icons;
+use super::identity::{self, Identity};
+use super::texts::{PUBLIC_EN, PublicTexts, Texts};
 use crate::app::App;
 use access::sessions::SignedIn;
 use axum::extract::FromRequestParts;
@@ -14,6 +15,8 @@ use std::convert::Infallible;
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub t: &'static Texts,
+    /// The name, logo, colors and operator of the site.
+    pub site: &'static Identity,
     /// The texts of the public site.
     pub p: &'static PublicTexts,
     pub section: Section,
@@ -65,8 +68,10 @@ pub enum Section {
 impl Layout {
     /// Returns the layout of a page that is the same for every visitor.
     pub fn new(section: Section) -> Layout {
+        let site = identity::current();
         Layout {
-            t: &EN,
+            t: site.texts,
+            site,
             p: &PUBLIC_EN,
             section,
             flash: None,
@@ -95,7 +100,12 @@ impl Layout {
 
     /// Returns the URL of an asset, which contains a hash of its content.
     pub fn asset(&self, name: &str) -> &'static str {
-        assets::url(name)
+        self.site.asset(name)
+    }
+
+    /// Returns the markup of an icon.
+    pub fn icon(&self, name: &str) -> &'static str {
+        icons::svg(name)
     }
 
     /// Returns the `aria-current` value of a section in the main menu.

@@ -1,5 +1,6 @@
 //! What the pages of the site and the dashboard share: layout, forms, texts, assets, error pages and security headers.
 
+pub mod asset_route;
 pub mod assets;
 pub mod dates;
 pub mod error_page;
@@ -7,7 +8,10 @@ pub mod flash;
 pub mod form;
 pub mod form_page;
 pub mod guard;
+pub mod icons;
+pub mod identity;
 pub mod layout;
+pub mod markdown;
 pub mod meta;
 pub mod numbers;
 pub mod page;

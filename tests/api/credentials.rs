@@ -33,9 +33,7 @@ fn client(world: &World) -> Client {
     let router = Router::new()
         .route("/v0.2/create", post(create))
         .route("/v0.2/change", post(change))
-        .layer(RequestLogLayer {
-            app: world.app.clone(),
-        })
+        .layer(RequestLogLayer::new(world.app.clone()))
         .with_state(world.app.clone());
     Client::with_router(router.into(), "")
 }

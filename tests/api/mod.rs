@@ -2,12 +2,15 @@
 
 mod availability;
 mod browse;
+mod change_feed;
 mod changes;
+mod conditional_reads;
 mod credentials;
 mod directory;
 mod errors;
 mod existing_clients;
 mod explain;
+mod export;
 mod finances;
 pub mod fundraisers;
 mod hostile_paths;
@@ -15,9 +18,12 @@ mod http_edges;
 mod keys;
 mod limit_script;
 mod limits;
+mod matching;
+mod mcp;
 mod near;
 mod nonprofits;
 mod openapi;
+mod reconcile;
 mod relevance;
 mod restored_database;
 mod search;

@@ -1,10 +1,19 @@
 //! `GET /v0.2/openapi.json`, and its copy in the repository.
 
+use super::fundraisers::Organizer;
 use crate::world::World;
+use axum::http::Method;
 use causeway::api::openapi;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::path::Path;
 
-on_both_databases!(the_description_is_served_without_a_key,);
+on_both_databases!(
+    the_description_is_served_without_a_key,
+    examples_have_the_shape_of_real_responses,
+);
+
+/// The items of a list in an example.
+const EXAMPLE_ITEMS: usize = 2;
 
 #[test]
 fn the_committed_description_matches_the_handlers() {
@@ -108,4 +117,113 @@ async fn the_description_is_served_without_a_key(world: &World) {
     let response = world.client.get_plain(200, "/v0.2/openapi.json").await;
     assert_eq!(response.header("content-type"), "application/json; charset=utf-8");
     assert_eq!(response.text(), openapi::text());
+}
+
+async fn examples_have_the_shape_of_real_responses(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let description: Value = serde_json::from_str(openapi::text()).unwrap();
+    let mut operations: Vec<(&String, &String, &Value)> = Vec::new();
+    for (path, methods) in description["paths"].as_object().unwrap() {
+        let methods = methods.as_object().unwrap().iter();
+        operations.extend(methods.map(|(method, operation)| (path, method, operation)));
+    }
+    // The others need the fundraiser that the first one creates.
+    operations.sort_by_key(|(_, _, operation)| operation["operationId"] != "create");
+    let mut id = String::new();
+    for (path, method, operation) in operations {
+        let name = operation["operationId"].as_str().unwrap();
+        // An export is not one JSON value.
+        if name == "export" {
+            continue;
+        }
+        let mut path = path.clone();
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let placeholder = format!("{{{}}}", parameter["name"].as_str().unwrap());
+            let value = match placeholder.as_str() {
+                "{id}" => id.as_str(),
+                _ => parameter["example"].as_str().unwrap_or_default(),
+            };
+            path = path.replace(&placeholder, &value.replace(' ', "%20"));
+        }
+        if name == "changes" {
+            let before = organizer
+                .write(200, &Method::GET, &path, String::new(), &[])
+                .await;
+            let line = r#"{"ein":"530196605","websiteUrl":"https://www.redcross.org/donate"}"#;
+            world.import_nonprofits(line).await.unwrap();
+            path = format!("{path}?since={}", before.json["cursor"].as_str().unwrap());
+        }
+        let is_public = operation["security"][0].get("publicKey").is_some();
+        let response = if is_public {
+            world.client.get(200, &path).await
+        } else {
+            let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+            let body = &operation["requestBody"]["content"]["application/json"]["example"];
+            let body = if body.is_null() {
+                String::new()
+            } else {
+                body.to_string()
+            };
+            organizer.write(200, &method, &path, body, &[]).await
+        };
+        if name == "create" {
+            id = response.json["data"]["fundraiser"]["id"]
+                .as_str()
+                .unwrap()
+                .to_owned();
+        }
+        let content = &operation["responses"]["200"]["content"];
+        if content.get("application/json").is_none() {
+            continue;
+        }
+        let example = &content["application/json"]["example"];
+        if std::env::var_os("CAUSEWAY_RECORD_EXAMPLES").is_some() {
+            record(
+                name,
+                &response
+                    .text()
+                    .replace(world.app.urls.public(), "https://causeway.example"),
+            );
+            continue;
+        }
+        assert_eq!(
+            shape(example),
+            shape(&response.json),
+            "src/api/examples/{name}.json: run this story with CAUSEWAY_RECORD_EXAMPLES=1, then make openapi"
+        );
+    }
+}
+
+/// Returns the types of the fields of a value, and of the first item of each list.
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| (name.clone(), shape(value)));
+            Value::Object(fields.collect::<Map<_, _>>())
+        }
+        Value::Array(items) => items.first().map_or(json!([]), |first| json!([shape(first)])),
+        Value::String(_) => json!("string"),
+        Value::Number(_) => json!("number"),
+        Value::Bool(_) => json!("boolean"),
+        Value::Null => Value::Null,
+    }
+}
+
+/// Writes a response as an example, with short lists.
+fn record(name: &str, response: &str) {
+    fn shorten(value: &mut Value) {
+        match value {
+            Value::Object(fields) => fields.values_mut().for_each(shorten),
+            Value::Array(items) => {
+                items.truncate(EXAMPLE_ITEMS);
+                items.iter_mut().for_each(shorten);
+            }
+            _ => {}
+        }
+    }
+    let mut value: Value = serde_json::from_str(response).unwrap();
+    shorten(&mut value);
+    let text = serde_json::to_string_pretty(&value).unwrap() + "\n";
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/api/examples/{name}.json"));
+    std::fs::write(file, text).unwrap();
 }

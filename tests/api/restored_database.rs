@@ -28,7 +28,7 @@ const POSTGRES_TABLES: &str = "select table_name::text from information_schema.t
      where table_schema = 'public' and table_name not like '\\_sqlx%'";
 
 /// Copies all rows of the database to another place.
-async fn save(world: &World) {
+pub(super) async fn save(world: &World) {
     match &world.app.db {
         Db::Sqlite { readers, .. } => {
             let copy = world.data().join("copy.db");
@@ -47,7 +47,7 @@ async fn save(world: &World) {
 }
 
 /// Replaces all rows of the database by the saved ones, in one transaction.
-async fn restore(world: &World) {
+pub(super) async fn restore(world: &World) {
     match &world.app.db {
         Db::Sqlite { writer, .. } => {
             let mut connection = writer.acquire().await.unwrap();

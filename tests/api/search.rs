@@ -19,6 +19,7 @@ on_both_databases!(
     nonprofits_with_the_same_name_are_distinguished_by_chapter,
     a_common_name_finds_a_popular_nonprofit_without_a_tax_return,
     a_match_of_all_words_in_the_overlay_is_the_only_result,
+    an_exact_name_in_the_overlay_is_among_the_first_three,
     an_ein_finds_only_its_nonprofit_after_an_overlay_change,
     the_same_query_gives_the_same_response_and_etag,
     the_letters_of_an_abbreviation_are_not_words,
@@ -344,6 +345,23 @@ async fn a_match_of_all_words_in_the_overlay_is_the_only_result(world: &World) {
     for term in ["portland%20zquoxly", "zquoxly%20port", "rescue%20zquoxly"] {
         let response = world.client.get(200, &format!("/v0.2/search/{term}")).await;
         assert_eq!(eins(&response), ["987654321"], "{term}");
+    }
+}
+
+async fn an_exact_name_in_the_overlay_is_among_the_first_three(world: &World) {
+    let rows = ["100000001", "100000002", "100000003", "100000004"]
+        .map(|ein| nonprofit_row(ein, &format!("HARBOR {ein}")).with("REVENUE_AMT", "90000000000"));
+    world.import_irs(bmf(&rows)).await.unwrap();
+    let line = r#"{"ein":"987654321","name":"Harbor","city":"Portland","state":"OR"}"#;
+    world.import_nonprofits(line).await.unwrap();
+    assert_eq!(world.app.directory.view().overlay.len(), 1);
+    for take in [3, 10] {
+        let response = world
+            .client
+            .get(200, &format!("/v0.2/search/harbor?take={take}"))
+            .await;
+        let rank = eins(&response).iter().position(|ein| *ein == "987654321");
+        assert_eq!(rank, Some(2), "take={take}");
     }
 }
 

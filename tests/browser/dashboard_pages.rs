@@ -18,7 +18,7 @@ const PUBLIC: [(&str, &str); 6] = [
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 26] = [
+const SIGNED_IN: [(&str, &str); 27] = [
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
     ("fundraisers", "/dashboard/fundraisers"),
@@ -43,6 +43,7 @@ const SIGNED_IN: [(&str, &str); 26] = [
     ("operator-donations", "/dashboard/operator/donations"),
     ("operator-origins", "/dashboard/operator/origins"),
     ("operator-imports", "/dashboard/operator/imports"),
+    ("operator-design", "/dashboard/operator/design"),
     ("operator-errors", "/dashboard/operator/errors"),
     ("operator-audit", "/dashboard/operator/audit"),
 ];

@@ -1,4 +1,4 @@
-//! Inspects pages on a phone and a desktop, in light and dark mode: axe finds nothing, no page scrolls sideways, no page
+//! Inspects pages on a phone, a tablet and a desktop, in light and dark mode: axe finds nothing, no page scrolls sideways, no page
 //! is too large. Screenshots are saved in `target/screenshots`.
 
 use crate::axe;
@@ -9,10 +9,10 @@ use serde_json::json;
 use std::cell::RefCell;
 use std::path::Path;
 
-/// The maximum size of a page with its styles and scripts, uncompressed and without pictures.
+/// The maximum size of a page with its styles and scripts, uncompressed, without pictures and fonts.
 const MAX_PAGE_BYTES: u64 = 100_000;
 const PAGE_BYTES: &str = "const loaded = performance.getEntriesByType('resource')
-        .filter(({ name }) => !new URL(name).pathname.startsWith('/media/'));
+        .filter(({ name }) => !new URL(name).pathname.startsWith('/media/') && !name.endsWith('.woff2'));
     const all = [...performance.getEntriesByType('navigation'), ...loaded];
     return all.reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0);";
 const PAGE_WIDTH: &str = "return document.scrollingElement.scrollWidth;";
@@ -24,8 +24,13 @@ pub struct Inspector {
 
 impl Inspector {
     pub async fn start() -> Inspector {
+        let browser = Browser::start().await;
+        // Otherwise a screenshot lacks what is below the scrollbar.
+        browser
+            .emulate("Emulation.setScrollbarsHidden", json!({"hidden": true}))
+            .await;
         Inspector {
-            browser: Browser::start().await,
+            browser,
             problems: RefCell::default(),
         }
     }
@@ -43,7 +48,7 @@ impl Inspector {
         if bytes >= MAX_PAGE_BYTES {
             self.report(format!("{name} has {bytes} bytes"));
         }
-        for width in [375, 1280] {
+        for width in [375, 768, 1280] {
             self.browser.resize(width).await;
             let used = self.browser.run(PAGE_WIDTH).await;
             if used.as_u64() > Some(width.into()) {

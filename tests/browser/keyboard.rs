@@ -1,4 +1,4 @@
-//! Key management with the keyboard only: Tab to move, arrow keys to choose, Enter to send.
+//! Pages with the keyboard only: Tab to move, arrow keys to choose, Enter to send.
 
 use crate::browser::Browser;
 use crate::site::{PASSWORD, Site};
@@ -92,5 +92,41 @@ async fn a_developer_manages_keys_with_the_keyboard_only() {
     keyboard.enter(".part-nav button").await;
     keyboard.0.find("input[type=password]").await;
     assert!(keyboard.0.text("h1").await.contains("Sign in"));
+    keyboard.0.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_are_filtered_and_sorted_with_the_keyboard_only() {
+    let site = Site::start().await;
+    let keyboard = Keyboard(Browser::start().await);
+    keyboard.0.goto(&site, "/search?q=university").await;
+    keyboard.tab_to(".filters summary").await;
+    keyboard.0.key(Key::Enter).await;
+    keyboard
+        .0
+        .wait_for("return document.querySelector('.filters details').open;", true)
+        .await;
+    keyboard.tab_to("#state").await;
+    keyboard.0.press("New York").await;
+    keyboard.tab_to("input[name=deductible]").await;
+    keyboard.0.press(" ").await;
+    keyboard.enter(".filters-fields > button").await;
+    let query = keyboard.0.run("return location.search;").await;
+    assert_eq!(
+        query,
+        "?q=university&cause=&state=NY&city=&size=&near=&radius=25&deductible=1"
+    );
+    let chips = "return [...document.querySelectorAll('.chips .chip')].map((chip) => chip.firstChild.data).join('|');";
+    assert_eq!(
+        keyboard.0.run(chips).await,
+        "New York|Tax-deductible|Clear all filters"
+    );
+    keyboard.enter(".results-sort a[href$='sort=name']").await;
+    let names = "const names = [...document.querySelectorAll('.hit h3')].map((name) => name.textContent.toLowerCase());
+        return names.length > 1 && names.join() === names.toSorted().join();";
+    assert_eq!(keyboard.0.run(names).await, true);
+    keyboard.enter(".chips .chip").await;
+    let query = keyboard.0.run("return location.search;").await;
+    assert_eq!(query, "?q=university&deductible=1&sort=name");
     keyboard.0.stop().await;
 }

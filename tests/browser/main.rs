@@ -11,6 +11,8 @@ mod browser;
 mod checkout;
 mod combobox;
 mod dashboard_pages;
+mod developer_pages;
+mod embeds;
 mod injection;
 mod inspector;
 mod key_management;

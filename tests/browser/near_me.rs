@@ -28,6 +28,7 @@ async fn near_me_asks_only_after_a_click() {
     assert_eq!(browser.run("return window.requests;").await, 0);
 
     browser.run("window.isRefused = true;").await;
+    browser.click(".filters summary").await;
     browser.click("button[data-near]").await;
     assert_eq!(
         browser.text(".near + [role=status]").await,
@@ -43,7 +44,10 @@ async fn near_me_asks_only_after_a_click() {
     assert_eq!(browser.run(has_focus).await, true);
     browser.wait_for_page(browser.key(Key::Enter)).await;
     let query = browser.run("return location.search;").await;
-    assert_eq!(query, "?q=university&cause=&state=&near=40.75%2C-74.00&radius=25");
+    assert_eq!(
+        query,
+        "?q=university&cause=&state=&city=&size=&near=40.75%2C-74.00&radius=25"
+    );
     assert_eq!(browser.run("return window.requests;").await, 0);
     let first = browser.text(".hit .soft").await;
     assert!(first.contains("miles away"), "{first}");
@@ -61,8 +65,9 @@ async fn a_distance_can_be_chosen_without_scripts() {
     browser.goto(&site, "/search?q=university").await;
     let button = browser.find("button[data-near]").await;
     assert!(!button.is_displayed().await.unwrap());
+    browser.click(".filters summary").await;
     browser.fill("#near", "10001").await;
-    browser.click("form.filters > button").await;
+    browser.click(".filters-fields > button").await;
     assert!(
         browser
             .text("main")

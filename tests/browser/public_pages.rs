@@ -12,8 +12,12 @@ use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
 
-const PAGES: [(&str, &str); 21] = [
+const PAGES: [(&str, &str); 28] = [
     ("home", "/"),
+    ("about", "/about"),
+    ("contact", "/contact"),
+    ("privacy", "/privacy"),
+    ("terms", "/terms"),
     ("results", "/search?q=children"),
     (
         "results-narrowed",
@@ -27,6 +31,10 @@ const PAGES: [(&str, &str); 21] = [
         "results-near-few",
         "/search?q=amercan+university&near=97201&radius=250",
     ),
+    (
+        "results-filtered",
+        "/search?q=university&state=NY&size=over-100m&deductible=1&near=10001&radius=50&sort=nearest",
+    ),
     ("results-near-unknown", "/search?q=university&near=00000"),
     ("causes", "/causes"),
     ("cause", "/causes/animals"),
@@ -39,6 +47,14 @@ const PAGES: [(&str, &str); 21] = [
     (
         "embed-button",
         "/developers/embed?nonprofit=american-red-cross&amounts=10,25,50",
+    ),
+    (
+        "embed-dialog",
+        "/developers/embed?nonprofit=american-red-cross&dialog=1&scheme=dark",
+    ),
+    (
+        "embed-thermometer",
+        "/developers/embed?kind=thermometer&fundraiser=x",
     ),
     ("embed-several", "/developers/embed?nonprofit=red+cross"),
     ("embed-search", "/developers/embed?kind=search&key=cwpk_none"),

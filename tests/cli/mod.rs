@@ -14,6 +14,8 @@ mod exit_codes;
 mod history;
 mod import;
 mod keys;
+mod matching;
+mod mcp;
 mod metrics;
 mod moderation;
 mod permissions;

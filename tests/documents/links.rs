@@ -1,6 +1,6 @@
 //! Links to files, and files that are named as inline code.
 
-use crate::markdown::Document;
+use crate::markdown::{Document, SITE_GUIDES};
 use crate::repository;
 
 /// Endings by which inline code is recognized as a file.
@@ -34,6 +34,9 @@ fn broken_link(document: &Document, target: &str, files: &[String]) -> Option<St
     }
     let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
     let folder = document.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    if folder == SITE_GUIDES && path.starts_with('/') {
+        return None;
+    }
     let linked = match path {
         "" => document.path.clone(),
         path => normalized(folder, path),

@@ -104,6 +104,12 @@ fn every_try_block_runs() {
 }
 
 #[test]
+fn every_other_shell_block_has_a_reason_not_to_run() {
+    let not_run = try_blocks::NotRun::read(include_str!("not-run.txt"));
+    report(not_run.check(&Document::all()).into_iter());
+}
+
+#[test]
 fn the_readme_has_fewer_than_120_lines() {
     let lines = repository::read("README.md").lines().count();
     assert!(

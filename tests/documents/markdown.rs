@@ -2,6 +2,10 @@
 
 use crate::repository;
 
+/// The guides that the website shows. Their links that begin with a slash lead to pages of the website, which
+/// `tests/site/developers.rs` checks.
+pub const SITE_GUIDES: &str = "docs/developers";
+
 /// A document, and where it is.
 pub struct Document {
     /// From the root of the repository.
@@ -34,12 +38,14 @@ impl Document {
         let optional = ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
         paths.extend(optional.map(str::to_owned));
         paths.retain(|path| repository::root().join(path).exists());
-        let guides = std::fs::read_dir(repository::root().join("docs")).expect("the folder docs exists");
-        for guide in guides {
-            let name = guide.expect("docs can be read").file_name();
-            let name = name.to_str().expect("file names are UTF-8");
-            if repository::has_ending(name, "md") {
-                paths.push(format!("docs/{name}"));
+        for folder in ["docs", SITE_GUIDES] {
+            let guides = std::fs::read_dir(repository::root().join(folder)).expect("the folder exists");
+            for guide in guides {
+                let name = guide.expect("the folder can be read").file_name();
+                let name = name.to_str().expect("file names are UTF-8");
+                if repository::has_ending(name, "md") {
+                    paths.push(format!("{folder}/{name}"));
+                }
             }
         }
         paths.sort();

@@ -4,7 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders that are not part of the repository.
-const IGNORED: [&str; 3] = [".git", "target", "causeway-data"];
+const IGNORED: [&str; 6] = [
+    ".git",
+    "target",
+    "causeway-data",
+    "node_modules",
+    "dist",
+    "test-dist",
+];
 
 /// The root of the repository.
 pub fn root() -> &'static Path {

@@ -48,6 +48,54 @@ pub fn run(document: &Document) -> Option<String> {
     })
 }
 
+/// Blocks that are not run: `not-run.txt` names their documents and first lines, and says why.
+pub struct NotRun<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> NotRun<'a> {
+    pub fn read(list: &'a str) -> NotRun<'a> {
+        let lines = list
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        NotRun(lines.map(parse_entry).collect())
+    }
+
+    /// Shell blocks that are neither run nor listed, and entries of blocks that no longer exist.
+    pub fn check(&self, documents: &[Document]) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut listed = vec![false; self.0.len()];
+        for document in documents {
+            for block in document.blocks() {
+                if !matches!(block.info, "sh" | "bash" | "console") {
+                    continue;
+                }
+                let first = block.text.lines().next().unwrap_or_default();
+                match self.0.iter().position(|entry| *entry == (&*document.path, first)) {
+                    Some(index) => listed[index] = true,
+                    None => problems.push(document.problem(
+                        block.line,
+                        "mark this block `sh try`, or add it to tests/documents/not-run.txt with the reason",
+                    )),
+                }
+            }
+        }
+        for ((path, first), _) in self.0.iter().zip(listed).filter(|(_, is_listed)| !is_listed) {
+            problems.push(format!(
+                "tests/documents/not-run.txt: {path} has no block that starts with {first}"
+            ));
+        }
+        problems
+    }
+}
+
+fn parse_entry(line: &str) -> (&str, &str) {
+    let parts: Vec<&str> = line.split('\t').collect();
+    let [path, first, reason] = parts[..] else {
+        panic!("not three parts: {line}")
+    };
+    assert!(!reason.trim().is_empty(), "no reason: {line}");
+    (path, first)
+}
+
 /// A server with the demo directory, in a temporary folder.
 struct Demo {
     folder: tempfile::TempDir,
@@ -192,4 +240,18 @@ fn a_failing_block_is_reported() {
         let problem = run(&document(&format!("```sh try\n{wrong}\n```\n")));
         assert!(problem.is_some(), "{wrong}");
     }
+}
+
+#[test]
+fn a_block_that_is_neither_run_nor_listed_is_reported() {
+    use crate::markdown::document;
+    let documents = [document(
+        "```sh\nmake run\n```\n```sh try\ntrue\n```\n```json\n{}\n```\n",
+    )];
+    let path = &documents[0].path;
+    assert_eq!(NotRun::read("# nothing\n").check(&documents).len(), 1);
+    let entry = format!("{path}\tmake run\tserves until it is stopped\n");
+    assert!(NotRun::read(&entry).check(&documents).is_empty());
+    let stale = format!("{entry}{path}\tmake all\ttakes minutes\n");
+    assert_eq!(NotRun::read(&stale).check(&documents).len(), 1);
 }

@@ -10,7 +10,7 @@ on_both_databases!(
 );
 
 async fn embed_scripts_load_on_any_site_and_are_cached_for_an_hour(world: &World) {
-    for name in ["button", "search"] {
+    for name in ["button", "search", "thermometer"] {
         let script = world.client.get_plain(200, &format!("/embed/{name}.js")).await;
         assert_eq!(script.header("content-type"), "text/javascript; charset=utf-8");
         assert_eq!(script.header("access-control-allow-origin"), "*");

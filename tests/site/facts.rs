@@ -10,6 +10,10 @@ on_both_databases!(
     a_profile_names_the_source_of_each_fact,
     a_revoked_nonprofit_has_a_note_and_no_donation_form,
     without_the_store_the_latest_amounts_are_shown,
+    several_periods_are_a_chart_and_the_expenses_a_bar,
+    a_profile_of_which_only_irs_facts_are_known_shows_them_without_prose,
+    a_nonprofit_that_cannot_receive_donations_has_a_note_with_the_reason,
+    a_profile_lists_similar_nonprofits_of_the_same_place_and_size,
 );
 
 const LIBRARY: &str = "020240383";
@@ -50,8 +54,9 @@ async fn a_profile_shows_finances_and_programs(world: &World) {
     }
     assert!(
         !page.contains("class=\"amounts\""),
-        "the table replaces the chart"
+        "the table replaces the amounts of the master file"
     );
+    assert!(!page.contains("finance-chart"), "one period is no chart");
 }
 
 async fn a_profile_names_the_source_of_each_fact(world: &World) {
@@ -105,4 +110,158 @@ async fn without_the_store_the_latest_amounts_are_shown(world: &World) {
         assert!(page.contains(text), "{text} is not on {page}");
     }
     assert!(!page.contains("id=\"sources\""));
+}
+
+const EARLIER_RETURN: &str = "insert into returns (ein, period, form, object_id, source, facts, digest) values (20240383, \
+     202406, '990', '202341319349301233', :source, '{\"form\":\"990\",\"amounts\":{\"revenue\":6000000,\
+     \"expenses\":5000000}}', 1)";
+const SPLIT_RETURN: &str = "insert into returns (ein, period, form, object_id, source, facts, digest) values (20240383, \
+     202506, '990', '202341319349301234', :source, '{\"form\":\"990\",\"amounts\":{\"revenue\":9000000,\
+     \"expenses\":8000000,\"programExpenses\":6000000,\"managementExpenses\":1500000,\"fundraisingExpenses\":500000}}', \
+     2)";
+
+async fn several_periods_are_a_chart_and_the_expenses_a_bar(world: &World) {
+    let row = nonprofit_row(LIBRARY, "GRANITE TOWN LIBRARY");
+    world.import_irs(bmf(&[row])).await.unwrap();
+    let facts = [PROFILE, EARLIER_RETURN, SPLIT_RETURN];
+    import_facts(world, "990", "2025_TEOS_XML_11A.zip", &[LIBRARY], &facts).await;
+    let page = profile(world).await;
+    for text in [
+        "<title id=\"chart-title\">Revenue and expenses by period</title>",
+        "<title>Revenue, June 2024: $6 million</title>",
+        "<title>Expenses, June 2025: $8 million</title>",
+        "<caption>Amounts by period</caption>",
+        "<span>Programs</span> <strong>75%</strong> <span class=\"soft\">$6 million</span>",
+        "<span>Management and general</span> <strong>19%</strong>",
+        "<span>Fundraising</span> <strong>6%</strong>",
+        "In the period ending June 2025",
+    ] {
+        assert!(page.contains(text), "{text} is not on {page}");
+    }
+    assert_eq!(page.matches("<rect class=\"bar-").count(), 4, "{page}");
+}
+
+async fn a_profile_of_which_only_irs_facts_are_known_shows_them_without_prose(world: &World) {
+    let row = nonprofit_row(LIBRARY, "GRANITE TOWN LIBRARY");
+    world.import_irs(bmf(&[row])).await.unwrap();
+    let page = profile(world).await;
+    let main = page.split_once("<main").unwrap().1;
+    for text in [
+        "<dt>Type</dt><dd>Public charity <span class=\"small soft\">501(c)(3)</span></dd>",
+        "<dt>Category</dt><dd>Libraries <span class=\"small soft\">B70</span></dd>",
+        "<dt>Revenue</dt><dd>$64,000 <span class=\"small soft\">2024</span></dd>",
+        "<dt>Assets</dt><dd>$125,000 <span class=\"small soft\">2024</span></dd>",
+        "<dt>Tax-exempt since</dt><dd>1994</dd>",
+        "href=\"/dashboard/fundraisers/new?nonprofit=granite-town-library\"",
+        "href=\"/granite-town-library/report\"",
+    ] {
+        assert!(main.contains(text), "{text} is not on {page}");
+    }
+    assert!(
+        !main.contains("A public charity in") && !main.contains("class=\"lead\""),
+        "{page}"
+    );
+    // The description of the API stays.
+    let details = world
+        .client
+        .get(200, "/v0.2/nonprofit/granite-town-library")
+        .await;
+    let description = &details.json["data"]["nonprofit"]["description"];
+    assert!(
+        description.as_str().unwrap().starts_with("A public charity in"),
+        "{description}"
+    );
+}
+
+async fn a_nonprofit_that_cannot_receive_donations_has_a_note_with_the_reason(world: &World) {
+    let row =
+        |number: &str, name: &str, column: &str, value: &str| nonprofit_row(number, name).with(column, value);
+    let rows = [
+        row("100000001", "SOCIAL WELFARE", "SUBSECTION", "04"),
+        row("100000002", "GRANT MAKER", "FOUNDATION", "04"),
+        row("100000003", "NOT DEDUCTIBLE", "DEDUCTIBILITY", "2"),
+        row("100000004", "ENDING SOON", "STATUS", "25"),
+    ];
+    world.import_irs(bmf(&rows)).await.unwrap();
+    for (slug, reason) in [
+        (
+            "social-welfare",
+            "exempt under section 501(c)(4) (social welfare organization)",
+        ),
+        ("grant-maker", "This is a private foundation that makes grants"),
+        (
+            "not-deductible",
+            "Donations to this organization are not tax-deductible, so",
+        ),
+        (
+            "ending-soon",
+            "The tax exemption of this organization is not in force",
+        ),
+    ] {
+        let page = world.client.get_plain(200, &format!("/{slug}")).await.text();
+        assert!(page.contains(reason), "{reason} is not on {page}");
+        assert!(
+            !page.contains("id=\"give\"") && !page.contains("fundraisers/new"),
+            "{page}"
+        );
+    }
+    world
+        .import_nonprofits(
+            "{\"ein\":\"111111112\",\"name\":\"Foreign Aid\",\"websiteUrl\":\"https://aid.example\"}\n",
+        )
+        .await
+        .unwrap();
+    let page = world.client.get_plain(200, "/foreign-aid").await.text();
+    assert!(
+        page.contains("We have no IRS record that this organization is a charity"),
+        "{page}"
+    );
+    assert!(
+        page.contains("<a href=\"https://aid.example\" rel=\"noopener nofollow\">Visit its own website</a>"),
+        "{page}"
+    );
+}
+
+async fn a_profile_lists_similar_nonprofits_of_the_same_place_and_size(world: &World) {
+    let row = |number: u32, name: &str, city: &str, state: &str, code: &str, revenue: u64| {
+        let row = nonprofit_row(&(100_000_000 + number).to_string(), name);
+        let row = row.with("CITY", city).with("STATE", state).with("NTEE_CD", code);
+        row.with("REVENUE_AMT", &revenue.to_string())
+    };
+    let mut rows = vec![
+        row(1, "GRANITE TOWN LIBRARY", "CONCORD", "NH", "B70", 1_000_000),
+        row(2, "CONCORD BOOKS", "CONCORD", "NH", "B70", 1_100_000),
+        row(3, "CONCORD SCHOOL", "CONCORD", "NH", "B24", 900_000),
+        row(4, "CONCORD ZOO", "CONCORD", "NH", "D50", 1_000_000),
+        row(5, "KEENE LIBRARY", "KEENE", "NH", "B70", 1_000_000),
+        row(6, "CONCORD MASS LIBRARY", "CONCORD", "MA", "B70", 1_000_000),
+    ];
+    rows.extend((10..300).map(|number| {
+        row(
+            number,
+            &format!("TINY LIBRARY {number}"),
+            "DOVER",
+            "NH",
+            "B70",
+            1_000 + u64::from(number),
+        )
+    }));
+    world.import_irs(bmf(&rows)).await.unwrap();
+    let page = profile(world).await;
+    let similar = page.split_once("id=\"similar\"").unwrap().1;
+    let links: Vec<&str> = similar
+        .split("<h3><a href=\"/")
+        .skip(1)
+        .map(|link| link.split('"').next().unwrap())
+        .collect();
+    assert_eq!(
+        links[..3],
+        ["concord-books", "concord-school", "keene-library"],
+        "{page}"
+    );
+    assert!(
+        links.len() == 4 && !links.contains(&"granite-town-library") && !links.contains(&"concord-zoo"),
+        "{links:?}"
+    );
+    assert_eq!(profile(world).await, page);
 }

@@ -2,6 +2,7 @@
 
 use crate::near;
 use crate::nonprofits::causes::Causes;
+use crate::nonprofits::size::Size;
 use crate::nonprofits::{Nonprofit, aliases, kinds, location};
 use crate::thesaurus::thesaurus;
 use ::search::{BuildError, Document, IndexBuilder};
@@ -37,6 +38,14 @@ pub fn city_label(name: &str) -> String {
 /// The label of nonprofits that can receive donations.
 pub const DISBURSABLE: &str = "disbursable";
 
+/// The label of nonprofits to which donations are tax-deductible.
+pub const DEDUCTIBLE: &str = "deductible";
+
+/// Returns the label of all nonprofits of a size.
+pub fn size_label(size: Size) -> String {
+    format!("size:{}", size.name())
+}
+
 /// Creates a builder that knows the aliases and kinds of the data files.
 pub fn index_builder() -> IndexBuilder {
     IndexBuilder::with_thesaurus(thesaurus())
@@ -64,6 +73,10 @@ pub fn add(
     if nonprofit.is_disbursable() {
         labels.push(DISBURSABLE.to_owned());
     }
+    if nonprofit.is_deductible() {
+        labels.push(DEDUCTIBLE.to_owned());
+    }
+    labels.extend(Size::of(nonprofit).map(size_label));
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     let ntee = nonprofit.ntee.map(|ntee| ntee.to_string());
     let names = [nonprofit.name, nonprofit.legal_name, nonprofit.chapter];

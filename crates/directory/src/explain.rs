@@ -22,10 +22,9 @@ impl View {
         };
         let is_replaced = |position: u32| self.overlay.replaces(position);
         let from_snapshot = snapshot.index().explain(&Query {
-            text,
             limit: take,
-            filter: &[],
             exclude: Some(&is_replaced),
+            ..Query::new(text)
         });
         let from_overlay = self.overlay.index().map_or_else(Vec::new, |index| {
             index.explain(&Query {

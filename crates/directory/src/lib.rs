@@ -5,6 +5,7 @@
 
 pub mod browse;
 pub mod build;
+pub mod changes;
 pub mod check;
 pub mod counts;
 pub mod diagnosis;
@@ -19,6 +20,7 @@ pub mod generate;
 pub mod history;
 pub mod import;
 pub mod item;
+pub mod matching;
 pub mod near;
 pub mod nonprofits;
 pub mod overlay;
@@ -30,6 +32,7 @@ pub mod returns;
 pub mod rules;
 pub mod search;
 pub mod settings;
+mod similar;
 pub mod sitemaps;
 pub mod snapshot;
 pub mod sources;

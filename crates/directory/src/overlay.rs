@@ -170,12 +170,17 @@ impl Overlay {
 
     /// Finds a nonprofit, if it is in the overlay.
     pub fn find(&self, identifier: &Identifier) -> Option<Nonprofit<'_>> {
+        self.nonprofit(self.position(identifier)?)
+    }
+
+    /// Returns the position of the nonprofit that an identifier names.
+    pub fn position(&self, identifier: &Identifier) -> Option<u32> {
         let position = match identifier {
             Identifier::Id(id) => self.by_id.get(&id.0),
             Identifier::Ein(ein) => self.by_ein.get(&ein.value()),
             Identifier::Slug(slug) => self.by_slug.get(slug.as_str()),
-        }?;
-        self.nonprofit(*position)
+        };
+        position.copied()
     }
 
     /// Returns the number of nonprofits that are not in the snapshot.

@@ -4,9 +4,11 @@ use crate::item::Item;
 use crate::near::zip_codes::ZipNumber;
 use crate::near::{Area, Near};
 use crate::nonprofits::Nonprofit;
+use crate::nonprofits::identifier::Identifier;
 use crate::snapshot::Snapshot;
 use crate::view::View;
-use ::search::{Hit, MergeFilter, Query, SearchResults};
+use ::search::{EXACT_NAME_RANK, Hit, MergeFilter, Query, SearchResults};
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// A nonprofit that matched a search, with the words of the query that matched it.
@@ -26,8 +28,16 @@ pub struct HitRef {
     pub words: Arc<[String]>,
 }
 
+/// The hits of [`View::find_all`].
+#[derive(Clone, Debug, Default)]
+pub struct AllHits {
+    pub hits: Arc<[HitRef]>,
+    /// Whether there are no others.
+    pub is_complete: bool,
+}
+
 /// The index of a nonprofit in the snapshot or in the overlay of a view.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HitLocation {
     Snapshot(u32),
     Overlay(u32),
@@ -94,6 +104,36 @@ impl View {
         }
     }
 
+    /// Returns where the nonprofit that an identifier names is.
+    pub fn locate(&self, identifier: &Identifier) -> Option<HitLocation> {
+        if let Some(position) = self.overlay.position(identifier) {
+            return Some(HitLocation::Overlay(position));
+        }
+        let position = self.snapshot.as_ref()?.position(identifier)?;
+        (!self.overlay.replaces(position)).then_some(HitLocation::Snapshot(position))
+    }
+
+    /// Appends where the best `take` nonprofits of the snapshot and of the overlay are, each best first.
+    pub(crate) fn append_locations(
+        &self,
+        text: &str,
+        take: usize,
+        filter: &[&[&str]],
+        out: &mut Vec<HitLocation>,
+    ) {
+        let Some(snapshot) = &self.snapshot else {
+            return;
+        };
+        self.with_queries(snapshot, text, take, filter, None, |query, overlay_query| {
+            let hits = snapshot.index().search(query).hits;
+            out.extend(hits.iter().map(|hit| HitLocation::Snapshot(hit.document)));
+            if let Some(index) = self.overlay.index() {
+                let hits = index.search(overlay_query).hits;
+                out.extend(hits.iter().map(|hit| HitLocation::Overlay(hit.document)));
+            }
+        });
+    }
+
     /// Does the same as [`search`](View::search) without reading the nonprofits. With `near`, all are in that circle.
     pub fn find_hits(
         &self,
@@ -109,6 +149,29 @@ impl View {
             let from_snapshot = snapshot.index().search(query);
             let from_overlay = self.overlay.index().map(|index| index.search(overlay_query));
             self.merge(from_snapshot, from_overlay, take)
+        })
+    }
+
+    /// Finds every nonprofit that matches, at most `take`, best first. Costs more than [`find_hits`](View::find_hits),
+    /// which stops where further hits are hardly ever wanted; the first hits are the same.
+    pub fn find_all(&self, text: &str, take: usize, filter: &[&[&str]], near: Option<&Near>) -> AllHits {
+        let Some(snapshot) = &self.snapshot else {
+            return AllHits::default();
+        };
+        self.with_queries(snapshot, text, take, filter, near, |query, overlay_query| {
+            let [query, overlay_query] = [query, overlay_query].map(|query| Query {
+                is_exhaustive: true,
+                ..*query
+            });
+            let from_snapshot = snapshot.index().search(&query);
+            let from_overlay = self.overlay.index().map(|index| index.search(&overlay_query));
+            let is_complete =
+                from_snapshot.is_complete && from_overlay.as_ref().is_none_or(|results| results.is_complete);
+            let hits = self.merge(from_snapshot, from_overlay, take);
+            AllHits {
+                is_complete: is_complete && hits.len() < take,
+                hits,
+            }
         })
     }
 
@@ -145,7 +208,6 @@ impl View {
             filter
         };
         let query = Query {
-            text,
             limit: take,
             filter,
             exclude: if has_overlay || near.is_some() {
@@ -153,6 +215,7 @@ impl View {
             } else {
                 None
             },
+            ..Query::new(text)
         };
         let overlay_query = Query {
             exclude: if near.is_some() {
@@ -174,7 +237,7 @@ impl View {
     ) -> Arc<[HitRef]> {
         let Some(mut from_overlay) = from_overlay.filter(|results| !results.hits.is_empty()) else {
             return hit_refs(&from_snapshot, HitLocation::Snapshot)
-                .map(|(_, hit)| hit)
+                .map(|(_, _, hit)| hit)
                 .collect();
         };
         let merge_filter = MergeFilter::new(from_snapshot.hits.iter().chain(&from_overlay.hits), take);
@@ -183,31 +246,37 @@ impl View {
         let all = hit_refs(&from_snapshot, HitLocation::Snapshot)
             .chain(hit_refs(&from_overlay, HitLocation::Overlay));
         let mut all: Vec<_> = all
-            .filter_map(|(score, hit)| Some((score, self.nonprofit(hit.location)?, hit)))
+            .filter_map(|(score, is_exact, hit)| Some((score, self.nonprofit(hit.location)?, is_exact, hit)))
             .collect();
-        all.sort_by(|(left_score, left, _), (right_score, right, _)| {
+        all.sort_by(|(left_score, left, ..), (right_score, right, ..)| {
             right_score
                 .total_cmp(left_score)
                 .then_with(|| right.prominence.cmp(&left.prominence))
                 .then_with(|| left.name.cmp(right.name))
                 .then_with(|| left.id.cmp(&right.id))
         });
+        // Each index keeps the exact name near the top of its own hits only.
+        let exact_names = (0..all.len()).filter(|&index| all[index].2);
+        let largest = exact_names.max_by_key(|&index| (all[index].1.prominence, Reverse(index)));
+        if let Some(index) = largest.filter(|&index| index >= EXACT_NAME_RANK) {
+            all[EXACT_NAME_RANK - 1..=index].rotate_right(1);
+        }
         all.truncate(take);
-        all.into_iter().map(|(_, _, hit)| hit).collect()
+        all.into_iter().map(|(.., hit)| hit).collect()
     }
 }
 
-/// Returns each hit as a reference, with its score.
+/// Returns each hit as a reference, with its score and whether its name is exactly what was typed.
 fn hit_refs<'a>(
     results: &'a SearchResults<'_>,
     location: fn(u32) -> HitLocation,
-) -> impl Iterator<Item = (f32, HitRef)> + 'a {
+) -> impl Iterator<Item = (f32, bool, HitRef)> + 'a {
     let mut words = words_of(results);
     results.hits.iter().map(move |hit| {
         let hit_ref = HitRef {
             location: location(hit.document),
             words: words(hit),
         };
-        (hit.score, hit_ref)
+        (hit.score, results.is_exact_name(hit), hit_ref)
     })
 }

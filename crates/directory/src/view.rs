@@ -76,9 +76,9 @@ impl NonprofitRef {
     }
 
     /// Returns the entity tag of the view in which the nonprofit was found.
-    pub fn tag(&self) -> Option<&str> {
+    pub fn tag(&self) -> Option<&Arc<str>> {
         match self {
-            NonprofitRef::Overlay(view, _) | NonprofitRef::Snapshot(view, _) => view.tag.as_deref(),
+            NonprofitRef::Overlay(view, _) | NonprofitRef::Snapshot(view, _) => view.tag.as_ref(),
             NonprofitRef::Store(_) => None,
         }
     }

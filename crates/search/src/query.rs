@@ -18,6 +18,9 @@ pub struct Query<'a> {
     pub filter: &'a [&'a [&'a str]],
     /// Documents for which this returns `true` are excluded.
     pub exclude: Option<&'a dyn Fn(u32) -> bool>,
+    /// Read on until there are `limit` hits or no further document matches, within a larger budget. The first
+    /// hits stay those of the usual search.
+    pub is_exhaustive: bool,
 }
 
 impl<'a> Query<'a> {
@@ -28,6 +31,7 @@ impl<'a> Query<'a> {
             limit: 10,
             filter: &[],
             exclude: None,
+            is_exhaustive: false,
         }
     }
 }
@@ -39,6 +43,7 @@ impl fmt::Debug for Query<'_> {
             .field("limit", &self.limit)
             .field("filter", &self.filter)
             .field("exclude", &self.exclude.is_some())
+            .field("is_exhaustive", &self.is_exhaustive)
             .finish()
     }
 }
@@ -121,6 +126,8 @@ pub struct Hit {
 pub struct SearchResults<'a> {
     /// The hits, best first; hits with equal scores in rank order.
     pub hits: Vec<Hit>,
+    /// Whether an exhaustive search found every document that matches. Never `true` for any other search.
+    pub is_complete: bool,
     pub(crate) text: &'a str,
     pub(crate) tokens: Tokens,
 }
@@ -139,6 +146,11 @@ impl SearchResults<'_> {
         whole_text
             .into_iter()
             .chain(words.map(|index| self.text[self.tokens.source_range(index)].to_lowercase()))
+    }
+
+    /// Returns `true` if the words as typed are the complete display name of `hit`.
+    pub fn is_exact_name(&self, hit: &Hit) -> bool {
+        hit.kind == MatchKind::ExactName && hit.rewrite == Rewrite::AsTyped && self.tokens.last_is_prefix()
     }
 
     /// Returns the normalized words of the query.

@@ -3,11 +3,13 @@
 use crate::api::fundraisers::bodies::{FundraiserBody, WrittenBody, to_json};
 use crate::api::fundraisers::dates::assume_utc;
 use crate::api::problems::{
-    AccountProblems, InvalidParameter, JsonBodyProblems, OwnFundraiserNotFound, Unavailable, UnavailableWrite,
+    AccountProblems, InvalidParameter, JsonBodyProblems, NotModified, OwnFundraiserNotFound, Unavailable,
+    UnavailableWrite,
 };
 use crate::api::schemas::{Description, EndDate, PositiveInteger, StartDate, Switch, Title};
 use crate::app::App;
 use crate::http::body::JsonBody;
+use crate::http::cache::{self, IfNoneMatch};
 use crate::http::credentials::Credentials;
 use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
@@ -71,7 +73,7 @@ pub struct FundraisersBody<'a> {
     tag = "fundraisers",
     security(("privateKey" = [])),
     params(
-        ("id" = Uuid, Path, description = "The ID of the fundraiser."),
+        ("id" = Uuid, Path, description = "The ID of the fundraiser.", example = "01a1e506-ecb5-7254-9abb-8f29c57ae524"),
         ("dryRun" = inline(Option<Switch>), Query, description = "1 or true: validate the request without saving anything."),
     ),
     request_body(content = FundraiserChangeInput, content_type = "application/json"),
@@ -116,7 +118,7 @@ pub async fn change(
     tag = "fundraisers",
     security(("privateKey" = [])),
     params(
-        ("id" = Uuid, Path, description = "The ID of the fundraiser."),
+        ("id" = Uuid, Path, description = "The ID of the fundraiser.", example = "01a1e506-ecb5-7254-9abb-8f29c57ae524"),
         ("dryRun" = inline(Option<Switch>), Query, description = "1 or true: validate the request without saving anything."),
     ),
     responses(
@@ -153,7 +155,7 @@ pub async fn close(
     tag = "fundraisers",
     security(("privateKey" = [])),
     params(
-        ("id" = Uuid, Path, description = "The ID of the fundraiser."),
+        ("id" = Uuid, Path, description = "The ID of the fundraiser.", example = "01a1e506-ecb5-7254-9abb-8f29c57ae524"),
         ("dryRun" = inline(Option<Switch>), Query, description = "1 or true: validate the request without saving anything."),
     ),
     responses(
@@ -195,6 +197,7 @@ pub async fn reopen(
     ),
     responses(
         (status = 200, description = "One page of fundraisers.", body = FundraisersBody),
+        NotModified,
         InvalidParameter,
         AccountProblems,
         Unavailable,
@@ -204,6 +207,7 @@ pub async fn fundraisers(
     State(app): State<App>,
     credentials: Credentials<Fundraisers>,
     RawQuery(query): RawQuery,
+    if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE);
     let page = positive(&query, "page")?.unwrap_or(1);
@@ -223,9 +227,8 @@ pub async fn fundraisers(
             .collect(),
         pagination: Pagination::new(page as u64, take as u64, total),
     };
-    Ok(private_json(
-        serde_json::to_string(&body).expect("fundraisers are plain data"),
-    ))
+    let body = serde_json::to_vec(&body).expect("fundraisers are plain data");
+    Ok(cache::hashed_json(&if_none_match, body))
 }
 
 async fn find_own(app: &App, account: AccountId, id: &str) -> Result<Fundraiser> {

@@ -19,7 +19,6 @@ use giving::fundraisers::FundraiserName;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::names::{find_nonprofit, slug_of};
 use platform::json;
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
@@ -63,10 +62,8 @@ pub async fn fundraiser(
         .collect();
     let (livemode, now) = (!app.is_test_mode(), app.clock.millis());
     let fundraiser = FundraiserBody::new(&shown.fundraiser, &slug, &app.urls, livemode, now);
-    Ok(tagged(
-        &if_none_match,
-        details(&app, &fundraiser, &users, &nonprofits),
-    ))
+    let body = details(&app, &fundraiser, &users, &nonprofits);
+    Ok(cache::hashed_json(&if_none_match, body))
 }
 
 /// Writes the response body that [`FundraiserDetailsBody`] describes.
@@ -143,17 +140,4 @@ async fn find(
         fundraiser.is_public() || key.as_ref().is_some_and(is_own)
     };
     found.filter(is_visible).ok_or_else(not_found)
-}
-
-/// Returns a JSON response whose entity tag is a hash of its body.
-fn tagged(if_none_match: &IfNoneMatch, body: Vec<u8>) -> Response {
-    let digest = Sha256::digest(&body);
-    let mut tag = String::with_capacity(34);
-    tag.push('"');
-    for byte in &digest[..16] {
-        tag.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
-        tag.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
-    }
-    tag.push('"');
-    cache::json(if_none_match, Some(&tag), || body)
 }

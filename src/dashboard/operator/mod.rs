@@ -1,7 +1,9 @@
-//! The operator pages: all accounts, keys, fundraisers, reports and donations, imports, recent errors, and the audit log.
+//! The operator pages: all accounts, keys, fundraisers, reports and donations, imports, recent errors, the audit
+//! log, and the design of the site.
 
 pub mod account;
 pub mod attention;
+pub mod design;
 pub mod donations;
 pub mod fundraisers;
 pub mod home;

@@ -1,5 +1,6 @@
 //! The donation form. A donate link can fill it in; a form with errors is shown again with the submitted values.
 
+use super::embedding::Embedder;
 use super::link::DonateLink;
 use super::target::Target;
 use crate::app::App;
@@ -9,10 +10,11 @@ use crate::http::params::{PathPair, PathText, RawQuery};
 use crate::web::form::Choice;
 use crate::web::form::amounts::submitted;
 use crate::web::texts::fill;
-use crate::web::{Field, Form, FormData, Layout, Page, Section};
+use crate::web::{Field, Form, FormData, Layout, Page, Section, guard};
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
 use giving::payments::partner::ReturnUrls;
 use giving::payments::provider::Provider;
@@ -45,6 +47,21 @@ struct DonationForm {
     return_urls: ReturnUrls,
     /// The URL and host of the partner's page for people who leave without giving.
     exit: Option<(String, String)>,
+    /// The page of a partner that shows the form in a dialog.
+    embedder: Option<Embedder>,
+}
+
+impl DonationForm {
+    /// Renders the form with the policy that lets only its embedder show it in a frame.
+    fn into_response(self, status: StatusCode) -> Response {
+        let embedder = self.embedder.clone();
+        let mut response = (status, Page(self)).into_response();
+        if let Some(embedder) = embedder {
+            let policy = guard::policy(None, Some(embedder.origin()));
+            response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+        }
+        response
+    }
 }
 
 /// `GET /{nonprofit}/give`
@@ -127,10 +144,11 @@ async fn show(app: &App, target: Target, query: &str) -> Result<Response> {
     } else {
         StatusCode::OK
     };
-    Ok((status, Page(page(app, target, link, form).await?)).into_response())
+    let page = page(app, target, link, form, query).await?;
+    Ok(page.into_response(status))
 }
 
-async fn page(app: &App, target: Target, link: DonateLink, form: Form) -> Result<DonationForm> {
+async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &str) -> Result<DonationForm> {
     let return_urls = link.partner.return_urls(&app.db, app.trusts_localhost()).await?;
     let exit = return_urls.exit.as_ref();
     let exit = exit.map(|exit| {
@@ -149,6 +167,7 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form) -> Result
         form,
         return_urls,
         exit,
+        embedder: Embedder::find(app, query).await?,
     })
 }
 
@@ -189,8 +208,8 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
     let mut form = form(&target, &link, new_token()).with_values(data);
     let valid = validate(&target, &link, data, &mut form);
     let (Some((amount, email)), Some(token), false) = (valid, token, form.has_errors()) else {
-        let page = Page(page(app, target, link, form).await?);
-        return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
+        let page = page(app, target, link, form, query).await?;
+        return Ok(page.into_response(StatusCode::UNPROCESSABLE_ENTITY));
     };
     let text = |name: &str| Some(data.trimmed(name).to_owned()).filter(|text| !text.is_empty());
     let new = StartDonation {
@@ -211,7 +230,8 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
         admit(app, client).await?;
         store::insert(&app.db, &new, &app.config.giving).await?;
     }
-    Ok(redirect_to_donation(new.receipt_id))
+    let embedder = Embedder::find(app, query).await?;
+    Ok(redirect_to_donation(new.receipt_id, embedder.as_ref()))
 }
 
 /// Fails if the network of the client has started too many donations within a minute.
@@ -272,8 +292,14 @@ fn validate(
 }
 
 /// Redirects to the page of a donation: the payment page, and then the receipt.
-pub fn redirect_to_donation(receipt_id: Uuid) -> Response {
-    Redirect::to(&path_of(receipt_id)).into_response()
+pub fn redirect_to_donation(receipt_id: Uuid, embedder: Option<&Embedder>) -> Response {
+    Redirect::to(&path_within(receipt_id, embedder)).into_response()
+}
+
+/// Returns the path of the page of a donation, with the embedder that shows it in a dialog.
+pub fn path_within(receipt_id: Uuid, embedder: Option<&Embedder>) -> String {
+    let path = path_of(receipt_id);
+    embedder.map_or_else(|| path.clone(), |embedder| embedder.add_to(&path))
 }
 
 /// Returns the path of the page of a donation.

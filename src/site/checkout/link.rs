@@ -1,5 +1,6 @@
 //! Donate links: URLs whose parameters fill in the donation form and identify a partner.
 
+use super::embedding;
 use crate::http::error::Error;
 use crate::http::params::{decode, values};
 use crate::web::form::amounts::{Amounts, submitted};
@@ -20,7 +21,7 @@ const MAX_SUGGESTED_AMOUNTS: usize = 6;
 const MAX_TEXT_CHARS: usize = 255;
 
 /// All parameters of a donate link.
-const PARAMETERS: [&str; 13] = [
+const PARAMETERS: [&str; 14] = [
     "amount",
     "suggestedAmounts",
     "min_value",
@@ -34,6 +35,7 @@ const PARAMETERS: [&str; 13] = [
     "partner_donation_id",
     "partner_metadata",
     "designation",
+    embedding::PARAMETER,
 ];
 /// The parameters that fill in fields of the form, which the form then sends itself.
 const FORM_FIELDS: [&str; 4] = ["amount", "email", "first_name", "last_name"];

@@ -3,14 +3,16 @@
 //! Both are at `/donations/{receipt ID}`. Whoever knows this URL sees the receipt, so it goes to nobody but the donor:
 //! partners, payment links and exports get the ID of the donation instead.
 
+use super::embedding::Embedder;
 use super::target::Target;
 use crate::app::App;
 use crate::http::error::{Error, Result};
-use crate::http::params::PathText;
-use crate::site::checkout::form::{path_of, redirect_to_donation};
+use crate::http::params::{PathText, RawQuery};
+use crate::site::checkout::form::{path_of, path_within, redirect_to_donation};
 use crate::site::find::redirect_permanently;
 use crate::web::texts::GiveTexts;
 use crate::web::{Field, Form, FormData, Layout, Page, Section, guard};
+use access::origins::ReturnUrl;
 use askama::Template;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
@@ -46,35 +48,58 @@ struct DonationPage {
     return_urls: ReturnUrls,
     /// The URL and host of the partner's page to return to.
     back: Option<(String, String)>,
+    /// The page of a partner that shows this page in a dialog.
+    embedder: Option<Embedder>,
 }
 
 /// `GET /donations/{id}`: the payment page until the donation is paid, then the receipt.
-pub async fn donation(State(app): State<App>, PathText(id): PathText) -> Result<Response> {
+pub async fn donation(
+    State(app): State<App>,
+    PathText(id): PathText,
+    RawQuery(query): RawQuery,
+) -> Result<Response> {
     let donation = app.settlement().settle(find(&app, &id).await?).await?;
     let target = Target::of(&app, &donation).await?;
-    let form = pay_form(&donation);
-    show(&app, StatusCode::OK, donation, target, form).await
+    let embedder = Embedder::find(&app, &query).await?;
+    let form = pay_form(&donation, embedder.as_ref());
+    show(&app, StatusCode::OK, donation, target, form, embedder).await
 }
 
 /// `POST /donations/{id}`: pays with a test card, then redirects to the success URL of the partner, if any.
-pub async fn pay(State(app): State<App>, PathText(id): PathText, data: FormData) -> Result<Response> {
+pub async fn pay(
+    State(app): State<App>,
+    PathText(id): PathText,
+    RawQuery(query): RawQuery,
+    data: FormData,
+) -> Result<Response> {
     let donation = find(&app, &id).await?;
+    let embedder = Embedder::find(&app, &query).await?;
     if !donation.is_open() || !app.is_test_mode() {
-        return redirect_after_payment(&app, &app.settlement().settle(donation).await?).await;
+        let donation = app.settlement().settle(donation).await?;
+        return redirect_after_payment(&app, &donation, embedder.as_ref()).await;
     }
     let (target, now) = (Target::of(&app, &donation).await?, app.clock.millis());
     let t = &Layout::new(Section::Other).p.give;
-    let mut form = pay_form(&donation).with_values(&data);
+    let mut form = pay_form(&donation, embedder.as_ref()).with_values(&data);
     if let Some(refusal) = target.refusal {
         form.add_form_error(refusal);
-        return show(&app, StatusCode::UNPROCESSABLE_ENTITY, donation, target, form).await;
+        return show(
+            &app,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            donation,
+            target,
+            form,
+            embedder,
+        )
+        .await;
     }
     let answer = try_card(data.text("card"));
     let Some(error) = refusal(answer, t) else {
         store::pay(&app.db, donation.id, &app.config.giving, now).await?;
         // It may have expired meanwhile.
         let donation = store::find(&app.db, donation.id).await?.ok_or(Error::NotFound)?;
-        return redirect_after_payment(&app, &app.settlement().settle(donation).await?).await;
+        let donation = app.settlement().settle(donation).await?;
+        return redirect_after_payment(&app, &donation, embedder.as_ref()).await;
     };
     let status = match answer {
         CardResult::Down => StatusCode::SERVICE_UNAVAILABLE,
@@ -84,7 +109,7 @@ pub async fn pay(State(app): State<App>, PathText(id): PathText, data: FormData)
         store::fail(&app.db, donation.id, error, now).await?;
     }
     form.add_error("card", error);
-    show(&app, status, donation, target, form).await
+    show(&app, status, donation, target, form, embedder).await
 }
 
 /// Returns the message for the donor if the card was not charged.
@@ -111,8 +136,15 @@ async fn find(app: &App, text: &str) -> Result<Donation> {
         .ok_or(Error::NotFound)
 }
 
-/// Redirects after a payment: to the partner, or to the receipt.
-async fn redirect_after_payment(app: &App, donation: &Donation) -> Result<Response> {
+/// Redirects after a payment: to the partner, or to the receipt. A dialog on the partner's own page shows the receipt.
+async fn redirect_after_payment(
+    app: &App,
+    donation: &Donation,
+    embedder: Option<&Embedder>,
+) -> Result<Response> {
+    if embedder.is_some() {
+        return Ok(redirect_to_donation(donation.receipt_id, embedder));
+    }
     let return_urls = donation
         .partner
         .return_urls(&app.db, app.trusts_localhost())
@@ -121,14 +153,14 @@ async fn redirect_after_payment(app: &App, donation: &Donation) -> Result<Respon
         Some(url) if donation.state == DonationState::Completed => {
             Redirect::to(&donation.partner.append_to(&url, Some(donation.id))).into_response()
         }
-        _ => redirect_to_donation(donation.receipt_id),
+        _ => redirect_to_donation(donation.receipt_id, None),
     })
 }
 
-fn pay_form(donation: &Donation) -> Form {
+fn pay_form(donation: &Donation, embedder: Option<&Embedder>) -> Form {
     let t = &Layout::new(Section::Other).p.give;
     let card = Field::text("card", t.card).hint(t.card_hint);
-    Form::new(path_of(donation.receipt_id), t.pay, vec![card])
+    Form::new(path_within(donation.receipt_id, embedder), t.pay, vec![card])
 }
 
 async fn show(
@@ -137,6 +169,7 @@ async fn show(
     donation: Donation,
     target: Target,
     form: Form,
+    embedder: Option<Embedder>,
 ) -> Result<Response> {
     let layout = Layout::new(Section::Other);
     let t = &layout.p.give;
@@ -156,7 +189,10 @@ async fn show(
         _ => &return_urls.exit,
     };
     let policy = return_urls.success.as_ref().filter(|_| donation.is_open());
-    let policy = policy.map(|url| guard::policy_with_form_action(url.origin()));
+    let policy = guard::policy(
+        policy.map(ReturnUrl::origin),
+        embedder.as_ref().map(Embedder::origin),
+    );
     let receipt = match donation.entry {
         Some(entry) => Receipt::find(&app.db, &app.directory, entry).await?,
         None => None,
@@ -181,14 +217,13 @@ async fn show(
         return_urls,
         donation,
         test_notice,
+        embedder,
         layout,
     };
     let is_paid = !page.donation.is_open();
     let mut response = (status, Page(page)).into_response();
     let headers = response.headers_mut();
-    if let Some(policy) = policy {
-        headers.insert(CONTENT_SECURITY_POLICY, policy);
-    }
+    headers.insert(CONTENT_SECURITY_POLICY, policy);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     headers.insert(ROBOTS_TAG, HeaderValue::from_static("noindex"));
     if is_paid {

@@ -1,5 +1,7 @@
-//! Scripts for other sites: a donate button and a search box, each of which replaces a plain link.
+//! Scripts for other sites: a donate button, a search box and the thermometer of a fundraiser, each of which replaces a
+//! plain link.
 
+pub mod data;
 pub mod pages;
 
 use crate::app::App;
@@ -36,16 +38,18 @@ impl Script {
 }
 
 /// The scripts of a server that charges money, of one in test mode, and of one that does not accept donations.
-static SCRIPTS: LazyLock<[[Script; 2]; 3]> = LazyLock::new(|| {
+static SCRIPTS: LazyLock<[[Script; 3]; 3]> = LazyLock::new(|| {
     let (give, embed) = (&PUBLIC_EN.give, &PUBLIC_EN.embed);
     [
-        scripts(&json!({ "give": give.button, "other": embed.other_amount })),
-        scripts(&json!({ "give": give.button, "other": embed.other_amount, "notice": give.test_mode })),
+        scripts(&json!({ "give": give.button, "other": embed.other_amount, "close": embed.close })),
+        scripts(&json!({
+            "give": give.button, "other": embed.other_amount, "close": embed.close, "notice": give.test_mode
+        })),
         scripts(&json!({ "off": true })),
     ]
 });
 
-fn scripts(button: &serde_json::Value) -> [Script; 2] {
+fn scripts(button: &serde_json::Value) -> [Script; 3] {
     let (embed, search) = (&PUBLIC_EN.embed, &PUBLIC_EN.search);
     let search = json!({
         "label": embed.search_label,
@@ -65,6 +69,11 @@ fn scripts(button: &serde_json::Value) -> [Script; 2] {
             "search.js",
             include_str!("../../../assets/embed/search.js"),
             &search,
+        ),
+        Script::new(
+            "thermometer.js",
+            include_str!("../../../assets/embed/thermometer.js"),
+            &json!({ "give": PUBLIC_EN.give.button, "label": PUBLIC_EN.fundraiser.raised_title }),
         ),
     ]
 }

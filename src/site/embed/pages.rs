@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, values};
 use crate::site::find::find;
+use crate::site::fundraiser_links;
 use crate::web::texts::{EmbedTexts, fill};
 use crate::web::{Layout, Meta, PublicPage, Section};
 use access::keys::{KeyText, Kind as KeyKind};
@@ -35,11 +36,34 @@ struct EmbedPage {
     origin: String,
 }
 
+/// What can be embedded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EmbedKind {
+    Button,
+    Search,
+    Thermometer,
+}
+
+impl EmbedKind {
+    /// Returns the name in URLs, which is also that of the script.
+    const fn name(self) -> &'static str {
+        match self {
+            EmbedKind::Button => "button",
+            EmbedKind::Search => "search",
+            EmbedKind::Thermometer => "thermometer",
+        }
+    }
+}
+
 /// The options of the form.
 #[derive(Clone, Debug)]
 struct EmbedOptions {
-    is_search: bool,
+    kind: EmbedKind,
     nonprofit: String,
+    /// The URL or path of a fundraiser's page.
+    fundraiser: String,
+    /// Whether the button opens the form in a dialog.
+    uses_dialog: bool,
     scheme: &'static str,
     key: String,
     amounts: String,
@@ -53,7 +77,8 @@ struct Snippet {
     base: String,
     path: String,
     text: String,
-    is_search: bool,
+    kind: EmbedKind,
+    uses_dialog: bool,
     scheme: &'static str,
     key: String,
     amounts: String,
@@ -71,8 +96,13 @@ impl EmbedOptions {
         let scheme = text("scheme");
         let is_amounts = |text: &String| text.chars().all(|c| c.is_ascii_digit() || ",. ".contains(c));
         EmbedOptions {
-            is_search: text("kind") == "search",
+            kind: [EmbedKind::Search, EmbedKind::Thermometer]
+                .into_iter()
+                .find(|kind| kind.name() == text("kind"))
+                .unwrap_or(EmbedKind::Button),
             nonprofit: text("nonprofit"),
+            fundraiser: text("fundraiser"),
+            uses_dialog: text("dialog") == "1",
             scheme: SCHEMES
                 .into_iter()
                 .find(|name| **name == *scheme)
@@ -85,9 +115,10 @@ impl EmbedOptions {
     /// Returns the URL of this page for another nonprofit.
     fn url(&self, slug: &str) -> String {
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-        let kind = if self.is_search { "search" } else { "button" };
+        let dialog = if self.uses_dialog { "&dialog=1" } else { "" };
         format!(
-            "/developers/embed?kind={kind}&nonprofit={}&scheme={}&amounts={}&key={}",
+            "/developers/embed?kind={}&nonprofit={}{dialog}&scheme={}&amounts={}&key={}",
+            self.kind.name(),
             encode(slug),
             self.scheme,
             encode(&self.amounts),
@@ -102,10 +133,10 @@ pub async fn embed(State(app): State<App>, RawQuery(query): RawQuery) -> Result<
     let texts = &layout.p.embed;
     let mut options = EmbedOptions::parse(&query);
     let mut suggestions = Vec::new();
-    let snippet = if options.is_search {
-        search_snippet(&mut options, texts)
-    } else {
-        button_snippet(&app, &mut options, texts, &mut suggestions).await?
+    let snippet = match options.kind {
+        EmbedKind::Search => search_snippet(&mut options, texts),
+        EmbedKind::Button => button_snippet(&app, &mut options, texts, &mut suggestions).await?,
+        EmbedKind::Thermometer => thermometer_snippet(&app, &options, texts).await?,
     };
     let (snippet, error) = match snippet {
         Ok(snippet) => (Some(snippet), None),
@@ -184,23 +215,44 @@ async fn button_snippet(
     }))
 }
 
+/// Creates a thermometer for the fundraiser whose page has a URL.
+async fn thermometer_snippet(app: &App, options: &EmbedOptions, t: &EmbedTexts) -> Result<SnippetResult> {
+    if options.fundraiser.is_empty() {
+        return Ok(Err(t.no_fundraiser));
+    }
+    let public = app.urls.public();
+    let path = options.fundraiser.strip_prefix(public);
+    let path = path.unwrap_or(&options.fundraiser);
+    let path = path.split(['?', '#']).next().unwrap_or(path).trim_matches('/');
+    let Some((nonprofit, name)) = path.split_once("/f/") else {
+        return Ok(Err(t.unknown_fundraiser));
+    };
+    match fundraiser_links::find(&app.directory, &app.fundraisers, nonprofit, name).await {
+        Ok(found) => {
+            let path = fundraiser_links::path_of(&app.directory, &found.fundraiser).await?;
+            Ok(Ok(Snippet::new(path, found.fundraiser.title.clone(), options)))
+        }
+        Err(Error::NotFound | Error::NonprofitNotFound(_)) => Ok(Err(t.unknown_fundraiser)),
+        Err(error) => Err(error),
+    }
+}
+
 impl Snippet {
     fn new(path: String, text: String, options: &EmbedOptions) -> Snippet {
         Snippet {
             base: String::new(),
             path,
             text,
-            is_search: options.is_search,
+            kind: options.kind,
+            uses_dialog: options.uses_dialog && options.kind == EmbedKind::Button,
             scheme: options.scheme,
-            key: if options.is_search {
-                options.key.clone()
-            } else {
-                String::new()
+            key: match options.kind {
+                EmbedKind::Search => options.key.clone(),
+                _ => String::new(),
             },
-            amounts: if options.is_search {
-                String::new()
-            } else {
-                options.amounts.replace(' ', "")
+            amounts: match options.kind {
+                EmbedKind::Button => options.amounts.replace(' ', ""),
+                _ => String::new(),
             },
         }
     }
@@ -220,7 +272,7 @@ impl Snippet {
     }
 
     fn script(&self) -> &'static str {
-        if self.is_search { "search" } else { "button" }
+        self.kind.name()
     }
 }
 

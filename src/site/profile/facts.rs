@@ -1,6 +1,7 @@
 //! What a profile shows from IRS records: sentences about the tax status, a chart of amounts, and structured data.
 
 use crate::app::urls::Urls;
+use crate::site::profile::sources::format_month;
 use crate::web::dates::format_day;
 use crate::web::numbers::thousands;
 use crate::web::texts::{ProfileTexts, fill};
@@ -92,10 +93,94 @@ fn add_filings(sentences: &mut Vec<String>, tax: &TaxFacts, t: &ProfileTexts) {
     }
 }
 
-/// Returns why the nonprofit cannot receive donations, if its exemption was revoked.
-pub fn revoked_notice(tax: &TaxFacts, t: &ProfileTexts) -> Option<String> {
-    let revocation = tax.current_revocation()?;
-    Some(fill(t.revoked, &[("day", &format_day(revocation.revoked_on))]))
+/// Returns why donations cannot be passed on to the nonprofit, or `None` if they can.
+pub fn refusal(nonprofit: &Nonprofit<'_>, t: &ProfileTexts) -> Option<String> {
+    if nonprofit.is_disbursable() {
+        return None;
+    }
+    if let Some(revocation) = nonprofit.tax.current_revocation() {
+        return Some(fill(t.revoked, &[("day", &format_day(revocation.revoked_on))]));
+    }
+    if nonprofit.gone_at.is_some() {
+        return Some(t.gone.to_owned());
+    }
+    let Some(facts) = &nonprofit.facts else {
+        return Some(t.refused_unknown.to_owned());
+    };
+    if !facts.is_charity() {
+        let paragraph = format!("501(c)({})", facts.subsection);
+        let words = [("paragraph", &*paragraph), ("kind", facts.kind())];
+        let text = if facts.subsection == 0 {
+            t.refused_unknown
+        } else {
+            t.refused_kind
+        };
+        return Some(fill(text, &words));
+    }
+    let text = if facts.foundation == PRIVATE_FOUNDATION {
+        t.refused_foundation
+    } else if !facts.is_deductible() {
+        t.refused_not_deductible
+    } else {
+        t.refused_status
+    };
+    Some(text.to_owned())
+}
+
+/// The foundation code of a private foundation that makes grants.
+const PRIVATE_FOUNDATION: u8 = 4;
+
+/// A fact, with its name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct KeyFact {
+    pub label: &'static str,
+    pub value: String,
+    /// What the value refers to, such as a year.
+    pub note: String,
+}
+
+/// Returns the facts that a visitor looks for first.
+pub fn key_facts(nonprofit: &Nonprofit<'_>, t: &ProfileTexts) -> Vec<KeyFact> {
+    let mut facts = Vec::new();
+    let mut add = |label, value: String, note: String| facts.push(KeyFact { label, value, note });
+    let stated = nonprofit.facts.as_ref();
+    if let Some(facts) = stated.filter(|facts| facts.subsection > 0 && !nonprofit.tax.is_revoked()) {
+        let note = format!("501(c)({})", facts.subsection);
+        add(t.kind, capitalize(facts.kind()), note);
+    }
+    if let Some(ntee) = nonprofit.ntee {
+        let category = ntee.meaning().decile_meaning.to_owned();
+        add(t.category, category, ntee.code().to_owned());
+    }
+    let latest = nonprofit.tax.latest_return.filter(|latest| latest.period != 0);
+    let (revenue, assets, period) = match (latest, stated) {
+        (Some(latest), _) => (latest.revenue, latest.assets, format_month(latest.period)),
+        (None, Some(facts)) => {
+            let year = return_year(facts).map(|year| year.to_string());
+            (facts.revenue, facts.assets, year.unwrap_or_default())
+        }
+        (None, None) => (None, None, String::new()),
+    };
+    for (label, amount) in [(t.revenue, revenue), (t.assets, assets)] {
+        if let Some(dollars) = amount.filter(|dollars| *dollars != 0) {
+            add(label, format_dollars(dollars, t), period.clone());
+        }
+    }
+    let formed = nonprofit.tax.formed.map(|year| (t.formed_label, year));
+    let ruling = stated
+        .and_then(IrsFacts::ruling_year)
+        .map(|year| (t.ruling_label, year));
+    if let Some((label, year)) = formed.or(ruling) {
+        add(label, year.to_string(), String::new());
+    }
+    facts
+}
+
+fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Returns the year of the latest tax return.
@@ -268,8 +353,7 @@ mod tests {
             }),
             ..TaxFacts::default()
         };
-        assert!(revoked_notice(&revoked, t).unwrap().contains("May 15, 2015"));
-        assert_eq!(revoked_notice(&TaxFacts::default(), t), None);
+        assert!(revoked.is_revoked() && !TaxFacts::default().is_revoked());
     }
 
     #[test]

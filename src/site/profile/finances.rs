@@ -1,5 +1,7 @@
-//! The finances on a profile: a table of the periods for which returns are known, and the programs of the latest one.
+//! The finances on a profile: a chart and a table of the periods for which returns are known, how the latest expenses are
+//! divided, and the programs.
 
+use crate::site::profile::chart::{Chart, ExpenseSplit};
 use crate::site::profile::facts::{format_dollars, format_dollars_short};
 use crate::site::profile::sources::format_month;
 use crate::web::numbers::thousands;
@@ -13,6 +15,10 @@ use directory::returns::years::FinancialYear;
 pub struct Finances {
     /// Newest first.
     pub years: Vec<YearRow>,
+    /// If several periods are known.
+    pub chart: Option<Chart>,
+    /// How the expenses of the latest period are divided. Empty if that is not known.
+    pub expenses: ExpenseSplit,
     /// How many people work for the nonprofit, in sentences.
     pub people: Vec<String>,
     pub programs: Vec<ProgramRow>,
@@ -50,6 +56,8 @@ impl Finances {
         let with_programs = years.iter().find(|year| !year.filed.facts.programs.is_empty());
         Finances {
             years: years.iter().map(|year| YearRow::new(year, t)).collect(),
+            chart: Chart::new(years, t),
+            expenses: ExpenseSplit::new(years.first(), t),
             people: people.unwrap_or_default(),
             programs: with_programs.map_or_else(Vec::new, |year| {
                 let programs = year.filed.facts.programs.iter();

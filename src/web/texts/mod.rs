@@ -1,9 +1,13 @@
 //! The texts of all pages and emails: `en.rs` has those of the layout and the dashboard, `public.rs` those of the public
-//! site. Another language is a `const DE: Texts = Texts { ... }`; the compiler reports the texts that it lacks.
+//! site, `developers.rs` those around the documentation, `legal.rs` those of the legal pages. Another language is a
+//! `const DE: Texts = Texts { ... }`; the compiler reports the texts that it lacks.
 
+mod developers;
 mod en;
+pub mod legal;
 mod public;
 
+pub use developers::*;
 pub use en::*;
 pub use public::*;
 

@@ -28,16 +28,22 @@ pub enum Class {
     Fundraisers,
     /// Creating fundraisers, which is limited per account and not per key.
     Create,
+    /// Matching lists of nonprofits.
+    Match,
+    /// Exporting the directory.
+    Export,
 }
 
 impl Class {
-    pub const ALL: [Class; 6] = [
+    pub const ALL: [Class; 8] = [
         Class::Details,
         Class::Search,
         Class::Browse,
         Class::Causes,
         Class::Fundraisers,
         Class::Create,
+        Class::Match,
+        Class::Export,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -48,6 +54,8 @@ impl Class {
             Class::Causes => "causes",
             Class::Fundraisers => "fundraisers",
             Class::Create => "create",
+            Class::Match => "match",
+            Class::Export => "export",
         }
     }
 
@@ -66,6 +74,9 @@ pub struct Limits {
     pub causes: u32,
     pub fundraisers: u32,
     pub create: u32,
+    #[serde(rename = "match")]
+    pub matches: u32,
+    pub export: u32,
     /// Reads without a key from one address, if the server allows them.
     pub anonymous: u32,
 }
@@ -80,6 +91,8 @@ impl Limits {
             Class::Causes => self.causes,
             Class::Fundraisers => self.fundraisers,
             Class::Create => self.create,
+            Class::Match => self.matches,
+            Class::Export => self.export,
         }
     }
 }

@@ -129,6 +129,8 @@ mod tests {
         causes: 500,
         fundraisers: 500,
         create: 30,
+        matches: 60,
+        export: 20,
         anonymous: 60,
     };
 

@@ -127,6 +127,15 @@ pub fn state_name(code: &str) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
+/// Returns the postal code of a state, territory or armed forces region by its code or name. Ignores letter case.
+pub fn state_code(text: &str) -> Option<&'static str> {
+    let text = text.trim();
+    STATES
+        .iter()
+        .find(|(code, name)| code.eq_ignore_ascii_case(text) || name.eq_ignore_ascii_case(text))
+        .map(|(code, _)| *code)
+}
+
 /// All postal codes with their names, sorted by code.
 pub const STATES: [(&str, &str); 62] = [
     ("AA", "Armed Forces Americas"),

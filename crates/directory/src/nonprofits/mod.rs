@@ -21,6 +21,7 @@ pub mod precedence;
 pub mod prominence;
 pub mod rows;
 pub mod sentence;
+pub mod size;
 pub mod slug;
 pub mod store;
 pub mod tax_facts;
@@ -93,6 +94,12 @@ impl<'a> Nonprofit<'a> {
             && self.facts.is_some_and(|facts| facts.is_deductible())
     }
 
+    /// Returns the yearly revenue in dollars: that of the latest return, or else that in the master file.
+    pub fn revenue(&self) -> Option<i64> {
+        let latest = self.tax.latest_return.and_then(|latest| latest.revenue);
+        latest.or_else(|| self.facts?.revenue)
+    }
+
     /// Returns the location as one line.
     pub fn location(&self) -> String {
         match (self.city, self.state, self.country) {
@@ -115,14 +122,6 @@ impl<'a> Nonprofit<'a> {
         match self.own_description {
             Some(own) => Cow::Borrowed(own),
             None => Cow::Owned(self.describe(self.distinguishing_chapter(), location)),
-        }
-    }
-
-    /// Does the same as [`description`](Nonprofit::description) without the chapter, for pages that show it separately.
-    pub fn description_without_chapter(&self, location: &str) -> Cow<'a, str> {
-        match self.own_description {
-            Some(own) => Cow::Borrowed(own),
-            None => Cow::Owned(self.describe(None, location)),
         }
     }
 

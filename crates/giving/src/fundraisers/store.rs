@@ -62,7 +62,8 @@ const SUPPORTED: &str =
 const ALL_SUPPORTED: &str =
     "select fundraiser_id, nonprofit_id, weight from fundraiser_nonprofits order by fundraiser_id, position";
 const ALL_OFFLINE: &str = "select id, offline from fundraisers";
-const HAS_SLUG: &str = "select count(*) from fundraisers where nonprofit_id = $1 and slug = $2";
+const HAS_SLUGS: &str = "select exists (select 1 from fundraisers where nonprofit_id = $1 and slug = $2), \
+     exists (select 1 from fundraisers where nonprofit_id = $1 and slug = $3)";
 const INSERT: &str = "insert into fundraisers (id, nonprofit_id, slug, account_id, title, description, cover, starts_at, \
      ends_at, goal, offline, created_at, closed_at, version, in_review_since) \
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
@@ -279,11 +280,19 @@ pub async fn list_offline(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Option
         .collect())
 }
 
-/// Is the slug taken within the nonprofit?
-pub async fn has_slug(tx: &mut Tx, nonprofit: NonprofitId, slug: &str) -> sqlx::Result<bool> {
-    let count: i64 =
-        run!(tx, c => sqlx::query_scalar(HAS_SLUG).bind(nonprofit.0).bind(slug).fetch_one(c).await)?;
-    Ok(count > 0)
+/// Returns whether each of two slugs is taken within the nonprofit.
+pub async fn has_slugs(
+    tx: &mut Tx,
+    nonprofit: NonprofitId,
+    [first, second]: [&str; 2],
+) -> sqlx::Result<[bool; 2]> {
+    let (has_first, has_second): (bool, bool) = run!(tx, c => sqlx::query_as(HAS_SLUGS)
+        .bind(nonprofit.0)
+        .bind(first)
+        .bind(second)
+        .fetch_one(c)
+        .await)?;
+    Ok([has_first, has_second])
 }
 
 /// Writes a new fundraiser.

@@ -80,12 +80,15 @@ async fn free_slug(batch: &mut Batch, nonprofit: NonprofitId, title: &str) -> sq
     let plain = slug::of_title(title);
     let mut slug = plain.clone();
     for attempt in 0.. {
-        if !store::has_slug(&mut batch.tx, nonprofit, &slug).await? {
-            break;
-        }
         let mut bytes = [0; 4];
         getrandom::fill(&mut bytes).expect("the system has random bytes");
-        slug = slug::with_suffix(&plain, u32::from_le_bytes(bytes), attempt);
+        let next = slug::with_suffix(&plain, u32::from_le_bytes(bytes), attempt);
+        // Titles such as "Birthday" are common, so one query checks the next slug as well.
+        match store::has_slugs(&mut batch.tx, nonprofit, [&slug, &next]).await? {
+            [false, _] => break,
+            [true, false] => return Ok(next),
+            [true, true] => slug = next,
+        }
     }
     Ok(slug)
 }

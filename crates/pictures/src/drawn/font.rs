@@ -4,6 +4,7 @@
 
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::io::Cursor;
 use std::sync::LazyLock;
 use truetype::tables::character_mapping::{CharacterMapping, Encoding};
@@ -17,6 +18,12 @@ use truetype::{Error, GlyphID};
 /// The font that comes with the crate.
 pub(super) static FONT: LazyLock<Font> = LazyLock::new(|| {
     let data = include_bytes!("../../fonts/Roboto-Medium.ttf");
+    Font::read(data).expect("the embedded font is valid")
+});
+
+/// The letters of monograms: capitals and digits of the typeface of headings.
+pub(super) static INITIALS_FONT: LazyLock<Font> = LazyLock::new(|| {
+    let data = include_bytes!("../../fonts/Fraunces-SemiBold.ttf");
     Font::read(data).expect("the embedded font is valid")
 });
 
@@ -142,6 +149,62 @@ impl Font {
         rasterizer.for_each_pixel_2d(|column, row, coverage| {
             plot(left + column as i32, top + row as i32, coverage);
         });
+    }
+
+    /// Returns the height of capital letters in font units.
+    pub(super) fn cap_height(&self) -> f32 {
+        self.extent('H').map_or(self.line_height, |(_, max)| max.y)
+    }
+
+    /// Returns the distance from a character to the next one in font units.
+    pub(super) fn advance_units(&self, c: char) -> f32 {
+        let (advance, _) = self.metrics.get(self.glyph_id(c));
+        f32::from(advance)
+    }
+
+    /// Returns the horizontal extent of a character in font units, from its origin.
+    pub(super) fn horizontal_extent(&self, c: char) -> Option<(f32, f32)> {
+        self.extent(c).map(|(min, max)| (min.x, max.x))
+    }
+
+    fn extent(&self, c: char) -> Option<(Point, Point)> {
+        let mut curves = Vec::new();
+        self.outline(self.glyph_id(c), &mut curves);
+        let ends = curves.iter().map(|curve| match curve {
+            Curve::Line(_, end) | Curve::Quadratic(_, _, end) => *end,
+        });
+        ends.map(|at| (at, at)).reduce(|(min, max), (at, _)| {
+            (
+                point(min.x.min(at.x), min.y.min(at.y)),
+                point(max.x.max(at.x), max.y.max(at.y)),
+            )
+        })
+    }
+
+    /// Appends the outline of a character with its origin at `(x, y)` to the `d` attribute of an SVG path.
+    pub(super) fn push_svg_path(&self, c: char, scale: f32, (x, y): (f32, f32), path: &mut String) {
+        let mut curves = Vec::new();
+        self.outline(self.glyph_id(c), &mut curves);
+        // A tenth of a pixel is precise enough.
+        let tenths = |value: f32| (value * 10.0).round() / 10.0;
+        let place = |at: Point| (tenths(x + at.x * scale), tenths(y - at.y * scale));
+        let mut current = None;
+        for curve in curves {
+            let (Curve::Line(start, end) | Curve::Quadratic(start, _, end)) = curve;
+            let (start, end) = (place(start), place(end));
+            // Writing to a String cannot fail.
+            if current != Some(start) {
+                let _ = write!(path, "M{} {}", start.0, start.1);
+            }
+            let _ = match curve {
+                Curve::Line(..) => write!(path, "L{} {}", end.0, end.1),
+                Curve::Quadratic(_, control, _) => {
+                    let control = place(control);
+                    write!(path, "Q{} {} {} {}", control.0, control.1, end.0, end.1)
+                }
+            };
+            current = Some(end);
+        }
     }
 
     fn glyph_id(&self, c: char) -> GlyphID {
@@ -291,6 +354,18 @@ mod tests {
         let (acute, _) = ink('\u{b4}');
         let (composed, _) = ink('é');
         assert!((composed - e - acute).abs() < 2.0, "{composed} {e} {acute}");
+    }
+
+    #[test]
+    fn initials_have_outlines_in_the_typeface_of_headings() {
+        for c in ('A'..='Z').chain('0'..='9').chain("ÀÉÖØÞ".chars()) {
+            assert!(INITIALS_FONT.has_glyph(c), "{c}");
+            let mut path = String::new();
+            INITIALS_FONT.push_svg_path(c, 0.1, (0.0, 100.0), &mut path);
+            assert!(path.starts_with('M') && path.len() < 1_500, "{c}: {path}");
+        }
+        assert!(!INITIALS_FONT.has_glyph('Ж'));
+        assert!(INITIALS_FONT.cap_height() > 0.0);
     }
 
     #[test]

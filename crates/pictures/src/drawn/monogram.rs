@@ -1,5 +1,6 @@
 //! Draws the logo of a nonprofit that has none: up to two initials on a colored background.
 
+use super::font::{FONT, Font, INITIALS_FONT};
 use super::palette::{ColorScheme, mix_seed, scheme_for};
 use super::svg;
 use std::fmt::Write;
@@ -15,44 +16,99 @@ const STOP_WORDS: [&str; 13] = [
 pub fn logo_svg(name: &str, seed: u128) -> String {
     let scheme = scheme_for(seed);
     let initials = initials(name);
-    let (font_size, letter_spacing) = if initials.chars().count() > 1 {
-        (200, 4)
-    } else {
-        (236, 0)
-    };
-    let mut out = String::with_capacity(1_024);
+    let mut out = String::with_capacity(2_048);
     svg::open(&mut out, SIDE, SIDE, name);
-    // Writing to a String cannot fail. The baseline is computed, because not every viewer supports dominant-baseline.
+    // Writing to a String cannot fail, here and below.
     let _ = write!(
         out,
-        concat!(
-            r#"<rect width="480" height="480" fill="{background}"/>"#,
-            r#"{corner}<text x="{x}" y="{y}" fill="{text}" font-family="Helvetica Neue, Helvetica, Arial, "#,
-            r#"Liberation Sans, DejaVu Sans, sans-serif" font-size="{font_size}" font-weight="600" "#,
-            r#"letter-spacing="{letter_spacing}" text-anchor="middle">"#
-        ),
-        background = scheme.background,
-        corner = corner(seed, scheme),
-        x = 240 + letter_spacing / 2,
-        y = 240 + font_size * 36 / 100,
-        text = scheme.text,
-        font_size = font_size,
-        letter_spacing = letter_spacing,
+        r#"<rect width="480" height="480" fill="{}"/>"#,
+        scheme.background
     );
-    svg::push_escaped(&mut out, &initials);
-    out.push_str("</text></svg>\n");
+    push_backdrop(&mut out, seed, scheme);
+    match [&INITIALS_FONT, &FONT]
+        .into_iter()
+        .find(|font| initials.chars().all(|c| font.has_glyph(c)))
+    {
+        Some(font) => push_outlines(&mut out, font, &initials, scheme),
+        None => push_text(&mut out, &initials, scheme),
+    }
+    out.push_str("</svg>\n");
     out
 }
 
-/// Draws a large circle in one of the corners, so that two logos of the same color still differ.
-fn corner(seed: u128, scheme: ColorScheme) -> String {
+/// Draws one large, calm shape behind the letters, so that two logos of the same color still differ.
+fn push_backdrop(out: &mut String, seed: u128, scheme: ColorScheme) {
     let bits = mix_seed(seed ^ 0x5ee_d0f);
-    let (x, y) = [(0, 0), (480, 0), (480, 480), (0, 480)][(bits & 3) as usize];
-    let radius = 200 + (bits >> 2) % 180;
-    format!(
-        r#"<circle cx="{x}" cy="{y}" r="{radius}" fill="{}" fill-opacity=".55"/>"#,
-        scheme.dark
-    )
+    let offset = (bits >> 8) % 60;
+    let _ = match bits % 4 {
+        0 => write!(
+            out,
+            r#"<circle cx="480" cy="480" r="{}" fill="{}" fill-opacity=".5"/>"#,
+            300 + offset,
+            scheme.dark
+        ),
+        1 => write!(
+            out,
+            r#"<path d="M0 {y}C160 {top} 320 {top} 480 {y}V480H0Z" fill="{}" fill-opacity=".5"/>"#,
+            scheme.dark,
+            y = 330 + offset,
+            top = 250 + offset
+        ),
+        2 => write!(
+            out,
+            r#"<circle cx="240" cy="240" r="{}" fill="none" stroke="{}" stroke-opacity=".55" stroke-width="10"/>"#,
+            190 + offset / 4,
+            scheme.light
+        ),
+        _ => write!(
+            out,
+            r#"<circle cx="0" cy="0" r="{}" fill="{}" fill-opacity=".35"/>"#,
+            280 + offset,
+            scheme.light
+        ),
+    };
+}
+
+/// Draws letters as outlines, which look the same everywhere, centered by what is visible of them.
+fn push_outlines(out: &mut String, font: &Font, initials: &str, scheme: ColorScheme) {
+    let letters: Vec<char> = initials.chars().collect();
+    let extent = |c: char| font.horizontal_extent(c).unwrap_or((0.0, 0.0));
+    let tracking = font.cap_height() * 0.04;
+    let mut origins = Vec::with_capacity(letters.len());
+    let mut x = 0.0;
+    for c in &letters {
+        origins.push(x);
+        x += font.advance_units(*c) + tracking;
+    }
+    let (Some(first), Some(last), Some(end)) = (letters.first(), letters.last(), origins.last()) else {
+        return;
+    };
+    let (left, right) = (extent(*first).0, end + extent(*last).1);
+    let height = if letters.len() > 1 { 164.0 } else { 204.0 };
+    let scale = (height / font.cap_height()).min(316.0 / (right - left).max(1.0));
+    let center = SIDE as f32 / 2.0;
+    let baseline = center + font.cap_height() * scale / 2.0;
+    out.push_str("<path d=\"");
+    for (c, origin) in letters.iter().zip(origins) {
+        let x = center + (origin - f32::midpoint(left, right)) * scale;
+        font.push_svg_path(*c, scale, (x, baseline), out);
+    }
+    let _ = write!(out, "\" fill=\"{}\"/>", scheme.text);
+}
+
+/// Writes letters that no embedded font has. The baseline is computed, because not every viewer supports
+/// dominant-baseline.
+fn push_text(out: &mut String, initials: &str, scheme: ColorScheme) {
+    let _ = write!(
+        out,
+        concat!(
+            r#"<text x="240" y="312" fill="{}" font-family="Georgia, Noto Serif, serif" font-size="200" "#,
+            r#"font-weight="600" text-anchor="middle">"#
+        ),
+        scheme.text
+    );
+    svg::push_escaped(out, initials);
+    out.push_str("</text>");
 }
 
 /// Returns the initials of the first two words that are not stop words, or the first letter if there are none.
@@ -94,6 +150,39 @@ mod tests {
             ("4-H Club", "4C"),
         ] {
             assert_eq!(initials(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn letters_are_outlines_if_a_font_has_them_and_text_otherwise() {
+        for (name, is_outline) in [
+            ("American Red Cross", true),
+            ("Égalité", true),
+            ("Дом", true),
+            ("東京", false),
+        ] {
+            let svg = logo_svg(name, 3);
+            assert_eq!(svg.contains("<path d=\"M"), is_outline, "{name}");
+            assert_eq!(svg.contains("<text"), !is_outline, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_letters_of_a_logo_stay_inside_of_it() {
+        for name in ["WW", "Wide Waters", "M M", "I I", "J Q", "Ø"] {
+            let svg = logo_svg(name, 7);
+            let outline = svg
+                .rsplit_once("<path d=\"")
+                .unwrap()
+                .1
+                .split('"')
+                .next()
+                .unwrap();
+            let numbers = outline.split(|c: char| c.is_ascii_uppercase() || c == ' ');
+            for number in numbers.filter(|number| !number.is_empty()) {
+                let value: f32 = number.parse().unwrap();
+                assert!((60.0..=420.0).contains(&value), "{name}: {value}");
+            }
         }
     }
 

@@ -28,20 +28,16 @@ const fn scheme(background: u32, dark: u32, light: u32, accent: u32) -> ColorSch
     }
 }
 
-/// Muted blues, greens, browns and plums.
-const SCHEMES: [ColorScheme; 12] = [
-    scheme(0x2f_5d_7c, 0x23_48_62, 0x4a_7d_9e, 0xe0_b0_6a),
-    scheme(0x3a_6b_5c, 0x2b_52_46, 0x58_8c_7b, 0xe6_c2_7a),
-    scheme(0x5a_4e_7c, 0x46_3c_63, 0x7a_6d_a0, 0xd9_a5_8f),
-    scheme(0x8a_4b_3f, 0x6c_39_30, 0xab_6a_5b, 0xf0_c9_8d),
-    scheme(0x2d_65_72, 0x20_4e_59, 0x48_87_95, 0xe8_a8_7c),
-    scheme(0x4c_67_3a, 0x3a_50_2c, 0x6c_89_58, 0xe9_cf_8c),
-    scheme(0x7b_47_63, 0x60_36_4d, 0x9d_67_85, 0xea_b8_9b),
-    scheme(0x3f_53_7d, 0x30_40_63, 0x5f_74_a2, 0xdc_b7_77),
-    scheme(0x75_5a_2e, 0x5b_45_22, 0x97_7a_4b, 0x9d_b7_a5),
-    scheme(0x35_69_4f, 0x27_51_3c, 0x53_8b_6f, 0xdd_a6_6b),
-    scheme(0x6b_4a_3c, 0x53_38_2d, 0x8d_6a_5a, 0xa9_bf_b0),
-    scheme(0x44_5c_68, 0x34_48_52, 0x64_7f_8d, 0xe3_a7_81),
+/// Pine, ocean, plum, terracotta, moss, rosewood, ochre and slate: warm, muted, and harmonious with the pages.
+const SCHEMES: [ColorScheme; 8] = [
+    scheme(0x0f_5f_5b, 0x0a_49_47, 0x3d_8a_83, 0xf2_c1_78),
+    scheme(0x24_5a_86, 0x1a_45_69, 0x4f_86_b2, 0xf3_c7_8a),
+    scheme(0x5d_4a_7e, 0x48_38_64, 0x84_70_a6, 0xf0_b8_9a),
+    scheme(0xa3_4a_35, 0x82_38_28, 0xc4_71_58, 0xf7_d0_92),
+    scheme(0x4a_67_37, 0x38_50_29, 0x74_92_5d, 0xf0_d2_86),
+    scheme(0x8a_3f_58, 0x6d_30_45, 0xb0_68_80, 0xf5_c3_a6),
+    scheme(0x85_58_14, 0x68_44_0f, 0xb0_83_3a, 0xf7_e0_b0),
+    scheme(0x3d_55_6b, 0x2e_42_54, 0x68_81_98, 0xef_b9_8d),
 ];
 
 /// Returns the color scheme for a seed.

@@ -29,7 +29,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 18] = migrations! {
+const MIGRATIONS: [MigrationSource; 19] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -48,6 +48,7 @@ const MIGRATIONS: [MigrationSource; 18] = migrations! {
     16 "0016_facts",
     19 "0019_sign_in",
     20 "0020_usage",
+    21 "0021_change_feed",
 };
 
 const STORE_ID: &str = "select id from store";

@@ -25,6 +25,7 @@ const CURRENT: &str = current!("where r.topic = $1");
 pub(super) const ALL_CURRENT: &str = current!("");
 const HAS_REVISION: &str =
     "select exists (select 1 from revision_tokens where topic = $1 and revision = $2 and token = $3)";
+const TOKEN: &str = "select token from revision_tokens where topic = $1 and revision = $2";
 const PRUNE: &str = "delete from revision_tokens where revision < \
      (select r.revision - $1 from revisions r where r.topic = revision_tokens.topic)";
 
@@ -126,6 +127,11 @@ impl Tx {
             .bind(revision.token)
             .fetch_one(c)
             .await)
+    }
+
+    /// Returns the token of a revision of a topic, if it is still known.
+    pub async fn revision_token(&mut self, topic: Topic, number: i64) -> sqlx::Result<Option<Uuid>> {
+        run!(self, c => sqlx::query_scalar(TOKEN).bind(topic.name()).bind(number).fetch_optional(c).await)
     }
 
     /// Increments the revision of a topic, and returns its number. On PostgreSQL this also serializes the writers of a

@@ -24,7 +24,7 @@ proptest! {
         let index = build(&documents);
         let labels = LABELS.get(label).map(|label| [*label]);
         let groups: Vec<&[&str]> = labels.iter().map(<[&str; 1]>::as_slice).collect();
-        let query = Query { text: &text, limit, filter: &groups, exclude: None };
+        let query = Query { filter: &groups, limit, ..Query::new(&text) };
         let found: Vec<_> =
             index.search(&query).hits.iter().map(|hit| (hit.document, hit.score, hit.kind, hit.rewrite)).collect();
         let expected = reference_search::search(&documents, &query);
@@ -108,6 +108,63 @@ proptest! {
                 prop_assert!(
                     matching.len() >= query.limit || found.iter().any(|document| !matching.contains(document))
                 );
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn an_exhaustive_search_finds_every_document_with_all_words_and_the_label(
+        seeds in vec(any::<(u8, u8, u8, u8)>(), 1..40),
+        queries in vec((0usize..8, 0usize..8, 1usize..8, 0usize..5, 1u32..40), 20),
+    ) {
+        let documents = many_documents(&seeds);
+        let index = build(&documents);
+        for (first, last, length, label, divisor) in queries {
+            let (first, last) = (FREQUENT_WORDS[first], FREQUENT_WORDS[last]);
+            let prefix = &last[..last.len().min(length)];
+            if first.starts_with(prefix) {
+                continue;
+            }
+            let labels = LABELS.get(label).map(|label| [*label]);
+            let groups: Vec<&[&str]> = labels.iter().map(<[&str; 1]>::as_slice).collect();
+            let is_excluded = |document: u32| document % divisor != 0;
+            let is_match = |number: &u32, words: &[&str]| {
+                let document = &documents[*number as usize];
+                let text = format!("{} {}", document.name, document.location.concat());
+                let has: Vec<_> = text.split(' ').collect();
+                !is_excluded(*number)
+                    && words.iter().all(|word| has.iter().any(|other| other.starts_with(word)))
+                    && labels.iter().all(|label| document.labels.contains(&label[0]))
+            };
+            // A prefix alone is read from all documents, and together with a word from the list of the word.
+            for words in [&[prefix][..], &[first, prefix]] {
+                let text = words.join(" ");
+                let query = |limit| Query {
+                    filter: &groups,
+                    exclude: Some(&is_excluded),
+                    limit,
+                    ..Query::new(&text)
+                };
+                let exhaustive = index.search(&Query { is_exhaustive: true, ..query(10_000) });
+                let mut found: Vec<u32> = exhaustive.hits.iter().map(|hit| hit.document).collect();
+                let page = index.search(&query(10)).hits;
+                prop_assert!(found.starts_with(&page.iter().map(|hit| hit.document).collect::<Vec<_>>()) || page.len() < 10, "{:?}", text);
+                prop_assert!(exhaustive.is_complete, "{:?}", text);
+                found.sort_unstable();
+                prop_assert!(found.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", text);
+                let matching: Vec<u32> =
+                    (0..documents.len() as u32).filter(|number| is_match(number, words)).collect();
+                prop_assert!(
+                    matching.iter().all(|document| found.binary_search(document).is_ok()),
+                    "{:?}: {} of {}", text, found.len(), matching.len()
+                );
+                let capped = index.search(&Query { is_exhaustive: true, ..query(100) });
+                prop_assert_eq!(capped.hits.len(), found.len().min(100), "{:?}", text);
+                prop_assert_eq!(capped.is_complete, found.len() < 100, "{:?}", text);
             }
         }
     }

@@ -34,6 +34,37 @@ const MAX_EXTENDED_NAMES: usize = 1_024;
 /// Maximum length of an alias that is found only by the complete word.
 const MAX_SHORT_ALIAS_LENGTH: usize = 3;
 
+/// The state of one pass through posting lists.
+struct Pass {
+    /// The steps for the usual work.
+    budget: u32,
+    steps_left: u32,
+    /// Documents that may still be scored.
+    scores_left: usize,
+    /// Whether the first page is not yet settled.
+    fills_page: bool,
+    /// Whether the steps are the further ones of an exhaustive search.
+    reads_on: bool,
+}
+
+impl Pass {
+    fn new(budget: u32) -> Self {
+        Self {
+            budget,
+            steps_left: budget,
+            scores_left: MAX_SCORED,
+            fills_page: true,
+            reads_on: false,
+        }
+    }
+
+    fn read_on(&mut self, steps: u32) {
+        self.reads_on = true;
+        self.steps_left = steps;
+        self.scores_left = usize::MAX;
+    }
+}
+
 impl<'a> Searcher<'a> {
     /// Finds the best documents for a query and ends its rewrite.
     pub fn evaluate(&mut self, query: BooleanQuery) {
@@ -240,6 +271,13 @@ impl<'a> Searcher<'a> {
         };
         let prefilters = plan.prefilters(self, query, &cursor, driver);
         self.offer_documents(cursor, query, &required, &prefilters);
+        if driver.is_none() && self.reads_on() {
+            // The sample has only the first documents of each word. The signatures of all documents are quicker to
+            // read than the lists of so many words.
+            let cursor = PostingCursor::Range(0..self.segment.document_count());
+            let prefilters = plan.prefilters(self, query, &cursor, None);
+            self.offer_documents(cursor, query, &required, &prefilters);
+        }
     }
 
     /// Offers documents with a name that starts with all words but the last, and with the last word
@@ -269,7 +307,8 @@ impl<'a> Searcher<'a> {
     /// Offers the documents of `cursor` that pass all prefilters and match all required clauses.
     ///
     /// The pass has two parts. The first fills the first page, in the same way and at the same cost for every
-    /// limit. If more hits are wanted, the second reads on, and its hits stay behind the first page.
+    /// limit. If more hits are wanted, the second reads on, and its hits stay behind the first page. In an
+    /// exhaustive search, the second part has a budget of its own.
     fn offer_documents(
         &mut self,
         mut cursor: PostingCursor<'a>,
@@ -279,17 +318,14 @@ impl<'a> Searcher<'a> {
     ) {
         let max_bonus = ranking::MAX_ANYWHERE_BONUS + query.penalty;
         let wants_more = self.query.limit > PAGE_SIZE;
-        let budget = self.pass_budget(query);
-        let mut steps_left = budget;
-        let mut scores_left = MAX_SCORED;
-        let mut fills_page = true;
+        let mut pass = Pass::new(self.pass_budget(query));
         let mut buffer = [0; BATCH_SIZE];
-        'pass: while steps_left > 0
+        'pass: while (pass.steps_left > 0 || self.read_on(&mut pass))
             && let Some(batch) = cursor.next_batch(self.segment, prefilters, &mut buffer)
         {
             // Most documents fail the first prefilters, but a query of many words costs more than one of few.
             let steps = batch.read + batch.read * prefilters.len() / PREFILTERS_PER_STEP;
-            steps_left = steps_left.saturating_sub(steps as u32);
+            pass.steps_left = pass.steps_left.saturating_sub(steps as u32);
             for documents in buffer[..batch.len].chunks(RECORDS_PER_FETCH) {
                 let mut terms = [TermList::default(); RECORDS_PER_FETCH];
                 for (terms, &document) in terms.iter_mut().zip(documents) {
@@ -297,37 +333,65 @@ impl<'a> Searcher<'a> {
                 }
                 for (&document, &terms) in documents.iter().zip(&terms) {
                     let best_score = self.segment.prominence(document) + max_bonus;
-                    if fills_page && (scores_left == 0 || self.top.page_rejects(best_score, document)) {
-                        fills_page = false;
-                        scores_left = MAX_FURTHER_SCORED;
-                        self.steps_left -= budget - steps_left;
+                    if pass.fills_page
+                        && (pass.scores_left == 0 || self.top.page_rejects(best_score, document))
+                    {
+                        self.end_page(&mut pass);
                     }
-                    let is_done = scores_left == 0 || self.top.rejects(best_score, document);
-                    if !fills_page && (!wants_more || is_done) {
-                        return;
+                    let is_done = pass.scores_left == 0 || self.top.rejects(best_score, document);
+                    if !pass.fills_page && (!wants_more || is_done) {
+                        break 'pass;
                     }
-                    steps_left = steps_left.saturating_sub(RECORD_STEPS);
+                    pass.steps_left = pass.steps_left.saturating_sub(RECORD_STEPS);
                     if matches_all(terms, query, required) && self.filter.matches(document) {
-                        scores_left -= usize::from(self.offer_match(document, query, fills_page));
+                        pass.scores_left -= usize::from(self.offer_match(document, query, pass.fills_page));
+                        if self.top.is_full() {
+                            pass.scores_left = pass.scores_left.min(MAX_FURTHER_SCORED);
+                        }
                     }
-                    if steps_left == 0 {
+                    if pass.steps_left == 0 && !self.read_on(&mut pass) {
                         break 'pass;
                     }
                 }
             }
             let best_score = self.segment.prominence(batch.last) + max_bonus;
-            if fills_page && (scores_left == 0 || self.top.page_rejects(best_score, batch.last)) {
-                fills_page = false;
-                scores_left = MAX_FURTHER_SCORED;
-                self.steps_left -= budget - steps_left;
+            if pass.fills_page && (pass.scores_left == 0 || self.top.page_rejects(best_score, batch.last)) {
+                self.end_page(&mut pass);
             }
-            if !fills_page && (!wants_more || self.top.rejects(best_score, batch.last)) {
-                return;
+            if !pass.fills_page && (!wants_more || self.top.rejects(best_score, batch.last)) {
+                break;
             }
         }
-        if fills_page {
-            self.steps_left -= budget - steps_left;
+        if pass.reads_on {
+            self.further_steps_left = pass.steps_left;
+        } else if pass.fills_page {
+            self.steps_left -= pass.budget - pass.steps_left;
         }
+    }
+
+    /// Ends the part of a pass that fills the first page.
+    fn end_page(&mut self, pass: &mut Pass) {
+        pass.fills_page = false;
+        pass.scores_left = MAX_FURTHER_SCORED;
+        self.steps_left -= pass.budget - pass.steps_left;
+        if self.reads_on() {
+            pass.read_on(self.further_steps_left);
+        }
+    }
+
+    /// Goes on with a pass that has used its steps. Returns `false` if the pass ends here: the search is not
+    /// exhaustive, it has enough hits, or all further steps are used as well.
+    fn read_on(&mut self, pass: &mut Pass) -> bool {
+        if pass.reads_on || !self.reads_on() {
+            self.is_cut_short |= self.query.is_exhaustive;
+            return false;
+        }
+        if pass.fills_page {
+            pass.fills_page = false;
+            self.steps_left -= pass.budget;
+        }
+        pass.read_on(self.further_steps_left);
+        true
     }
 
     /// Scores and offers a document that matches all required clauses. Returns `true` if it was not on
@@ -344,7 +408,7 @@ impl<'a> Searcher<'a> {
             MatchKind::Anywhere
         };
         let mut score = self.segment.prominence(document) + bonus + query.penalty;
-        if !fills_page && !self.top.page_rejects(score, document) {
+        if !fills_page && self.top.page_is_full() && !self.top.page_rejects(score, document) {
             score = self.top.score_after_page();
         }
         let is_new = !self.top.page_has(document);

@@ -4,6 +4,7 @@ use crate::query::{Hit, MatchKind, Query, Rewrite, SearchResults};
 use crate::search::boolean_query::BooleanQuery;
 use crate::search::ranking;
 use crate::search::searcher::Searcher;
+use crate::search::top_k::PAGE_SIZE;
 use crate::segment::forward_index::STOP_WORD_FLAG;
 use crate::segment::reader::Segment;
 
@@ -23,6 +24,8 @@ pub fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchResults<'a
             searcher.search_words();
         }
     }
+    let is_complete =
+        query.is_exhaustive && !searcher.is_cut_short && searcher.top.len() < query.limit.max(PAGE_SIZE);
     let Searcher {
         tokens,
         top,
@@ -43,6 +46,7 @@ pub fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchResults<'a
     }
     let results = SearchResults {
         hits,
+        is_complete,
         text: query.text,
         tokens,
     };

@@ -87,6 +87,7 @@ impl Searcher<'_> {
                 break;
             }
         }
+        self.is_cut_short |= steps_left == 0;
         self.finish_rewrite(BooleanQuery::new(Rewrite::AsTyped, 0.0, true));
     }
 
@@ -136,6 +137,7 @@ impl Searcher<'_> {
         let mut cursor = postings::open_sample(self.segment, &query, &clause);
         let mut buffer = [0; BATCH_SIZE];
         let batch = cursor.next_batch(self.segment, &[], &mut buffer);
+        self.is_cut_short |= cursor.posting_count() > BATCH_SIZE;
         for &document in &buffer[..batch.map_or(0, |batch| batch.len)] {
             let is_complete = self
                 .segment

@@ -9,6 +9,7 @@ use crate::search::prefilter::{BATCH_SIZE, MAX_LISTS, Prefilter};
 use crate::segment::format::Section;
 use crate::segment::packed::PackedU32s;
 use crate::segment::reader::Segment;
+use std::ops::Range;
 
 /// Maximum number of postings of a clause with more than [`MAX_LISTS`] terms, if nothing else narrows the
 /// search ...
@@ -32,6 +33,8 @@ pub enum PostingCursor<'a> {
     Union(Union<'a>),
     /// A sorted vector of documents, and an index in it.
     Documents(Vec<u32>, usize),
+    /// All documents of a range.
+    Range(Range<u32>),
 }
 
 /// The union of several lists, read in windows of document numbers.
@@ -91,6 +94,7 @@ impl<'a> PostingCursor<'a> {
             Self::List(list) => list.len(),
             Self::Union(union) => union.total,
             Self::Documents(documents, _) => documents.len(),
+            Self::Range(range) => range.len(),
         }
     }
 
@@ -111,6 +115,14 @@ impl<'a> PostingCursor<'a> {
             }
             Self::Documents(documents, index) => {
                 let read = copy_next(documents, index, batch);
+                let last = *batch[..read].last()?;
+                (read, partition(segment, prefilters, &mut batch[..read]), last)
+            }
+            Self::Range(range) => {
+                let read = range.len().min(BATCH_SIZE);
+                for (slot, document) in batch.iter_mut().zip(range) {
+                    *slot = document;
+                }
                 let last = *batch[..read].last()?;
                 (read, partition(segment, prefilters, &mut batch[..read]), last)
             }

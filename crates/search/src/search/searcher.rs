@@ -10,6 +10,9 @@ use crate::text::tokenizer::Tokens;
 
 /// Maximum number of steps of a search.
 const SEARCH_STEPS: u32 = 28_000;
+/// Maximum number of further steps of an exhaustive search: enough to pass every document of two million a few
+/// times, and a few hundred thousand records.
+const EXHAUSTIVE_STEPS: u32 = 8_000_000;
 
 /// A search in progress.
 pub struct Searcher<'a> {
@@ -22,6 +25,10 @@ pub struct Searcher<'a> {
     pub exact_hit: Option<Hit>,
     /// Steps that the search may still take.
     pub steps_left: u32,
+    /// Steps that an exhaustive search may still take after the usual ones.
+    pub further_steps_left: u32,
+    /// Whether a list was left before its end.
+    pub is_cut_short: bool,
     /// Whether a name, filtered out or not, starts with the words of a rewrite.
     pub has_prefix_match: bool,
     /// The position of each word in the trie.
@@ -41,10 +48,17 @@ impl<'a> Searcher<'a> {
             top: TopK::new(query.limit.max(PAGE_SIZE)),
             exact_hit: None,
             steps_left: SEARCH_STEPS,
+            further_steps_left: if query.is_exhaustive { EXHAUSTIVE_STEPS } else { 0 },
+            is_cut_short: false,
             has_prefix_match: false,
             cursors: Vec::new(),
             rewrites: Vec::with_capacity(4),
         }
+    }
+
+    /// Returns `true` if the search reads on after the usual work: it is exhaustive and lacks hits.
+    pub fn reads_on(&self) -> bool {
+        self.further_steps_left > 0 && !self.top.is_full()
     }
 
     /// Returns the number of words that are searched for.

@@ -4,6 +4,9 @@
 //! "saint", "theatre" and "theater", "alzheimer" and "alzheimers"). *Stop words* may be typed or omitted.
 //! *Legal suffixes* end a name but are rarely part of what people call it.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Spellings of the same word.
 pub const SYNONYMS: &[&[&str]] = &[
     &["st", "saint", "ste"],
@@ -110,6 +113,22 @@ pub const ARTICLE: &str = "the";
 /// Returns `true` if the word may be omitted without changing the meaning.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(&word)
+}
+
+/// Returns the first of the synonyms of a word, or the word itself if it has none.
+///
+/// ```
+/// assert_eq!(search::canonical_word("saint"), search::canonical_word("st"));
+/// assert_eq!(search::canonical_word("river"), "river");
+/// ```
+pub fn canonical_word(word: &str) -> &str {
+    static FIRST: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+        let pairs = SYNONYMS
+            .iter()
+            .flat_map(|group| group.iter().map(|word| (*word, group[0])));
+        pairs.collect()
+    });
+    FIRST.get(word).copied().unwrap_or(word)
 }
 
 /// Returns `true` if a place follows the word.

@@ -1,0 +1,76 @@
+// The documentation: remembers the language of samples, and sends the requests of the console.
+'use strict';
+
+// Shows all samples in the language that was chosen last.
+const STORED = 'causeway-language';
+const choose = (language) => {
+  for (const radio of document.querySelectorAll('[data-sample] input')) radio.checked = radio.value === language;
+};
+try {
+  const language = localStorage.getItem(STORED);
+  if (language && document.querySelector(`[data-sample] input[value="${CSS.escape(language)}"]`)) choose(language);
+} catch { /* The browser stores nothing for this page. */ }
+document.addEventListener('change', ({ target }) => {
+  const sample = target.closest('[data-sample]');
+  if (!sample) return;
+  // The samples above can change their height: keep the one that was used where it is.
+  const before = sample.getBoundingClientRect().top;
+  choose(target.value);
+  scrollBy(0, sample.getBoundingClientRect().top - before);
+  try { localStorage.setItem(STORED, target.value); } catch { /* Only this page remembers. */ }
+});
+
+// Sends the request that the form describes, and shows request and response.
+const form = document.querySelector('[data-console]');
+form?.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const answer = document.querySelector('[data-answer]');
+  const show = (name, text) => { answer.querySelector(`[data-${name}]`).textContent = text; };
+  const { method, path, left, failed, took, sending } = form.dataset;
+  const publicKey = form.elements.apiKey.value.trim();
+  const privateKey = document.getElementById('privateKey');
+  const body = document.getElementById('body-json');
+
+  let target = path;
+  const query = new URLSearchParams();
+  const headers = {};
+  for (const field of form.querySelectorAll('[data-place]')) {
+    const { name, value } = field;
+    if (field.dataset.place === 'path') target = target.replace(`{${name}}`, encodeURIComponent(value));
+    else if (!value) continue;
+    else if (field.dataset.place === 'header') headers[name] = value;
+    else query.set(name, value);
+  }
+  if (!privateKey) query.set('apiKey', publicKey);
+  if ([...query].length) target += `?${query}`;
+  if (body) headers['Content-Type'] = 'application/json';
+  const shown = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  if (privateKey) {
+    headers.Authorization = `Basic ${btoa(`${publicKey}:${privateKey.value.trim()}`)}`;
+    // The private key is not shown: people copy and share what they see here.
+    shown.push('Authorization: Basic base64(PUBLIC_KEY:PRIVATE_KEY)');
+  }
+
+  document.querySelector('[data-built]')?.remove();
+  answer.hidden = false;
+  show('request', [`${method} ${target}`, ...shown, ...(body ? ['', body.value] : [])].join('\n'));
+  show('status', sending);
+  for (const name of ['limit', 'body', 'headers']) show(name, '');
+  const start = performance.now();
+  try {
+    // Without cookies, as from any other place, and so that the browser asks for no password.
+    const response = await fetch(target, { method, headers, body: body?.value, credentials: 'omit', cache: 'no-store' });
+    const text = await response.text();
+    const status = `${response.status} ${response.statusText}`.trim();
+    show('status', took.replace('{status}', status).replace('{ms}', Math.round(performance.now() - start)));
+    show('headers', [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n'));
+    const remaining = /r=(\d+)/.exec(response.headers.get('RateLimit') ?? '');
+    const limit = /q=(\d+)/.exec(response.headers.get('RateLimit-Policy') ?? '');
+    if (remaining && limit) show('limit', left.replace('{left}', remaining[1]).replace('{limit}', limit[1]));
+    let pretty = text;
+    try { pretty = JSON.stringify(JSON.parse(text), null, 2); } catch { /* Not JSON: shown as it is. */ }
+    show('body', pretty);
+  } catch {
+    show('status', failed);
+  }
+});

@@ -1,0 +1,75 @@
+"""A client for Causeway, a directory of nonprofits."""
+
+from ._calls import SEVERAL_NONPROFITS, SEVERAL_NONPROFITS_ID
+from ._generated.models import BrowseBody as BrowsePage
+from ._generated.models import BrowseItem, FundraiserDetails, Pagination, SearchItem
+from ._generated.models import CauseBody as Cause
+from ._generated.models import DetailsData as NonprofitDetails
+from ._generated.models import DirectoryBody as Directory
+from ._generated.models import FinancesBody as Finances
+from ._generated.models import FundraiserBody as Fundraiser
+from ._generated.models import FundraisersBody as FundraisersPage
+from ._generated.models import NonprofitBody as Nonprofit
+from ._generated.models import RaisedBody as Raised
+from ._generated.models import SearchBody as SearchResults
+from ._generated.models import TagBody as Tag
+from ._generated.types import UNSET, Unset
+from ._pages import AsyncPages, Pages
+from .async_client import AsyncCauseway
+from .client import Causeway
+from .errors import (
+    ApiError,
+    AuthenticationError,
+    CausewayError,
+    ConnectionError,
+    FieldError,
+    IdempotencyError,
+    InvalidRequestError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitError,
+    ServerError,
+    TimeoutError,
+)
+from .search_as_you_type import AsyncSearchAsYouType, SearchAsYouType, SearchState
+
+__all__ = [
+    "SEVERAL_NONPROFITS",
+    "SEVERAL_NONPROFITS_ID",
+    "UNSET",
+    "ApiError",
+    "AsyncCauseway",
+    "AsyncPages",
+    "AsyncSearchAsYouType",
+    "AuthenticationError",
+    "BrowseItem",
+    "BrowsePage",
+    "Cause",
+    "Causeway",
+    "CausewayError",
+    "ConnectionError",
+    "Directory",
+    "FieldError",
+    "Finances",
+    "Fundraiser",
+    "FundraiserDetails",
+    "FundraisersPage",
+    "IdempotencyError",
+    "InvalidRequestError",
+    "Nonprofit",
+    "NonprofitDetails",
+    "NotFoundError",
+    "Pages",
+    "Pagination",
+    "PermissionDeniedError",
+    "Raised",
+    "RateLimitError",
+    "SearchAsYouType",
+    "SearchItem",
+    "SearchResults",
+    "SearchState",
+    "ServerError",
+    "Tag",
+    "TimeoutError",
+    "Unset",
+]

@@ -1,0 +1,92 @@
+"""What the clients with and without asyncio share: the arguments of the generated functions."""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from ._generated import models
+from ._generated.types import Response, Unset
+
+Parsed = TypeVar("Parsed")
+Id = str | uuid.UUID
+
+SEVERAL_NONPROFITS_ID = "ddacc399-20c5-462e-80e1-97fa958071ea"
+"""The nonprofit ID of fundraisers that benefit several nonprofits."""
+SEVERAL_NONPROFITS = "special-fundraiser"
+"""Stands for the nonprofit in reads of fundraisers that benefit several nonprofits."""
+
+
+def check_keys(base_url: str, public_key: str) -> None:
+    if not base_url:
+        raise ValueError("Set base_url to the URL of the server.")
+    if not public_key:
+        raise ValueError("Set public_key to a key that starts with cwpk_.")
+    if public_key.startswith("cwsk_"):
+        raise ValueError("This is a private key. Set public_key to a key that starts with cwpk_.")
+
+
+def credentials(public_key: str, private_key: str | None) -> tuple[str, str]:
+    if not private_key:
+        raise ValueError("This call needs a private key. Set private_key to a key that starts with cwsk_.")
+    return public_key, private_key
+
+
+def parsed(response: Response[Any], kind: type[Parsed]) -> Parsed:
+    """The body of a successful response; others have raised an error before."""
+    if not isinstance(response.parsed, kind):
+        raise TypeError(f"The server answered with status {response.status_code} and an unknown body.")
+    return response.parsed
+
+
+def to_uuid(id: Id) -> uuid.UUID:
+    return uuid.UUID(str(id))
+
+
+def known(**arguments: Any) -> dict[str, Any]:
+    """The arguments that were given."""
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def search_arguments(
+    take: int | None,
+    causes: Sequence[str] | None,
+    state: str | None,
+    city: str | None,
+    near: str | None,
+    radius: float | None,
+    disbursable: bool,
+    explain: bool,
+) -> dict[str, Any]:
+    return known(
+        take=take,
+        causes=None if causes is None else ",".join(causes),
+        state=state,
+        city=city,
+        near=near,
+        radius=radius,
+        disbursable=models.SearchDisbursable.VALUE_1 if disbursable else None,
+        explain=models.SearchExplain.VALUE_1 if explain else None,
+    )
+
+
+def fundraiser_input(
+    nonprofit_id: Id, title: str, for_nonprofits: Sequence[Id] | None, for_nonprofit_weights: Sequence[float] | None, **fields: Any
+) -> models.FundraiserInput:
+    several = {}
+    if for_nonprofits is not None:
+        several = known(
+            type_=models.FundraiserInputTypeType0.MULTIPLE_NONPROFITS,
+            for_nonprofits=[to_uuid(nonprofit) for nonprofit in for_nonprofits],
+            for_nonprofit_weights=None if for_nonprofit_weights is None else list(for_nonprofit_weights),
+        )
+    return models.FundraiserInput(nonprofit_id=to_uuid(nonprofit_id), title=title, **several, **known(**fields))
+
+
+def new_idempotency_key() -> str:
+    return uuid.uuid4().hex
+
+
+Text = str | None | Unset
+Time = datetime | None | Unset
+Cents = int | None | Unset

@@ -1,0 +1,41 @@
+"""The built wheel installs in a fresh environment and works there."""
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from conftest import Server
+
+SCRIPT = """
+import sys
+from causeway import Causeway, NotFoundError
+
+with Causeway(*sys.argv[1:]) as causeway:
+    try:
+        causeway.nonprofit("no-such-nonprofit")
+    except NotFoundError as error:
+        print(causeway.search("red cross").nonprofits[0].slug, error.code)
+"""
+
+
+@pytest.mark.parametrize("server", ["SQLite"], indirect=True)
+def test_the_wheel_installs_and_works(server: Server, tmp_path: Path) -> None:
+    project = Path(__file__).parent.parent
+    subprocess.run([sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path, project], check=True, stdout=subprocess.DEVNULL)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert len(list(tmp_path.glob("*.tar.gz"))) == 1
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "causeway/py.typed" in names and any(name.endswith("LICENSE-MIT") for name in names)
+
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv/bin/python"
+    # The folder has what the package depends on; make test-clients downloads it.
+    offline = ["--no-index", "--find-links", os.environ["WHEELS"]] if "WHEELS" in os.environ else []
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *offline, wheel], check=True)
+    output = subprocess.check_output([python, "-c", SCRIPT, server.base_url, server.public_key], cwd=tmp_path, text=True)
+    assert output.split() == ["american-red-cross", "nonprofit_not_found"]

@@ -1,0 +1,23 @@
+export * from './client.js';
+export * from './errors.js';
+export { Pages, type Pagination } from './pages.js';
+export * from './search-as-you-type.js';
+export type { RetryOptions } from './transport.js';
+export type {
+  BrowseBody as BrowsePage,
+  BrowseItem,
+  CauseBody as Cause,
+  DetailsData as NonprofitDetails,
+  DirectoryBody as Directory,
+  FinancesBody as Finances,
+  FundraiserBody as Fundraiser,
+  FundraiserChangeInput,
+  FundraiserDetails,
+  FundraiserInput,
+  FundraisersBody as FundraisersPage,
+  NonprofitBody as Nonprofit,
+  RaisedBody as Raised,
+  SearchBody as SearchResults,
+  SearchItem,
+  TagBody as Tag,
+} from './generated/types.gen.js';

@@ -1,0 +1,88 @@
+//! The queries of the change feed.
+
+use crate::history::ADDED;
+use platform::db::{Tx, from_row, run};
+use sqlx::AssertSqlSafe;
+use std::collections::HashSet;
+use std::fmt::Write;
+use uuid::Uuid;
+
+const FIND_NEXT: &str = "select i.revision, i.added, i.changed, i.gone, \
+     exists (select 1 from directory_changes c where c.revision = i.revision) as has_ids from imports i \
+     where i.revision > $1 and i.revision <= $2 and i.added + i.changed + i.gone > 0 order by i.revision limit 1";
+const LIST_IDS: &str = "select nonprofit_id from directory_changes where revision = $1 and nonprofit_id > $2 \
+     order by nonprofit_id limit $3";
+const LIST_EINS: &str = "select distinct ein from nonprofit_history where revision = $1 and ein > $2 \
+     order by ein limit $3";
+
+/// An import that changed something.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportRow {
+    pub revision: i64,
+    pub added: i64,
+    pub changed: i64,
+    pub gone: i64,
+    /// Whether the nonprofits that it changed are recorded.
+    pub has_ids: bool,
+}
+
+from_row!(ImportRow {
+    revision,
+    added,
+    changed,
+    gone,
+    has_ids,
+});
+
+/// Finds the first import after a revision that changed something, up to another revision.
+pub async fn find_next(tx: &mut Tx, after: i64, up_to: i64) -> sqlx::Result<Option<ImportRow>> {
+    run!(tx, c => sqlx::query_as(FIND_NEXT).bind(after).bind(up_to).fetch_optional(c).await)
+}
+
+/// Lists nonprofits that a small import changed, sorted by ID.
+pub async fn list_ids(
+    tx: &mut Tx,
+    revision: i64,
+    after: Option<Uuid>,
+    take: usize,
+) -> sqlx::Result<Vec<Uuid>> {
+    let after = after.unwrap_or(Uuid::nil());
+    run!(tx, c => sqlx::query_scalar(LIST_IDS).bind(revision).bind(after).bind(take as i64).fetch_all(c).await)
+}
+
+/// Lists the EINs of nonprofits in the history of an import, sorted.
+pub async fn list_eins(
+    tx: &mut Tx,
+    revision: i64,
+    after: Option<u32>,
+    take: usize,
+) -> sqlx::Result<Vec<u32>> {
+    let after = after.map_or(-1, i64::from);
+    let eins: Vec<i64> = run!(tx, c => sqlx::query_scalar(LIST_EINS)
+        .bind(revision)
+        .bind(after)
+        .bind(take as i64)
+        .fetch_all(c)
+        .await)?;
+    Ok(eins.into_iter().map(|ein| ein as u32).collect())
+}
+
+/// Returns which of these EINs an import added to the directory.
+pub async fn list_added(tx: &mut Tx, import: &ImportRow, eins: &[u32]) -> sqlx::Result<HashSet<u32>> {
+    if import.added == 0 || eins.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let mut sql =
+        "select ein from nonprofit_history where revision = $1 and field = $2 and ein in (".to_owned();
+    for (index, ein) in eins.iter().enumerate() {
+        let _ = write!(sql, "{}{ein}", if index == 0 { "" } else { "," });
+    }
+    sql.push(')');
+    let found: Vec<i64> = run!(tx, c => sqlx::query_scalar(AssertSqlSafe(sql.clone()))
+        .persistent(false)
+        .bind(import.revision)
+        .bind(ADDED)
+        .fetch_all(c)
+        .await)?;
+    Ok(found.into_iter().map(|ein| ein as u32).collect())
+}

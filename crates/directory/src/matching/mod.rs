@@ -1,0 +1,236 @@
+//! Matches rows of other lists to nonprofits: by EIN, by name and by place.
+//!
+//! An EIN that is in the directory names its nonprofit. Otherwise the search index finds candidates by name, in the place
+//! of the row first and everywhere if nothing there fits, and [`score`] ranks them. A row does not depend on the others,
+//! so rows can be matched in any order.
+
+mod names;
+pub mod score;
+
+use crate::documents::{city_label, state_label};
+use crate::nonprofits::ein::Ein;
+use crate::nonprofits::identifier::Identifier;
+use crate::nonprofits::location::state_code;
+use crate::search::HitLocation;
+use crate::view::View;
+use platform::ids::NonprofitId;
+use platform::text::cut;
+use score::{PreparedRow, Reason, Reasons, SIMILAR, Score, Scratch, score};
+use std::cmp::Reverse;
+
+/// The number of candidates that a search looks at.
+const SEARCH_LIMIT: usize = 8;
+/// The longest name that is searched for, in characters.
+const MAX_NAME_LENGTH: usize = 256;
+/// The similarity of names in percent below which a nonprofit is not a candidate.
+const MIN_SIMILARITY: u32 = 40;
+/// The score from which a candidate can be a match.
+const MATCH_SCORE: u32 = 85;
+/// The similarity of names in percent from which a candidate can be a match without an EIN.
+const MATCH_SIMILARITY: u32 = 90;
+/// How far a match is ahead of the next candidate.
+const MATCH_LEAD: u32 = 5;
+
+/// A row of a list. Parts that are unknown are empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Row<'a> {
+    pub name: &'a str,
+    pub city: &'a str,
+    /// The code or the name of a state.
+    pub state: &'a str,
+    pub zip: &'a str,
+    /// With or without a dash.
+    pub ein: &'a str,
+}
+
+/// A nonprofit that a row may mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Where the nonprofit is in the view.
+    pub location: HitLocation,
+    /// From 0 to 100.
+    pub score: u32,
+    pub reasons: Reasons,
+    /// Whether the row certainly means this nonprofit. Only the first candidate can be a match.
+    pub is_match: bool,
+}
+
+/// Matches rows. It holds buffers, so one should be used for many rows.
+#[derive(Debug)]
+pub struct Matcher<'v> {
+    view: &'v View,
+    row: PreparedRow,
+    scratch: Scratch,
+    text: String,
+    locations: Vec<HitLocation>,
+    ranked: Vec<Ranked>,
+}
+
+#[derive(Debug)]
+struct Ranked {
+    location: HitLocation,
+    score: Score,
+    /// Of equal candidates, the more prominent comes first.
+    order: (Reverse<u32>, NonprofitId),
+}
+
+impl<'v> Matcher<'v> {
+    pub fn new(view: &'v View) -> Matcher<'v> {
+        Matcher {
+            view,
+            row: PreparedRow::default(),
+            scratch: Scratch::default(),
+            text: String::new(),
+            locations: Vec::new(),
+            ranked: Vec::new(),
+        }
+    }
+
+    /// Returns at most `take` nonprofits that a row may mean, the best first.
+    pub fn find(&mut self, row: &Row<'_>, take: usize) -> Vec<Candidate> {
+        self.prepare(row);
+        self.ranked.clear();
+        self.locations.clear();
+        let by_ein = self
+            .row
+            .ein
+            .and_then(|ein| self.view.locate(&Identifier::Ein(ein)));
+        self.locations.extend(by_ein);
+        self.rank_from(0);
+        let is_found = self.ranked.first().is_some_and(|first| {
+            first.score.reasons.contains(Reason::SameEin)
+                && !first.score.reasons.contains(Reason::DifferentName)
+        });
+        if !is_found && !self.row.name.is_empty() {
+            self.search(row);
+        }
+        self.ranked
+            .sort_by_key(|ranked| (Reverse(ranked.score.points), ranked.order));
+        let is_match = self.is_match();
+        let candidates = self.ranked.iter().take(take).enumerate();
+        candidates
+            .map(|(index, ranked)| Candidate {
+                location: ranked.location,
+                score: ranked.score.points,
+                reasons: ranked.score.reasons,
+                is_match: index == 0 && is_match,
+            })
+            .collect()
+    }
+
+    fn prepare(&mut self, row: &Row<'_>) {
+        self.row.ein = parse_ein(row.ein);
+        self.row.name.set(cut(row.name, MAX_NAME_LENGTH));
+        self.row.city.set(cut(row.city, MAX_NAME_LENGTH));
+        self.row.state.clear();
+        let state = state_code(row.state).unwrap_or_else(|| row.state.trim());
+        self.row.state.push_str(cut(state, MAX_NAME_LENGTH));
+        self.row.zip.clear();
+        let digits = row.zip.trim().split('-').next().unwrap_or_default();
+        if (3..=5).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            // Spreadsheets drop leading zeros.
+            self.row.zip.extend(std::iter::repeat_n('0', 5 - digits.len()));
+            self.row.zip.push_str(digits);
+        }
+    }
+
+    /// Finds candidates by name: in the place of the row, and everywhere if none of them is good.
+    fn search(&mut self, row: &Row<'_>) {
+        let labels = [
+            (!self.row.state.is_empty()).then(|| state_label(&self.row.state)),
+            (!self.row.city.is_empty()).then(|| city_label(cut(row.city, MAX_NAME_LENGTH))),
+        ];
+        let groups: Vec<[&str; 1]> = labels.iter().flatten().map(|label| [label.as_str()]).collect();
+        let groups: Vec<&[&str]> = groups.iter().map(<[&str; 1]>::as_slice).collect();
+        self.text.clear();
+        self.text.push_str(cut(row.name, MAX_NAME_LENGTH));
+        // The name is complete, so its last word is not the beginning of a longer one.
+        self.text.push(' ');
+        if !groups.is_empty() {
+            self.search_in(&groups);
+        } else if !self.row.zip.is_empty() {
+            let length = self.text.len();
+            self.text.push_str(&self.row.zip);
+            self.search_in(&[]);
+            self.text.truncate(length);
+        }
+        // The nonprofit with the EIN of the row does not count if its name is another.
+        let has_name = |ranked: &&Ranked| !ranked.score.reasons.contains(Reason::DifferentName);
+        let named = self.ranked.iter().filter(has_name);
+        let best = named.map(|ranked| ranked.score.points).max();
+        if best.is_none_or(|best| best < MATCH_SCORE) {
+            self.search_in(&[]);
+        }
+    }
+
+    fn search_in(&mut self, filter: &[&[&str]]) {
+        let start = self.locations.len();
+        self.view
+            .append_locations(&self.text, SEARCH_LIMIT, filter, &mut self.locations);
+        self.rank_from(start);
+    }
+
+    /// Ranks the locations from an index on, except those that were found before.
+    fn rank_from(&mut self, start: usize) {
+        for index in start..self.locations.len() {
+            let location = self.locations[index];
+            if self.locations[..start].contains(&location) {
+                continue;
+            }
+            let Some(nonprofit) = self.view.nonprofit(location) else {
+                continue;
+            };
+            let score = score(&self.row, &nonprofit, &mut self.scratch);
+            if score.name >= MIN_SIMILARITY || score.reasons.contains(Reason::SameEin) {
+                self.ranked.push(Ranked {
+                    location,
+                    score,
+                    order: (Reverse(nonprofit.prominence), nonprofit.id),
+                });
+            }
+        }
+    }
+
+    /// Returns whether the first of the ranked candidates is certainly meant.
+    fn is_match(&self) -> bool {
+        let Some(first) = self.ranked.first().map(|ranked| ranked.score) else {
+            return false;
+        };
+        let second = self.ranked.get(1).map_or(0, |ranked| ranked.score.points);
+        let is_certain = if first.reasons.contains(Reason::SameEin) {
+            self.row.name.is_empty() || first.name >= SIMILAR
+        } else {
+            let contradictions = [Reason::DifferentEin, Reason::DifferentState];
+            first.name >= MATCH_SIMILARITY
+                && !contradictions
+                    .iter()
+                    .any(|reason| first.reasons.contains(*reason))
+        };
+        is_certain && first.points >= MATCH_SCORE && first.points >= second + MATCH_LEAD
+    }
+}
+
+/// Parses an EIN as it is in lists: with or without a dash, or without its leading zero, which spreadsheets drop.
+fn parse_ein(text: &str) -> Option<Ein> {
+    let text = text.trim();
+    Ein::parse_lenient(text).or_else(|| {
+        let is_short = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_short.then(|| Ein::parse(&format!("0{text}"))).flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ein_may_have_a_dash_or_lack_its_leading_zero() {
+        let expected = Ein::parse("020240383");
+        for text in ["020240383", "02-0240383", " EIN 02-0240383 ", "20240383"] {
+            assert_eq!(parse_ein(text), expected, "{text}");
+        }
+        for text in ["", "0240383", "n/a", "2024038x"] {
+            assert_eq!(parse_ein(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Compares names word by word: spelling, order and legal suffixes may differ.
+
+use ::search::{Tokens, canonical_word, is_stop_word};
+
+/// The similarity of equal names, in percent.
+pub const EQUAL: u32 = 100;
+
+/// The similarity of names with the same letters but other spaces, such as "Food Bank" and "Foodbank".
+const SAME_LETTERS: u32 = 98;
+/// The similarity of names with the same words in another order.
+const SAME_WORDS: u32 = 97;
+/// More words than a name has. Further ones are ignored.
+const MAX_WORDS: usize = 64;
+
+/// The significant words of a name. Buffers are reused from one name to the next.
+#[derive(Debug, Default)]
+pub struct NameWords {
+    tokens: Tokens,
+    /// All words without spaces.
+    letters: String,
+    /// The end of each word in `letters`.
+    ends: Vec<usize>,
+}
+
+impl NameWords {
+    /// Replaces the words with those of a name. Words such as "the" and "inc" do not count, unless there are no others.
+    pub fn set(&mut self, name: &str) {
+        self.tokens.tokenize(name);
+        let has_others = self.tokens.iter().any(|word| !is_stop_word(word));
+        self.letters.clear();
+        self.ends.clear();
+        let words = self
+            .tokens
+            .iter()
+            .filter(|word| !has_others || !is_stop_word(word));
+        for word in words.take(MAX_WORDS) {
+            self.letters.push_str(canonical_word(word));
+            self.ends.push(self.letters.len());
+        }
+    }
+
+    /// Returns whether the name has no letters and digits.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts
+            .zip(&self.ends)
+            .map(|(start, end)| &self.letters[start..*end])
+    }
+
+    /// Returns the similarity of two names in percent, [`EQUAL`] only for the same words in the same order.
+    pub fn similarity(&self, other: &NameWords) -> u32 {
+        if self.letters == other.letters {
+            return match (self.is_empty(), self.ends == other.ends) {
+                (true, _) => 0,
+                (false, true) => EQUAL,
+                (false, false) => SAME_LETTERS,
+            };
+        }
+        // Equal words first, so that a similar word does not take the place of an equal one.
+        let (mut used_here, mut used_there) = (0_u64, 0_u64);
+        let mut matched = 0;
+        for is_equal_pass in [true, false] {
+            for (here, word) in self.words().enumerate() {
+                if used_here >> here & 1 == 1 {
+                    continue;
+                }
+                let best = other
+                    .words()
+                    .enumerate()
+                    .filter(|(there, _)| used_there >> there & 1 == 0)
+                    .map(|(there, candidate)| {
+                        let grade = if word == candidate {
+                            EQUAL
+                        } else if is_equal_pass {
+                            0
+                        } else {
+                            word_similarity(word, candidate)
+                        };
+                        (grade * (weight(word) + weight(candidate)), there)
+                    })
+                    .max_by_key(|(gain, there)| (*gain, std::cmp::Reverse(*there)));
+                if let Some((gain, there)) = best.filter(|(gain, _)| *gain > 0) {
+                    matched += gain;
+                    used_here |= 1 << here;
+                    used_there |= 1 << there;
+                }
+            }
+        }
+        let total = self.words().chain(other.words()).map(weight).sum::<u32>();
+        (matched / total.max(1)).min(SAME_WORDS)
+    }
+}
+
+/// Returns how much a word counts. Long words say more than short ones.
+fn weight(word: &str) -> u32 {
+    word.len().clamp(2, 8) as u32
+}
+
+/// Returns the similarity of two different words in percent: plurals, abbreviations and typos.
+fn word_similarity(a: &str, b: &str) -> u32 {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    if short.len() < 4 || short.bytes().all(|byte| byte.is_ascii_digit()) {
+        return 0;
+    }
+    if let Some(rest) = long.strip_prefix(short) {
+        return if rest == "s" { 95 } else { 80 };
+    }
+    let (short, long) = (short.as_bytes(), long.as_bytes());
+    let prefix = short.iter().zip(long).take_while(|(a, b)| a == b).count();
+    let (short, long) = (&short[prefix..], &long[prefix..]);
+    let suffix = short
+        .iter()
+        .rev()
+        .zip(long.iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let (short, long) = (&short[..short.len() - suffix], &long[..long.len() - suffix]);
+    match (short, long) {
+        ([] | [_], [_]) => 85,
+        ([a, b], [c, d]) if (a, b) == (d, c) => 85,
+        (_, [_, _]) if prefix + suffix >= 6 => 75,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn similarity(a: &str, b: &str) -> u32 {
+        let (mut first, mut second) = (NameWords::default(), NameWords::default());
+        first.set(a);
+        second.set(b);
+        first.similarity(&second)
+    }
+
+    #[test]
+    fn spelling_that_means_nothing_makes_no_difference() {
+        for (a, b) in [
+            ("The Granite Town Library, Inc.", "GRANITE TOWN LIBRARY"),
+            ("Saint Jude's Hospital", "ST JUDES HOSP"),
+            ("Médecins Sans Frontières", "medecins sans frontieres"),
+            ("Boys & Girls Club", "boys and girls club"),
+        ] {
+            assert_eq!(similarity(a, b), EQUAL, "{a}");
+        }
+    }
+
+    #[test]
+    fn similar_names_are_between_equal_and_different_ones() {
+        for (a, b, expected) in [
+            ("Concord Food Bank", "Concord Foodbank", 98..=98),
+            ("Library of Concord", "Concord Library", 97..=97),
+            ("Granite Town Libary", "Granite Town Library", 90..=96),
+            ("Granite Town Library", "Granite Town Library Friends", 75..=90),
+            ("Granite Town Library", "Granite School", 30..=60),
+            ("Granite Town Library", "Blue Whale Rescue", 0..=0),
+            ("Lodge 12", "Lodge 13", 50..=80),
+            ("", "", 0..=0),
+        ] {
+            assert!(
+                expected.contains(&similarity(a, b)),
+                "{a}, {b}: {}",
+                similarity(a, b)
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn similarity_is_at_most_100(a in "[A-Za-z0-9 &'-]{0,40}", b in "[A-Za-z0-9 &'-]{0,40}") {
+            prop_assert!(similarity(&a, &b) <= EQUAL);
+        }
+
+        #[test]
+        fn a_name_with_a_word_equals_itself(name in "[A-Za-z0-9]{1,10}[A-Za-z0-9 &'-]{0,40}") {
+            prop_assert_eq!(similarity(&name, &name), EQUAL);
+        }
+    }
+}

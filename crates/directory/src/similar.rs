@@ -1,0 +1,78 @@
+//! Similar nonprofits: those with a cause in common, in the same city or else the same state, of about the same size.
+//!
+//! The lists of the index are in the order of prominence, which is mostly size. Those that are next to a nonprofit in the
+//! list of its city are therefore the ones of about its size, and only they are read.
+
+use crate::documents::{city_label, state_label};
+use crate::nonprofits::Nonprofit;
+use crate::view::View;
+use std::cmp::Reverse;
+
+/// How many nonprofits of a list are read, above and below.
+const MAX_READ: usize = 128;
+
+impl View {
+    /// Returns up to `take` nonprofits that are similar, the most similar first. Nonprofits that changed since the
+    /// snapshot was built are left out.
+    pub fn find_similar(&self, nonprofit: &Nonprofit<'_>, take: usize) -> Vec<Nonprofit<'_>> {
+        let mut similar = Vec::new();
+        if nonprofit.causes.is_empty() {
+            return similar;
+        }
+        for (place, label) in [
+            (nonprofit.city, city_label(nonprofit.city)),
+            (nonprofit.state, state_label(nonprofit.state)),
+        ] {
+            if place.is_empty() || similar.len() >= take {
+                continue;
+            }
+            let mut found = self.neighbors(nonprofit, &label);
+            found.retain(|(_, other)| !similar.iter().any(|known: &Nonprofit<'_>| known.id == other.id));
+            found.sort_by_key(|(distance, other)| {
+                let common = nonprofit.causes.bits() & other.causes.bits();
+                let has_same_code = nonprofit.ntee.is_some() && nonprofit.ntee == other.ntee;
+                (Reverse(has_same_code), Reverse(common.count_ones()), *distance)
+            });
+            let missing = take - similar.len();
+            similar.extend(found.into_iter().map(|(_, other)| other).take(missing));
+        }
+        similar
+    }
+
+    /// Returns the nonprofits with a cause in common that are near a nonprofit in the list of a label, with their
+    /// distance in the list.
+    fn neighbors(&self, nonprofit: &Nonprofit<'_>, label: &str) -> Vec<(usize, Nonprofit<'_>)> {
+        let Some(snapshot) = &self.snapshot else {
+            return Vec::new();
+        };
+        let Some(list) = snapshot.index().documents_with_label(label) else {
+            return Vec::new();
+        };
+        let read = |index: usize| {
+            let position = list.page(index, 1).next()?;
+            Some((position, snapshot.nonprofit(position)?))
+        };
+        let (mut low, mut high) = (0, list.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if read(middle).is_some_and(|(_, other)| other.prominence > nonprofit.prominence) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let is_similar = |other: &Nonprofit<'_>| {
+            other.id != nonprofit.id
+                && other.causes.intersects(nonprofit.causes)
+                && other.state == nonprofit.state
+                && other.gone_at.is_none()
+                && !other.tax.is_revoked()
+        };
+        let range = low.saturating_sub(MAX_READ)..list.len().min(low + MAX_READ);
+        range
+            .filter_map(|index| Some((index.abs_diff(low), read(index)?)))
+            .filter(|(_, (position, other))| !self.overlay.replaces(*position) && is_similar(other))
+            .map(|(distance, (_, other))| (distance, other))
+            .collect()
+    }
+}

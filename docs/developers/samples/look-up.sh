@@ -1,0 +1,1 @@
+curl "https://causeway.example/v0.2/nonprofit/american-red-cross?apiKey=PUBLIC_KEY"

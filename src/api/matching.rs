@@ -1,0 +1,278 @@
+//! `POST /v0.2/match`: matches the rows of a list to nonprofits.
+
+use crate::api::problems::{AccountProblems, JsonBodyProblems, Unavailable};
+use crate::app::App;
+use crate::app::urls::Urls;
+use crate::http::body::JsonBody;
+use crate::http::credentials::Credentials;
+use crate::http::error::{Error, Result};
+use crate::http::public_key::Match;
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use directory::View;
+use directory::matching::score::Reason;
+use directory::matching::{Candidate, Matcher, Row};
+use platform::field_error::FieldError;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+const MAX_ROWS: usize = 1_000;
+const DEFAULT_TAKE: usize = 3;
+const MAX_TAKE: usize = 10;
+/// The longest text of a field, in bytes.
+const MAX_TEXT_BYTES: usize = 1_024;
+
+/// A list of nonprofits to find.
+#[derive(ToSchema)]
+#[expect(
+    dead_code,
+    reason = "it only describes the body, which is parsed field by field to report all errors at once"
+)]
+pub struct MatchInput {
+    #[schema(max_items = 1_000)]
+    rows: Vec<MatchRowInput>,
+    /// The number of candidates for each row: 3 by default, at most 10.
+    #[schema(minimum = 1, nullable = false)]
+    take: Option<u64>,
+}
+
+/// A nonprofit to find. Send what you know; a row needs a name or an EIN.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it only describes the rows")]
+struct MatchRowInput {
+    /// Your own ID of the row, which the response repeats.
+    #[schema(nullable = false, max_length = 1_024)]
+    id: Option<String>,
+    #[schema(nullable = false, max_length = 1_024, example = "Granite Town Library")]
+    name: Option<String>,
+    #[schema(nullable = false, max_length = 1_024, example = "Concord")]
+    city: Option<String>,
+    /// The code or the name of a state.
+    #[schema(nullable = false, max_length = 1_024, example = "NH")]
+    state: Option<String>,
+    #[schema(nullable = false, max_length = 1_024, example = "03301")]
+    zip: Option<String>,
+    /// With or without a dash. A text that is not an EIN is ignored.
+    #[schema(nullable = false, max_length = 1_024, example = "02-0240383")]
+    ein: Option<String>,
+}
+
+/// The nonprofits that rows of a list may mean.
+#[derive(Serialize, ToSchema)]
+pub struct MatchBody<'a> {
+    /// One for each row of the request, in the same order.
+    rows: Vec<MatchedRowBody<'a>>,
+}
+
+/// The nonprofits that a row may mean.
+#[derive(Serialize, ToSchema)]
+pub struct MatchedRowBody<'a> {
+    /// The ID of the row. Omitted if the row has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    id: Option<Cow<'a, str>>,
+    /// Whether the first candidate is certainly the right one.
+    r#match: bool,
+    /// The best candidate first. Empty if nothing fits.
+    pub candidates: Vec<CandidateBody<'a>>,
+}
+
+/// A nonprofit that a row may mean.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CandidateBody<'a> {
+    pub id: Uuid,
+    /// Omitted if the nonprofit has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "020240383")]
+    pub ein: Option<String>,
+    #[schema(example = "Granite Town Library")]
+    pub name: &'a str,
+    #[schema(example = "granite-town-library")]
+    pub slug: &'a str,
+    /// City and state. Omitted if neither is known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[schema(required = false, example = "Concord, NH")]
+    pub location: String,
+    profile_url: String,
+    /// From 0 to 100.
+    #[schema(minimum = 0, maximum = 100)]
+    pub score: u32,
+    /// Whether this is certainly the right one. Only the first candidate can be.
+    pub r#match: bool,
+    /// What speaks for and against it, such as "same EIN", "name equal", "name similar" or "same city".
+    #[schema(example = json!(["name equal", "same city"]))]
+    pub reasons: Vec<&'static str>,
+}
+
+/// Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
+#[utoipa::path(
+    post,
+    path = "/v0.2/match",
+    operation_id = "match",
+    tag = "nonprofits",
+    security(("privateKey" = [])),
+    request_body(content = MatchInput, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The candidates for each row.", body = MatchBody),
+        JsonBodyProblems,
+        AccountProblems,
+        Unavailable,
+    )
+)]
+pub async fn match_rows(
+    State(app): State<App>,
+    _credentials: Credentials<Match>,
+    body: JsonBody,
+) -> Result<Response> {
+    let (rows, take) = parse(&body.fields)?;
+    let view = app.directory.view();
+    if view.snapshot.is_none() {
+        return Err(Error::Unavailable);
+    }
+    let urls = app.urls.clone();
+    let json = app.bulk_work.run(move || {
+        let rows = match_all(&view, &urls, &rows, take);
+        serde_json::to_vec(&MatchBody { rows }).expect("texts and numbers are plain data")
+    });
+    let json = json.await.ok_or(Error::Internal)?;
+    let headers = [
+        (CONTENT_TYPE, "application/json; charset=utf-8"),
+        (CACHE_CONTROL, "private, no-store"),
+    ];
+    Ok((headers, json).into_response())
+}
+
+fn match_all<'a>(view: &'a View, urls: &Urls, rows: &'a [OwnedRow], take: usize) -> Vec<MatchedRowBody<'a>> {
+    let mut matcher = Matcher::new(view);
+    let each = rows.iter().map(|row| {
+        let found = matcher.find(&row.borrow(), take);
+        MatchedRowBody::new(view, urls, row.id.as_deref().map(Cow::Borrowed), &found)
+    });
+    each.collect()
+}
+
+impl<'a> MatchedRowBody<'a> {
+    /// Describes the candidates of a row.
+    pub fn new(view: &'a View, urls: &Urls, id: Option<Cow<'a, str>>, found: &[Candidate]) -> Self {
+        let candidates = found
+            .iter()
+            .filter_map(|candidate| CandidateBody::new(view, urls, candidate));
+        MatchedRowBody {
+            id,
+            r#match: found.first().is_some_and(|first| first.is_match),
+            candidates: candidates.collect(),
+        }
+    }
+}
+
+impl<'a> CandidateBody<'a> {
+    fn new(view: &'a View, urls: &Urls, candidate: &Candidate) -> Option<CandidateBody<'a>> {
+        let nonprofit = view.nonprofit(candidate.location)?;
+        Some(CandidateBody {
+            id: nonprofit.id.0,
+            ein: nonprofit.ein.map(|ein| ein.to_string()),
+            name: nonprofit.name,
+            slug: nonprofit.slug,
+            location: nonprofit.location(),
+            profile_url: urls.profile(nonprofit.slug),
+            score: candidate.score,
+            r#match: candidate.is_match,
+            reasons: candidate.reasons.iter().map(Reason::text).collect(),
+        })
+    }
+}
+
+/// A row of the request.
+#[derive(Debug, Default)]
+struct OwnedRow {
+    id: Option<String>,
+    name: String,
+    city: String,
+    state: String,
+    zip: String,
+    ein: String,
+}
+
+impl OwnedRow {
+    fn borrow(&self) -> Row<'_> {
+        Row {
+            name: &self.name,
+            city: &self.city,
+            state: &self.state,
+            zip: &self.zip,
+            ein: &self.ein,
+        }
+    }
+}
+
+/// Returns the rows of the body, and how many candidates each should have.
+fn parse(fields: &Map<String, Value>) -> Result<(Vec<OwnedRow>, usize)> {
+    let mut errors = Vec::new();
+    let take = match fields.get("take") {
+        None | Some(Value::Null) => DEFAULT_TAKE,
+        Some(take) => match take.as_u64() {
+            Some(take @ 1..) => take.min(MAX_TAKE as u64) as usize,
+            _ => {
+                errors.push(FieldError::new("take", "send a whole number greater than zero"));
+                DEFAULT_TAKE
+            }
+        },
+    };
+    let rows = match fields.get("rows") {
+        Some(Value::Array(rows)) if rows.len() <= MAX_ROWS => {
+            let rows = rows.iter().enumerate();
+            rows.map(|(index, row)| parse_row(index, row, &mut errors))
+                .collect()
+        }
+        Some(Value::Array(rows)) => {
+            let count = rows.len();
+            let detail = format!("send at most {MAX_ROWS} rows at a time, not {count}");
+            errors.push(FieldError::new("rows", detail));
+            Vec::new()
+        }
+        _ => {
+            errors.push(FieldError::new("rows", "send a list of rows"));
+            Vec::new()
+        }
+    };
+    if errors.is_empty() {
+        Ok((rows, take))
+    } else {
+        Err(Error::InvalidBody(errors))
+    }
+}
+
+fn parse_row(index: usize, row: &Value, errors: &mut Vec<FieldError>) -> OwnedRow {
+    let Value::Object(fields) = row else {
+        let field = format!("rows[{index}]");
+        errors.push(FieldError::new(
+            field,
+            "send an object with a name, an EIN or both",
+        ));
+        return OwnedRow::default();
+    };
+    let mut text = |name: &str| match fields.get(name) {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) if text.len() <= MAX_TEXT_BYTES => Some(text.clone()),
+        // Other programs write ZIP codes, EINs and IDs as numbers.
+        Some(Value::Number(number)) => Some(number.to_string()),
+        Some(_) => {
+            let detail = format!("send a text of at most {MAX_TEXT_BYTES} bytes");
+            errors.push(FieldError::new(format!("rows[{index}].{name}"), detail));
+            None
+        }
+    };
+    OwnedRow {
+        id: text("id"),
+        name: text("name").unwrap_or_default(),
+        city: text("city").unwrap_or_default(),
+        state: text("state").unwrap_or_default(),
+        zip: text("zip").unwrap_or_default(),
+        ein: text("ein").unwrap_or_default(),
+    }
+}

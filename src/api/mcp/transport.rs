@@ -1,0 +1,69 @@
+//! `POST /mcp`: one message over HTTP.
+
+use super::client::McpClient;
+use super::protocol::{self, MirroredHeaders, Reply};
+use crate::app::App;
+use crate::http::error::{Error, Result};
+use axum::Router;
+use axum::body::to_bytes;
+use axum::extract::Request;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ORIGIN};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+
+/// The largest message.
+const MAX_BODY_BYTES: usize = 1 << 20;
+
+/// `POST /mcp`: one message.
+pub async fn post(app: App, api: Router, request: Request) -> Result<Response> {
+    let (parts, body) = request.into_parts();
+    check_origin(&app, &parts.headers)?;
+    let client = McpClient::of_request(app, api, &parts);
+    let body = to_bytes(body, MAX_BODY_BYTES)
+        .await
+        .map_err(|_| Error::TooLarge(MAX_BODY_BYTES))?;
+    let text = |name: &str| {
+        let value = parts.headers.get(name)?.to_str().ok()?;
+        Some(value.trim().to_owned())
+    };
+    let headers = MirroredHeaders {
+        version: text("mcp-protocol-version"),
+        method: text("mcp-method"),
+        name: text("mcp-name"),
+    };
+    Ok(
+        match protocol::answer_bytes(&body, Some(&headers), &client).await {
+            Reply::Message(status, message) => {
+                let headers = [
+                    (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+                    (CACHE_CONTROL, HeaderValue::from_static("private, no-store")),
+                ];
+                (status, headers, message.to_string()).into_response()
+            }
+            Reply::Accepted => StatusCode::ACCEPTED.into_response(),
+            Reply::Refused(response) => *response,
+        },
+    )
+}
+
+/// Refuses pages of other origins, so that a page cannot use the server of a visitor by rebinding its own name to it.
+///
+/// Pages of this server and pages on the machine of the visitor, such as inspectors, may use it.
+fn check_origin(app: &App, headers: &HeaderMap) -> Result<()> {
+    let Some(origin) = headers.get(ORIGIN) else {
+        return Ok(());
+    };
+    let origin = origin.to_str().unwrap_or_default();
+    let host = origin.split_once("://").map_or("", |(_, host)| host);
+    let is_own = app.urls.public() == origin || app.urls.public().starts_with(&format!("{origin}/"));
+    let name = if host.ends_with(']') {
+        host
+    } else {
+        host.rsplit_once(':').map_or(host, |(name, _)| name)
+    };
+    if is_own || matches!(name, "localhost" | "127.0.0.1" | "[::1]") {
+        Ok(())
+    } else {
+        Err(Error::ForeignOrigin)
+    }
+}

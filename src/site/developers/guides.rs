@@ -1,0 +1,130 @@
+//! The guides of the documentation, written in `docs/developers`.
+
+use super::markdown::{self, RenderedPage};
+use super::samples::SERVER;
+
+/// A guide as it is written.
+struct Source {
+    /// The last segment of its path; empty for the first page.
+    slug: &'static str,
+    group: Group,
+    text: &'static str,
+}
+
+/// The groups of the menu.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    Start,
+    Guides,
+    Operation,
+}
+
+macro_rules! source {
+    ($slug:literal, $group:ident) => {
+        source!($slug, $group, $slug)
+    };
+    ($slug:literal, $group:ident, $file:literal) => {
+        Source {
+            slug: $slug,
+            group: Group::$group,
+            text: include_str!(concat!("../../../docs/developers/", $file, ".md")),
+        }
+    };
+}
+
+/// All guides, in the order of the menu.
+const SOURCES: [Source; 11] = [
+    source!("", Start, "index"),
+    source!("quick-start", Start),
+    source!("authentication", Guides),
+    source!("search-as-you-type", Guides),
+    source!("browse", Guides),
+    source!("fundraisers", Guides),
+    source!("donate-links-and-embeds", Guides),
+    source!("errors", Operation),
+    source!("limits", Operation),
+    source!("versioning", Operation),
+    source!("going-live", Operation),
+];
+
+/// A guide as the site shows it.
+#[derive(Debug)]
+pub struct Guide {
+    pub slug: &'static str,
+    pub path: String,
+    pub group: Group,
+    pub page: RenderedPage,
+}
+
+/// Renders all guides for a server at `public_url`.
+pub fn guides(public_url: &str) -> Vec<Guide> {
+    let guide = |source: &Source| {
+        let mut page = markdown::render(source.text);
+        page.html = page.html.replace(SERVER, public_url);
+        Guide {
+            slug: source.slug,
+            path: match source.slug {
+                "" => "/developers".to_owned(),
+                slug => format!("/developers/{slug}"),
+            },
+            group: source.group,
+            page,
+        }
+    };
+    SOURCES.iter().map(guide).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_document_is_a_guide_with_a_title_and_a_lead() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/developers");
+        let names = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let documents: BTreeSet<String> = names
+            .filter_map(|name| name.strip_suffix(".md").map(str::to_owned))
+            .collect();
+        let slugs = SOURCES.iter().map(|source| match source.slug {
+            "" => "index".to_owned(),
+            slug => slug.to_owned(),
+        });
+        assert_eq!(documents, slugs.collect());
+        for guide in guides("https://give.example.org") {
+            assert!(
+                !guide.page.title.is_empty() && !guide.page.lead.is_empty(),
+                "{guide:?}"
+            );
+            assert!(!guide.page.html.contains(SERVER), "{}", guide.slug);
+        }
+    }
+
+    #[test]
+    fn every_error_code_is_explained_with_its_status() {
+        let errors = include_str!("../../../docs/developers/errors.md");
+        let problems = include_str!("../../http/error.rs");
+        let (_, codes) = problems.split_once("fn status_and_code").unwrap();
+        let (codes, _) = codes.split_once("\n    }\n").unwrap();
+        let mut codes: BTreeSet<&str> = codes.split('"').skip(1).step_by(2).collect();
+        // Requests that the listener refuses (`http/refusal.rs`).
+        codes.extend(["invalid_request", "uri_too_long", "headers_too_large"]);
+        assert!(codes.len() > 20 && codes.contains("rate_limited"), "{codes:?}");
+        let explained: BTreeSet<&str> = errors
+            .lines()
+            .filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'))
+            .collect();
+        assert_eq!(
+            codes, explained,
+            "the codes of http/error.rs and docs/developers/errors.md"
+        );
+        for entry in errors.split("\n### ").skip(1) {
+            assert!(
+                entry.contains("**Status ") && entry.contains("**What to do:**"),
+                "{entry}"
+            );
+        }
+    }
+}

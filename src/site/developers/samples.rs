@@ -1,0 +1,154 @@
+//! The samples of the documentation: files in `docs/developers/samples`, one for each language, which a test runs.
+//!
+//! In a sample, `https://causeway.example` stands for the server, `PUBLIC_KEY` and `PRIVATE_KEY` for keys.
+
+use crate::web::texts::{DEVELOPERS_EN, Documentation};
+use askama::Template;
+
+/// What samples call the server.
+pub const SERVER: &str = "https://causeway.example";
+/// What samples call the public key of the reader.
+pub const PUBLIC_KEY: &str = "PUBLIC_KEY";
+
+/// The ID of each language, its name, and how its files end.
+pub const LANGUAGES: [(&str, &str, &str); 6] = [
+    ("curl", "curl", "sh"),
+    ("javascript", "JavaScript", "js"),
+    ("python", "Python", "py"),
+    ("go", "Go", "go"),
+    ("php", "PHP", "php"),
+    ("ruby", "Ruby", "rb"),
+];
+
+/// Includes a file of `docs/developers/samples`.
+macro_rules! file {
+    ($name:literal, $ending:literal) => {
+        include_str!(concat!("../../../docs/developers/samples/", $name, $ending))
+    };
+}
+
+macro_rules! samples {
+    ($($name:literal,)*) => {
+        &[$((
+            $name,
+            [
+                file!($name, ".sh"),
+                file!($name, ".js"),
+                file!($name, ".py"),
+                file!($name, ".go"),
+                file!($name, ".php"),
+                file!($name, ".rb"),
+            ],
+        ),)*]
+    };
+}
+
+/// The samples by name, in the order of `LANGUAGES`.
+const SAMPLES: &[(&str, [&str; 6])] = samples![
+    "browse",
+    "check-limit",
+    "create-fundraiser",
+    "donate-link",
+    "etag",
+    "handle-error",
+    "list-fundraisers",
+    "look-up",
+    "retry",
+    "search",
+    "search-filters",
+];
+
+/// Whole pages to save and open.
+const PAGES: &[(&str, &str)] = &[
+    ("search-as-you-type", file!("search-as-you-type", ".html")),
+    ("search-box", file!("search-box", ".html")),
+    ("search-box-event", file!("search-box-event", ".html")),
+];
+
+/// A sample as a page shows it, in one language or several.
+#[derive(Debug, Template)]
+#[template(path = "site/developers/sample.html")]
+pub struct SampleView {
+    /// Distinguishes the samples of a page.
+    number: usize,
+    title: String,
+    codes: Vec<Code>,
+    texts: &'static Documentation,
+}
+
+#[derive(Debug)]
+struct Code {
+    language: &'static str,
+    title: &'static str,
+    text: &'static str,
+}
+
+impl SampleView {
+    /// Returns the sample that `link` leads to, a file in the folder of samples.
+    pub fn find(link: &str, title: &str, number: usize) -> Option<SampleView> {
+        let (name, ending) = link.strip_prefix("samples/")?.rsplit_once('.')?;
+        let codes = if ending == "html" {
+            let (_, text) = PAGES.iter().find(|(known, _)| *known == name)?;
+            vec![Code {
+                language: "html",
+                title: "HTML",
+                text: *text,
+            }]
+        } else {
+            let (_, texts) = SAMPLES.iter().find(|(known, _)| *known == name)?;
+            let languages = LANGUAGES.into_iter().zip(*texts);
+            languages
+                .map(|((language, title, _), text)| Code {
+                    language,
+                    title,
+                    text,
+                })
+                .collect()
+        };
+        Some(SampleView {
+            number,
+            title: title.to_owned(),
+            codes,
+            texts: &DEVELOPERS_EN.documentation,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_file_of_the_folder_is_a_sample_in_all_languages() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/developers/samples");
+        let files: BTreeSet<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        let languages = |(name, _): &(&str, _)| LANGUAGES.map(|(_, _, ending)| format!("{name}.{ending}"));
+        let known = SAMPLES.iter().flat_map(languages);
+        let pages = PAGES.iter().map(|(name, _)| format!("{name}.html"));
+        assert_eq!(files, known.chain(pages).collect());
+    }
+
+    #[test]
+    fn every_sample_names_the_server() {
+        let codes = SAMPLES.iter().flat_map(|(_, texts)| texts);
+        for text in codes.chain(PAGES.iter().map(|(_, text)| text)) {
+            assert!(text.contains(SERVER), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sample_has_a_tab_for_each_language() {
+        let html = SampleView::find("samples/search.sh", "Search", 3)
+            .unwrap()
+            .render()
+            .unwrap();
+        assert_eq!(html.matches("type=\"radio\" name=\"sample-3\"").count(), 6);
+        assert_eq!(html.matches("<pre").count(), 6);
+        assert!(SampleView::find("samples/none.sh", "", 0).is_none());
+        assert!(SampleView::find("quick-start.md", "", 0).is_none());
+    }
+}

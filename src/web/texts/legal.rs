@@ -1,0 +1,36 @@
+//! The English text of the pages about the site: about, contact, privacy and terms. The long ones are Markdown.
+
+use super::texts;
+
+texts! {
+    LegalTexts, LEGAL_EN;
+    pages: LegalPageTexts {
+        about: "About {name}",
+        about_description: "What {name} is, who runs it, and where its information comes from.",
+        contact: "Contact",
+        contact_description: "How to reach the people who run {name}.",
+        privacy: "Privacy",
+        privacy_description: "What {name} stores about you, why, and for how long.",
+        terms: "Terms of use",
+        terms_description: "The rules for using {name} and for donations made here.",
+        operator_known: "{operator} runs this site and is responsible for it.",
+        operator_unknown: "The operator of this site has not published a name here.",
+        contact_known: "Write to [{email}](mailto:{email}).",
+        contact_unknown: "The operator has not published an email address. Use \"Report this\" on the page of a nonprofit or a fundraiser: operators read every report.",
+        contact_link_known: "Write to [{email}](mailto:{email}), or see [how to reach us](/contact).",
+        contact_link_unknown: "See [how to reach us](/contact).",
+        security_contact: "To report a security problem, use [{url}]({url}).",
+        giving_off: "This site does not accept donations. It links to the websites of nonprofits, which have terms and privacy policies of their own.",
+        giving_test: "This site is in test mode: you can try out giving, but no money is charged and no nonprofit receives anything.",
+        giving_link: "You choose an amount here and pay on another website, which has terms and a privacy policy of its own. This site does not see your card.",
+    }
+}
+
+/// The default text of the page about the site.
+pub const ABOUT: &str = include_str!("legal/about.md");
+/// The text of the contact page.
+pub const CONTACT: &str = include_str!("legal/contact.md");
+/// The default text of the page on privacy.
+pub const PRIVACY: &str = include_str!("legal/privacy.md");
+/// The default terms of use.
+pub const TERMS: &str = include_str!("legal/terms.md");

@@ -1,0 +1,48 @@
+//! Every read has an entity tag, and 304 as long as nothing changed.
+
+use super::fundraisers::{Organizer, RED_CROSS, id_of};
+use crate::world::World;
+use axum::http::Method;
+use serde_json::json;
+
+on_both_databases!(every_read_is_conditional);
+
+async fn every_read_is_conditional(world: &World) {
+    let organizer = Organizer::new(world).await;
+    organizer
+        .create(
+            200,
+            &json!({"nonprofitId": id_of(RED_CROSS), "title": "Spring Run"}),
+        )
+        .await;
+    let fundraiser = "/v0.2/nonprofit/american-red-cross/fundraiser/spring-run";
+    let raised = format!("{fundraiser}/raised");
+    for path in [
+        "/v0.2/nonprofit/american-red-cross",
+        "/v0.2/nonprofit/american-red-cross/finances",
+        "/v0.2/search/red",
+        "/v0.2/browse/animals",
+        "/v0.2/causes",
+        "/v0.2/directory",
+        "/v0.2/openapi.json",
+        "/v0.2/fundraisers",
+        "/v0.2/export",
+        "/v0.2/changes",
+        fundraiser,
+        &raised,
+    ] {
+        let is_private = matches!(path, "/v0.2/fundraisers" | "/v0.2/export" | "/v0.2/changes");
+        let url = if is_private {
+            path.to_owned()
+        } else {
+            format!("{path}?apiKey={}", world.client.key)
+        };
+        let authorization = ("authorization", organizer.basic.as_str());
+        let headers: Vec<(&str, &str)> = is_private.then_some(authorization).into_iter().collect();
+        let first = world.client.send(200, &Method::GET, &url, &headers).await;
+        let known = [&headers[..], &[("if-none-match", first.header("etag"))]].concat();
+        let second = world.client.send(304, &Method::GET, &url, &known).await;
+        assert!(second.body.is_empty(), "{path}");
+        assert_eq!(second.header("etag"), first.header("etag"), "{path}");
+    }
+}

@@ -1,0 +1,174 @@
+//! The documentation for developers: guides, search, reference and collection.
+
+use crate::dashboard::visitor::Visitor;
+use crate::world::World;
+use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
+
+on_both_databases!(
+    every_link_of_the_documentation_leads_somewhere,
+    samples_contain_the_key_of_the_reader,
+    the_documentation_can_be_searched,
+    the_reference_has_a_console_for_every_operation,
+    the_type_of_a_problem_is_the_link_to_its_description,
+);
+
+/// Returns the values of an attribute.
+fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
+    let start = format!(" {name}=\"");
+    let parts = html.split(start.as_str()).skip(1);
+    parts.filter_map(|part| part.split('"').next()).collect()
+}
+
+async fn every_link_of_the_documentation_leads_somewhere(world: &World) {
+    world.load_demo().await;
+    let mut pages: HashMap<String, String> = HashMap::new();
+    let mut open = vec!["/developers".to_owned()];
+    let mut anchors = BTreeSet::new();
+    while let Some(path) = open.pop() {
+        if pages.contains_key(&path) {
+            continue;
+        }
+        let is_documentation = path.starts_with("/developers");
+        let (status, response) = world.client.get_any(&path).await;
+        assert!([200, 303].contains(&status), "{path}: {status}");
+        let html = response.text();
+        if is_documentation {
+            for link in attributes(&html, "href") {
+                if link.starts_with("http") || link.starts_with("/assets/") || link.contains('?') {
+                    continue;
+                }
+                let (target, anchor) = link.split_once('#').unwrap_or((link, ""));
+                let target = if target.is_empty() { &path } else { target };
+                if !anchor.is_empty() && target.starts_with("/developers") {
+                    anchors.insert((path.clone(), target.to_owned(), anchor.to_owned()));
+                }
+                open.push(target.to_owned());
+            }
+        }
+        pages.insert(path, html);
+    }
+    assert!(pages.len() > 25, "{:?}", pages.keys());
+    for (page, target, anchor) in anchors {
+        let ids = attributes(&pages[&target], "id");
+        assert!(
+            ids.contains(&anchor.as_str()),
+            "{page} links to {target}#{anchor}"
+        );
+    }
+    world.client.get_plain(404, "/developers/no-such-page").await;
+    world.client.get_plain(404, "/developers/reference/nothing").await;
+}
+
+async fn samples_contain_the_key_of_the_reader(world: &World) {
+    let anonymous = world.client.get_plain(200, "/developers/quick-start").await;
+    assert_eq!(anonymous.header("cache-control"), "no-cache");
+    assert_eq!(anonymous.header("vary"), "Cookie");
+    let html = anonymous.text();
+    assert!(html.contains("apiKey=PUBLIC_KEY") && html.contains("href=\"/dashboard/sign-in\""));
+    assert!(html.contains(world.app.urls.public()) && !html.contains("causeway.example"));
+    for language in ["curl", "javascript", "python", "go", "php", "ruby"] {
+        assert!(
+            html.contains(&format!("class=\"sample-code code-{language}\"")),
+            "{language}"
+        );
+    }
+    let reader = Visitor::new(world);
+    reader.sign_up("reader").await;
+    let page = reader.get(200, "/developers/quick-start").await;
+    assert_eq!(page.header("cache-control"), "private, no-cache");
+    assert!(
+        page.text().contains("apiKey=PUBLIC_KEY") && page.text().contains("href=\"/dashboard/keys/new\"")
+    );
+    let key = reader.create_key("public", "website").await;
+    let page = reader.get(200, "/developers/quick-start").await;
+    assert_eq!(page.header("cache-control"), "private, no-cache");
+    assert!(page.text().contains(&format!("apiKey={key}")) && !page.text().contains("PUBLIC_KEY"));
+    let page = reader.get(200, "/developers/reference/search").await;
+    assert!(page.text().contains(&format!("value=\"{key}\"")));
+}
+
+async fn the_documentation_can_be_searched(world: &World) {
+    let first = async |query: &str| -> String {
+        let page = world
+            .client
+            .get_plain(200, &format!("/developers/search?q={query}"))
+            .await
+            .text();
+        let (_, results) = page.split_once("docs-results").unwrap_or(("", ""));
+        attributes(results, "href")
+            .first()
+            .map_or(String::new(), |url| (*url).to_owned())
+    };
+    assert_eq!(first("rate_limited").await, "/developers/errors#rate_limited");
+    assert_eq!(first("quick+sta").await, "/developers/quick-start");
+    assert!(
+        first("donate+links")
+            .await
+            .starts_with("/developers/donate-links-and-embeds")
+    );
+    assert_eq!(first("create+a+fundraiser").await, "/developers/reference/create");
+    assert!(
+        first("suggestedAmounts")
+            .await
+            .starts_with("/developers/donate-links-and-embeds")
+    );
+    assert_eq!(first("zzqqxx").await, "");
+    let page = world
+        .client
+        .get_plain(200, "/developers/search?q=%3Cb%3E")
+        .await
+        .text();
+    assert!(!page.contains("<b>"));
+    world.client.get_plain(200, "/developers/search").await;
+}
+
+async fn the_reference_has_a_console_for_every_operation(world: &World) {
+    let description = world.client.get_plain(200, "/v0.2/openapi.json").await.json;
+    let index = world.client.get_plain(200, "/developers/reference").await.text();
+    for (path, methods) in description["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let id = operation["operationId"].as_str().unwrap();
+            let url = format!("/developers/reference/{id}");
+            assert!(index.contains(&format!("href=\"{url}\"")), "{id}");
+            let page = world.client.get_plain(200, &url).await.text();
+            assert!(
+                page.contains(&format!("data-method=\"{}\"", method.to_uppercase())),
+                "{id}"
+            );
+            assert!(page.contains(&format!("data-path=\"{path}\"")), "{id}");
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let field = format!("name=\"{}\"", parameter["name"].as_str().unwrap());
+                assert!(page.contains(&field), "{id} {field}");
+            }
+            // A form that is sent without JavaScript must not put a private key into the URL.
+            assert!(!page.contains("name=\"privateKey\""), "{id}");
+        }
+    }
+    let built = world
+        .client
+        .get_plain(
+            200,
+            "/developers/reference/search?apiKey=cwpk_x&searchTerm=red+cross&take=5",
+        )
+        .await
+        .text();
+    assert!(
+        built.contains("href=\"/v0.2/search/red%20cross?take=5&#38;apiKey=cwpk_x\""),
+        "{built}"
+    );
+    let collection = world.client.get_plain(200, "/developers/postman.json").await.json;
+    assert_eq!(
+        collection["variable"][0]["value"],
+        Value::from(world.app.urls.public())
+    );
+}
+
+async fn the_type_of_a_problem_is_the_link_to_its_description(world: &World) {
+    let problem = world.client.details(404, "no-such-nonprofit").await.json;
+    let link = problem["type"].as_str().unwrap();
+    let (page, anchor) = link.split_once('#').unwrap();
+    let path = page.strip_prefix(world.app.urls.public()).unwrap();
+    let html = world.client.get_plain(200, path).await.text();
+    assert!(html.contains(&format!("id=\"{anchor}\"")), "{link}");
+}
