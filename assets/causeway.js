@@ -14,6 +14,15 @@ document.addEventListener('click', async (event) => {
   }
 });
 
+// Opens the share sheet of the device.
+document.addEventListener('click', async (event) => {
+  const { share: url, title } = event.target.closest('[data-share]')?.dataset ?? {};
+  if (!url) return;
+  try {
+    await navigator.share({ title, url });
+  } catch { /* The person closed the sheet. */ }
+});
+
 // Submits a form only once, even if its button is pressed repeatedly. Returning to the page enables it again.
 document.addEventListener('submit', (event) => {
   const form = event.target;
@@ -46,3 +55,4 @@ document.getElementById('form-errors')?.focus();
 
 // Shows the buttons that need this script.
 for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
+if (navigator.share) for (const button of document.querySelectorAll('[data-share]')) button.hidden = false;

@@ -2,15 +2,10 @@
 'use strict';
 
 // The titles of causes; results have their names. Until they are loaded, results show no causes.
-let titles = {}, isLoading = false;
-const loadTitles = async () => {
-  if (isLoading) return;
-  isLoading = true;
-  try {
-    const response = await fetch('/embed/causes.json');
-    titles = await response.json();
-  } catch { isLoading = false; }
-};
+let titles = {}, loading;
+const loadTitles = () => loading ??= fetch('/embed/causes.json')
+  .then(async (response) => { titles = await response.json(); })
+  .catch(() => {});
 
 for (const input of document.querySelectorAll('input[data-live]')) {
   const list = document.createElement('ul');
@@ -65,8 +60,10 @@ for (const input of document.querySelectorAll('input[data-live]')) {
     logo.width = logo.height = 40;
     const text = document.createElement('div');
     text.append(element('strong', nonprofit.name));
-    const about = [nonprofit.location, ...nonprofit.tags.slice(0, 2).map((tag) => titles[tag])].filter(Boolean).join(' · ');
-    text.append(element('span', about, 'small soft'));
+    const describe = () => [nonprofit.location, ...nonprofit.tags.slice(0, 2).map((tag) => titles[tag])].filter(Boolean).join(' · ');
+    const about = element('span', describe(), 'small soft');
+    loadTitles().then(() => { about.textContent = describe(); });
+    text.append(about);
     option.append(logo, text);
     return option;
   };
@@ -116,7 +113,6 @@ for (const input of document.querySelectorAll('input[data-live]')) {
     if (option) go(option);
   });
   input.addEventListener('blur', () => open(false));
-  if (document.activeElement === input) loadTitles();
   input.addEventListener('focus', () => { loadTitles(); if (list.children.length && input.value.trim()) open(true); });
 }
 

@@ -41,10 +41,10 @@
   };
 
   // The titles of causes; results have their names. Until they are loaded, results show no causes.
-  let titles = {};
-  const loadTitles = async () => {
-    try { titles = await (await fetch(baseUrl + '/embed/causes.json', { credentials: 'omit' })).json(); } catch { /* Without them. */ }
-  };
+  let titles = {}, loading;
+  const loadTitles = () => loading ??= fetch(baseUrl + '/embed/causes.json', { credentials: 'omit' })
+    .then(async (response) => { titles = await response.json(); })
+    .catch(() => {});
 
   const build = (link) => {
     const target = new URL(link.href), { key, causes, scheme } = link.dataset;
@@ -85,8 +85,10 @@
       const logo = element('img', { alt: '', src: hit.logoUrl, loading: 'lazy' });
       // Show only the name if the policy of the page blocks our pictures.
       logo.addEventListener('error', () => logo.remove());
-      const about = [hit.location, ...hit.tags.slice(0, 2).map((tag) => titles[tag])].filter(Boolean).join(' · ');
-      const text = element('div', {}, element('strong', {}, hit.name), element('span', {}, about));
+      const describe = () => [hit.location, ...hit.tags.slice(0, 2).map((tag) => titles[tag])].filter(Boolean).join(' · ');
+      const about = element('span', {}, describe());
+      loadTitles().then(() => { about.textContent = describe(); });
+      const text = element('div', {}, element('strong', {}, hit.name), about);
       return element('li', { id: 'hit-' + index, role: 'option', 'aria-selected': 'false' }, logo, text);
     };
     const show = (nonprofits) => {
@@ -141,7 +143,6 @@
       if (option) go(hits[Array.prototype.indexOf.call(list.children, option)]);
     });
     input.addEventListener('blur', () => open(false));
-    input.addEventListener('focus', loadTitles, { once: true });
     input.addEventListener('focus', () => { if (hits.length) open(true); });
   };
 

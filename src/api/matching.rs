@@ -1,6 +1,7 @@
 //! `POST /v0.2/match`: matches the rows of a list to nonprofits.
 
 use crate::api::problems::{AccountProblems, JsonBodyProblems, Unavailable};
+use crate::api::schemas::MatchText;
 use crate::app::App;
 use crate::app::urls::Urls;
 use crate::http::body::JsonBody;
@@ -23,8 +24,8 @@ use uuid::Uuid;
 const MAX_ROWS: usize = 1_000;
 const DEFAULT_TAKE: usize = 3;
 const MAX_TAKE: usize = 10;
-/// The longest text of a field, in bytes.
-const MAX_TEXT_BYTES: usize = 1_024;
+/// The longest text of a field, in characters.
+const MAX_TEXT_LENGTH: usize = 1_024;
 
 /// A list of nonprofits to find.
 #[derive(ToSchema)]
@@ -36,29 +37,27 @@ pub struct MatchInput {
     #[schema(max_items = 1_000)]
     rows: Vec<MatchRowInput>,
     /// The number of candidates for each row: 3 by default, at most 10.
-    #[schema(minimum = 1, nullable = false)]
+    #[schema(minimum = 1)]
     take: Option<u64>,
 }
 
-/// A nonprofit to find. Send what you know; a row needs a name or an EIN.
+/// A nonprofit to find. Send what you know; a row needs a name or an EIN. The response repeats the id, which is your own.
+/// The state is a code or a name. The EIN may have a dash; a text that is not an EIN is ignored.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it only describes the rows")]
 struct MatchRowInput {
-    /// Your own ID of the row, which the response repeats.
-    #[schema(nullable = false, max_length = 1_024)]
-    id: Option<String>,
-    #[schema(nullable = false, max_length = 1_024, example = "Granite Town Library")]
-    name: Option<String>,
-    #[schema(nullable = false, max_length = 1_024, example = "Concord")]
-    city: Option<String>,
-    /// The code or the name of a state.
-    #[schema(nullable = false, max_length = 1_024, example = "NH")]
-    state: Option<String>,
-    #[schema(nullable = false, max_length = 1_024, example = "03301")]
-    zip: Option<String>,
-    /// With or without a dash. A text that is not an EIN is ignored.
-    #[schema(nullable = false, max_length = 1_024, example = "02-0240383")]
-    ein: Option<String>,
+    #[schema(inline, required = false)]
+    id: MatchText,
+    #[schema(inline, required = false)]
+    name: MatchText,
+    #[schema(inline, required = false)]
+    city: MatchText,
+    #[schema(inline, required = false)]
+    state: MatchText,
+    #[schema(inline, required = false)]
+    zip: MatchText,
+    #[schema(inline, required = false)]
+    ein: MatchText,
 }
 
 /// The nonprofits that rows of a list may mean.
@@ -215,8 +214,9 @@ fn parse(fields: &Map<String, Value>) -> Result<(Vec<OwnedRow>, usize)> {
     let mut errors = Vec::new();
     let take = match fields.get("take") {
         None | Some(Value::Null) => DEFAULT_TAKE,
-        Some(take) => match take.as_u64() {
-            Some(take @ 1..) => take.min(MAX_TAKE as u64) as usize,
+        // 3.0 is a whole number too.
+        Some(take) => match take.as_f64().filter(|take| take.fract() == 0.0) {
+            Some(take) if take >= 1.0 => take.min(MAX_TAKE as f64) as usize,
             _ => {
                 errors.push(FieldError::new("take", "send a whole number greater than zero"));
                 DEFAULT_TAKE
@@ -258,11 +258,11 @@ fn parse_row(index: usize, row: &Value, errors: &mut Vec<FieldError>) -> OwnedRo
     };
     let mut text = |name: &str| match fields.get(name) {
         None | Some(Value::Null) => None,
-        Some(Value::String(text)) if text.len() <= MAX_TEXT_BYTES => Some(text.clone()),
+        Some(Value::String(text)) if text.chars().count() <= MAX_TEXT_LENGTH => Some(text.clone()),
         // Other programs write ZIP codes, EINs and IDs as numbers.
         Some(Value::Number(number)) => Some(number.to_string()),
         Some(_) => {
-            let detail = format!("send a text of at most {MAX_TEXT_BYTES} bytes");
+            let detail = format!("send a text of at most {MAX_TEXT_LENGTH} characters");
             errors.push(FieldError::new(format!("rows[{index}].{name}"), detail));
             None
         }

@@ -46,6 +46,10 @@ schemas! {
         .maximum(Some(500));
     /// The value of `include` of the details route.
     IncludeName = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["sources"]));
+    /// A text of a row to match, which other programs may write as a number.
+    MatchText = ObjectBuilder::new()
+        .schema_type(SchemaType::Array(vec![Type::String, Type::Number, Type::Null]))
+        .max_length(Some(1_024));
     /// The value of an `Idempotency-Key`.
     IdempotencyKeyText = ObjectBuilder::new()
         .schema_type(Type::String)

@@ -107,7 +107,7 @@ enum Command {
     /// List fundraisers, and hide or show one
     #[command(subcommand)]
     Fundraiser(fundraisers::Fundraiser),
-    /// List and close reports from visitors
+    /// List and close reports from visitors and corrections that nonprofits request
     #[command(subcommand)]
     Report(reports::Report),
     /// Check the ledger, the pictures and the directory snapshot against the database; exit 1 on differences

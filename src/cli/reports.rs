@@ -16,14 +16,14 @@ const MAX_LISTED: i64 = 1_000;
 
 #[derive(Subcommand)]
 pub enum Report {
-    /// List reports from visitors about fundraisers and nonprofits
+    /// List reports from visitors about fundraisers and nonprofits, and corrections that nonprofits request
     #[command(after_help = "Example:\n  causeway report list")]
     List {
         /// List closed reports instead of open ones
         #[arg(long)]
         closed: bool,
     },
-    /// Close a report
+    /// Close a report, or mark a correction as done
     #[command(after_help = "Example:\n  causeway report close 019a8f00-0000-7000-8000-000000000000")]
     Close {
         /// The ID of the report, as shown by `causeway report list`

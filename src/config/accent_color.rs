@@ -53,10 +53,8 @@ impl AccentColor {
                  {MIN_CONTRAST}; choose a darker color"
             ));
         }
-        let dark = (0..=20).map(|step| Shades::dark(accent.mix(WHITE, f64::from(step) / 20.0)));
-        let dark = dark
-            .into_iter()
-            .find(|shades| shades.worst_contrast(DARK_SURFACE) >= MIN_CONTRAST);
+        let mut dark = (0..=20).map(|step| Shades::dark(accent.mix(WHITE, f64::from(step) / 20.0)));
+        let dark = dark.find(|shades| shades.worst_contrast(DARK_SURFACE) >= MIN_CONTRAST);
         Ok(AccentColor {
             light,
             dark: dark.expect("white can be read on dark surfaces"),

@@ -32,7 +32,7 @@ pub fn export(hours: &[Period], names: &BTreeMap<Uuid, String>) -> String {
 }
 
 /// Quotes a cell with user-provided text.
-fn cell(text: &str) -> String {
+pub fn cell(text: &str) -> String {
     format!("\"{}\"", escape_formula(text).replace('"', "\"\""))
 }
 

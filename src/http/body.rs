@@ -1,4 +1,4 @@
-//! The extractor of JSON request bodies.
+//! Reads request bodies, and the extractor of JSON request bodies.
 //!
 //! Invalid bodies are rejected with our own problem responses, and large ones reserve memory from the shared budget.
 
@@ -37,17 +37,23 @@ impl FromRequest<App> for JsonBody {
         if !is_json(request.headers()) {
             return Err(Error::UnsupportedMediaType);
         }
-        let max = app.config.max_body;
-        let declared = declared_length(request.headers()).unwrap_or(max).min(max);
-        let reservation = app.body_budget.reserve(owner(&request), declared);
-        let bytes = read(request.into_body(), declared, max, &reservation).await?;
-        reservation.finish();
+        let (bytes, reservation) = read_reserved(request, app).await?;
         let body = JsonBody::parse(&bytes)?;
         Ok(JsonBody {
             reservation: Some(reservation),
             ..body
         })
     }
+}
+
+/// Reads a body of any kind, and the memory that is reserved for it as long as the reservation lives.
+pub async fn read_reserved(request: Request, app: &App) -> Result<(Vec<u8>, Reservation), Error> {
+    let max = app.config.max_body;
+    let declared = declared_length(request.headers()).unwrap_or(max).min(max);
+    let reservation = app.body_budget.reserve(owner(&request), declared);
+    let bytes = read(request.into_body(), declared, max, &reservation).await?;
+    reservation.finish();
+    Ok((bytes, reservation))
 }
 
 /// Returns the account that the credentials named, if any, and the network of the client.

@@ -101,6 +101,8 @@ pub enum Error {
     IdempotencyInProgress,
     #[error("The body is larger than {0} bytes. Send a smaller one.")]
     TooLarge(usize),
+    #[error("The picture is larger than 10 MiB. Go back and choose a smaller one.")]
+    PictureTooLarge,
     #[error(
         "Too many {} requests: the limit is {} per minute. Try again in {} seconds.",
         class.name(), verdict.per_minute, verdict.retry_after
@@ -217,7 +219,7 @@ impl Error {
             Error::UnsupportedMediaType | Error::NotAForm => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
             }
-            Error::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
+            Error::TooLarge(_) | Error::PictureTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             Error::RateLimited { .. } | Error::AddressLimited { .. } | Error::TooManyDonations { .. } => {
                 (StatusCode::TOO_MANY_REQUESTS, "rate_limited")
             }

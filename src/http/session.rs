@@ -182,7 +182,11 @@ impl FromRequestParts<App> for SignedIn {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<SignedIn, Response> {
         match find(app, &parts.headers).await {
-            Ok(Some(signed_in)) => Ok(signed_in),
+            Ok(Some(signed_in)) => {
+                // A large body is charged to the account.
+                parts.extensions.insert(signed_in.account);
+                Ok(signed_in)
+            }
             Ok(None) => Err(Redirect::to(&sign_in_url(parts)).into_response()),
             Err(error) => Err(error.into_response()),
         }
@@ -204,20 +208,25 @@ impl FromRequestParts<App> for Operator {
 
 /// Returns the URL of the sign-in page, which then redirects to the requested page.
 fn sign_in_url(parts: &Parts) -> String {
-    let path = parts.uri.path();
+    let path = parts.uri.path_and_query().map(|path| path.as_str());
+    let path = path.filter(|path| is_dashboard_path(path));
+    let path = path.unwrap_or(parts.uri.path());
     if parts.method == Method::GET && is_dashboard_path(path) {
-        format!("/dashboard/sign-in?next={path}")
+        let next = path.replace('?', "%3F").replace('=', "%3D");
+        format!("/dashboard/sign-in?next={next}")
     } else {
         "/dashboard/sign-in".to_owned()
     }
 }
 
-/// Returns whether this is the path of a dashboard page. Signing in only redirects to those.
+/// Returns whether this is the path of a dashboard page, with at most one simple parameter. Signing in only redirects to
+/// those.
 pub fn is_dashboard_path(path: &str) -> bool {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     path.starts_with("/dashboard/")
-        && path
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte))
+        && path.bytes().all(|byte| is_word(byte) || byte == b'/')
+        && query.bytes().all(|byte| is_word(byte) || byte == b'=')
 }
 
 #[cfg(test)]
@@ -227,6 +236,9 @@ mod tests {
     #[test]
     fn only_dashboard_paths_are_redirect_targets() {
         assert!(is_dashboard_path("/dashboard/keys/0190-abc"));
+        assert!(is_dashboard_path(
+            "/dashboard/fundraisers/new?nonprofit=american-red-cross"
+        ));
         for bad in [
             "",
             "/dashboard",
@@ -235,6 +247,8 @@ mod tests {
             "/dashboard/\\evil",
             "https://evil.example/dashboard/",
             "/dashboard/?next=//x",
+            "/dashboard/?a=b&c=d",
+            "/dashboard/x?y?z",
             "/dashboard/%2f%2fevil",
         ] {
             assert!(!is_dashboard_path(bad), "{bad}");

@@ -9,18 +9,19 @@ use crate::dashboard::operator::{
     reports as operator_reports, search as operator_search,
 };
 use crate::dashboard::origins;
-use crate::dashboard::usage;
 use crate::dashboard::{email_change, reset, settings, sign_in, sign_in_code, two_factor};
 use crate::dashboard::{first_steps, keys};
+use crate::dashboard::{public_profile, uploads, usage};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
 use crate::site::{
-    causes, crawlers, developers, feeds, fundraiser, home, legal, profile, report, results, search, sitemaps,
+    causes, crawlers, developers, feeds, home, legal, profile, report, results, search, sitemaps,
 };
+use crate::site::{correct, fundraiser, fundraiser_proof, fundraisers, receipts};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
-use axum::routing::get;
+use axum::routing::{get, post};
 use utoipa::openapi::OpenApi;
 
 /// Returns the routes of all pages. Form submissions from other origins are rejected.
@@ -42,7 +43,15 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             "/dashboard/fundraisers/new",
             get(own_fundraisers::new_page).post(own_fundraisers::create),
         )
+        .route(
+            "/dashboard/fundraisers/donations.csv",
+            get(own_fundraisers::export::all),
+        )
         .route("/dashboard/fundraisers/{id}", get(own_fundraisers::fundraiser))
+        .route(
+            "/dashboard/fundraisers/{id}/donations.csv",
+            get(own_fundraisers::export::of_one),
+        )
         .route(
             "/dashboard/fundraisers/{id}/edit",
             get(own_fundraisers::edit_page).post(own_fundraisers::edit),
@@ -55,6 +64,7 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             "/dashboard/fundraisers/{id}/reopen",
             get(own_fundraisers::reopen_page).post(own_fundraisers::reopen),
         )
+        .route("/dashboard/pictures", post(uploads::upload))
         .route("/dashboard/first-steps", get(first_steps::first_steps))
         .route("/dashboard/usage", get(usage::usage))
         .route("/dashboard/usage.csv", get(usage::export))
@@ -85,6 +95,10 @@ pub fn pages(app: &App, description: &OpenApi) -> Router<App> {
             get(reset::confirm_page).post(reset::confirm),
         )
         .route("/dashboard/settings", get(settings::settings))
+        .route(
+            "/dashboard/settings/profile",
+            get(public_profile::profile_page).post(public_profile::change),
+        )
         .route(
             "/dashboard/settings/password",
             get(settings::settings).post(settings::change_password),
@@ -231,6 +245,7 @@ fn public() -> Router<App> {
         .route("/opensearch.xml", get(crawlers::opensearch))
         .route("/.well-known/security.txt", get(crawlers::security))
         .route(feeds::PATH, get(feeds::all))
+        .route("/fundraisers", get(fundraisers::list))
         .route("/about", get(legal::about))
         .route("/contact", get(legal::contact))
         .route("/privacy", get(legal::privacy))
@@ -240,6 +255,8 @@ fn public() -> Router<App> {
         .route("/{slug}", get(profile::profile))
         .route("/{slug}/fundraisers.xml", get(feeds::of_nonprofit))
         .route("/{slug}/f/{fundraiser}", get(fundraiser::fundraiser))
+        .route("/{slug}/f/{fundraiser}/proof", get(fundraiser_proof::proof))
+        .route("/{slug}/correct", get(correct::form_page).post(correct::send))
         .route(
             "/{slug}/report",
             get(report::of_nonprofit).post(report::send_of_nonprofit),
@@ -260,6 +277,10 @@ fn public() -> Router<App> {
         .route(
             "/{slug}/f/{fundraiser}/donate",
             get(checkout::form::former_url_of_fundraiser),
+        )
+        .route(
+            "/donations/receipts",
+            get(receipts::receipts).post(receipts::send),
         )
         .route(
             "/donations/{id}",

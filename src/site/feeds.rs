@@ -6,7 +6,7 @@ use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::find::{find, redirect_permanently};
 use crate::site::fundraiser_links::find_totals;
-use crate::site::share_cards::supporters_line;
+use crate::web::fundraiser_article::supporters_line;
 use crate::web::texts::fill;
 use crate::web::{Layout, Section};
 use axum::extract::State;

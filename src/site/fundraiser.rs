@@ -1,31 +1,31 @@
-//! The page of a fundraiser: its story, total, supporters and beneficiaries, and the ledger entry that proves the total.
+//! The page of a fundraiser: its story, total, supporters and beneficiaries.
 
 use crate::app::App;
-use crate::app::urls::Urls;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathPair;
 use crate::site::checkout::link::GiveBox;
 use crate::site::feeds;
 use crate::site::find::redirect_permanently;
-use crate::site::fundraiser_links::{cover, find_any, may_see, path_of};
-use crate::site::share_cards::{card, find_beneficiaries, percent, single_nonprofit, supporters_line};
+use crate::site::fundraiser_links::{find_any, may_see, path_of};
+use crate::site::share_cards::{card, single_nonprofit};
 use crate::site::share_links::ShareLinks;
+use crate::web::fundraiser_article::{FundraiserArticle, Organizer, find_beneficiaries, supporters_line};
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{FundraiserTexts, fill};
 use crate::web::{Layout, Meta, Page, PublicPage, Section};
-use access::accounts::store as accounts;
+use access::accounts::public_profile;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use giving::fundraisers::cache::FundraiserWithTotals;
-use giving::fundraisers::goal::Goal;
 use giving::fundraisers::{Fundraiser, Status as Publication};
-use giving::ledger::entry::Mode;
-use giving::ledger::store::{self as ledger, LastEntry, Supporter};
+use giving::ledger::entry::{Mode, Totals};
+use giving::ledger::store::{self as ledger, Supporter};
 use giving::payments::provider::Provider;
 use jiff::Timestamp;
+use platform::money::Cents;
 
 /// The number of supporters that the page lists.
 const MAX_SUPPORTERS: usize = 20;
@@ -35,27 +35,74 @@ const MAX_SUPPORTERS: usize = 20;
 struct FundraiserPage<'a> {
     layout: Layout,
     meta: Meta,
-    fundraiser: &'a Fundraiser,
+    article: FundraiserArticle,
     path: String,
-    cover: String,
-    by: Option<String>,
-    raised: String,
-    goal: String,
-    percent: i64,
-    supporters_line: String,
     status: Status,
-    status_text: String,
     /// Why only its owner and operators see it, and the reason of the operator.
     notice: Option<(&'static str, Option<&'a str>)>,
     supporters: Vec<(Supporter, RelativeTime)>,
-    beneficiaries: Vec<Beneficiary<'a>>,
-    seal: Option<LastEntry>,
-    share: ShareLinks,
+    /// Whether there is an entry that proves the total.
+    has_proof: bool,
+    /// Not for a fundraiser that others cannot see.
+    share: Option<ShareLinks>,
     is_test_mode: bool,
     /// None if it is not open, or if this server does not accept donations.
     give: Option<GiveBox>,
     /// Says that this server does not accept donations.
     refusal: Option<&'static str>,
+    /// Shown instead of the form if it accepts no donations.
+    end: Option<End>,
+}
+
+/// What a fundraiser that is not open says instead of asking for donations.
+struct End {
+    title: &'static str,
+    text: String,
+    /// The path and the text of a link to give to its nonprofit instead.
+    give: Option<(String, String)>,
+}
+
+impl End {
+    fn of(
+        app: &App,
+        fundraiser: &Fundraiser,
+        status: Status,
+        totals: &Totals,
+        found: &[(NonprofitRef, f64)],
+    ) -> Option<End> {
+        let layout = Layout::new(Section::Fundraisers);
+        let (t, texts) = (&layout.f.ended, &layout.p.fundraiser);
+        let title = match status {
+            Status::Ended => t.ended,
+            Status::Closed => t.closed,
+            Status::NotStarted => t.not_started,
+            Status::Open | Status::InReview | Status::Hidden => return None,
+        };
+        let supporters = supporters_line(totals.supporters, texts);
+        let text = if status == Status::NotStarted {
+            fill(
+                t.not_started_about,
+                &[("status", &status.text(fundraiser, texts))],
+            )
+        } else if totals.supporters > 0 {
+            let raised = totals.raised.to_string();
+            fill(t.thanks, &[("raised", &raised), ("supporters", &supporters)])
+        } else {
+            t.nobody.to_owned()
+        };
+        let nonprofit = single_nonprofit(fundraiser, found);
+        let nonprofit = nonprofit.filter(|nonprofit| {
+            nonprofit.is_disbursable() && app.config.giving != Provider::Off && status != Status::NotStarted
+        });
+        Some(End {
+            title,
+            text,
+            give: nonprofit.map(|nonprofit| {
+                let text = fill(t.give, &[("name", nonprofit.name)]);
+                (format!("/{}/give", nonprofit.slug), text)
+            }),
+        })
+    }
 }
 
 /// Whether a fundraiser accepts donations, and if not, why.
@@ -67,14 +114,6 @@ enum Status {
     Closed,
     InReview,
     Hidden,
-}
-
-/// A nonprofit with its share of every donation.
-struct Beneficiary<'a> {
-    slug: &'a str,
-    name: &'a str,
-    logo: String,
-    share: String,
 }
 
 /// `GET /{nonprofit}/f/{fundraiser}`
@@ -95,11 +134,11 @@ pub async fn fundraiser(
     }
     let found = find_beneficiaries(&app.directory, &shown.fundraiser).await?;
     let card = card(&shown, &found, app.is_test_mode());
-    let by = accounts::find_username(&app.db, shown.fundraiser.account).await?;
+    let by = public_profile::store::find(&app.db, shown.fundraiser.account).await?;
+    let by = by.as_ref().map(Organizer::from);
     let (id, modes) = (shown.fundraiser.id, Mode::counted(app.is_test_mode()));
     let supporters = ledger::list_supporters(&app.db, id, modes, MAX_SUPPORTERS).await?;
-    let seal = ledger::find_last_entry(&app.db, id, modes).await?;
-    let mut page = FundraiserPage::new(&app, &shown, &found, (path, by), supporters, seal);
+    let mut page = FundraiserPage::new(&app, &shown, &found, (path, by), supporters);
     if page.status == Status::Open && page.refusal.is_none() {
         page.give = Some(GiveBox::parse(query.as_deref()));
     }
@@ -123,25 +162,24 @@ impl<'a> FundraiserPage<'a> {
     fn new(
         app: &App,
         shown: &'a FundraiserWithTotals,
-        found: &'a [(NonprofitRef, f64)],
-        (path, by): (String, Option<String>),
+        found: &[(NonprofitRef, f64)],
+        (path, by): (String, Option<Organizer>),
         supporters: Vec<Supporter>,
-        seal: Option<LastEntry>,
     ) -> FundraiserPage<'a> {
-        let (layout, now) = (Layout::new(Section::Other), app.clock.millis());
+        let (layout, now) = (Layout::new(Section::Fundraisers), app.clock.millis());
         let (fundraiser, texts) = (&shown.fundraiser, &layout.p.fundraiser);
-        let totals = shown.totals.counted(app.is_test_mode());
-        let goal = Goal::after(totals.raised, fundraiser.goal).amount();
+        let is_test_mode = app.is_test_mode();
+        let totals = shown.totals.counted(is_test_mode);
         let url = app.urls.page(&path);
         let about = fundraiser.description.as_deref().unwrap_or(texts.about);
-        let (raised, goal_text) = (totals.raised.to_string(), goal.to_string());
         let status = Status::of(fundraiser, now);
         FundraiserPage {
             meta: Meta::new(&layout, &fundraiser.title, about, url.clone()),
-            cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
-            percent: percent(totals.raised.get(), goal.get()),
-            supporters_line: supporters_line(totals.supporters, texts),
-            status_text: status.text(fundraiser, texts),
+            article: FundraiserArticle {
+                organizer: by,
+                status: status.text(fundraiser, texts),
+                ..FundraiserArticle::new(fundraiser, totals, found, is_test_mode)
+            },
             notice: match status {
                 Status::InReview => Some((texts.in_review_notice, None)),
                 Status::Hidden => Some((texts.hidden_notice, fundraiser.hidden_reason.as_deref())),
@@ -155,36 +193,18 @@ impl<'a> FundraiserPage<'a> {
                     (supporter, time)
                 })
                 .collect(),
-            beneficiaries: beneficiaries(found),
-            share: ShareLinks::new(&fundraiser.title, url),
-            goal: goal_text,
-            raised,
-            fundraiser,
+            has_proof: totals.raised != Cents::ZERO || totals.supporters > 0,
+            share: fundraiser
+                .is_public()
+                .then(|| ShareLinks::new(&fundraiser.title, url)),
+            end: End::of(app, fundraiser, status, &totals, found),
             path,
-            by,
-            is_test_mode: app.is_test_mode(),
+            is_test_mode,
             give: None,
             refusal: (app.config.giving == Provider::Off).then_some(layout.p.give.off),
-            seal,
             layout,
         }
     }
-}
-
-fn beneficiaries(found: &[(NonprofitRef, f64)]) -> Vec<Beneficiary<'_>> {
-    let total: f64 = found.iter().map(|(_, weight)| weight).sum();
-    found
-        .iter()
-        .filter_map(|(found, weight)| {
-            let nonprofit = found.nonprofit()?;
-            Some(Beneficiary {
-                slug: nonprofit.slug,
-                name: nonprofit.name,
-                logo: Urls::logo_path(&nonprofit),
-                share: format!("{:.1}%", weight / total * 100.0).replace(".0%", "%"),
-            })
-        })
-        .collect()
 }
 
 impl Status {

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::http::error::{Error, Result};
 use crate::http::session;
 use crate::site::find::find as find_nonprofit;
+use crate::web::fundraiser_article::cover;
 use axum::http::HeaderMap;
 use directory::nonprofits::Nonprofit;
 use directory::{Directory, ResolveError};
@@ -111,12 +112,4 @@ pub async fn find_totals(
 ) -> Result<TotalsByMode> {
     let found = fundraisers.find(nonprofit, FundraiserName::Id(id)).await?;
     Ok(found.map(|found| found.totals).unwrap_or_default())
-}
-
-/// Returns the URL of a fundraiser's cover: the uploaded picture, or a generated one.
-pub fn cover(id: &str, hosted: Option<&str>) -> String {
-    hosted.map_or_else(
-        || format!("/media/fundraiser-{id}"),
-        |hosted| format!("/media/{hosted}"),
-    )
 }

@@ -7,7 +7,7 @@ use crate::site::cause_links::{CauseLink, popular as popular_causes};
 use crate::site::feeds;
 use crate::site::fundraiser_links;
 use crate::site::popular::popular;
-use crate::site::share_cards::percent;
+use crate::web::fundraiser_article::{cover, percent};
 use crate::web::numbers::thousands;
 use crate::web::texts::fill;
 use crate::web::{Layout, Meta, PublicPage, Section};
@@ -143,7 +143,7 @@ async fn active_fundraisers(app: &App) -> Result<Vec<ActiveFundraiser>> {
         links.push(ActiveFundraiser {
             path: fundraiser_links::path_of(&app.directory, fundraiser).await?,
             title: fundraiser.title.clone(),
-            cover: fundraiser_links::cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
+            cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
             raised: totals.raised.to_string(),
             percent: fundraiser
                 .goal

@@ -5,6 +5,7 @@ use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery, values};
 use crate::site::fundraiser_links::may_see;
+use crate::web::cover_motif::{motif_of, motif_of_causes};
 use axum::extract::State;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
@@ -14,8 +15,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use directory::nonprofits;
-use directory::nonprofits::cause_set::CauseSet;
-use directory::nonprofits::causes::{Category, Cause, Causes};
+use directory::nonprofits::causes::Cause;
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers;
 use giving::fundraisers::cover::CoverVisibility;
@@ -211,36 +211,6 @@ async fn draw(app: &App, hosted_id: &str) -> Result<Option<String>> {
     }))
 }
 
-/// Returns the motif of the category that most of the causes belong to.
-fn motif_of_causes(causes: &Causes, set: CauseSet) -> Motif {
-    let count = |category: Category| {
-        causes
-            .of_set(set)
-            .filter(|cause| cause.category == category)
-            .count()
-    };
-    // The last maximum wins, so the first category comes last.
-    let most = Category::ALL
-        .into_iter()
-        .rev()
-        .max_by_key(|category| count(*category));
-    most.filter(|category| count(*category) > 0)
-        .map_or_else(Motif::default, motif_of)
-}
-
-/// Returns the motif of the covers of a category.
-fn motif_of(category: Category) -> Motif {
-    match category {
-        Category::Animals => Motif::Scales,
-        Category::Education => Motif::Blocks,
-        Category::Environment => Motif::Hills,
-        Category::Health => Motif::Rings,
-        Category::HumanAndCivilRights => Motif::Rays,
-        Category::HumanServices => Motif::Arches,
-        Category::ResearchAndPublicPolicy => Motif::Orbits,
-    }
-}
-
 /// Draws the cover of a fundraiser without an uploaded one, and returns how long it may be cached. The title of one that
 /// is not public is only for its owner and operators.
 async fn draw_fundraiser(app: &App, id: &str, headers: &HeaderMap) -> Result<Option<(String, &'static str)>> {
@@ -266,27 +236,4 @@ async fn draw_fundraiser(app: &App, id: &str, headers: &HeaderMap) -> Result<Opt
         });
     let svg = cover::cover_svg(&found.title, id.as_u128(), motif);
     Ok(Some((svg, caching)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cover_has_the_motif_of_the_category_that_most_causes_belong_to() {
-        let causes = Causes::built_in();
-        for (names, motif) in [
-            ("", Motif::Hills),
-            ("cats", Motif::Scales),
-            ("cats,education,art", Motif::Blocks),
-            ("animals,education", Motif::Scales),
-            ("science", Motif::Orbits),
-        ] {
-            let mut set = CauseSet::default();
-            for name in names.split(',').filter(|name| !name.is_empty()) {
-                set.insert(causes.list().iter().position(|cause| cause.name == name).unwrap());
-            }
-            assert_eq!(motif_of_causes(causes, set), motif, "{names}");
-        }
-    }
 }

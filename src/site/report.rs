@@ -86,7 +86,7 @@ async fn send(app: &App, target: Target, network: IpNet, data: &FormData) -> Res
     let t = &layout.p.report;
     let mut form = form(&target).with_values(data);
     let id = Uuid::try_parse(data.text("once")).map_err(|_| Error::NotAForm)?;
-    let reason = Reason::find(data.text("reason"));
+    let reason = Reason::find(data.text("reason")).filter(|reason| Reason::CHOICES.contains(reason));
     if reason.is_none() {
         form.add_error("reason", t.no_reason);
     }
@@ -123,7 +123,7 @@ async fn send(app: &App, target: Target, network: IpNet, data: &FormData) -> Res
 
 fn form(target: &Target) -> Form {
     let t = &Layout::new(Section::Other).p.report;
-    let choices = Reason::ALL
+    let choices = Reason::CHOICES
         .map(|reason| Choice::new(reason.as_str(), t.reason(reason), ""))
         .to_vec();
     let fields = vec![

@@ -1,4 +1,4 @@
-//! Share images: pictures that social networks show for a page, drawn from its title and numbers.
+//! Share images: pictures that social networks show for a page, drawn from its title and numbers, and QR codes.
 
 use crate::app::App;
 use crate::http::cache::IfNoneMatch;
@@ -6,21 +6,28 @@ use crate::http::error::{Error, Result};
 use crate::http::params::{PathPair, PathText, RawQuery, values};
 use crate::site::find::find as find_nonprofit;
 use crate::site::{fundraiser_links, share_cards};
+use crate::web::qr_code;
 use axum::extract::State;
 use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use pictures::drawn::card::ShareCard;
 
-/// `GET /share/{slug}.png`
+/// `GET /share/{slug}.png`, or `.svg` for the QR code
 pub async fn of_nonprofit(
     State(app): State<App>,
     PathText(file): PathText,
     RawQuery(query): RawQuery,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
+    if let Some(slug) = file.strip_suffix(".svg") {
+        let found = find_nonprofit(&app.directory, slug).await?;
+        let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
+        return qr_code(&app, &format!("/{}", nonprofit.slug));
+    }
     let slug = file.strip_suffix(".png").ok_or(Error::NotFound)?;
     let found = find_nonprofit(&app.directory, slug).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
@@ -28,17 +35,34 @@ pub async fn of_nonprofit(
     respond(&app, card, &query, &if_none_match).await
 }
 
-/// `GET /share/{slug}/f/{fundraiser}.png`
+/// `GET /share/{slug}/f/{fundraiser}.png`, or `.svg` for the QR code
 pub async fn of_fundraiser(
     State(app): State<App>,
     PathPair(nonprofit, file): PathPair,
     RawQuery(query): RawQuery,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
+    if let Some(name) = file.strip_suffix(".svg") {
+        let shown = fundraiser_links::find(&app.directory, &app.fundraisers, &nonprofit, name).await?;
+        let path = fundraiser_links::path_of(&app.directory, &shown.fundraiser).await?;
+        return qr_code(&app, &path);
+    }
     let name = file.strip_suffix(".png").ok_or(Error::NotFound)?;
     let shown = fundraiser_links::find(&app.directory, &app.fundraisers, &nonprofit, name).await?;
     let card = share_cards::of_fundraiser(&app.directory, &shown, app.is_test_mode()).await?;
     respond(&app, card, &query, &if_none_match).await
+}
+
+/// Responds with the QR code of a page.
+fn qr_code(app: &App, path: &str) -> Result<Response> {
+    let svg = qr_code::svg_file(&app.urls.page(path)).ok_or(Error::NotFound)?;
+    let fields = [
+        (CONTENT_TYPE, "image/svg+xml"),
+        (CACHE_CONTROL, "public, max-age=3600"),
+        (CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    Ok((fields, svg).into_response())
 }
 
 async fn respond(app: &App, card: ShareCard, query: &str, if_none_match: &IfNoneMatch) -> Result<Response> {

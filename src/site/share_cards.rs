@@ -1,11 +1,11 @@
 //! The text of share cards, the pictures that social networks show for a page.
 
 use crate::http::error::Result;
-use crate::web::texts::{FundraiserTexts, fill};
+use crate::web::fundraiser_article::{find_beneficiaries, percent, supporters_line};
+use crate::web::texts::fill;
 use crate::web::{Layout, Section};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Causes;
-use directory::nonprofits::identifier::Identifier;
 use directory::{Directory, NonprofitRef};
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::FundraiserWithTotals;
@@ -35,20 +35,6 @@ pub async fn of_fundraiser(
 ) -> Result<ShareCard> {
     let found = find_beneficiaries(directory, &shown.fundraiser).await?;
     Ok(card(shown, &found, is_test_mode))
-}
-
-/// Finds the nonprofits that a fundraiser benefits, with their weights. Nonprofits that no longer exist are left out.
-pub async fn find_beneficiaries(
-    directory: &Directory,
-    fundraiser: &Fundraiser,
-) -> Result<Vec<(NonprofitRef, f64)>> {
-    let mut found = Vec::with_capacity(fundraiser.supported.len());
-    for (id, weight) in &fundraiser.supported {
-        if let Some(nonprofit) = directory.find(&Identifier::Id(*id)).await? {
-            found.push((nonprofit, *weight));
-        }
-    }
-    Ok(found)
 }
 
 /// Returns the nonprofit of a fundraiser that benefits only one.
@@ -88,37 +74,5 @@ pub fn card(shown: &FundraiserWithTotals, found: &[(NonprofitRef, f64)], is_test
             percent: percent(totals.raised.get(), goal.get()),
         }),
         seed: fundraiser.id.0.as_u128(),
-    }
-}
-
-/// Returns the number of supporters as text: "3 supporters".
-pub fn supporters_line(count: i64, t: &FundraiserTexts) -> String {
-    match count {
-        1 => t.one_supporter.to_owned(),
-        count => fill(t.supporters_count, &[("count", &count.to_string())]),
-    }
-}
-
-/// Returns how much of the goal was reached, from 0 to 100.
-pub fn percent(raised: i64, goal: i64) -> i64 {
-    let percent = i128::from(raised.max(0)) * 100 / i128::from(goal.max(1));
-    percent.min(100) as i64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_percentage_stays_between_0_and_100() {
-        for (raised, goal, expected) in [
-            (0, 100, 0),
-            (50, 100, 50),
-            (300, 100, 100),
-            (-5, 100, 0),
-            (1, 0, 100),
-        ] {
-            assert_eq!(percent(raised, goal), expected);
-        }
     }
 }

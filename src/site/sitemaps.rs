@@ -32,7 +32,15 @@ const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
 
 /// The pages that are not about one nonprofit or cause.
-const PAGES: [&str; 6] = ["/", "/causes", "/about", "/contact", "/privacy", "/terms"];
+const PAGES: [&str; 7] = [
+    "/",
+    "/causes",
+    "/fundraisers",
+    "/about",
+    "/contact",
+    "/privacy",
+    "/terms",
+];
 
 /// The XML that is decompressed at a time.
 const PIECE_SIZE: usize = 64 * 1_024;

@@ -55,6 +55,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         asset!("causeway.js", "", "text/javascript; charset=utf-8"),
         asset!("developers.js", "", "text/javascript; charset=utf-8"),
         asset!("search.js", "", "text/javascript; charset=utf-8"),
+        asset!("fundraiser-form.js", "", "text/javascript; charset=utf-8"),
         asset!("icon.svg", "", "image/svg+xml"),
     ];
     let mut styles = STYLES.to_owned();

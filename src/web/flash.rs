@@ -48,6 +48,7 @@ flashes! {
     SessionsEnded = sessions_ended,
     AccountDeleted = account_deleted,
     EmailConfirmed = email_confirmed,
+    ProfileChanged = profile_changed,
     EmailChanged = email_changed,
     TwoFactorOff = two_factor_off,
     TwoFactorReset = two_factor_reset,

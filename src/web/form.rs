@@ -3,10 +3,17 @@
 
 pub mod amounts;
 mod data;
+mod multipart;
+pub mod picker;
+pub mod picture;
+mod upload;
 
 pub use data::FormData;
+pub use upload::UploadForm;
 
 use self::amounts::Amounts;
+use self::picker::NonprofitPicker;
+use self::picture::PictureInput;
 use super::texts::{EN, Texts};
 use askama::Template;
 use askama::filters::HtmlSafe;
@@ -19,6 +26,10 @@ pub struct Form {
     id: Option<&'static str>,
     action: String,
     submit: &'static str,
+    /// The value of `action` that the button sends.
+    submit_action: Option<&'static str>,
+    /// A second button: the value of `action` that it sends, and its label.
+    other_action: Option<(&'static str, &'static str)>,
     is_dangerous: bool,
     fields: Vec<Field>,
     /// An error of the form as a whole.
@@ -48,6 +59,8 @@ enum Kind {
     Hidden,
     Choice(Vec<Choice>),
     Amounts(Amounts),
+    Nonprofits(NonprofitPicker),
+    Picture(PictureInput),
 }
 
 /// An option of a choice field.
@@ -124,6 +137,16 @@ impl Field {
         Field::new("amount", label, Kind::Amounts(amounts))
     }
 
+    /// Creates the choice of nonprofits.
+    pub fn nonprofits(label: impl Into<String>, picker: NonprofitPicker) -> Field {
+        Field::new("nonprofit", label, Kind::Nonprofits(picker))
+    }
+
+    /// Creates the choice of a picture.
+    pub fn picture(label: impl Into<String>, picture: PictureInput) -> Field {
+        Field::new("image", label, Kind::Picture(picture))
+    }
+
     #[must_use]
     pub fn value(mut self, value: impl Into<String>) -> Field {
         self.value = value.into();
@@ -149,8 +172,11 @@ impl Field {
     }
 
     fn add_error(&mut self, error: String) {
-        if let Kind::Amounts(amounts) = &mut self.kind {
-            amounts.add_error(error.clone());
+        match &mut self.kind {
+            Kind::Amounts(amounts) => amounts.add_error(error.clone()),
+            Kind::Nonprofits(picker) => picker.add_error(error.clone()),
+            Kind::Picture(picture) => picture.add_error(error.clone()),
+            _ => {}
         }
         self.error.get_or_insert(error);
     }
@@ -178,6 +204,8 @@ impl Form {
             id: None,
             action: action.into(),
             submit,
+            submit_action: None,
+            other_action: None,
             is_dangerous: false,
             fields,
             error: None,
@@ -198,14 +226,49 @@ impl Form {
         self
     }
 
+    /// Lets the button send a value of `action`, and adds another button that sends another one.
+    #[must_use]
+    pub fn actions(mut self, submit: &'static str, other: &'static str, label: &'static str) -> Form {
+        self.submit_action = Some(submit);
+        self.other_action = Some((other, label));
+        self
+    }
+
+    /// Returns the choice of nonprofits.
+    pub fn picker_mut(&mut self) -> Option<&mut NonprofitPicker> {
+        self.fields.iter_mut().find_map(|field| match &mut field.kind {
+            Kind::Nonprofits(picker) => Some(picker),
+            _ => None,
+        })
+    }
+
+    /// Returns the choice of a picture.
+    pub fn picture_mut(&mut self) -> Option<&mut PictureInput> {
+        self.fields.iter_mut().find_map(|field| match &mut field.kind {
+            Kind::Picture(picture) => Some(picture),
+            _ => None,
+        })
+    }
+
+    /// Returns whether it can contain a file.
+    fn has_file(&self) -> bool {
+        let is_picture = |field: &Field| matches!(field.kind, Kind::Picture(_));
+        self.fields.iter().any(is_picture)
+    }
+
     /// Fills in the submitted values, except passwords.
     #[must_use]
     pub fn with_values(mut self, data: &FormData) -> Form {
         for field in self.fields.iter_mut().filter(|field| !field.is_secret()) {
-            if let Kind::Amounts(amounts) = &mut field.kind {
-                amounts.fill_in(data);
-            } else if let Some(value) = data.find(field.name) {
-                value.clone_into(&mut field.value);
+            match &mut field.kind {
+                Kind::Amounts(amounts) => amounts.fill_in(data),
+                Kind::Nonprofits(picker) => picker.fill_in(data),
+                Kind::Picture(picture) => picture.fill_in(data),
+                _ => {
+                    if let Some(value) = data.find(field.name) {
+                        value.clone_into(&mut field.value);
+                    }
+                }
             }
         }
         self

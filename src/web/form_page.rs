@@ -14,6 +14,8 @@ pub struct FormPage {
     layout: Layout,
     title: String,
     lead: Option<String>,
+    /// The name of a script of the form.
+    script: Option<&'static str>,
     form: Option<Form>,
     links: Vec<(String, &'static str)>,
 }
@@ -31,6 +33,7 @@ impl FormPage {
             layout,
             title: title.into(),
             lead: None,
+            script: None,
             form: None,
             links: Vec::new(),
         }
@@ -39,6 +42,13 @@ impl FormPage {
     #[must_use]
     pub fn lead(mut self, lead: impl Into<String>) -> FormPage {
         self.lead = Some(lead.into());
+        self
+    }
+
+    /// Adds a script of the form, which works without it too.
+    #[must_use]
+    pub fn script(mut self, name: &'static str) -> FormPage {
+        self.script = Some(name);
         self
     }
 

@@ -89,7 +89,7 @@ impl Identity {
             }))
         };
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let html = |text: &Option<String>| text.as_deref().map(markdown::render_trusted);
+        let html = |text: Option<&str>| text.map(markdown::render_trusted);
         Box::leak(Box::new(Identity {
             texts,
             operator: some(&settings.operator),
@@ -106,9 +106,9 @@ impl Identity {
                 is_wordmark: picture.width > picture.height * WORDMARK_RATIO,
             }),
             stylesheet: settings.accent_color.as_ref().map(Asset::stylesheet_with),
-            privacy: html(&files.privacy),
-            terms: html(&files.terms),
-            about: html(&files.about),
+            privacy: html(files.privacy.as_deref()),
+            terms: html(files.terms.as_deref()),
+            about: html(files.about.as_deref()),
         }))
     }
 

@@ -3,7 +3,7 @@
 use super::flash::Flash;
 use super::icons;
 use super::identity::{self, Identity};
-use super::texts::{PUBLIC_EN, PublicTexts, Texts};
+use super::texts::{FUNDRAISING_EN, FundraisingTexts, PUBLIC_EN, PublicTexts, Texts};
 use crate::app::App;
 use access::sessions::SignedIn;
 use axum::extract::FromRequestParts;
@@ -19,6 +19,8 @@ pub struct Layout {
     pub site: &'static Identity,
     /// The texts of the public site.
     pub p: &'static PublicTexts,
+    /// The texts of fundraisers.
+    pub f: &'static FundraisingTexts,
     pub section: Section,
     pub flash: Option<Flash>,
     /// The work that waits for an operator, shown in the menu of the operator pages.
@@ -59,6 +61,7 @@ pub enum Tab {
 pub enum Section {
     Home,
     Causes,
+    Fundraisers,
     Developers,
     Dashboard,
     /// A page that no menu item leads to.
@@ -73,6 +76,7 @@ impl Layout {
             t: site.texts,
             site,
             p: &PUBLIC_EN,
+            f: &FUNDRAISING_EN,
             section,
             flash: None,
             open_work: OpenWork::default(),

@@ -2,11 +2,13 @@
 
 pub mod asset_route;
 pub mod assets;
+pub mod cover_motif;
 pub mod dates;
 pub mod error_page;
 pub mod flash;
 pub mod form;
 pub mod form_page;
+pub mod fundraiser_article;
 pub mod guard;
 pub mod icons;
 pub mod identity;
@@ -20,7 +22,7 @@ pub mod qr_code;
 pub mod relative_time;
 pub mod texts;
 
-pub use form::{Field, Form, FormData};
+pub use form::{Field, Form, FormData, UploadForm};
 pub use layout::{Layout, Section};
 pub use meta::Meta;
 pub use page::{Page, PublicPage};

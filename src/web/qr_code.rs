@@ -1,12 +1,14 @@
-//! QR codes, drawn as one path of an SVG.
+//! QR codes, drawn as one path of an SVG: part of a page, or a file of its own.
+//!
+//! They are always black on white, because many readers cannot read a code in inverted colors.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
 use qrcode::{Color, EcLevel};
 use std::fmt::Write;
 
-/// The empty margin that scanners need, in modules.
-const MARGIN: usize = 4;
+/// The empty modules around the code that the standard asks for.
+const QUIET_ZONE: usize = 4;
 
 /// A QR code. In a template, `{{ qr_code }}` renders it.
 #[derive(Clone, Debug, Template)]
@@ -25,52 +27,99 @@ impl HtmlSafe for QrCode {}
 impl QrCode {
     /// Creates the QR code of a text. Returns `None` if the text is too long for one, which is about 2,300 bytes.
     pub fn new(text: &str, label: &'static str) -> Option<QrCode> {
-        let code = qrcode::QrCode::with_error_correction_level(text, EcLevel::M).ok()?;
-        let width = code.width();
-        let mut path = String::new();
-        for (row, colors) in code.to_colors().chunks(width).enumerate() {
-            for run in runs(colors) {
-                let (x, y, length) = (run.start + MARGIN, row + MARGIN, run.len());
-                // Writing to a String cannot fail.
-                let _ = write!(path, "M{x} {y}h{length}v1h-{length}z");
-            }
-        }
-        Some(QrCode {
-            label,
-            size: width + 2 * MARGIN,
-            path,
-        })
+        let (size, path) = draw(text)?;
+        Some(QrCode { label, size, path })
     }
 }
 
-/// Returns the ranges of dark modules in a row.
-fn runs(colors: &[Color]) -> Vec<std::ops::Range<usize>> {
-    let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
-    for (at, color) in colors.iter().enumerate() {
-        match runs.last_mut() {
-            _ if *color == Color::Light => {}
-            Some(run) if run.end == at => run.end = at + 1,
-            _ => runs.push(at..at + 1),
+/// Returns an SVG file with the QR code of a text, or `None` if the text is too long for one.
+pub fn svg_file(text: &str) -> Option<String> {
+    let (size, path) = draw(text)?;
+    Some(format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {size} {size}\" width=\"512\" height=\"512\" \
+         shape-rendering=\"crispEdges\"><path fill=\"#fff\" d=\"M0 0h{size}v{size}H0z\"/><path d=\"{path}\"/></svg>"
+    ))
+}
+
+/// Returns the width of the drawing in modules, and a path with one rectangle for each run of dark modules.
+fn draw(text: &str) -> Option<(usize, String)> {
+    let code = qrcode::QrCode::with_error_correction_level(text, EcLevel::M).ok()?;
+    let (width, colors) = (code.width(), code.to_colors());
+    let mut path = String::new();
+    for (y, row) in colors.chunks(width).enumerate() {
+        let mut x = 0;
+        for run in row.chunk_by(|one, next| one == next) {
+            if run[0] == Color::Dark {
+                let (left, top, length) = (x + QUIET_ZONE, y + QUIET_ZONE, run.len());
+                // Writing to a String cannot fail.
+                let _ = write!(path, "M{left} {top}h{length}v1h-{length}z");
+            }
+            x += run.len();
         }
     }
-    runs
+    Some((width + 2 * QUIET_ZONE, path))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Reads the modules back from the path of the drawing.
+    fn modules(svg: &str, size: usize) -> Vec<Vec<bool>> {
+        let mut dark = vec![vec![false; size]; size];
+        let path = svg
+            .rsplit("<path d=\"")
+            .next()
+            .unwrap()
+            .split('"')
+            .next()
+            .unwrap();
+        for run in path.split('z').filter(|run| !run.is_empty()) {
+            let numbers: Vec<usize> = run
+                .split(|letter: char| !letter.is_ascii_digit())
+                .filter_map(|number| number.parse().ok())
+                .collect();
+            let [left, top, length, ..] = numbers[..] else {
+                panic!("{run}")
+            };
+            dark[top][left..left + length].fill(true);
+        }
+        dark
+    }
+
     #[test]
-    fn dark_modules_become_rectangles_within_the_margin() {
-        let code = QrCode::new("https://example.org", "Link <b>").unwrap();
-        // The finder pattern in the top left corner: seven dark modules, then a light one.
-        assert!(code.path.starts_with("M4 4h7v1h-7z"), "{}", code.path);
-        assert_eq!(code.size, 25 + 2 * MARGIN);
-        let svg = code.render().unwrap();
+    fn the_drawing_has_the_modules_of_the_code_and_a_quiet_zone() {
+        let text = "https://give.example.org/american-red-cross/f/spring-run";
+        let code = qrcode::QrCode::with_error_correction_level(text, EcLevel::M).unwrap();
+        let (width, colors) = (code.width(), code.to_colors());
+        let size = width + 2 * QUIET_ZONE;
+        let dark = modules(&svg_file(text).unwrap(), size);
+        for (y, row) in dark.iter().enumerate() {
+            for (x, is_dark) in row.iter().enumerate() {
+                let inside = (QUIET_ZONE..size - QUIET_ZONE).contains(&x)
+                    && (QUIET_ZONE..size - QUIET_ZONE).contains(&y);
+                let expected = inside
+                    && colors[(y - QUIET_ZONE.min(y)) * width + (x - QUIET_ZONE.min(x))] == Color::Dark;
+                assert_eq!(*is_dark, expected, "{x} {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_has_no_code() {
+        assert_eq!(svg_file(&"x".repeat(5_000)), None);
+        assert!(QrCode::new(&"x".repeat(5_000), "Link").is_none());
+    }
+
+    #[test]
+    fn a_code_in_a_page_has_an_escaped_label_and_no_style() {
+        let svg = QrCode::new("https://example.org", "Link <b>")
+            .unwrap()
+            .render()
+            .unwrap();
         assert!(
             svg.contains("role=\"img\"") && !svg.contains("<b>") && !svg.contains("style"),
             "{svg}"
         );
-        assert!(QrCode::new(&"x".repeat(10_000), "Link").is_none());
     }
 }

@@ -43,6 +43,18 @@ pub async fn type_and_wait(browser: &Browser, text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn results_while_typing_show_causes_by_their_titles() {
+    let (site, browser) = (Site::start().await, Browser::start().await);
+    focus_search(&browser, &site).await;
+    type_and_wait(&browser, "feeding ameri").await;
+    let about = "return document.querySelector('[role=option] span')?.textContent ?? null;";
+    browser
+        .wait_for(about, "Chicago, IL · Coronavirus · Food security")
+        .await;
+    browser.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn arrow_keys_move_through_the_results_and_escape_closes_them() {
     let (site, browser) = (Site::start().await, Browser::start().await);
     focus_search(&browser, &site).await;

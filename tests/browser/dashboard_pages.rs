@@ -18,7 +18,7 @@ const PUBLIC: [(&str, &str); 6] = [
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 27] = [
+const SIGNED_IN: [(&str, &str); 28] = [
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
     ("fundraisers", "/dashboard/fundraisers"),
@@ -28,6 +28,7 @@ const SIGNED_IN: [(&str, &str); 27] = [
     ("usage-year", "/dashboard/usage?span=12mo"),
     ("first-steps", "/dashboard/first-steps"),
     ("settings", "/dashboard/settings"),
+    ("public-profile", "/dashboard/settings/profile"),
     ("delete", "/dashboard/settings/delete"),
     ("two-factor-off", "/dashboard/settings/two-factor"),
     ("operator-home", "/dashboard/operator"),
@@ -130,8 +131,14 @@ async fn inspect_fundraisers(inspector: &Inspector, site: &Site) {
     browser.fill("#raisedOffline", "$1,234.50").await;
     browser.click("form.form button").await;
     inspector.inspect("fundraiser-new-refused").await;
+    browser.fill("#nonprofit", "zoo").await;
+    browser.click("form.form button").await;
+    inspector.inspect("fundraiser-new-matches").await;
+    browser.find("#nonprofit").await.clear().await.unwrap();
     browser.fill("#nonprofit", "53-0196605").await;
     browser.click("form.form button").await;
+    inspector.inspect("fundraiser-preview").await;
+    browser.click("button[value=publish]").await;
     inspector.inspect("fundraiser").await;
     let path = browser
         .run("return location.pathname;")

@@ -96,6 +96,46 @@ async fn a_developer_manages_keys_with_the_keyboard_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_fundraiser_is_started_with_the_keyboard_only() {
+    let site = Site::start().await;
+    let keyboard = Keyboard(Browser::start().await);
+    keyboard.0.goto(&site, "/dashboard/sign-up").await;
+    keyboard.tab_to("#username").await;
+    for text in ["grace", "grace@example.org", PASSWORD] {
+        keyboard.0.press(text).await;
+        keyboard.0.key(Key::Tab).await;
+    }
+    keyboard.0.wait_for_page(keyboard.0.key(Key::Enter)).await;
+    keyboard.enter(".part-nav a[href='/dashboard/fundraisers']").await;
+    keyboard.enter("main a[href='/dashboard/fundraisers/new']").await;
+    keyboard.tab_to("#nonprofit").await;
+    keyboard.0.press("red cross").await;
+    let expanded = "return document.querySelector('#nonprofit').ariaExpanded;";
+    keyboard.0.wait_for(expanded, "true").await;
+    keyboard.0.key(Key::Escape).await;
+    keyboard.0.wait_for(expanded, "false").await;
+    keyboard.0.key(Key::Down).await;
+    keyboard.0.key(Key::Enter).await;
+    let chosen = "return document.querySelector('[name=id_0]').value !== '';";
+    keyboard.0.wait_for(chosen, true).await;
+    keyboard.tab_to("#title").await;
+    keyboard.0.press("A run").await;
+    // Enter in a field opens the preview.
+    keyboard.0.wait_for_page(keyboard.0.key(Key::Enter)).await;
+    assert_eq!(keyboard.0.text("h1").await, "A run");
+    keyboard.enter("button[value=edit]").await;
+    keyboard.enter("button[value=publish]").await;
+    assert!(
+        keyboard
+            .0
+            .text(".alert-good")
+            .await
+            .contains("Fundraiser created")
+    );
+    keyboard.0.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn results_are_filtered_and_sorted_with_the_keyboard_only() {
     let site = Site::start().await;
     let keyboard = Keyboard(Browser::start().await);

@@ -13,6 +13,7 @@ mod combobox;
 mod dashboard_pages;
 mod developer_pages;
 mod embeds;
+mod fundraiser_form;
 mod injection;
 mod inspector;
 mod key_management;

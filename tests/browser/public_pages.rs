@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
 
-const PAGES: [(&str, &str); 28] = [
+const PAGES: [(&str, &str); 31] = [
     ("home", "/"),
     ("about", "/about"),
     ("contact", "/contact"),
@@ -42,6 +42,9 @@ const PAGES: [(&str, &str); 28] = [
     ("profile", "/american-red-cross"),
     ("profile-plain", "/aarp"),
     ("give-impossible", "/aarp/give"),
+    ("correct", "/american-red-cross/correct"),
+    ("receipts", "/donations/receipts"),
+    ("fundraisers-empty", "/fundraisers"),
     ("developers", "/developers"),
     ("embed", "/developers/embed"),
     (
@@ -93,6 +96,8 @@ async fn every_checkout_page_is_accessible_on_phone_and_desktop() {
     }
     inspector.browser.goto(&site, &page).await;
     inspector.inspect("fundraiser-page").await;
+    inspector.browser.goto(&site, &format!("{page}/proof")).await;
+    inspector.inspect("fundraiser-proof").await;
     inspector.browser.goto(&site, "/american-red-cross").await;
     inspector.inspect("profile-with-fundraisers").await;
     let over = json!({"startDate": "2020-01-01T00:00:00Z", "endDate": "2020-02-01T00:00:00Z", "raisedOffline": 90_000});
@@ -117,6 +122,8 @@ async fn every_checkout_page_is_accessible_on_phone_and_desktop() {
         .goto(&site, &format!("/special-fundraiser/f/{several}"))
         .await;
     inspector.inspect("fundraiser-page-several").await;
+    inspector.browser.goto(&site, "/fundraisers").await;
+    inspector.inspect("fundraisers-public").await;
     inspect_checkout(&inspector, &site).await;
     inspector.stop().await;
 }

@@ -4,7 +4,9 @@ pub mod visitor;
 
 mod accounts;
 mod bad_input;
+mod donation_export;
 mod email_change;
+mod fundraiser_form;
 mod fundraisers;
 mod keys;
 mod moderation;

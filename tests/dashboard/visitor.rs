@@ -3,6 +3,7 @@
 use crate::client::{Client, Response};
 use crate::wait::eventually;
 use crate::world::World;
+use axum::body::Body;
 use axum::http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::cell::RefCell;
@@ -43,6 +44,34 @@ impl Visitor {
             .await
     }
 
+    /// Sends a form with a file input, as a browser does.
+    pub async fn upload(
+        &self,
+        expected: u16,
+        url: &str,
+        fields: &[(&str, &str)],
+        file: Option<&[u8]>,
+    ) -> Response {
+        let mut body = Vec::new();
+        for (name, value) in fields {
+            let part = format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+            body.extend_from_slice(part.as_bytes());
+        }
+        let name = if file.is_some() { "run.png" } else { "" };
+        let head = format!(
+            "--x\r\nContent-Disposition: form-data; name=\"image\"; filename=\"{name}\"\r\n\
+             Content-Type: application/octet-stream\r\n\r\n"
+        );
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(file.unwrap_or_default());
+        body.extend_from_slice(b"\r\n--x--\r\n");
+        let headers = [
+            ("content-type", "multipart/form-data; boundary=x"),
+            ("sec-fetch-site", "same-origin"),
+        ];
+        self.send(expected, &Method::POST, url, &headers, body).await
+    }
+
     /// Sends a form and returns the status, whatever it is.
     pub async fn post_any(&self, url: &str, fields: &[(&str, &str)]) -> u16 {
         let cookies = self.cookies();
@@ -63,7 +92,7 @@ impl Visitor {
         method: &Method,
         url: &str,
         headers: &[(&str, &str)],
-        body: String,
+        body: impl Into<Body>,
     ) -> Response {
         let cookies = self.cookies();
         let mut headers = headers.to_vec();

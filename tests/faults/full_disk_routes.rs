@@ -171,7 +171,7 @@ impl Site {
         let fields = format!(
             "username={username}&email=olga%40example.org&password={PASSWORD}&current={PASSWORD}&name=Full&kind=public\
              &overlap=1h&title=Full+disk&description=Text&nonprofit={}&goal=100&amount=2.50&public=no&who=olga\
-             &card=4242424242424242&reason=Too+much&details=5&search=5&origin=https%3A%2F%2Fexample.org&once={}",
+             &card=4242424242424242&reason=Too+much&details=5&wrong=A&right=B&search=5&origin=https%3A%2F%2Fexample.org&once={}",
             self.slug,
             Uuid::now_v7()
         );

@@ -108,7 +108,10 @@ def name_existing(parameters):
 
 
 def name_place(parameters):
-    """Names a ZIP code that exists, and never a radius around nothing. Explanations need a private key."""
+    """Names a ZIP code that exists, and never a radius around nothing or a cursor. Explanations need a private key."""
+    for name in ("since", "cursor"):
+        # Only the server makes cursors.
+        parameters.pop(name, None)
     if "explain" in parameters:
         parameters["explain"] = "0"
     if "radius" in parameters or "," not in str(parameters.get("near", ",")):

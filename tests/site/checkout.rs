@@ -205,7 +205,7 @@ async fn a_donation_counts_toward_its_fundraiser_until_it_is_closed(world: &Worl
         "Ada L",
         "value=\"20\"",
         "1 supporter",
-        "in the ledger: entry 1,",
+        "/proof\">Verified total</a>",
     ] {
         assert!(after.contains(expected), "{expected}: {after}");
     }

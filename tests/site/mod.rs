@@ -2,12 +2,15 @@
 
 mod checkout;
 mod checkout_limits;
+mod correct;
 mod developers;
 mod discovery;
+mod donor_receipts;
 mod embed;
 mod embed_dialog;
 mod facts;
 pub mod feeds;
+mod fundraisers;
 mod home;
 mod identity;
 mod legal;

@@ -55,6 +55,24 @@ def test_iterates_over_all_pages_once(client: Causeway) -> None:
     assert len(list(animals.pages(2))) == page.pagination.pages - 1
 
 
+def test_matches_lists_of_any_length(client: Causeway) -> None:
+    rows = [{"id": str(index), "ein": "53-0196605"} for index in range(1001)]
+    matched = client.match(rows, take=1)
+    assert [row.id for row in matched] == [row["id"] for row in rows]
+    assert matched[-1].match and matched[-1].candidates[0].slug == "american-red-cross"
+
+
+def test_exports_all_nonprofits_once_and_lists_what_changed_since(client: Causeway) -> None:
+    parts = list(client.export_parts(take=250))
+    ids = [nonprofit["id"] for part in parts for nonprofit in part.nonprofits]
+    assert len(parts) > 1
+    assert len(ids) == len(set(ids)) == client.directory().counts.nonprofits
+    (page,) = client.changes(parts[-1].changes_cursor)
+    assert (page.changes, page.has_more) == ([], False)
+    with pytest.raises(causeway.ApiError):
+        next(client.changes("nonsense"))
+
+
 def test_creates_reads_changes_closes_and_lists_fundraisers(client: Causeway) -> None:
     assert client.create_fundraiser(RED_CROSS, "Spring run", dry_run=True).title == "Spring run"
     created = client.create_fundraiser(RED_CROSS, "Spring run", goal=500_000)
@@ -125,6 +143,10 @@ def test_does_the_same_with_asyncio(server: Server) -> None:
             page = await animals.page(2)
             ids = [nonprofit.id async for nonprofit in animals]
             assert len(ids) == len(set(ids)) == page.pagination.total_results
+            assert (await client.match([{"name": "American Red Cross"}]))[0].candidates
+            parts = [part async for part in client.export_parts(take=250)]
+            pages = [page async for page in client.changes(parts[-1].changes_cursor)]
+            assert len(parts) > 1 and len(pages) == 1
             created = await client.create_fundraiser(RED_CROSS, "With asyncio", goal=1000)
             assert (await client.fundraiser(RED_CROSS, created.slug)).fundraiser.id == created.id
             assert (await client.update_fundraiser(created.id, goal=2000)).goal_amount == 2000

@@ -6,6 +6,7 @@ export type { RetryOptions } from './transport.js';
 export type {
   BrowseBody as BrowsePage,
   BrowseItem,
+  CandidateBody as MatchCandidate,
   CauseBody as Cause,
   DetailsData as NonprofitDetails,
   DirectoryBody as Directory,
@@ -15,6 +16,8 @@ export type {
   FundraiserDetails,
   FundraiserInput,
   FundraisersBody as FundraisersPage,
+  MatchedRowBody as MatchedRow,
+  MatchRowInput as MatchRow,
   NonprofitBody as Nonprofit,
   RaisedBody as Raised,
   SearchBody as SearchResults,

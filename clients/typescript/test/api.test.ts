@@ -64,6 +64,29 @@ for (const database of DATABASES) {
       assert.equal(sizes.length, page.pagination.pages - 1);
     });
 
+    test('matches lists of any length', async () => {
+      const rows = Array.from({ length: 1001 }, (_, index) => ({ id: String(index), ein: '53-0196605' }));
+      const matched = await client.match(rows, { take: 1 });
+      assert.deepEqual(matched.map(({ id }) => id), rows.map(({ id }) => id));
+      assert.equal(matched[1000]?.candidates[0]?.slug, 'american-red-cross');
+      assert.ok(matched[1000]?.match);
+    });
+
+    test('exports all nonprofits once, and lists what changed since', async () => {
+      const { counts } = await client.directory();
+      const ids: string[] = [];
+      let last: causeway.ExportPart | undefined;
+      for await (last of client.exportParts({ take: 250 })) ids.push(...last.nonprofits.map(({ id }) => id));
+      assert.ok(counts.nonprofits > 250);
+      assert.equal(ids.length, counts.nonprofits);
+      assert.equal(new Set(ids).size, ids.length);
+      const pages: causeway.ChangesPage[] = [];
+      for await (const page of client.changes(last!.changesCursor)) pages.push(page);
+      assert.deepEqual(pages.map(({ changes, hasMore }) => [changes, hasMore]), [[[], false]]);
+      const error = await failure(client.changes('nonsense').next());
+      assert.ok(error instanceof causeway.ApiError);
+    });
+
     test('creates, reads, changes, closes and lists fundraisers', async () => {
       const input = { nonprofitId: RED_CROSS, title: 'Spring run', goal: 500_000 };
       const checked = await client.createFundraiser(input, { dryRun: true });

@@ -25,6 +25,8 @@ const UPDATE: &str = "update store set secret_fingerprint = $1";
 /// The name of the file in the data folder.
 pub const FILE_NAME: &str = "secret";
 const LENGTH: usize = 32;
+/// The bytes of a signature.
+const SIGNATURE_LENGTH: usize = 16;
 
 /// The secret of a store. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -106,11 +108,27 @@ impl StoreSecret {
 
     /// Returns an HMAC-SHA-256 of a message. HMACs for different purposes are unrelated.
     pub fn authenticate(&self, purpose: &str, message: &[u8]) -> [u8; 32] {
+        self.mac(purpose, message).finalize().into_bytes().into()
+    }
+
+    /// Returns a signature of a message as 32 hexadecimal digits, for a link or a form.
+    pub fn sign(&self, purpose: &str, message: &[u8]) -> String {
+        hex(&self.authenticate(purpose, message)[..SIGNATURE_LENGTH])
+    }
+
+    /// Returns whether [`StoreSecret::sign`] has returned this signature for this message. The time that it takes says
+    /// nothing about the right signature.
+    pub fn is_signed(&self, purpose: &str, message: &[u8], signature: &str) -> bool {
+        let bytes = parse_hex::<SIGNATURE_LENGTH>(signature);
+        bytes.is_some_and(|bytes| self.mac(purpose, message).verify_truncated_left(&bytes).is_ok())
+    }
+
+    fn mac(&self, purpose: &str, message: &[u8]) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.0.expose_secret()).expect("any length is valid");
         mac.update(&(purpose.len() as u64).to_be_bytes());
         mac.update(purpose.as_bytes());
         mac.update(message);
-        mac.finalize().into_bytes().into()
+        mac
     }
 
     /// Encrypts and authenticates a text for the database. It can only be decrypted with the same purpose and context,
@@ -157,17 +175,23 @@ impl StoreSecret {
     }
 
     fn parse(text: &str) -> Option<StoreSecret> {
-        let digits = text.trim_end().as_bytes();
-        if digits.len() != 2 * LENGTH {
-            return None;
-        }
-        let mut bytes = [0; LENGTH];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            let pair = str::from_utf8(pair).ok()?;
-            *byte = u8::from_str_radix(pair, 16).ok()?;
-        }
+        let bytes = parse_hex::<LENGTH>(text.trim_end())?;
         Some(StoreSecret(Arc::new(SecretBox::new(Box::new(bytes)))))
     }
+}
+
+/// Parses two hexadecimal digits for each byte.
+fn parse_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digits = text.as_bytes();
+    if digits.len() != 2 * N {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        let pair = str::from_utf8(pair).ok()?;
+        *byte = u8::from_str_radix(pair, 16).ok()?;
+    }
+    Some(bytes)
 }
 
 /// Reads the secret that has the stored fingerprint.

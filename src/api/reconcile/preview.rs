@@ -7,6 +7,7 @@ use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery, values};
 use crate::http::public_key::{PublicKey, Search};
 use crate::web::assets;
+use crate::web::numbers::thousands;
 use crate::web::page::render;
 use askama::Template;
 use axum::extract::{FromRequestParts, Request, State};
@@ -18,7 +19,7 @@ use serde_json::json as json_value;
 
 /// The size of the frame, in pixels.
 pub const WIDTH: u32 = 420;
-pub const HEIGHT: u32 = 220;
+pub const HEIGHT: u32 = 340;
 
 /// Any page may show the preview in a frame. It has no scripts, no forms and nothing that depends on a visitor.
 const POLICY: &str =
@@ -106,7 +107,10 @@ impl Card {
                 .into_iter()
                 .map(|value| match value {
                     PropertyValue::Str(text) => text,
-                    PropertyValue::Int(number) => number.to_string(),
+                    PropertyValue::Int(dollars) => {
+                        let sign = if dollars < 0 { "-" } else { "" };
+                        format!("{sign}{}", thousands(dollars.unsigned_abs()))
+                    }
                 })
                 .collect();
             (!values.is_empty()).then(|| (property.name(), values.join(", ")))

@@ -1,6 +1,9 @@
 //! The form of a fundraiser. Its values become a request body of the API, so the same rules validate both.
 
-use crate::web::texts::Fundraisers as Texts;
+use crate::dashboard::uploads;
+use crate::web::form::picker::NonprofitPicker;
+use crate::web::form::picture::PictureInput;
+use crate::web::texts::{Fundraisers as Texts, FundraisingTexts};
 use crate::web::{Field, Form, FormData};
 use giving::fundraisers::Fundraiser;
 use jiff::Timestamp;
@@ -26,31 +29,44 @@ const FIELD_NAMES: [&str; 6] = [
 /// The hidden field with the digests of the values that the form showed.
 const SHOWN: &str = "shown";
 
+/// The values of `action`, which the buttons of the form and of the preview send.
+pub const PREVIEW: &str = "preview";
+pub const PUBLISH: &str = "publish";
+pub const EDIT: &str = "edit";
+
 /// Returns the empty form of a new fundraiser.
-pub fn new_form(t: &Texts) -> Form {
-    let mut fields = vec![Field::text("nonprofit", t.nonprofit).hint(t.nonprofit_hint)];
-    fields.extend(common_fields(t, None));
+pub fn new_form(t: &Texts, f: &FundraisingTexts) -> Form {
+    let mut fields = vec![Field::nonprofits(t.nonprofit, NonprofitPicker::empty())];
+    fields.extend(common_fields(t, f, None));
     // The ID of the new fundraiser, so that a form that is sent twice creates only one.
     fields.push(Field::hidden("once", FundraiserId::new().to_string()));
-    Form::new("/dashboard/fundraisers/new", t.create, fields)
+    Form::new("/dashboard/fundraisers/new", f.preview.button, fields).actions(
+        PREVIEW,
+        PUBLISH,
+        f.preview.publish,
+    )
 }
 
 /// Returns the form of an existing fundraiser. It contains digests of the values it shows: if another request changes
 /// the fundraiser before the form is sent, fields that the user did not edit must not undo that change.
-pub fn edit_form(t: &Texts, fundraiser: &Fundraiser) -> Form {
+pub fn edit_form(t: &Texts, f: &FundraisingTexts, fundraiser: &Fundraiser) -> Form {
     let action = format!("/dashboard/fundraisers/{}/edit", fundraiser.id);
-    let mut fields = common_fields(t, Some(fundraiser));
+    let mut fields = common_fields(t, f, Some(fundraiser));
     fields.push(Field::hidden(SHOWN, digests(fundraiser)));
-    Form::new(action, t.save, fields)
+    Form::new(action, f.preview.button, fields).actions(PREVIEW, PUBLISH, t.save)
 }
 
-fn common_fields(t: &Texts, fundraiser: Option<&Fundraiser>) -> Vec<Field> {
+fn common_fields(t: &Texts, f: &FundraisingTexts, fundraiser: Option<&Fundraiser>) -> Vec<Field> {
     let [title, description, starts, ends, goal, offline] = fundraiser.map(values).unwrap_or_default();
+    let picture = PictureInput::new(f.picture.cover, f.picture.cover_hint, uploads::PATH)
+        .current(fundraiser.and_then(|fundraiser| fundraiser.cover.as_deref()));
     vec![
         Field::text("title", t.name).hint(t.name_hint).value(title),
         Field::area("description", t.description)
+            .hint(t.description_hint)
             .optional()
             .value(description),
+        Field::picture(f.picture.cover, picture),
         Field::date("startDate", t.start)
             .hint(t.start_hint)
             .optional()
@@ -177,7 +193,9 @@ pub fn to_body(
 pub fn add_errors(form: &mut Form, errors: Vec<FieldError>) {
     for error in errors {
         match error.field.as_str() {
-            "nonprofitId" => form.add_error("nonprofit", error.detail),
+            field if field == "nonprofitId" || field.starts_with("forNonprofit") => {
+                form.add_error("nonprofit", error.detail);
+            }
             field => form.add_error(field, error.detail),
         }
     }
@@ -192,10 +210,10 @@ fn format_date(millis: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::texts::EN;
+    use crate::web::texts::{EN, FUNDRAISING_EN};
 
     fn body(form_data: &str) -> (Map<String, Value>, bool) {
-        let mut form = new_form(&EN.fundraisers);
+        let mut form = new_form(&EN.fundraisers, &FUNDRAISING_EN);
         let body = to_body(&mut form, &FormData::parse(form_data), None, &EN.fundraisers);
         (body, form.has_errors())
     }

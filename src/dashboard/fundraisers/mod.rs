@@ -1,32 +1,38 @@
 //! Fundraisers on the dashboard: listing, creating, editing, closing and reopening them.
 
+pub mod export;
 pub mod form;
+mod nonprofits;
+mod preview;
 pub mod view;
 
 use crate::app::App;
 use crate::dashboard::fundraisers::view::FundraiserView;
 use crate::dashboard::standing::refuse_to_create;
+use crate::dashboard::uploads;
 use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
 use crate::http::params::{self, PathText, RawQuery};
 use crate::web::flash::Flash;
+use crate::web::form::picture::REMOVE;
 use crate::web::form_page::FormPage;
 use crate::web::layout::Tab;
-use crate::web::texts::{Fundraisers as Texts, fill};
-use crate::web::{Form, FormData, Layout, Page};
+use crate::web::texts::{PickerTexts, fill};
+use crate::web::{Form, Layout, Page, UploadForm};
 use access::keys::Class;
 use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use directory::{NonprofitRef, ResolveError};
 use giving;
 use giving::fundraisers::validate::validate;
 use giving::fundraisers::write::{CreateFundraiser, UpdateFundraiser};
 use giving::fundraisers::{Fundraiser, store};
 use giving::idempotency::{IdempotentRequest, StoredResponse};
-use platform::ids::{FundraiserId, NonprofitId};
-use serde_json::json;
+use giving::ledger::entry::TotalsByMode;
+use giving::ledger::store as ledger;
+use platform::ids::FundraiserId;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 use uuid::Uuid;
@@ -95,24 +101,36 @@ pub async fn fundraiser(
     Ok(Page(page).into_response())
 }
 
-/// `GET /dashboard/fundraisers/new`
-pub async fn new_page(State(app): State<App>, user: SignedIn, layout: Layout) -> Result<Response> {
+/// `GET /dashboard/fundraisers/new`, with `nonprofit` to choose one.
+pub async fn new_page(
+    State(app): State<App>,
+    user: SignedIn,
+    layout: Layout,
+    RawQuery(query): RawQuery,
+) -> Result<Response> {
     if let Some(refusal) = refuse_to_create(&app, &user, &layout, Tab::Fundraisers).await? {
         return Ok(refusal);
     }
-    let form = form::new_form(&layout.t.fundraisers);
+    let mut form = form::new_form(&layout.t.fundraisers, layout.f);
+    let chosen = params::values(&query, "nonprofit").next().unwrap_or_default();
+    if let (Some(nonprofit), Some(picker)) = (
+        nonprofits::find(&app, &chosen, &layout.f.picker).await?,
+        form.picker_mut(),
+    ) {
+        picker.choose(nonprofit);
+    }
     Ok(new_with(&user, layout, form).into_response())
 }
 
-/// `POST /dashboard/fundraisers/new`
+/// `POST /dashboard/fundraisers/new`: creates a fundraiser, or shows its preview, or the form again, as `action` says.
 pub async fn create(
     State(app): State<App>,
     user: SignedIn,
     layout: Layout,
-    data: FormData,
+    UploadForm { mut data, file, .. }: UploadForm,
 ) -> Result<Response> {
-    let t = &layout.t.fundraisers;
-    let mut form = form::new_form(t).with_values(&data);
+    let (t, f) = (&layout.t.fundraisers, layout.f);
+    let mut form = form::new_form(t, f).with_values(&data);
     let id = Uuid::try_parse(data.text("once")).map(FundraiserId);
     let id = id.map_err(|_| Error::NotAForm)?;
     if store::find(&app.db, id).await?.is_some() {
@@ -122,9 +140,10 @@ pub async fn create(
         return Ok(refusal);
     }
     let mut body = form::to_body(&mut form, &data, None, t);
-    match find_nonprofit(&app, data.text("nonprofit"), t).await? {
-        Ok(nonprofit) => _ = body.insert("nonprofitId".to_owned(), json!(nonprofit.0)),
-        Err(error) => form.add_error("nonprofit", error),
+    find_nonprofits(&app, &mut form, &mut body, &f.picker).await?;
+    let cover = uploads::take(&app, &user, &mut form, &mut data, file, &f.picture).await?;
+    if data.text("action") == form::EDIT {
+        return Ok(new_with(&user, layout, form).into_response());
     }
     let validated = match validate(&app.directory, &app.pictures, user.account, &body, false).await {
         Err(giving::Error::Invalid(errors)) => {
@@ -136,12 +155,22 @@ pub async fn create(
     let Some((fundraiser, _)) = validated else {
         return Ok(new_with(&user, layout, form).invalid());
     };
+    let fundraiser = Fundraiser {
+        id,
+        cover: cover.filter(|_| data.find(REMOVE).is_none()),
+        ..fundraiser
+    };
+    if data.text("action") == form::PREVIEW {
+        let subject = (preview::Subject::New, format!("{LIST_PATH}/new"));
+        let totals = TotalsByMode::default();
+        return preview::show(&app, &user, layout, subject, &fundraiser, totals, &data).await;
+    }
     if let Err(seconds) = admit(&app, &user).await {
         form.add_form_error(fill(t.too_often, &[("seconds", &seconds.to_string())]));
         return Ok(new_with(&user, layout, form).too_many_requests(Duration::from_secs(seconds)));
     }
     let order = CreateFundraiser {
-        fundraiser: Fundraiser { id, ..fundraiser },
+        fundraiser,
         // Detects a second request that arrives at the same time.
         request: Some(IdempotentRequest {
             account: user.account,
@@ -178,25 +207,31 @@ async fn admit(app: &App, user: &SignedIn) -> Result<(), u64> {
     }
 }
 
-/// Finds the nonprofit of the form, or returns an error message. An EIN can have a dash.
-async fn find_nonprofit(app: &App, text: &str, t: &Texts) -> Result<Result<NonprofitId, &'static str>> {
-    if text.trim().is_empty() {
-        return Ok(Err(t.no_nonprofit));
-    }
-    let found = match app.directory.resolve_lenient(text).await {
-        Err(ResolveError::Store(error)) => return Err(error.into()),
-        found => found.ok(),
+/// Adds the nonprofits of the form to a request body of the API, and errors to the form.
+async fn find_nonprofits(
+    app: &App,
+    form: &mut Form,
+    body: &mut Map<String, Value>,
+    t: &PickerTexts,
+) -> Result<()> {
+    let Some(picker) = form.picker_mut() else {
+        return Ok(());
     };
-    Ok(match found.as_ref().and_then(NonprofitRef::nonprofit) {
-        None => Err(t.unknown_nonprofit),
-        Some(nonprofit) if !nonprofit.is_disbursable() => Err(t.not_disbursable),
-        Some(nonprofit) => Ok(nonprofit.id),
-    })
+    let found = nonprofits::resolve(app, picker, t).await?;
+    nonprofits::add_to_body(body, &found);
+    let error = picker.first_error();
+    match error {
+        Some(error) => form.add_error("nonprofit", error),
+        None if found.is_empty() => form.add_error("nonprofit", t.empty),
+        None => {}
+    }
+    Ok(())
 }
 
 fn new_with(user: &SignedIn, layout: Layout, form: Form) -> FormPage {
     let t = &layout.t.fundraisers;
     FormPage::new(layout.with_menu(user, Tab::Fundraisers), t.create_title, form)
+        .script("fundraiser-form.js")
         .lead(t.create_lead)
         .link(LIST_PATH, t.back)
 }
@@ -209,26 +244,44 @@ pub async fn edit_page(
     PathText(id): PathText,
 ) -> Result<FormPage> {
     let fundraiser = find_own(&app, &user, &id).await?;
-    let form = form::edit_form(&layout.t.fundraisers, &fundraiser);
+    let form = form::edit_form(&layout.t.fundraisers, layout.f, &fundraiser);
     edit_with(&app, &user, layout, fundraiser, form).await
 }
 
-/// `POST /dashboard/fundraisers/{id}/edit`
+/// `POST /dashboard/fundraisers/{id}/edit`: changes a fundraiser, or shows its preview, or the form again, as `action`
+/// says.
 pub async fn edit(
     State(app): State<App>,
     user: SignedIn,
     layout: Layout,
     PathText(id): PathText,
-    data: FormData,
+    UploadForm { mut data, file, .. }: UploadForm,
 ) -> Result<Response> {
     let fundraiser = find_own(&app, &user, &id).await?;
-    let t = &layout.t.fundraisers;
-    let mut form = form::edit_form(t, &fundraiser).with_values(&data);
+    let (t, f) = (&layout.t.fundraisers, layout.f);
+    let mut form = form::edit_form(t, f, &fundraiser).with_values(&data);
     let body = form::to_body(&mut form, &data, Some(&fundraiser), t);
-    let update = UpdateFundraiser::Fields(body, None);
+    let cover = uploads::take(&app, &user, &mut form, &mut data, file, &f.picture).await?;
+    if data.text("action") == form::EDIT {
+        return Ok(edit_with(&app, &user, layout, fundraiser, form)
+            .await?
+            .into_response());
+    }
+    let cover = if data.find(REMOVE).is_some() {
+        Some(None)
+    } else {
+        cover.map(Some)
+    };
+    let update = UpdateFundraiser::Fields(body, cover);
     // Validated before it is written, so that all errors are shown at once.
     let changed = match update.change(&fundraiser, app.clock.millis()) {
         Ok(_) if form.has_errors() => None,
+        Ok(change) if data.text("action") == form::PREVIEW => {
+            let subject = (preview::Subject::Change, format!("{}/edit", path(fundraiser.id)));
+            let totals = ledger::find_totals(&app.db, fundraiser.id).await?;
+            let (changed, _) = change.apply(&fundraiser);
+            return preview::show(&app, &user, layout, subject, &changed, totals, &data).await;
+        }
         Ok(_) => Some(app.recorder.change(user.account, fundraiser.id, update).await),
         Err(error) => Some(Err(error)),
     };
@@ -256,6 +309,7 @@ async fn edit_with(
     let lead = fill(t.edit_lead, &[("nonprofit", &names)]);
     Ok(
         FormPage::new(layout.with_menu(user, Tab::Fundraisers), t.edit_title, form)
+            .script("fundraiser-form.js")
             .lead(lead)
             .link(back, t.back_to_fundraiser),
     )

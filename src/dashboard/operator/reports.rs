@@ -21,7 +21,7 @@ use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers;
 use giving::fundraisers::moderate::Decision;
 use giving::moderation::DEFAULT_REASON;
-use giving::reports::{Report, Subject, store};
+use giving::reports::{Reason, Report, Subject, store};
 use uuid::Uuid;
 
 const LIST_PATH: &str = "/dashboard/operator/reports";
@@ -124,6 +124,10 @@ fn redirect(app: &App, flash: Flash) -> Response {
 }
 
 impl Row {
+    fn is_correction(&self) -> bool {
+        self.report.reason == Reason::Correction
+    }
+
     async fn load(app: &App, report: Report) -> Result<Row> {
         let (name, path) = match report.subject {
             Subject::Fundraiser(id) => {

@@ -10,6 +10,7 @@ use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery};
 use crate::site::checkout::form::{path_of, path_within, redirect_to_donation};
 use crate::site::find::redirect_permanently;
+use crate::site::share_links::ShareLinks;
 use crate::web::texts::GiveTexts;
 use crate::web::{Field, Form, FormData, Layout, Page, Section, guard};
 use access::origins::ReturnUrl;
@@ -46,6 +47,8 @@ struct DonationPage {
     /// Why the donation cannot be paid on another site now.
     refusal: Option<&'static str>,
     return_urls: ReturnUrls,
+    /// Once it is completed.
+    share: Option<ShareLinks>,
     /// The URL and host of the partner's page to return to.
     back: Option<(String, String)>,
     /// The page of a partner that shows this page in a dialog.
@@ -212,6 +215,9 @@ async fn show(
             let host = url.origin().host().to_owned();
             (donation.partner.append_to(url, Some(donation.id)), host)
         }),
+        // Not for a fundraiser that was hidden or has ended since, and not in a dialog on another site.
+        share: (donation.state == DonationState::Completed && target.refusal.is_none() && embedder.is_none())
+            .then(|| ShareLinks::new(&target.name, app.urls.page(&target.path))),
         name: target.name,
         path: target.path,
         return_urls,

@@ -8,7 +8,7 @@ use crate::http::params::PathPair;
 use crate::site::checkout::embedding::Embedder;
 use crate::site::fundraiser_links;
 use crate::site::search::admit;
-use crate::site::share_cards::{percent, supporters_line};
+use crate::web::fundraiser_article::{percent, supporters_line};
 use crate::web::texts::{PUBLIC_EN, fill};
 use axum::extract::State;
 use axum::http::HeaderMap;

@@ -9,13 +9,17 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// The maximum size of a form in bytes. Ten thousand characters of any script fit.
-const MAX_FORM_SIZE: usize = 256 * 1024;
+pub(super) const MAX_FORM_SIZE: usize = 256 * 1024;
 
 /// The fields of a submitted form. They can contain passwords, so `Debug` does not show them.
 #[derive(Clone)]
 pub struct FormData(Vec<(String, String)>);
 
 impl FormData {
+    pub(super) fn new(fields: Vec<(String, String)>) -> FormData {
+        FormData(fields)
+    }
+
     /// Parses a URL-encoded body.
     pub fn parse(body: &str) -> FormData {
         let pairs = body.split('&').filter(|pair| !pair.is_empty());
@@ -38,6 +42,26 @@ impl FormData {
     /// Returns the first value of a field, or an empty string if the form does not have it.
     pub fn text(&self, name: &str) -> &str {
         self.find(name).unwrap_or_default()
+    }
+
+    /// Returns the value of the field with this name at a position, or an empty string if there are fewer.
+    pub fn nth(&self, name: &str, index: usize) -> &str {
+        let mut found = self.0.iter().filter(|(field, _)| field == name);
+        found.nth(index).map_or("", |(_, value)| value.as_str())
+    }
+
+    /// Sets the first value of a field.
+    pub fn set(&mut self, name: &str, value: String) {
+        match self.0.iter_mut().find(|(field, _)| field == name) {
+            Some((_, existing)) => *existing = value,
+            None => self.0.push((name.to_owned(), value)),
+        }
+    }
+
+    /// Returns all fields in their order.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        let fields = self.0.iter();
+        fields.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Returns the first value of a field without leading and trailing whitespace.

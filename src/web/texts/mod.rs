@@ -1,14 +1,17 @@
 //! The texts of all pages and emails: `en.rs` has those of the layout and the dashboard, `public.rs` those of the public
-//! site, `developers.rs` those around the documentation, `legal.rs` those of the legal pages. Another language is a
+//! site, `fundraising.rs` those of fundraisers, `developers.rs` those around the documentation, `legal.rs` those of the legal
+//! pages. Another language is a
 //! `const DE: Texts = Texts { ... }`; the compiler reports the texts that it lacks.
 
 mod developers;
 mod en;
+mod fundraising;
 pub mod legal;
 mod public;
 
 pub use developers::*;
 pub use en::*;
+pub use fundraising::*;
 pub use public::*;
 
 /// Declares a struct for each section, a struct of all sections, and the constant with the English wording.

@@ -1,6 +1,6 @@
 //! The English text of the public site.
 
-use super::texts;
+use super::{FUNDRAISING_EN, texts};
 use directory::nonprofits::size::Size;
 use giving::reports::Reason;
 
@@ -237,7 +237,6 @@ texts! {
         of_goal: "of {goal}",
         one_supporter: "1 supporter",
         supporters_count: "{count} supporters",
-        seal: "You can verify this total in the ledger: entry",
         story: "Story",
         supported: "Benefiting",
         share: "{share} of every donation",
@@ -396,7 +395,19 @@ texts! {
     share: ShareTexts {
         title: "Share",
         copy: "Copy link",
-        email: "Share by email",
+        email: "Email",
+        native: "Share…",
+        facebook: "Facebook",
+        x: "X",
+        whatsapp: "WhatsApp",
+        linkedin: "LinkedIn",
+        others: "Share on other sites",
+        qr: "QR code",
+        qr_alt: "QR code that opens {url}",
+        qr_about: "Print it on a flyer or show it on a screen.",
+        qr_download: "Open the QR code as a picture",
+        thanks: "Share it with your friends",
+        thanks_about: "A donation that others hear about often brings another one.",
     }
 }
 
@@ -422,6 +433,7 @@ impl ReportTexts {
             Reason::Offensive => self.offensive,
             Reason::Copyright => self.copyright,
             Reason::Other => self.other,
+            Reason::Correction => FUNDRAISING_EN.correct.reason,
         }
     }
 }

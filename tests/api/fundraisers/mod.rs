@@ -1,7 +1,7 @@
 //! Fundraisers: created, read, updated and donated to.
 
 mod check;
-mod create;
+pub mod create;
 mod details;
 mod idempotency;
 mod invalid_bodies;

@@ -1,14 +1,17 @@
 """A client for Causeway, a directory of nonprofits."""
 
-from ._calls import SEVERAL_NONPROFITS, SEVERAL_NONPROFITS_ID
+from ._calls import SEVERAL_NONPROFITS, SEVERAL_NONPROFITS_ID, ExportPart
 from ._generated.models import BrowseBody as BrowsePage
 from ._generated.models import BrowseItem, FundraiserDetails, Pagination, SearchItem
+from ._generated.models import CandidateBody as MatchCandidate
 from ._generated.models import CauseBody as Cause
+from ._generated.models import ChangesBody as ChangesPage
 from ._generated.models import DetailsData as NonprofitDetails
 from ._generated.models import DirectoryBody as Directory
 from ._generated.models import FinancesBody as Finances
 from ._generated.models import FundraiserBody as Fundraiser
 from ._generated.models import FundraisersBody as FundraisersPage
+from ._generated.models import MatchedRowBody as MatchedRow
 from ._generated.models import NonprofitBody as Nonprofit
 from ._generated.models import RaisedBody as Raised
 from ._generated.models import SearchBody as SearchResults
@@ -47,8 +50,10 @@ __all__ = [
     "Cause",
     "Causeway",
     "CausewayError",
+    "ChangesPage",
     "ConnectionError",
     "Directory",
+    "ExportPart",
     "FieldError",
     "Finances",
     "Fundraiser",
@@ -56,6 +61,8 @@ __all__ = [
     "FundraisersPage",
     "IdempotencyError",
     "InvalidRequestError",
+    "MatchCandidate",
+    "MatchedRow",
     "Nonprofit",
     "NonprofitDetails",
     "NotFoundError",

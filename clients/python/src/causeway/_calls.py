@@ -1,9 +1,14 @@
 """What the clients with and without asyncio share: the arguments of the generated functions."""
 
+import json
+import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
+
+import httpx
 
 from ._generated import models
 from ._generated.types import Response, Unset
@@ -15,6 +20,22 @@ SEVERAL_NONPROFITS_ID = "ddacc399-20c5-462e-80e1-97fa958071ea"
 """The nonprofit ID of fundraisers that benefit several nonprofits."""
 SEVERAL_NONPROFITS = "special-fundraiser"
 """Stands for the nonprofit in reads of fundraisers that benefit several nonprofits."""
+
+
+MAX_MATCH_ROWS = 1000
+"""The most rows of a list that the server matches in one request."""
+
+
+@dataclass(frozen=True)
+class ExportPart:
+    """One part of an export."""
+
+    nonprofits: list[dict[str, Any]]
+    """The fields that each nonprofit has in details, by their names in JSON, and its causes in `tags`."""
+    cursor: str | None
+    """Where the next part starts. The last part has none."""
+    changes_cursor: str
+    """Where `changes` starts after this export."""
 
 
 def check_keys(base_url: str, public_key: str) -> None:
@@ -81,6 +102,21 @@ def fundraiser_input(
             for_nonprofit_weights=None if for_nonprofit_weights is None else list(for_nonprofit_weights),
         )
     return models.FundraiserInput(nonprofit_id=to_uuid(nonprofit_id), title=title, **several, **known(**fields))
+
+
+def match_inputs(rows: Sequence[Mapping[str, str]], take: int | None) -> Iterator[models.MatchInput]:
+    for start in range(0, len(rows), MAX_MATCH_ROWS):
+        inputs = [models.MatchRowInput.from_dict(row) for row in rows[start : start + MAX_MATCH_ROWS]]
+        yield models.MatchInput(rows=inputs, **known(take=take))
+
+
+def export_part(response: Response[Any]) -> ExportPart:
+    next_part = re.search(r'<([^>]*)>;\s*rel="?next"?', response.headers.get("Link", ""))
+    return ExportPart(
+        nonprofits=[json.loads(line) for line in response.content.split(b"\n") if line],
+        cursor=httpx.URL(next_part[1]).params.get("cursor") if next_part else None,
+        changes_cursor=response.headers.get("Changes-Cursor", ""),
+    )
 
 
 def new_idempotency_key() -> str:

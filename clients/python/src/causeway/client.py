@@ -1,6 +1,6 @@
 """The client."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
@@ -10,7 +10,7 @@ from . import _calls as calls
 from ._calls import Cents, Id, Text, Time
 from ._generated import AuthenticatedClient, models
 from ._generated.api.fundraisers import change, close, create, fundraiser, fundraisers, raised, reopen
-from ._generated.api.nonprofits import browse, causes, details, directory, finances, search
+from ._generated.api.nonprofits import browse, causes, changes, details, directory, export, finances, match, search
 from ._generated.types import UNSET, Unset
 from ._pages import Pages
 from ._transport import RetryingClient, RetryOptions
@@ -138,6 +138,44 @@ class Causeway:
     def directory(self) -> models.DirectoryBody:
         """Describes the directory as a whole: its date, the numbers of nonprofits, and its sources."""
         return calls.parsed(directory.sync_detailed(client=self._client()), models.DirectoryBody)
+
+    def match(self, rows: Sequence[Mapping[str, str]], *, take: int | None = None) -> list[models.MatchedRowBody]:
+        """Finds the nonprofits that the rows of a list mean. Needs a private key.
+
+        Args:
+            rows: What is known of each nonprofit: `name`, `ein`, `city`, `state`, `zip`, and an `id` of your own.
+            take: The number of candidates for each row: 3 by default, at most 10.
+        """
+        matched: list[models.MatchedRowBody] = []
+        for body in calls.match_inputs(rows, take):
+            response = match.sync_detailed(client=self._client(is_private=True), body=body)
+            matched += calls.parsed(response, models.MatchBody).rows
+        return matched
+
+    def export_parts(self, *, take: int | None = None, cursor: str | None = None) -> Iterator[calls.ExportPart]:
+        """Exports all nonprofits, part by part. Needs a private key.
+
+        Args:
+            take: Nonprofits in a part: 50,000 by default, at most 100,000.
+            cursor: Continues an export with the part after one that was read.
+        """
+        while True:
+            arguments = calls.known(take=take, cursor=cursor)
+            part = calls.export_part(export.sync_detailed(client=self._client(is_private=True), **arguments))
+            yield part
+            cursor = part.cursor
+            if cursor is None:
+                return
+
+    def changes(self, since: str, *, take: int | None = None) -> Iterator[models.ChangesBody]:
+        """Lists the nonprofits that changed since the cursor of an export or of earlier changes, page by page. Needs a private key."""
+        while True:
+            response = changes.sync_detailed(client=self._client(is_private=True), since=since, **calls.known(take=take))
+            page = calls.parsed(response, models.ChangesBody)
+            yield page
+            if not page.has_more:
+                return
+            since = page.cursor
 
     def fundraiser(self, nonprofit: Id, identifier: Id) -> models.FundraiserDetails:
         """Retrieves a fundraiser. `nonprofit` is `SEVERAL_NONPROFITS` if it benefits several."""

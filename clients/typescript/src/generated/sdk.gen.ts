@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { BrowseData, BrowseErrors, BrowseResponses, CausesData, CausesErrors, CausesResponses, ChangeData, ChangeErrors, ChangeResponses, CloseData, CloseErrors, CloseResponses, CreateData, CreateErrors, CreateResponses, DetailsData2, DetailsErrors, DetailsResponses, DirectoryData, DirectoryErrors, DirectoryResponses, FinancesData, FinancesErrors, FinancesResponses, FundraiserData, FundraiserErrors, FundraiserResponses, FundraisersData, FundraisersErrors, FundraisersResponses, RaisedData, RaisedErrors, RaisedResponses, ReopenData, ReopenErrors, ReopenResponses, SearchData, SearchErrors, SearchResponses } from './types.gen.js';
+import type { BrowseData, BrowseErrors, BrowseResponses, CausesData, CausesErrors, CausesResponses, ChangeData, ChangeErrors, ChangeResponses, ChangesData, ChangesErrors, ChangesResponses, CloseData, CloseErrors, CloseResponses, CreateData, CreateErrors, CreateResponses, DetailsData2, DetailsErrors, DetailsResponses, DirectoryData, DirectoryErrors, DirectoryResponses, ExportData, ExportErrors, ExportResponses, FinancesData, FinancesErrors, FinancesResponses, FundraiserData, FundraiserErrors, FundraiserResponses, FundraisersData, FundraisersErrors, FundraisersResponses, MatchData, MatchErrors, MatchResponses, RaisedData, RaisedErrors, RaisedResponses, ReopenData, ReopenErrors, ReopenResponses, SearchData, SearchErrors, SearchResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -49,6 +49,21 @@ export const causes = <ThrowOnError extends boolean = false>(options?: Options<C
 });
 
 /**
+ * List changes of the directory
+ *
+ * Lists the nonprofits that were added, changed or removed since a cursor, the oldest change first.
+ *
+ * Without since, the response has no changes and the current cursor. An export has a cursor in its header
+ * `Changes-Cursor`. If an older backup of the database was restored, or too much changed at once, the cursor is 410:
+ * export the directory again.
+ */
+export const changes = <ThrowOnError extends boolean = false>(options?: Options<ChangesData, ThrowOnError>): RequestResult<ChangesResponses, ChangesErrors, ThrowOnError> => (options?.client ?? client).get<ChangesResponses, ChangesErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/changes',
+    ...options
+});
+
+/**
  * Describe the directory
  *
  * Describes the directory as a whole: its date, the numbers of nonprofits, and the files that it was made from.
@@ -60,6 +75,22 @@ export const directory = <ThrowOnError extends boolean = false>(options?: Option
             type: 'apiKey'
         }],
     url: '/v0.2/directory',
+    ...options
+});
+
+/**
+ * Export the directory
+ *
+ * Exports all nonprofits, part by part.
+ *
+ * The header `Link` has the URL of the next part (`rel="next"`); the last part has none. If a transfer fails, request
+ * the same part again. The parts belong to one state of the directory: if it changes before the last part is read, the
+ * next part is 410, and the export starts again. The header `Changes-Cursor` has the cursor for `/v0.2/changes`, which
+ * lists what changed since. With `Accept-Encoding: gzip` a part is compressed.
+ */
+export const export_ = <ThrowOnError extends boolean = false>(options?: Options<ExportData, ThrowOnError>): RequestResult<ExportResponses, ExportErrors, ThrowOnError> => (options?.client ?? client).get<ExportResponses, ExportErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/export',
     ...options
 });
 
@@ -125,6 +156,21 @@ export const fundraisers = <ThrowOnError extends boolean = false>(options?: Opti
     security: [{ scheme: 'basic', type: 'http' }],
     url: '/v0.2/fundraisers',
     ...options
+});
+
+/**
+ * Match a list to nonprofits
+ *
+ * Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
+ */
+export const match = <ThrowOnError extends boolean = false>(options: Options<MatchData, ThrowOnError>): RequestResult<MatchResponses, MatchErrors, ThrowOnError> => (options.client ?? client).post<MatchResponses, MatchErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/match',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**

@@ -606,28 +606,20 @@ export type MatchInput = {
     /**
      * The number of candidates for each row: 3 by default, at most 10.
      */
-    take?: number;
+    take?: number | null;
 };
 
 /**
- * A nonprofit to find. Send what you know; a row needs a name or an EIN.
+ * A nonprofit to find. Send what you know; a row needs a name or an EIN. The response repeats the id, which is your own.
+ * The state is a code or a name. The EIN may have a dash; a text that is not an EIN is ignored.
  */
 export type MatchRowInput = {
-    city?: string;
-    /**
-     * With or without a dash. A text that is not an EIN is ignored.
-     */
-    ein?: string;
-    /**
-     * Your own ID of the row, which the response repeats.
-     */
-    id?: string;
-    name?: string;
-    /**
-     * The code or the name of a state.
-     */
-    state?: string;
-    zip?: string;
+    city?: string | number | null;
+    ein?: string | number | null;
+    id?: string | number | null;
+    name?: string | number | null;
+    state?: string | number | null;
+    zip?: string | number | null;
 };
 
 /**

@@ -109,6 +109,23 @@ impl AttemptLimiter {
         self.admit(&Attempts::origin_check_limits(username), now).await
     }
 
+    /// Counts an upload of a picture by an account, or rejects it.
+    pub async fn picture(&self, username: &str, now: Instant) -> Result<(), RetryAfter> {
+        self.admit(&Attempts::picture_limits(username), now).await
+    }
+
+    /// Counts an email with a link to the receipts of a mailbox, requested from a network, or rejects it.
+    pub async fn receipt_link(
+        &self,
+        mailbox: &str,
+        per_hour: usize,
+        network: IpNet,
+        now: Instant,
+    ) -> Result<(), RetryAfter> {
+        self.admit(&Attempts::receipt_link_limits(mailbox, per_hour, network), now)
+            .await
+    }
+
     /// Counts an email to a recipient, requested from a network, or rejects it.
     pub async fn email(&self, to: &str, network: IpNet, now: Instant) -> Result<(), RetryAfter> {
         self.admit(&Attempts::email_limits(to, network), now).await

@@ -48,6 +48,8 @@ pub const SIGN_UPS: AttemptLimit = limit(30, 60);
 pub const REPORTS: AttemptLimit = limit(10, 60);
 /// Checks of a redirect origin per account. Each makes this server connect to another one.
 pub const ORIGIN_CHECKS: AttemptLimit = limit(20, 60);
+/// Pictures that an account uploads on the dashboard.
+pub const PICTURES: AttemptLimit = limit(60, 60);
 /// Emails per recipient.
 pub const EMAILS: AttemptLimit = limit(3, 60);
 /// Emails requested per network.
@@ -72,6 +74,8 @@ pub enum Subject {
     EmailsByNetwork(IpNet),
     Reports(IpNet),
     OriginChecks(NameHash),
+    Pictures(NameHash),
+    ReceiptLinks(NameHash),
 }
 
 /// A text that is the same on all servers.
@@ -88,6 +92,8 @@ impl fmt::Display for Subject {
             Subject::EmailsByNetwork(network) => write!(f, "emails by network {network}"),
             Subject::Reports(network) => write!(f, "reports {network}"),
             Subject::OriginChecks(name) => write!(f, "origin checks {}", hex(name)),
+            Subject::Pictures(name) => write!(f, "pictures {}", hex(name)),
+            Subject::ReceiptLinks(name) => write!(f, "receipt links {}", hex(name)),
         }
     }
 }
@@ -165,6 +171,22 @@ impl Attempts {
 
     pub fn origin_check_limits(username: &str) -> [(Subject, AttemptLimit); 1] {
         [(Subject::OriginChecks(hash_name(username)), ORIGIN_CHECKS)]
+    }
+
+    pub fn picture_limits(username: &str) -> [(Subject, AttemptLimit); 1] {
+        [(Subject::Pictures(hash_name(username)), PICTURES)]
+    }
+
+    /// Returns the limits of an email with a link to the receipts of a mailbox.
+    pub fn receipt_link_limits(
+        mailbox: &str,
+        per_hour: usize,
+        network: IpNet,
+    ) -> [(Subject, AttemptLimit); 2] {
+        [
+            (Subject::ReceiptLinks(hash_name(mailbox)), limit(per_hour, 60)),
+            (Subject::EmailsByNetwork(network), EMAILS_PER_NETWORK),
+        ]
     }
 
     /// Returns the limits of an email to a recipient that was requested from a network.

@@ -6,6 +6,7 @@ pub mod hashing;
 pub mod links;
 pub mod operators;
 pub mod password;
+pub mod public_profile;
 pub mod store;
 pub mod suspension;
 pub mod token;

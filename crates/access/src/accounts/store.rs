@@ -35,7 +35,7 @@ const CONFIRM: &str = "update accounts set confirmed_at = coalesce(confirmed_at,
 const SET_EMAIL: &str = "update accounts set email = $2, confirmed_at = coalesce($3, confirmed_at) \
      where id = $1 and deleted_at is null and suspended_at is null";
 const ANONYMIZE: &str = "update accounts set username = $2, email = null, password = null, confirmed_at = null, \
-     operator = $4, deleted_at = $3 where id = $1 and deleted_at is null";
+     display_name = null, picture = null, operator = $4, deleted_at = $3 where id = $1 and deleted_at is null";
 const REVOKE_KEYS: &str = "update keys set revoked_at = coalesce(revoked_at, $2), revision = $3, name = '' \
      where account_id = $1";
 const END_SESSIONS: &str = "delete from sessions where account_id = $1";

@@ -6,6 +6,7 @@ pub mod import;
 pub mod label;
 pub mod listing;
 pub mod outcome;
+pub mod owned;
 pub mod recipient;
 pub mod refund;
 pub mod summary;

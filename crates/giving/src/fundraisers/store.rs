@@ -2,7 +2,7 @@
 
 use super::cover::CoverVisibility;
 use super::{Fundraiser, FundraiserName, beneficiaries};
-use crate::ledger::entry::Beneficiaries;
+use crate::ledger::entry::{Beneficiaries, Mode};
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::Cents;
@@ -36,6 +36,30 @@ macro_rules! news {
         )
     };
 }
+
+const COUNT_PUBLIC: &str = "select count(*) from fundraisers \
+     where closed_at is null and hidden_at is null and in_review_since is null";
+macro_rules! public {
+    ($order:literal) => {
+        concat!(
+            "select f.nonprofit_id, f.id from fundraisers f where f.closed_at is null and f.hidden_at is null ",
+            "and f.in_review_since is null order by case when (f.starts_at is null or f.starts_at <= $1) ",
+            "and (f.ends_at is null or f.ends_at >= $1) then 0 else 1 end, ",
+            $order,
+            "f.created_at desc, f.id desc limit $2 offset $3"
+        )
+    };
+}
+const PUBLIC_RECENT: &str = public!("");
+const PUBLIC_RAISED_LIVE: &str = public!(
+    "coalesce((select j.raised from journal j where j.fundraiser_id = f.id \
+     and j.mode = 'live' order by j.sequence desc limit 1), 0) desc, "
+);
+const PUBLIC_RAISED_ALL: &str = public!(
+    "coalesce((select j.raised from journal j where j.fundraiser_id = f.id \
+     and j.mode = 'live' order by j.sequence desc limit 1), 0) + coalesce((select j.raised from journal j \
+     where j.fundraiser_id = f.id and j.mode = 'test' order by j.sequence desc limit 1), 0) desc, "
+);
 
 const NEWEST: &str = news!("order by f.created_at desc, f.id desc limit $1");
 const NEWEST_OF: &str = news!(
@@ -242,6 +266,48 @@ pub async fn count(db: &Db, listing: Listing) -> sqlx::Result<i64> {
         Listing::All => COUNT_ALL,
     };
     read!(db, c => sqlx::query_scalar(query).fetch_one(c).await)
+}
+
+/// The order of a list. Active fundraisers always come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    #[default]
+    Recent,
+    Raised,
+}
+
+/// A fundraiser in a list, and the nonprofit that its URL names.
+pub type Listed = (NonprofitId, FundraiserId);
+
+/// Lists some fundraisers that are published, those that accept donations first, after skipping others.
+pub async fn list_public(
+    db: &Db,
+    order: Order,
+    modes: &[Mode],
+    now: i64,
+    (take, skip): (i64, i64),
+) -> sqlx::Result<Vec<Listed>> {
+    let query = match order {
+        Order::Recent => PUBLIC_RECENT,
+        Order::Raised if modes.contains(&Mode::Test) => PUBLIC_RAISED_ALL,
+        Order::Raised => PUBLIC_RAISED_LIVE,
+    };
+    let rows: Vec<(Uuid, Uuid)> = read!(db, c => sqlx::query_as(query)
+        .bind(now)
+        .bind(take)
+        .bind(skip)
+        .fetch_all(c)
+        .await)?;
+    Ok(rows
+        .into_iter()
+        .map(|(nonprofit, id)| (NonprofitId(nonprofit), FundraiserId(id)))
+        .collect())
+}
+
+/// Counts the fundraisers that are published.
+pub async fn count_public(db: &Db) -> sqlx::Result<u64> {
+    let count: i64 = read!(db, c => sqlx::query_scalar(COUNT_PUBLIC).fetch_one(c).await)?;
+    Ok(count as u64)
 }
 
 /// Lists the fundraisers of an account that are not closed.

@@ -6,7 +6,6 @@ use super::rows::{EntryRow, HeadRow, NO_HASH, entry, head, totals};
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::FundraiserId;
 use platform::money::Cents;
-use platform::text::hex;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -51,12 +50,14 @@ const NAMES_OF: &str = "select sequence, name, consented_at from donor_names \
 const REMOVE_NAMES_OF: &str =
     "delete from donor_names where sequence in (select sequence from journal where donor = $1)";
 
-const LAST_ENTRY: &str = "select sequence, hash from journal where fundraiser_id = $1 and mode = $2 \
-     order by sequence desc limit 1";
 const SUPPORTERS: &str = "select j.sequence, n.name, case when n.removed_at is null then n.consented_at end as consented_at, \
      d.message, j.amount, j.recorded_at from journal j \
      left join donor_names n on n.sequence = j.sequence left join donations d on d.entry = j.sequence \
      where j.fundraiser_id = $1 and j.mode = $2 and j.kind = 'donation' order by j.sequence desc limit $3";
+
+const SUM: &str = "select count(*), cast(coalesce(sum(amount), 0) as bigint) from journal \
+     where fundraiser_id = $1 and mode = $2";
+const ENTRIES_OF: &str = entries!("where fundraiser_id = $1 and mode = $2 order by sequence desc limit $3");
 
 /// Locks the head of the ledger until the transaction ends, so that only one server writes at a time.
 pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
@@ -199,29 +200,38 @@ pub async fn remove_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<u64> {
     run!(tx, c => sqlx::query(REMOVE_NAMES_OF).bind(donor).execute(c).await.map(|done| done.rows_affected()))
 }
 
-/// The last entry of a fundraiser, which proves its total.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LastEntry {
-    pub sequence: i64,
-    /// Hexadecimal.
-    pub hash: String,
+/// Counts the entries of a fundraiser in any of the modes, and adds up their amounts.
+pub async fn sum_entries(db: &Db, id: FundraiserId, modes: &[Mode]) -> sqlx::Result<(i64, Cents)> {
+    let (mut count, mut sum) = (0, 0);
+    for mode in modes {
+        let row: (i64, i64) =
+            read!(db, c => sqlx::query_as(SUM).bind(id.0).bind(mode.as_str()).fetch_one(c).await)?;
+        count += row.0;
+        sum += row.1;
+    }
+    Ok((count, Cents::new(sum)))
 }
 
-/// Finds the last entry of a fundraiser in any of the modes.
-pub async fn find_last_entry(db: &Db, id: FundraiserId, modes: &[Mode]) -> sqlx::Result<Option<LastEntry>> {
-    let mut last = None;
+/// Lists the last entries of a fundraiser in any of the modes, newest first, without their legs.
+pub async fn list_entries_of(
+    db: &Db,
+    id: FundraiserId,
+    modes: &[Mode],
+    take: usize,
+) -> sqlx::Result<Vec<Entry>> {
+    let mut found = Vec::new();
     for mode in modes {
-        let row: Option<(i64, Vec<u8>)> = read!(db, c => sqlx::query_as(LAST_ENTRY)
+        let rows: Vec<EntryRow> = read!(db, c => sqlx::query_as(ENTRIES_OF)
             .bind(id.0)
             .bind(mode.as_str())
-            .fetch_optional(c)
+            .bind(take as i64)
+            .fetch_all(c)
             .await)?;
-        last = last.max(row);
+        found.extend(rows.into_iter().map(|row| entry(row, Vec::new())));
     }
-    Ok(last.map(|(sequence, hash)| LastEntry {
-        sequence,
-        hash: hex(&hash),
-    }))
+    found.sort_unstable_by_key(|entry: &Entry| Reverse(entry.sequence));
+    found.truncate(take);
+    Ok(found)
 }
 
 /// A donor of a fundraiser.

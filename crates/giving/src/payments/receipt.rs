@@ -57,9 +57,7 @@ from_row!(LegRow {
 impl Receipt {
     /// Reads the receipt of the donation with this sequence number in the ledger.
     pub async fn find(db: &Db, directory: &Directory, entry: i64) -> sqlx::Result<Option<Receipt>> {
-        let recorded_at: Option<i64> =
-            read!(db, c => sqlx::query_scalar(RECORDED_AT).bind(entry).fetch_optional(c).await)?;
-        let Some(recorded_at) = recorded_at else {
+        let Some(recorded_at) = Receipt::find_date(db, entry).await? else {
             return Ok(None);
         };
         let legs: Vec<LegRow> = read!(db, c => sqlx::query_as(LEGS).bind(entry).fetch_all(c).await)?;
@@ -70,6 +68,11 @@ impl Receipt {
             }
         }
         Ok(Some(Receipt { recorded_at, shares }))
+    }
+
+    /// Returns when a donation was recorded, in milliseconds since 1970.
+    pub async fn find_date(db: &Db, entry: i64) -> sqlx::Result<Option<i64>> {
+        read!(db, c => sqlx::query_scalar(RECORDED_AT).bind(entry).fetch_optional(c).await)
     }
 
     /// Returns the date as people write it.

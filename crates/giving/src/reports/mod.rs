@@ -48,10 +48,13 @@ pub enum Reason {
     Offensive,
     Copyright,
     Other,
+    /// A nonprofit asks for a correction of its page.
+    Correction,
 }
 
 impl Reason {
-    pub const ALL: [Reason; 5] = [
+    /// The reasons that a visitor can choose for a report.
+    pub const CHOICES: [Reason; 5] = [
         Reason::Fraud,
         Reason::Misleading,
         Reason::Offensive,
@@ -67,12 +70,14 @@ impl Reason {
             Reason::Offensive => "offensive",
             Reason::Copyright => "copyright",
             Reason::Other => "other",
+            Reason::Correction => "correction",
         }
     }
 
     /// Returns the reason with this name.
     pub fn find(name: &str) -> Option<Reason> {
-        Reason::ALL.into_iter().find(|reason| reason.as_str() == name)
+        let mut all = Reason::CHOICES.into_iter().chain([Reason::Correction]);
+        all.find(|reason| reason.as_str() == name)
     }
 }
 

@@ -29,7 +29,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 19] = migrations! {
+const MIGRATIONS: [MigrationSource; 20] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -46,6 +46,7 @@ const MIGRATIONS: [MigrationSource; 19] = migrations! {
     14 "0014_checkpoints",
     15 "0015_backups",
     16 "0016_facts",
+    17 "0017_public_profiles",
     19 "0019_sign_in",
     20 "0020_usage",
     21 "0021_change_feed",

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -22,11 +22,11 @@ class MatchInput:
 
     Attributes:
         rows (list[MatchRowInput]):
-        take (int | Unset): The number of candidates for each row: 3 by default, at most 10.
+        take (int | None | Unset): The number of candidates for each row: 3 by default, at most 10.
     """
 
     rows: list[MatchRowInput]
-    take: int | Unset = UNSET
+    take: int | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -35,7 +35,11 @@ class MatchInput:
             rows_item = rows_item_data.to_dict()
             rows.append(rows_item)
 
-        take = self.take
+        take: int | None | Unset
+        if isinstance(self.take, Unset):
+            take = UNSET
+        else:
+            take = self.take
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -61,7 +65,14 @@ class MatchInput:
 
             rows.append(rows_item)
 
-        take = d.pop("take", UNSET)
+        def _parse_take(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        take = _parse_take(d.pop("take", UNSET))
 
         match_input = cls(
             rows=rows,

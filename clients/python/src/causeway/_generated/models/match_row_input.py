@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -14,37 +14,63 @@ T = TypeVar("T", bound="MatchRowInput")
 
 @_attrs_define
 class MatchRowInput:
-    """A nonprofit to find. Send what you know; a row needs a name or an EIN.
+    """A nonprofit to find. Send what you know; a row needs a name or an EIN. The response repeats the id, which is your
+    own.
+    The state is a code or a name. The EIN may have a dash; a text that is not an EIN is ignored.
 
-    Attributes:
-        city (str | Unset):  Example: Concord.
-        ein (str | Unset): With or without a dash. A text that is not an EIN is ignored. Example: 02-0240383.
-        id (str | Unset): Your own ID of the row, which the response repeats.
-        name (str | Unset):  Example: Granite Town Library.
-        state (str | Unset): The code or the name of a state. Example: NH.
-        zip_ (str | Unset):  Example: 03301.
+        Attributes:
+            city (float | None | str | Unset):
+            ein (float | None | str | Unset):
+            id (float | None | str | Unset):
+            name (float | None | str | Unset):
+            state (float | None | str | Unset):
+            zip_ (float | None | str | Unset):
     """
 
-    city: str | Unset = UNSET
-    ein: str | Unset = UNSET
-    id: str | Unset = UNSET
-    name: str | Unset = UNSET
-    state: str | Unset = UNSET
-    zip_: str | Unset = UNSET
+    city: float | None | str | Unset = UNSET
+    ein: float | None | str | Unset = UNSET
+    id: float | None | str | Unset = UNSET
+    name: float | None | str | Unset = UNSET
+    state: float | None | str | Unset = UNSET
+    zip_: float | None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        city = self.city
+        city: float | None | str | Unset
+        if isinstance(self.city, Unset):
+            city = UNSET
+        else:
+            city = self.city
 
-        ein = self.ein
+        ein: float | None | str | Unset
+        if isinstance(self.ein, Unset):
+            ein = UNSET
+        else:
+            ein = self.ein
 
-        id = self.id
+        id: float | None | str | Unset
+        if isinstance(self.id, Unset):
+            id = UNSET
+        else:
+            id = self.id
 
-        name = self.name
+        name: float | None | str | Unset
+        if isinstance(self.name, Unset):
+            name = UNSET
+        else:
+            name = self.name
 
-        state = self.state
+        state: float | None | str | Unset
+        if isinstance(self.state, Unset):
+            state = UNSET
+        else:
+            state = self.state
 
-        zip_ = self.zip_
+        zip_: float | None | str | Unset
+        if isinstance(self.zip_, Unset):
+            zip_ = UNSET
+        else:
+            zip_ = self.zip_
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -67,17 +93,60 @@ class MatchRowInput:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
-        city = d.pop("city", UNSET)
 
-        ein = d.pop("ein", UNSET)
+        def _parse_city(data: object) -> float | None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | str | Unset, data)
 
-        id = d.pop("id", UNSET)
+        city = _parse_city(d.pop("city", UNSET))
 
-        name = d.pop("name", UNSET)
+        def _parse_ein(data: object) -> float | None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | str | Unset, data)
 
-        state = d.pop("state", UNSET)
+        ein = _parse_ein(d.pop("ein", UNSET))
 
-        zip_ = d.pop("zip", UNSET)
+        def _parse_id(data: object) -> float | None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | str | Unset, data)
+
+        id = _parse_id(d.pop("id", UNSET))
+
+        def _parse_name(data: object) -> float | None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | str | Unset, data)
+
+        name = _parse_name(d.pop("name", UNSET))
+
+        def _parse_state(data: object) -> float | None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | str | Unset, data)
+
+        state = _parse_state(d.pop("state", UNSET))
+
+        def _parse_zip_(data: object) -> float | None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | str | Unset, data)
+
+        zip_ = _parse_zip_(d.pop("zip", UNSET))
 
         match_row_input = cls(
             city=city,

@@ -1,0 +1,39 @@
+//! The SQL of public profiles.
+
+use super::PublicProfile;
+use platform::db::{Db, read, run};
+use platform::ids::AccountId;
+
+const FIND: &str =
+    "select username, display_name, picture from accounts where id = $1 and deleted_at is null";
+const UPDATE: &str =
+    "update accounts set display_name = $2, picture = $3 where id = $1 and deleted_at is null";
+
+/// Finds the public profile of an account. A deleted account has none.
+pub async fn find(db: &Db, id: AccountId) -> sqlx::Result<Option<PublicProfile>> {
+    let row: Option<(String, Option<String>, Option<String>)> =
+        read!(db, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
+    Ok(row.map(|(username, display_name, picture)| PublicProfile {
+        username,
+        display_name,
+        picture,
+    }))
+}
+
+/// Changes the name and the picture of an account.
+pub async fn update(
+    db: &Db,
+    id: AccountId,
+    display_name: Option<&str>,
+    picture: Option<&str>,
+) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    run!(&mut tx, c => sqlx::query(UPDATE)
+        .bind(id.0)
+        .bind(display_name)
+        .bind(picture)
+        .execute(c)
+        .await
+        .map(|_| ()))?;
+    tx.commit().await
+}

@@ -1,0 +1,96 @@
+//! The preview of a fundraiser: the page as it will look, with the values of the form, which the page sends again.
+
+use super::form::{EDIT, PUBLISH};
+use crate::app::App;
+use crate::http::error::Result;
+use crate::web::cover_motif::motif_of_causes;
+use crate::web::fundraiser_article::{FundraiserArticle, Organizer, find_beneficiaries};
+use crate::web::layout::Tab;
+use crate::web::{FormData, Layout, Page};
+use access::accounts::public_profile;
+use access::sessions::SignedIn;
+use askama::Template;
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use giving::fundraisers::Fundraiser;
+use giving::ledger::entry::TotalsByMode;
+use pictures::drawn::cover::{Motif, cover_svg};
+
+#[derive(Template)]
+#[template(path = "dashboard/fundraisers/preview.html")]
+struct PreviewPage {
+    layout: Layout,
+    article: FundraiserArticle,
+    action: String,
+    lead: &'static str,
+    publish: &'static str,
+    /// The values of the form.
+    fields: Vec<(String, String)>,
+}
+
+/// Whether a preview is of a new fundraiser, or of changes to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    New,
+    Change,
+}
+
+/// Shows a fundraiser as it will look. `data` is sent again to `action` by its buttons.
+pub async fn show(
+    app: &App,
+    user: &SignedIn,
+    layout: Layout,
+    (subject, action): (Subject, String),
+    fundraiser: &Fundraiser,
+    totals: TotalsByMode,
+    data: &FormData,
+) -> Result<Response> {
+    let found = find_beneficiaries(&app.directory, fundraiser).await?;
+    let is_test_mode = app.is_test_mode();
+    let totals = totals.counted(is_test_mode);
+    let profile = public_profile::store::find(&app.db, user.account).await?;
+    let t = &layout.f.preview;
+    let article = FundraiserArticle {
+        organizer: profile.as_ref().map(Organizer::from),
+        status: t.title.to_owned(),
+        ..FundraiserArticle::new(fundraiser, totals, &found, is_test_mode)
+    };
+    let cover = match fundraiser.cover {
+        Some(_) => article.cover,
+        // The generated cover of the page contains the stored title, which may not exist yet.
+        None => {
+            // As the page draws it: one for several nonprofits has no nonprofit of its own.
+            let nonprofit = found.first().filter(|_| !fundraiser.is_multiple());
+            let nonprofit = nonprofit.and_then(|(found, _)| found.nonprofit());
+            let motif = nonprofit.map_or_else(Motif::default, |nonprofit| {
+                motif_of_causes(app.directory.causes(), nonprofit.causes)
+            });
+            svg_url(&cover_svg(&fundraiser.title, fundraiser.id.0.as_u128(), motif))
+        }
+    };
+    let fields = data.fields().filter(|(name, _)| *name != "action");
+    let page = PreviewPage {
+        article: FundraiserArticle { cover, ..article },
+        action,
+        lead: if subject == Subject::New {
+            t.lead
+        } else {
+            t.lead_of_change
+        },
+        publish: if subject == Subject::New {
+            t.publish
+        } else {
+            t.save
+        },
+        fields: fields
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        layout: layout.with_menu(user, Tab::Fundraisers),
+    };
+    Ok(Page(page).into_response())
+}
+
+fn svg_url(svg: &str) -> String {
+    format!("data:image/svg+xml;base64,{}", BASE64_STANDARD.encode(svg))
+}

@@ -1,0 +1,103 @@
+//! The proof of a fundraiser's total: the entries of the ledger that it is the sum of.
+
+use crate::app::App;
+use crate::http::error::Result;
+use crate::http::params::PathPair;
+use crate::site::find::redirect_permanently;
+use crate::site::fundraiser_links::{find, path_of};
+use crate::web::dates::format_time;
+use crate::web::texts::{ProofTexts, fill};
+use crate::web::{Layout, Meta, PublicPage, Section};
+use askama::Template;
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse, Response};
+use giving::ledger::entry::{Entry, Kind, Mode};
+use giving::ledger::store as ledger;
+use platform::text::hex;
+
+/// The number of entries that the page lists.
+const MAX_ENTRIES: usize = 200;
+
+#[derive(Template)]
+#[template(path = "site/fundraiser_proof.html")]
+struct ProofPage {
+    layout: Layout,
+    meta: Meta,
+    title: String,
+    path: String,
+    is_test_mode: bool,
+    total: String,
+    sum: String,
+    count: i64,
+    matches: bool,
+    has_offline: bool,
+    entries: Vec<Row>,
+}
+
+/// An entry of the ledger.
+struct Row {
+    number: i64,
+    date: String,
+    kind: &'static str,
+    is_test: bool,
+    amount: String,
+    hash: String,
+}
+
+/// `GET /{nonprofit}/f/{fundraiser}/proof`
+pub async fn proof(
+    State(app): State<App>,
+    PathPair(nonprofit, name): PathPair,
+    RawQuery(query): RawQuery,
+) -> Result<Response> {
+    let shown = find(&app.directory, &app.fundraisers, &nonprofit, &name).await?;
+    let path = path_of(&app.directory, &shown.fundraiser).await?;
+    if path != format!("/{nonprofit}/f/{name}") {
+        return Ok(redirect_permanently(&format!("{path}/proof"), query.as_deref()));
+    }
+    let layout = Layout::new(Section::Fundraisers);
+    let t = &layout.f.proof;
+    let (id, modes) = (shown.fundraiser.id, Mode::counted(app.is_test_mode()));
+    let (count, sum) = ledger::sum_entries(&app.db, id, modes).await?;
+    let entries = ledger::list_entries_of(&app.db, id, modes, MAX_ENTRIES).await?;
+    // Read after the entries: a donation in between must not look like a difference.
+    let totals = ledger::find_totals(&app.db, id).await?;
+    let totals = totals.counted(app.is_test_mode());
+    let (count, sum) = if totals.raised == sum {
+        (count, sum)
+    } else {
+        ledger::sum_entries(&app.db, id, modes).await?
+    };
+    let title = fill(t.title, &[("title", &shown.fundraiser.title)]);
+    let page = ProofPage {
+        meta: Meta::new(&layout, &title, t.lead, app.urls.page(&format!("{path}/proof"))).noindex(),
+        title,
+        path,
+        is_test_mode: app.is_test_mode(),
+        total: totals.raised.to_string(),
+        sum: sum.to_string(),
+        count,
+        matches: totals.raised == sum,
+        has_offline: entries.iter().any(|entry| entry.draft.kind == Kind::Offline),
+        entries: entries.iter().map(|entry| Row::new(entry, t)).collect(),
+        layout,
+    };
+    Ok(PublicPage(page).into_response())
+}
+
+impl Row {
+    fn new(entry: &Entry, t: &ProofTexts) -> Row {
+        Row {
+            number: entry.sequence,
+            date: format_time(entry.draft.recorded_at),
+            kind: match entry.draft.kind {
+                Kind::Donation => t.donation,
+                Kind::Refund => t.refund,
+                Kind::Offline => t.offline,
+            },
+            is_test: entry.draft.mode.is_test(),
+            amount: entry.draft.amount.to_string(),
+            hash: hex(&entry.hash),
+        }
+    }
+}
