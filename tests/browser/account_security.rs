@@ -16,7 +16,12 @@ async fn an_owner_signs_in_with_a_second_factor_and_with_a_recovery_code() {
     browser.click("a[href='/dashboard/settings/two-factor']").await;
     browser.fill("#current", PASSWORD).await;
     browser.click("form.form button").await;
-    assert_eq!(browser.path().await, "/dashboard/settings/two-factor/setup");
+    browser
+        .wait_for(
+            "return location.pathname;",
+            "/dashboard/settings/two-factor/setup",
+        )
+        .await;
     inspector.inspect("two-factor-setup").await;
     let account = store::find(&site.app.db, "grace").await.unwrap().unwrap().id;
     let secret = two_factor::find_pending(&site.app.db, &site.app.secret, account).await;
@@ -115,7 +120,9 @@ async fn enter_password(browser: &Browser, site: &Site) {
     browser.fill("#username", "grace").await;
     browser.fill("#password", PASSWORD).await;
     browser.click("form.form button").await;
-    assert_eq!(browser.path().await, "/dashboard/sign-in/code");
+    browser
+        .wait_for("return location.pathname;", "/dashboard/sign-in/code")
+        .await;
 }
 
 fn code(site: &Site, secret: &TotpSecret, later: i64) -> String {

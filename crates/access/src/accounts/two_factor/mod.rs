@@ -6,6 +6,7 @@
 pub mod pending;
 pub mod store;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::ids::AccountId;
 use platform::secret::StoreSecret;
 use ring::hmac;
@@ -23,6 +24,8 @@ const SECRET_LENGTH: usize = 20;
 pub const RECOVERY_CODES: usize = 10;
 /// The characters of a recovery code: 50 bits, which nobody can guess within the limit on attempts.
 const RECOVERY_LENGTH: usize = 10;
+/// What is encoded in the name of a site. Host names stay readable.
+const ENCODED_IN_ISSUER: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.');
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /// The secret that an authenticator app shares with us.
@@ -56,7 +59,7 @@ impl TotpSecret {
 
     /// Returns the URI that apps read from a QR code.
     pub fn to_uri(&self, issuer: &str, username: &str) -> String {
-        let issuer = percent_encoding::utf8_percent_encode(issuer, percent_encoding::NON_ALPHANUMERIC);
+        let issuer = utf8_percent_encode(issuer, ENCODED_IN_ISSUER);
         format!(
             "otpauth://totp/{issuer}:{username}?secret={}&issuer={issuer}",
             self.to_base32()
