@@ -186,17 +186,7 @@ impl App {
         let urls = Urls::new(&config.public_url);
         let now = clock.instant();
         let limiter = Limiter::new(now).with_address_secret(secret.authenticate("address limits", b""));
-        let (keys, store_seen) = match opened.saved_keys {
-            Some(saved) => {
-                directory.open_without_store().await?;
-                let keys = KeyRing::with_keys(db.clone(), saved.keys);
-                (keys, LastSeen::lost_at(&clock, saved.confirmed_at))
-            }
-            None => (
-                open_keys(&db, &directory, &limiter, &clock).await?,
-                LastSeen::now(&clock),
-            ),
-        };
+        let (keys, store_seen) = open_keys(&db, &directory, &limiter, &clock, opened.saved_keys).await?;
         let keys = Arc::new(keys);
         let redis = Redis::new(&config.redis, || metrics.redis_up())?;
         let shared_secret = secret.authenticate("shared limits", b"");
@@ -443,19 +433,26 @@ impl App {
     }
 }
 
-/// Opens the newest snapshot of the directory, and reads the keys and their recent calls from the store.
+/// Opens the newest snapshot of the directory, and reads the keys and their recent calls from the store; or uses what was
+/// saved, if the store is away.
 async fn open_keys(
     db: &Db,
     directory: &Arc<Directory>,
     limiter: &Limiter,
     clock: &Clock,
-) -> anyhow::Result<KeyRing> {
+    saved: Option<SavedKeys>,
+) -> anyhow::Result<(KeyRing, LastSeen)> {
+    if let Some(saved) = saved {
+        directory.open_without_store().await?;
+        let keys = KeyRing::with_keys(db.clone(), saved.keys);
+        return Ok((keys, LastSeen::lost_at(clock, saved.confirmed_at)));
+    }
     directory.open_newest().await?;
     let (now, millis) = (clock.instant(), clock.millis());
     limiter.restore(&recent::list(db, millis).await?, now, millis);
     let keys = KeyRing::new(db.clone());
     keys.refresh().await?;
-    Ok(keys)
+    Ok((keys, LastSeen::now(clock)))
 }
 
 /// Creates the directory. Servers that share a database share the work of building snapshots.

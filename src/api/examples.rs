@@ -103,15 +103,14 @@ fn add_texts(operation: &mut Operation, texts: &OperationTexts) {
     operation.description = Some(lines.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
     if let (Some(RefOr::T(response)), Some(example)) =
         (operation.responses.responses.get_mut("200"), texts.response)
+        && let Some(content) = response.content.get_mut(JSON)
     {
-        if let Some(content) = response.content.get_mut(JSON) {
-            set_example(content, example);
-        }
+        set_example(content, example);
     }
-    if let (Some(RefOr::T(body)), Some(example)) = (&mut operation.request_body, texts.request) {
-        if let Some(content) = body.content.get_mut(JSON) {
-            set_example(content, example);
-        }
+    if let (Some(RefOr::T(body)), Some(example)) = (&mut operation.request_body, texts.request)
+        && let Some(content) = body.content.get_mut(JSON)
+    {
+        set_example(content, example);
     }
 }
 

@@ -33,9 +33,10 @@ macro_rules! source {
 }
 
 /// All guides, in the order of the menu.
-const SOURCES: [Source; 11] = [
+const SOURCES: [Source; 12] = [
     source!("", Start, "index"),
     source!("quick-start", Start),
+    source!("client-libraries", Start),
     source!("authentication", Guides),
     source!("search-as-you-type", Guides),
     source!("browse", Guides),

@@ -58,11 +58,13 @@ const SAMPLES: &[(&str, [&str; 6])] = samples![
     "search-filters",
 ];
 
-/// Whole pages to save and open.
-const PAGES: &[(&str, &str)] = &[
-    ("search-as-you-type", file!("search-as-you-type", ".html")),
-    ("search-box", file!("search-box", ".html")),
-    ("search-box-event", file!("search-box-event", ".html")),
+/// Samples in one language: pages to save and open, and the clients.
+const SINGLE: &[(&str, &str)] = &[
+    ("client.js", file!("client", ".js")),
+    ("client.py", file!("client", ".py")),
+    ("search-as-you-type.html", file!("search-as-you-type", ".html")),
+    ("search-box.html", file!("search-box", ".html")),
+    ("search-box-event.html", file!("search-box-event", ".html")),
 ];
 
 /// A sample as a page shows it, in one language or several.
@@ -86,12 +88,14 @@ struct Code {
 impl SampleView {
     /// Returns the sample that `link` leads to, a file in the folder of samples.
     pub fn find(link: &str, title: &str, number: usize) -> Option<SampleView> {
-        let (name, ending) = link.strip_prefix("samples/")?.rsplit_once('.')?;
-        let codes = if ending == "html" {
-            let (_, text) = PAGES.iter().find(|(known, _)| *known == name)?;
+        let file = link.strip_prefix("samples/")?;
+        let (name, ending) = file.rsplit_once('.')?;
+        let codes = if let Some((_, text)) = SINGLE.iter().find(|(known, _)| *known == file) {
+            let language = LANGUAGES.into_iter().find(|(_, _, known)| *known == ending);
+            let (language, title, _) = language.unwrap_or(("html", "HTML", "html"));
             vec![Code {
-                language: "html",
-                title: "HTML",
+                language,
+                title,
                 text,
             }]
         } else {
@@ -128,14 +132,14 @@ mod tests {
             .collect();
         let languages = |(name, _): &(&str, _)| LANGUAGES.map(|(_, _, ending)| format!("{name}.{ending}"));
         let known = SAMPLES.iter().flat_map(languages);
-        let pages = PAGES.iter().map(|(name, _)| format!("{name}.html"));
-        assert_eq!(files, known.chain(pages).collect());
+        let single = SINGLE.iter().map(|(file, _)| (*file).to_owned());
+        assert_eq!(files, known.chain(single).collect());
     }
 
     #[test]
     fn every_sample_names_the_server() {
         let codes = SAMPLES.iter().flat_map(|(_, texts)| texts);
-        for text in codes.chain(PAGES.iter().map(|(_, text)| text)) {
+        for text in codes.chain(SINGLE.iter().map(|(_, text)| text)) {
             assert!(text.contains(SERVER), "{text}");
         }
     }
