@@ -18,7 +18,7 @@ const PUBLIC: [(&str, &str); 6] = [
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 22] = [
+const SIGNED_IN: [(&str, &str); 23] = [
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
     ("fundraisers", "/dashboard/fundraisers"),

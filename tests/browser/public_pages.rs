@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
 
-const PAGES: [(&str, &str); 28] = [
+const PAGES: [(&str, &str); 31] = [
     ("home", "/"),
     ("about", "/about"),
     ("contact", "/contact"),
