@@ -167,10 +167,8 @@ async fn examples_have_the_shape_of_real_responses(world: &World) {
             organizer.write(200, &method, &path, body, &[]).await
         };
         if name == "create" {
-            id = response.json["data"]["fundraiser"]["id"]
-                .as_str()
-                .unwrap()
-                .to_owned();
+            let created = &response.json["data"]["fundraiser"]["id"];
+            created.as_str().unwrap().clone_into(&mut id);
         }
         let content = &operation["responses"]["200"]["content"];
         if content.get("application/json").is_none() {

@@ -34,7 +34,7 @@ fn talk(cli: &Cli, keys: &[&str], messages: &[Value]) -> Vec<Value> {
         .collect()
 }
 
-fn request(id: u32, method: &str, params: Value) -> Value {
+fn request(id: u32, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
@@ -56,13 +56,13 @@ fn an_application_on_this_machine_calls_tools() {
         &cli,
         &["--key", key, "--private-key", private],
         &[
-            request(1, "initialize", client),
+            request(1, "initialize", &client),
             json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-            request(2, "tools/call", details.clone()),
+            request(2, "tools/call", &details),
             request(
                 3,
                 "tools/call",
-                json!({"name": "create_fundraiser", "arguments": {"title": ""}}),
+                &json!({"name": "create_fundraiser", "arguments": {"title": ""}}),
             ),
         ],
     );
@@ -79,7 +79,7 @@ fn an_application_on_this_machine_calls_tools() {
     let refused = talk(
         &cli,
         &["--key", "cwpk_wrong"],
-        &[request(9, "tools/call", details)],
+        &[request(9, "tools/call", &details)],
     );
     assert_eq!(
         (&refused[0]["id"], &refused[0]["error"]["data"]["code"]),

@@ -75,7 +75,7 @@ async fn the_overview_lists_what_needs_attention(world: &World) {
     world
         .execute("update mail_queue set failed_at = queued_at where subject = 'first'")
         .await;
-    world.app.clock.advance(Duration::from_secs(61 * 60));
+    world.app.clock.advance(Duration::from_mins(61));
     let page = operator.get(200, HOME).await.text();
     for text in &texts[..3] {
         assert!(page.contains(text), "{text}: {page}");

@@ -2,6 +2,7 @@
 
 use crate::dashboard::visitor::{Visitor, emails, hidden, link};
 use crate::world::World;
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
 use std::time::Duration;
 
 on_both_databases!(
@@ -109,7 +110,6 @@ async fn links_expire_and_cannot_be_forged(world: &World) {
     visitor.get(200, &link).await;
     let (message, signature) = link.split_once("token=").unwrap().1.split_once('.').unwrap();
     // The same time, with the address of somebody else.
-    use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
     let text = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(message).unwrap()).unwrap();
     let other = BASE64_URL_SAFE_NO_PAD.encode(text.replace("ada", "bob"));
     for forged in [

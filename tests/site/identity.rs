@@ -28,7 +28,7 @@ fn logo(world: &World) -> PathBuf {
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header().unwrap();
-    writer.write_image_data(&[0x80; 4 * 400 * 100]).unwrap();
+    writer.write_image_data(&vec![0x80; 4 * 400 * 100]).unwrap();
     writer.finish().unwrap();
     world.file("logo.png", bytes)
 }
