@@ -14,7 +14,6 @@ use crate::web::{Form, FormData, Layout};
 use access::sessions::SignedIn;
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use platform::hosted::is_hosted_id;
 use platform::ids::AccountId;
@@ -26,7 +25,8 @@ pub const PATH: &str = "/dashboard/pictures";
 /// The purpose of the signature of a token.
 const PURPOSE: &str = "uploaded picture";
 
-/// `POST /dashboard/pictures`: stores the picture that is the body, and returns its token and URL.
+/// `POST /dashboard/pictures`: stores the picture that is the body, and returns its token and URL, or the `error` to show
+/// to the person.
 pub async fn upload(
     State(app): State<App>,
     user: SignedIn,
@@ -45,7 +45,7 @@ pub async fn upload(
             let token = token(&app.secret, user.account, &id);
             Json(json!({"token": token, "url": format!("/media/{id}?w=1024")})).into_response()
         }
-        Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, Json(json!({"error": error}))).into_response(),
+        Err(error) => Json(json!({"error": error})).into_response(),
     })
 }
 
