@@ -89,7 +89,7 @@ texts! {
     proof: ProofTexts {
         link: "Verified total",
         title: "Verified total of {title}",
-        lead: "The total of a fundraiser is the sum of its entries in a ledger that only grows. Here is every entry.",
+        lead: "The total of a fundraiser is the sum of its entries in a ledger that only grows. These are the latest entries.",
         shown: "Total on the page",
         sum: "Sum of all entries",
         count: "Entries",
