@@ -60,7 +60,7 @@ async fn a_developer_creates_uses_rotates_and_revokes_keys() {
     let email = site.email().await;
     assert!(email.contains("grace@example.org") && !email.contains(&private));
 
-    browser.click("main li:has(code) h2 a").await;
+    browser.click("main li:has([data-copy]) h2 a").await;
     browser.click("a[href$='/roll']").await;
     browser.click("input[value='1h']").await;
     browser.click("form.form button").await;

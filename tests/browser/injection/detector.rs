@@ -14,7 +14,7 @@ const BEFORE: &str = "Object.defineProperty(window, 'findings', { value: [] });
 const INSPECT: &str = "const found = [...window.findings];
     // The browser's view of XML has an inline style, which the policy blocks.
     if (document.contentType !== 'text/html') return found.filter((finding) => !finding.endsWith('style-src-elem inline '));
-    const own = new Set('a article aside bdi body button caption circle code dd defs details div dl dt fieldset figcaption figure footer form g h1 h2 h3 head header html img input label legend li line link main mark meta nav ol option p path pattern pre progress q rect script section select span strong summary svg table tbody td text textarea th thead time title tr ul'.split(' '));
+    const own = new Set('a article aside bdi body button caption circle code dd defs desc details div dl dt em fieldset figcaption figure footer form g h1 h2 h3 head header html img input label legend li line link main mark meta nav ol option p path pattern pre progress q rect script section select span strong summary svg table tbody td text textarea th thead time title tr ul'.split(' '));
     const urls = ['href', 'src', 'srcset', 'action', 'formaction', 'xlink:href', 'data', 'poster', 'background'];
     for (const element of document.querySelectorAll('*')) {
         const { localName, attributes } = element;

@@ -195,6 +195,7 @@ async fn text_stored_by_the_dashboard_is_never_executed() {
         "/first-steps",
         "/settings",
         "/operator",
+        "/operator/accounts",
         "/operator/keys",
         "/operator/imports",
         "/operator/errors",
@@ -208,7 +209,7 @@ async fn text_stored_by_the_dashboard_is_never_executed() {
         }
     }
     for (list, next, shown) in [
-        ("", "[rel=next]", &emails),
+        ("/accounts", "[rel=next]", &emails),
         ("/keys", "[rel=next]", &texts),
         ("/audit", "main [href*='before=']", &texts),
     ] {
