@@ -209,14 +209,20 @@ impl OwnedRow {
     }
 }
 
+/// Returns a number with a decimal point or an exponent that is whole, and not too large for an integer of 64 bits.
+fn whole_number(value: &Value) -> Option<i64> {
+    let number = value.as_f64().filter(|_| value.is_f64())?;
+    (number.fract() == 0.0 && number.abs() < i64::MAX as f64).then_some(number as i64)
+}
+
 /// Returns the rows of the body, and how many candidates each should have.
 fn parse(fields: &Map<String, Value>) -> Result<(Vec<OwnedRow>, usize)> {
     let mut errors = Vec::new();
     let take = match fields.get("take") {
         None | Some(Value::Null) => DEFAULT_TAKE,
         // 3.0 is a whole number too.
-        Some(take) => match take.as_f64().filter(|take| take.fract() == 0.0) {
-            Some(take) if take >= 1.0 => take.min(MAX_TAKE as f64) as usize,
+        Some(take) => match take.as_i64().or_else(|| whole_number(take)) {
+            Some(take @ 1..) => usize::try_from(take).map_or(MAX_TAKE, |take| take.min(MAX_TAKE)),
             _ => {
                 errors.push(FieldError::new("take", "send a whole number greater than zero"));
                 DEFAULT_TAKE
