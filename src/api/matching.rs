@@ -221,13 +221,15 @@ fn parse(fields: &Map<String, Value>) -> Result<(Vec<OwnedRow>, usize)> {
     let take = match fields.get("take") {
         None | Some(Value::Null) => DEFAULT_TAKE,
         // 3.0 is a whole number too.
-        Some(take) => match take.as_i64().or_else(|| whole_number(take)) {
-            Some(take @ 1..) => usize::try_from(take).map_or(MAX_TAKE, |take| take.min(MAX_TAKE)),
-            _ => {
+        Some(take) => {
+            let number = take.as_i64().or_else(|| whole_number(take));
+            if let Some(take @ 1..) = number {
+                usize::try_from(take).map_or(MAX_TAKE, |take| take.min(MAX_TAKE))
+            } else {
                 errors.push(FieldError::new("take", "send a whole number greater than zero"));
                 DEFAULT_TAKE
             }
-        },
+        }
     };
     let rows = match fields.get("rows") {
         Some(Value::Array(rows)) if rows.len() <= MAX_ROWS => {
