@@ -64,7 +64,7 @@ check-deploy: ## Check every file in deploy/ with the tool that reads it: promto
 	tests/deploy.sh
 
 screenshots: ## Save every page at 375, 768 and 1280 px, light and dark, to target/screenshots, and check it with axe
-	CAUSEWAY_ALL_WIDTHS=1 tests/with-services.sh cargo test --workspace --test browser -- dashboard_pages:: developer_pages:: public_pages::
+	CAUSEWAY_SCREENSHOTS=1 tests/with-services.sh cargo test --workspace --test browser -- dashboard_pages:: developer_pages:: public_pages::
 
 hostile: bench-build ## Flood the server in eight ways beside an honest client, and fail if that client is affected
 	ulimit -n 12000; $(LOAD) hostile $(if $(DATA),--file $(DATA),--generate 100000) --seconds 5

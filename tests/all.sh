@@ -15,10 +15,12 @@ for name in sorted(names):
 
 cargo test --workspace --no-run
 
+# Most tests wait for a database, a process or a timer, so more of them run at once than there are cores.
+cores=$(nproc)
 log=$(mktemp)
 # A process group of its own, so that all of it can be stopped.
 set -m
-cargo test --workspace "${waiting[@]}" >"$log" 2>&1 &
+RUST_TEST_THREADS=$((cores * 2)) cargo test --workspace "${waiting[@]}" >"$log" 2>&1 &
 group=$!
 set +m
 stop() {
@@ -28,6 +30,7 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
+export RUST_TEST_THREADS=$((cores * 3))
 failed=0
 cargo test --workspace --lib --bins "${others[@]}" --no-fail-fast || failed=1
 cargo test --workspace --doc || failed=1

@@ -1,7 +1,7 @@
 //! Inspects pages on a phone, a tablet and a desktop, in light and dark mode: axe finds nothing, no page scrolls sideways, no page
-//! is too large. Screenshots are saved in `target/screenshots`.
+//! is too large. `make screenshots` saves screenshots in `target/screenshots`.
 
-use crate::axe;
+use crate::axe::{self, Rules};
 use crate::browser::Browser;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -50,21 +50,28 @@ impl Inspector {
             self.report(format!("{name} has {bytes} bytes"));
         }
         // A tablet is between the others and rarely differs, so only `make screenshots` inspects it.
-        let all = std::env::var_os("CAUSEWAY_ALL_WIDTHS").is_some();
-        for width in [375, 768, 1280].into_iter().filter(|&width| all || width != 768) {
+        let takes_screenshots = std::env::var_os("CAUSEWAY_SCREENSHOTS").is_some();
+        let widths: &[u32] = if takes_screenshots {
+            &[375, 768, 1280]
+        } else {
+            &[375, 1280]
+        };
+        for &width in widths {
             self.browser.resize(width).await;
             let used = self.browser.run(PAGE_WIDTH).await;
             if used.as_u64() > Some(width.into()) {
                 self.report(format!("{name} is {used} pixels wide at {width}"));
             }
-            for scheme in ["light", "dark"] {
+            for (scheme, rules) in [("light", Rules::All), ("dark", Rules::Colors)] {
                 self.browser.set_color_scheme(scheme).await;
-                let violations = axe::violations(&self.browser).await;
+                let violations = axe::violations(&self.browser, rules).await;
                 if !violations.is_empty() {
                     self.report(format!("{name} at {width}, {scheme}:\n{violations}"));
                 }
-                self.take_screenshot(&format!("{name}-{width}-{scheme}.png"))
-                    .await;
+                if takes_screenshots {
+                    self.take_screenshot(&format!("{name}-{width}-{scheme}.png"))
+                        .await;
+                }
             }
         }
     }
