@@ -3,7 +3,7 @@
 //! The IRS files contain names and cities in capitals, without apostrophes. Rules handle what they can; acronyms,
 //! abbreviations and names such as O'Brien are listed in `data/name-words.csv`.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::sync::LazyLock;
 
 type Forms = HashMap<&'static str, &'static str>;

@@ -1,6 +1,6 @@
 //! Where the facts stand in a return: the tree of all paths in `data/form990_paths.csv`.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::sync::LazyLock;
 
 const TABLE: &str = include_str!(concat!(
@@ -136,7 +136,7 @@ impl Paths {
 
     fn parse(table: &'static str) -> Result<Paths, String> {
         let mut paths = Paths {
-            children: HashMap::new(),
+            children: HashMap::default(),
             stated: vec![None],
         };
         for line in table.lines().skip(1) {

@@ -2,7 +2,8 @@
 
 use super::word::{Word, is_alphabetic};
 use crate::nonprofits::{capitalization, name};
-use std::collections::{HashMap, HashSet};
+use foldhash::HashMap;
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// Names by their words in capitals.
