@@ -51,7 +51,7 @@ use directory::nonprofits::causes::Causes;
 use directory::publish::Sharing;
 use directory::refresh::RefreshOutcome;
 use directory::sitemaps::Sitemaps;
-use giving::fundraisers::cache::{FundraiserCache, FundraiserWithTotals};
+use giving::fundraisers::cache::FundraiserCache;
 use giving::idempotency::InFlight;
 use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
@@ -111,7 +111,7 @@ pub struct Parts {
     pub search_answers: SearchAnswers,
     /// Response bodies of the details route, by the identifier as it was sent.
     pub details: AnswerCache<Bytes>,
-    /// Rendered profile pages.
+    /// Rendered pages that depend on the directory alone: profiles by their slug, others by their path.
     pub pages: AnswerCache<Bytes>,
     pub public_url: PublicUrl,
     pub urls: Urls,
@@ -128,8 +128,8 @@ pub struct Parts {
     pub share_cards: ShareCards,
     /// The logo and the texts of the operator.
     pub site_files: SiteFiles,
-    /// The fundraisers on the home page.
-    pub home_fundraisers: TimedCache<Vec<Arc<FundraiserWithTotals>>>,
+    /// The rendered home page and the tag of the directory it was made from.
+    pub home_page: TimedCache<(Arc<str>, Bytes)>,
     pub body_budget: BodyBudget,
     pub bulk_work: BulkWork,
     pub in_flight: InFlight,
@@ -249,7 +249,7 @@ impl App {
             fundraisers,
             share_cards: ShareCards::default(),
             site_files,
-            home_fundraisers: TimedCache::default(),
+            home_page: TimedCache::default(),
             body_budget: BodyBudget::new(config.max_body),
             bulk_work: BulkWork::default(),
             in_flight: InFlight::default(),

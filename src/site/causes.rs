@@ -8,15 +8,20 @@ use crate::site::card::Card;
 use crate::site::cause_links::{CauseLink, link, offered};
 use crate::web::icons;
 use crate::web::numbers::thousands;
+use crate::web::page::{public_response, render};
 use crate::web::texts::{CausesTexts, fill};
 use crate::web::{Layout, Meta, Pager, PublicPage, Section};
 use askama::Template;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
+use directory::View;
 use directory::nonprofits::causes::Category;
 
+/// The path of the list, which no slug equals.
+const PATH: &str = "/causes";
 const PAGE_SIZE: u64 = 24;
 
 #[derive(Template)]
@@ -50,25 +55,33 @@ struct CausePage<'a> {
 }
 
 /// `GET /causes`
-pub async fn causes(State(app): State<App>) -> Response {
+pub async fn causes(State(app): State<App>) -> Result<Response> {
     let view = app.directory.view();
-    let layout = Layout::new(Section::Causes);
-    let texts = &layout.p.causes;
-    let of_category = |category: Category| {
-        let links = offered(&view, app.directory.causes()).filter(|cause| cause.category == category);
-        let links: Vec<CauseLink> = links.map(|cause| link(&view, cause)).collect();
-        (!links.is_empty()).then(|| CategoryLinks {
-            title: title_of(category, texts),
-            icon: icons::svg(icons::of_category(category)),
-            links,
-        })
-    };
-    let page = CausesPage {
-        meta: Meta::new(&layout, texts.title, texts.lead, app.urls.page("/causes")),
-        categories: Category::ALL.into_iter().filter_map(of_category).collect(),
-        layout,
-    };
-    PublicPage(page).into_response()
+    let html = app.pages.get_or_insert_with(PATH, view.tag.as_ref(), || {
+        render(&CausesPage::new(&app, &view)).map(Bytes::from)
+    })?;
+    Ok(public_response(Html(html)))
+}
+
+impl CausesPage {
+    fn new(app: &App, view: &View) -> CausesPage {
+        let layout = Layout::new(Section::Causes);
+        let texts = &layout.p.causes;
+        let of_category = |category: Category| {
+            let links = offered(view, app.directory.causes()).filter(|cause| cause.category == category);
+            let links: Vec<CauseLink> = links.map(|cause| link(view, cause)).collect();
+            (!links.is_empty()).then(|| CategoryLinks {
+                title: title_of(category, texts),
+                icon: icons::svg(icons::of_category(category)),
+                links,
+            })
+        };
+        CausesPage {
+            meta: Meta::new(&layout, texts.title, texts.lead, app.urls.page(PATH)),
+            categories: Category::ALL.into_iter().filter_map(of_category).collect(),
+            layout,
+        }
+    }
 }
 
 /// `GET /causes/{cause}`

@@ -9,11 +9,13 @@ use crate::site::fundraiser_links;
 use crate::site::popular::popular;
 use crate::web::fundraiser_article::{cover, percent};
 use crate::web::numbers::thousands;
+use crate::web::page::{public_response, render};
 use crate::web::texts::fill;
-use crate::web::{Layout, Meta, PublicPage, Section};
+use crate::web::{Layout, Meta, Section};
 use askama::Template;
+use axum::body::Bytes;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, Response};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::aliases::common_names;
 use giving::fundraisers::FundraiserName;
@@ -29,8 +31,8 @@ const POPULAR: usize = 6;
 const FUNDRAISERS: usize = 3;
 /// How many of the newest fundraisers are considered. Some of them have not begun, or are over.
 const FUNDRAISER_CANDIDATES: i64 = 12;
-/// How old the fundraisers on the page may be. Without this, each request would cost a query.
-const FUNDRAISERS_MAX_AGE: Duration = Duration::from_secs(5);
+/// How old the page may be. Without this, each request would cost a query for the fundraisers.
+const MAX_AGE: Duration = Duration::from_secs(5);
 /// The maximum length of a description in characters.
 const MAX_DESCRIPTION_CHARS: usize = 110;
 
@@ -71,35 +73,54 @@ struct ActiveFundraiser {
 
 /// `GET /`
 pub async fn home(State(app): State<App>) -> Result<Response> {
-    let fundraisers = active_fundraisers(&app).await?;
-    let view = app.directory.view();
-    let layout = Layout::new(Section::Home);
-    let texts = &layout.p.home;
-    let count = view.snapshot.as_ref().map_or(0, |snapshot| snapshot.len());
-    let count = thousands(u64::from(count));
-    let name = layout.t.site.name;
-    let accepts_donations = app.config.giving != Provider::Off;
-    let lead = if accepts_donations {
-        texts.lead
-    } else {
-        texts.lead_without_giving
-    };
-    let runs_it = match &layout.site.operator {
-        Some(operator) => fill(texts.run_by, &[("name", name), ("operator", operator)]),
-        None => fill(texts.run_by_nobody, &[("name", name)]),
-    };
-    let page = Home {
-        meta: Meta::new(&layout, texts.title, texts.about, app.urls.page("/"))
-            .feed(feeds::PATH, layout.p.fundraiser.feed),
-        lead: fill(lead, &[("count", &count)]),
-        accepts_donations,
-        popular: popular(&view, POPULAR).iter().map(Popular::new).collect(),
-        causes: popular_causes(&view, app.directory.causes(), CAUSES),
-        fundraisers,
-        runs_it,
-        layout,
-    };
-    Ok(PublicPage(page).into_response())
+    let now = app.clock.instant();
+    // The tag is read first: if the directory changes meanwhile, the page is cached under the old tag and expires.
+    let tag = app.directory.view().tag.clone();
+    let cached = app.home_page.get(now, MAX_AGE);
+    if let Some((_, html)) = cached
+        .as_deref()
+        .filter(|(cached, _)| Some(cached) == tag.as_ref())
+    {
+        return Ok(public_response(Html(html.clone())));
+    }
+    let html = Bytes::from(render(&Home::new(&app).await?)?);
+    if let Some(tag) = tag {
+        app.home_page.set(now, (tag, html.clone()));
+    }
+    Ok(public_response(Html(html)))
+}
+
+impl Home {
+    async fn new(app: &App) -> Result<Home> {
+        let fundraisers = active_fundraisers(app).await?;
+        let view = app.directory.view();
+        let layout = Layout::new(Section::Home);
+        let texts = &layout.p.home;
+        let count = view.snapshot.as_ref().map_or(0, |snapshot| snapshot.len());
+        let count = thousands(u64::from(count));
+        let name = layout.t.site.name;
+        let accepts_donations = app.config.giving != Provider::Off;
+        let lead = if accepts_donations {
+            texts.lead
+        } else {
+            texts.lead_without_giving
+        };
+        let runs_it = match &layout.site.operator {
+            Some(operator) => fill(texts.run_by, &[("name", name), ("operator", operator)]),
+            None => fill(texts.run_by_nobody, &[("name", name)]),
+        };
+        Ok(Home {
+            meta: Meta::new(&layout, texts.title, texts.about, app.urls.page("/"))
+                .feed(feeds::PATH, layout.p.fundraiser.feed),
+            lead: fill(lead, &[("count", &count)]),
+            accepts_donations,
+            popular: popular(&view, POPULAR).iter().map(Popular::new).collect(),
+            causes: popular_causes(&view, app.directory.causes(), CAUSES),
+            fundraisers,
+            runs_it,
+            layout,
+        })
+    }
 }
 
 impl Popular {
@@ -129,13 +150,7 @@ fn shorten(description: &str) -> String {
 
 /// Lists the newest fundraisers that accept donations. While the store is unavailable, the page has none.
 async fn active_fundraisers(app: &App) -> Result<Vec<ActiveFundraiser>> {
-    let now = app.clock.instant();
-    let found = match app.home_fundraisers.get(now, FUNDRAISERS_MAX_AGE) {
-        Some(found) => found,
-        None => app
-            .home_fundraisers
-            .set(now, find_fundraisers(app).await.unwrap_or_default()),
-    };
+    let found = find_fundraisers(app).await.unwrap_or_default();
     let mut links = Vec::with_capacity(FUNDRAISERS);
     let active = |found: &&Arc<FundraiserWithTotals>| found.fundraiser.is_active(app.clock.millis());
     for found in found.iter().filter(active).take(FUNDRAISERS) {
