@@ -12,7 +12,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs clients test-mcp
+.PHONY: help run build test cluster faults fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs test-reconcile clients test-mcp
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,6 +32,10 @@ test: lint-code ## Run every test on SQLite and PostgreSQL; installs what is mis
 
 test-clients: ## Test the clients in clients/ against the server, on SQLite and PostgreSQL, and install their packages
 	tests/with-services.sh tests/clients.sh
+
+test-reconcile: ## Answer the requests of OpenRefine, and validate the answers with the published schemas of the Reconciliation API
+	tests/reconciliation.sh
+	tests/with-services.sh cargo test --workspace --test stories openrefine
 
 test-docs: ## Run the samples of the documentation in all languages; make test runs curl, JavaScript and Python
 	tests/samples.sh sh js py go php rb

@@ -32,6 +32,14 @@ if [ ! -f "$axe" ]; then
 fi
 export CAUSEWAY_TEST_AXE=$axe
 
+command -v curl >/dev/null || install curl
+# The stories validate the answers of /reconcile with the schemas of its specification, if their site can be reached.
+if reconciliation=$(tests/reconciliation.sh); then
+    export CAUSEWAY_TEST_RECONCILIATION=$reconciliation
+else
+    echo "The answers of /reconcile are not validated with the published schemas." >&2
+fi
+
 # The tests of failing disks and power losses trace the system calls of the server.
 command -v strace >/dev/null || install strace
 
@@ -45,8 +53,6 @@ if [ "$(cat "$moto/version" 2>/dev/null)" != "$moto_version" ]; then
     "$moto/bin/pip" install --quiet --disable-pip-version-check "moto[s3]==$moto_version" flask flask-cors
     echo "$moto_version" >"$moto/version"
 fi
-command -v curl >/dev/null || install curl
-
 bin=$(find_postgres) || { install postgresql; bin=$(find_postgres); }
 folder=$(mktemp -d)
 s3_log=$(mktemp)

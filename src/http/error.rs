@@ -74,7 +74,7 @@ pub enum Error {
     )]
     ExportExpired,
     #[error(
-        "An older backup of the database was restored, so this cursor has no meaning any more. Export the directory again."
+        "This cursor is not part of the history of this server, which happens if an older backup was restored. Export the directory again."
     )]
     CursorLost,
     #[error("Too much changed since this cursor to list it. Export the directory again.")]

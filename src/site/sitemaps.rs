@@ -8,6 +8,7 @@ use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::cause_links::offered;
+use crate::site::developers;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::{
@@ -32,12 +33,14 @@ const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
 
 /// The pages that are not about one nonprofit or cause.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 9] = [
     "/",
     "/causes",
     "/fundraisers",
     "/about",
     "/contact",
+    "/developers/embed",
+    "/developers/reference",
     "/privacy",
     "/terms",
 ];
@@ -96,7 +99,7 @@ fn pages(app: &App) -> Response {
     let causes = causes.map(|cause| format!("/causes/{}", cause.name));
     let mut xml = format!("{XML_DECLARATION}<urlset {XML_NAMESPACE}>\n");
     let own = PAGES.map(str::to_owned);
-    for path in own.into_iter().chain(causes) {
+    for path in own.into_iter().chain(developers::guide_paths()).chain(causes) {
         let _ = writeln!(xml, "<url><loc>{}</loc></url>", escape_xml(&app.urls.page(&path)));
     }
     xml.push_str("</urlset>\n");

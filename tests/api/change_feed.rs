@@ -6,6 +6,7 @@ use crate::client::Response;
 use crate::files::{Row, bmf, nonprofit_row, nonprofit_rows};
 use crate::world::World;
 use axum::http::Method;
+use causeway::app::App;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -13,7 +14,9 @@ on_both_databases!(
     the_feed_lists_what_was_added_changed_and_removed,
     pages_follow_each_other_and_a_copy_stays_equal,
     a_large_import_is_listed_from_the_history,
+    a_large_import_lists_nonprofits_without_an_ein,
     an_import_that_is_not_recorded_ends_the_feed,
+    a_first_import_of_irs_files_ends_the_feed,
     a_cursor_of_a_lost_history_is_gone,
     a_page_is_conditional_and_a_damaged_cursor_is_invalid,
 );
@@ -153,14 +156,90 @@ async fn pages_follow_each_other_and_a_copy_stays_equal(world: &World) {
 }
 
 /// An app whose imports are all large.
-async fn import_large(world: &World, rows: &[Row]) {
+async fn app_for_large_imports(world: &World) -> App {
     let mut config = world.app.config.clone();
     config.directory.overlay_limit = 0;
-    let app = causeway::app::App::build(config).await.unwrap();
+    App::build(config).await.unwrap()
+}
+
+async fn import_large(world: &World, rows: &[Row]) {
+    let app = app_for_large_imports(world).await;
     let files = [world.file("eo.csv", bmf(rows))];
     app.importer().import_irs(&files, true).await.unwrap();
     app.db.close().await;
     world.app.refresh_directory().await.unwrap();
+}
+
+async fn import_large_nonprofits(world: &World, lines: &str) {
+    let app = app_for_large_imports(world).await;
+    let files = [world.file("large.jsonl", lines)];
+    app.importer().import_nonprofits(&files).await.unwrap();
+    app.db.close().await;
+    world.app.refresh_directory().await.unwrap();
+}
+
+/// A line about a nonprofit without an EIN.
+fn without_ein(number: u32, name: &str) -> String {
+    format!(
+        "{{\"id\":\"{number:08x}-0000-4000-8000-000000000000\",\"name\":\"{name}\",\"country\":\"FR\"}}\n"
+    )
+}
+
+/// Reads the feed one change at a time. Returns types and names, in the order of the feed.
+async fn read_one_by_one(world: &World, basic: &str, start: &str) -> Vec<(String, String)> {
+    let (mut found, mut cursor) = (Vec::new(), start.to_owned());
+    loop {
+        let path = format!("/v0.2/changes?take=1&since={cursor}");
+        let page = get(world, 200, basic, &path).await.json;
+        for change in page["changes"].as_array().unwrap() {
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            found.push((text(&change["type"]), text(&change["nonprofit"]["name"])));
+        }
+        page["cursor"].as_str().unwrap().clone_into(&mut cursor);
+        if page["hasMore"] == false {
+            return found;
+        }
+    }
+}
+
+async fn a_large_import_lists_nonprofits_without_an_ein(world: &World) {
+    world.import_irs(bmf(&rows())).await.unwrap();
+    world
+        .import_nonprofits(&(without_ein(1, "Ancienne") + &without_ein(2, "Bleue")))
+        .await
+        .unwrap();
+    let basic = basic(world).await;
+    let start = current(world, &basic).await;
+    let lines = [
+        r#"{"ein":"020240383","name":"Stone Library"}"#.to_owned() + "\n",
+        without_ein(1, "Nouvelle"),
+        without_ein(2, "Bleue"),
+        without_ein(3, "Rouge"),
+        without_ein(4, "Verte"),
+    ];
+    import_large_nonprofits(world, &lines.concat()).await;
+    let pair = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
+    let expected = [
+        pair("changed", "Stone Library"),
+        pair("changed", "Nouvelle"),
+        pair("added", "Rouge"),
+        pair("added", "Verte"),
+    ];
+    assert_eq!(read_one_by_one(world, &basic, &start).await, expected);
+
+    // A small import stays complete when a large one removes its IDs.
+    let start = current(world, &basic).await;
+    let lines = r#"{"ein":"020240391","name":"Stone Shelter"}"#.to_owned() + "\n" + &without_ein(5, "Noire");
+    world.import_nonprofits(&lines).await.unwrap();
+    let small = read_one_by_one(world, &basic, &start).await;
+    assert_eq!(small.len(), 2);
+    import_large_nonprofits(world, &without_ein(6, "Blanche")).await;
+    let expected = [
+        pair("changed", "Stone Shelter"),
+        pair("added", "Noire"),
+        pair("added", "Blanche"),
+    ];
+    assert_eq!(read_one_by_one(world, &basic, &start).await, expected);
 }
 
 async fn a_large_import_is_listed_from_the_history(world: &World) {
@@ -220,6 +299,19 @@ async fn an_import_that_is_not_recorded_ends_the_feed(world: &World) {
             .unwrap()
             .contains("Export the directory again")
     );
+}
+
+async fn a_first_import_of_irs_files_ends_the_feed(world: &World) {
+    // What it changes about these is recorded, but not what it adds.
+    world
+        .import_nonprofits(r#"{"ein":"020240383","name":"Stone Library"}"#)
+        .await
+        .unwrap();
+    let basic = basic(world).await;
+    let start = current(world, &basic).await;
+    import_large(world, &rows()).await;
+    let response = get(world, 410, &basic, &format!("/v0.2/changes?since={start}")).await;
+    assert_eq!(response.code(), "cursor_expired");
 }
 
 async fn a_cursor_of_a_lost_history_is_gone(world: &World) {

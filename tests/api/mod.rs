@@ -23,6 +23,7 @@ mod mcp;
 mod near;
 mod nonprofits;
 mod openapi;
+mod openrefine;
 mod reconcile;
 mod relevance;
 mod restored_database;

@@ -109,6 +109,7 @@ async fn the_manifest_describes_the_service_with_the_key_of_its_url(world: &Worl
         manifest["authentication"],
         json!({"type": "apiKey", "name": "apiKey", "in": "query"})
     );
+    assert!(text("/documentation").ends_with("/developers/reconcile"));
     assert!(text("/view/url").ends_with("/{{id}}"));
     assert!(text("/preview/url").contains("{{id}}") && text("/preview/url").contains(&key));
     assert!(manifest["preview"]["width"].is_u64() && manifest["preview"]["height"].is_u64());

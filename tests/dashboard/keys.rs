@@ -100,6 +100,7 @@ async fn a_private_key_is_shown_once_and_never_again(world: &World) {
     assert_eq!(created.header("cache-control"), "no-store");
     let key = between(&created.text(), "tabindex=\"0\">", "<").unwrap();
     assert!(key.starts_with("cwsk_"), "{key}");
+    assert!(created.text().contains("href=\"/developers/quick-start\""));
     // The same form again creates no second key and shows none.
     let again = visitor.post(303, "/dashboard/keys/new", &fields).await;
     assert_eq!(again.header("location"), "/dashboard");

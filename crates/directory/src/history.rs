@@ -1,16 +1,17 @@
 //! What imports changed about nonprofits that were already in the directory.
 //!
-//! Every import records its changes in its own transaction, field by field, so the history says exactly what is stored. A
-//! nonprofit without an EIN has no history.
+//! Every import records its changes in its own transaction, field by field, so the history says exactly what is stored. Of a
+//! nonprofit without an EIN it only says that it was added or changed.
 
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::filing::Filing;
 use crate::nonprofits::irs::IrsFacts;
 use crate::nonprofits::irs_rows::ReturnProfile;
 use crate::nonprofits::rows::Profile;
-use platform::db::{Db, Tx, from_row, read};
+use platform::db::{Db, Tx, from_row, read, run};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use uuid::Uuid;
 
 /// A nonprofit was added by an import into a directory that was not empty.
 pub const ADDED: &str = "added";
@@ -27,6 +28,8 @@ pub const MAX_VALUE_CHARS: usize = 500;
 const LIST: &str = "select h.revision, i.kind, i.finished_at, h.field, h.old_value, h.new_value \
      from nonprofit_history h join imports i on i.revision = h.revision where h.ein = $1 \
      order by h.revision desc, h.field";
+const INSERT_WITHOUT_EIN: &str =
+    "insert into changes_without_ein (revision, nonprofit_id, is_added) values ($1, $2, $3)";
 const LIST_FILES: &str = "select f.revision, f.name, f.sha256 from import_files f where f.revision in \
      (select h.revision from nonprofit_history h where h.ein = $1) order by f.revision, f.position";
 
@@ -73,6 +76,24 @@ pub async fn record(tx: &mut Tx, revision: i64, changes: &[Change]) -> sqlx::Res
         .collect();
     let columns = ["ein", "revision", "field", "old_value", "new_value"];
     tx.insert_many("nonprofit_history", columns, &rows).await
+}
+
+/// Records which nonprofits without an EIN an import added (`true`) or changed.
+pub async fn record_without_ein(
+    tx: &mut Tx,
+    revision: i64,
+    nonprofits: &BTreeMap<Uuid, bool>,
+) -> sqlx::Result<()> {
+    for (id, is_added) in nonprofits {
+        run!(&mut *tx, c => sqlx::query(INSERT_WITHOUT_EIN)
+            .bind(revision)
+            .bind(*id)
+            .bind(*is_added)
+            .execute(c)
+            .await
+            .map(|_| ()))?;
+    }
+    Ok(())
 }
 
 fn shorten(value: &str) -> Cow<'_, str> {

@@ -305,7 +305,10 @@ async fn call_tool(
                     Ok(failed(&json!({"code": "invalid_argument", "detail": detail})))
                 }
                 CallError::NoSuchTool => {
-                    let error = RpcError::new(INVALID_PARAMS, format!("There is no tool {name:?}."));
+                    let error = RpcError::new(
+                        INVALID_PARAMS,
+                        format!("There is no tool {name:?}. tools/list returns all tools."),
+                    );
                     let status = status_of(is_stateless, StatusCode::BAD_REQUEST);
                     Err(error.with_status(status).into())
                 }

@@ -28,7 +28,7 @@ pub fn manifest(urls: &Urls, key: Option<&str>) -> Value {
         "name": "Causeway nonprofits",
         "identifierSpace": urls.page("/"),
         "schemaSpace": "https://schema.org/NGO",
-        "documentation": urls.page("/developers"),
+        "documentation": urls.page("/developers/reconcile"),
         "serviceVersion": env!("CARGO_PKG_VERSION"),
         "defaultTypes": [NONPROFIT],
         "view": {"url": urls.page("/{{id}}")},

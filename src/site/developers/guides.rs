@@ -33,20 +33,41 @@ macro_rules! source {
 }
 
 /// All guides, in the order of the menu.
-const SOURCES: [Source; 12] = [
+const SOURCES: [Source; 19] = [
     source!("", Start, "index"),
     source!("quick-start", Start),
     source!("client-libraries", Start),
     source!("authentication", Guides),
     source!("search-as-you-type", Guides),
+    source!("nonprofits", Guides),
     source!("browse", Guides),
     source!("fundraisers", Guides),
     source!("donate-links-and-embeds", Guides),
+    source!("match", Guides),
+    source!("reconcile", Guides),
+    source!("export", Guides),
+    source!("changes", Guides),
+    source!("mcp", Guides),
     source!("errors", Operation),
     source!("limits", Operation),
     source!("versioning", Operation),
+    source!("existing-clients", Operation),
     source!("going-live", Operation),
 ];
+
+impl Source {
+    fn path(&self) -> String {
+        match self.slug {
+            "" => "/developers".to_owned(),
+            slug => format!("/developers/{slug}"),
+        }
+    }
+}
+
+/// Returns the paths of all guides.
+pub fn paths() -> impl Iterator<Item = String> {
+    SOURCES.iter().map(Source::path)
+}
 
 /// A guide as the site shows it.
 #[derive(Debug)]
@@ -64,10 +85,7 @@ pub fn guides(public_url: &str) -> Vec<Guide> {
         page.html = page.html.replace(SERVER, public_url);
         Guide {
             slug: source.slug,
-            path: match source.slug {
-                "" => "/developers".to_owned(),
-                slug => format!("/developers/{slug}"),
-            },
+            path: source.path(),
             group: source.group,
             page,
         }

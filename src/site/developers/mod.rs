@@ -24,6 +24,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use guides::Guide;
+pub use guides::paths as guide_paths;
 use markdown::Heading;
 use menu::{Link, Menu};
 use platform::text::cut;

@@ -46,13 +46,17 @@ macro_rules! samples {
 /// The samples by name, in the order of `LANGUAGES`.
 const SAMPLES: &[(&str, [&str; 6])] = samples![
     "browse",
+    "changes",
     "check-limit",
     "create-fundraiser",
     "donate-link",
     "etag",
+    "export",
     "handle-error",
     "list-fundraisers",
     "look-up",
+    "match",
+    "reconcile",
     "retry",
     "search",
     "search-filters",
@@ -62,6 +66,7 @@ const SAMPLES: &[(&str, [&str; 6])] = samples![
 const SINGLE: &[(&str, &str)] = &[
     ("client.js", file!("client", ".js")),
     ("client.py", file!("client", ".py")),
+    ("mcp.sh", file!("mcp", ".sh")),
     ("search-as-you-type.html", file!("search-as-you-type", ".html")),
     ("search-box.html", file!("search-box", ".html")),
     ("search-box-event.html", file!("search-box-event", ".html")),

@@ -1,8 +1,9 @@
 //! Which nonprofits changed since a state of the directory, import by import.
 //!
-//! Small imports record the nonprofits that they change (`directory_changes`). Large ones do not, but the history
-//! (`nonprofit_history`) has the EINs of those that were in the directory before. If neither is there, as for the first
-//! import, what changed is not known, and a copy of the directory has to be exported again.
+//! Small imports record the nonprofits that they change (`directory_changes`), until the next large import. Large ones do
+//! not, but the history has the EINs of those that they added or changed (`nonprofit_history`), and the IDs of those
+//! without an EIN (`changes_without_ein`). If nothing is recorded, as for the first import, what changed is not known, and a
+//! copy of the directory has to be exported again.
 
 mod store;
 
@@ -10,11 +11,12 @@ use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::Identifier;
 use crate::search::HitLocation;
 use crate::view::View;
-use platform::db::{Db, Revision, Topic};
+use platform::db::{Db, Revision, Topic, Tx};
 use platform::ids::NonprofitId;
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
+use store::ImportRow;
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -27,12 +29,17 @@ pub struct Cursor {
     after: Option<Key>,
 }
 
-/// How the nonprofits of an import are sorted: by ID, or by EIN if they come from the history.
+/// How the nonprofits of an import are sorted: by ID, or if they come from the history, by EIN, and then by ID those that
+/// have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Id(Uuid),
     Ein(u32),
+    WithoutEin(Uuid),
 }
+
+/// What precedes the ID of a nonprofit without an EIN in the text of a cursor. No EIN has this value.
+const WITHOUT_EIN: &str = "ffffffff";
 
 /// What happened to a nonprofit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +109,7 @@ impl fmt::Display for Cursor {
             None => Ok(()),
             Some(Key::Id(id)) => write!(f, "{}", id.simple()),
             Some(Key::Ein(ein)) => write!(f, "{ein:08x}"),
+            Some(Key::WithoutEin(id)) => write!(f, "{WITHOUT_EIN}{}", id.simple()),
         }
     }
 }
@@ -122,6 +130,10 @@ impl FromStr for Cursor {
             0 => None,
             8 => Some(Key::Ein(u32::from_str_radix(after, 16).map_err(|_| ())?)),
             32 => Some(Key::Id(Uuid::try_parse(after).map_err(|_| ())?)),
+            40 => {
+                let id = after.strip_prefix(WITHOUT_EIN).ok_or(())?;
+                Some(Key::WithoutEin(Uuid::try_parse(id).map_err(|_| ())?))
+            }
             _ => return Err(()),
         };
         Ok(Cursor {
@@ -161,17 +173,13 @@ pub async fn list(db: &Db, view: &View, since: Cursor, take: usize) -> Result<Ch
             token: token.ok_or(ChangesError::Lost)?,
         };
         let left = take - page.changes.len();
-        let ids = store::list_ids(&mut tx, import.revision, after.and_then(Key::id), left).await?;
-        let keys: Vec<Key> = if ids.is_empty() && !import.has_ids {
-            let eins = store::list_eins(&mut tx, import.revision, after.and_then(Key::ein), left).await?;
-            if eins.is_empty() && after.is_none() {
-                return Err(ChangesError::NotRecorded);
-            }
-            eins.into_iter().map(Key::Ein).collect()
-        } else {
+        let keys: Vec<Key> = if import.has_ids {
+            let ids = store::list_ids(&mut tx, import.revision, after.and_then(Key::id), left).await?;
             ids.into_iter().map(Key::Id).collect()
+        } else {
+            list_history(&mut tx, &import, after, left).await?
         };
-        let added = store::list_added(&mut tx, &import, &keys_of_eins(view, &keys)).await?;
+        let added = list_added(&mut tx, view, &import, &keys).await?;
         let is_complete = keys.len() < left;
         page.next = Cursor {
             revision,
@@ -189,46 +197,101 @@ pub async fn list(db: &Db, view: &View, since: Cursor, take: usize) -> Result<Ch
     Ok(page)
 }
 
+/// Lists the nonprofits of an import from the history.
+async fn list_history(
+    tx: &mut Tx,
+    import: &ImportRow,
+    after: Option<Key>,
+    take: usize,
+) -> Result<Vec<Key>, ChangesError> {
+    let mut keys = Vec::new();
+    if !matches!(after, Some(Key::WithoutEin(_))) {
+        let eins = store::list_eins(tx, import.revision, after.and_then(Key::ein), take).await?;
+        keys.extend(eins.into_iter().map(Key::Ein));
+    }
+    if keys.len() < take {
+        let after = after.and_then(Key::without_ein);
+        let ids = store::list_without_ein(tx, import.revision, after, take - keys.len()).await?;
+        keys.extend(ids.into_iter().map(Key::WithoutEin));
+    }
+    // A position by ID is from the time before a large import removed the IDs: everything is listed again.
+    if matches!(after, None | Some(Key::Id(_))) {
+        // The first import of IRS files records what it changed, but not what it added.
+        let is_first =
+            import.kind == "irs" && import.added > 0 && !store::has_added(tx, import.revision).await?;
+        if keys.is_empty() || is_first {
+            return Err(ChangesError::NotRecorded);
+        }
+    }
+    Ok(keys)
+}
+
+/// Returns which of these nonprofits an import added to the directory.
+async fn list_added(
+    tx: &mut Tx,
+    view: &View,
+    import: &ImportRow,
+    keys: &[Key],
+) -> sqlx::Result<HashSet<NonprofitId>> {
+    let (mut eins, mut ids) = (Vec::new(), Vec::new());
+    for nonprofit in keys.iter().filter_map(|key| view.nonprofit(key.locate(view)?)) {
+        match nonprofit.ein {
+            Some(ein) => eins.push(ein.value()),
+            None => ids.push(nonprofit.id.0),
+        }
+    }
+    let added = store::list_added(tx, import, &eins).await?;
+    let mut added: HashSet<NonprofitId> = added
+        .into_iter()
+        .filter_map(|ein| Some(Ein::new(ein)?.nonprofit_id()))
+        .collect();
+    if let (Some(first), Some(last)) = (ids.iter().min(), ids.iter().max()) {
+        let without_ein = store::list_added_without_ein(tx, import.revision, *first, *last).await?;
+        added.extend(without_ein.into_iter().map(NonprofitId));
+    }
+    Ok(added)
+}
+
 impl Key {
     fn id(self) -> Option<Uuid> {
         match self {
             Key::Id(id) => Some(id),
-            Key::Ein(_) => None,
+            Key::Ein(_) | Key::WithoutEin(_) => None,
         }
     }
 
     fn ein(self) -> Option<u32> {
         match self {
             Key::Ein(ein) => Some(ein),
-            Key::Id(_) => None,
+            Key::Id(_) | Key::WithoutEin(_) => None,
+        }
+    }
+
+    fn without_ein(self) -> Option<Uuid> {
+        match self {
+            Key::WithoutEin(id) => Some(id),
+            Key::Id(_) | Key::Ein(_) => None,
         }
     }
 
     fn locate(self, view: &View) -> Option<HitLocation> {
         let id = match self {
-            Key::Id(id) => NonprofitId(id),
+            Key::Id(id) | Key::WithoutEin(id) => NonprofitId(id),
             Key::Ein(ein) => Ein::new(ein)?.nonprofit_id(),
         };
         view.locate(&Identifier::Id(id))
     }
 }
 
-/// Returns the EINs of the nonprofits that have one.
-fn keys_of_eins(view: &View, keys: &[Key]) -> Vec<u32> {
-    let ein = |key: &Key| Some(view.nonprofit(key.locate(view)?)?.ein?.value());
-    keys.iter().filter_map(ein).collect()
-}
-
 fn describe(
     view: &View,
     key: Key,
-    import: &store::ImportRow,
-    added: &HashSet<u32>,
+    import: &ImportRow,
+    added: &HashSet<NonprofitId>,
 ) -> Option<ChangedNonprofit> {
     let location = key.locate(view)?;
     let nonprofit = view.nonprofit(location)?;
-    let is_added = (import.changed == 0 && import.gone == 0)
-        || nonprofit.ein.is_some_and(|ein| added.contains(&ein.value()));
+    let is_added = (import.changed == 0 && import.gone == 0) || added.contains(&nonprofit.id);
     let kind = if nonprofit.gone_at.is_some() {
         ChangeKind::Removed
     } else if is_added {
@@ -246,11 +309,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cursor_survives_its_text(number in 0..i64::MAX, token: u128, position in prop::option::of(any::<u128>()), is_ein: bool) {
-            let after = position.map(|position| if is_ein {
-                Key::Ein(position as u32)
-            } else {
-                Key::Id(Uuid::from_u128(position))
+        fn a_cursor_survives_its_text(number in 0..i64::MAX, token: u128, position in prop::option::of(any::<u128>()), kind in 0..3) {
+            let after = position.map(|position| match kind {
+                0 => Key::Ein(position as u32),
+                1 => Key::Id(Uuid::from_u128(position)),
+                _ => Key::WithoutEin(Uuid::from_u128(position)),
             });
             let cursor = Cursor { revision: Revision { number, token: Uuid::from_u128(token) }, after };
             prop_assert_eq!(cursor.to_string().parse(), Ok(cursor));

@@ -7,18 +7,23 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use uuid::Uuid;
 
-const FIND_NEXT: &str = "select i.revision, i.added, i.changed, i.gone, \
+const FIND_NEXT: &str = "select i.revision, i.kind, i.added, i.changed, i.gone, \
      exists (select 1 from directory_changes c where c.revision = i.revision) as has_ids from imports i \
      where i.revision > $1 and i.revision <= $2 and i.added + i.changed + i.gone > 0 order by i.revision limit 1";
 const LIST_IDS: &str = "select nonprofit_id from directory_changes where revision = $1 and nonprofit_id > $2 \
      order by nonprofit_id limit $3";
+const LIST_WITHOUT_EIN: &str = "select nonprofit_id from changes_without_ein where revision = $1 and nonprofit_id > $2 \
+     order by nonprofit_id limit $3";
+const LIST_ADDED_WITHOUT_EIN: &str = "select nonprofit_id from changes_without_ein where revision = $1 and nonprofit_id between $2 and $3 and is_added";
+const HAS_ADDED: &str = "select exists (select 1 from nonprofit_history where revision = $1 and field = $2)";
 const LIST_EINS: &str = "select distinct ein from nonprofit_history where revision = $1 and ein > $2 \
      order by ein limit $3";
 
 /// An import that changed something.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ImportRow {
     pub revision: i64,
+    pub kind: String,
     pub added: i64,
     pub changed: i64,
     pub gone: i64,
@@ -28,6 +33,7 @@ pub struct ImportRow {
 
 from_row!(ImportRow {
     revision,
+    kind,
     added,
     changed,
     gone,
@@ -48,6 +54,38 @@ pub async fn list_ids(
 ) -> sqlx::Result<Vec<Uuid>> {
     let after = after.unwrap_or(Uuid::nil());
     run!(tx, c => sqlx::query_scalar(LIST_IDS).bind(revision).bind(after).bind(take as i64).fetch_all(c).await)
+}
+
+/// Lists nonprofits without an EIN that an import changed, sorted by ID.
+pub async fn list_without_ein(
+    tx: &mut Tx,
+    revision: i64,
+    after: Option<Uuid>,
+    take: usize,
+) -> sqlx::Result<Vec<Uuid>> {
+    let after = after.unwrap_or(Uuid::nil());
+    run!(tx, c => sqlx::query_scalar(LIST_WITHOUT_EIN).bind(revision).bind(after).bind(take as i64).fetch_all(c).await)
+}
+
+/// Returns the nonprofits without an EIN that an import added, from one ID to another.
+pub async fn list_added_without_ein(
+    tx: &mut Tx,
+    revision: i64,
+    first: Uuid,
+    last: Uuid,
+) -> sqlx::Result<HashSet<Uuid>> {
+    let ids: Vec<Uuid> = run!(tx, c => sqlx::query_scalar(LIST_ADDED_WITHOUT_EIN)
+        .bind(revision)
+        .bind(first)
+        .bind(last)
+        .fetch_all(c)
+        .await)?;
+    Ok(ids.into_iter().collect())
+}
+
+/// Returns whether the history has nonprofits that an import added.
+pub async fn has_added(tx: &mut Tx, revision: i64) -> sqlx::Result<bool> {
+    run!(tx, c => sqlx::query_scalar(HAS_ADDED).bind(revision).bind(ADDED).fetch_one(c).await)
 }
 
 /// Lists the EINs of nonprofits in the history of an import, sorted.

@@ -26,6 +26,7 @@ use anyhow::{Context, bail};
 use platform::db::{Tx, run};
 use platform::hosted::Pictures;
 use platform::ids::NonprofitId;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
@@ -157,6 +158,7 @@ pub(super) async fn write(
     let mut history = History {
         is_first: !store::has_nonprofits(&mut tx).await?,
         changes: MergedChanges::default(),
+        without_ein: BTreeMap::new(),
     };
     for (done, line) in (1..).zip(lines) {
         let source = SourceId {
@@ -191,6 +193,7 @@ pub(super) async fn write(
         .context("cannot write the report file; free disk space and import again")?;
     summary.validate(&rejected_lines)?;
     history::record(&mut tx, revision, &history.changes.finish()).await?;
+    history::record_without_ein(&mut tx, revision, &history.without_ein).await?;
     if changes.len() > importer.overlay_limit {
         store::remove_changes_before(&mut tx, revision).await?;
     } else {
@@ -215,21 +218,32 @@ struct History {
     /// Whether the directory was empty. Then everything is new, and nothing is recorded.
     is_first: bool,
     changes: MergedChanges,
+    /// The nonprofits without an EIN, and whether each is new.
+    without_ein: BTreeMap<Uuid, bool>,
 }
 
 impl History {
     fn add_new(&mut self, nonprofit: &StoredNonprofit) {
-        if let Some(ein) = nonprofit.ein()
-            && !self.is_first
-        {
-            self.changes
-                .add(history::Change::event(ein.value(), history::ADDED));
+        if self.is_first {
+            return;
+        }
+        match nonprofit.ein() {
+            Some(ein) => self
+                .changes
+                .add(history::Change::event(ein.value(), history::ADDED)),
+            None => {
+                self.without_ein.insert(nonprofit.id, true);
+            }
         }
     }
 
     fn add_changed(&mut self, rows: [&StoredNonprofit; 2], profiles: [&Profile; 2]) {
         let [before, after] = rows;
-        let Some(ein) = after.ein().filter(|_| !self.is_first) else {
+        if self.is_first {
+            return;
+        }
+        let Some(ein) = after.ein() else {
+            self.without_ein.entry(after.id).or_insert(false);
             return;
         };
         // Several lines can describe a new nonprofit.

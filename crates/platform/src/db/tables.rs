@@ -18,6 +18,7 @@ pub const TABLES: &[&str] = &[
     "revocations",
     "epostcards",
     "nonprofit_history",
+    "changes_without_ein",
     "accounts",
     "keys",
     "key_limits",
