@@ -265,6 +265,7 @@ texts! {
     }
     give: GiveTexts {
         title: "Give to {name}",
+        about: "Give online to {name}: choose an amount, and get a receipt for your records.",
         button: "Give",
         test_mode: "Test mode: no money is charged.",
         test_receipt: "Test mode: no money was charged.",
