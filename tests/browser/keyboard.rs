@@ -170,3 +170,38 @@ async fn results_are_filtered_and_sorted_with_the_keyboard_only() {
     assert_eq!(query, "?q=university&deductible=1&sort=name");
     keyboard.0.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_menu_of_a_phone_is_one_button_that_works_without_scripts() {
+    let site = Site::start().await;
+    let keyboard = Keyboard(Browser::start().await);
+    let is_shown = "return getComputedStyle(document.querySelector('.menu-button')).display !== 'none';";
+    keyboard.0.goto(&site, "/causes").await;
+    assert_eq!(keyboard.0.run(is_shown).await, false);
+    keyboard.tab_to("#menu a[href='/fundraisers']").await;
+
+    keyboard.0.resize(375).await;
+    assert_eq!(keyboard.0.run(is_shown).await, true);
+    let height = "return document.querySelector('.site-header').offsetHeight < 80;";
+    assert_eq!(keyboard.0.run(height).await, true, "the header has one row");
+    let is_open = "return document.querySelector('#menu').matches(':popover-open');";
+    keyboard.0.goto(&site, "/causes").await;
+    keyboard.tab_to(".menu-button").await;
+    keyboard.0.key(Key::Enter).await;
+    keyboard.0.wait_for(is_open, true).await;
+    keyboard.0.key(Key::Escape).await;
+    keyboard.0.wait_for(is_open, false).await;
+    keyboard.0.key(Key::Enter).await;
+    keyboard.0.wait_for(is_open, true).await;
+    keyboard.tab_to("#menu a[href='/fundraisers']").await;
+    keyboard.0.wait_for_page(keyboard.0.key(Key::Enter)).await;
+    assert_eq!(keyboard.0.path().await, "/fundraisers");
+
+    // The browser itself opens the menu.
+    keyboard.0.disable_scripts().await;
+    keyboard.0.goto(&site, "/").await;
+    keyboard.0.click(".menu-button").await;
+    keyboard.0.click("#menu a[href='/causes']").await;
+    assert_eq!(keyboard.0.path().await, "/causes");
+    keyboard.0.stop().await;
+}

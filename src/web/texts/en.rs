@@ -9,6 +9,7 @@ texts! {
         name: "Causeway",
         skip: "Skip to content",
         menu: "Main menu",
+        menu_button: "Menu",
         search: "Search",
         causes: "Causes",
         developers: "Developers",
