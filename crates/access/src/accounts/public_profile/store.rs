@@ -6,6 +6,7 @@ use platform::ids::AccountId;
 
 const FIND: &str =
     "select username, display_name, picture from accounts where id = $1 and deleted_at is null";
+const PICTURES: &str = "select picture from accounts where picture is not null and deleted_at is null";
 const UPDATE: &str =
     "update accounts set display_name = $2, picture = $3 where id = $1 and deleted_at is null";
 
@@ -18,6 +19,11 @@ pub async fn find(db: &Db, id: AccountId) -> sqlx::Result<Option<PublicProfile>>
         display_name,
         picture,
     }))
+}
+
+/// Lists the pictures of all accounts.
+pub async fn list_pictures(db: &Db) -> sqlx::Result<Vec<String>> {
+    read!(db, c => sqlx::query_scalar(PICTURES).fetch_all(c).await)
 }
 
 /// Changes the name and the picture of an account.
