@@ -1,10 +1,12 @@
 //! Removes pictures that no nonprofit, fundraiser or account uses.
 
 use super::App;
-use access::accounts::public_profile;
+use access::accounts::public_profile::{self, ProfilePart};
+use access::audit::Actor;
 use directory::nonprofits;
 use giving::fundraisers;
 use platform::hosted::unused;
+use platform::ids::AccountId;
 use std::collections::HashSet;
 
 /// What a sweep removed.
@@ -34,6 +36,28 @@ impl App {
         let swept = lease.hold(sweep).await;
         lease.release().await?;
         swept
+    }
+
+    /// Removes the name or the picture of an account, and the picture itself at once, unless something else uses it.
+    /// Returns `false` if the account has none.
+    pub async fn remove_from_profile(
+        &self,
+        (account, username): (AccountId, &str),
+        part: ProfilePart,
+        actor: Actor,
+    ) -> sqlx::Result<bool> {
+        let profile = public_profile::store::find(&self.db, account).await?;
+        let (subject, now) = ((account, username), self.clock.millis());
+        if !public_profile::store::remove(&self.db, subject, part, actor, now).await? {
+            return Ok(false);
+        }
+        let picture = profile.and_then(|profile| profile.picture);
+        if let (ProfilePart::Picture, Some(picture)) = (part, picture)
+            && !self.list_used_pictures().await?.contains(&picture)
+        {
+            self.pictures.remove(&picture).await?;
+        }
+        Ok(true)
     }
 
     async fn list_used_pictures(&self) -> sqlx::Result<HashSet<String>> {
