@@ -8,6 +8,7 @@ pub mod failing_jobs;
 pub mod metrics;
 pub mod nonprofit_json;
 pub mod offline;
+pub mod picture_sweep;
 pub mod recent_errors;
 pub mod search_answers;
 pub mod share_cards;

@@ -6,6 +6,7 @@ use crate::app::App;
 use crate::dashboard::emails::send_notice;
 use crate::web::texts::EN;
 use access::accounts::password::NewPassword;
+use access::accounts::public_profile::ProfilePart;
 use access::accounts::store::NewAccount;
 use access::accounts::two_factor::store as two_factor;
 use access::accounts::{Username, operators, store, suspension};
@@ -84,6 +85,18 @@ pub enum Account {
         /// The username of the account
         username: String,
     },
+    /// Remove the display name of an account: its fundraisers show the username instead
+    #[command(after_help = "Example:\n  causeway account remove-name ada")]
+    RemoveName {
+        /// The username of the account
+        username: String,
+    },
+    /// Remove the picture of an account from its fundraisers
+    #[command(after_help = "Example:\n  causeway account remove-picture ada")]
+    RemovePicture {
+        /// The username of the account
+        username: String,
+    },
     /// List the origins that donate links of a partner may redirect to, after adding or removing one
     #[command(after_help = "Example:\n  causeway account origins ada --add https://shop.example.org")]
     Origins {
@@ -137,6 +150,12 @@ impl Account {
             Account::Restore { username } => restore(app, output, &username).await,
             Account::SetPassword { username } => set_password(app, output, &username).await,
             Account::ResetTwoFactor { username } => reset_two_factor(app, output, &username).await,
+            Account::RemoveName { username } => {
+                remove_from_profile(app, output, &username, ProfilePart::Name).await
+            }
+            Account::RemovePicture { username } => {
+                remove_from_profile(app, output, &username, ProfilePart::Picture).await
+            }
             Account::Origins {
                 username,
                 add,
@@ -319,6 +338,25 @@ async fn reset_two_factor(app: &App, output: Output, username: &str) -> anyhow::
     output.print(&json!({"username": name, "twoFactor": false}), || {
         format!("two-factor sign-in of {name} is reset; the password alone is now enough to sign in")
     })
+}
+
+async fn remove_from_profile(
+    app: &App,
+    output: Output,
+    username: &str,
+    part: ProfilePart,
+) -> anyhow::Result<()> {
+    let (id, username) = find(app, username).await?;
+    let name = username.as_str();
+    let what = match part {
+        ProfilePart::Name => "display name",
+        ProfilePart::Picture => "picture",
+    };
+    if !app.remove_from_profile((id, name), part, Actor::Command).await? {
+        bail!("account {name} has no {what}; there is nothing to remove");
+    }
+    let value = json!({"username": name, "done": format!("{what} removed")});
+    output.print(&value, || format!("the {what} of {name} is removed"))
 }
 
 async fn origins(

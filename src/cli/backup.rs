@@ -72,16 +72,28 @@ impl Backup {
             );
         }
         let started_at = clock.millis();
-        let (mut manifest, pictures) = copy_store(config, &db, &archive, started_at).await?;
-        for (kind, name, bytes) in [
-            (FileKind::Secret, "secret", fs::read(&config.secret_file)?),
-            (FileKind::Settings, "settings.toml", settings.into_bytes()),
-        ] {
-            let name = format!("{}/{name}", manifest.id);
-            manifest.add(kind, name.clone(), Fingerprint::of(&bytes));
-            archive.put(&name, bytes).await?;
-        }
-        let copies = copy_pictures(config, &archive, previous.as_ref(), pictures, &mut manifest).await?;
+        let copy = async {
+            let (mut manifest, pictures) = copy_store(config, &db, &archive, started_at).await?;
+            for (kind, name, bytes) in [
+                (FileKind::Secret, "secret", fs::read(&config.secret_file)?),
+                (FileKind::Settings, "settings.toml", settings.into_bytes()),
+            ] {
+                let name = format!("{}/{name}", manifest.id);
+                manifest.add(kind, name.clone(), Fingerprint::of(&bytes));
+                archive.put(&name, bytes).await?;
+            }
+            let copies = copy_pictures(config, &archive, previous.as_ref(), pictures, &mut manifest).await?;
+            anyhow::Ok((manifest, copies))
+        };
+        // Otherwise a server could remove an unused picture that the copy of the store has.
+        let (manifest, copies) = match hosted::unused::wait_for_lease(&db).await? {
+            Some(lease) => {
+                let copied = lease.hold(copy).await;
+                lease.release().await?;
+                copied?
+            }
+            None => copy.await?,
+        };
         let verified_at = if self.verify {
             verify(config, &archive, &manifest).await?;
             Some(clock.millis())

@@ -70,11 +70,15 @@ pub async fn take(
         },
         None if stored.is_empty() => return Ok(None),
         None => {
-            let Some(id) = parse(&app.secret, user.account, stored) else {
-                form.add_error("image", t.expired);
-                return Ok(None);
-            };
-            id.to_owned()
+            let id = parse(&app.secret, user.account, stored);
+            // A picture that was not used for a day is removed.
+            match id {
+                Some(id) if app.pictures.reuse(id).await? => id.to_owned(),
+                _ => {
+                    form.add_error("image", t.expired);
+                    return Ok(None);
+                }
+            }
         }
     };
     let token = token(&app.secret, user.account, &id);

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::app::offline::ConnectError;
+use crate::app::picture_sweep::SweptPictures;
 use access::keys::warnings::warn_owners;
 use access::usage::saver;
 use giving::ledger::anchors::log::ANCHOR_INTERVAL;
@@ -209,9 +210,16 @@ async fn sweep_pictures(app: &App) {
     let mut health = JobHealth::new(app, "pictures");
     loop {
         ticks.tick().await;
-        let swept = app.pictures.sweep().await;
-        if let Ok(blobs @ 1..) = swept {
-            tracing::info!(blobs, "removed blobs that interrupted uploads left behind");
+        let swept = app.sweep_pictures().await;
+        if let Ok(swept) = &swept
+            && *swept != SweptPictures::default()
+        {
+            let SweptPictures { pictures, blobs } = *swept;
+            tracing::info!(
+                pictures,
+                blobs,
+                "removed unused pictures, and blobs without a picture"
+            );
         }
         health.record(&swept.map(|_| ()));
     }

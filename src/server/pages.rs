@@ -183,6 +183,14 @@ fn operator() -> Router<App> {
             "/dashboard/operator/accounts/{username}/reset-two-factor",
             get(operator_account::account).post(operator_account::reset_two_factor),
         )
+        .route(
+            "/dashboard/operator/accounts/{username}/remove-name",
+            get(operator_account::remove_name_page).post(operator_account::remove_name),
+        )
+        .route(
+            "/dashboard/operator/accounts/{username}/remove-picture",
+            get(operator_account::remove_picture_page).post(operator_account::remove_picture),
+        )
         .route("/dashboard/operator/fundraisers", get(operator_fundraisers::list))
         .route(
             "/dashboard/operator/fundraisers/{id}",

@@ -29,7 +29,9 @@ pub async fn robots(State(app): State<App>) -> Response {
         "User-agent: *",
         "Disallow: /dashboard",
         "Disallow: /donations/",
-        "Disallow: /search",
+        // Only the search itself: filters, orders and pages have no end.
+        "Disallow: /search?*&",
+        "Disallow: /search.json",
         "Disallow: /v0.2/",
         &format!("Sitemap: {}", app.urls.page("/sitemap.xml")),
         "",

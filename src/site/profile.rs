@@ -37,6 +37,7 @@ use directory::nonprofits::store::find_donate_url;
 use directory::returns::years;
 use giving::payments::provider::{Provider, own_donate_url};
 use platform::db::Revision;
+use std::sync::Arc;
 
 /// The number of similar nonprofits.
 const MAX_SIMILAR: usize = 4;
@@ -93,7 +94,7 @@ pub async fn profile(
     PathText(text): PathText,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    // The tag is read first: if the directory changes meanwhile, the page is cached under the old tag and expires.
+    // The tags are read first: if something changes meanwhile, the page is cached under the old tag and expires.
     let tag = app.directory.view().tag.clone();
     let found = find(&app.directory, &text).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
@@ -103,12 +104,13 @@ pub async fn profile(
             query.as_deref(),
         ));
     }
+    let tag = if app.fundraisers.supports(nonprofit.id).await.unwrap_or(true) {
+        let version = app.fundraisers.version().await;
+        tag.map(|tag| Arc::from(format!("{tag} {version}")))
+    } else {
+        tag
+    };
     if query.is_none()
-        && app
-            .fundraisers
-            .supports(nonprofit.id)
-            .await
-            .is_ok_and(|supports| !supports)
         && let Some(html) = app.pages.get(nonprofit.slug, tag.as_ref())
     {
         return Ok(public_response(Html(html)));
@@ -131,13 +133,13 @@ pub async fn profile(
     } else {
         None
     };
-    let is_cacheable = query.is_none() && fundraisers.is_empty() && is_complete;
+    let is_cacheable = query.is_none() && is_complete;
     let view = app.directory.view();
     let page = || Profile::new(&app, &view, &nonprofit, filings, fundraisers, give, own_site);
     if !is_cacheable {
         return Ok(PublicPage(page()).into_response());
     }
-    // The page now depends only on the directory.
+    // The page depends only on the directory, and on fundraisers if the nonprofit has some.
     let html = app
         .pages
         .get_or_insert_with(nonprofit.slug, tag.as_ref(), || render(&page()).map(Bytes::from))?;

@@ -90,7 +90,7 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
     } else {
         fill(t.title, &[("typed", &typed)])
     };
-    let meta = Meta::new(&layout, &title, layout.p.home.about, app.urls.page("/search")).noindex();
+    let meta = Meta::new(&layout, &title, layout.p.home.about, app.urls.page("/search"));
     let first = all.hits.iter().take(5);
     let names = first.filter_map(|hit| view.nonprofit(hit.location));
     let names: Vec<&str> = names.map(|nonprofit| nonprofit.name).collect();

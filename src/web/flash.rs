@@ -66,6 +66,8 @@ flashes! {
     LimitsSet = limits_set,
     AccountSuspended = account_suspended,
     AccountRestored = account_restored,
+    NameRemoved = name_removed,
+    PictureRemoved = picture_removed,
     FundraiserHidden = fundraiser_hidden,
     FundraiserShown = fundraiser_shown,
     CommentRemoved = comment_removed,

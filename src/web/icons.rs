@@ -18,7 +18,7 @@ icons! {
     "cat" "church" "circle-check" "circle-user" "clapperboard" "code" "dog" "drama" "droplets" "external-link"
     "feather" "fish" "flag" "flame" "flask-conical" "flower-2" "gavel" "gift" "globe" "graduation-cap"
     "hand-coins" "hand-heart" "hand-helping" "heart" "heart-handshake" "heart-pulse" "house" "landmark" "leaf"
-    "library" "lock" "mail" "map-pin" "medal" "megaphone" "microscope" "moon-star" "music" "newspaper"
+    "library" "lock" "mail" "map-pin" "medal" "megaphone" "menu" "microscope" "moon-star" "music" "newspaper"
     "palette" "paw-print" "puzzle" "radio" "rainbow" "receipt" "ribbon" "rocket" "scale" "search" "share-2"
     "shield" "shield-check" "sprout" "star" "stethoscope" "store" "tent" "tornado" "tree-pine" "trophy"
     "users" "utensils" "venus" "vote" "waves" "wheat"

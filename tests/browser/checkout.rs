@@ -3,6 +3,8 @@
 use crate::browser::Browser;
 use crate::combobox::{focus_search, type_and_wait};
 use crate::site::{Keys, Site};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use thirtyfour::prelude::*;
 
@@ -71,6 +73,74 @@ async fn an_amount_that_is_changed_after_back_is_shown_and_charged() {
     let entries = String::from_utf8(export).unwrap();
     assert_eq!(entries.lines().count(), 1, "{entries}");
     assert!(entries.contains("\"amount\":2500,"), "{entries}");
+    browser.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_donor_prints_the_receipt_and_shares_the_fundraiser() {
+    let (site, browser) = (Site::start().await, Browser::start().await);
+    // A device with a share sheet, and permission to read the clipboard.
+    let share = json!({"source": "navigator.share = async (data) => { window.shared = data; };"});
+    browser
+        .emulate("Page.addScriptToEvaluateOnNewDocument", share)
+        .await;
+    let permissions = json!({"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]});
+    browser.emulate("Browser.grantPermissions", permissions).await;
+    let keys = site.create_keys().await;
+    let nonprofit = site.get(&keys, "/v0.2/nonprofit/american-red-cross").await;
+    let body = json!({"nonprofitId": nonprofit["data"]["nonprofit"]["id"], "title": "Spring run"});
+    let fundraiser = site.create_fundraiser(&keys, &body).await;
+    let url = fundraiser["url"].as_str().unwrap();
+    browser.goto(&site, &url.replace(&site.url, "")).await;
+    browser.enter_amount(".give", "12.34").await;
+    browser.click(".give button").await;
+    browser.fill("#name", "Ada Lovelace").await;
+    browser.click("form.form button").await;
+    browser.fill("#card", CARD).await;
+    browser.click("form.form button").await;
+    assert_eq!(browser.text("h1").await, "Thank you for your donation");
+
+    browser.click("[data-share]").await;
+    let shared = browser.run("return window.shared;").await;
+    assert_eq!(shared, json!({"title": "Spring run", "url": url}));
+    browser.click("[data-copy=share-url]").await;
+    let label = "return document.querySelector('[data-copy=share-url]').textContent;";
+    browser.wait_for(label, "Copied").await;
+    assert_eq!(browser.run("return navigator.clipboard.readText();").await, url);
+    browser.click(".qr summary").await;
+    let is_loaded = "return document.querySelector('.qr img').naturalWidth > 0;";
+    browser.wait_for(is_loaded, true).await;
+    let hosts = format!(
+        "return [...document.querySelectorAll('.share-sites a')]
+            .map(({{ host, href }}) => decodeURIComponent(href).includes({url:?}) ? host : href).join(' ');"
+    );
+    assert_eq!(
+        browser.run(&hosts).await,
+        "www.facebook.com x.com wa.me www.linkedin.com"
+    );
+
+    let pdf = browser.emulate("Page.printToPDF", json!({})).await;
+    let pdf = STANDARD.decode(pdf["data"].as_str().unwrap()).unwrap();
+    let pages = pdf.windows(12).filter(|bytes| *bytes == b"/Type /Page\n").count();
+    assert_eq!(pages, 1, "the receipt is printed on one page");
+    browser
+        .emulate("Emulation.setEmulatedMedia", json!({"media": "print"}))
+        .await;
+    let printed = browser.run("return document.body.innerText;").await;
+    let printed = printed.as_str().unwrap();
+    for expected in [
+        "$12.34",
+        "Ada Lovelace",
+        "American National Red Cross",
+        "53-0196605",
+        "No goods or services were provided",
+        "Test mode: no money was charged",
+    ] {
+        assert!(printed.contains(expected), "{expected}: {printed}");
+    }
+    for hidden in ["Developers", "Facebook", "Print this page"] {
+        assert!(!printed.contains(hidden), "{hidden}: {printed}");
+    }
     browser.stop().await;
 }
 

@@ -2,6 +2,8 @@
 
 use crate::browser::Browser;
 use crate::site::{PASSWORD, Site};
+use access::accounts::store;
+use access::accounts::two_factor::store as two_factor;
 use thirtyfour::Key;
 
 /// More than any page has focusable elements.
@@ -33,6 +35,23 @@ impl Keyboard {
         self.0.wait_for_page(self.0.key(Key::Enter)).await;
     }
 
+    async fn sign_up(&self, site: &Site) {
+        self.0.goto(site, "/dashboard/sign-up").await;
+        self.tab_to("#username").await;
+        for text in ["grace", "grace@example.org", PASSWORD] {
+            self.0.press(text).await;
+            self.0.key(Key::Tab).await;
+        }
+        self.0.wait_for_page(self.0.key(Key::Enter)).await;
+    }
+
+    /// Enters text in a field, and submits its form with Enter.
+    async fn submit(&self, css: &str, text: &str) {
+        self.tab_to(css).await;
+        self.0.press(text).await;
+        self.0.wait_for_page(self.0.key(Key::Enter)).await;
+    }
+
     async fn create_key(&self, name: &str, is_private: bool) -> String {
         self.enter(".part-nav a[href='/dashboard']").await;
         self.enter("main a[href='/dashboard/keys/new']").await;
@@ -53,12 +72,7 @@ async fn a_developer_manages_keys_with_the_keyboard_only() {
     let keyboard = Keyboard(Browser::start().await);
     keyboard.0.goto(&site, "/dashboard/sign-up").await;
     keyboard.tab_to(".skip").await;
-    keyboard.tab_to("#username").await;
-    for text in ["grace", "grace@example.org", PASSWORD] {
-        keyboard.0.press(text).await;
-        keyboard.0.key(Key::Tab).await;
-    }
-    keyboard.0.wait_for_page(keyboard.0.key(Key::Enter)).await;
+    keyboard.sign_up(&site).await;
     assert!(keyboard.0.text(".alert-good").await.contains("Welcome"));
 
     let public = keyboard.create_key("website", false).await;
@@ -99,13 +113,7 @@ async fn a_developer_manages_keys_with_the_keyboard_only() {
 async fn a_fundraiser_is_started_with_the_keyboard_only() {
     let site = Site::start().await;
     let keyboard = Keyboard(Browser::start().await);
-    keyboard.0.goto(&site, "/dashboard/sign-up").await;
-    keyboard.tab_to("#username").await;
-    for text in ["grace", "grace@example.org", PASSWORD] {
-        keyboard.0.press(text).await;
-        keyboard.0.key(Key::Tab).await;
-    }
-    keyboard.0.wait_for_page(keyboard.0.key(Key::Enter)).await;
+    keyboard.sign_up(&site).await;
     keyboard.enter(".part-nav a[href='/dashboard/fundraisers']").await;
     keyboard.enter("main a[href='/dashboard/fundraisers/new']").await;
     keyboard.tab_to("#nonprofit").await;
@@ -168,5 +176,81 @@ async fn results_are_filtered_and_sorted_with_the_keyboard_only() {
     keyboard.enter(".chips .chip").await;
     let query = keyboard.0.run("return location.search;").await;
     assert_eq!(query, "?q=university&deductible=1&sort=name");
+    keyboard.0.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_menu_of_a_phone_is_one_button_that_works_without_scripts() {
+    let site = Site::start().await;
+    let keyboard = Keyboard(Browser::start().await);
+    let is_shown = "return getComputedStyle(document.querySelector('.menu-button')).display !== 'none';";
+    keyboard.0.goto(&site, "/causes").await;
+    assert_eq!(keyboard.0.run(is_shown).await, false);
+    keyboard.tab_to("#menu a[href='/fundraisers']").await;
+
+    keyboard.0.resize(375).await;
+    assert_eq!(keyboard.0.run(is_shown).await, true);
+    let height = "return document.querySelector('.site-header').offsetHeight < 80;";
+    assert_eq!(keyboard.0.run(height).await, true, "the header has one row");
+    let is_open = "return document.querySelector('#menu').matches(':popover-open');";
+    keyboard.0.goto(&site, "/causes").await;
+    keyboard.tab_to(".menu-button").await;
+    keyboard.0.key(Key::Enter).await;
+    keyboard.0.wait_for(is_open, true).await;
+    keyboard.0.key(Key::Escape).await;
+    keyboard.0.wait_for(is_open, false).await;
+    keyboard.0.key(Key::Enter).await;
+    keyboard.0.wait_for(is_open, true).await;
+    keyboard.tab_to("#menu a[href='/fundraisers']").await;
+    keyboard.0.wait_for_page(keyboard.0.key(Key::Enter)).await;
+    assert_eq!(keyboard.0.path().await, "/fundraisers");
+
+    // The browser itself opens the menu.
+    keyboard.0.disable_scripts().await;
+    keyboard.0.goto(&site, "/").await;
+    keyboard.0.click(".menu-button").await;
+    keyboard.0.click("#menu a[href='/causes']").await;
+    assert_eq!(keyboard.0.path().await, "/causes");
+    keyboard.0.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_factor_is_set_up_and_used_with_the_keyboard_only() {
+    let site = Site::start().await;
+    let keyboard = Keyboard(Browser::start().await);
+    keyboard.sign_up(&site).await;
+    keyboard.enter(".part-nav a[href='/dashboard/settings']").await;
+    keyboard
+        .enter("main a[href='/dashboard/settings/two-factor']")
+        .await;
+    keyboard.submit("#current", PASSWORD).await;
+    let account = store::find(&site.app.db, "grace").await.unwrap().unwrap().id;
+    let secret = two_factor::find_pending(&site.app.db, &site.app.secret, account).await;
+    let secret = secret.unwrap().unwrap();
+    let code = |later| secret.code_at(site.app.clock.millis() + later);
+    // The errors of a wrong code get the focus, so that a screen reader reads them.
+    keyboard.submit("#code", "000").await;
+    let focused = "return document.activeElement.id;";
+    assert_eq!(keyboard.0.run(focused).await, "form-errors");
+    keyboard.submit("#code", &code(0)).await;
+    let script = "return document.querySelector('#codes code').textContent;";
+    let recovery_code = keyboard.0.run(script).await;
+
+    for is_recovery in [false, true] {
+        keyboard.enter(".part-nav button").await;
+        keyboard.tab_to("#username").await;
+        keyboard.0.press("grace").await;
+        keyboard.submit("#password", PASSWORD).await;
+        assert_eq!(keyboard.0.path().await, "/dashboard/sign-in/code");
+        // The code of the next half minute, because the current one is used.
+        let next = code(30_000);
+        let typed = if is_recovery {
+            recovery_code.as_str().unwrap()
+        } else {
+            &next
+        };
+        keyboard.submit("#code", typed).await;
+        assert!(keyboard.0.text(".alert-good").await.contains("signed in"));
+    }
     keyboard.0.stop().await;
 }

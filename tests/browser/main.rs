@@ -18,6 +18,7 @@ mod injection;
 mod inspector;
 mod key_management;
 mod keyboard;
+mod moderation;
 mod near_me;
 mod public_pages;
 mod site;

@@ -10,6 +10,7 @@ use serde_json::json;
 on_both_databases!(
     an_account_is_suspended_and_restored_by_commands,
     an_operator_sets_a_password,
+    a_display_name_and_a_picture_are_removed_by_commands,
     a_fundraiser_is_hidden_and_shown_by_commands,
     donations_are_listed_and_shown,
     reports_are_listed_and_closed,
@@ -59,6 +60,25 @@ async fn an_account_is_suspended_and_restored_by_commands(world: &World) {
         )
         .await;
     assert_eq!(audit, ["account suspend ada Fake causes", "account restore ada "]);
+}
+
+async fn a_display_name_and_a_picture_are_removed_by_commands(world: &World) {
+    world
+        .execute(
+            "update accounts set display_name = 'A rude word', picture = 'picture-x' where username = 'ada'",
+        )
+        .await;
+    let profile = "select coalesce(display_name, '-') || ' ' || coalesce(picture, '-') from accounts where username = 'ada'";
+    run(world, &["account", "remove-name", "ada"]);
+    assert_eq!(world.texts(profile).await, ["- picture-x"]);
+    run(world, &["account", "remove-picture", "ada"]);
+    assert_eq!(world.texts(profile).await, ["- -"]);
+    let audit =
+        world.texts("select act || ' ' || subject from audit where act like 'account remove%' order by id");
+    assert_eq!(
+        audit.await,
+        ["account remove-name ada", "account remove-picture ada"]
+    );
 }
 
 async fn an_operator_sets_a_password(world: &World) {
@@ -210,7 +230,19 @@ fn what_does_not_exist_is_not_found() {
     let cli = Cli::new();
     cli.run(0, &["account", "create", "ada"]);
     assert!(cli.fail(&["account", "restore", "ada"]).contains("not suspended"));
-    for command in ["suspend", "restore", "set-password"] {
+    for command in ["remove-name", "remove-picture"] {
+        assert!(
+            cli.fail(&["account", command, "ada"])
+                .contains("nothing to remove")
+        );
+    }
+    for command in [
+        "suspend",
+        "restore",
+        "set-password",
+        "remove-name",
+        "remove-picture",
+    ] {
         assert!(
             cli.fail(&["account", command, "nobody"])
                 .contains("no account nobody")

@@ -3,8 +3,10 @@
 use super::operator::operator;
 use super::visitor::{PASSWORD, Visitor, between, hidden};
 use crate::api::fundraisers::basic;
+use crate::site::media::picture_file;
 use crate::wait::eventually;
 use crate::world::World;
+use access::accounts::{public_profile, store as accounts};
 use axum::http::Method;
 use giving::fundraisers::review::Review;
 
@@ -14,6 +16,7 @@ on_both_databases!(
     a_suspended_account_cannot_do_anything_until_it_is_restored,
     an_operator_reviews_fundraisers_with_one_click,
     an_operator_removes_a_comment,
+    an_operator_removes_a_display_name_and_a_picture,
     an_operator_finds_donations_and_exposed_keys,
     moderation_pages_are_only_for_operators,
 );
@@ -392,6 +395,59 @@ async fn an_operator_finds_donations_and_exposed_keys(world: &World) {
     assert!(keys.contains("Exposed"), "{keys}");
 }
 
+async fn an_operator_removes_a_display_name_and_a_picture(world: &World) {
+    let (_, _) = organizer(world, "grace").await;
+    let (operator, visitor) = (operator(world).await, Visitor::new(world));
+    let page = "/dashboard/operator/accounts/grace";
+    let empty = operator.get(200, page).await.text();
+    assert!(empty.contains("neither a display name nor a picture"), "{empty}");
+    let picture = world.app.pictures.add(picture_file(1, 40, 40)).await.unwrap().id;
+    let id = accounts::find(&world.app.db, "grace").await.unwrap().unwrap().id;
+    let set = public_profile::store::update(&world.app.db, id, Some("A rude word"), Some(&picture));
+    set.await.unwrap();
+    let shown = visitor.get(200, RUN).await.text();
+    assert!(
+        shown.contains("A rude word") && shown.contains(&picture),
+        "{shown}"
+    );
+    let shown = operator.get(200, page).await.text();
+    assert!(
+        shown.contains("A rude word") && shown.contains(&picture),
+        "{shown}"
+    );
+
+    for (part, title) in [
+        ("remove-name", "Remove display name"),
+        ("remove-picture", "Remove picture"),
+    ] {
+        let url = format!("{page}/{part}");
+        let confirm = operator.get(200, &url).await.text();
+        assert!(
+            confirm.contains(title) && confirm.contains("of grace"),
+            "{confirm}"
+        );
+        operator.post(303, &url, &[]).await;
+        let done = operator.get(200, page).await.text();
+        assert!(done.contains("removed."), "{done}");
+        operator.post(303, &url, &[]).await;
+        let again = operator.get(200, page).await.text();
+        assert!(!again.contains("removed."), "{again}");
+    }
+    let shown = visitor.get(200, RUN).await.text();
+    assert!(shown.contains("grace"), "{shown}");
+    assert!(
+        !shown.contains("A rude word") && !shown.contains(&picture),
+        "{shown}"
+    );
+    visitor.get(404, &format!("/media/{picture}")).await;
+    let audit = world
+        .texts("select act || ' ' || subject || ' ' || detail from audit where act like 'account remove%' order by id");
+    assert_eq!(
+        audit.await,
+        ["account remove-name grace ", "account remove-picture grace "]
+    );
+}
+
 async fn moderation_pages_are_only_for_operators(world: &World) {
     let (visitor, id) = organizer(world, "grace").await;
     let base = "/dashboard/operator";
@@ -401,6 +457,8 @@ async fn moderation_pages_are_only_for_operators(world: &World) {
         "/donations",
         "/donations/1",
         "/accounts/grace",
+        "/accounts/grace/remove-name",
+        "/accounts/grace/remove-picture",
     ] {
         visitor.get(403, &format!("{base}{path}")).await;
     }
@@ -410,6 +468,8 @@ async fn moderation_pages_are_only_for_operators(world: &World) {
         format!("/fundraisers/{id}/comments/remove"),
         "/accounts/olga/suspend".to_owned(),
         "/accounts/grace/restore".to_owned(),
+        "/accounts/grace/remove-name".to_owned(),
+        "/accounts/grace/remove-picture".to_owned(),
         format!("/reports/{id}/close"),
         format!("/reports/{id}/hide"),
     ] {

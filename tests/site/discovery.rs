@@ -219,6 +219,23 @@ async fn crawlers_find_every_page(world: &World) {
         robots.contains("Sitemap: http://causeway.test/sitemap.xml"),
         "{robots}"
     );
+    // Crawlers may open a search, but not its filters and pages, and its results count as the search page itself.
+    for expected in ["Disallow: /search?*&\n", "Disallow: /search.json\n"] {
+        assert!(robots.contains(expected), "{robots}");
+    }
+    assert!(!robots.contains("Disallow: /search\n"), "{robots}");
+    let canonical = |path: &str| format!("<link rel=\"canonical\" href=\"http://causeway.test{path}\">");
+    for (path, same) in [
+        ("/search?q=red+cross", "/search"),
+        ("/american-red-cross/give", "/american-red-cross"),
+    ] {
+        let page = world.client.get_plain(200, path).await.text();
+        assert!(
+            page.contains(&canonical(same)) && !page.contains("noindex"),
+            "{path}: {page}"
+        );
+        assert!(page.contains("<meta name=\"description\""), "{path}: {page}");
+    }
     let index = world.client.get_plain(200, "/sitemap.xml").await.text();
     assert!(
         index.contains("/sitemaps/pages.xml") && index.contains("/sitemaps/0.xml"),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 on_both_databases!(
     a_link_lists_all_donations_of_an_address,
+    a_donor_who_returns_finds_the_way_to_the_receipts,
     the_answer_does_not_say_who_has_given,
     links_expire_and_cannot_be_forged,
     links_to_one_address_are_throttled,
@@ -71,6 +72,27 @@ async fn a_link_lists_all_donations_of_an_address(world: &World) {
     assert!(!page.contains(&other) && !page.contains("$99.00"), "{page}");
     assert!(!page.contains(unpaid.header("location")), "{page}");
     visitor.get(200, &mine[1]).await;
+}
+
+async fn a_donor_who_returns_finds_the_way_to_the_receipts(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    let home = visitor.get(200, "/").await.text();
+    assert!(
+        home.contains("<a href=\"/donations/receipts\">Find your receipts</a>"),
+        "{home}"
+    );
+    let told = "You gave without an email address";
+    let with_email = give(&visitor, "25", "ada@example.org").await;
+    let with_email = visitor.get(200, &with_email).await.text();
+    let emailed = "We are emailing you a copy.";
+    assert!(
+        !with_email.contains(told) && with_email.contains(emailed),
+        "{with_email}"
+    );
+    let without = give(&visitor, "25", "").await;
+    let without = visitor.get(200, &without).await.text();
+    assert!(without.contains(told) && !without.contains(emailed), "{without}");
 }
 
 async fn the_answer_does_not_say_who_has_given(world: &World) {

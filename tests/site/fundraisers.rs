@@ -4,6 +4,7 @@ use crate::api::fundraisers::create::PIXEL;
 use crate::api::fundraisers::{Organizer, RED_CROSS, donate, donate_in};
 use crate::dashboard::visitor::{PASSWORD, Visitor, between, hidden};
 use crate::world::World;
+use axum::http::Method;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use giving::ledger::entry::Mode;
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ on_both_databases!(
     a_total_is_verified_by_its_entries,
     a_fundraiser_that_is_not_open_says_so_and_leads_on,
     a_page_is_shared_and_so_is_a_donation,
+    a_profile_with_fundraisers_is_cached_until_one_of_them_changes,
 );
 
 const LIST: &str = "/fundraisers";
@@ -341,4 +343,37 @@ async fn a_page_is_shared_and_so_is_a_donation(world: &World) {
         .client
         .get_plain(404, "/share/american-red-cross/f/nothing.svg")
         .await;
+}
+
+async fn a_profile_with_fundraisers_is_cached_until_one_of_them_changes(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let first = fundraiser(&organizer, "Spring run", json!({})).await;
+    let profile = async || world.client.get_plain(200, "/american-red-cross").await.text();
+    let page = profile().await;
+    assert!(page.contains("Spring run"), "{page}");
+    // Behind the back of the server: a page that reads the store would show it.
+    world.execute("update fundraisers set title = 'Summer run'").await;
+    assert_eq!(profile().await, page);
+
+    donate(world, &first, "1", "ada", 12_345).await.unwrap();
+    let page = profile().await;
+    assert!(page.contains("Summer run") && page.contains("$123.45"), "{page}");
+    fundraiser(&organizer, "Autumn run", json!({})).await;
+    let page = profile().await;
+    assert!(page.contains("Autumn run") && page.contains("$123.45"), "{page}");
+    let path = format!("/v0.2/fundraiser/{}", first["id"].as_str().unwrap());
+    organizer
+        .write(
+            200,
+            &Method::PATCH,
+            &path,
+            json!({"title": "Winter run"}).to_string(),
+            &[],
+        )
+        .await;
+    let page = profile().await;
+    assert!(
+        page.contains("Winter run") && !page.contains("Summer run"),
+        "{page}"
+    );
 }

@@ -1,12 +1,16 @@
 //! `GET /media/{hosted id}`
 
+use crate::api::fundraisers::Organizer;
 use crate::files::{bmf, nonprofit_row};
 use crate::world::World;
+use access::accounts::public_profile;
 use axum::http::Method;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use causeway::app::picture_sweep::SweptPictures;
 use pictures::header::Header;
-use serde_json::Value;
+use platform::hosted::unused;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,6 +20,8 @@ on_both_databases!(
     identical_pictures_are_stored_once,
     an_invalid_picture_rejects_its_line_and_nothing_is_imported,
     leftovers_of_failed_uploads_are_removed_after_an_hour,
+    pictures_that_nothing_uses_are_removed_after_a_day,
+    an_unused_picture_stays_while_a_backup_copies_pictures,
     the_check_names_pictures_that_are_missing_or_changed,
     an_unwritable_folder_is_a_server_error,
     every_picture_url_in_a_details_response_loads,
@@ -227,6 +233,71 @@ async fn leftovers_of_failed_uploads_are_removed_after_an_hour(world: &World) {
     assert!(foreign.iter().all(|file| file.exists()));
     assert_eq!(blobs(world).len(), 2 + foreign.len());
     world.client.get_plain(200, &url).await;
+}
+
+async fn pictures_that_nothing_uses_are_removed_after_a_day(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let image = |seed| BASE64_STANDARD.encode(picture_file(seed, 300, 200));
+    let fundraiser = organizer
+        .create_fundraiser(json!({"imageBase64": image(1)}))
+        .await;
+    let cover = fundraiser["coverImageHostedId"].as_str().unwrap().to_owned();
+    let logo = data_url(&picture_file(2, 300, 200));
+    let line = format!(r#"{{"ein":"530196605","logo":"{logo}"}}"#);
+    world.import_nonprofits(&line).await.unwrap();
+    let pictures = &world.app.pictures;
+    let own = pictures.add(picture_file(3, 300, 200)).await.unwrap().id;
+    let profile = public_profile::store::update(&world.app.db, world.account, None, Some(&own));
+    profile.await.unwrap();
+    let unused = pictures.add(picture_file(4, 300, 200)).await.unwrap().id;
+    let again = pictures.add(picture_file(5, 300, 200)).await.unwrap().id;
+    let url = format!("/media/{unused}");
+    world.client.get_plain(200, &format!("{url}?w=128")).await;
+    let nothing = SweptPictures::default();
+    let sweep = async || world.app.sweep_pictures().await.unwrap();
+    assert_eq!((sweep().await, blobs(world).len()), (nothing, 6));
+
+    world.app.clock.advance(Duration::from_hours(23));
+    assert_eq!(sweep().await, nothing);
+    // Uploaded once more: it gets another day.
+    assert_eq!(pictures.add(picture_file(5, 300, 200)).await.unwrap().id, again);
+    assert!(pictures.reuse(&again).await.unwrap());
+    world.app.clock.advance(Duration::from_hours(1));
+    world.client.get_plain(200, &url).await;
+    let removed = SweptPictures {
+        pictures: 1,
+        blobs: 2,
+    };
+    assert_eq!((sweep().await, blobs(world).len()), (removed, 4));
+    world.client.get_plain(404, &url).await;
+    assert!(!pictures.reuse(&unused).await.unwrap());
+    for used in [&cover, &own, &again] {
+        world.client.get_plain(200, &format!("/media/{used}")).await;
+    }
+
+    // A cover that is replaced stays for a day, and one that is used again stays.
+    let path = format!("/v0.2/fundraiser/{}", fundraiser["id"].as_str().unwrap());
+    for seed in [6, 1] {
+        let change = json!({"imageBase64": image(seed)}).to_string();
+        organizer.write(200, &Method::PATCH, &path, change, &[]).await;
+        assert_eq!(sweep().await, nothing);
+    }
+    world.app.clock.advance(Duration::from_hours(25));
+    assert_eq!(sweep().await.pictures, 2, "picture 6, and the one without a user");
+    world.client.get_plain(200, &format!("/media/{cover}")).await;
+    let check = platform::hosted::check::check(pictures).await.unwrap();
+    assert_eq!((check.pictures, check.differences.len()), (3, 0));
+}
+
+async fn an_unused_picture_stays_while_a_backup_copies_pictures(world: &World) {
+    world.app.pictures.add(picture_file(1, 20, 20)).await.unwrap();
+    world.app.sweep_pictures().await.unwrap();
+    world.app.clock.advance(Duration::from_hours(25));
+    let backup = unused::wait_for_lease(&world.app.db).await.unwrap().unwrap();
+    let swept = backup.hold(world.app.sweep_pictures()).await.unwrap();
+    assert_eq!(swept, SweptPictures::default());
+    backup.release().await.unwrap();
+    assert_eq!(world.app.sweep_pictures().await.unwrap().pictures, 1);
 }
 
 async fn the_check_names_pictures_that_are_missing_or_changed(world: &World) {

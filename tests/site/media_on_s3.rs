@@ -4,8 +4,10 @@ use super::media::picture_file;
 use crate::api::fundraisers::{Organizer, RED_CROSS, id_of};
 use crate::s3::empty_store;
 use crate::world::World;
+use access::accounts::public_profile;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use causeway::app::picture_sweep::SweptPictures;
 use futures_util::TryStreamExt;
 use platform::blobs::Blob;
 use serde_json::json;
@@ -50,6 +52,21 @@ async fn pictures_on_s3_are_stored_served_checked_and_swept(world: &World) {
     assert_eq!(blobs.find(&orphan).await.unwrap(), None);
     assert_eq!(list().await.len(), 3);
     client.get_plain(200, &media).await;
+
+    // Nothing uses the picture, so it is removed after a day, with its scaled copies.
+    let other = app.pictures.add(picture_file(6, 300, 200)).await.unwrap();
+    let profile = public_profile::store::update(&app.db, world.account, None, Some(&hosted.id));
+    profile.await.unwrap();
+    client.get_plain(200, &format!("/media/{}?w=64", other.id)).await;
+    assert_eq!(app.sweep_pictures().await.unwrap(), SweptPictures::default());
+    app.clock.advance(Duration::from_hours(24));
+    let removed = SweptPictures {
+        pictures: 1,
+        blobs: 2,
+    };
+    assert_eq!(app.sweep_pictures().await.unwrap(), removed);
+    client.get_plain(404, &format!("/media/{}", other.id)).await;
+    assert_eq!(list().await.len(), 3);
 
     let check = platform::hosted::check::check(&app.pictures).await.unwrap();
     assert_eq!((check.pictures, check.differences.len()), (1, 0));

@@ -14,7 +14,7 @@ mod fundraisers;
 mod home;
 mod identity;
 mod legal;
-mod media;
+pub mod media;
 mod media_on_s3;
 mod near;
 mod origins;

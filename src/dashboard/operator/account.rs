@@ -1,4 +1,5 @@
-//! The operator page of an account: suspending and restoring it, resetting its second factor. Every action is recorded in the audit log.
+//! The operator page of an account: suspending and restoring it, resetting its second factor, removing its name and
+//! picture. Every action is recorded in the audit log.
 
 use crate::app::App;
 use crate::dashboard::emails::send_notice;
@@ -9,8 +10,11 @@ use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::http::session::Operator;
 use crate::web::flash::Flash;
+use crate::web::form_page::FormPage;
 use crate::web::relative_time::RelativeTime;
+use crate::web::texts::fill;
 use crate::web::{Form, FormData, Layout, Page};
+use access::accounts::public_profile::{self, ProfilePart, PublicProfile};
 use access::accounts::two_factor::store as two_factor;
 use access::accounts::{Account, Username, store, suspension};
 use access::audit::Actor;
@@ -30,6 +34,7 @@ struct AccountPage {
     layout: Layout,
     account: Account,
     created: RelativeTime,
+    profile: PublicProfile,
     fundraisers: Vec<FundraiserView>,
     /// Operators do not suspend themselves.
     is_self: bool,
@@ -116,6 +121,85 @@ pub async fn reset_two_factor(
     Ok(redirect(&app, &account, flash))
 }
 
+/// `GET /dashboard/operator/accounts/{username}/remove-name`
+pub async fn remove_name_page(
+    State(app): State<App>,
+    Operator(user): Operator,
+    layout: Layout,
+    PathText(username): PathText,
+) -> Result<Response> {
+    confirm_removal(&app, &user, layout, &username, ProfilePart::Name).await
+}
+
+/// `GET /dashboard/operator/accounts/{username}/remove-picture`
+pub async fn remove_picture_page(
+    State(app): State<App>,
+    Operator(user): Operator,
+    layout: Layout,
+    PathText(username): PathText,
+) -> Result<Response> {
+    confirm_removal(&app, &user, layout, &username, ProfilePart::Picture).await
+}
+
+async fn confirm_removal(
+    app: &App,
+    user: &SignedIn,
+    layout: Layout,
+    username: &str,
+    part: ProfilePart,
+) -> Result<Response> {
+    let account = find(app, username).await?;
+    let t = &layout.t.operator;
+    let (title, lead, action) = match part {
+        ProfilePart::Name => (t.remove_name, t.remove_name_about, "remove-name"),
+        ProfilePart::Picture => (t.remove_picture, t.remove_picture_about, "remove-picture"),
+    };
+    let form = Form::new(format!("{}/{action}", path(&account)), title, Vec::new()).dangerous();
+    let page = FormPage::new(with_menu(app, layout, user).await?, title, form)
+        .lead(fill(lead, &[("username", &account.username)]))
+        .link(path(&account), t.cancel);
+    Ok(page.into_response())
+}
+
+/// `POST /dashboard/operator/accounts/{username}/remove-name`
+pub async fn remove_name(
+    State(app): State<App>,
+    Operator(user): Operator,
+    PathText(username): PathText,
+) -> Result<Response> {
+    remove(&app, &user, &username, ProfilePart::Name, Flash::NameRemoved).await
+}
+
+/// `POST /dashboard/operator/accounts/{username}/remove-picture`
+pub async fn remove_picture(
+    State(app): State<App>,
+    Operator(user): Operator,
+    PathText(username): PathText,
+) -> Result<Response> {
+    remove(
+        &app,
+        &user,
+        &username,
+        ProfilePart::Picture,
+        Flash::PictureRemoved,
+    )
+    .await
+}
+
+async fn remove(
+    app: &App,
+    user: &SignedIn,
+    username: &str,
+    part: ProfilePart,
+    done: Flash,
+) -> Result<Response> {
+    let account = find(app, username).await?;
+    let subject = (account.id, account.username.as_str());
+    let removed = app.remove_from_profile(subject, part, Actor::Account(user.account));
+    let flash = if removed.await? { done } else { Flash::AlreadyDone };
+    Ok(redirect(app, &account, flash))
+}
+
 async fn find(app: &App, username: &str) -> Result<Account> {
     let username = Username::parse(username).map_err(|_| Error::NotFound)?;
     let found = store::find(&app.db, username.as_str()).await?;
@@ -149,7 +233,9 @@ async fn show(
     }
     let now = app.clock.millis();
     let two_factor = two_factor::find_state(&app.db, account.id).await?;
+    let profile = public_profile::store::find(&app.db, account.id).await?;
     let page = AccountPage {
+        profile: profile.ok_or(Error::NotFound)?,
         two_factor_since: two_factor.enabled_at.map(|at| RelativeTime::new(at, now)),
         layout: with_menu(app, layout, user).await?,
         created: RelativeTime::new(account.created_at, now),

@@ -10,7 +10,7 @@ use crate::http::params::{PathPair, PathText, RawQuery};
 use crate::web::form::Choice;
 use crate::web::form::amounts::submitted;
 use crate::web::texts::fill;
-use crate::web::{Field, Form, FormData, Layout, Page, Section, guard};
+use crate::web::{Field, Form, FormData, Layout, Meta, Page, Section, guard};
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -38,6 +38,7 @@ const MAX_MESSAGE_CHARS: usize = 500;
 #[template(path = "site/checkout/form.html")]
 struct DonationForm {
     layout: Layout,
+    meta: Meta,
     name: String,
     path: String,
     refusal: Option<&'static str>,
@@ -157,8 +158,11 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
             exit.origin().host().to_owned(),
         )
     });
+    let layout = Layout::new(Section::Other);
+    let meta = meta(app, &layout, &target);
     Ok(DonationForm {
-        layout: Layout::new(Section::Other),
+        layout,
+        meta,
         is_test_mode: app.is_test_mode(),
         name: target.name,
         path: target.path,
@@ -169,6 +173,22 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
         exit,
         embedder: Embedder::find(app, query).await?,
     })
+}
+
+/// Returns the metadata of the form. For search engines, it is part of the page of the nonprofit or fundraiser.
+fn meta(app: &App, layout: &Layout, target: &Target) -> Meta {
+    let (t, name) = (&layout.p.give, [("name", target.name.as_str())]);
+    let meta = Meta::new(
+        layout,
+        &fill(t.title, &name),
+        &fill(t.about, &name),
+        app.urls.page(&target.path),
+    );
+    if target.refusal.is_some() {
+        meta.noindex()
+    } else {
+        meta
+    }
 }
 
 fn form(target: &Target, link: &DonateLink, once: Uuid) -> Form {

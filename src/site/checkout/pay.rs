@@ -40,6 +40,8 @@ struct DonationPage {
     donation: Donation,
     /// Once the donation is in the ledger.
     receipt: Option<Receipt>,
+    /// Whether the receipt is emailed to the donor.
+    is_emailed: bool,
     /// Says that no money is charged, or was charged.
     test_notice: Option<&'static str>,
     pay: Option<Form>,
@@ -201,6 +203,9 @@ async fn show(
         None => None,
     };
     let page = DonationPage {
+        is_emailed: app.mail.is_on()
+            && donation.email.is_some()
+            && donation.state == DonationState::Completed,
         receipt,
         title: match donation.state {
             DonationState::Started | DonationState::Failed => t.pay_title,

@@ -51,6 +51,8 @@ const PROFILES_CHANGED_SINCE: &str =
 const DONATE_URL: &str = "select donate_url from profiles where nonprofit_id = $1";
 const IS_PICTURE_USED: &str = "select exists (select 1 from profiles where logo = $1) \
      or exists (select 1 from profiles where cover = $1)";
+const LIST_PICTURES: &str = "select logo from profiles where logo is not null \
+     union select cover from profiles where cover is not null";
 const FORMER_SLUGS: &str = "select slug, nonprofit_id from former_slugs order by slug";
 const FORMER_SLUGS_CHANGED_SINCE: &str = "select f.slug, f.nonprofit_id from former_slugs f where f.nonprofit_id in \
      (select nonprofit_id from directory_changes where revision > $1) order by f.slug";
@@ -183,6 +185,11 @@ pub async fn find_donate_url(db: &Db, id: NonprofitId) -> sqlx::Result<Option<St
 /// Returns whether a hosted picture is the logo or the cover of a nonprofit.
 pub async fn is_picture_used(db: &Db, hosted_id: &str) -> sqlx::Result<bool> {
     read!(db, c => sqlx::query_scalar(IS_PICTURE_USED).bind(hosted_id).fetch_one(c).await)
+}
+
+/// Lists the logos and covers of nonprofits: IDs of hosted pictures, and URLs.
+pub async fn list_pictures(db: &Db) -> sqlx::Result<Vec<String>> {
+    read!(db, c => sqlx::query_scalar(LIST_PICTURES).fetch_all(c).await)
 }
 
 /// Lists all profiles, by the ID of their nonprofit.

@@ -139,6 +139,13 @@ impl FundraiserCache {
         self.write().forget(id);
     }
 
+    /// Returns a number that changes whenever a fundraiser changes or receives a donation. What was computed from
+    /// fundraisers is valid as long as the number that was read before is the same.
+    pub async fn version(&self) -> u64 {
+        self.catch_up().await;
+        self.read().invalidations
+    }
+
     /// Returns `true` if any fundraiser supports the nonprofit. Queries the database only after one was created.
     pub async fn supports(&self, id: NonprofitId) -> sqlx::Result<bool> {
         self.supported.has(&self.db, id).await

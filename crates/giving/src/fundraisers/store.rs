@@ -99,6 +99,7 @@ const INSERT_CHANGE: &str = "insert into fundraiser_history (fundraiser_id, vers
      values ($1, $2, $3, $4, $5)";
 const OF_COVER: &str = "select distinct account_id, hidden_at is null and in_review_since is null \
      from fundraisers where cover = $1";
+const COVERS: &str = "select distinct cover from fundraisers where cover is not null";
 const LOST_COVERS: &str = "select f.id, f.cover from fundraisers f where f.cover is not null \
      and not exists (select 1 from pictures p where p.id = f.cover) order by f.id limit 100";
 
@@ -440,6 +441,11 @@ pub async fn find_cover_visibility(db: &Db, hosted_id: &str) -> sqlx::Result<Cov
         .map(|(owner, is_public)| (AccountId(owner), is_public))
         .collect();
     Ok(CoverVisibility::of(&fundraisers))
+}
+
+/// Lists the covers of all fundraisers, hidden and closed ones too.
+pub async fn list_covers(db: &Db) -> sqlx::Result<Vec<String>> {
+    read!(db, c => sqlx::query_scalar(COVERS).fetch_all(c).await)
 }
 
 /// Lists fundraisers whose cover is a hosted picture that does not exist, up to a hundred.

@@ -29,7 +29,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 21] = migrations! {
+const MIGRATIONS: [MigrationSource; 22] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -50,6 +50,7 @@ const MIGRATIONS: [MigrationSource; 21] = migrations! {
     19 "0019_sign_in",
     20 "0020_usage",
     21 "0021_change_feed",
+    22 "0022_unused_pictures",
     23 "0023_changes_without_ein",
 };
 

@@ -7,6 +7,7 @@
 pub mod check;
 pub mod picture;
 pub mod store;
+pub mod unused;
 
 pub use picture::{StoredPicture, Width};
 
@@ -95,7 +96,9 @@ impl Pictures {
     pub async fn add(&self, bytes: Vec<u8>) -> Result<HostedPicture, PictureError> {
         let header = Header::read(&bytes)?;
         let id = hosted_id(&bytes);
-        if let Some(existing) = store::find(&self.db, &id).await.map_err(unavailable)? {
+        if let Some(existing) = store::find(&self.db, &id).await.map_err(unavailable)?
+            && self.reuse(&id).await.map_err(unavailable)?
+        {
             return Ok(existing.hosted());
         }
         let memory = self.reserve_memory(header.decode_memory).await;
@@ -177,7 +180,7 @@ impl Pictures {
         Ok(scaled)
     }
 
-    /// Removes the blobs that interrupted uploads left behind, and returns their number. Files outside the folder and
+    /// Removes the blobs of removed pictures and those that interrupted uploads left behind, and returns their number. Files outside the folder and
     /// files with other names than [`Pictures`] gives are left alone.
     pub async fn sweep(&self) -> anyhow::Result<usize> {
         let before = self.clock.millis() - ORPHAN_AGE_MILLIS;

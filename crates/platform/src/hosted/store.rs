@@ -36,6 +36,13 @@ const HAS_BLOB: &str = "select count(*) from pictures where blob = $1";
 const INSERT: &str = "insert into pictures (id, blob, hash, kind, width, height, created_at) \
      values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing";
 
+const USAGE_AFTER: &str = "select id, unused_since from pictures where id > $1 order by id limit 1000";
+const IS_MARKED: &str = "select unused_since is not null from pictures where id = $1";
+const MARK_USED: &str = "update pictures set unused_since = null where id = $1";
+const MARK_UNUSED: &str = "update pictures set unused_since = $2 where id = $1 and unused_since is null";
+const REMOVE_UNUSED: &str = "delete from pictures where id = $1 and unused_since <= $2";
+const REMOVE: &str = "delete from pictures where id = $1";
+
 /// Finds a picture by its ID.
 pub async fn find(db: &Db, id: &str) -> sqlx::Result<Option<StoredPicture>> {
     let row: Option<PictureRow> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
@@ -75,6 +82,53 @@ pub async fn insert(db: &Db, picture: &StoredPicture, now: i64) -> sqlx::Result<
         .map(|done| done.rows_affected()))?;
     tx.commit().await?;
     Ok(added == 1)
+}
+
+/// Lists the next thousand pictures after `id`, and since when they are marked as unused.
+pub async fn list_usage_after(db: &Db, id: &str) -> sqlx::Result<Vec<(String, Option<i64>)>> {
+    read!(db, c => sqlx::query_as(USAGE_AFTER).bind(id).fetch_all(c).await)
+}
+
+/// Marks a picture as used, because something is about to use it. Returns `false` if it does not exist.
+pub async fn mark_used(db: &Db, id: &str) -> sqlx::Result<bool> {
+    let is_marked: Option<bool> =
+        read!(db, c => sqlx::query_scalar(IS_MARKED).bind(id).fetch_optional(c).await)?;
+    match is_marked {
+        None => Ok(false),
+        // It is not removed before it has been marked for a day.
+        Some(false) => Ok(true),
+        Some(true) => write(db, MARK_USED, id, None).await,
+    }
+}
+
+/// Marks a picture as unused since `now`, unless it is marked already.
+pub async fn mark_unused(db: &Db, id: &str, now: i64) -> sqlx::Result<bool> {
+    write(db, MARK_UNUSED, id, Some(now)).await
+}
+
+/// Removes a picture that has been marked as unused since `before`. Returns `false` if it was marked as used meanwhile.
+pub async fn remove_unused(db: &Db, id: &str, before: i64) -> sqlx::Result<bool> {
+    write(db, REMOVE_UNUSED, id, Some(before)).await
+}
+
+/// Removes a picture. Returns `false` if it does not exist.
+pub async fn remove(db: &Db, id: &str) -> sqlx::Result<bool> {
+    write(db, REMOVE, id, None).await
+}
+
+/// Runs a statement on one picture. Returns whether it changed something.
+async fn write(db: &Db, sql: &'static str, id: &str, time: Option<i64>) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    let changed = run!(&mut tx, c => {
+        let query = sqlx::query(sql).bind(id);
+        let query = match time {
+            Some(time) => query.bind(time),
+            None => query,
+        };
+        query.execute(c).await.map(|done| done.rows_affected())
+    })?;
+    tx.commit().await?;
+    Ok(changed > 0)
 }
 
 impl From<PictureRow> for StoredPicture {

@@ -24,6 +24,23 @@ impl PublicProfile {
     }
 }
 
+/// A part of a public profile, which an operator can remove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfilePart {
+    Name,
+    Picture,
+}
+
+impl ProfilePart {
+    /// The name of its removal in the audit log and on the command line.
+    pub const fn action(self) -> &'static str {
+        match self {
+            ProfilePart::Name => "account remove-name",
+            ProfilePart::Picture => "account remove-picture",
+        }
+    }
+}
+
 /// The error of a display name that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("enter a name of up to 100 characters, in one line")]

@@ -1,13 +1,19 @@
 //! The SQL of public profiles.
 
-use super::PublicProfile;
+use super::{ProfilePart, PublicProfile};
+use crate::audit::{self, Action, Actor};
 use platform::db::{Db, read, run};
 use platform::ids::AccountId;
 
 const FIND: &str =
     "select username, display_name, picture from accounts where id = $1 and deleted_at is null";
+const PICTURES: &str = "select picture from accounts where picture is not null and deleted_at is null";
 const UPDATE: &str =
     "update accounts set display_name = $2, picture = $3 where id = $1 and deleted_at is null";
+
+const REMOVE_NAME: &str = "update accounts set display_name = null where id = $1 and display_name is not null and deleted_at is null";
+const REMOVE_PICTURE: &str =
+    "update accounts set picture = null where id = $1 and picture is not null and deleted_at is null";
 
 /// Finds the public profile of an account. A deleted account has none.
 pub async fn find(db: &Db, id: AccountId) -> sqlx::Result<Option<PublicProfile>> {
@@ -18,6 +24,11 @@ pub async fn find(db: &Db, id: AccountId) -> sqlx::Result<Option<PublicProfile>>
         display_name,
         picture,
     }))
+}
+
+/// Lists the pictures of all accounts.
+pub async fn list_pictures(db: &Db) -> sqlx::Result<Vec<String>> {
+    read!(db, c => sqlx::query_scalar(PICTURES).fetch_all(c).await)
 }
 
 /// Changes the name and the picture of an account.
@@ -36,4 +47,32 @@ pub async fn update(
         .await
         .map(|_| ()))?;
     tx.commit().await
+}
+
+/// Removes the name or the picture of an account, with an audit entry, which does not repeat what was removed. Returns
+/// `false` if the account has none.
+pub async fn remove(
+    db: &Db,
+    (account, username): (AccountId, &str),
+    part: ProfilePart,
+    actor: Actor,
+    now: i64,
+) -> sqlx::Result<bool> {
+    let sql = match part {
+        ProfilePart::Name => REMOVE_NAME,
+        ProfilePart::Picture => REMOVE_PICTURE,
+    };
+    let mut tx = db.write().await?;
+    let removed = run!(&mut tx, c => sqlx::query(sql)
+        .bind(account.0)
+        .execute(c)
+        .await
+        .map(|result| result.rows_affected()))?;
+    if removed == 0 {
+        return Ok(false);
+    }
+    let action = Action::new(actor, part.action(), username, "");
+    audit::store::record(&mut tx, &action, now).await?;
+    tx.commit().await?;
+    Ok(true)
 }

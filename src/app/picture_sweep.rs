@@ -1,0 +1,70 @@
+//! Removes pictures that no nonprofit, fundraiser or account uses.
+
+use super::App;
+use access::accounts::public_profile::{self, ProfilePart};
+use access::audit::Actor;
+use directory::nonprofits;
+use giving::fundraisers;
+use platform::hosted::unused;
+use platform::ids::AccountId;
+use std::collections::HashSet;
+
+/// What a sweep removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SweptPictures {
+    /// Pictures that nothing has used for a day.
+    pub pictures: usize,
+    /// Blobs of removed pictures and of interrupted uploads.
+    pub blobs: usize,
+}
+
+impl App {
+    /// Removes unused pictures, and the blobs that no picture refers to. Does nothing while another server does so, or
+    /// while a backup copies pictures.
+    pub async fn sweep_pictures(&self) -> anyhow::Result<SweptPictures> {
+        let Some(lease) = unused::try_lease(&self.db).await? else {
+            return Ok(SweptPictures::default());
+        };
+        let sweep = async {
+            let pictures = self
+                .pictures
+                .remove_unused(&self.list_used_pictures().await?)
+                .await?;
+            let blobs = self.pictures.sweep().await?;
+            anyhow::Ok(SweptPictures { pictures, blobs })
+        };
+        let swept = lease.hold(sweep).await;
+        lease.release().await?;
+        swept
+    }
+
+    /// Removes the name or the picture of an account, and the picture itself at once, unless something else uses it.
+    /// Returns `false` if the account has none.
+    pub async fn remove_from_profile(
+        &self,
+        (account, username): (AccountId, &str),
+        part: ProfilePart,
+        actor: Actor,
+    ) -> sqlx::Result<bool> {
+        let profile = public_profile::store::find(&self.db, account).await?;
+        let (subject, now) = ((account, username), self.clock.millis());
+        if !public_profile::store::remove(&self.db, subject, part, actor, now).await? {
+            return Ok(false);
+        }
+        let picture = profile.and_then(|profile| profile.picture);
+        if let (ProfilePart::Picture, Some(picture)) = (part, picture)
+            && !self.list_used_pictures().await?.contains(&picture)
+        {
+            self.pictures.remove(&picture).await?;
+        }
+        Ok(true)
+    }
+
+    async fn list_used_pictures(&self) -> sqlx::Result<HashSet<String>> {
+        let mut used = HashSet::new();
+        used.extend(nonprofits::store::list_pictures(&self.db).await?);
+        used.extend(fundraisers::store::list_covers(&self.db).await?);
+        used.extend(public_profile::store::list_pictures(&self.db).await?);
+        Ok(used)
+    }
+}
