@@ -58,13 +58,25 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         asset!("fundraiser-form.js", "", "text/javascript; charset=utf-8"),
         asset!("icon.svg", "", "image/svg+xml"),
     ];
-    let mut styles = STYLES.to_owned();
+    let mut styles = compact(STYLES);
     for asset in &assets {
         styles = styles.replace(&format!("asset:{}", asset.name), &asset.url);
     }
     assets.push(Asset::stylesheet(styles));
     assets
 });
+
+/// Returns a stylesheet without its comments, indentation and empty lines.
+fn compact(styles: &str) -> String {
+    let (mut text, mut rest) = (String::with_capacity(styles.len()), styles);
+    while let Some((before, comment)) = rest.split_once("/*") {
+        text.push_str(before);
+        rest = comment.split_once("*/").map_or("", |(_, after)| after);
+    }
+    text.push_str(rest);
+    let lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}
 
 impl Asset {
     /// Creates an asset, whose URL contains a hash of its content.
