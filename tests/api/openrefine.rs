@@ -149,7 +149,7 @@ async fn openrefine_gets_valid_answers_to_its_own_requests(world: &World) {
     for more in ["?type=nonprofit", "?type=nonprofit&limit=50"] {
         let response = from_page(client, &format!("{propose}{more}")).await;
         let proposal = answers.add(PROPOSAL, &response);
-        properties = proposal["properties"].as_array().unwrap().clone();
+        properties.clone_from(proposal["properties"].as_array().unwrap());
     }
     let properties: Vec<Value> = properties
         .iter()
