@@ -281,6 +281,15 @@ mod tests {
     }
 
     #[test]
+    fn a_nonsense_word_finds_nothing() {
+        let index = index_of(&[("Children International", "Kansas City MO KS", 8.0)]);
+        assert_eq!(index.search(&Query::new("ks")).hits.len(), 1);
+        for text in ["qqqqzzzz", "qqzz", "kkkksss"] {
+            assert!(index.search(&Query::new(text)).hits.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_short_alias_is_not_found_by_a_prefix() {
         let index = index();
         assert_eq!(index.search(&Query::new("alz")).hits[0].kind, MatchKind::FullName);

@@ -421,14 +421,8 @@ impl ReferenceSearch<'_> {
                 .cloned()
                 .collect();
             let mut synonyms = BTreeSet::new();
-            if word.len()
-                >= if is_prefix {
-                    MIN_SYMBOLS
-                } else {
-                    sound::MIN_LETTERS
-                }
-            {
-                let skeleton = sound::skeleton(word).filter(|skeleton| !skeleton.is_empty());
+            if !is_prefix || word.len() >= MIN_SYMBOLS {
+                let skeleton = sound::skeleton(word);
                 let sounds_alike = |other: &&String| {
                     *other != word && skeleton.is_some() && sound::skeleton(other) == skeleton
                 };

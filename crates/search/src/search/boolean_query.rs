@@ -55,6 +55,12 @@ impl Clause {
         let missing = self.signatures.iter().map(|bits| !signature & bits);
         missing.min() == Some(0)
     }
+
+    /// Returns `true` if the signature of a document says nothing about the clause, as for a single letter.
+    #[inline]
+    pub fn matches_any_signature(&self) -> bool {
+        self.signatures.contains(&0)
+    }
 }
 
 impl BooleanQuery {

@@ -9,7 +9,7 @@ use crate::search::boolean_query::{BooleanQuery, Clause};
 use crate::search::name_prefix::{self, NameRange};
 use crate::search::planner::{MAX_FURTHER_SCORED, MAX_SCORED, Plan};
 use crate::search::postings::{self, PostingCursor};
-use crate::search::prefilter::{BATCH_SIZE, Prefilter};
+use crate::search::prefilter::{BATCH_SIZE, MAX_LISTS, Prefilter};
 use crate::search::ranking::{self, MatchScore};
 use crate::search::searcher::Searcher;
 use crate::search::top_k::PAGE_SIZE;
@@ -262,7 +262,9 @@ impl<'a> Searcher<'a> {
         if self.is_hopeless(ranking::MAX_ANYWHERE_BONUS + query.penalty) {
             return;
         }
-        let required: Vec<Clause> = query.required().copied().collect();
+        let mut required: Vec<Clause> = query.required().copied().collect();
+        // Signatures say less than bitmaps, so that most records that are read in vain lack a word with many terms.
+        required.sort_by_key(|clause| query.term_count(clause) <= MAX_LISTS);
         self.extend_names(without_last_word, query, &required);
         let plan = Plan::new(self, query, &required);
         let (driver, cursor) = match plan.open_driver(self, query) {

@@ -45,6 +45,7 @@ impl<'a> Prefilter<'a> {
                         DocSet::Bloom(filter) => test_all(documents, |document| filter.may_contain(document)),
                     }
             }),
+            Self::Signature(clause) if clause.matches_any_signature() => return documents.len(),
             Self::Signature(clause) => test_all(documents, |document| {
                 clause.may_match_signature(segment.signature(document))
             }),

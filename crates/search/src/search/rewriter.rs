@@ -46,19 +46,7 @@ impl Searcher<'_> {
         let Some(typed) = self.rewrite(Rewrite::AsTyped, 0.0, |_, _| Some(0)) else {
             return;
         };
-        let (mut unknown, mut rare) = (Vec::new(), Vec::new());
-        for (index, clause) in typed.clauses().iter().enumerate() {
-            if typed.ranges(clause).is_empty() && !clause.is_optional {
-                unknown.push(index);
-            } else if postings::count(self.segment, &typed, clause) <= MAX_RARE_POSTINGS {
-                rare.push(index);
-            }
-        }
-        let counts: Vec<usize> = typed
-            .clauses()
-            .iter()
-            .map(|clause| postings::count(self.segment, &typed, clause))
-            .collect();
+        let typed_index = self.rewrites.len();
         self.evaluate(typed);
         for index in 0..count.saturating_sub(1) {
             self.try_join(index);
@@ -68,15 +56,29 @@ impl Searcher<'_> {
         if self.is_filtered_out() {
             return;
         }
+        let found_nothing = self.top.len() == 0;
+        let has_enough = self.top.len() >= ENOUGH_HITS;
+        if has_enough && !self.is_obscure() {
+            return;
+        }
         let suspects = if count > LONG_QUERY_WORDS {
             MAX_SUSPECTS_OF_LONG_QUERY
         } else {
             count.min(MAX_SUSPECTS)
         };
-        let found_nothing = self.top.len() == 0;
-        let has_enough = self.top.len() >= ENOUGH_HITS;
-        if has_enough && !self.is_obscure() {
-            return;
+        let typed = &self.rewrites[typed_index];
+        let counts: Vec<usize> = typed
+            .clauses()
+            .iter()
+            .map(|clause| postings::count(self.segment, typed, clause))
+            .collect();
+        let (mut unknown, mut rare) = (Vec::new(), Vec::new());
+        for (index, clause) in typed.clauses().iter().enumerate() {
+            if typed.ranges(clause).is_empty() && !clause.is_optional {
+                unknown.push(index);
+            } else if counts[index] <= MAX_RARE_POSTINGS {
+                rare.push(index);
+            }
         }
         for index in 0..count {
             if unknown == [index] || (unknown.is_empty() && found_nothing && index < suspects) {

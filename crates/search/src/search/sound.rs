@@ -3,12 +3,13 @@
 //! Two words sound alike if their skeletons are equal: doubled letters count once, letters of the same sound
 //! are one, "ph" is "f", and an "h" after the first letter is silent. "Hadassah" and "haddasah", "john" and
 //! "jon", "planned" and "planet" differ by more than one edit or are too short to be corrected otherwise. The
-//! skeleton of the typed word is walked through the trie, where at most a few letters continue it.
+//! skeleton of the typed word is walked through the trie, where at most a few letters continue it. A word of
+//! one or two sounds is not compared: "qqqqzzzz" does not mean "ks".
 
 use crate::segment::trie::{Cursor, LETTERS, TermRange, Trie};
 
-/// Minimum length of a word that sound-alikes are found for.
-pub const MIN_LETTERS: usize = 3;
+/// Minimum number of sounds of a word that sound-alikes are found for.
+const MIN_SOUNDS: usize = 3;
 /// Maximum number of sound-alikes of a word.
 const MAX_TERMS: usize = 32;
 /// Maximum number of positions of the trie that are visited.
@@ -33,7 +34,8 @@ fn sound(letter: u8) -> u8 {
     }
 }
 
-/// Returns the skeleton of a word of lowercase letters, or `None` if it has any other character.
+/// Returns the skeleton of a word of lowercase letters, or `None` if it has any other character or too few
+/// sounds.
 pub fn skeleton(word: &str) -> Option<Vec<u8>> {
     let letters = word.as_bytes();
     let mut skeleton: Vec<u8> = Vec::with_capacity(letters.len());
@@ -50,14 +52,11 @@ pub fn skeleton(word: &str) -> Option<Vec<u8>> {
             skeleton.push(sound);
         }
     }
-    Some(skeleton)
+    (skeleton.len() >= MIN_SOUNDS).then_some(skeleton)
 }
 
 /// Adds the terms that sound like `word` but are spelled differently.
 pub fn find_sound_alikes(trie: Trie<'_>, word: &str, terms: &mut Vec<TermRange>) {
-    if word.len() < MIN_LETTERS {
-        return;
-    }
     let Some(skeleton) = skeleton(word) else { return };
     // A position of the trie, its depth, the number of sounds that are matched, and whether an "h" follows.
     let mut pending: Vec<(Cursor<'_>, usize, usize, NextH)> = Vec::with_capacity(16);
@@ -159,16 +158,25 @@ mod tests {
     }
 
     #[test]
+    fn repeated_letters_do_not_sound_like_an_abbreviation() {
+        for typed in ["qqqqzzzz", "qqzz", "kkss", "khs"] {
+            assert!(sound_alikes(typed, &["cs", "ks"]).is_empty(), "{typed}");
+        }
+    }
+
+    #[test]
     fn the_walk_finds_what_has_the_same_skeleton() {
         let mut words = [
-            "cap", "caph", "kaff", "kaf", "khaf", "haf", "hhaf", "ph", "phh", "pph", "fp", "ff", "f", "sap",
-            "zapp", "saphp", "tt", "dd", "dhd",
+            "cap", "caph", "kaff", "kaf", "khaf", "haf", "hhaf", "pha", "phap", "phhap", "pphap", "fap",
+            "fapp", "ff", "f", "sap", "zapp", "saphp", "tt", "dd", "dhd",
         ];
         words.sort_unstable();
-        for typed in words.iter().filter(|word| word.len() >= MIN_LETTERS) {
+        for typed in words {
             let mut expected: Vec<_> = words
                 .iter()
-                .filter(|word| *word != typed && skeleton(word) == skeleton(typed))
+                .filter(|word| {
+                    **word != typed && skeleton(word).is_some_and(|own| Some(own) == skeleton(typed))
+                })
                 .map(|word| (*word).to_owned())
                 .collect();
             expected.sort();

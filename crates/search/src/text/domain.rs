@@ -58,6 +58,10 @@ const SECOND_LEVEL_DOMAINS: &[&str] = &["ac", "co", "com", "edu", "gov", "k12", 
 /// assert_eq!(search::parse_domain("U.S. Fund"), None);
 /// ```
 pub fn parse_domain(text: &str) -> Option<String> {
+    // Nearly all text has no dot, and each keystroke is one.
+    if !text.contains('.') {
+        return None;
+    }
     let text = text.trim();
     let without_scheme = match text.find("://") {
         Some(at) => &text[at + 3..],
