@@ -82,17 +82,17 @@ async fn a_donor_who_returns_finds_the_way_to_the_receipts(world: &World) {
         home.contains("<a href=\"/donations/receipts\">Find your receipts</a>"),
         "{home}"
     );
-    let told = "You gave without an email address";
+    let hint = "You gave without an email address";
     let with_email = give(&visitor, "25", "ada@example.org").await;
     let with_email = visitor.get(200, &with_email).await.text();
     let emailed = "We are emailing you a copy.";
     assert!(
-        !with_email.contains(told) && with_email.contains(emailed),
+        !with_email.contains(hint) && with_email.contains(emailed),
         "{with_email}"
     );
     let without = give(&visitor, "25", "").await;
     let without = visitor.get(200, &without).await.text();
-    assert!(without.contains(told) && !without.contains(emailed), "{without}");
+    assert!(without.contains(hint) && !without.contains(emailed), "{without}");
 }
 
 async fn the_answer_does_not_say_who_has_given(world: &World) {

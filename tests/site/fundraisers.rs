@@ -351,7 +351,7 @@ async fn a_profile_with_fundraisers_is_cached_until_one_of_them_changes(world: &
     let profile = async || world.client.get_plain(200, "/american-red-cross").await.text();
     let page = profile().await;
     assert!(page.contains("Spring run"), "{page}");
-    // Behind the back of the server: a page that reads the store would show it.
+    // The server is not notified: only a page that reads the store would show it.
     world.execute("update fundraisers set title = 'Summer run'").await;
     assert_eq!(profile().await, page);
 
