@@ -21,8 +21,10 @@ use crate::segment::name_entry;
 
 /// Number of prefilter tests that count as one step.
 const PREFILTERS_PER_STEP: usize = 4;
-/// Steps for reading a record.
+/// Steps for reading a record, and for comparing it with a few clauses.
 const RECORD_STEPS: u32 = 16;
+/// Steps for comparing a record with one clause of many.
+const CLAUSE_STEPS: u32 = 4;
 /// Number of records that are fetched together, so that the memory accesses overlap.
 const RECORDS_PER_FETCH: usize = 8;
 /// Number of names that are tried first of one set of ranges, enough for most first pages.
@@ -320,6 +322,7 @@ impl<'a> Searcher<'a> {
     ) {
         let max_bonus = ranking::MAX_ANYWHERE_BONUS + query.penalty;
         let wants_more = self.query.limit > PAGE_SIZE;
+        let record_steps = RECORD_STEPS.max(CLAUSE_STEPS * required.len() as u32);
         let mut pass = Pass::new(self.pass_budget(query));
         let mut buffer = [0; BATCH_SIZE];
         'pass: while (pass.steps_left > 0 || self.read_on(&mut pass))
@@ -344,7 +347,7 @@ impl<'a> Searcher<'a> {
                     if !pass.fills_page && (!wants_more || is_done) {
                         break 'pass;
                     }
-                    pass.steps_left = pass.steps_left.saturating_sub(RECORD_STEPS);
+                    pass.steps_left = pass.steps_left.saturating_sub(record_steps);
                     if matches_all(terms, query, required) && self.filter.matches(document) {
                         pass.scores_left -= usize::from(self.offer_match(document, query, pass.fills_page));
                         if self.top.is_full() {
