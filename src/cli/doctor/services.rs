@@ -67,6 +67,9 @@ pub async fn redis(config: &Config) -> Finding {
         Ok(None) => return Finding::ok(SUBJECT, "not configured; each server counts its own requests"),
         Err(error) => return Finding::from_error(SUBJECT, &error, REMEDY),
     };
+    if let Err(error) = redis.test().await {
+        return Finding::problem(SUBJECT, format!("does not answer: {error}"), REMEDY);
+    }
     let windows = SharedWindows::new(redis, [0; 32]);
     let query = WindowQuery {
         key: windows.group("doctor", Uuid::now_v7().as_bytes()),

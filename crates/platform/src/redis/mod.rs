@@ -100,6 +100,11 @@ impl Redis {
         self.0.is_started.get_or_init(start).await;
     }
 
+    /// Connects once, and returns why it fails.
+    pub async fn test(&self) -> Result<(), String> {
+        self.0.open().await
+    }
+
     /// Returns whether Redis responded to the last request or probe.
     pub fn is_up(&self) -> bool {
         self.0.link.borrow().connection.is_some()
