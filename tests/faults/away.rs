@@ -61,6 +61,10 @@ fn lose_postgres(lose: fn(&PostgresServer), restore: fn(&PostgresServer)) {
             let page = server.get(&profile);
             assert_eq!(page.status, 200, "{}", text(&page));
             assert!(text(&page).contains("Tax status and finances"));
+            // A page with a query is not cached.
+            let page = server.get(&format!("{profile}?amount=25"));
+            assert_eq!(page.status, 200, "{}", text(&page));
+            assert!(!text(&page).contains("/f/run"), "without its fundraisers");
         }
         // If they waited for the database, each write and each page would take `DATABASE_TIMEOUT`.
         let elapsed = start.elapsed();
