@@ -144,6 +144,17 @@ mod tests {
     }
 
     #[test]
+    fn compact_stylesheets_keep_every_rule() {
+        let styles =
+            "/* Two\n   lines. */\n:root {\n    --gap: 4px;\n}\n\n    /* One */ a > b { content: \"*\"; }\n";
+        assert_eq!(
+            compact(styles),
+            ":root {\n--gap: 4px;\n}\na > b { content: \"*\"; }"
+        );
+        assert_eq!(compact("a {}\n/* never closed"), "a {}");
+    }
+
+    #[test]
     fn the_fonts_are_small() {
         let bytes: usize = FONTS.iter().map(|font| find(font).unwrap().content.len()).sum();
         assert!(bytes < 100_000, "{bytes}");
