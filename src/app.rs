@@ -224,11 +224,11 @@ impl App {
             redis,
             // The hits of a search are much smaller than a page.
             search_answers: SearchAnswers::new(
-                config.search.recent_answers / 4,
+                config.search.recent_answers / 8,
                 config.search.recent_answers / 8,
             ),
             details: AnswerCache::new(config.search.recent_answers / 4),
-            pages: AnswerCache::new(config.search.recent_answers / 8 * 3),
+            pages: AnswerCache::new(config.search.recent_answers / 2),
             nonprofit_json: NonprofitJson::new(directory.causes(), &urls, config.compat),
             public_url,
             urls,

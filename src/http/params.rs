@@ -4,8 +4,15 @@ use crate::http::error::Error;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str};
 use std::borrow::Cow;
+
+/// What is percent-encoded in a value: everything but the unreserved characters of RFC 3986.
+pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// The one parameter of a path, percent-decoded.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! Links for sharing a page.
 
+use crate::http::params::RESERVED;
 use crate::web::texts::PUBLIC_EN;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 
 /// The URL of a page, and links that share it elsewhere.
 #[derive(Debug)]
@@ -51,7 +52,7 @@ fn path_of(url: &str) -> &str {
 }
 
 fn encode(text: &str) -> String {
-    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 #[cfg(test)]
@@ -70,7 +71,7 @@ mod tests {
                 "{link}"
             );
             assert!(
-                link.contains("https%3A%2F%2Fgive%2Eexample%2Eorg%2Fa%2Ff%2Fb"),
+                link.contains("https%3A%2F%2Fgive.example.org%2Fa%2Ff%2Fb"),
                 "{link}"
             );
         }

@@ -314,7 +314,7 @@ async fn a_page_is_shared_and_so_is_a_donation(world: &World) {
         .await;
     let thanks = visitor.get(200, receipt).await.text();
     assert!(thanks.contains("Share it with your friends"), "{thanks}");
-    let link = "http%3A%2F%2Fcauseway%2Etest%2Famerican%2Dred%2Dcross%2Ff%2Frun%2Dand%2Dwalk";
+    let link = "http%3A%2F%2Fcauseway.test%2Famerican-red-cross%2Ff%2Frun-and-walk";
     for shared in [&page, &thanks] {
         for expected in [
             format!("https://www.facebook.com/sharer/sharer.php?u={link}"),

@@ -162,7 +162,7 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         ein => Some(Ein::new((ein - 1) as u32)?),
     };
     let prominence = from.number()? as u32;
-    let causes = u128::from(from.number()?) | u128::from(from.number()?) << 64;
+    let causes = from.causes()?;
     let gone_at = match from.number()? {
         0 => None,
         millis => Some((millis - 1) as i64),
@@ -175,7 +175,7 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         id: NonprofitId(Uuid::from_bytes(*id)),
         ein,
         prominence,
-        causes: CauseSet::from_bits(causes),
+        causes,
         gone_at,
         facts,
         tax,
@@ -196,6 +196,13 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         logo: texts.next_optional()?,
         cover: texts.next_optional()?,
     })
+}
+
+/// Reads only the causes of a record.
+pub fn causes(bytes: &[u8]) -> Option<CauseSet> {
+    let mut from = Reader(bytes.get(16..)?);
+    let (_ein, _prominence) = (from.number()?, from.number()?);
+    from.causes()
 }
 
 /// Reads only the slug of a record.
@@ -258,6 +265,11 @@ impl<'a> Reader<'a> {
             }
         }
         None
+    }
+
+    fn causes(&mut self) -> Option<CauseSet> {
+        let bits = u128::from(self.number()?) | u128::from(self.number()?) << 64;
+        Some(CauseSet::from_bits(bits))
     }
 
     fn lengths(&mut self) -> Option<[usize; TEXT_COUNT]> {

@@ -48,31 +48,37 @@ impl View {
         let Some(list) = snapshot.index().documents_with_label(label) else {
             return Vec::new();
         };
-        let read = |index: usize| {
-            let position = list.page(index, 1).next()?;
-            Some((position, snapshot.nonprofit(position)?))
+        let position_of = |index: usize| list.page(index, 1).next();
+        let is_larger = |index: usize| {
+            let other = position_of(index).and_then(|position| snapshot.nonprofit(position));
+            other.is_some_and(|other| other.prominence > nonprofit.prominence)
         };
         let (mut low, mut high) = (0, list.len());
         while low < high {
             let middle = usize::midpoint(low, high);
-            if read(middle).is_some_and(|(_, other)| other.prominence > nonprofit.prominence) {
+            if is_larger(middle) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
+        // Most of them have no cause in common, and only their causes are read.
+        let has_common_cause = |position: u32| {
+            let causes = snapshot.causes(position);
+            causes.is_some_and(|causes| causes.intersects(nonprofit.causes))
+        };
         let is_similar = |other: &Nonprofit<'_>| {
             other.id != nonprofit.id
-                && other.causes.intersects(nonprofit.causes)
                 && other.state == nonprofit.state
                 && other.gone_at.is_none()
                 && !other.tax.is_revoked()
         };
         let range = low.saturating_sub(MAX_READ)..list.len().min(low + MAX_READ);
         range
-            .filter_map(|index| Some((index.abs_diff(low), read(index)?)))
-            .filter(|(_, (position, other))| !self.overlay.replaces(*position) && is_similar(other))
-            .map(|(distance, (_, other))| (distance, other))
+            .filter_map(|index| Some((index.abs_diff(low), position_of(index)?)))
+            .filter(|(_, position)| has_common_cause(*position) && !self.overlay.replaces(*position))
+            .filter_map(|(distance, position)| Some((distance, snapshot.nonprofit(position)?)))
+            .filter(|(_, other)| is_similar(other))
             .collect()
     }
 }

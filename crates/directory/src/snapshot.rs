@@ -9,6 +9,7 @@ use crate::file::{SnapshotError, SnapshotFile, SnapshotMeta};
 use crate::item::Item;
 use crate::near::zip_codes::ZipNumber;
 use crate::nonprofits::Nonprofit;
+use crate::nonprofits::cause_set::CauseSet;
 use crate::nonprofits::identifier::Identifier;
 use crate::record;
 use crate::table::{Table, number_key, text_key};
@@ -165,6 +166,12 @@ impl Snapshot {
     #[inline]
     pub fn nonprofit(&self, position: u32) -> Option<Nonprofit<'_>> {
         record::read(self.bytes(position)?)
+    }
+
+    /// Reads only the causes of the nonprofit at a position.
+    #[inline]
+    pub fn causes(&self, position: u32) -> Option<CauseSet> {
+        record::causes(self.bytes(position)?)
     }
 
     /// Returns the ZIP code of the nonprofit at a position, if it is known where that is.

@@ -3,8 +3,9 @@
 use super::markdown::{Heading, render_text};
 use super::samples::SERVER;
 use super::schema::{self, Field};
+use crate::http::params::RESERVED;
 use crate::web::texts::{DEVELOPERS_EN, Reference};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 use serde_json::Value;
 
 /// The operations that most people need first, in the order of the menu. The others follow.
@@ -19,12 +20,6 @@ const ORDER: [&str; 8] = [
     "fundraisers",
 ];
 const TEXTS: &Reference = &DEVELOPERS_EN.reference;
-/// Everything but the unreserved characters of RFC 3986.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
 
 /// A group of operations.
 #[derive(Debug)]
@@ -219,7 +214,7 @@ impl Operation {
 
     /// Returns the path and query of the request that `inputs` describe.
     pub fn request(&self, inputs: &[Input], public_key: &str) -> String {
-        let encode = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
+        let encode = |text: &str| utf8_percent_encode(text, RESERVED).to_string();
         let mut path = self.path.clone();
         let mut query = Vec::new();
         for input in inputs {
