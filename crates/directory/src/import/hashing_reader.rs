@@ -5,14 +5,14 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256, digest};
 
 /// Counts and hashes the bytes that are read from `input`.
 pub struct HashingReader<R> {
     input: R,
     count: Arc<AtomicU64>,
     /// `None` while a file is not read in order.
-    hash: Option<Sha256>,
+    hash: Option<Context>,
 }
 
 impl<R> HashingReader<R> {
@@ -20,7 +20,7 @@ impl<R> HashingReader<R> {
         HashingReader {
             input,
             count,
-            hash: Some(Sha256::new()),
+            hash: Some(Context::new(&SHA256)),
         }
     }
 
@@ -31,7 +31,8 @@ impl<R> HashingReader<R> {
 
     /// Returns a reader that only counts, starting at zero, and the SHA-256 hash of the bytes read so far.
     pub fn stop_hashing(self) -> (HashingReader<R>, String) {
-        let text = hex(&self.hash.unwrap_or_default().finalize());
+        let hash = self.hash.unwrap_or_else(|| Context::new(&SHA256));
+        let text = hex(hash.finish().as_ref());
         self.count.store(0, Ordering::Relaxed);
         (
             HashingReader {
@@ -63,7 +64,7 @@ impl<R: Seek> Seek for HashingReader<R> {
 
 /// Returns the SHA-256 hash of `bytes`, in hexadecimal.
 pub fn hex_sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    hex(digest(&SHA256, bytes).as_ref())
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -18,6 +18,12 @@ pub static PROPER_NAMES: LazyLock<HashMap<String, &'static str>> = LazyLock::new
     .collect()
 });
 
+/// The words with which these names begin.
+static FIRST_WORDS: LazyLock<foldhash::HashSet<&str>> = LazyLock::new(|| {
+    let first_word = |name: &'static String| name.split(' ').next();
+    PROPER_NAMES.keys().filter_map(first_word).collect()
+});
+
 /// The number of words of the longest of these names.
 const MAX_PROPER_NAME_WORDS: usize = 4;
 
@@ -216,6 +222,11 @@ const COMMON_WORDS: [&str; 72] = [
 pub fn mark_proper_names(words: &[Word<'_>], forms: &mut [Option<String>]) {
     let mut index = 0;
     while index < words.len() {
+        let first = &words[index];
+        if !FIRST_WORDS.contains(first.key.as_str()) && !FIRST_WORDS.contains(first.stem()) {
+            index += 1;
+            continue;
+        }
         let found = (1..=MAX_PROPER_NAME_WORDS.min(words.len() - index))
             .rev()
             .find_map(|count| {
