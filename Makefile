@@ -23,7 +23,7 @@ run: ## Build quickly, then serve the embedded default with the demo directory
 build: ## Build the release binary
 	cargo build --release
 
-test: lint-code ## Run every test on SQLite and PostgreSQL; installs what is missing and stops what it started
+test: ## Run every test on SQLite and PostgreSQL; installs what is missing and stops what it started
 	DENY=$(DENY) tests/deny.sh --if-installed
 	tests/deploy.sh --rules
 	tests/with-services.sh tests/all.sh
@@ -79,7 +79,7 @@ lighthouse: build ## Run Lighthouse (mobile) on the main pages: performance 95, 
 lint: lint-code ## Check formatting, clippy, shell scripts and documentation comments, without a warning
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
-lint-code: ## Check formatting, clippy and shell scripts, as make test does
+lint-code: ## Check formatting, clippy and shell scripts, as .ci/run does
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	@if command -v shellcheck >/dev/null; then shellcheck --severity=warning $(SCRIPTS); fi
