@@ -138,7 +138,7 @@ async fn hours_are_kept_for_90_days_and_days_for_13_months(world: &World) {
         (90 * 24 - 1, 1, 1),
         (2, 0, 1),
         (306 * 24 - 2, 0, 1),
-        (2 * 24, 0, 0),
+        (3 * 24, 0, 0),
     ] {
         world.app.clock.advance(Duration::from_hours(hours));
         assert_eq!(
