@@ -266,7 +266,7 @@ impl Workload {
     /// written now, once.
     fn repeat(&mut self, server: SocketAddr, attempts: &Attempts) {
         for (key, acknowledged) in &attempts.creates {
-            let again = self.create(server, key).expect("a response");
+            let again = self.create_when_available(server, key);
             assert_eq!(
                 again.status,
                 200,
@@ -287,6 +287,18 @@ impl Workload {
         }
         self.creates += attempts.creates.len() as u64;
         self.verify(server);
+    }
+
+    /// Creates a fundraiser. On a slow machine, a server starts before its database responds, and rejects writes until then.
+    fn create_when_available(&self, server: SocketAddr, key: &str) -> client::Response {
+        let mut response = None;
+        eventually("the server writes", || {
+            let created = self.create(server, key).expect("a response");
+            let is_available = created.status != 503;
+            response = Some(created);
+            is_available
+        });
+        response.expect("a response")
     }
 
     /// Asserts that the server and the ledger contain exactly what was counted.
