@@ -5,10 +5,13 @@ use super::server::{run, run_with_input};
 use crate::api::fundraisers::{Organizer, donate};
 use crate::dashboard::visitor::{PASSWORD, Visitor, emails, hidden};
 use crate::world::World;
+use access::audit::Actor;
+use giving::fundraisers::write::UpdateFundraiser;
 use serde_json::json;
 
 on_both_databases!(
     an_account_is_suspended_and_restored_by_commands,
+    a_suspension_refuses_what_follows_in_the_same_transaction,
     an_operator_sets_a_password,
     a_display_name_and_a_picture_are_removed_by_commands,
     a_fundraiser_is_hidden_and_shown_by_commands,
@@ -43,7 +46,7 @@ async fn an_account_is_suspended_and_restored_by_commands(world: &World) {
     let late = world.app.recorder.change(
         world.account,
         platform::ids::FundraiserId(fundraiser["id"].as_str().unwrap().parse().unwrap()),
-        giving::fundraisers::write::UpdateFundraiser::Reopen,
+        UpdateFundraiser::Reopen,
     );
     assert!(matches!(late.await, Err(giving::Error::Suspended)));
     run(world, &["account", "restore", "ada"]);
@@ -60,6 +63,23 @@ async fn an_account_is_suspended_and_restored_by_commands(world: &World) {
         )
         .await;
     assert_eq!(audit, ["account suspend ada Fake causes", "account restore ada "]);
+}
+
+async fn a_suspension_refuses_what_follows_in_the_same_transaction(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let fundraiser = organizer.create_fundraiser(json!({})).await;
+    let id = platform::ids::FundraiserId(fundraiser["id"].as_str().unwrap().parse().unwrap());
+    let recorder = &world.app.recorder;
+    let change = |command| recorder.change(world.account, id, command);
+    // The writer takes them in this order.
+    let (before, suspended, after) = tokio::join!(
+        change(UpdateFundraiser::Close),
+        recorder.suspend((world.account, "ada"), "Fake causes", Actor::Command),
+        change(UpdateFundraiser::Reopen),
+    );
+    before.unwrap();
+    assert_eq!(suspended.unwrap(), 0, "the fundraiser had been closed before");
+    assert!(matches!(after, Err(giving::Error::Suspended)));
 }
 
 async fn a_display_name_and_a_picture_are_removed_by_commands(world: &World) {

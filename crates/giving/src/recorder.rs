@@ -140,6 +140,7 @@ impl Recorder {
                 if !suspension::suspend_in(&mut batch.tx, account_and_name, reason, actor, now).await? {
                     return Err(StoreError::Refused(Error::NotFound));
                 }
+                batch.forget_standing(account);
                 moderate::close_all_of(batch, account, account_of(actor), now).await
             })
         });
@@ -156,6 +157,7 @@ impl Recorder {
                     return Ok(None);
                 }
                 let account = verified.account;
+                batch.forget_standing(account);
                 let closed = moderate::close_all_of(batch, account, Some(account), now).await?;
                 Ok::<_, StoreError<Error>>(Some(closed))
             })

@@ -8,7 +8,6 @@ use crate::error::Error;
 use crate::idempotency::{IdempotentRequest, StoredResponse};
 use crate::ledger::batch::Batch;
 use crate::ledger::entry::{Draft, Kind, Leg, Mode, OFFLINE, Party};
-use access::accounts::suspension::Standing;
 use platform::db::StoreError;
 use platform::field_error::FieldError;
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
@@ -68,7 +67,7 @@ pub async fn write_new(
 
 /// Refuses the work of an account that was suspended or deleted after its request had been authenticated.
 async fn require_standing(batch: &mut Batch, account: AccountId) -> Result<(), StoreError<Error>> {
-    if Standing::find_in(&mut batch.tx, account).await?.may_write() {
+    if batch.find_standing(account).await?.may_write() {
         Ok(())
     } else {
         Err(StoreError::Refused(Error::Suspended))

@@ -4,10 +4,12 @@ use super::entry::{Draft, Entry, Head, Party};
 use super::pending::{DonorName, OutboxRow, PendingRows};
 use super::state::LedgerState;
 use super::store;
+use access::accounts::suspension::Standing;
 use platform::db::{StoreError, Tx};
-use platform::ids::FundraiserId;
+use platform::ids::{AccountId, FundraiserId};
 use platform::money::{AmountOverflow, Cents};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A transaction in progress, and where the ledger and the outbox end within it.
@@ -18,9 +20,36 @@ pub struct Batch {
     pub head: Head,
     pub state: LedgerState,
     pub pending: PendingRows,
+    /// The standing of each account that work has asked for.
+    standings: HashMap<AccountId, Standing>,
 }
 
 impl Batch {
+    pub fn new(tx: Tx, head: Head, state: LedgerState) -> Batch {
+        Batch {
+            tx,
+            head,
+            state,
+            pending: PendingRows::default(),
+            standings: HashMap::new(),
+        }
+    }
+
+    /// Finds the standing of an account, with one query for all work of the batch.
+    pub async fn find_standing(&mut self, account: AccountId) -> sqlx::Result<Standing> {
+        if let Some(standing) = self.standings.get(&account) {
+            return Ok(*standing);
+        }
+        let standing = Standing::find_in(&mut self.tx, account).await?;
+        self.standings.insert(account, standing);
+        Ok(standing)
+    }
+
+    /// Forgets the standing of an account, which has changed.
+    pub fn forget_standing(&mut self, account: AccountId) {
+        self.standings.remove(&account);
+    }
+
     /// The entry of a fact; one of the store comes without its legs.
     pub async fn find(&mut self, source: &str, external_id: &str) -> sqlx::Result<Option<Arc<Entry>>> {
         let key = (source.to_owned(), external_id.to_owned());

@@ -5,7 +5,6 @@
 //! cannot fail the others.
 
 use super::batch::Batch;
-use super::pending::PendingRows;
 use super::prefetch::Prefetch;
 use super::state::LedgerState;
 use super::store;
@@ -258,12 +257,7 @@ async fn run_batch(
     let (head, state) = LedgerState::prefetch(&mut tx, prefetch)
         .await
         .map_err(work_error)?;
-    let mut batch = Batch {
-        tx,
-        head,
-        state,
-        pending: PendingRows::default(),
-    };
+    let mut batch = Batch::new(tx, head, state);
     for job in jobs.iter() {
         catch_panics(async { (job.work)(&mut batch).await })
             .await
