@@ -4,6 +4,7 @@ use crate::combobox::{focus_search, type_and_wait};
 use crate::inspector::Inspector;
 use crate::site::{Keys, Site};
 use axum::http::StatusCode;
+use causeway::http::error::Error;
 use causeway::http::request_id::RequestId;
 use causeway::web::error_page;
 use directory::nonprofits::ein::Ein;
@@ -192,12 +193,16 @@ async fn inspect_live_results(inspector: &Inspector, site: &Site) {
 /// Inspects error pages of failures, rendered like the server renders them.
 async fn inspect_errors(inspector: &Inspector, site: &Site) {
     let browser = &inspector.browser;
-    for status in [
-        StatusCode::INTERNAL_SERVER_ERROR,
-        StatusCode::SERVICE_UNAVAILABLE,
-        StatusCode::TOO_MANY_REQUESTS,
+    let too_many = Error::TooManyDonations {
+        per_minute: 10,
+        retry_after: 30,
+    };
+    for (status, error) in [
+        (StatusCode::INTERNAL_SERVER_ERROR, Error::Internal),
+        (StatusCode::SERVICE_UNAVAILABLE, Error::Unavailable),
+        (StatusCode::TOO_MANY_REQUESTS, too_many),
     ] {
-        let html = error_page::render(status, "Something went wrong on our side.", &RequestId::next());
+        let html = error_page::render(status, &error.to_string(), &RequestId::next());
         browser.goto(site, "/").await;
         let frame = browser.emulate("Page.getFrameTree", json!({})).await;
         let frame = &frame["frameTree"]["frame"]["id"];
