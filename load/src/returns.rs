@@ -42,14 +42,66 @@ pub struct Returns {
     postgres_url: Option<String>,
 }
 
-/// An import of returns, with its counts.
-type Import = (CompletedCommand, ImportSummary);
-
-/// One round: the baseline, an import into a directory without returns, and a repetition of that import.
-struct Round {
+/// An import of returns.
+struct Import {
+    command: CompletedCommand,
+    summary: ImportSummary,
+    /// The mean of the baselines measured directly before and after the import, since the speed of a machine changes
+    /// within minutes.
     baseline: Duration,
+}
+
+impl Import {
+    fn ratio(&self) -> f64 {
+        self.command.elapsed.as_secs_f64() / self.baseline.as_secs_f64()
+    }
+}
+
+/// One round: an import into a directory without returns, and a repetition of that import.
+struct Round {
     first: Import,
     repeated: Import,
+}
+
+/// Measures imports of the same bundles.
+struct Measurement {
+    bundles: Vec<PathBuf>,
+    members: u64,
+    bytes: u64,
+    last_baseline: Duration,
+}
+
+impl Measurement {
+    fn start(bundles: Vec<PathBuf>) -> Result<Measurement> {
+        let mut measurement = Measurement {
+            bundles,
+            members: 0,
+            bytes: 0,
+            last_baseline: Duration::ZERO,
+        };
+        measurement.last_baseline = measurement.measure_baseline()?;
+        Ok(measurement)
+    }
+
+    fn measure_baseline(&mut self) -> Result<Duration> {
+        let start = Instant::now();
+        (self.members, self.bytes) = read_and_drop(&self.bundles)?;
+        let elapsed = start.elapsed();
+        eprintln!("unzipping and parsing took {}", seconds(elapsed));
+        Ok(elapsed)
+    }
+
+    fn import(&mut self, causeway: &Causeway, name: &str) -> Result<Import> {
+        let (command, summary) = causeway.import_returns(&self.bundles)?;
+        eprintln!("{name} took {}", seconds(command.elapsed));
+        let before = self.last_baseline;
+        self.last_baseline = self.measure_baseline()?;
+        Ok(Import {
+            command,
+            summary,
+            baseline: (before + self.last_baseline) / 2,
+        })
+    }
 }
 
 impl Returns {
@@ -66,47 +118,30 @@ impl Returns {
             bundles(&folder)?
         };
         let monitor = CpuMonitor::for_machine();
-        let mut members = 0;
-        let mut bytes = 0;
+        let mut measurement = Measurement::start(bundles)?;
         let mut rounds = Vec::new();
-        for number in 1..=self.options.rounds {
-            eprintln!("round {number}: unzipping and parsing");
-            let start = Instant::now();
-            (members, bytes) = read_and_drop(&bundles)?;
-            let baseline = start.elapsed();
+        for _ in 0..self.options.rounds {
             let causeway = self.causeway(scratch)?;
             causeway.import_irs(&directory)?;
-            eprintln!(
-                "round {number}: {}, starting causeway import 990",
-                seconds(baseline)
-            );
-            let first = causeway.import_returns(&bundles)?;
-            eprintln!(
-                "round {number}: {}, repeating the import",
-                seconds(first.0.elapsed)
-            );
-            let repeated = causeway.import_returns(&bundles)?;
             rounds.push(Round {
-                baseline,
-                first,
-                repeated,
+                first: measurement.import(&causeway, "the import")?,
+                repeated: measurement.import(&causeway, "the repeated import")?,
             });
         }
         let postgres = match &self.postgres_url {
             Some(url) => {
-                eprintln!("the same import on PostgreSQL");
                 let causeway = self.causeway(scratch)?.with_database(url);
                 causeway.import_irs(&directory)?;
-                let import = causeway.import_returns(&bundles)?;
+                let import = measurement.import(&causeway, "the import on PostgreSQL")?;
                 ensure!(
-                    import.1.new > 0,
+                    import.summary.new > 0,
                     "the PostgreSQL database already contains these returns: use an empty one"
                 );
                 Some(import)
             }
             None => None,
         };
-        let mut table = table(members, bytes, &rounds, postgres.as_ref());
+        let mut table = table(measurement.members, measurement.bytes, &rounds, postgres.as_ref());
         table.add_note(interference::note(&monitor));
         Ok(table)
     }
@@ -169,15 +204,8 @@ fn table(members: u64, bytes: u64, rounds: &[Round], postgres: Option<&Import>) 
     let time = |of: fn(&Round) -> Duration| {
         Duration::from_secs_f64(median(rounds.iter().map(|round| of(round).as_secs_f64())))
     };
-    let relative = |of: fn(&Round) -> Duration| {
-        median(
-            rounds
-                .iter()
-                .map(|round| of(round).as_secs_f64() / round.baseline.as_secs_f64()),
-        )
-    };
+    let relative = |of: fn(&Round) -> &Import| median(rounds.iter().map(|round| of(round).ratio()));
     let peak = |of: fn(&Round) -> u64| rounds.iter().map(of).max().unwrap_or(0);
-    let baseline = time(|round| round.baseline);
     let bound = format!(
         "<= {}, < {}",
         ratio(MAX_RATIO_TO_BASELINE),
@@ -188,7 +216,7 @@ fn table(members: u64, bytes: u64, rounds: &[Round], postgres: Option<&Import>) 
     table.add_row(
         &[
             "unzip, parse and drop, one thread",
-            &seconds(baseline),
+            &seconds(time(|round| round.first.baseline)),
             "1.00 x",
             "",
             &with_commas(members),
@@ -197,16 +225,16 @@ fn table(members: u64, bytes: u64, rounds: &[Round], postgres: Option<&Import>) 
         Verdict::Unbounded,
     );
     let (first, first_peak) = (
-        relative(|round| round.first.0.elapsed),
-        peak(|round| round.first.0.peak_memory),
+        relative(|round| &round.first),
+        peak(|round| round.first.command.peak_memory),
     );
     table.add_row(
         &[
             "import 990",
-            &seconds(time(|round| round.first.0.elapsed)),
+            &seconds(time(|round| round.first.command.elapsed)),
             &ratio(first),
             &mebibytes(first_peak),
-            &counts(&rounds[0].first.1),
+            &counts(&rounds[0].first.summary),
             &bound,
         ],
         is_met(first, first_peak),
@@ -214,26 +242,25 @@ fn table(members: u64, bytes: u64, rounds: &[Round], postgres: Option<&Import>) 
     table.add_row(
         &[
             "repeated import",
-            &seconds(time(|round| round.repeated.0.elapsed)),
-            &ratio(relative(|round| round.repeated.0.elapsed)),
-            &mebibytes(peak(|round| round.repeated.0.peak_memory)),
-            &counts(&rounds[0].repeated.1),
+            &seconds(time(|round| round.repeated.command.elapsed)),
+            &ratio(relative(|round| &round.repeated)),
+            &mebibytes(peak(|round| round.repeated.command.peak_memory)),
+            &counts(&rounds[0].repeated.summary),
             "nothing changed",
         ],
-        Verdict::of(rounds.iter().all(|round| round.repeated.1.is_unchanged())),
+        Verdict::of(rounds.iter().all(|round| round.repeated.summary.is_unchanged())),
     );
-    if let Some((import, summary)) = postgres {
-        let relative = import.elapsed.as_secs_f64() / baseline.as_secs_f64();
+    if let Some(import) = postgres {
         table.add_row(
             &[
                 "import 990 on PostgreSQL",
-                &seconds(import.elapsed),
-                &ratio(relative),
-                &mebibytes(import.peak_memory),
-                &counts(summary),
+                &seconds(import.command.elapsed),
+                &ratio(import.ratio()),
+                &mebibytes(import.command.peak_memory),
+                &counts(&import.summary),
                 &bound,
             ],
-            is_met(relative, import.peak_memory),
+            is_met(import.ratio(), import.command.peak_memory),
         );
     }
     table
@@ -265,15 +292,15 @@ mod tests {
             refused: 0,
             index_time: None,
         };
-        (command, summary)
+        Import {
+            command,
+            summary,
+            baseline: Duration::from_secs(1),
+        }
     }
 
     fn missed_bounds(first: Import, repeated: Import, postgres: &Import) -> usize {
-        let rounds = [Round {
-            baseline: Duration::from_secs(1),
-            first,
-            repeated,
-        }];
+        let rounds = [Round { first, repeated }];
         table(5, 9, &rounds, Some(postgres)).missed_bounds()
     }
 
