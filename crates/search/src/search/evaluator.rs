@@ -332,12 +332,13 @@ impl<'a> Searcher<'a> {
             let steps = batch.read + batch.read * prefilters.len() / PREFILTERS_PER_STEP;
             pass.steps_left = pass.steps_left.saturating_sub(steps as u32);
             for documents in buffer[..batch.len].chunks(RECORDS_PER_FETCH) {
-                let mut terms = [TermList::default(); RECORDS_PER_FETCH];
-                for (terms, &document) in terms.iter_mut().zip(documents) {
-                    *terms = self.segment.record(document).all_terms();
+                let mut fetched = [(0.0, TermList::default()); RECORDS_PER_FETCH];
+                for (fetched, &document) in fetched.iter_mut().zip(documents) {
+                    let terms = self.segment.record(document).all_terms();
+                    *fetched = (self.segment.prominence(document), terms);
                 }
-                for (&document, &terms) in documents.iter().zip(&terms) {
-                    let best_score = self.segment.prominence(document) + max_bonus;
+                for (&document, &(prominence, terms)) in documents.iter().zip(&fetched) {
+                    let best_score = prominence + max_bonus;
                     if pass.fills_page
                         && (pass.scores_left == 0 || self.top.page_rejects(best_score, document))
                     {

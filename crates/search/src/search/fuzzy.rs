@@ -104,7 +104,7 @@ impl<'a> FuzzyLookup<'a, '_> {
     }
 
     fn try_missing_symbol(&mut self, cursor: Cursor<'a>, at: usize) {
-        for symbol in bits(cursor.next_symbols()) {
+        for symbol in cursor.next_symbols() {
             if let Some(child) = self.trie.step(cursor, at, symbol) {
                 self.try_rest(child, at + 1, at);
             }
@@ -112,7 +112,7 @@ impl<'a> FuzzyLookup<'a, '_> {
     }
 
     fn try_wrong_or_missing_symbol(&mut self, cursor: Cursor<'a>, at: usize) {
-        for symbol in bits(cursor.next_symbols()) {
+        for symbol in cursor.next_symbols() {
             let Some(child) = self.trie.step(cursor, at, symbol) else {
                 continue;
             };
@@ -136,15 +136,6 @@ impl<'a> FuzzyLookup<'a, '_> {
             self.try_rest(cursor, at + 2, at + 2);
         }
     }
-}
-
-/// Iterates over the positions of the bits that are set.
-fn bits(mut set: u64) -> impl Iterator<Item = u8> {
-    std::iter::from_fn(move || {
-        let bit = (set != 0).then(|| set.trailing_zeros() as u8);
-        set &= set.wrapping_sub(1);
-        bit
-    })
 }
 
 #[cfg(test)]

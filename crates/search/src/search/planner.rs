@@ -83,8 +83,8 @@ impl<'q> Plan<'q> {
         (2 * MAX_SCORED).saturating_mul(searcher.segment.document_count() as usize) / count
     }
 
-    /// Creates the prefilters for the documents of `cursor`, which the condition `driver` drives. Signatures
-    /// come last.
+    /// Creates the prefilters for the documents of `cursor`, which the condition `driver` drives, the
+    /// cheapest first.
     pub fn prefilters<'a>(
         &self,
         searcher: &Searcher<'a>,
@@ -105,7 +105,8 @@ impl<'q> Plan<'q> {
                 Condition::Labels(group) => Some(searcher.filter.prefilter(group)),
             });
         }
-        prefilters.sort_by_key(|prefilter| matches!(prefilter, Prefilter::Signature(_)));
+        // Nearly all documents fail any of these, so the cheapest comes first.
+        prefilters.sort_by_key(Prefilter::cost);
         prefilters
     }
 }

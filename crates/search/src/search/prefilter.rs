@@ -34,6 +34,15 @@ impl<'a> Prefilter<'a> {
         Self::AnyOf(terms.map(|term| DocSet::of_term(segment, term)).collect())
     }
 
+    /// Returns the number of reads for each document. Signatures, which are spread over more memory than the sets of
+    /// one term, count as more than any clause.
+    pub fn cost(&self) -> usize {
+        match self {
+            Self::AnyOf(sets) => sets.len(),
+            Self::Signature(_) => usize::MAX,
+        }
+    }
+
     /// Moves the documents that pass to the front and returns their number. There can be at most
     /// [`BATCH_SIZE`].
     pub fn partition(&self, segment: Segment<'_>, documents: &mut [u32]) -> usize {

@@ -6,7 +6,7 @@
 //! skeleton of the typed word is walked through the trie, where at most a few letters continue it. A word of
 //! one or two sounds is not compared: "qqqqzzzz" does not mean "ks".
 
-use crate::segment::trie::{Cursor, LETTERS, TermRange, Trie};
+use crate::segment::trie::{self, Cursor, LETTERS, TermRange, Trie};
 
 /// Minimum number of sounds of a word that sound-alikes are found for.
 const MIN_SOUNDS: usize = 3;
@@ -87,7 +87,8 @@ pub fn find_sound_alikes(trie: Trie<'_>, word: &str, terms: &mut Vec<TermRange>)
         }
         let last = matched.checked_sub(1).map(|index| skeleton[index]);
         let next = skeleton.get(matched).copied();
-        for letter in b'a'..=b'z' {
+        let letters = cursor.next_symbols().filter(|symbol| trie::is_letter(*symbol));
+        for letter in letters.map(|symbol| symbol - LETTERS + b'a') {
             let sound = sound(letter);
             let after = if letter == b'p' {
                 NextH::Forbidden

@@ -56,6 +56,11 @@ impl TermRange {
     }
 }
 
+/// Returns `true` if the symbol is a letter from "a" to "z".
+pub fn is_letter(symbol: u8) -> bool {
+    (LETTERS..HIGH_HALVES).contains(&symbol)
+}
+
 /// Replaces `symbols` with those of a word or of a prefix.
 pub fn encode(word: &str, symbols: &mut Vec<u8>) {
     symbols.clear();
@@ -97,7 +102,27 @@ pub struct Suffix<'a> {
     is_half_read: bool,
 }
 
-impl Suffix<'_> {
+impl<'a> Suffix<'a> {
+    /// Returns the rest of a word after its first `count` symbols.
+    fn after(word: &'a [u8], count: usize) -> Option<Self> {
+        let is_half_read = false;
+        match word.split_at_checked(count) {
+            // Each of these bytes is one symbol.
+            Some((read, bytes)) if read.is_ascii() => Some(Self { bytes, is_half_read }),
+            _ => {
+                let mut suffix = Self {
+                    bytes: word,
+                    is_half_read,
+                };
+                for _ in 0..count {
+                    suffix.first_symbol()?;
+                    suffix = suffix.skip_symbol();
+                }
+                Some(suffix)
+            }
+        }
+    }
+
     fn first_symbol(self) -> Option<u8> {
         let byte = *self.bytes.first()?;
         Some(match byte {
@@ -205,15 +230,10 @@ impl<'a> Trie<'a> {
                     return self.node(child).map(Cursor::Node);
                 }
                 let term = child & !LEAF_FLAG;
-                let mut suffix = Suffix {
-                    bytes: self.word_bytes(term),
-                    is_half_read: false,
-                };
-                for _ in 0..=depth {
-                    suffix.first_symbol()?;
-                    suffix = suffix.skip_symbol();
-                }
-                Some(Cursor::Leaf(term, suffix))
+                Some(Cursor::Leaf(
+                    term,
+                    Suffix::after(self.word_bytes(term), depth + 1)?,
+                ))
             }
             Cursor::Leaf(term, suffix) => {
                 (suffix.first_symbol()? == symbol).then(|| Cursor::Leaf(term, suffix.skip_symbol()))
@@ -270,13 +290,18 @@ impl Cursor<'_> {
         }
     }
 
-    /// Returns the symbols that can follow the prefix, one bit for each.
+    /// Iterates over the symbols that can follow the prefix, in ascending order.
     #[inline]
-    pub fn next_symbols(self) -> u64 {
-        match self {
+    pub fn next_symbols(self) -> impl Iterator<Item = u8> {
+        let mut left = match self {
             Cursor::Node(node) => node.next_symbols,
             Cursor::Leaf(_, suffix) => suffix.first_symbol().map_or(0, |symbol| 1 << symbol),
-        }
+        };
+        std::iter::from_fn(move || {
+            let symbol = (left != 0).then(|| left.trailing_zeros() as u8);
+            left &= left.wrapping_sub(1);
+            symbol
+        })
     }
 }
 
