@@ -19,6 +19,7 @@ use crate::requests::get_request;
 
 const ACCOUNT: &str = "bench";
 const READY_TIMEOUT: Duration = Duration::from_mins(2);
+const SITEMAPS_TIMEOUT: Duration = Duration::from_mins(10);
 const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub struct Causeway<'a> {
@@ -143,6 +144,27 @@ impl<'a> Causeway<'a> {
         match (summary["new"].as_f64(), summary["seconds"].as_f64()) {
             (Some(new), Some(seconds)) if new > 0.0 && seconds > 0.0 => Ok(new / seconds),
             _ => bail!("`donation import --json` recorded nothing: {}", import.stdout),
+        }
+    }
+
+    /// Starts a server once and waits until it has written the sitemaps, which the servers that are measured then find.
+    pub fn write_sitemaps(&self) -> Result<()> {
+        let server = self.serve_unpinned()?;
+        let request = get_request(server.address, "/sitemap.xml");
+        let started = Instant::now();
+        loop {
+            // The response comes when the sitemaps exist; with many nonprofits, that is later than a client waits.
+            let response = Connection::open(server.address)
+                .and_then(|mut connection| Ok(connection.request(request.as_bytes())?.status));
+            if matches!(response, Ok(200)) {
+                return server.stop(self.scratch);
+            }
+            ensure!(
+                started.elapsed() < SITEMAPS_TIMEOUT,
+                "the sitemaps are not written after {} minutes",
+                SITEMAPS_TIMEOUT.as_secs() / 60
+            );
+            thread::sleep(Duration::from_millis(100));
         }
     }
 

@@ -82,7 +82,9 @@ pub struct PreparedDirectory<'a> {
 impl ServerOptions {
     pub fn prepare<'a>(&self, binary: &Path, scratch: &'a ScratchDir) -> Result<PreparedDirectory<'a>> {
         self.cores.validate()?;
-        self.directory.prepare(binary, scratch)
+        let prepared = self.directory.prepare(binary, scratch)?;
+        prepared.causeway.write_sitemaps()?;
+        Ok(prepared)
     }
 }
 

@@ -77,6 +77,9 @@ impl Search {
             Some(data) => Some(Causeway::new(&self.options.causeway, data, scratch)?),
             None => None,
         };
+        if let Some(large) = &large {
+            large.write_sitemaps()?;
+        }
         let large_key = large
             .as_ref()
             .map(|causeway| causeway.create_public_key(self.serving.directory.limit))
