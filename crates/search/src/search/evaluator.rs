@@ -6,6 +6,7 @@
 
 use crate::query::{MatchKind, Rewrite};
 use crate::search::boolean_query::{BooleanQuery, Clause};
+use crate::search::incremental_sort::IncrementalSort;
 use crate::search::name_prefix::{self, NameRange};
 use crate::search::planner::{MAX_FURTHER_SCORED, MAX_SCORED, Plan};
 use crate::search::postings::{self, PostingCursor};
@@ -303,9 +304,8 @@ impl<'a> Searcher<'a> {
                     .all(|clause| clause.may_match_signature(signature))
             }));
         }
-        documents.sort_unstable();
-        documents.dedup();
-        self.offer_documents(PostingCursor::Documents(documents, 0), query, required, &[]);
+        let cursor = PostingCursor::Documents(IncrementalSort::new(documents));
+        self.offer_documents(cursor, query, required, &[]);
     }
 
     /// Offers the documents of `cursor` that pass all prefilters and match all required clauses.

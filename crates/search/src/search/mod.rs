@@ -12,6 +12,7 @@ pub mod execute;
 pub mod filter;
 pub mod fuzzy;
 pub mod identifiers;
+pub mod incremental_sort;
 pub mod kinds;
 pub mod name_prefix;
 pub mod planner;

@@ -2,9 +2,10 @@
 //!
 //! Only one list drives a search; whether its documents match the other clauses is decided by prefilters,
 //! batch by batch, and then by the records of the remaining documents. The union of several lists is read in
-//! windows of document numbers: the documents of a window that pass the prefilters are sorted.
+//! windows of document numbers: the documents of a window that pass the prefilters are sorted as they are read.
 
 use crate::search::boolean_query::{BooleanQuery, Clause};
+use crate::search::incremental_sort::IncrementalSort;
 use crate::search::prefilter::{BATCH_SIZE, MAX_LISTS, Prefilter};
 use crate::segment::format::Section;
 use crate::segment::packed::PackedU32s;
@@ -31,8 +32,8 @@ pub enum PostingCursor<'a> {
     List(PackedU32s<'a>),
     /// The rest of several lists.
     Union(Union<'a>),
-    /// A sorted vector of documents, and an index in it.
-    Documents(Vec<u32>, usize),
+    /// The rest of some documents, which need not be sorted.
+    Documents(IncrementalSort),
     /// All documents of a range.
     Range(Range<u32>),
 }
@@ -48,9 +49,8 @@ pub struct Union<'a> {
     /// Width of the next window.
     width: u64,
     max_width: u64,
-    /// The documents of the current window that passed the prefilters, and an index in them.
-    window: Vec<u32>,
-    index: usize,
+    /// The documents of the current window that passed the prefilters.
+    window: IncrementalSort,
 }
 
 /// The result of reading a batch.
@@ -75,8 +75,7 @@ impl<'a> PostingCursor<'a> {
             max_width: width(WIDEST_WINDOW_DOCUMENTS),
             total,
             end: 0,
-            window: Vec::new(),
-            index: 0,
+            window: IncrementalSort::default(),
         })
     }
 
@@ -93,7 +92,7 @@ impl<'a> PostingCursor<'a> {
         match self {
             Self::List(list) => list.len(),
             Self::Union(union) => union.total,
-            Self::Documents(documents, _) => documents.len(),
+            Self::Documents(documents) => documents.len(),
             Self::Range(range) => range.len(),
         }
     }
@@ -113,8 +112,8 @@ impl<'a> PostingCursor<'a> {
                 let last = *batch[..read].last()?;
                 (read, partition(segment, prefilters, &mut batch[..read]), last)
             }
-            Self::Documents(documents, index) => {
-                let read = copy_next(documents, index, batch);
+            Self::Documents(documents) => {
+                let read = documents.read(batch);
                 let last = *batch[..read].last()?;
                 (read, partition(segment, prefilters, &mut batch[..read]), last)
             }
@@ -128,10 +127,10 @@ impl<'a> PostingCursor<'a> {
             }
             Self::Union(union) => {
                 let mut read = 0;
-                if union.index == union.window.len() {
+                if union.window.is_at_end() {
                     read = union.read_window(segment, prefilters, batch)?;
                 }
-                let len = copy_next(&union.window, &mut union.index, batch);
+                let len = union.window.read(batch);
                 let end = union.end.min(u64::from(u32::MAX)) as u32;
                 (read, len, batch[..len].last().map_or(end, |&last| last))
             }
@@ -154,28 +153,26 @@ impl Union<'_> {
         }
         self.end += self.width;
         self.width = (self.width * 2).min(self.max_width);
-        self.window.clear();
-        self.index = 0;
         let mut read = 0;
-        for list in &mut self.lists {
-            let count = match u32::try_from(self.end) {
-                Ok(end) => list.lower_bound(end),
-                Err(_) => list.len(),
-            };
-            let mut part = list.slice(0, count);
-            *list = list.slice(count, list.len());
-            read += count;
-            loop {
-                let count = take_front(&mut part, batch);
-                if count == 0 {
-                    break;
+        self.window.refill(|window| {
+            for list in &mut self.lists {
+                let count = match u32::try_from(self.end) {
+                    Ok(end) => list.lower_bound(end),
+                    Err(_) => list.len(),
+                };
+                let mut part = list.slice(0, count);
+                *list = list.slice(count, list.len());
+                read += count;
+                loop {
+                    let count = take_front(&mut part, batch);
+                    if count == 0 {
+                        break;
+                    }
+                    let passed = partition(segment, prefilters, &mut batch[..count]);
+                    window.extend_from_slice(&batch[..passed]);
                 }
-                let passed = partition(segment, prefilters, &mut batch[..count]);
-                self.window.extend_from_slice(&batch[..passed]);
             }
-        }
-        self.window.sort_unstable();
-        self.window.dedup();
+        });
         Some(read)
     }
 }
@@ -188,14 +185,6 @@ fn take_front(list: &mut PackedU32s<'_>, batch: &mut [u32; BATCH_SIZE]) -> usize
         count += 1;
     }
     *list = list.slice(count, list.len());
-    count
-}
-
-/// Copies documents from `index` on to `batch`, advances the index and returns their number.
-fn copy_next(documents: &[u32], index: &mut usize, batch: &mut [u32; BATCH_SIZE]) -> usize {
-    let count = BATCH_SIZE.min(documents.len() - *index);
-    batch[..count].copy_from_slice(&documents[*index..*index + count]);
-    *index += count;
     count
 }
 
@@ -277,7 +266,5 @@ pub fn open_sample<'a>(segment: Segment<'a>, query: &BooleanQuery, clause: &Clau
         let to = offsets.get(term as usize + 1) as usize;
         documents.extend(postings.slice(from, to.min(from + per_list)).iter());
     }
-    documents.sort_unstable();
-    documents.dedup();
-    PostingCursor::Documents(documents, 0)
+    PostingCursor::Documents(IncrementalSort::new(documents))
 }
