@@ -89,6 +89,7 @@ impl World {
         config.database.url = database.map(|database| SecretString::from(database.url()));
         // A slow machine must not run into the timeouts of the app.
         config.database.acquire_timeout = TIMEOUT;
+        config.database.probe_timeout = TIMEOUT;
         config.serve.request_timeout = TIMEOUT;
         let app = App::build(config).await.unwrap();
         let username = Username::parse("ada").unwrap();

@@ -28,6 +28,11 @@ pub fn command(world: &World) -> Command {
     command.arg("--data").arg(world.data());
     if let Some(url) = world.app.config.database.exposed_url() {
         command.env("CAUSEWAY_DATABASE_URL", url);
+        // A slow machine must not run into the timeouts of the server.
+        let timeout = TIMEOUT.as_secs().to_string();
+        for name in ["ACQUIRE_TIMEOUT", "PROBE_TIMEOUT"] {
+            command.env(format!("CAUSEWAY_DATABASE__{name}"), &timeout);
+        }
     }
     command
 }
