@@ -247,7 +247,7 @@ texts! {
     fundraisers: Fundraisers {
         title: "Your fundraisers",
         test_mode: "Test mode",
-        test_totals: "Test mode: this total includes test donations, for which no money was charged.",
+        test_totals: "Test mode: this total also counts test donations, for which no money is charged.",
         empty_title: "No fundraisers yet",
         empty: "A fundraiser collects donations for a nonprofit. Choose a nonprofit, add a title, and share the page.",
         create: "Create fundraiser",

@@ -259,7 +259,7 @@ texts! {
         raised: "{amount} raised",
         test_mode: "Test mode",
         test: "Test",
-        test_totals: "Test mode: the totals here include test donations, for which no money was charged.",
+        test_totals: "Test mode: the totals here also count test donations, for which no money is charged.",
         card: "Fundraiser for {name}",
         card_several: "Fundraiser for {count} nonprofits",
     }
