@@ -274,9 +274,15 @@ fn with_causes(problem: &str, error: &anyhow::Error) -> String {
 fn default_advice(error: &anyhow::Error) -> &'static str {
     if error.chain().any(is_disk_error) {
         "nothing was changed; free disk space or repair the disk, and run this again"
+    } else if error.chain().any(is_timeout) {
+        "the database is away or busy; run this again, or increase database.acquire_timeout"
     } else {
         "see causeway --help, and the settings in config.default.toml"
     }
+}
+
+fn is_timeout(cause: &(dyn std::error::Error + 'static)) -> bool {
+    matches!(cause.downcast_ref(), Some(sqlx::Error::PoolTimedOut))
 }
 
 fn is_disk_error(cause: &(dyn std::error::Error + 'static)) -> bool {

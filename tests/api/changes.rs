@@ -14,6 +14,7 @@ on_both_databases!(
     a_revoked_key_stops_working_on_other_servers,
     a_notification_is_enough,
     a_server_without_notifications_checks_for_changes,
+    a_busy_database_is_waited_for_as_long_as_the_operator_allows,
     idle_servers_run_few_transactions,
 );
 
@@ -112,6 +113,28 @@ async fn a_server_without_notifications_checks_for_changes(world: &World) {
         revoke_and_wait(world, &app).await;
         stop(app, jobs).await;
     }
+}
+
+/// Longer than the default timeouts.
+const BUSY_DURATION: Duration = Duration::from_secs(7);
+
+async fn a_busy_database_is_waited_for_as_long_as_the_operator_allows(world: &World) {
+    let Db::Postgres(postgres) = &world.app.db else {
+        return;
+    };
+    let app = App::build(world.app.config.clone()).await.unwrap();
+    // The other server has to look up this key.
+    let (_, key) = world.create_key(Kind::Public).await;
+    let client = crate::client::Client::new(&app, &key);
+    let mut lock = postgres.pool().begin().await.unwrap();
+    let query = sqlx::query("lock table revisions in access exclusive mode");
+    query.execute(&mut *lock).await.unwrap();
+    let unlock = async {
+        tokio::time::sleep(BUSY_DURATION).await;
+        lock.commit().await.unwrap();
+    };
+    tokio::join!(client.get(404, PATH), unlock);
+    app.db.close().await;
 }
 
 const TRANSACTIONS: &str =

@@ -13,9 +13,6 @@ use tokio::time::timeout;
 /// How long the database may take to list the changed keys. The first refresh lists all keys.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a request with an unknown key waits for a refresh.
-const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// All keys, as of the last [`KeyRing::refresh`].
 #[derive(Debug)]
 pub struct KeyRing {
@@ -106,7 +103,7 @@ impl KeyRing {
             return Ok(None);
         }
         // A refresh in progress may be waiting for a dead connection.
-        let refresh = timeout(LOOKUP_TIMEOUT, self.refresh());
+        let refresh = timeout(self.db.response_timeout(), self.refresh());
         refresh.await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         Ok(self.cached(text))
     }

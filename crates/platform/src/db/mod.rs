@@ -132,6 +132,16 @@ impl Db {
         }
     }
 
+    /// Returns how long a trivial query may take, with the wait for a connection: never less than the operator lets
+    /// requests wait for one.
+    pub fn response_timeout(&self) -> Duration {
+        let acquire_timeout = match self {
+            Db::Sqlite { readers, .. } => readers.options().get_acquire_timeout(),
+            Db::Postgres(postgres) => postgres.pool().options().get_acquire_timeout(),
+        };
+        acquire_timeout.max(PING_TIMEOUT)
+    }
+
     /// Returns whether the database responds, if only with a refusal. SQLite always does.
     pub async fn responds(&self) -> bool {
         match self {

@@ -5,7 +5,7 @@
 //! the database remembers the tokens of earlier revisions. A server whose revision is not among them has a state that
 //! was lost, and reloads everything.
 
-use super::{Db, PING_TIMEOUT, Tx, read, run};
+use super::{Db, Tx, read, run};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -84,13 +84,20 @@ impl Db {
     pub async fn revision(&self, topic: Topic) -> sqlx::Result<i64> {
         let query =
             async { read!(self, c => sqlx::query_scalar(NUMBER).bind(topic.name()).fetch_one(c).await) };
-        with_timeout(query).await
+        self.with_timeout(query).await
     }
 
     /// Returns the current revision of a topic.
     pub async fn current_revision(&self, topic: Topic) -> sqlx::Result<Revision> {
         let query = async { read!(self, c => sqlx::query_as(CURRENT).bind(topic.name()).fetch_one(c).await) };
-        with_timeout(query).await.map(Revision::from_row)
+        self.with_timeout(query).await.map(Revision::from_row)
+    }
+
+    /// Without a timeout, a dead connection would block the servers that follow a topic forever.
+    async fn with_timeout<T>(&self, query: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
+        timeout(self.response_timeout(), query)
+            .await
+            .unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
     /// Removes the tokens of revisions that no server can still have. Returns how many.
@@ -139,11 +146,4 @@ impl Tx {
     pub async fn increment_revision(&mut self, topic: Topic) -> sqlx::Result<i64> {
         run!(self, c => sqlx::query_scalar(INCREMENT).bind(topic.name()).fetch_one(c).await)
     }
-}
-
-/// Without a timeout, a dead connection would block the servers that follow a topic forever.
-async fn with_timeout<T>(query: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
-    timeout(PING_TIMEOUT, query)
-        .await
-        .unwrap_or(Err(sqlx::Error::PoolTimedOut))
 }
