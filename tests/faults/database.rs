@@ -1,5 +1,6 @@
 //! The database under test, inspected from outside.
 
+use crate::instance::eventually;
 use sqlx::postgres::PgConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor};
@@ -12,6 +13,8 @@ const REVISION: &str = "select revision from revisions where topic = 'directory'
 const LEASES: &str = "select count(*) from leases";
 const ENTRIES: &str = "select entries from journal_head";
 const IDENTITIES: &str = "select count(*) from store";
+const BUSY_SESSIONS: &str = "select count(*) from pg_stat_activity where datname = current_database() \
+     and backend_type = 'client backend' and pid <> pg_backend_pid() and state <> 'idle'";
 const CHANGE_IDENTITY: &str = "update store set id = gen_random_uuid()";
 const ADMIN_URL: &str = "CAUSEWAY_TEST_POSTGRES_URL";
 
@@ -114,6 +117,13 @@ impl TestDatabase {
     /// The number of processes that build a snapshot or died while they did.
     pub fn leases(&self) -> i64 {
         self.number(LEASES)
+    }
+
+    /// Waits until nothing runs in the database. PostgreSQL may still commit what a killed process sent last.
+    pub fn wait_until_idle(&self) {
+        if self.url().is_some() {
+            eventually("no transaction is open", || self.number(BUSY_SESSIONS) == 0);
+        }
     }
 
     /// Gives a PostgreSQL database another ID, as if it were replaced by another one.

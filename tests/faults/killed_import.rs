@@ -61,7 +61,9 @@ fn kill_imports(database: Database) {
             old: &facts[newest],
             new: &facts[other],
         };
-        if import.run_until(file, moment) {
+        let is_finished = import.run_until(file, moment);
+        instance.database.wait_until_idle();
+        if is_finished {
             finished += 1;
         } else if instance.database.revision() > revision {
             after_commit += 1;
