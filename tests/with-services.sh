@@ -24,7 +24,8 @@ if [ -z "${TMPDIR:-}${POSTGRES_OPTIONS+disk}" ] && [ -w /dev/shm ] && [ "${avail
 fi
 
 # The browser tests need Chromium with its driver, and axe-core, which is downloaded once to target.
-{ command -v chromium && command -v chromedriver; } >/dev/null || install chromium chromium-driver
+{ command -v chromium-headless-shell && command -v chromedriver; } >/dev/null ||
+    install chromium-headless-shell chromium-driver
 axe=$PWD/target/axe/node_modules/axe-core/axe.min.js
 if [ ! -f "$axe" ]; then
     command -v npm >/dev/null || install npm

@@ -15,9 +15,11 @@ use thirtyfour::prelude::*;
 /// Ends a wait that would otherwise last forever. No machine is so slow that it needs this long.
 pub const TIMEOUT: Duration = Duration::from_mins(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+const MAX_STARTS: usize = 10;
 
-const ARGUMENTS: [&str; 9] = [
-    "--headless=new",
+const BINARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chromium.sh");
+
+const ARGUMENTS: [&str; 8] = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-dev-shm-usage",
@@ -37,8 +39,14 @@ struct Chromedriver {
 }
 
 impl Chromedriver {
-    /// Starts chromedriver on a free port.
+    /// Starts chromedriver on a free port. It exits if another process takes that port at the same moment.
     fn start() -> Chromedriver {
+        (0..MAX_STARTS)
+            .find_map(|_| Chromedriver::try_start())
+            .expect("chromedriver listens")
+    }
+
+    fn try_start() -> Option<Chromedriver> {
         let mut process = Command::new("chromedriver")
             .arg("--port=0")
             .stdout(Stdio::piped())
@@ -49,17 +57,20 @@ impl Chromedriver {
         let mut line = String::new();
         let port = loop {
             line.clear();
-            assert!(stdout.read_line(&mut line).unwrap() > 0, "chromedriver exited");
+            if stdout.read_line(&mut line).unwrap() == 0 {
+                process.wait().unwrap();
+                return None;
+            }
             let port = line.split_once("started successfully on port ");
             if let Some((_, port)) = port {
                 break port.trim_end().trim_end_matches('.').parse().unwrap();
             }
         };
-        Chromedriver {
+        Some(Chromedriver {
             process,
             port,
             _stdout: stdout,
-        }
+        })
     }
 }
 
@@ -91,6 +102,7 @@ impl Browser {
         let profile = tempfile::tempdir().unwrap();
         platform::tls::install_provider();
         let mut capabilities = DesiredCapabilities::chrome();
+        capabilities.set_binary(BINARY).unwrap();
         let folder = format!("--user-data-dir={}", profile.path().display());
         for argument in ARGUMENTS.into_iter().chain([folder.as_str()]) {
             capabilities.add_arg(argument).unwrap();
