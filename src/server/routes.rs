@@ -103,7 +103,7 @@ pub fn router(app: App) -> Routes {
             "/embed/fundraisers/{nonprofit}/{fundraiser}",
             get(embed::data::fundraiser),
         )
-        .merge(pages::pages(&app, &description))
+        .merge(pages::pages(&app, description))
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer((

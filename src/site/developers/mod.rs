@@ -1,5 +1,6 @@
 //! The documentation for developers: guides from Markdown, the reference of the API with a console, and a search over
-//! both. Everything is rendered once, when the server starts; a request only writes the reader's key into the samples.
+//! both. Everything is rendered once, for the first page that is requested; after that, a request only writes the reader's
+//! key into the samples.
 
 mod guides;
 mod markdown;
@@ -31,7 +32,7 @@ use platform::text::cut;
 use reader::Reader;
 use reference::{Input, Operation, Tag};
 use search::{Entry, SearchIndex, SearchResult};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use utoipa::openapi::OpenApi;
 
 /// The longest text that is searched for, in bytes.
@@ -130,8 +131,10 @@ struct OperationPage<'a> {
 }
 
 /// Returns the routes of the documentation.
-pub fn routes(app: &App, description: &OpenApi) -> Router<App> {
-    let documentation = Arc::new(Documentation::new(app.urls.public(), description));
+pub fn routes(app: &App, description: OpenApi) -> Router<App> {
+    let public_url = app.urls.public().to_owned();
+    let render = move || Documentation::new(&public_url, &description);
+    let documentation = Arc::new(LazyLock::new(render));
     let overview = Arc::clone(&documentation);
     let pages = Arc::clone(&documentation);
     let results = Arc::clone(&documentation);
