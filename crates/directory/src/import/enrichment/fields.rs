@@ -309,10 +309,7 @@ fn printable(c: char) -> Option<char> {
 }
 
 fn fold_name(name: &str) -> String {
-    name.chars()
-        .filter(|c| !matches!(c, '_' | '-' | ' '))
-        .flat_map(char::to_lowercase)
-        .collect()
+    name.replace(['_', '-', ' '], "").to_lowercase()
 }
 
 fn printable_name(name: &str) -> String {
