@@ -28,7 +28,6 @@ test: ## Run every test on SQLite and PostgreSQL; installs what is missing and s
 	tests/deploy.sh --rules
 	tests/with-services.sh tests/all.sh
 	tests/lint-openapi.sh
-	CAUSEWAY=$(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/causeway tests/fuzz-api.sh 500
 
 test-clients: ## Test the clients in clients/ against the server, on SQLite and PostgreSQL, and install their packages
 	tests/with-services.sh tests/clients.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every test of the workspace, in three groups side by side: browser and fault tests mostly wait, and leave much of
-# the processor to the others. Then come the clients and the samples of the documentation. The services of
-# tests/with-services.sh must run.
+# Runs every test of the workspace, and then those of the clients, the samples of the documentation and a short fuzz run.
+# Browser and fault tests often wait, so they run beside the stories; the clients mostly wait, so they run beside the unit
+# tests. The services of tests/with-services.sh must run.
 set -euo pipefail
 
 waiting=(browser faults)
@@ -15,17 +15,19 @@ for name in sorted(names):
 
 cargo test --workspace --no-run
 
-# Most tests wait for a database, a process or a timer, so more of them run at once than there are cores.
-cores=$(nproc)
 logs=$(mktemp -d)
+names=()
 groups=()
-# Each in a process group of its own, so that all of it can be stopped.
-set -m
-for name in "${waiting[@]}"; do
-    RUST_TEST_THREADS=$((cores * 2)) cargo test --workspace --test "$name" >"$logs/$name" 2>&1 &
+# Starts a command in the background, in a process group of its own, so that all of it can be stopped.
+start() {
+    local name=$1
+    shift
+    set -m
+    "$@" >"$logs/$name" 2>&1 &
+    set +m
+    names+=("$name")
     groups+=($!)
-done
-set +m
+}
 stop() {
     for group in "${groups[@]}"; do
         kill -- -"$group" 2>/dev/null || true
@@ -35,15 +37,28 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
+test_clients() {
+    local failed=0
+    export CAUSEWAY=${CARGO_TARGET_DIR:-$PWD/target}/debug/causeway
+    tests/clients.sh || failed=1
+    tests/samples.sh || failed=1
+    tests/fuzz-api.sh 500 || failed=1
+    return "$failed"
+}
+
+# Most tests wait for a database, a process or a timer, so more of them run at once than there are cores.
+cores=$(nproc)
+for name in "${waiting[@]}"; do
+    RUST_TEST_THREADS=$((cores * 2)) start "$name" cargo test --workspace --test "$name"
+done
 export RUST_TEST_THREADS=$((cores * 3))
 failed=0
-cargo test --workspace --lib --bins "${others[@]}" --no-fail-fast || failed=1
+cargo test --workspace "${others[@]}" --no-fail-fast || failed=1
+start clients test_clients
+cargo test --workspace --lib --bins --no-fail-fast || failed=1
 cargo test --workspace --doc || failed=1
-export CAUSEWAY=${CARGO_TARGET_DIR:-$PWD/target}/debug/causeway
-tests/clients.sh || failed=1
-tests/samples.sh || failed=1
-for index in "${!waiting[@]}"; do
+for index in "${!groups[@]}"; do
     wait "${groups[$index]}" || failed=1
-    cat "$logs/${waiting[$index]}"
+    cat "$logs/${names[$index]}"
 done
 exit "$failed"

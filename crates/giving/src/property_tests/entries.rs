@@ -326,6 +326,7 @@ proptest! {
     #[test]
     fn raised_is_the_sum_of_the_ledger_and_of_the_export(ledger in ledgers()) {
         let audit = ledger.audit();
+        let lines: Vec<_> = ledger.entries.iter().map(|entry| line(entry, None)).collect();
         for (id, _) in &ledger.fundraisers {
             let mut by_mode = TotalsByMode::default();
             for mode in [Mode::Live, Mode::Test] {
@@ -335,7 +336,7 @@ proptest! {
                 let received = own().flat_map(|entry| &entry.draft.legs)
                     .filter(|leg| matches!(leg.party, Party::Nonprofit(_) | Party::Fundraiser(_)));
                 let received = received.map(|leg| leg.amount.get()).sum::<i64>();
-                let exported = ledger.entries.iter().map(|entry| line(entry, None))
+                let exported = lines.iter()
                     .filter(|line| line["fundraiserId"] == id.to_string() && line["mode"] == mode.as_str());
                 let exported = exported.map(|line| line["amount"].as_i64().unwrap()).sum::<i64>();
                 let shown = own().next_back().map_or(Totals::default(), |entry| entry.totals.unwrap());
