@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test of the workspace, and then those of the clients, the samples of the documentation and a short fuzz run.
-# Browser and fault tests often wait, so they run beside the stories; the clients mostly wait, so they run beside the unit
-# tests. The services of tests/with-services.sh must run.
+# Browser and fault tests often wait, so they run beside the stories; clients and fuzzer use few cores, so they run beside
+# the unit tests. The services of tests/with-services.sh must run.
 set -euo pipefail
 
 waiting=(browser faults)
@@ -37,12 +37,11 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
+# Both use what they install to target/clients.
 test_clients() {
     local failed=0
-    export CAUSEWAY=${CARGO_TARGET_DIR:-$PWD/target}/debug/causeway
     tests/clients.sh || failed=1
     tests/samples.sh || failed=1
-    tests/fuzz-api.sh 500 || failed=1
     return "$failed"
 }
 
@@ -54,7 +53,9 @@ done
 export RUST_TEST_THREADS=$((cores * 3))
 failed=0
 cargo test --workspace "${others[@]}" --no-fail-fast || failed=1
-start clients test_clients
+binary=${CARGO_TARGET_DIR:-$PWD/target}/debug/causeway
+CAUSEWAY=$binary start clients test_clients
+CAUSEWAY=$binary start fuzz tests/fuzz-api.sh 500
 cargo test --workspace --lib --bins --no-fail-fast || failed=1
 cargo test --workspace --doc || failed=1
 for index in "${!groups[@]}"; do
