@@ -9,22 +9,14 @@ mod lists;
 mod nonprofits;
 mod returns;
 
-use crate::cli::binary;
+use crate::cli::server;
 use crate::world::World;
-use secrecy::ExposeSecret;
 use std::process::{Command, Stdio};
 
 /// `causeway import ARGUMENTS` with the database of a story.
 fn import_command(world: &World, arguments: &[&str]) -> Command {
-    let mut command = binary();
-    if let Some(url) = &world.app.config.database.url {
-        command.arg("--database-url").arg(url.expose_secret());
-    }
-    command
-        .arg("--data")
-        .arg(world.data())
-        .arg("import")
-        .args(arguments);
+    let mut command = server::command(world);
+    command.arg("import").args(arguments);
     command.stdin(Stdio::null());
     command
 }
