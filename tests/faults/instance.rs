@@ -153,6 +153,11 @@ impl Instance {
         self.run(&["import", "irs", "--force", &file.display().to_string()])
     }
 
+    /// Waits until nothing runs in the database. PostgreSQL may still commit what a killed process sent last.
+    pub fn wait_until_idle(&self) {
+        eventually("no transaction is open", || self.database.busy_sessions() == 0);
+    }
+
     /// Starts an import of an IRS file without waiting for it.
     pub fn start_import(&self, file: &Path) -> Child {
         let mut command = self.command(&["import", "irs", "--force"]);

@@ -62,7 +62,7 @@ fn kill_imports(database: Database) {
             new: &facts[other],
         };
         let is_finished = import.run_until(file, moment);
-        instance.database.wait_until_idle();
+        instance.wait_until_idle();
         if is_finished {
             finished += 1;
         } else if instance.database.revision() > revision {

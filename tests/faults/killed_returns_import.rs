@@ -49,7 +49,7 @@ fn kill_imports(database: Database) {
         };
         let revision = instance.database.revision();
         let is_finished = run_until(&instance, &current, moment);
-        instance.database.wait_until_idle();
+        instance.wait_until_idle();
         let is_stored = instance.database.revision() > revision;
         match (is_finished, is_stored) {
             (true, _) => finished += 1,
