@@ -14,6 +14,7 @@ pub mod rate_limit;
 pub mod refusal;
 pub mod request_id;
 pub mod request_record;
+pub mod routing;
 pub mod session;
 pub mod trace_context;
 pub mod transport_security;

@@ -12,6 +12,7 @@ use crate::dashboard::origins;
 use crate::dashboard::{email_change, reset, settings, sign_in, sign_in_code, two_factor};
 use crate::dashboard::{first_steps, keys};
 use crate::dashboard::{public_profile, uploads, usage};
+use crate::http::routing::{form, get, post};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
 use crate::site::{
@@ -21,7 +22,6 @@ use crate::site::{correct, fundraiser, fundraiser_proof, fundraisers, receipts};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
-use axum::routing::{get, post};
 use utoipa::openapi::OpenApi;
 
 /// Returns the routes of all pages. Form submissions from other origins are rejected.
@@ -32,17 +32,17 @@ pub fn pages(app: &App, description: OpenApi) -> Router<App> {
         .merge(operator())
         .merge(developers::routes(app, description))
         .route("/dashboard", get(keys::keys))
-        .route("/dashboard/keys/new", get(keys::new_page).post(keys::create))
+        .route("/dashboard/keys/new", form(keys::new_page, keys::create))
         .route("/dashboard/keys/{id}", get(keys::key))
         .route(
             "/dashboard/keys/{id}/limits",
-            get(keys::key).post(keys::set_address_limit),
+            form(keys::key, keys::set_address_limit),
         )
-        .route("/dashboard/keys/{id}/roll", get(keys::roll_page).post(keys::roll))
+        .route("/dashboard/keys/{id}/roll", form(keys::roll_page, keys::roll))
         .route("/dashboard/fundraisers", get(own_fundraisers::list))
         .route(
             "/dashboard/fundraisers/new",
-            get(own_fundraisers::new_page).post(own_fundraisers::create),
+            form(own_fundraisers::new_page, own_fundraisers::create),
         )
         .route(
             "/dashboard/fundraisers/donations.csv",
@@ -55,15 +55,15 @@ pub fn pages(app: &App, description: OpenApi) -> Router<App> {
         )
         .route(
             "/dashboard/fundraisers/{id}/edit",
-            get(own_fundraisers::edit_page).post(own_fundraisers::edit),
+            form(own_fundraisers::edit_page, own_fundraisers::edit),
         )
         .route(
             "/dashboard/fundraisers/{id}/close",
-            get(own_fundraisers::close_page).post(own_fundraisers::close),
+            form(own_fundraisers::close_page, own_fundraisers::close),
         )
         .route(
             "/dashboard/fundraisers/{id}/reopen",
-            get(own_fundraisers::reopen_page).post(own_fundraisers::reopen),
+            form(own_fundraisers::reopen_page, own_fundraisers::reopen),
         )
         .route("/dashboard/pictures", post(uploads::upload))
         .route("/dashboard/first-steps", get(first_steps::first_steps))
@@ -71,7 +71,7 @@ pub fn pages(app: &App, description: OpenApi) -> Router<App> {
         .route("/dashboard/usage.csv", get(usage::export))
         .route(
             "/dashboard/keys/{id}/revoke",
-            get(keys::revoke_page).post(keys::revoke),
+            form(keys::revoke_page, keys::revoke),
         )
         .layer(from_fn(flash::clear_shown))
         .layer(guard::csrf_layer(&app.config.public_url))
@@ -82,78 +82,75 @@ fn account() -> Router<App> {
     Router::new()
         .route(
             "/dashboard/sign-up",
-            get(sign_in::sign_up_page).post(sign_in::sign_up),
+            form(sign_in::sign_up_page, sign_in::sign_up),
         )
         .route(
             "/dashboard/sign-in",
-            get(sign_in::sign_in_page).post(sign_in::sign_in),
+            form(sign_in::sign_in_page, sign_in::sign_in),
         )
         .route(
             "/dashboard/sign-in/code",
-            get(sign_in_code::page).post(sign_in_code::sign_in),
+            form(sign_in_code::page, sign_in_code::sign_in),
         )
         .route(
             "/dashboard/sign-out",
-            get(sign_in::sign_out_page).post(sign_in::sign_out),
+            form(sign_in::sign_out_page, sign_in::sign_out),
         )
-        .route("/dashboard/reset", get(reset::request_page).post(reset::request))
-        .route("/dashboard/reset/set", get(reset::set_page).post(reset::set))
-        .route(
-            "/dashboard/confirm",
-            get(reset::confirm_page).post(reset::confirm),
-        )
+        .route("/dashboard/reset", form(reset::request_page, reset::request))
+        .route("/dashboard/reset/set", form(reset::set_page, reset::set))
+        .route("/dashboard/confirm", form(reset::confirm_page, reset::confirm))
         .route("/dashboard/settings", get(settings::settings))
         .route(
             "/dashboard/settings/profile",
-            get(public_profile::profile_page).post(public_profile::change),
+            form(public_profile::profile_page, public_profile::change),
         )
         .route(
             "/dashboard/settings/password",
-            get(settings::settings).post(settings::change_password),
+            form(settings::settings, settings::change_password),
         )
         .route(
             "/dashboard/settings/email",
-            get(settings::settings).post(email_change::request),
+            form(settings::settings, email_change::request),
         )
         .route(
             "/dashboard/settings/email/confirm",
-            get(email_change::confirm_page).post(email_change::confirm),
+            form(email_change::confirm_page, email_change::confirm),
         )
         .route(
             "/dashboard/settings/two-factor",
-            get(two_factor::page).post(two_factor::begin),
+            form(two_factor::page, two_factor::begin),
         )
         .route(
             "/dashboard/settings/two-factor/setup",
-            get(two_factor::setup_page).post(two_factor::confirm),
+            form(two_factor::setup_page, two_factor::confirm),
         )
         .route(
             "/dashboard/settings/two-factor/codes",
-            get(two_factor::page).post(two_factor::replace_codes),
+            form(two_factor::page, two_factor::replace_codes),
         )
         .route(
             "/dashboard/settings/two-factor/off",
-            get(two_factor::page).post(two_factor::turn_off),
+            form(two_factor::page, two_factor::turn_off),
         )
         .route(
             "/dashboard/settings/sessions",
-            get(settings::settings).post(settings::end_sessions),
+            form(settings::settings, settings::end_sessions),
         )
         .route(
             "/dashboard/settings/origins",
-            get(settings::settings).post(origins::add),
+            form(settings::settings, origins::add),
         )
         .route(
             "/dashboard/settings/origins/check",
-            get(settings::settings).post(origins::check),
+            form(settings::settings, origins::check),
         )
         .route(
             "/dashboard/settings/origins/remove",
-            get(settings::settings).post(origins::remove),
+            form(settings::settings, origins::remove),
         )
         .route(
             "/dashboard/settings/delete",
-            get(settings::delete_page).post(settings::delete),
+            form(settings::delete_page, settings::delete),
         )
 }
 
@@ -173,23 +170,26 @@ fn operator() -> Router<App> {
         )
         .route(
             "/dashboard/operator/accounts/{username}/suspend",
-            get(operator_account::account).post(operator_account::suspend),
+            form(operator_account::account, operator_account::suspend),
         )
         .route(
             "/dashboard/operator/accounts/{username}/restore",
-            get(operator_account::account).post(operator_account::restore),
+            form(operator_account::account, operator_account::restore),
         )
         .route(
             "/dashboard/operator/accounts/{username}/reset-two-factor",
-            get(operator_account::account).post(operator_account::reset_two_factor),
+            form(operator_account::account, operator_account::reset_two_factor),
         )
         .route(
             "/dashboard/operator/accounts/{username}/remove-name",
-            get(operator_account::remove_name_page).post(operator_account::remove_name),
+            form(operator_account::remove_name_page, operator_account::remove_name),
         )
         .route(
             "/dashboard/operator/accounts/{username}/remove-picture",
-            get(operator_account::remove_picture_page).post(operator_account::remove_picture),
+            form(
+                operator_account::remove_picture_page,
+                operator_account::remove_picture,
+            ),
         )
         .route("/dashboard/operator/fundraisers", get(operator_fundraisers::list))
         .route(
@@ -198,24 +198,27 @@ fn operator() -> Router<App> {
         )
         .route(
             "/dashboard/operator/fundraisers/{id}/hide",
-            get(operator_fundraisers::fundraiser).post(operator_fundraisers::hide),
+            form(operator_fundraisers::fundraiser, operator_fundraisers::hide),
         )
         .route(
             "/dashboard/operator/fundraisers/{id}/show",
-            get(operator_fundraisers::fundraiser).post(operator_fundraisers::show_again),
+            form(operator_fundraisers::fundraiser, operator_fundraisers::show_again),
         )
         .route(
             "/dashboard/operator/fundraisers/{id}/comments/remove",
-            get(operator_fundraisers::fundraiser).post(operator_fundraisers::remove_comment),
+            form(
+                operator_fundraisers::fundraiser,
+                operator_fundraisers::remove_comment,
+            ),
         )
         .route("/dashboard/operator/reports", get(operator_reports::list))
         .route(
             "/dashboard/operator/reports/{id}/close",
-            get(operator_reports::list).post(operator_reports::close),
+            form(operator_reports::list, operator_reports::close),
         )
         .route(
             "/dashboard/operator/reports/{id}/hide",
-            get(operator_reports::list).post(operator_reports::hide),
+            form(operator_reports::list, operator_reports::hide),
         )
         .route("/dashboard/operator/donations", get(operator_donations::list))
         .route(
@@ -224,21 +227,21 @@ fn operator() -> Router<App> {
         )
         .route(
             "/dashboard/operator/origins",
-            get(operator_origins::list).post(operator_origins::allow),
+            form(operator_origins::list, operator_origins::allow),
         )
         .route("/dashboard/operator/keys", get(operator_lists::all_keys))
         .route("/dashboard/operator/keys/{id}", get(operator_key::key))
         .route(
             "/dashboard/operator/keys/{id}/block",
-            get(operator_key::key).post(operator_key::block),
+            form(operator_key::key, operator_key::block),
         )
         .route(
             "/dashboard/operator/keys/{id}/unblock",
-            get(operator_key::key).post(operator_key::unblock),
+            form(operator_key::key, operator_key::unblock),
         )
         .route(
             "/dashboard/operator/keys/{id}/limits",
-            get(operator_key::key).post(operator_key::set_limits),
+            form(operator_key::key, operator_key::set_limits),
         )
         .route("/dashboard/operator/imports", get(operator_lists::all_imports))
         .route("/dashboard/operator/design", get(operator_design::design))
@@ -270,35 +273,35 @@ fn public() -> Router<App> {
         .route("/{slug}/fundraisers.xml", get(feeds::of_nonprofit))
         .route("/{slug}/f/{fundraiser}", get(fundraiser::fundraiser))
         .route("/{slug}/f/{fundraiser}/proof", get(fundraiser_proof::proof))
-        .route("/{slug}/correct", get(correct::form_page).post(correct::send))
+        .route("/{slug}/correct", form(correct::form_page, correct::send))
         .route(
             "/{slug}/report",
-            get(report::of_nonprofit).post(report::send_of_nonprofit),
+            form(report::of_nonprofit, report::send_of_nonprofit),
         )
         .route(
             "/{slug}/f/{fundraiser}/report",
-            get(report::of_fundraiser).post(report::send_of_fundraiser),
+            form(report::of_fundraiser, report::send_of_fundraiser),
         )
         .route(
             "/{slug}/give",
-            get(checkout::form::to_nonprofit).post(checkout::form::start_for_nonprofit),
+            form(checkout::form::to_nonprofit, checkout::form::start_for_nonprofit),
         )
         .route(
             "/{slug}/f/{fundraiser}/give",
-            get(checkout::form::to_fundraiser).post(checkout::form::start_for_fundraiser),
+            form(
+                checkout::form::to_fundraiser,
+                checkout::form::start_for_fundraiser,
+            ),
         )
         .route("/{slug}/donate", get(checkout::form::former_url_of_nonprofit))
         .route(
             "/{slug}/f/{fundraiser}/donate",
             get(checkout::form::former_url_of_fundraiser),
         )
-        .route(
-            "/donations/receipts",
-            get(receipts::receipts).post(receipts::send),
-        )
+        .route("/donations/receipts", form(receipts::receipts, receipts::send))
         .route(
             "/donations/{id}",
-            get(checkout::pay::donation).post(checkout::pay::pay),
+            form(checkout::pay::donation, checkout::pay::pay),
         )
         .route("/gifts/{id}", get(checkout::pay::former_url))
 }

@@ -7,6 +7,7 @@ use crate::api::{openapi, search};
 use crate::app::App;
 use crate::http::deadline::{DeadlineLayer, TimeoutCause};
 use crate::http::error::Error;
+use crate::http::routing::{form, get, post};
 use crate::server::request_log::RequestLogLayer;
 use crate::site::{embed, media, share};
 use crate::web::asset_route;
@@ -15,7 +16,6 @@ use axum::body::Body;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Request, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
 use std::convert::Infallible;
 use std::task::{Context, Poll};
 use tower::Service;
@@ -78,7 +78,7 @@ pub fn router(app: App) -> Routes {
     let logged = api
         .route("/v0.2/openapi.json", get(openapi::openapi))
         .route("/v0.2/search/{start}/{*rest}", get(search::search_with_slash))
-        .route("/reconcile", get(reconcile::get).post(reconcile::post))
+        .route("/reconcile", form(reconcile::get, reconcile::post))
         .route("/reconcile/properties", get(properties::propose))
         .route("/reconcile/suggest/entity", get(suggest::entities))
         .route("/reconcile/suggest/property", get(suggest::suggest_properties))
