@@ -6,10 +6,12 @@ use super::identity::{self, Identity};
 use super::texts::{FUNDRAISING_EN, FundraisingTexts, PUBLIC_EN, PublicTexts, Texts};
 use crate::app::App;
 use access::sessions::SignedIn;
+use askama::Template;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use std::convert::Infallible;
+use std::fmt::Display;
 
 /// The data of `web/base.html`. Templates that extend it keep a `Layout` in a field named `layout`.
 #[derive(Clone, Debug)]
@@ -27,6 +29,33 @@ pub struct Layout {
     pub open_work: OpenWork,
     /// The dashboard menu, if a user is signed in.
     pub dashboard_menu: Option<DashboardMenu>,
+}
+
+// Templates of their own, although only `web/base.html` uses them: askama compiles a base template again for each page
+// that extends it.
+
+#[derive(Template)]
+#[template(path = "web/head.html")]
+struct Head<'a> {
+    layout: &'a Layout,
+}
+
+#[derive(Template)]
+#[template(path = "web/header.html")]
+struct Header<'a> {
+    layout: &'a Layout,
+}
+
+#[derive(Template)]
+#[template(path = "web/footer_start.html")]
+struct FooterStart<'a> {
+    layout: &'a Layout,
+}
+
+#[derive(Template)]
+#[template(path = "web/footer_end.html")]
+struct FooterEnd<'a> {
+    layout: &'a Layout,
 }
 
 /// How much waits for an operator.
@@ -100,6 +129,26 @@ impl Layout {
             tab,
         });
         self
+    }
+
+    /// Returns the links in the head of every page.
+    pub fn head(&self) -> impl Display {
+        Head { layout: self }
+    }
+
+    /// Returns the top of every page, to the start of its content.
+    pub fn header(&self) -> impl Display {
+        Header { layout: self }
+    }
+
+    /// Returns the footer of every page up to its own notes.
+    pub fn footer_start(&self) -> impl Display {
+        FooterStart { layout: self }
+    }
+
+    /// Returns the rest of the footer.
+    pub fn footer_end(&self) -> impl Display {
+        FooterEnd { layout: self }
     }
 
     /// Returns the URL of an asset, which contains a hash of its content.
