@@ -40,9 +40,9 @@ use access::keys::ring::KeyRing;
 use access::keys::saved::{KeySaver, SavedKeys};
 use access::limits::limiter::Limiter;
 use access::limits::rate_limiter::RateLimiter;
-use access::limits::recent;
 use access::limits::script::SharedWindows;
 use access::limits::shared::SharedLimiter;
+use access::limits::store as recent_calls;
 use access::origins::proof::Prover;
 use access::usage::{Usage, saver};
 use directory::Directory;
@@ -450,7 +450,7 @@ async fn open_keys(
     }
     directory.open_newest().await?;
     let (now, millis) = (clock.instant(), clock.millis());
-    limiter.restore(&recent::list(db, millis).await?, now, millis);
+    limiter.restore(&recent_calls::list(db, millis).await?, now, millis);
     let keys = KeyRing::new(db.clone());
     keys.refresh().await?;
     Ok((keys, LastSeen::now(clock)))

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::http::request_record::RequestRecord;
+use access::limits::call::Owner;
 use axum::extract::FromRequestParts;
 use axum::http::Extensions;
 use axum::http::request::Parts;
@@ -32,15 +33,10 @@ impl Client {
             network: client_network(address),
         }
     }
-}
 
-impl Client {
-    /// Returns the network as a number, by which limits of public pages count.
-    pub fn network_id(&self) -> u128 {
-        match self.network.addr() {
-            IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
-            IpAddr::V6(address) => address.to_bits(),
-        }
+    /// Returns the network as the owner of calls without a key.
+    pub fn owner(&self) -> Owner {
+        Owner::Network(self.network.addr())
     }
 }
 

@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::http::error::Error;
 use crate::http::request_record::RequestRecord;
 use access::keys::{Class, Key, KeyText, Kind, SentKey, State};
+use access::limits::call::{Call, Owner};
 use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
@@ -41,9 +42,14 @@ pub struct Credentials<C> {
 impl<C> Credentials<C> {
     /// Counts the request against the create limit too.
     pub async fn count_as_create(&self, app: &App) -> Result<(), Error> {
-        let per_minute = self.creates_per_minute;
-        let decision = public_key::count_call(app, Class::Create, self.account.0, per_minute, None).await;
-        public_key::to_result(Class::Create, &decision)
+        let call = Call {
+            owner: Owner::Account(self.account),
+            class: Class::Create,
+            per_minute: self.creates_per_minute,
+            address: None,
+        };
+        let decision = app.limiter.admit(&call, app.clock.instant()).await;
+        public_key::to_result(call.class, &decision)
     }
 }
 
@@ -69,13 +75,19 @@ impl<C: RateLimitClass> FromRequestParts<App> for Credentials<C> {
         let own = private.limits[Class::Create as usize].or(public.limits[Class::Create as usize]);
         let creates_per_minute = own.unwrap_or_else(|| app.limits().of_class(Class::Create));
         let class = C::CLASS;
-        let (counted_id, per_minute) = match class {
-            Class::Create => (public.account.0, creates_per_minute),
-            _ => (public.id.0, public.per_minute(class, &app.limits())),
+        let (owner, per_minute) = match class {
+            Class::Create => (Owner::Account(public.account), creates_per_minute),
+            _ => (Owner::Key(public.id), public.per_minute(class, &app.limits())),
         };
-        // The limit per address of a public key is for the visitors of a page. These requests come from the servers of
-        // its owner.
-        check_limit(app, parts, class, counted_id, per_minute, None).await?;
+        let call = Call {
+            owner,
+            class,
+            per_minute,
+            // The limit per address of a public key is for the visitors of a page. These requests come from the servers
+            // of its owner.
+            address: None,
+        };
+        check_limit(app, parts, &call).await?;
         // The body reserves memory in the name of the account.
         parts.extensions.insert(public.account);
         Ok(Credentials {

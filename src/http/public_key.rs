@@ -6,7 +6,7 @@ use crate::http::client::Client;
 use crate::http::error::Error;
 use crate::http::request_record::RequestRecord;
 use access::keys::{Class, Key, Kind, SentKey, State};
-use access::limits::limiter::{AddressLimit, Decision};
+use access::limits::call::{AddressLimit, Call, Decision, Owner};
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
@@ -14,7 +14,6 @@ use axum::http::request::Parts;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use uuid::Uuid;
 
 /// A valid public key, within its rate limit for requests of a class.
 #[derive(Debug)]
@@ -90,13 +89,16 @@ impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {
             State::Blocked => return Err(Error::BlockedKey),
             State::Revoked => return Err(Error::InvalidKey),
         }
-        let class = C::CLASS;
-        let per_minute = key.per_minute(class, &app.limits());
-        let address = key.address_limit.map(|per_minute| AddressLimit {
-            network: Client::of_request(&parts.extensions).network.addr(),
-            per_minute,
-        });
-        check_limit(app, parts, class, key.id.0, per_minute, address).await?;
+        let call = Call {
+            owner: Owner::Key(key.id),
+            class: C::CLASS,
+            per_minute: key.per_minute(C::CLASS, &app.limits()),
+            address: key.address_limit.map(|per_minute| AddressLimit {
+                network: Client::of_request(&parts.extensions).network.addr(),
+                per_minute,
+            }),
+        };
+        check_limit(app, parts, &call).await?;
         Ok(PublicKey {
             key,
             class: PhantomData,
@@ -118,8 +120,13 @@ impl<C: RateLimitClass> FromRequestParts<App> for OptionalKey<C> {
         let key = match PublicKey::<C>::from_request_parts(parts, app).await {
             Ok(PublicKey { key, .. }) => Some(key),
             Err(Error::MissingKey | Error::InvalidKey) if app.config.compat.existing_clients => {
-                let network = Uuid::from_u128(Client::of_request(&parts.extensions).network_id());
-                check_limit(app, parts, C::CLASS, network, app.limits().anonymous, None).await?;
+                let call = Call {
+                    owner: Client::of_request(&parts.extensions).owner(),
+                    class: C::CLASS,
+                    per_minute: app.limits().anonymous,
+                    address: None,
+                };
+                check_limit(app, parts, &call).await?;
                 None
             }
             Err(error) => return Err(error),
@@ -159,44 +166,24 @@ pub async fn reject_private_keys(app: &App, query: &str) -> Result<(), Error> {
     }
 }
 
-/// Counts a request against the limit of a key or an account, and of its address if the key has such a limit, and
-/// records the decision for the response headers.
-pub async fn check_limit(
-    app: &App,
-    parts: &Parts,
-    class: Class,
-    counted_id: Uuid,
-    per_minute: u32,
-    address: Option<AddressLimit>,
-) -> Result<(), Error> {
-    let decision = count_call(app, class, counted_id, per_minute, address).await;
+/// Counts a request against its limits, and records the decision for the response headers.
+pub async fn check_limit(app: &App, parts: &Parts, call: &Call) -> Result<(), Error> {
+    let decision = app.limiter.admit(call, app.clock.instant()).await;
     let record = parts.extensions.get::<Arc<RequestRecord>>();
-    record.inspect(|record| _ = record.limit.set((class, decision)));
-    to_result(class, &decision)
-}
-
-/// Counts a request against its limits and returns the decision.
-pub async fn count_call(
-    app: &App,
-    class: Class,
-    counted_id: Uuid,
-    per_minute: u32,
-    address: Option<AddressLimit>,
-) -> Decision {
-    let (id, class, now) = (counted_id.as_u128(), class as u32, app.clock.instant());
-    app.limiter.admit_in(id, class, now, per_minute, address).await
+    record.inspect(|record| _ = record.limit.set((call.class, decision)));
+    to_result(call.class, &decision)
 }
 
 /// Converts a decision into an error if the request was not admitted: the one of the limit with the longer wait.
 pub fn to_result(class: Class, decision: &Decision) -> Result<(), Error> {
     match decision.address {
         _ if decision.is_admitted() => Ok(()),
-        Some(verdict) if verdict.retry_after > decision.key.retry_after => {
+        Some(verdict) if verdict.retry_after > decision.owner.retry_after => {
             Err(Error::AddressLimited { verdict })
         }
         _ => Err(Error::RateLimited {
             class,
-            verdict: decision.key,
+            verdict: decision.owner,
         }),
     }
 }

@@ -4,7 +4,7 @@
 //! A key with a limit per address has a second item in both: `"search";q=500;w=60, "address";q=60;w=60`. The address is
 //! the partition of that quota, which the draft leaves to the server if it is not named with `pk`.
 
-use access::limits::limiter::Decision;
+use access::limits::call::Decision;
 use access::limits::window::Verdict;
 use access::limits::{ADDRESS, WINDOW_SECONDS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -16,7 +16,7 @@ const STATE: HeaderName = HeaderName::from_static("ratelimit");
 /// Writes the headers for a request of `class`.
 pub fn write_rate_limit_headers(headers: &mut HeaderMap, class: &str, decision: &Decision) {
     let (mut policy, mut state) = (String::with_capacity(64), String::with_capacity(64));
-    write_item(&mut policy, &mut state, class, &decision.key);
+    write_item(&mut policy, &mut state, class, &decision.owner);
     if let Some(address) = &decision.address {
         policy.push_str(", ");
         state.push_str(", ");
@@ -57,13 +57,13 @@ mod tests {
             .map(|name| headers.get(name).map(|value| value.to_str().unwrap().to_owned()))
     }
 
-    fn of_key(key: Verdict) -> Decision {
-        Decision { key, address: None }
+    fn of_owner(owner: Verdict) -> Decision {
+        Decision { owner, address: None }
     }
 
     #[test]
     fn the_headers_have_the_form_of_the_draft() {
-        let [policy, state, retry] = fields(&of_key(Window::default().admit(0, 500)));
+        let [policy, state, retry] = fields(&of_owner(Window::default().admit(0, 500)));
         assert_eq!(policy.as_deref(), Some(r#""search";q=500;w=60"#));
         assert_eq!(state.as_deref(), Some(r#""search";r=499;t=60"#));
         assert_eq!(retry, None);
@@ -73,7 +73,7 @@ mod tests {
     fn a_rejected_request_has_a_retry_after_header() {
         let mut window = Window::default();
         window.admit(0, 1);
-        let [_, state, retry] = fields(&of_key(window.admit(10_500_000, 1)));
+        let [_, state, retry] = fields(&of_owner(window.admit(10_500_000, 1)));
         assert_eq!(state.as_deref(), Some(r#""search";r=0;t=50"#));
         assert_eq!(retry.as_deref(), Some("50"));
     }
@@ -83,9 +83,9 @@ mod tests {
         let (mut key, mut address) = (Window::default(), Window::default());
         key.admit(0, 500);
         let admit = |now: u64, key: &mut Window, address: &mut Window| {
-            let (key, address) = Window::admit_in_both((key, 500), (address, 1), now);
+            let (owner, address) = Window::admit_in_both((key, 500), (address, 1), now);
             fields(&Decision {
-                key,
+                owner,
                 address: Some(address),
             })
         };

@@ -1,7 +1,7 @@
 //! The facts about a request that extractors record for the request log.
 
 use access::limits::Class;
-use access::limits::limiter::Decision;
+use access::limits::call::Decision;
 use platform::ids::KeyId;
 use std::sync::OnceLock;
 

@@ -7,6 +7,7 @@ use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, values};
 use access::keys::Class;
+use access::limits::call::Call;
 use axum::extract::State;
 use axum::response::Response;
 use platform::text::cut;
@@ -37,15 +38,20 @@ pub async fn live(
 
 /// Refuses a search from a network that searches too often.
 pub async fn admit(app: &App, client: Client) -> Result<()> {
-    let (key, class, now) = (client.network_id(), Class::Search, app.clock.instant());
-    let verdict = app
-        .visitors
-        .admit(key, class as u32, now, SEARCHES_PER_MINUTE)
-        .await;
-    if verdict.admitted {
+    let call = Call {
+        owner: client.owner(),
+        class: Class::Search,
+        per_minute: SEARCHES_PER_MINUTE,
+        address: None,
+    };
+    let decision = app.visitors.admit(&call, app.clock.instant()).await;
+    if decision.is_admitted() {
         Ok(())
     } else {
-        Err(Error::RateLimited { class, verdict })
+        Err(Error::RateLimited {
+            class: call.class,
+            verdict: decision.owner,
+        })
     }
 }
 

@@ -20,6 +20,7 @@ use crate::web::layout::Tab;
 use crate::web::texts::{PickerTexts, fill};
 use crate::web::{Form, Layout, Page, UploadForm};
 use access::keys::Class;
+use access::limits::call::{Call, Owner};
 use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
@@ -193,17 +194,17 @@ pub async fn create(
 
 /// Counts a creation against the rate limit of the account, as the API does. Fails with the seconds to wait.
 async fn admit(app: &App, user: &SignedIn) -> Result<(), u64> {
-    let (class, account) = (Class::Create, user.account.0);
-    let per_minute = app.limits().of_class(class);
-    let now = app.clock.instant();
-    let verdict = app
-        .limiter
-        .admit(account.as_u128(), class as u32, now, per_minute)
-        .await;
-    if verdict.admitted {
+    let call = Call {
+        owner: Owner::Account(user.account),
+        class: Class::Create,
+        per_minute: app.limits().of_class(Class::Create),
+        address: None,
+    };
+    let decision = app.limiter.admit(&call, app.clock.instant()).await;
+    if decision.is_admitted() {
         Ok(())
     } else {
-        Err(verdict.retry_after.into())
+        Err(decision.retry_after().into())
     }
 }
 

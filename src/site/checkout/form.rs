@@ -11,6 +11,8 @@ use crate::web::form::Choice;
 use crate::web::form::amounts::submitted;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, FormData, Layout, Meta, Page, Section, guard};
+use access::limits::Class;
+use access::limits::call::Call;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -256,15 +258,20 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
 
 /// Fails if the network of the client has started too many donations within a minute.
 async fn admit(app: &App, client: Client) -> Result<()> {
-    let per_minute = app.config.checkout.starts_per_minute;
-    let (key, now) = (client.network_id(), app.clock.instant());
-    let verdict = app.checkouts.admit(key, 0, now, per_minute).await;
-    if verdict.admitted {
+    let call = Call {
+        owner: client.owner(),
+        // Checkouts have a limiter of their own, with one class. Earlier versions share its windows in Redis.
+        class: Class::Details,
+        per_minute: app.config.checkout.starts_per_minute,
+        address: None,
+    };
+    let decision = app.checkouts.admit(&call, app.clock.instant()).await;
+    if decision.is_admitted() {
         Ok(())
     } else {
         Err(Error::TooManyDonations {
-            per_minute,
-            retry_after: verdict.retry_after,
+            per_minute: call.per_minute,
+            retry_after: decision.retry_after(),
         })
     }
 }

@@ -1,12 +1,13 @@
-//! Rate limits: an exact sliding window, and the limiter that has one for each key and class, and one for each address
-//! of a key whose owner limits addresses. With Redis, all servers share the windows.
+//! Rate limits: an exact sliding window, and the limiter that has one for each owner and class of [calls](call::Call), and
+//! one for each address of a key whose owner limits addresses. With Redis, all servers share the windows.
 
+pub mod call;
 pub mod limiter;
 pub mod rate_limiter;
-pub mod recent;
 pub mod script;
 pub mod sharded_map;
 pub mod shared;
+pub mod store;
 pub mod window;
 
 use serde::Deserialize;
@@ -18,7 +19,7 @@ pub const SECOND_MICROS: u64 = 1_000_000;
 pub const WINDOW_MICROS: u64 = WINDOW_SECONDS as u64 * SECOND_MICROS;
 
 /// A class of calls that has its own limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     Details,
     Search,

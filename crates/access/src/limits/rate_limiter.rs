@@ -1,8 +1,8 @@
 //! The choice between limits that one server applies by itself and limits that several servers share.
 
-use super::limiter::{AddressLimit, Decision, Limiter};
+use super::call::{Call, Decision};
+use super::limiter::Limiter;
 use super::shared::SharedLimiter;
-use super::window::Verdict;
 use std::time::Instant;
 
 /// A rate limiter. Without Redis, no call waits or allocates.
@@ -14,32 +14,11 @@ pub enum RateLimiter {
 
 impl RateLimiter {
     /// Admits or refuses a call; see [`Limiter::admit`].
-    pub async fn admit(&self, key: u128, class: u32, now: Instant, per_minute: u32) -> Verdict {
+    pub async fn admit(&self, call: &Call, now: Instant) -> Decision {
         match self {
-            RateLimiter::Local(limiter) => limiter.admit(key, class, now, per_minute),
+            RateLimiter::Local(limiter) => limiter.admit(call, now),
             // Boxed, so that the future of a request is no larger without Redis.
-            RateLimiter::Shared(limiter) => {
-                Box::pin(limiter.admit(key, class, now, per_minute, None))
-                    .await
-                    .key
-            }
-        }
-    }
-
-    /// Admits or refuses a call that may also be subject to the limit of its address; see [`Limiter::admit_from`].
-    pub async fn admit_in(
-        &self,
-        key: u128,
-        class: u32,
-        now: Instant,
-        per_minute: u32,
-        address: Option<AddressLimit>,
-    ) -> Decision {
-        match self {
-            RateLimiter::Local(limiter) => limiter.admit_in(key, class, now, per_minute, address),
-            RateLimiter::Shared(limiter) => {
-                Box::pin(limiter.admit(key, class, now, per_minute, address)).await
-            }
+            RateLimiter::Shared(limiter) => Box::pin(limiter.admit(call, now)).await,
         }
     }
 

@@ -7,13 +7,15 @@
 //! Redis may lose calls: when it is restarted, flushed, or replaced by a replica that lags behind. Each server therefore
 //! tells Redis how many calls it has counted in a window. If Redis knows fewer, it asks for their times and adds them.
 
-use super::limiter::{ADDRESS_CLASS, AddressLimit, Decision, Limiter};
+use super::call::{AddressId, Call, Decision, WindowId};
+use super::limiter::Limiter;
 use super::script::{Answer, SharedWindows, WindowQuery, WindowState};
 use super::sharded_map::ShardedMap;
 use super::window::Verdict;
 use super::{SECOND_MICROS, WINDOW_MICROS};
 use metrics::Counter;
 use platform::redis::Away;
+use platform::text::hex;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,7 +30,7 @@ pub struct SharedLimiter {
     name: &'static str,
     windows: SharedWindows,
     local: Limiter,
-    mirrors: ShardedMap<(u128, u32), Mutex<Mirror>>,
+    mirrors: ShardedMap<WindowId, Mutex<Mirror>>,
     /// Counts the calls about which Redis could not be asked.
     local_decisions: Counter,
 }
@@ -58,33 +60,24 @@ impl SharedLimiter {
         &self.local
     }
 
-    /// Admits or refuses a call; see [`Limiter::admit`] and [`Limiter::admit_from`].
-    pub async fn admit(
-        &self,
-        key: u128,
-        class: u32,
-        now: Instant,
-        per_minute: u32,
-        address: Option<AddressLimit>,
-    ) -> Decision {
+    /// Admits or refuses a call; see [`Limiter::admit`].
+    pub async fn admit(&self, call: &Call, now: Instant) -> Decision {
         // A limit of zero needs no count.
-        if per_minute == 0 || address.is_some_and(|address| address.per_minute == 0) {
-            return self.local.admit_in(key, class, now, per_minute, address);
+        if call.per_minute == 0 || call.address.is_some_and(|address| address.per_minute == 0) {
+            return self.local.admit(call, now);
         }
         let micros = self.local.micros(now);
-        let mut limited = vec![((key, class), per_minute)];
-        limited.extend(address.map(|address| {
-            (
-                self.local.address_window(key, address.network),
-                address.per_minute,
-            )
+        let mut limited = vec![(WindowId::Class(call.owner, call.class), call.per_minute)];
+        limited.extend(call.address.map(|address| {
+            let window = self.local.address_window(call.owner, address.network);
+            (window, address.per_minute)
         }));
         if let Some(refused) = self.remembered_refusal(&limited, micros) {
             return refused;
         }
-        let Ok(states) = self.ask(key, &limited, micros).await else {
+        let Ok(states) = self.ask(call, &limited, micros).await else {
             self.local_decisions.increment(1);
-            let decision = self.local.admit_in(key, class, now, per_minute, address);
+            let decision = self.local.admit(call, now);
             if decision.is_admitted() {
                 self.count_own(&limited, micros);
             }
@@ -94,7 +87,7 @@ impl SharedLimiter {
             lock(&self.mirrors.get(*window)).record(micros, *limit, *state);
         }
         let decision = Decision {
-            key: verdict(per_minute, &states[0], 0),
+            owner: verdict(call.per_minute, &states[0], 0),
             address: limited.get(1).map(|(_, limit)| verdict(*limit, &states[1], 0)),
         };
         if decision.is_admitted() {
@@ -117,7 +110,7 @@ impl SharedLimiter {
     ///
     /// The other window of the call is described by the last answer of Redis. If there is none, because the address has
     /// called only other servers, by the calls that were counted here.
-    fn remembered_refusal(&self, limited: &[((u128, u32), u32)], now: u64) -> Option<Decision> {
+    fn remembered_refusal(&self, limited: &[(WindowId, u32)], now: u64) -> Option<Decision> {
         let mut verdicts = [None; 2];
         let mut is_refused = false;
         for (index, (window, limit)) in limited.iter().enumerate() {
@@ -134,29 +127,25 @@ impl SharedLimiter {
         for (verdict, (window, limit)) in verdicts.iter_mut().zip(limited) {
             verdict.get_or_insert_with(|| self.local.peek(*window, now, *limit));
         }
-        let [Some(key), address] = verdicts else {
+        let [Some(owner), address] = verdicts else {
             return None;
         };
-        Some(Decision { key, address })
+        Some(Decision { owner, address })
     }
 
     /// Asks Redis to count a call. If Redis has lost calls of this server, asks again with their times.
     async fn ask(
         &self,
-        key: u128,
-        limited: &[((u128, u32), u32)],
+        call: &Call,
+        limited: &[(WindowId, u32)],
         now: u64,
     ) -> Result<Vec<WindowState>, Away> {
-        let group = self.windows.group(self.name, &key.to_be_bytes());
+        let group = self.windows.group(self.name, &call.owner.to_bytes());
         let queries = |sends_ages: bool| -> Vec<WindowQuery> {
-            let query = |((id, class), limit): &((u128, u32), u32)| {
-                let (own, ages) = self.own_calls((*id, *class), now, sends_ages);
+            let query = |(window, limit): &(WindowId, u32)| {
+                let (own, ages) = self.own_calls(*window, now, sends_ages);
                 WindowQuery {
-                    key: if *class == ADDRESS_CLASS {
-                        format!("{group}:address:{id:032x}")
-                    } else {
-                        format!("{group}:{class}")
-                    },
+                    key: redis_key(&group, *window),
                     limit: *limit,
                     length_micros: WINDOW_MICROS,
                     own,
@@ -179,7 +168,7 @@ impl SharedLimiter {
     ///
     /// Redis counts a call slightly later than this server, so the calls that are about to leave the window may have
     /// left that of Redis. They are not counted.
-    fn own_calls(&self, window: (u128, u32), now: u64, sends_ages: bool) -> (usize, Vec<u64>) {
+    fn own_calls(&self, window: WindowId, now: u64, sends_ages: bool) -> (usize, Vec<u64>) {
         if !self.mirrors.contains(window) {
             return (0, Vec::new());
         }
@@ -196,7 +185,7 @@ impl SharedLimiter {
         (own.len() - first, ages)
     }
 
-    fn count_own(&self, limited: &[((u128, u32), u32)], now: u64) {
+    fn count_own(&self, limited: &[(WindowId, u32)], now: u64) {
         for (window, _) in limited {
             lock(&self.mirrors.get(*window)).count(now);
         }
@@ -242,6 +231,14 @@ impl Mirror {
     }
 }
 
+/// Returns the key of a window in Redis. Servers of different versions share it during an upgrade.
+fn redis_key(group: &str, window: WindowId) -> String {
+    match window {
+        WindowId::Class(_, class) => format!("{group}:{}", class as u32),
+        WindowId::Address(AddressId(id)) => format!("{group}:address:{}", hex(&id)),
+    }
+}
+
 /// Converts the state of a window to a verdict about a call `elapsed` microseconds later.
 fn verdict(per_minute: u32, state: &WindowState, elapsed: u64) -> Verdict {
     let seconds = |micros: u64| micros.saturating_sub(elapsed).div_ceil(SECOND_MICROS) as u32;
@@ -257,4 +254,29 @@ fn verdict(per_minute: u32, state: &WindowState, elapsed: u64) -> Verdict {
 /// Locks a mirror. A poisoned lock is safe to use, because a mirror is never left in an inconsistent state.
 fn lock(mirror: &Mutex<Mirror>) -> MutexGuard<'_, Mirror> {
     mirror.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Class;
+    use crate::limits::call::Owner;
+    use platform::ids::{AccountId, KeyId};
+    use uuid::Uuid;
+
+    const ID: Uuid = Uuid::from_u128(0x019a_8f00_0000_7000_8000_0000_0000_0001);
+
+    #[test]
+    fn the_keys_in_redis_are_those_of_earlier_versions() {
+        let network = |address: &str| Owner::Network(address.parse().unwrap());
+        let bytes = |owner: Owner| u128::from_be_bytes(owner.to_bytes());
+        assert_eq!(bytes(Owner::Account(AccountId(ID))), ID.as_u128());
+        assert_eq!(bytes(Owner::Key(KeyId(ID))), ID.as_u128());
+        assert_eq!(bytes(network("192.0.2.1")), 0xffff_c000_0201);
+        assert_eq!(bytes(network("2001:db8::")), 0x2001_0db8 << 96);
+        let search = WindowId::Class(Owner::Key(KeyId(ID)), Class::Search);
+        assert_eq!(redis_key("causeway:calls:{5a}", search), "causeway:calls:{5a}:1");
+        let address = WindowId::Address(AddressId([0xa1; 16]));
+        assert_eq!(redis_key("g", address), format!("g:address:{}", "a1".repeat(16)));
+    }
 }

@@ -6,8 +6,9 @@
 
 use super::Usage;
 use super::{HOUR_MILLIS, UnsavedCounts, hour_of, store};
+use crate::limits::call::WindowId;
 use crate::limits::limiter::{CallsPerSecond, Limiter};
-use crate::limits::{Class, Limits, recent};
+use crate::limits::{self, Class, Limits};
 use platform::clock::Clock;
 use platform::db::Db;
 use std::collections::HashMap;
@@ -72,7 +73,7 @@ impl Pending {
         let now = clock.millis();
         limiter.take_unsaved(clock.instant(), now, &mut self.calls);
         counts.take_unsaved(now, &mut self.usage);
-        recent::drop_old(&mut self.calls, now);
+        limits::store::drop_old(&mut self.calls, now);
     }
 
     /// Saves everything in one transaction, with one statement per table.
@@ -88,7 +89,7 @@ impl Pending {
             return Ok(());
         }
         let mut tx = db.write().await?;
-        recent::add(&mut tx, calls, now).await?;
+        limits::store::add(&mut tx, calls, now).await?;
         store::add(&mut tx, usage).await?;
         if must_prune {
             store::prune(&mut tx, now).await?;
@@ -106,13 +107,13 @@ impl Pending {
 /// here; it counts like the lowest limit of a class.
 fn has_burst(calls: &CallsPerSecond, limits: &Limits) -> bool {
     let lowest = Class::ALL.into_iter().map(|class| limits.of_class(class)).min();
-    let mut sums: HashMap<(u128, u32), u32> = HashMap::new();
-    calls.iter().any(|((counted, class, _), calls)| {
-        let limit = match Class::ALL.get(*class as usize) {
-            Some(class) => limits.of_class(*class),
-            None => lowest.unwrap_or_default(),
+    let mut sums: HashMap<WindowId, u32> = HashMap::new();
+    calls.iter().any(|((window, _), calls)| {
+        let limit = match window {
+            WindowId::Class(_, class) => limits.of_class(*class),
+            WindowId::Address(_) => lowest.unwrap_or_default(),
         };
-        let sum = sums.entry((*counted, *class)).or_default();
+        let sum = sums.entry(*window).or_default();
         *sum = sum.saturating_add(*calls);
         *sum >= (limit / MAX_UNSAVED_PART).max(1)
     })
@@ -121,6 +122,8 @@ fn has_burst(calls: &CallsPerSecond, limits: &Limits) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::call::Owner;
+    use platform::ids::KeyId;
 
     const LIMITS: Limits = Limits {
         details: 100,
@@ -136,9 +139,10 @@ mod tests {
 
     #[test]
     fn a_quarter_of_a_limit_is_a_burst_and_a_steady_key_is_not() {
+        let (key, other_key) = (Owner::Key(KeyId::new()), Owner::Key(KeyId::new()));
         let calls = |class: Class, per_second: u32, seconds: i64| -> CallsPerSecond {
             (0..seconds)
-                .map(|second| ((7, class as u32, second), per_second))
+                .map(|second| ((WindowId::Class(key, class), second), per_second))
                 .collect()
         };
         assert!(!has_burst(&calls(Class::Search, 8, 10), &LIMITS), "500 a minute");
@@ -146,7 +150,8 @@ mod tests {
         assert!(has_burst(&calls(Class::Search, 125, 1), &LIMITS));
         assert!(has_burst(&calls(Class::Search, 25, 5), &LIMITS));
         assert!(has_burst(&calls(Class::Details, 25, 1), &LIMITS));
-        let two_keys = CallsPerSecond::from([((7, 1, 3), 100), ((8, 1, 3), 100)]);
+        let two_keys = [key, other_key].map(|owner| ((WindowId::Class(owner, Class::Search), 3), 100));
+        let two_keys = CallsPerSecond::from(two_keys);
         assert!(!has_burst(&two_keys, &LIMITS));
     }
 }
