@@ -1,7 +1,8 @@
 //! Removes pictures that no nonprofit, fundraiser or account uses.
 
 use super::App;
-use access::accounts::public_profile::{self, ProfilePart};
+use access::accounts::public_profile::ProfilePart;
+use access::accounts::store::profile;
 use access::audit::Actor;
 use directory::nonprofits;
 use giving::fundraisers;
@@ -46,9 +47,9 @@ impl App {
         part: ProfilePart,
         actor: Actor,
     ) -> sqlx::Result<bool> {
-        let profile = public_profile::store::find(&self.db, account).await?;
+        let profile = profile::find(&self.db, account).await?;
         let (subject, now) = ((account, username), self.clock.millis());
-        if !public_profile::store::remove(&self.db, subject, part, actor, now).await? {
+        if !profile::remove(&self.db, subject, part, actor, now).await? {
             return Ok(false);
         }
         let picture = profile.and_then(|profile| profile.picture);
@@ -64,7 +65,7 @@ impl App {
         let mut used = HashSet::new();
         used.extend(nonprofits::store::list_pictures(&self.db).await?);
         used.extend(fundraisers::store::list_covers(&self.db).await?);
-        used.extend(public_profile::store::list_pictures(&self.db).await?);
+        used.extend(profile::list_pictures(&self.db).await?);
         Ok(used)
     }
 }

@@ -9,7 +9,7 @@ use access::accounts::password::NewPassword;
 use access::accounts::public_profile::ProfilePart;
 use access::accounts::store::NewAccount;
 use access::accounts::two_factor::store as two_factor;
-use access::accounts::{Username, operators, store, suspension};
+use access::accounts::{Username, changes, operators, store, suspension};
 use access::audit::Actor;
 use access::origins::store::InsertOutcome;
 use access::origins::{self, Origin};
@@ -222,7 +222,7 @@ async fn read_password(app: &App, username: &Username) -> anyhow::Result<String>
 }
 
 async fn list(app: &App, output: Output) -> anyhow::Result<()> {
-    let accounts = operators::list(&app.db).await?;
+    let accounts = store::summaries::list(&app.db).await?;
     let shown = accounts.iter().map(|account| {
         json!({
             "id": account.id.to_string(),
@@ -316,7 +316,7 @@ async fn set_password(app: &App, output: Output, username: &str) -> anyhow::Resu
     let password = read_password(app, &username).await?;
     let now = app.clock.millis();
     let name = username.as_str();
-    if !store::set_password_for(&app.db, &username, &password, Actor::Command, now).await? {
+    if !changes::set_password_for(&app.db, &username, &password, Actor::Command, now).await? {
         bail!("there is no account {name}; run causeway account list to see all accounts");
     }
     output.print(&json!({"username": name, "done": "password set"}), || {

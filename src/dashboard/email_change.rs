@@ -13,7 +13,7 @@ use crate::web::layout::Tab;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, FormData, Layout};
 use access::accounts::links::{self, Purpose};
-use access::accounts::store;
+use access::accounts::{changes, store};
 use access::sessions::SignedIn;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
@@ -49,7 +49,7 @@ pub async fn request(
         .ok();
     if let (Ok(email), Some(proof), false) = (email, proof, form.has_errors()) {
         if !app.mail.is_on() {
-            let flash = if store::change_email_unconfirmed(&app.db, &proof, &email).await? {
+            let flash = if changes::change_email_unconfirmed(&app.db, &proof, &email).await? {
                 Flash::EmailChanged
             } else {
                 Flash::AlreadyDone
@@ -100,7 +100,7 @@ pub async fn confirm(State(app): State<App>, layout: Layout, data: FormData) -> 
     };
     let old = store::find_by_id(&app.db, change.account).await?;
     let now = app.clock.millis();
-    if !store::change_email(&app.db, token, change.account, &change.email, now).await? {
+    if !changes::change_email(&app.db, token, change.account, &change.email, now).await? {
         return Ok(stale(layout));
     }
     let old = old.and_then(|account| account.email);

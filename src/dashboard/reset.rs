@@ -12,11 +12,10 @@ use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, FormData, Layout};
-use access::accounts::Username;
 use access::accounts::links::{self, Purpose};
 use access::accounts::password::NewPassword;
-use access::accounts::store;
 use access::accounts::verified_password::VerifiedPassword;
+use access::accounts::{Username, changes, store};
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -112,7 +111,7 @@ pub async fn set(
         }
     };
     let hash = app.hashing.hash(password).await;
-    if !store::reset_password(&app.db, token, id, &hash, now).await? {
+    if !changes::reset_password(&app.db, token, id, &hash, now).await? {
         return Ok(stale(layout));
     }
     let proof = VerifiedPassword::new(id, hash);
@@ -144,7 +143,7 @@ pub async fn confirm(State(app): State<App>, layout: Layout, data: FormData) -> 
     let (token, now) = (data.text("token"), app.clock.millis());
     let found = links::store::find(&app.db, token, Purpose::Confirm, now).await?;
     match found {
-        Some((id, _)) if store::confirm(&app.db, token, id, now).await? => {
+        Some((id, _)) if changes::confirm(&app.db, token, id, now).await? => {
             let target = Redirect::to("/dashboard/sign-in");
             Ok((Flash::EmailConfirmed.cookie(&app.public_url), target).into_response())
         }

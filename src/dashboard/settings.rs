@@ -12,8 +12,8 @@ use crate::web::layout::Tab;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, FormData, Layout};
 use access::accounts::password::NewPassword;
-use access::accounts::store;
 use access::accounts::verified_password::VerifiedPassword;
+use access::accounts::{changes, store};
 use access::sessions::{self, SignedIn};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -44,7 +44,7 @@ pub async fn change_password(
     let proof = proof.map_err(|error| form.add_error("current", error)).ok();
     if let Some((old, password)) = proof.zip(password) {
         let hash = app.hashing.hash(password).await;
-        if store::set_password(&app.db, &old, &hash).await? {
+        if changes::set_password(&app.db, &old, &hash).await? {
             let new = VerifiedPassword::new(user.account, hash).with_second_factor();
             return start_session(&app, &new, &browser, Flash::PasswordChanged, PATH).await;
         }

@@ -5,7 +5,8 @@ use crate::http::error::Result;
 use crate::web::Layout;
 use crate::web::form_page::FormPage;
 use crate::web::layout::Tab;
-use access::accounts::suspension::Standing;
+use access::accounts::standing::Standing;
+use access::accounts::store::find_standing;
 use access::sessions::SignedIn;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -18,7 +19,7 @@ pub async fn refuse_to_create(
     layout: &Layout,
     tab: Tab,
 ) -> Result<Option<Response>> {
-    let standing = Standing::find(&app.db, user.account).await?;
+    let standing = find_standing(&app.db, user.account).await?;
     Ok((standing != Standing::Good).then(|| refusal(user, layout, tab)))
 }
 

@@ -6,7 +6,7 @@ use crate::http::error::Error;
 use access::accounts::token::Token;
 use access::accounts::two_factor::pending::{self, PendingSignIn};
 use access::accounts::verified_password::VerifiedPassword;
-use access::sessions::store::InsertOutcome;
+use access::sessions::start::{StartOutcome, start};
 use access::sessions::{IDLE_LIMIT, SignedIn, store};
 use axum::extract::FromRequestParts;
 use axum::http::header::USER_AGENT;
@@ -52,10 +52,10 @@ pub async fn begin(app: &App, proof: &VerifiedPassword, browser: &Browser) -> Re
     let token = Token::generate();
     let now = app.clock.millis();
     let browser = (browser.agent.as_str(), browser.address.as_str());
-    let outcome = store::insert(&app.db, token.hash(), proof, browser, now).await?;
+    let outcome = start(&app.db, token.hash(), proof, browser, now).await?;
     let url = &app.public_url;
     Ok(match outcome {
-        InsertOutcome::Inserted => {
+        StartOutcome::Started => {
             let cookies = CookieJar::new().add(cookie(url, token.expose().to_owned()));
             SignIn::Started(if proof.has_second_factor {
                 cookies.add(removal(pending_cookie(url, String::new())))
@@ -63,8 +63,8 @@ pub async fn begin(app: &App, proof: &VerifiedPassword, browser: &Browser) -> Re
                 cookies
             })
         }
-        InsertOutcome::PasswordChanged => SignIn::PasswordChanged,
-        InsertOutcome::NeedsSecondFactor => {
+        StartOutcome::PasswordChanged => SignIn::PasswordChanged,
+        StartOutcome::NeedsSecondFactor => {
             let pending = PendingSignIn::start(&app.secret, proof, now);
             SignIn::NeedsSecondFactor(CookieJar::new().add(pending_cookie(url, pending.to_text())))
         }

@@ -13,7 +13,7 @@ use crate::web::fundraiser_article::{FundraiserArticle, Organizer, find_benefici
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{FundraiserTexts, fill};
 use crate::web::{Layout, Meta, Page, PublicPage, Section};
-use access::accounts::public_profile;
+use access::accounts::store::profile;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
@@ -134,7 +134,7 @@ pub async fn fundraiser(
     }
     let found = find_beneficiaries(&app.directory, &shown.fundraiser).await?;
     let card = card(&shown, &found, app.is_test_mode());
-    let by = public_profile::store::find(&app.db, shown.fundraiser.account).await?;
+    let by = profile::find(&app.db, shown.fundraiser.account).await?;
     let by = by.as_ref().map(Organizer::from);
     let (id, modes) = (shown.fundraiser.id, Mode::counted(app.is_test_mode()));
     let supporters = ledger::list_supporters(&app.db, id, modes, MAX_SUPPORTERS).await?;

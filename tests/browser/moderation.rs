@@ -2,7 +2,7 @@
 
 use crate::browser::Browser;
 use crate::site::{PASSWORD, Site};
-use access::accounts::{public_profile, store};
+use access::accounts::store::{self, profile};
 use directory::nonprofits::ein::Ein;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ async fn a_visitor_reports_a_fundraiser_and_an_operator_moderates_it() {
     let fundraiser = site.create_fundraiser(&keys, &body).await;
     let page = fundraiser["url"].as_str().unwrap().replace(&site.url, "");
     let owner = store::find(&site.app.db, "organizer").await.unwrap().unwrap().id;
-    let named = public_profile::store::update(&site.app.db, owner, Some(RUDE), None);
+    let named = profile::update(&site.app.db, owner, Some(RUDE), None);
     named.await.unwrap();
 
     browser.goto(&site, &page).await;

@@ -6,7 +6,7 @@ use crate::api::fundraisers::basic;
 use crate::site::media::picture_file;
 use crate::wait::eventually;
 use crate::world::World;
-use access::accounts::{public_profile, store as accounts};
+use access::accounts::store::{self as accounts, profile};
 use axum::http::Method;
 use giving::fundraisers::review::Review;
 
@@ -403,7 +403,7 @@ async fn an_operator_removes_a_display_name_and_a_picture(world: &World) {
     assert!(empty.contains("neither a display name nor a picture"), "{empty}");
     let picture = world.app.pictures.add(picture_file(1, 40, 40)).await.unwrap().id;
     let id = accounts::find(&world.app.db, "grace").await.unwrap().unwrap().id;
-    let set = public_profile::store::update(&world.app.db, id, Some("A rude word"), Some(&picture));
+    let set = profile::update(&world.app.db, id, Some("A rude word"), Some(&picture));
     set.await.unwrap();
     let shown = visitor.get(200, RUN).await.text();
     assert!(

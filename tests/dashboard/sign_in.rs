@@ -2,8 +2,8 @@
 
 use super::visitor::{PASSWORD, Visitor, emails, hidden, link};
 use crate::world::World;
-use access::accounts::store;
 use access::accounts::verified_password::VerifiedPassword;
+use access::accounts::{changes, store};
 use causeway::http::session::{self, Browser, SignIn};
 use futures_util::future::join_all;
 
@@ -55,7 +55,7 @@ async fn a_sign_in_in_progress_fails_after_a_password_change(world: &World) {
         "the old password began a session"
     );
     // The stale proof can neither change the password nor delete the account.
-    assert!(!store::set_password(&world.app.db, &proof, "x").await.unwrap());
+    assert!(!changes::set_password(&world.app.db, &proof, "x").await.unwrap());
     assert!(!world.app.recorder.remove_account(proof).await.unwrap());
     assert_eq!(
         world.texts("select agent from sessions").await.len(),

@@ -3,7 +3,7 @@
 use crate::api::fundraisers::Organizer;
 use crate::files::{bmf, nonprofit_row};
 use crate::world::World;
-use access::accounts::public_profile;
+use access::accounts::store::profile;
 use axum::http::Method;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -247,7 +247,7 @@ async fn pictures_that_nothing_uses_are_removed_after_a_day(world: &World) {
     world.import_nonprofits(&line).await.unwrap();
     let pictures = &world.app.pictures;
     let own = pictures.add(picture_file(3, 300, 200)).await.unwrap().id;
-    let profile = public_profile::store::update(&world.app.db, world.account, None, Some(&own));
+    let profile = profile::update(&world.app.db, world.account, None, Some(&own));
     profile.await.unwrap();
     let unused = pictures.add(picture_file(4, 300, 200)).await.unwrap().id;
     let again = pictures.add(picture_file(5, 300, 200)).await.unwrap().id;

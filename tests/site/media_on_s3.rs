@@ -4,7 +4,7 @@ use super::media::picture_file;
 use crate::api::fundraisers::{Organizer, RED_CROSS, id_of};
 use crate::s3::empty_store;
 use crate::world::World;
-use access::accounts::public_profile;
+use access::accounts::store::profile;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use causeway::app::picture_sweep::SweptPictures;
@@ -55,7 +55,7 @@ async fn pictures_on_s3_are_stored_served_checked_and_swept(world: &World) {
 
     // Nothing uses the picture, so it is removed after a day, with its scaled copies.
     let other = app.pictures.add(picture_file(6, 300, 200)).await.unwrap();
-    let profile = public_profile::store::update(&app.db, world.account, None, Some(&hosted.id));
+    let profile = profile::update(&app.db, world.account, None, Some(&hosted.id));
     profile.await.unwrap();
     client.get_plain(200, &format!("/media/{}?w=64", other.id)).await;
     assert_eq!(app.sweep_pictures().await.unwrap(), SweptPictures::default());

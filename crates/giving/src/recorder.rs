@@ -14,7 +14,7 @@ use crate::ledger::batch::Batch;
 use crate::ledger::prefetch::Prefetch;
 use crate::ledger::writer::{WorkFuture, WriteError, Writer};
 use access::accounts::verified_password::VerifiedPassword;
-use access::accounts::{store as accounts, suspension};
+use access::accounts::{changes, suspension};
 use access::audit::Actor;
 use platform::clock::Clock;
 use platform::db::StoreError;
@@ -153,7 +153,7 @@ impl Recorder {
         let closed = self.write(Prefetch::default(), move |batch| {
             let (verified, now) = (Arc::clone(&verified), clock.millis());
             Box::pin(async move {
-                if !accounts::remove_in(&mut batch.tx, &verified, now).await? {
+                if !changes::remove_in(&mut batch.tx, &verified, now).await? {
                     return Ok(None);
                 }
                 let account = verified.account;

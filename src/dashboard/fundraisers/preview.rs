@@ -7,7 +7,7 @@ use crate::web::cover_motif::motif_of_causes;
 use crate::web::fundraiser_article::{FundraiserArticle, Organizer, find_beneficiaries};
 use crate::web::layout::Tab;
 use crate::web::{FormData, Layout, Page};
-use access::accounts::public_profile;
+use access::accounts::store::profile;
 use access::sessions::SignedIn;
 use askama::Template;
 use axum::response::{IntoResponse, Response};
@@ -49,7 +49,7 @@ pub async fn show(
     let found = find_beneficiaries(&app.directory, fundraiser).await?;
     let is_test_mode = app.is_test_mode();
     let totals = totals.counted(is_test_mode);
-    let profile = public_profile::store::find(&app.db, user.account).await?;
+    let profile = profile::find(&app.db, user.account).await?;
     let t = &layout.f.preview;
     let article = FundraiserArticle {
         organizer: profile.as_ref().map(Organizer::from),

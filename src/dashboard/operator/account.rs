@@ -14,7 +14,8 @@ use crate::web::form_page::FormPage;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::fill;
 use crate::web::{Form, FormData, Layout, Page};
-use access::accounts::public_profile::{self, ProfilePart, PublicProfile};
+use access::accounts::public_profile::{ProfilePart, PublicProfile};
+use access::accounts::store::profile;
 use access::accounts::two_factor::store as two_factor;
 use access::accounts::{Account, Username, store, suspension};
 use access::audit::Actor;
@@ -233,7 +234,7 @@ async fn show(
     }
     let now = app.clock.millis();
     let two_factor = two_factor::find_state(&app.db, account.id).await?;
-    let profile = public_profile::store::find(&app.db, account.id).await?;
+    let profile = profile::find(&app.db, account.id).await?;
     let page = AccountPage {
         profile: profile.ok_or(Error::NotFound)?,
         two_factor_since: two_factor.enabled_at.map(|at| RelativeTime::new(at, now)),

@@ -11,9 +11,9 @@ use crate::http::session::Operator;
 use crate::web::pager::Pager;
 use crate::web::relative_time::RelativeTime;
 use crate::web::{Layout, Page};
-use access::accounts::operators::{self, AccountSummary};
+use access::accounts::store::summaries::{self, AccountSummary};
 use access::audit::{self, AuditEntry};
-use access::keys::operators as keys;
+use access::keys::store::pages as keys;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
@@ -70,9 +70,9 @@ pub async fn accounts(
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let prefix = username_prefix(query.as_deref());
-    let count = operators::count(&app.db, &prefix).await?;
+    let count = summaries::count(&app.db, &prefix).await?;
     let list_page = ListPage::parse(query.as_deref(), count);
-    let accounts = operators::list_page(&app.db, &prefix, PAGE_SIZE, list_page.skipped()).await?;
+    let accounts = summaries::list_page(&app.db, &prefix, PAGE_SIZE, list_page.skipped()).await?;
     let page = AccountsPage {
         pager: list_page.pager(&layout, "/dashboard/operator/accounts", &[("account", &prefix)]),
         layout: with_menu(&app, layout, &user).await?,

@@ -2,11 +2,13 @@
 
 pub mod attempt_limiter;
 pub mod attempts;
+pub mod changes;
 pub mod hashing;
 pub mod links;
 pub mod operators;
 pub mod password;
 pub mod public_profile;
+pub mod standing;
 pub mod store;
 pub mod suspension;
 pub mod token;

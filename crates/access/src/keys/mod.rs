@@ -4,11 +4,9 @@
 //! six characters. The checksum rejects mistyped keys without a database query.
 
 pub mod exposure;
-pub mod operators;
 pub mod ring;
 pub mod saved;
 pub mod store;
-mod stored;
 mod text;
 pub mod warnings;
 

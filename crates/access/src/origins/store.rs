@@ -2,7 +2,7 @@
 
 use super::origin::Origin;
 use crate::audit::{self, Action, Actor};
-use platform::db::{Db, from_row, read, run};
+use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::AccountId;
 use platform::text::hex;
 
@@ -34,6 +34,7 @@ const PROVE: &str = "update partner_origins set proven_at = coalesce(proven_at, 
      where account_id = $1 and origin = $2";
 const ALLOW: &str = "update partner_origins set allowed_at = $3 \
      where account_id = $1 and origin = $2 and allowed_at is null";
+const REMOVE_ALL: &str = "delete from partner_origins where account_id = $1";
 const REMOVE: &str = "delete from partner_origins where account_id = $1 and origin = $2";
 
 /// The number of origins that one account may register.
@@ -176,4 +177,9 @@ pub async fn remove(db: &Db, account: AccountId, origin: &str) -> sqlx::Result<b
         .map(|result| result.rows_affected()))?;
     tx.commit().await?;
     Ok(removed > 0)
+}
+
+/// Removes all origins of an account.
+pub async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(REMOVE_ALL).bind(account.0).execute(c).await.map(|_| ()))
 }

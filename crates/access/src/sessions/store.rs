@@ -1,10 +1,7 @@
 //! The SQL of sessions.
 
 use super::{IDLE_LIMIT, SignedIn};
-use crate::accounts::store::lock;
-use crate::accounts::two_factor::store::is_on_in;
-use crate::accounts::verified_password::VerifiedPassword;
-use platform::db::{Db, from_row, read, run};
+use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::AccountId;
 use uuid::Uuid;
 
@@ -18,6 +15,7 @@ const REMOVE_IDLE: &str = "delete from sessions where seen_at <= $1";
 const NOTE_SEEN: &str = "update sessions set seen_at = $2 where hash = $1";
 const REMOVE: &str = "delete from sessions where hash = $1";
 const REMOVE_OF_ACCOUNT: &str = "delete from sessions where account_id = $1 and hash = $2";
+const REMOVE_ALL: &str = "delete from sessions where account_id = $1";
 const REMOVE_OTHERS: &str = "delete from sessions where account_id = $1 and hash <> $2";
 
 /// The account of a session.
@@ -46,16 +44,6 @@ pub struct StoredSession {
     pub agent: String,
     /// The address from which it began.
     pub address: String,
-}
-
-/// The result of [`insert`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InsertOutcome {
-    Inserted,
-    /// The password has changed since it was verified, or the account was suspended.
-    PasswordChanged,
-    /// The account has a second factor, which was not proven.
-    NeedsSecondFactor,
 }
 
 /// Finds the account that is signed in with a cookie, and when the session was last recorded as used.
@@ -91,35 +79,25 @@ pub async fn list(db: &Db, account: AccountId) -> sqlx::Result<Vec<StoredSession
     Ok(rows.into_iter().map(session).collect())
 }
 
-/// Inserts a session of a browser and removes idle ones.
-pub async fn insert(
-    db: &Db,
+/// Inserts a session of a browser and removes idle ones. [`start`](super::start) checks who may have one.
+pub(super) async fn insert_in(
+    tx: &mut Tx,
     hash: [u8; 32],
-    verified: &VerifiedPassword,
+    account: AccountId,
     (agent, address): (&str, &str),
     now: i64,
-) -> sqlx::Result<InsertOutcome> {
-    let mut tx = db.write().await?;
-    if !lock(&mut tx, verified).await? {
-        return Ok(InsertOutcome::PasswordChanged);
-    }
-    // Here, so that no way to sign in can forget it.
-    if !verified.has_second_factor && is_on_in(&mut tx, verified.account).await? {
-        return Ok(InsertOutcome::NeedsSecondFactor);
-    }
+) -> sqlx::Result<()> {
     let oldest = now - IDLE_LIMIT.as_millis() as i64;
-    run!(&mut tx, c => sqlx::query(REMOVE_IDLE).bind(oldest).execute(c).await.map(|_| ()))?;
-    run!(&mut tx, c => sqlx::query(INSERT)
+    run!(&mut *tx, c => sqlx::query(REMOVE_IDLE).bind(oldest).execute(c).await.map(|_| ()))?;
+    run!(tx, c => sqlx::query(INSERT)
         .bind(hash.as_slice())
-        .bind(verified.account.0)
+        .bind(account.0)
         .bind(now)
         .bind(agent)
         .bind(address)
         .execute(c)
         .await
-        .map(|_| ()))?;
-    tx.commit().await?;
-    Ok(InsertOutcome::Inserted)
+        .map(|_| ()))
 }
 
 /// Records that a session was used.
@@ -147,6 +125,16 @@ pub async fn remove_of(db: &Db, account: AccountId, hash: &[u8]) -> sqlx::Result
 /// Ends all sessions of an account except one.
 pub async fn remove_others(db: &Db, account: AccountId, except: [u8; 32]) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(REMOVE_OTHERS).bind(account.0).bind(except.as_slice()).execute(c).await.map(|_| ()))?;
+    remove_others_in(&mut tx, account, except).await?;
     tx.commit().await
+}
+
+/// Ends all sessions of an account except one within a transaction.
+pub async fn remove_others_in(tx: &mut Tx, account: AccountId, except: [u8; 32]) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(REMOVE_OTHERS).bind(account.0).bind(except.as_slice()).execute(c).await.map(|_| ()))
+}
+
+/// Ends all sessions of an account.
+pub async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(REMOVE_ALL).bind(account.0).execute(c).await.map(|_| ()))
 }

@@ -4,7 +4,8 @@ use super::entry::{Draft, Entry, Head, Party};
 use super::pending::{DonorName, OutboxRow, PendingRows};
 use super::state::LedgerState;
 use super::store;
-use access::accounts::suspension::Standing;
+use access::accounts::standing::Standing;
+use access::accounts::store::find_standing_in;
 use platform::db::{StoreError, Tx};
 use platform::ids::{AccountId, FundraiserId};
 use platform::money::{AmountOverflow, Cents};
@@ -40,7 +41,7 @@ impl Batch {
         if let Some(standing) = self.standings.get(&account) {
             return Ok(*standing);
         }
-        let standing = Standing::find_in(&mut self.tx, account).await?;
+        let standing = find_standing_in(&mut self.tx, account).await?;
         self.standings.insert(account, standing);
         Ok(standing)
     }

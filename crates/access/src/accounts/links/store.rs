@@ -12,6 +12,7 @@ const FIND: &str = "select l.account_id, a.username from mail_links l join accou
      where l.hash = $1 and l.purpose = $2 and l.created_at > $3 and a.deleted_at is null";
 const FIND_EMAIL: &str = "select email from mail_links where hash = $1 and purpose = $2";
 const TAKE: &str = "delete from mail_links where hash = $1 and purpose = $2";
+const REMOVE_ALL: &str = "delete from mail_links where account_id = $1";
 const REMOVE_OLD: &str = "delete from mail_links where created_at <= $1";
 
 /// Inserts a link, with the new email address that it confirms, and removes expired ones.
@@ -82,4 +83,9 @@ pub async fn take(tx: &mut Tx, token: &str, purpose: Purpose) -> sqlx::Result<bo
         .await
         .map(|result| result.rows_affected()))?;
     Ok(removed > 0)
+}
+
+/// Removes all links of an account.
+pub async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(REMOVE_ALL).bind(account.0).execute(c).await.map(|_| ()))
 }

@@ -4,6 +4,7 @@ use super::{AcceptedCode, RECOVERY_CODES, RecoveryCode, TotpSecret, TypedCode};
 use crate::accounts::store::lock;
 use crate::accounts::verified_password::VerifiedPassword;
 use crate::audit::{self, Action, Actor};
+use crate::sessions;
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::AccountId;
 use platform::secret::StoreSecret;
@@ -26,7 +27,6 @@ const REMOVE_RECOVERY_CODES: &str = "delete from recovery_codes where account_id
 const LIST: &str = "select t.account_id, a.username from two_factor t join accounts a on a.id = t.account_id \
      order by a.username";
 const REMOVE: &str = "delete from two_factor where account_id = $1";
-const END_OTHER_SESSIONS: &str = "delete from sessions where account_id = $1 and hash <> $2";
 
 /// A row of `two_factor`.
 struct Row {
@@ -152,12 +152,7 @@ pub async fn enable(
         return Ok(EnableOutcome::NotPending);
     }
     let codes = replace_codes_in(&mut tx, secret, account).await?;
-    run!(&mut tx, c => sqlx::query(END_OTHER_SESSIONS)
-        .bind(account.0)
-        .bind(session.as_slice())
-        .execute(c)
-        .await
-        .map(|_| ()))?;
+    sessions::store::remove_others_in(&mut tx, account, session).await?;
     tx.commit().await?;
     Ok(EnableOutcome::Enabled(codes))
 }
@@ -284,7 +279,7 @@ pub async fn reset_all(tx: &mut Tx, actor: Actor, now: i64) -> sqlx::Result<usiz
 }
 
 /// Removes the second factor of an account. Returns `false` if it had none.
-async fn remove_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<bool> {
+pub async fn remove_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<bool> {
     run!(&mut *tx, c => sqlx::query(REMOVE_RECOVERY_CODES).bind(account.0).execute(c).await.map(|_| ()))?;
     let removed = run!(tx, c => sqlx::query(REMOVE)
         .bind(account.0)

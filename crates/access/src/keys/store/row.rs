@@ -1,6 +1,6 @@
-//! A key in the database.
+//! The row of a key, and the query for it.
 
-use super::{Key, Kind, State};
+use crate::keys::{Key, Kind, State};
 use platform::db::from_row;
 use platform::ids::{AccountId, KeyId};
 use uuid::Uuid;

@@ -1,7 +1,5 @@
 //! How an account appears to everyone: a name and a picture, shown on its fundraisers.
 
-pub mod store;
-
 use thiserror::Error;
 
 /// The maximum length of a display name in characters.

@@ -1,6 +1,6 @@
 //! The SQL of public profiles.
 
-use super::{ProfilePart, PublicProfile};
+use crate::accounts::public_profile::{ProfilePart, PublicProfile};
 use crate::audit::{self, Action, Actor};
 use platform::db::{Db, read, run};
 use platform::ids::AccountId;

@@ -3,15 +3,19 @@
 //! Every change increments the revision of keys, which running servers follow. An operator's change to the key of another
 //! account is recorded in the audit log in the same transaction.
 
-pub use super::stored::StoredKey;
+pub mod pages;
+mod row;
 
-use super::stored::keys;
+pub use row::StoredKey;
+
 use super::{Class, Key, KeyText, Kind, Overlap, State};
-use crate::accounts::suspension::Standing;
+use crate::accounts;
+use crate::accounts::standing::Standing;
 use crate::audit::{self, Action, Actor};
 use crate::limits::ADDRESS;
 use platform::db::{Db, Revision, Topic, Tx, read, run};
 use platform::ids::{AccountId, KeyId};
+use row::keys;
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -35,6 +39,10 @@ const BLOCK: &str =
 const UNBLOCK: &str = "update keys set blocked_at = null, block_reason = null, revision = $2 where id = $1";
 const EXPOSE: &str = "update keys set exposed_at = $2, revision = $3 where hash = $1 and exposed_at is null";
 const MAILED: &str = "update keys set exposed_mailed_at = $2 where id = $1 and exposed_mailed_at is null";
+const REVOKE_ALL: &str = "update keys set revoked_at = coalesce(revoked_at, $2), revision = $3, name = '' \
+     where account_id = $1";
+/// Running servers read the keys whose revision has changed, with the state of their account.
+const TOUCH_ALL: &str = "update keys set revision = $2 where account_id = $1";
 const TOUCH: &str = "update keys set revision = $2 where id = $1";
 const SET_LIMIT: &str = "insert into key_limits (key_id, class, per_minute) values ($1, $2, $3) \
      on conflict (key_id, class) do update set per_minute = excluded.per_minute";
@@ -190,7 +198,7 @@ pub async fn insert_as(
     let mut tx = db.write().await?;
     // First, because on PostgreSQL this serializes it with a block of another key.
     let revision = tx.increment_revision(Topic::Keys).await?;
-    if Standing::find_in(&mut tx, account).await? != Standing::Good {
+    if accounts::store::find_standing_in(&mut tx, account).await? != Standing::Good {
         return Ok(InsertOutcome::NotAllowed);
     }
     match insert_in(&mut tx, id, account, name, text, now, revision).await {
@@ -252,6 +260,18 @@ pub async fn revoke_for(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Res
         run!(tx, c => sqlx::query(REVOKE).bind(id.0).bind(now).bind(revision).execute(c).await.map(|result| result.rows_affected()))
     })
     .await
+}
+
+/// Revokes all keys of an account and erases their names.
+pub async fn revoke_all_in(tx: &mut Tx, account: AccountId, now: i64) -> sqlx::Result<()> {
+    let revision = tx.increment_revision(Topic::Keys).await?;
+    run!(tx, c => sqlx::query(REVOKE_ALL).bind(account.0).bind(now).bind(revision).execute(c).await.map(|_| ()))
+}
+
+/// Lets running servers notice that the account of some keys has changed.
+pub async fn touch_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
+    let revision = tx.increment_revision(Topic::Keys).await?;
+    run!(tx, c => sqlx::query(TOUCH_ALL).bind(account.0).bind(revision).execute(c).await.map(|_| ()))
 }
 
 /// The result of [`rotate`].

@@ -1,10 +1,13 @@
 //! The SQL of accounts.
 
-use super::links::{self, Purpose};
+pub mod profile;
+pub mod summaries;
+
+use super::standing::Standing;
 use super::verified_password::VerifiedPassword;
 use super::{Account, DELETED_PREFIX, Username};
 use crate::audit::{self, Action, Actor};
-use platform::db::{Db, Topic, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::AccountId;
 use secrecy::ExposeSecret;
 use uuid::Uuid;
@@ -36,13 +39,15 @@ const SET_EMAIL: &str = "update accounts set email = $2, confirmed_at = coalesce
      where id = $1 and deleted_at is null and suspended_at is null";
 const ANONYMIZE: &str = "update accounts set username = $2, email = null, password = null, confirmed_at = null, \
      display_name = null, picture = null, operator = $4, deleted_at = $3 where id = $1 and deleted_at is null";
-const REVOKE_KEYS: &str = "update keys set revoked_at = coalesce(revoked_at, $2), revision = $3, name = '' \
-     where account_id = $1";
-const END_SESSIONS: &str = "delete from sessions where account_id = $1";
-const END_ORIGINS: &str = "delete from partner_origins where account_id = $1";
-const END_TWO_FACTOR: &str = "delete from two_factor where account_id = $1";
-const END_RECOVERY_CODES: &str = "delete from recovery_codes where account_id = $1";
-const END_LINKS: &str = "delete from mail_links where account_id = $1";
+const SUSPEND: &str = "update accounts set suspended_at = coalesce(suspended_at, $2), suspend_reason = $3 \
+     where id = $1 and deleted_at is null";
+const RESTORE: &str = "update accounts set suspended_at = null, suspend_reason = null \
+     where id = $1 and suspended_at is not null and deleted_at is null";
+const SET_OPERATOR: &str =
+    "update accounts set operator = $2 where username = $1 and deleted_at is null returning id";
+const STANDING: &str = "select a.deleted_at, a.suspended_at, \
+     (select count(*) from keys k where k.account_id = a.id and k.blocked_at is not null) \
+     from accounts a where a.id = $1";
 
 /// A row of `accounts`.
 struct AccountRow {
@@ -206,60 +211,8 @@ pub async fn lock(tx: &mut Tx, verified: &VerifiedPassword) -> sqlx::Result<bool
     Ok(locked > 0)
 }
 
-/// Sets a password, and ends all sessions and links. Returns `false` if the old password has changed in the meantime.
-pub async fn set_password(db: &Db, old: &VerifiedPassword, password: &str) -> sqlx::Result<bool> {
-    let mut tx = db.write().await?;
-    if !lock(&mut tx, old).await? {
-        return Ok(false);
-    }
-    set_password_in(&mut tx, old.account, password, None).await?;
-    end_all(&mut tx, old.account).await?;
-    tx.commit().await?;
-    Ok(true)
-}
-
-/// Sets a password through a link in an email, which consumes the link and confirms the email address. Returns
-/// `false` if the link has been used already.
-pub async fn reset_password(
-    db: &Db,
-    token: &str,
-    id: AccountId,
-    password: &str,
-    now: i64,
-) -> sqlx::Result<bool> {
-    let mut tx = db.write().await?;
-    // Every password change locks the account before the link, so that two of them cannot deadlock.
-    set_password_in(&mut tx, id, password, Some(now)).await?;
-    if !links::store::take(&mut tx, token, Purpose::Reset).await? {
-        return Ok(false);
-    }
-    end_all(&mut tx, id).await?;
-    tx.commit().await?;
-    Ok(true)
-}
-
-/// Sets a password on behalf of an operator, with an audit entry, and ends all sessions and links. Returns `false` if
-/// there is no such account.
-pub async fn set_password_for(
-    db: &Db,
-    username: &Username,
-    password: &str,
-    actor: Actor,
-    now: i64,
-) -> sqlx::Result<bool> {
-    let Some(id) = find_id(db, username).await? else {
-        return Ok(false);
-    };
-    let mut tx = db.write().await?;
-    set_password_in(&mut tx, id, password, Some(now)).await?;
-    end_all(&mut tx, id).await?;
-    let action = Action::new(actor, "account set-password", username.as_str(), "");
-    audit::store::record(&mut tx, &action, now).await?;
-    tx.commit().await?;
-    Ok(true)
-}
-
-async fn set_password_in(
+/// Sets a password. With a time, the email address is confirmed too, unless it is already.
+pub async fn set_password_in(
     tx: &mut Tx,
     id: AccountId,
     password: &str,
@@ -268,54 +221,13 @@ async fn set_password_in(
     run!(tx, c => sqlx::query(SET_PASSWORD).bind(id.0).bind(password).bind(confirmed_at).execute(c).await.map(|_| ()))
 }
 
-/// Ends all sessions and links of an account.
-pub async fn end_all(tx: &mut Tx, id: AccountId) -> sqlx::Result<()> {
-    run!(&mut *tx, c => sqlx::query(END_SESSIONS).bind(id.0).execute(c).await.map(|_| ()))?;
-    run!(tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))
+/// Confirms the email address of an account.
+pub async fn confirm_in(tx: &mut Tx, id: AccountId, now: i64) -> sqlx::Result<()> {
+    run!(tx, c => sqlx::query(CONFIRM).bind(id.0).bind(now).execute(c).await.map(|_| ()))
 }
 
-/// Confirms an email address through a link, which is consumed. Returns `false` if the link has been used already.
-pub async fn confirm(db: &Db, token: &str, id: AccountId, now: i64) -> sqlx::Result<bool> {
-    let mut tx = db.write().await?;
-    if !links::store::take(&mut tx, token, Purpose::Confirm).await? {
-        return Ok(false);
-    }
-    run!(&mut tx, c => sqlx::query(CONFIRM).bind(id.0).bind(now).execute(c).await.map(|_| ()))?;
-    tx.commit().await?;
-    Ok(true)
-}
-
-/// Changes the email address through a link to the new one, which is consumed and confirms it. Links that were sent to
-/// the old address end. Returns `false` if the link has been used already.
-pub async fn change_email(db: &Db, token: &str, id: AccountId, email: &str, now: i64) -> sqlx::Result<bool> {
-    let mut tx = db.write().await?;
-    // The account before the link, as in a password change.
-    let changed = set_email_in(&mut tx, id, email, Some(now)).await?;
-    if !changed || !links::store::take(&mut tx, token, Purpose::ChangeEmail).await? {
-        return Ok(false);
-    }
-    run!(&mut tx, c => sqlx::query(END_LINKS).bind(id.0).execute(c).await.map(|_| ()))?;
-    tx.commit().await?;
-    Ok(true)
-}
-
-/// Changes the email address on a server that cannot confirm it. Returns `false` if the password has changed since it was
-/// verified.
-pub async fn change_email_unconfirmed(
-    db: &Db,
-    verified: &VerifiedPassword,
-    email: &str,
-) -> sqlx::Result<bool> {
-    let mut tx = db.write().await?;
-    if !lock(&mut tx, verified).await? || !set_email_in(&mut tx, verified.account, email, None).await? {
-        return Ok(false);
-    }
-    run!(&mut tx, c => sqlx::query(END_LINKS).bind(verified.account.0).execute(c).await.map(|_| ()))?;
-    tx.commit().await?;
-    Ok(true)
-}
-
-async fn set_email_in(
+/// Sets the email address. Returns `false` if the account is suspended or there is none.
+pub async fn set_email_in(
     tx: &mut Tx,
     id: AccountId,
     email: &str,
@@ -331,20 +243,77 @@ async fn set_email_in(
     Ok(changed > 0)
 }
 
-/// Deletes an account: its keys are revoked and its personal data is erased. Returns `false` if the password has changed
-/// since it was verified.
-pub async fn remove_in(tx: &mut Tx, verified: &VerifiedPassword, now: i64) -> sqlx::Result<bool> {
-    if !lock(tx, verified).await? {
-        return Ok(false);
-    }
-    let id = verified.account;
-    let revision = tx.increment_revision(Topic::Keys).await?;
+/// Erases the personal data of an account and marks it as deleted.
+pub async fn anonymize_in(tx: &mut Tx, id: AccountId, now: i64) -> sqlx::Result<()> {
     let username = format!("{DELETED_PREFIX}{}", id.0.simple());
-    run!(&mut *tx, c => sqlx::query(ANONYMIZE).bind(id.0).bind(&username).bind(now).bind(false).execute(c).await.map(|_| ()))?;
-    run!(&mut *tx, c => sqlx::query(REVOKE_KEYS).bind(id.0).bind(now).bind(revision).execute(c).await.map(|_| ()))?;
-    end_all(tx, id).await?;
-    run!(&mut *tx, c => sqlx::query(END_RECOVERY_CODES).bind(id.0).execute(c).await.map(|_| ()))?;
-    run!(&mut *tx, c => sqlx::query(END_TWO_FACTOR).bind(id.0).execute(c).await.map(|_| ()))?;
-    run!(tx, c => sqlx::query(END_ORIGINS).bind(id.0).execute(c).await.map(|_| ()))?;
-    Ok(true)
+    run!(tx, c => sqlx::query(ANONYMIZE)
+        .bind(id.0)
+        .bind(&username)
+        .bind(now)
+        .bind(false)
+        .execute(c)
+        .await
+        .map(|_| ()))
+}
+
+/// Marks an account as suspended. Returns `false` if there is no such account.
+pub async fn suspend_in(tx: &mut Tx, id: AccountId, reason: &str, now: i64) -> sqlx::Result<bool> {
+    let updated = run!(tx, c => sqlx::query(SUSPEND)
+        .bind(id.0)
+        .bind(now)
+        .bind(reason)
+        .execute(c)
+        .await
+        .map(|result| result.rows_affected()))?;
+    Ok(updated > 0)
+}
+
+/// Removes the suspension of an account. Returns `false` if it is not suspended.
+pub async fn restore_in(tx: &mut Tx, id: AccountId) -> sqlx::Result<bool> {
+    let updated = run!(tx, c => sqlx::query(RESTORE)
+        .bind(id.0)
+        .execute(c)
+        .await
+        .map(|result| result.rows_affected()))?;
+    Ok(updated > 0)
+}
+
+/// Sets whether an account is an operator. Returns `None` if there is no such account.
+pub async fn set_operator_in(
+    tx: &mut Tx,
+    username: &Username,
+    operator: bool,
+) -> sqlx::Result<Option<AccountId>> {
+    let id: Option<Uuid> = run!(tx, c => sqlx::query_scalar(SET_OPERATOR)
+        .bind(username.as_str())
+        .bind(operator)
+        .fetch_optional(c)
+        .await)?;
+    Ok(id.map(AccountId))
+}
+
+/// When an account was deleted and suspended, and the number of its blocked keys.
+type StandingRow = (Option<i64>, Option<i64>, i64);
+
+/// Finds the standing of an account.
+pub async fn find_standing(db: &Db, id: AccountId) -> sqlx::Result<Standing> {
+    let row: Option<StandingRow> =
+        read!(db, c => sqlx::query_as(STANDING).bind(id.0).fetch_optional(c).await)?;
+    Ok(standing(row))
+}
+
+/// Finds the standing of an account within a transaction.
+pub async fn find_standing_in(tx: &mut Tx, id: AccountId) -> sqlx::Result<Standing> {
+    let row: Option<StandingRow> =
+        run!(tx, c => sqlx::query_as(STANDING).bind(id.0).fetch_optional(c).await)?;
+    Ok(standing(row))
+}
+
+fn standing(row: Option<StandingRow>) -> Standing {
+    match row {
+        Some((Some(_), ..)) => Standing::Deleted,
+        Some((None, Some(_), _)) => Standing::Suspended,
+        Some((None, None, 1..)) => Standing::KeyBlocked,
+        _ => Standing::Good,
+    }
 }

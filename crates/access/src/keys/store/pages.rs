@@ -1,6 +1,6 @@
 //! The list of keys that operators see, page by page, and finding a key by its text.
 
-use super::stored::{StoredKey, keys};
+use super::row::{StoredKey, keys};
 use platform::db::{Db, read};
 
 const PAGE: &str = keys!(
