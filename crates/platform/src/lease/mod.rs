@@ -4,39 +4,13 @@
 //! those of the database, because the clocks of servers differ. A holder that was suspended may still work when another
 //! one took over; use a lease to save work, not to protect data.
 
-use crate::db::{Db, Tx, run};
+mod store;
+
+use crate::db::Db;
 use std::pin::pin;
 use std::time::Duration;
 use tokio::time::sleep;
 use uuid::Uuid;
-
-macro_rules! acquire {
-    ($now:literal) => {
-        concat!(
-            "insert into leases (name, holder, expires_at) values ($1, $2, ",
-            $now,
-            " + $3) on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at \
-             where leases.expires_at <= ",
-            $now
-        )
-    };
-}
-
-macro_rules! renew {
-    ($now:literal) => {
-        concat!(
-            "update leases set expires_at = ",
-            $now,
-            " + $3 where name = $1 and holder = $2"
-        )
-    };
-}
-
-const ACQUIRE_SQLITE: &str = acquire!("cast(unixepoch('subsec') * 1000 as integer)");
-const ACQUIRE_POSTGRES: &str = acquire!("cast(extract(epoch from clock_timestamp()) * 1000 as bigint)");
-const RENEW_SQLITE: &str = renew!("cast(unixepoch('subsec') * 1000 as integer)");
-const RENEW_POSTGRES: &str = renew!("cast(extract(epoch from clock_timestamp()) * 1000 as bigint)");
-const RELEASE: &str = "delete from leases where name = $1 and holder = $2";
 
 /// A lease that this process holds, as long as it renews it.
 #[derive(Debug)]
@@ -60,7 +34,7 @@ impl Lease {
             id: Uuid::now_v7().to_string(),
             duration,
         };
-        let is_acquired = holder.write(ACQUIRE_SQLITE, ACQUIRE_POSTGRES).await?;
+        let is_acquired = store::acquire(db, name, &holder.id, duration).await?;
         Ok(is_acquired.then_some(Lease(holder)))
     }
 
@@ -73,7 +47,13 @@ impl Lease {
             let holder = self.0.clone();
             let renewal = async {
                 sleep(holder.duration / 3).await;
-                tokio::spawn(async move { holder.write(RENEW_SQLITE, RENEW_POSTGRES).await }).await
+                let Holder {
+                    db,
+                    name,
+                    id,
+                    duration,
+                } = holder;
+                tokio::spawn(async move { store::renew(&db, name, &id, duration).await }).await
             };
             let renewed = tokio::select! {
                 done = &mut work => return done,
@@ -95,33 +75,6 @@ impl Lease {
 
     /// Lets another process have the lease at once.
     pub async fn release(self) -> sqlx::Result<()> {
-        let mut tx = self.0.db.write().await?;
-        run!(&mut tx, c => sqlx::query(RELEASE)
-            .bind(self.0.name)
-            .bind(&self.0.id)
-            .execute(c)
-            .await
-            .map(|_| ()))?;
-        tx.commit().await
-    }
-}
-
-impl Holder {
-    /// Runs the statement for the database that is used. Returns whether it changed the lease.
-    async fn write(&self, sqlite: &'static str, postgres: &'static str) -> sqlx::Result<bool> {
-        let mut tx = self.db.write().await?;
-        let sql = match &tx {
-            Tx::Sqlite(_) => sqlite,
-            Tx::Postgres(_) => postgres,
-        };
-        let changed = run!(&mut tx, c => sqlx::query(sql)
-            .bind(self.name)
-            .bind(&self.id)
-            .bind(self.duration.as_millis() as i64)
-            .execute(c)
-            .await
-            .map(|done| done.rows_affected()))?;
-        tx.commit().await?;
-        Ok(changed == 1)
+        store::release(&self.0.db, self.0.name, &self.0.id).await
     }
 }

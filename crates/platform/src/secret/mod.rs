@@ -4,8 +4,10 @@
 //! database has a fingerprint of the secret, so that a lost or wrong file is noticed at the start and not later, when
 //! known donors are no longer recognized.
 
+mod store;
+
 use crate::data_folder;
-use crate::db::{Db, Tx, read, run};
+use crate::db::{Db, Tx};
 use crate::text::hex;
 use anyhow::{Context, bail};
 use hmac::{Hmac, KeyInit, Mac};
@@ -16,11 +18,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-
-const FIND: &str = "select secret_fingerprint from store";
-/// Changes nothing, but locks the row until the transaction ends.
-const LOCK: &str = "update store set secret_fingerprint = secret_fingerprint returning secret_fingerprint";
-const UPDATE: &str = "update store set secret_fingerprint = $1";
 
 /// The name of the file in the data folder.
 pub const FILE_NAME: &str = "secret";
@@ -39,13 +36,13 @@ impl StoreSecret {
     ///
     /// If the file is missing or damaged, or has the secret of another store.
     pub async fn open(db: &Db, path: &Path) -> anyhow::Result<StoreSecret> {
-        let stored: Option<String> = read!(db, c => sqlx::query_scalar(FIND).fetch_one(c).await)?;
+        let stored = store::find(db).await?;
         if stored.is_some() {
             return find_matching(path, stored.as_deref());
         }
         let mut tx = db.write().await?;
         // If several processes start at once, one generates the secret and the others wait for it here.
-        let stored: Option<String> = run!(&mut tx, c => sqlx::query_scalar(LOCK).fetch_one(c).await)?;
+        let stored = store::lock(&mut tx).await?;
         if stored.is_some() {
             return find_matching(path, stored.as_deref());
         }
@@ -53,16 +50,14 @@ impl StoreSecret {
             Some(secret) => secret,
             None => create(path)?,
         };
-        store_fingerprint(&mut tx, &secret).await?;
+        store::update(&mut tx, &secret.fingerprint()).await?;
         tx.commit().await?;
         Ok(secret)
     }
 
     /// Checks that the file has the secret of a store, and creates nothing. Returns `false` if the store has no secret yet.
     pub async fn check(db: &Db, path: &Path) -> anyhow::Result<bool> {
-        let stored: Option<Option<String>> =
-            read!(db, c => sqlx::query_scalar(FIND).fetch_optional(c).await)?;
-        match stored.flatten() {
+        match store::find(db).await? {
             Some(stored) => find_matching(path, Some(&stored)).map(|_| true),
             None => Ok(false),
         }
@@ -88,7 +83,7 @@ impl StoreSecret {
     ///
     /// If the file exists.
     pub async fn replace(tx: &mut Tx, path: &Path) -> anyhow::Result<StoreSecret> {
-        let stored: Option<String> = run!(&mut *tx, c => sqlx::query_scalar(LOCK).fetch_one(c).await)?;
+        let stored = store::lock(tx).await?;
         if let Some(secret) = find(path)? {
             if stored == Some(secret.fingerprint()) {
                 bail!(
@@ -102,7 +97,7 @@ impl StoreSecret {
             );
         }
         let secret = create(path)?;
-        store_fingerprint(tx, &secret).await?;
+        store::update(tx, &secret.fingerprint()).await?;
         Ok(secret)
     }
 
@@ -248,11 +243,6 @@ fn create(path: &Path) -> anyhow::Result<StoreSecret> {
         )
     })?;
     StoreSecret::parse(&text).context("a new secret is valid")
-}
-
-async fn store_fingerprint(tx: &mut Tx, secret: &StoreSecret) -> sqlx::Result<()> {
-    let fingerprint = secret.fingerprint();
-    run!(tx, c => sqlx::query(UPDATE).bind(fingerprint).execute(c).await.map(|_| ()))
 }
 
 #[cfg(test)]
