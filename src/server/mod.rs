@@ -7,7 +7,7 @@ pub mod otlp;
 pub mod pages;
 pub mod query_spans;
 pub mod reload;
-pub mod request_log;
+pub mod requests;
 pub mod routes;
 pub mod scrape;
 pub mod sharing;

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::http::deadline::{DeadlineLayer, TimeoutCause};
 use crate::http::error::Error;
 use crate::http::routing::{form, get, post};
-use crate::server::request_log::RequestLogLayer;
+use crate::server::requests::RequestLayer;
 use crate::site::{embed, media, share};
 use crate::web::asset_route;
 use axum::Router;
@@ -107,7 +107,7 @@ pub fn router(app: App) -> Routes {
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer((
-            RequestLogLayer::new(app.clone()),
+            RequestLayer::new(app.clone()),
             DefaultBodyLimit::max(app.config.max_body),
             deadline,
         ));

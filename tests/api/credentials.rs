@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use causeway::http::credentials::Credentials;
 use causeway::http::public_key::{Create, Fundraisers};
-use causeway::server::request_log::RequestLogLayer;
+use causeway::server::requests::RequestLayer;
 use platform::ids::{AccountId, KeyId};
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ fn client(world: &World) -> Client {
     let router = Router::new()
         .route("/v0.2/create", post(create))
         .route("/v0.2/change", post(change))
-        .layer(RequestLogLayer::new(world.app.clone()))
+        .layer(RequestLayer::new(world.app.clone()))
         .with_state(world.app.clone());
     Client::with_router(router.into(), "")
 }
