@@ -74,7 +74,7 @@ pub async fn new_page(State(app): State<App>, user: SignedIn, layout: Layout) ->
     Ok(new_with(&user, layout, form).into_response())
 }
 
-/// `POST /dashboard/keys/new`. Only this response and that of [`roll`] ever contain a private key.
+/// `POST /dashboard/keys/new`. Only this response and that of [`rotate`] ever contain a private key.
 pub async fn create(
     State(app): State<App>,
     user: SignedIn,
@@ -207,19 +207,19 @@ async fn show(
     Ok(Page(page).into_response())
 }
 
-/// `GET /dashboard/keys/{id}/roll`
-pub async fn roll_page(
+/// `GET /dashboard/keys/{id}/rotate`
+pub async fn rotate_page(
     State(app): State<App>,
     user: SignedIn,
     layout: Layout,
     PathText(id): PathText,
 ) -> Result<FormPage> {
     let key = find_own(&app.db, &user, &id).await?;
-    let form = roll_form(&layout, &key);
-    Ok(roll_with(&user, layout, &key, form))
+    let form = rotate_form(&layout, &key);
+    Ok(rotate_with(&user, layout, &key, form))
 }
 
-fn roll_form(layout: &Layout, key: &StoredKey) -> Form {
+fn rotate_form(layout: &Layout, key: &StoredKey) -> Form {
     let t = &layout.t.keys;
     let choices = vec![
         Choice::new(Overlap::None.as_str(), t.rotate_now, t.rotate_now_hint),
@@ -229,13 +229,13 @@ fn roll_form(layout: &Layout, key: &StoredKey) -> Form {
     ];
     let overlap = Field::choice("overlap", t.rotate_overlap, choices).value(Overlap::Day.as_str());
     Form::new(
-        format!("/dashboard/keys/{}/roll", key.id),
+        format!("/dashboard/keys/{}/rotate", key.id),
         t.rotate,
         vec![overlap],
     )
 }
 
-fn roll_with(user: &SignedIn, layout: Layout, key: &StoredKey, form: Form) -> FormPage {
+fn rotate_with(user: &SignedIn, layout: Layout, key: &StoredKey, form: Form) -> FormPage {
     let t = &layout.t.keys;
     let lead = fill(t.rotate_lead, &[("name", &key.title())]);
     FormPage::new(layout.with_menu(user, Tab::Keys), t.rotate_title, form)
@@ -243,8 +243,8 @@ fn roll_with(user: &SignedIn, layout: Layout, key: &StoredKey, form: Form) -> Fo
         .link(format!("/dashboard/keys/{}", key.id), t.cancel)
 }
 
-/// `POST /dashboard/keys/{id}/roll`: rotates a key. Only this response contains the new key.
-pub async fn roll(
+/// `POST /dashboard/keys/{id}/rotate`: rotates a key. Only this response contains the new key.
+pub async fn rotate(
     State(app): State<App>,
     user: SignedIn,
     layout: Layout,
@@ -268,9 +268,9 @@ pub async fn roll(
             Ok((Flash::AlreadyDone.cookie(&app.public_url), target).into_response())
         }
         RotateOutcome::TooMany => {
-            let mut form = roll_form(&layout, &key).with_values(&data);
+            let mut form = rotate_form(&layout, &key).with_values(&data);
             form.add_form_error(too_many(&layout));
-            Ok(roll_with(&user, layout, &key, form).invalid())
+            Ok(rotate_with(&user, layout, &key, form).invalid())
         }
     }
 }

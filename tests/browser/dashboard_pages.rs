@@ -91,7 +91,7 @@ async fn every_dashboard_page_is_accessible_on_phone_and_desktop() {
     site.app.save_counts().await.unwrap();
 
     let key = public_key_id(browser, &site).await;
-    for path in ["", "/roll", "/revoke"] {
+    for path in ["", "/rotate", "/revoke"] {
         browser.goto(&site, &format!("/dashboard/keys/{key}{path}")).await;
         inspector.inspect(&format!("key{}", path.replace('/', "-"))).await;
     }

@@ -61,7 +61,7 @@ async fn a_developer_creates_uses_rotates_and_revokes_keys() {
     assert!(email.contains("grace@example.org") && !email.contains(&private));
 
     browser.click("main li:has([data-copy]) h2 a").await;
-    browser.click("a[href$='/roll']").await;
+    browser.click("a[href$='/rotate']").await;
     browser.click("input[value='1h']").await;
     browser.click("form.form button").await;
     let rotated = browser.text("#key").await;

@@ -89,7 +89,7 @@ async fn a_developer_manages_keys_with_the_keyboard_only() {
     keyboard.enter(".part-nav a[href='/dashboard/usage']").await;
     keyboard.0.reload_until_text("#served", "2").await;
     keyboard.enter("main ul a[href^='/dashboard/keys/']").await;
-    keyboard.enter("a[href$='/roll']").await;
+    keyboard.enter("a[href$='/rotate']").await;
     keyboard.tab_to("input[type=radio]").await;
     keyboard.enter("form.form button").await;
     let rotated = keyboard.0.text("#key").await;

@@ -38,7 +38,7 @@ impl<'a> User<'a> {
 
     /// Rotates a key. Its page is not recorded, because only this page shows the new key.
     pub fn rotate(&self, id: &str) -> String {
-        let path = format!("/dashboard/keys/{id}/roll");
+        let path = format!("/dashboard/keys/{id}/rotate");
         self.get(200, &path);
         key_on(&self.send(200, "POST", &path, &encode(&[("overlap", "1h")])))
     }

@@ -141,10 +141,10 @@ async fn a_key_of_another_account_is_not_found(world: &World) {
     let visitor = Visitor::new(world);
     visitor.sign_up("grace").await;
     let id = world.key_id;
-    for path in ["", "/revoke", "/roll"] {
+    for path in ["", "/revoke", "/rotate"] {
         visitor.get(404, &format!("/dashboard/keys/{id}{path}")).await;
     }
-    for path in ["/revoke", "/roll"] {
+    for path in ["/revoke", "/rotate"] {
         visitor
             .post(404, &format!("/dashboard/keys/{id}{path}"), &[("overlap", "0")])
             .await;
@@ -162,13 +162,13 @@ async fn a_rotated_key_is_replaced_by_a_new_one(world: &World) {
     visitor.sign_up("grace").await;
     let old = visitor.create_key("public", "website").await;
     let id = between(&visitor.get(200, "/dashboard").await.text(), "id=\"key-", "\"").unwrap();
-    let roll = format!("/dashboard/keys/{id}/roll");
-    assert!(visitor.get(200, &roll).await.text().contains("name=\"overlap\""));
-    let page = visitor.post(200, &roll, &[("overlap", "1h")]).await.text();
+    let rotate = format!("/dashboard/keys/{id}/rotate");
+    assert!(visitor.get(200, &rotate).await.text().contains("name=\"overlap\""));
+    let page = visitor.post(200, &rotate, &[("overlap", "1h")]).await.text();
     let new = between(&page, "tabindex=\"0\">", "<").unwrap();
     assert_ne!(old, new);
     // Sent twice, the form creates no third key.
-    visitor.post(303, &roll, &[("overlap", "1h")]).await;
+    visitor.post(303, &rotate, &[("overlap", "1h")]).await;
     assert_eq!(
         world
             .texts("select name from keys where name = 'website'")

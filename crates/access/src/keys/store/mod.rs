@@ -326,7 +326,7 @@ pub async fn rotate(
     }
     if let Some(actor) = actor {
         let detail = format!("to {new}, overlap {}", overlap.as_str());
-        let action = Action::new(actor, "key roll", &id.to_string(), detail);
+        let action = Action::new(actor, "key rotate", &id.to_string(), detail);
         audit::store::record(&mut tx, &action, now).await?;
     }
     tx.commit().await?;
