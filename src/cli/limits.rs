@@ -23,9 +23,7 @@ pub enum Limit {
     Set {
         /// The ID of the key
         id: Uuid,
-        /// Class and calls per minute: details=, search=, browse=, causes=, fundraisers=, create=, or address= for the
-        /// calls of one address with a public key (0 or none removes it)
-        #[arg(required = true, value_name = "CLASS=N", value_parser = limit)]
+        #[arg(required = true, value_name = "CLASS=N", value_parser = limit, help = limits_help())]
         limits: Vec<NewLimit>,
     },
     /// List the default limits, and the limits of single keys
@@ -38,6 +36,14 @@ pub enum Limit {
 pub enum NewLimit {
     Class(Class, u32),
     Address(AddressChange),
+}
+
+fn limits_help() -> String {
+    let classes = Class::ALL.map(|class| format!("{}=", class.name())).join(", ");
+    format!(
+        "Class and calls per minute: {classes}, or {ADDRESS}= for the calls of one address with a public key (0 or none \
+         removes it)"
+    )
 }
 
 fn limit(text: &str) -> Result<NewLimit, String> {

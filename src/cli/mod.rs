@@ -302,3 +302,38 @@ fn is_disk_error(cause: &(dyn std::error::Error + 'static)) -> bool {
         Err(_) => false,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the commands, options and arguments without a help text.
+    fn undocumented(command: &clap::Command, path: &str) -> Vec<String> {
+        let path = format!("{path} {}", command.get_name());
+        let mut found = Vec::new();
+        if command.get_about().is_none() {
+            found.push(path.clone());
+        }
+        let arguments = command.get_arguments().filter(|argument| argument.get_help().is_none());
+        found.extend(arguments.map(|argument| format!("{path}: {}", argument.get_id())));
+        found.extend(command.get_subcommands().flat_map(|command| undocumented(command, &path)));
+        found
+    }
+
+    #[test]
+    fn every_command_and_every_option_has_a_help_text() {
+        assert_eq!(undocumented(&Causeway::command(), ""), [""; 0]);
+    }
+
+    #[test]
+    fn the_help_of_limit_set_names_every_class() {
+        let mut command = Causeway::command();
+        let set = command
+            .find_subcommand_mut("limit")
+            .and_then(|limit| limit.find_subcommand_mut("set"));
+        let help = set.unwrap().render_long_help().to_string();
+        for class in access::limits::Class::ALL {
+            assert!(help.contains(&format!("{}=", class.name())), "{help}");
+        }
+    }
+}
