@@ -1,12 +1,14 @@
-//! The layers of ARCHITECTURE.md, checked against the source: dependencies point down, files form no cycles, and only
-//! the root package knows the web framework.
+//! The layers of ARCHITECTURE.md: dependencies point down, files form no cycles, and only the root package knows the web
+//! framework.
 //!
-//! The check reads source files as text. It follows `use` statements and path expressions (`crate::`, `super::`,
-//! `self::` and the names of our crates) to the file that they name, through re-exports.
+//! The check follows `use` statements and path expressions (`crate::`, `super::`, `self::` and the names of our crates)
+//! to the file that they name, through re-exports.
 
+use crate::graph::{Graph, cycles};
+use crate::imports::{paths_in, split_uses};
+use crate::source::{Source, crate_names, read_files, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 
 /// From the bottom up. Layers on one line do not know each other.
 const LAYERS: &[&[&str]] = &[
@@ -55,25 +57,25 @@ struct Tree {
 
 impl Tree {
     /// Reads the source of the root package and of all crates.
-    fn read(root: &Path) -> Tree {
+    fn read() -> Tree {
         let mut tree = Tree::default();
-        tree.add("causeway", &root.join("src"));
-        for entry in fs::read_dir(root.join("crates")).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            tree.add(&name, &path.join("src"));
+        tree.add("causeway", "src");
+        for name in crate_names() {
+            tree.add(&name, &format!("crates/{name}/src"));
         }
         tree
     }
 
-    fn add(&mut self, name: &str, folder: &Path) {
-        let mut source = Crate {
+    fn add(&mut self, name: &str, folder: &str) {
+        let files = read_files(folder, "rs").into_iter();
+        let files = files.map(|(path, text)| {
+            let path = path.strip_prefix(folder).unwrap_or(&path).trim_start_matches('/');
+            (module_of(path), Source::parse(path, &text).code)
+        });
+        self.crates.push(Crate {
             name: name.to_owned(),
-            ..Crate::default()
-        };
-        read_folder(folder, &mut Vec::new(), &mut source.files);
-        assert!(!source.files.is_empty(), "no source in {}", folder.display());
-        self.crates.push(source);
+            files: files.collect(),
+        });
     }
 
     /// A tree that exists only in a test: `("causeway", "api::search", "use crate::…;")`.
@@ -93,7 +95,9 @@ impl Tree {
                 });
                 tree.crates.len() - 1
             });
-            tree.crates[index].files.insert(module, code_of(text));
+            tree.crates[index]
+                .files
+                .insert(module, Source::parse("", text).code);
         }
         tree
     }
@@ -103,7 +107,7 @@ impl Tree {
     }
 
     /// All dependencies from file to file.
-    fn dependencies(&self) -> BTreeMap<File, BTreeSet<File>> {
+    fn dependencies(&self) -> Graph<File> {
         let mut dependencies = BTreeMap::new();
         for source in &self.crates {
             for (module, text) in &source.files {
@@ -226,171 +230,20 @@ fn shown((name, module): &File) -> String {
     format!("{name}::{}", module.join("::"))
 }
 
-fn read_folder(folder: &Path, module: &mut Vec<String>, files: &mut BTreeMap<Vec<String>, String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            module.push(name);
-            read_folder(&path, module, files);
-            module.pop();
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let mut key = module.clone();
-            if !matches!(name.as_str(), "mod" | "lib") {
-                key.push(name);
-            }
-            files.insert(key, code_of(&fs::read_to_string(&path).unwrap()));
-        }
+/// Returns the module path of a file: `db/mod.rs` is `db`, and `db/open.rs` is `db::open`.
+fn module_of(path: &str) -> Vec<String> {
+    let mut parts: Vec<String> = path
+        .trim_end_matches(".rs")
+        .split('/')
+        .map(str::to_owned)
+        .collect();
+    if parts
+        .last()
+        .is_some_and(|last| matches!(last.as_str(), "mod" | "lib"))
+    {
+        parts.pop();
     }
-}
-
-/// The text without comments and string literals.
-fn code_of(text: &str) -> String {
-    let mut code = String::new();
-    for line in text.lines() {
-        let line = line.split("//").next().unwrap_or_default();
-        for (index, part) in line.split('"').enumerate() {
-            if index % 2 == 0 {
-                code.push_str(part);
-            }
-        }
-        code.push('\n');
-    }
-    code
-}
-
-/// One imported name.
-struct Use {
-    path: Vec<String>,
-    /// The name under which it is known here.
-    name: String,
-    /// Is it a re-export (`pub use`)?
-    exported: bool,
-}
-
-/// The `use` statements of a file, and its text without them. Statements of inline modules, which are tests, are
-/// read as if they stood one level up.
-fn split_uses(text: &str) -> (Vec<Use>, String) {
-    let mut uses = Vec::new();
-    let mut rest = String::new();
-    let mut statement: Option<String> = None;
-    let mut is_inline = false;
-    for line in text.lines() {
-        if line.starts_with("mod ") && line.ends_with('{') {
-            is_inline = true;
-        } else if line == "}" {
-            is_inline = false;
-        }
-        let trimmed = line.trim_start();
-        let starts = ["use ", "pub use ", "pub(crate) use "];
-        if statement.is_none() && starts.iter().any(|start| trimmed.starts_with(start)) {
-            statement = Some(String::new());
-        }
-        let Some(open) = &mut statement else {
-            let line = if is_inline {
-                line.replace("super::", "self::")
-            } else {
-                line.to_owned()
-            };
-            rest.push_str(&line);
-            rest.push('\n');
-            continue;
-        };
-        open.push_str(trimmed);
-        if trimmed.ends_with(';') {
-            let whole = statement.take().unwrap_or_default();
-            let exported = whole.starts_with("pub");
-            let tree = whole
-                .split_once("use ")
-                .map_or("", |(_, tree)| tree)
-                .trim_end_matches(';');
-            for (mut path, name) in expand(tree) {
-                if is_inline && path.first().is_some_and(|first| first == "super") {
-                    "self".clone_into(&mut path[0]);
-                }
-                uses.push(Use { path, name, exported });
-            }
-        }
-    }
-    (uses, rest)
-}
-
-/// Every path of a use tree with the name it gets: `a::{b, c as d}` is `a::b` and `a::c`.
-fn expand(tree: &str) -> Vec<(Vec<String>, String)> {
-    let tree = tree.trim();
-    if let Some((prefix, group)) = tree.split_once('{') {
-        let group = group.trim().trim_end_matches('}');
-        let group = if group.matches('{').count() > group.matches('}').count() {
-            format!("{group}}}")
-        } else {
-            group.to_owned()
-        };
-        let mut depth = 0;
-        let parts = group.split(|sign: char| {
-            depth += i32::from(sign == '{') - i32::from(sign == '}');
-            sign == ',' && depth == 0
-        });
-        return parts
-            .filter(|part| !part.trim().is_empty())
-            .flat_map(|part| expand(&format!("{prefix}{}", part.trim())))
-            .collect();
-    }
-    let (path, alias) = tree
-        .split_once(" as ")
-        .map_or((tree, None), |(path, alias)| (path, Some(alias)));
-    let mut path: Vec<String> = path.split("::").map(|part| part.trim().to_owned()).collect();
-    path.retain(|part| !part.is_empty() && part != "*");
-    if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
-        path.pop();
-    }
-    let name = alias.map(str::trim).map(str::to_owned);
-    let name = name.or_else(|| path.last().cloned()).unwrap_or_default();
-    vec![(path, name)]
-}
-
-/// Paths of two or more parts in expressions and types.
-fn paths_in(code: &str) -> Vec<Vec<String>> {
-    let is_path = |sign: char| sign.is_alphanumeric() || sign == '_' || sign == ':';
-    code.split(|sign: char| !is_path(sign))
-        .filter(|word| word.contains("::") && !word.starts_with("::"))
-        .map(|word| {
-            word.split("::")
-                .filter(|part| !part.is_empty())
-                .map(str::to_owned)
-                .collect()
-        })
-        .filter(|path: &Vec<String>| !path.is_empty())
-        .collect()
-}
-
-/// Groups of files of which each reaches each other, smallest first.
-fn cycles(dependencies: &BTreeMap<File, BTreeSet<File>>) -> Vec<Vec<File>> {
-    let reachable = |start: &File| {
-        let mut seen = BTreeSet::new();
-        let mut open = vec![start];
-        while let Some(file) = open.pop() {
-            for next in dependencies.get(file).into_iter().flatten() {
-                if seen.insert(next) {
-                    open.push(next);
-                }
-            }
-        }
-        seen
-    };
-    let reach: BTreeMap<&File, BTreeSet<&File>> =
-        dependencies.keys().map(|file| (file, reachable(file))).collect();
-    let mut groups = BTreeSet::new();
-    for (file, reached) in &reach {
-        if reached.contains(file) {
-            let group: Vec<File> = reached
-                .iter()
-                .filter(|other| reach.get(**other).is_some_and(|back| back.contains(file)))
-                .map(|other| (*other).clone())
-                .collect();
-            groups.insert((group.len(), group));
-        }
-    }
-    groups.into_iter().map(|(_, group)| group).collect()
+    parts
 }
 
 /// The dependencies that a manifest names, those of tests aside.
@@ -420,18 +273,15 @@ fn manifest_violations(name: &str, manifest: &str) -> Vec<String> {
 
 #[test]
 fn dependencies_point_down_and_files_form_no_cycles() {
-    let found = Tree::read(Path::new(env!("CARGO_MANIFEST_DIR"))).violations();
+    let found = Tree::read().violations();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]
 fn only_the_root_package_depends_on_the_web_framework() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates");
     let mut found = Vec::new();
-    for entry in fs::read_dir(crates).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        let manifest = fs::read_to_string(path.join("Cargo.toml")).unwrap();
+    for name in crate_names() {
+        let manifest = fs::read_to_string(root().join(format!("crates/{name}/Cargo.toml"))).unwrap();
         found.extend(manifest_violations(&name, &manifest));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
