@@ -314,9 +314,15 @@ mod tests {
         if command.get_about().is_none() {
             found.push(path.clone());
         }
-        let arguments = command.get_arguments().filter(|argument| argument.get_help().is_none());
+        let arguments = command
+            .get_arguments()
+            .filter(|argument| argument.get_help().is_none());
         found.extend(arguments.map(|argument| format!("{path}: {}", argument.get_id())));
-        found.extend(command.get_subcommands().flat_map(|command| undocumented(command, &path)));
+        found.extend(
+            command
+                .get_subcommands()
+                .flat_map(|command| undocumented(command, &path)),
+        );
         found
     }
 

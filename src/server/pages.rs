@@ -38,7 +38,10 @@ pub fn pages(app: &App, description: OpenApi) -> Router<App> {
             "/dashboard/keys/{id}/limits",
             form(keys::key, keys::set_address_limit),
         )
-        .route("/dashboard/keys/{id}/rotate", form(keys::rotate_page, keys::rotate))
+        .route(
+            "/dashboard/keys/{id}/rotate",
+            form(keys::rotate_page, keys::rotate),
+        )
         .route("/dashboard/fundraisers", get(own_fundraisers::list))
         .route(
             "/dashboard/fundraisers/new",

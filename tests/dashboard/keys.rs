@@ -163,7 +163,13 @@ async fn a_rotated_key_is_replaced_by_a_new_one(world: &World) {
     let old = visitor.create_key("public", "website").await;
     let id = between(&visitor.get(200, "/dashboard").await.text(), "id=\"key-", "\"").unwrap();
     let rotate = format!("/dashboard/keys/{id}/rotate");
-    assert!(visitor.get(200, &rotate).await.text().contains("name=\"overlap\""));
+    assert!(
+        visitor
+            .get(200, &rotate)
+            .await
+            .text()
+            .contains("name=\"overlap\"")
+    );
     let page = visitor.post(200, &rotate, &[("overlap", "1h")]).await.text();
     let new = between(&page, "tabindex=\"0\">", "<").unwrap();
     assert_ne!(old, new);

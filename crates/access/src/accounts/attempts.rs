@@ -38,12 +38,12 @@ const fn limit(attempts: usize, minutes: u64) -> AttemptLimit {
 }
 
 pub const PER_ACCOUNT_AND_NETWORK: AttemptLimit = limit(10, 15);
-pub const PER_NETWORK: AttemptLimit = limit(60, 15);
-pub const PER_ACCOUNT: AttemptLimit = limit(100, 60);
+pub(crate) const PER_NETWORK: AttemptLimit = limit(60, 15);
+pub(crate) const PER_ACCOUNT: AttemptLimit = limit(100, 60);
 /// Codes of two-factor sign-in per account, from all networks: of a million codes, three are right at a time.
 pub const CODES: AttemptLimit = limit(20, 60);
 /// New accounts per network.
-pub const SIGN_UPS: AttemptLimit = limit(30, 60);
+pub(crate) const SIGN_UPS: AttemptLimit = limit(30, 60);
 /// Reports of fundraisers and nonprofits per network.
 pub const REPORTS: AttemptLimit = limit(10, 60);
 /// Checks of a redirect origin per account. Each makes this server connect to another one.
@@ -53,10 +53,10 @@ pub const PICTURES: AttemptLimit = limit(60, 60);
 /// Emails per recipient.
 pub const EMAILS: AttemptLimit = limit(3, 60);
 /// Emails requested per network.
-pub const EMAILS_PER_NETWORK: AttemptLimit = limit(20, 60);
+pub(crate) const EMAILS_PER_NETWORK: AttemptLimit = limit(20, 60);
 
 /// How long a network is trusted after a sign-in.
-pub const TRUST_PERIOD: Duration = Duration::from_hours(30 * 24);
+pub(crate) const TRUST_PERIOD: Duration = Duration::from_hours(30 * 24);
 /// The number of entries above which old ones are dropped.
 const MAX_ENTRIES: usize = 200_000;
 
@@ -139,7 +139,11 @@ impl Attempts {
         counts.trusted.insert((name, network), now);
     }
 
-    pub fn sign_in_limits(name: NameHash, network: IpNet, is_trusted: bool) -> Vec<(Subject, AttemptLimit)> {
+    pub(crate) fn sign_in_limits(
+        name: NameHash,
+        network: IpNet,
+        is_trusted: bool,
+    ) -> Vec<(Subject, AttemptLimit)> {
         let mut limits = vec![(Subject::AccountAndNetwork(name, network), PER_ACCOUNT_AND_NETWORK)];
         if !is_trusted {
             limits.push((Subject::Network(network), PER_NETWORK));
@@ -149,7 +153,11 @@ impl Attempts {
     }
 
     /// Returns the limits of a code: those of a password, and one for codes, which a right password does not reset.
-    pub fn code_limits(name: NameHash, network: IpNet, is_trusted: bool) -> Vec<(Subject, AttemptLimit)> {
+    pub(crate) fn code_limits(
+        name: NameHash,
+        network: IpNet,
+        is_trusted: bool,
+    ) -> Vec<(Subject, AttemptLimit)> {
         let mut limits = Attempts::sign_in_limits(name, network, is_trusted);
         limits.push((Subject::Codes(name), CODES));
         limits
@@ -161,24 +169,24 @@ impl Attempts {
         self.lock().attempts.get_mut(&codes).and_then(VecDeque::pop_back);
     }
 
-    pub fn sign_up_limits(network: IpNet) -> [(Subject, AttemptLimit); 1] {
+    pub(crate) fn sign_up_limits(network: IpNet) -> [(Subject, AttemptLimit); 1] {
         [(Subject::SignUps(network), SIGN_UPS)]
     }
 
-    pub fn report_limits(network: IpNet) -> [(Subject, AttemptLimit); 1] {
+    pub(crate) fn report_limits(network: IpNet) -> [(Subject, AttemptLimit); 1] {
         [(Subject::Reports(network), REPORTS)]
     }
 
-    pub fn origin_check_limits(username: &str) -> [(Subject, AttemptLimit); 1] {
+    pub(crate) fn origin_check_limits(username: &str) -> [(Subject, AttemptLimit); 1] {
         [(Subject::OriginChecks(hash_name(username)), ORIGIN_CHECKS)]
     }
 
-    pub fn picture_limits(username: &str) -> [(Subject, AttemptLimit); 1] {
+    pub(crate) fn picture_limits(username: &str) -> [(Subject, AttemptLimit); 1] {
         [(Subject::Pictures(hash_name(username)), PICTURES)]
     }
 
     /// Returns the limits of an email with a link to the receipts of a mailbox.
-    pub fn receipt_link_limits(
+    pub(crate) fn receipt_link_limits(
         mailbox: &str,
         per_hour: usize,
         network: IpNet,
@@ -190,7 +198,7 @@ impl Attempts {
     }
 
     /// Returns the limits of an email to a recipient that was requested from a network.
-    pub fn email_limits(to: &str, network: IpNet) -> [(Subject, AttemptLimit); 2] {
+    pub(crate) fn email_limits(to: &str, network: IpNet) -> [(Subject, AttemptLimit); 2] {
         [
             (Subject::Emails(hash_name(to)), EMAILS),
             (Subject::EmailsByNetwork(network), EMAILS_PER_NETWORK),
@@ -271,7 +279,7 @@ impl Counts {
 }
 
 /// Hashes a name, so that long names take no more memory than short ones.
-pub fn hash_name(text: &str) -> NameHash {
+pub(crate) fn hash_name(text: &str) -> NameHash {
     let digest: [u8; 32] = Sha256::digest(text.trim().to_lowercase()).into();
     digest[..8].try_into().expect("eight bytes")
 }

@@ -69,7 +69,7 @@ fn is_run(text: &str) -> bool {
 }
 
 /// Returns whether the text cannot be the password of any account, so that it need not be hashed.
-pub fn is_impossible(text: &str) -> bool {
+pub(crate) fn is_impossible(text: &str) -> bool {
     text.is_empty() || text.len() > MAX_BYTES
 }
 

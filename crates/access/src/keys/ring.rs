@@ -128,7 +128,7 @@ impl KeyRing {
     }
 
     /// Finds a private key in the cache by its hash.
-    pub fn cached_private(&self, hash: &[u8; 32]) -> Option<Arc<Key>> {
+    pub(crate) fn cached_private(&self, hash: &[u8; 32]) -> Option<Arc<Key>> {
         self.keys.load().private.get(hash).cloned()
     }
 }

@@ -157,7 +157,7 @@ impl<'a> SentKey<'a> {
 
     /// Returns whether the key has a valid checksum. A public key that another service issued has none, so any text may
     /// look like one.
-    pub fn has_checksum(&self) -> bool {
+    pub(crate) fn has_checksum(&self) -> bool {
         self.has_checksum
     }
 

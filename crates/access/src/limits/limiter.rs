@@ -112,7 +112,7 @@ impl Limiter {
     }
 
     /// Returns the window of an address that calls with a key.
-    pub fn address_window(&self, key: Owner, network: IpAddr) -> WindowId {
+    pub(crate) fn address_window(&self, key: Owner, network: IpAddr) -> WindowId {
         let hash = Sha256::new()
             .chain_update(self.address_secret)
             .chain_update(key.to_bytes());
@@ -132,7 +132,7 @@ impl Limiter {
     }
 
     /// Adds the calls admitted since the last time to `seconds`. `millis` is the wall time at `now`.
-    pub fn take_unsaved(&self, now: Instant, millis: i64, seconds: &mut CallsPerSecond) {
+    pub(crate) fn take_unsaved(&self, now: Instant, millis: i64, seconds: &mut CallsPerSecond) {
         let now = self.micros(now);
         self.windows.for_each(|id, window| {
             for admitted_at in lock(window).take_unsaved() {

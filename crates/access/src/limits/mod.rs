@@ -5,7 +5,7 @@ pub mod call;
 pub mod limiter;
 pub mod rate_limiter;
 pub mod script;
-pub mod sharded_map;
+pub(crate) mod sharded_map;
 pub mod shared;
 pub mod store;
 pub mod window;

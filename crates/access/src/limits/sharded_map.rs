@@ -13,7 +13,7 @@ type Shard<K, V> = RwLock<HashMap<K, Arc<V>>>;
 
 /// A concurrent map whose entries are created when they are first used.
 #[derive(Debug)]
-pub struct ShardedMap<K, V> {
+pub(crate) struct ShardedMap<K, V> {
     shards: Box<[Shard<K, V>]>,
     hasher: RandomState,
 }

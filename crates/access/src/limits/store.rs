@@ -79,7 +79,7 @@ fn window(counted_id: Uuid, class: &str) -> Option<WindowId> {
 }
 
 /// Drops the calls that are too old to save.
-pub fn drop_old(seconds: &mut CallsPerSecond, now: i64) {
+pub(crate) fn drop_old(seconds: &mut CallsPerSecond, now: i64) {
     seconds.retain(|(_, second), _| *second > now / 1_000 - RETENTION_SECONDS);
 }
 

@@ -85,13 +85,13 @@ impl Window {
     }
 
     /// Returns the times of the calls that were admitted since the last time.
-    pub fn take_unsaved(&mut self) -> impl Iterator<Item = u64> {
+    pub(crate) fn take_unsaved(&mut self) -> impl Iterator<Item = u64> {
         let saved = self.admitted.len() - std::mem::take(&mut self.unsaved);
         self.admitted.range(saved..).copied()
     }
 
     /// Returns whether the window is empty at `now`, so that it can be dropped.
-    pub fn is_idle(&self, now: u64) -> bool {
+    pub(crate) fn is_idle(&self, now: u64) -> bool {
         self.admitted.back().is_none_or(|last| has_left(*last, now))
     }
 

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use thiserror::Error;
 
 /// The path of the file with the token.
-pub const FILE_PATH: &str = "/.well-known/causeway.txt";
+pub(crate) const FILE_PATH: &str = "/.well-known/causeway.txt";
 /// The label of the TXT record under the host of the origin.
 const RECORD_LABEL: &str = "_causeway";
 const RECORD_PREFIX: &str = "causeway-verification=";

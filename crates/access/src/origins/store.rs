@@ -180,6 +180,6 @@ pub async fn remove(db: &Db, account: AccountId, origin: &str) -> sqlx::Result<b
 }
 
 /// Removes all origins of an account.
-pub async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
+pub(crate) async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
     run!(tx, c => sqlx::query(REMOVE_ALL).bind(account.0).execute(c).await.map(|_| ()))
 }

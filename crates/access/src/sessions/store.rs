@@ -130,11 +130,11 @@ pub async fn remove_others(db: &Db, account: AccountId, except: [u8; 32]) -> sql
 }
 
 /// Ends all sessions of an account except one within a transaction.
-pub async fn remove_others_in(tx: &mut Tx, account: AccountId, except: [u8; 32]) -> sqlx::Result<()> {
+pub(crate) async fn remove_others_in(tx: &mut Tx, account: AccountId, except: [u8; 32]) -> sqlx::Result<()> {
     run!(tx, c => sqlx::query(REMOVE_OTHERS).bind(account.0).bind(except.as_slice()).execute(c).await.map(|_| ()))
 }
 
 /// Ends all sessions of an account.
-pub async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
+pub(crate) async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
     run!(tx, c => sqlx::query(REMOVE_ALL).bind(account.0).execute(c).await.map(|_| ()))
 }

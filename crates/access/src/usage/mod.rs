@@ -25,7 +25,7 @@ pub const DAY_MILLIS: i64 = 24 * HOUR_MILLIS;
 pub const RETENTION_MILLIS: i64 = 90 * DAY_MILLIS;
 
 /// How long the counts of days are stored: 13 months, so that there are always 12 whole ones.
-pub const DAY_RETENTION_MILLIS: i64 = 397 * DAY_MILLIS;
+pub(crate) const DAY_RETENTION_MILLIS: i64 = 397 * DAY_MILLIS;
 
 /// A number of calls, by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Counts {
 
 impl Counts {
     /// Returns one call with an HTTP status.
-    pub fn of_status(status: u16) -> Counts {
+    pub(crate) fn of_status(status: u16) -> Counts {
         let mut counts = Counts::default();
         match status {
             429 => counts.refused = 1,
@@ -133,7 +133,7 @@ impl Usage {
     }
 
     /// Moves the counts since the last time to `unsaved`, and drops past hours.
-    pub fn take_unsaved(&self, now: i64, unsaved: &mut UnsavedCounts) {
+    pub(crate) fn take_unsaved(&self, now: i64, unsaved: &mut UnsavedCounts) {
         self.slots.for_each(|(key, hour, endpoint), counter| {
             let counts = counter.take();
             if counts != Counts::default() {

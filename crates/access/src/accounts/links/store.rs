@@ -86,6 +86,6 @@ pub async fn take(tx: &mut Tx, token: &str, purpose: Purpose) -> sqlx::Result<bo
 }
 
 /// Removes all links of an account.
-pub async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
+pub(crate) async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
     run!(tx, c => sqlx::query(REMOVE_ALL).bind(account.0).execute(c).await.map(|_| ()))
 }

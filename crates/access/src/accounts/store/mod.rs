@@ -212,7 +212,7 @@ pub async fn lock(tx: &mut Tx, verified: &VerifiedPassword) -> sqlx::Result<bool
 }
 
 /// Sets a password. With a time, the email address is confirmed too, unless it is already.
-pub async fn set_password_in(
+pub(crate) async fn set_password_in(
     tx: &mut Tx,
     id: AccountId,
     password: &str,
@@ -222,12 +222,12 @@ pub async fn set_password_in(
 }
 
 /// Confirms the email address of an account.
-pub async fn confirm_in(tx: &mut Tx, id: AccountId, now: i64) -> sqlx::Result<()> {
+pub(crate) async fn confirm_in(tx: &mut Tx, id: AccountId, now: i64) -> sqlx::Result<()> {
     run!(tx, c => sqlx::query(CONFIRM).bind(id.0).bind(now).execute(c).await.map(|_| ()))
 }
 
 /// Sets the email address. Returns `false` if the account is suspended or there is none.
-pub async fn set_email_in(
+pub(crate) async fn set_email_in(
     tx: &mut Tx,
     id: AccountId,
     email: &str,
@@ -244,7 +244,7 @@ pub async fn set_email_in(
 }
 
 /// Erases the personal data of an account and marks it as deleted.
-pub async fn anonymize_in(tx: &mut Tx, id: AccountId, now: i64) -> sqlx::Result<()> {
+pub(crate) async fn anonymize_in(tx: &mut Tx, id: AccountId, now: i64) -> sqlx::Result<()> {
     let username = format!("{DELETED_PREFIX}{}", id.0.simple());
     run!(tx, c => sqlx::query(ANONYMIZE)
         .bind(id.0)
@@ -269,7 +269,7 @@ pub async fn suspend_in(tx: &mut Tx, id: AccountId, reason: &str, now: i64) -> s
 }
 
 /// Removes the suspension of an account. Returns `false` if it is not suspended.
-pub async fn restore_in(tx: &mut Tx, id: AccountId) -> sqlx::Result<bool> {
+pub(crate) async fn restore_in(tx: &mut Tx, id: AccountId) -> sqlx::Result<bool> {
     let updated = run!(tx, c => sqlx::query(RESTORE)
         .bind(id.0)
         .execute(c)
@@ -279,7 +279,7 @@ pub async fn restore_in(tx: &mut Tx, id: AccountId) -> sqlx::Result<bool> {
 }
 
 /// Sets whether an account is an operator. Returns `None` if there is no such account.
-pub async fn set_operator_in(
+pub(crate) async fn set_operator_in(
     tx: &mut Tx,
     username: &Username,
     operator: bool,

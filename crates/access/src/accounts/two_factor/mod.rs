@@ -21,7 +21,7 @@ const DIGITS: u32 = 6;
 /// The length that RFC 4226 recommends.
 const SECRET_LENGTH: usize = 20;
 /// The number of recovery codes of an account.
-pub const RECOVERY_CODES: usize = 10;
+pub(crate) const RECOVERY_CODES: usize = 10;
 /// The characters of a recovery code: 50 bits, which nobody can guess within the limit on attempts.
 const RECOVERY_LENGTH: usize = 10;
 /// What is encoded in the name of a site. Host names stay readable.

@@ -77,7 +77,7 @@ pub async fn is_on(db: &Db, account: AccountId) -> sqlx::Result<bool> {
 }
 
 /// Returns the same within a transaction.
-pub async fn is_on_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<bool> {
+pub(crate) async fn is_on_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<bool> {
     let count: i64 = run!(tx, c => sqlx::query_scalar(IS_ON).bind(account.0).fetch_one(c).await)?;
     Ok(count > 0)
 }

@@ -263,13 +263,13 @@ pub async fn revoke_for(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Res
 }
 
 /// Revokes all keys of an account and erases their names.
-pub async fn revoke_all_in(tx: &mut Tx, account: AccountId, now: i64) -> sqlx::Result<()> {
+pub(crate) async fn revoke_all_in(tx: &mut Tx, account: AccountId, now: i64) -> sqlx::Result<()> {
     let revision = tx.increment_revision(Topic::Keys).await?;
     run!(tx, c => sqlx::query(REVOKE_ALL).bind(account.0).bind(now).bind(revision).execute(c).await.map(|_| ()))
 }
 
 /// Lets running servers notice that the account of some keys has changed.
-pub async fn touch_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
+pub(crate) async fn touch_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
     let revision = tx.increment_revision(Topic::Keys).await?;
     run!(tx, c => sqlx::query(TOUCH_ALL).bind(account.0).bind(revision).execute(c).await.map(|_| ()))
 }
