@@ -10,7 +10,7 @@ use crate::source::{Source, crate_names, read_files, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// From the bottom up. Layers on one line do not know each other.
+/// The layers from the bottom up. Layers on one line do not use each other.
 const LAYERS: &[&[&str]] = &[
     &["search", "pictures", "listener"],
     &["platform"],
@@ -36,7 +36,7 @@ const ROOT_ONLY: &[&str] = &[
     "tower-http",
 ];
 
-/// Layers of the root package that may use the listener, which sits at the bottom but answers requests.
+/// Layers of the root package that may use the listener, which is in the bottom layer but handles requests.
 const KNOW_LISTENER: &[&str] = &["config", "app", "http", "server", "cli"];
 
 /// The source of one crate: module paths (`db::open`) and their text.
@@ -49,7 +49,7 @@ struct Crate {
 /// A source file: its crate and its module path.
 type File = (String, Vec<String>);
 
-/// Everything the check reads.
+/// The source of all crates.
 #[derive(Default)]
 struct Tree {
     crates: Vec<Crate>,
@@ -78,7 +78,7 @@ impl Tree {
         });
     }
 
-    /// A tree that exists only in a test: `("causeway", "api::search", "use crate::…;")`.
+    /// Creates a tree for a test: `("causeway", "api::search", "use crate::…;")`.
     fn planted(files: &[(&str, &str, &str)]) -> Tree {
         let mut tree = Tree::default();
         for (name, module, text) in files {
@@ -106,7 +106,7 @@ impl Tree {
         self.crates.iter().find(|source| source.name == name)
     }
 
-    /// All dependencies from file to file.
+    /// Returns all dependencies between files.
     fn dependencies(&self) -> Graph<File> {
         let mut dependencies = BTreeMap::new();
         for source in &self.crates {
@@ -120,7 +120,7 @@ impl Tree {
         dependencies
     }
 
-    /// The files that the paths in one file name.
+    /// Returns the files that the paths in one file name.
     fn targets(&self, source: &Crate, module: &[String], text: &str) -> BTreeSet<File> {
         let mut targets = BTreeSet::new();
         let (uses, rest) = split_uses(text);
@@ -137,7 +137,7 @@ impl Tree {
         targets
     }
 
-    /// The file that a path names, seen from a module; nothing for paths into other libraries.
+    /// Returns the file that a path in a module names, or `None` for a path into another library.
     fn resolve(&self, source: &Crate, module: &[String], path: &[String], depth: usize) -> Option<File> {
         let mut base = module.to_vec();
         let mut rest = path;
@@ -186,7 +186,7 @@ impl Tree {
         Some((owner.name.clone(), file))
     }
 
-    /// Every broken rule, a line each.
+    /// Returns a line for each dependency that is not allowed.
     fn violations(&self) -> Vec<String> {
         let dependencies = self.dependencies();
         let mut found = Vec::new();
@@ -216,7 +216,7 @@ impl Tree {
     }
 }
 
-/// The layer of a file and its height; none for `lib.rs` of the root package, which only lists modules.
+/// Returns the layer of a file and its rank, or `None` for `lib.rs` of the root package, which only lists modules.
 fn layer_of((name, module): &File) -> Option<(usize, &str)> {
     let layer = if name == "causeway" { module.first()? } else { name };
     let rank = LAYERS.iter().position(|line| line.contains(&layer.as_str()));
@@ -246,7 +246,7 @@ fn module_of(path: &str) -> Vec<String> {
     parts
 }
 
-/// The dependencies that a manifest names, those of tests aside.
+/// Returns the dependencies in a manifest, except those of tests.
 fn manifest_dependencies(manifest: &str) -> Vec<&str> {
     let mut is_open = false;
     let mut names = Vec::new();
@@ -260,7 +260,7 @@ fn manifest_dependencies(manifest: &str) -> Vec<&str> {
     names
 }
 
-/// What a crate's manifest names that it may not.
+/// Returns a line for each dependency that the manifest of a crate may not have.
 fn manifest_violations(name: &str, manifest: &str) -> Vec<String> {
     let rank = |layer: &str| LAYERS.iter().position(|line| line.contains(&layer));
     let forbidden = manifest_dependencies(manifest).into_iter().filter(|dependency| {
