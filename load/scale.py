@@ -6,12 +6,13 @@ the file, and run this again:
 
     load/scale.py                                            # the tables of docs/scale.md
     load/scale.py --servers 20 --nonprofits 2e6 --donations 1e5
-    load/scale.py --check docs/scale.md                      # fails if that document has other figures
+    load/scale.py --check docs/scale.md                      # fails if its tables or its text have other figures
 """
 
 import argparse
 import json
 import pathlib
+import re
 import sys
 
 DAY = 86_400
@@ -50,6 +51,11 @@ def table(header, rows):
     lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows]
     lines.insert(1, "|" + "|".join(":" + "-" * (width + 1) for width in widths) + "|")
     return "\n".join(lines)
+
+
+def sizes(text):
+    """Returns the sizes and durations in a text, such as (146.3, "GiB")."""
+    return [(float(value.replace(",", "")), unit) for value, unit in re.findall(r"([\d,.]+) (GiB|TiB|min)\b", text)]
 
 
 def costs(figures):
@@ -112,6 +118,11 @@ def main():
     document = options.check.read_text()
     if any(text not in document for text in tables):
         sys.exit(f"{options.check} does not have the tables that load/scale.py prints; copy them from there")
+    prose = "\n".join(line for line in document.splitlines() if not line.startswith("|"))
+    computed = {(round(value), unit) for value, unit in sizes("\n".join(tables))}
+    for value, unit in sizes(prose):
+        if (value, unit) not in computed:
+            sys.exit(f"{options.check}: the text says {value:g} {unit}, which is not in the tables, rounded")
 
 
 main()
