@@ -36,7 +36,7 @@ pub enum Account {
         /// The email address of its owner
         #[arg(long)]
         email: Option<String>,
-        /// Allow it to block keys and set limits
+        /// Make it an operator, who can block keys and set limits
         #[arg(long)]
         operator: bool,
         /// Read a password for the dashboard from standard input; without one, its owner sets it by email
@@ -46,7 +46,7 @@ pub enum Account {
     /// List all accounts
     #[command(after_help = "Example:\n  causeway account list")]
     List,
-    /// Allow an account to block keys and set limits, or withdraw that
+    /// Give an account the operator role, which lets it block keys and set limits, or take the role away
     #[command(after_help = "Example:\n  causeway account operator ada on")]
     Operator {
         /// The username of the account
@@ -79,7 +79,7 @@ pub enum Account {
         /// The username of the account
         username: String,
     },
-    /// Reset two-factor sign-in of an account whose owner has lost the phone and the recovery codes
+    /// Reset two-factor sign-in for an account whose owner has lost their phone and recovery codes
     #[command(after_help = "Example:\n  causeway account reset-two-factor ada")]
     ResetTwoFactor {
         /// The username of the account

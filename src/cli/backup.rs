@@ -33,7 +33,7 @@ pub struct Backup {
     /// Where the backup is written: a folder, or s3://bucket/prefix?endpoint=…&region=…
     #[arg(value_name = "DEST")]
     destination: String,
-    /// Restore the backup to a scratch place and check it there before it replaces the last one
+    /// Restore the backup to a temporary place and check it there before it replaces the last one
     #[arg(long)]
     verify: bool,
 }

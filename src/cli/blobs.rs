@@ -15,7 +15,7 @@ pub enum Blobs {
     /// Copy all blobs, such as pictures, from one blob store to another; nothing is deleted
     ///
     /// Each location is a folder, file:///folder or s3://bucket/prefix?endpoint=URL&region=NAME. Blobs that are already
-    /// there are skipped, so run this again after an interruption. Every blob is compared after it was copied.
+    /// there are skipped, so run this again after an interruption. Every copy is compared with its original.
     #[command(
         after_help = "Example:\n  causeway blobs copy /var/lib/causeway/blobs 's3://pictures?endpoint=https://s3.example.org&region=us-east-1'"
     )]

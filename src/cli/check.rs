@@ -17,8 +17,8 @@ use std::io::{self, Write as _};
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
 pub struct Check {
-    /// Verify every entry of the ledger, also those that an earlier check has verified; only this finds damage that was
-    /// done to them since
+    /// Verify every entry of the ledger, including those that an earlier check verified; only this finds later damage
+    /// to them
     #[arg(long)]
     full: bool,
 }

@@ -27,7 +27,7 @@ pub enum Import {
         #[arg(long)]
         force: bool,
     },
-    /// Import Publication 78 of the IRS (.txt, .txt.gz or .zip): to whom donations are deductible
+    /// Import Publication 78 of the IRS (.txt, .txt.gz or .zip): who can receive tax-deductible donations
     #[command(after_help = "Example:\n  causeway import pub78 data-download-pub78.zip")]
     Pub78(ListFile),
     /// Import the automatic revocation list of the IRS (.txt, .txt.gz or .zip)

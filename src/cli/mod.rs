@@ -59,7 +59,7 @@ struct Global {
     /// A settings file; config.default.toml documents every setting
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The folder of the embedded database and the directory snapshot
+    /// The folder for the embedded database and the directory snapshot
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Use PostgreSQL instead of the embedded database: postgres://user:password@host/database
@@ -112,7 +112,7 @@ enum Command {
     Report(reports::Report),
     /// Check the ledger, the pictures and the directory snapshot against the database; exit 1 on differences
     Check(check::Check),
-    /// Find problems of a server and its surroundings, with remedies; exit 1 on problems
+    /// Check the server and the services that it uses, and suggest remedies; exit 1 on problems
     #[command(after_help = "Example:\n  causeway doctor --config /etc/causeway.toml")]
     Doctor,
     /// Back up the store, the pictures, the secret and the settings, while the server runs
@@ -131,9 +131,9 @@ enum Command {
     /// Manage the blob store, which holds pictures
     #[command(subcommand)]
     Blobs(blobs::Blobs),
-    /// Print the completions of a shell: bash, elvish, fish, powershell or zsh
+    /// Print the completions for a shell: bash, elvish, fish, powershell or zsh
     Completions(completions::Completions),
-    /// Write man pages of all commands
+    /// Write man pages for all commands
     Man(completions::Man),
     /// Print the OpenAPI description, as committed in openapi.json
     #[command(hide = true, after_help = "Example:\n  causeway openapi > openapi.json")]

@@ -91,9 +91,9 @@ mod tests {
         assert_eq!(
             describe_words(&diagnosis, T),
             [
-                "No nonprofit has the word “xyz”.",
-                "“docters” was read as “doctors”.",
-                "No nonprofit has all words. “boise” was left out.",
+                "No nonprofit matches the word “xyz”.",
+                "We searched for “doctors” instead of “docters”.",
+                "No nonprofit matches all words. “boise” was left out.",
             ]
         );
     }
@@ -102,14 +102,11 @@ mod tests {
     fn filters_are_explained_if_they_removed_something() {
         assert_eq!(describe_filter("state", 0, T), None);
         let explained = |name, removed| describe_filter(name, removed, T).unwrap();
-        assert_eq!(explained("state", 1), "1 result is outside the state filter.");
-        assert_eq!(
-            explained("causes", 12),
-            "12 results are outside the cause filter."
-        );
+        assert_eq!(explained("state", 1), "The state filter hides 1 result.");
+        assert_eq!(explained("causes", 12), "The cause filter hides 12 results.");
         assert_eq!(
             explained("near", 50),
-            "50 or more results are outside the distance filter."
+            "The distance filter hides 50 or more results."
         );
     }
 

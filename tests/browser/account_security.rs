@@ -30,7 +30,12 @@ async fn an_owner_signs_in_with_a_second_factor_and_with_a_recovery_code() {
     assert_eq!(shown.replace(' ', ""), secret.to_base32());
     browser.fill("#code", "12").await;
     browser.click("form.form button").await;
-    assert!(browser.text("#form-errors").await.contains("not the code"));
+    assert!(
+        browser
+            .text("#form-errors")
+            .await
+            .contains("That code is incorrect")
+    );
     browser.fill("#code", &code(&site, &secret, 0)).await;
     browser.click("form.form button").await;
     assert!(browser.text("h1").await.contains("Recovery codes"));
@@ -47,7 +52,7 @@ async fn an_owner_signs_in_with_a_second_factor_and_with_a_recovery_code() {
         browser
             .text("#form-errors")
             .await
-            .contains("wrong or was already used")
+            .contains("incorrect or has already been used")
     );
     // The code of the next half minute, because the current one is used.
     browser.fill("#code", &code(&site, &secret, 30_000)).await;
@@ -68,7 +73,7 @@ async fn an_owner_signs_in_with_a_second_factor_and_with_a_recovery_code() {
         browser
             .text("#form-errors")
             .await
-            .contains("wrong or was already used")
+            .contains("incorrect or has already been used")
     );
     inspector.stop().await;
 }

@@ -62,7 +62,7 @@ async fn an_amount_that_is_changed_after_back_is_shown_and_charged() {
     // The receipt stays what it is when the form is changed once more.
     let receipt = browser.path().await;
     browser.goto(&site, &first).await;
-    assert_eq!(browser.text("h1").await, "Pay for your donation");
+    assert_eq!(browser.text("h1").await, "Complete your donation");
     browser.goto(&site, &receipt).await;
     assert_eq!(browser.text(".figure").await, "$25.00");
     let mut export = Vec::new();

@@ -37,7 +37,7 @@ async fn the_console_sends_a_request_and_shows_the_remaining_limit() {
     browser.wait_for(status, "200").await;
     assert_eq!(
         browser.text("[data-limit]").await,
-        "499 of 500 requests left in this minute"
+        "499 of 500 requests left this minute"
     );
     assert!(
         browser

@@ -77,7 +77,7 @@ async fn a_fundraiser_is_started_by_name_with_a_picture() {
     let refused = "This is not a PNG, JPEG or WebP picture; send one of these formats.";
     browser.wait_for(STATUS, refused).await;
     browser.fill("#image", &picture(folder.path())).await;
-    browser.wait_for(STATUS, "The picture is uploaded.").await;
+    browser.wait_for(STATUS, "Picture uploaded.").await;
     let shown = "const image = document.querySelector('.picture-preview');
         return image.complete && image.naturalWidth;";
     browser.wait_for(shown, 800).await;

@@ -140,7 +140,7 @@ async fn several_nonprofits_share_the_donations(world: &World) {
         ("0", NYU, "Enter a number greater than 0"),
         ("x", NYU, "Enter a number greater than 0"),
         ("inf", NYU, "Enter a number greater than 0"),
-        ("1", RED_CROSS, "You have chosen this nonprofit already"),
+        ("1", RED_CROSS, "You have already chosen this nonprofit"),
         ("1", "zzqqxxjj", "We could not find this nonprofit"),
     ] {
         let page = visitor.post(422, NEW, &fields(share, second)).await.text();

@@ -328,7 +328,7 @@ async fn invalid_input_is_reported_by_field_and_kept_in_the_form(world: &World) 
     let long = "x".repeat(121);
     let longest = "x".repeat(20_001);
     for (field, typed, expected) in [
-        ("nonprofit", "", "Enter a nonprofit"),
+        ("nonprofit", "", "Enter the nonprofit’s name"),
         ("nonprofit", "zzqqxxjj", "We could not find this nonprofit"),
         (
             "nonprofit",

@@ -61,7 +61,7 @@ async fn an_owner_limits_the_calls_of_one_address(world: &World) {
     let page = format!("/dashboard/keys/{}", between(&list, "id=\"key-", "\"").unwrap());
     let limits = format!("{page}/limits");
     let shown = visitor.get(200, &page).await.text();
-    assert!(shown.contains("name=\"address_limit\"") && !shown.contains("from one address</th>"));
+    assert!(shown.contains("name=\"address_limit\"") && !shown.contains("from one IP address</th>"));
     for invalid in ["0", "-1", "1000001", "many", "1.5"] {
         let again = visitor.post(422, &limits, &[("address_limit", invalid)]).await;
         assert!(again.text().contains("Enter a whole number from 1 to 1,000,000"));
@@ -70,7 +70,7 @@ async fn an_owner_limits_the_calls_of_one_address(world: &World) {
     world.app.keys.refresh().await.unwrap();
     let shown = visitor.get(200, &page).await.text();
     assert!(
-        shown.contains("from one address</th><td class=\"number\">2</td>"),
+        shown.contains("from one IP address</th><td class=\"number\">2</td>"),
         "{shown}"
     );
     assert!(shown.contains("value=\"2\""));

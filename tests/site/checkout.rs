@@ -270,7 +270,7 @@ async fn an_amount_that_is_changed_after_back_is_shown_and_charged(world: &World
     );
     let page = visitor.get(200, &third).await.text();
     assert!(
-        page.contains("Pay for your donation") && page.contains("$30.00"),
+        page.contains("Complete your donation") && page.contains("$30.00"),
         "{page}"
     );
     // Every payment page charges what it says.

@@ -193,10 +193,7 @@ async fn a_nonprofit_that_cannot_receive_donations_has_a_note_with_the_reason(wo
             "not-deductible",
             "Donations to this organization are not tax-deductible, so",
         ),
-        (
-            "ending-soon",
-            "The tax exemption of this organization is not in force",
-        ),
+        ("ending-soon", "organization’s tax exemption is not in force"),
     ] {
         let page = world.client.get_plain(200, &format!("/{slug}")).await.text();
         assert!(page.contains(reason), "{reason} is not on {page}");
@@ -217,7 +214,7 @@ async fn a_nonprofit_that_cannot_receive_donations_has_a_note_with_the_reason(wo
         "{page}"
     );
     assert!(
-        page.contains("<a href=\"https://aid.example\" rel=\"noopener nofollow\">Visit its own website</a>"),
+        page.contains("<a href=\"https://aid.example\" rel=\"noopener nofollow\">Visit its website</a>"),
         "{page}"
     );
 }

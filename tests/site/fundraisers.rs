@@ -230,7 +230,7 @@ async fn a_total_is_verified_by_its_entries(world: &World) {
     let shown = world.client.get_plain(200, proof).await.text();
     for expected in [
         "$80.50",
-        "The sum of the entries is the total on the page.",
+        "The sum of the entries matches the total on the page.",
         "Reported by the organizer",
         "$20.00",
         "$50.00",
@@ -253,7 +253,10 @@ async fn a_total_is_verified_by_its_entries(world: &World) {
         .execute("update journal set amount = 4000 where source = 'test' and external_id = 'one'")
         .await;
     let changed = world.client.get_plain(200, proof).await.text();
-    assert!(changed.contains("is not the total on the page"), "{changed}");
+    assert!(
+        changed.contains("does not match the total on the page"),
+        "{changed}"
+    );
     // A hidden fundraiser has no proof.
     fundraiser(&organizer, "Walk", json!({})).await;
     world
@@ -279,7 +282,7 @@ async fn a_fundraiser_that_is_not_open_says_so_and_leads_on(world: &World) {
     let ended = page("ended").await;
     for shown in [
         "This fundraiser has ended",
-        "It raised $90.00 with 1 supporter.",
+        "It raised $90.00 from 1 supporter.",
         "href=\"/american-red-cross/give\"",
         "href=\"/fundraisers\"",
     ] {

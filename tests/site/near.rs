@@ -69,9 +69,9 @@ async fn results_can_be_narrowed_to_a_distance_from_a_zip_code(world: &World) {
 async fn an_invalid_place_is_shown_with_what_to_enter(world: &World) {
     import_shelters(world).await;
     for (place, message) in [
-        ("00000", "There is no ZIP code 00000."),
-        ("Portland", "Enter a ZIP code of five digits."),
-        ("%3Cscript%3E", "Enter a ZIP code of five digits."),
+        ("00000", "We could not find ZIP code 00000."),
+        ("Portland", "Enter a five-digit ZIP code."),
+        ("%3Cscript%3E", "Enter a five-digit ZIP code."),
     ] {
         let found = page(world, &format!("/search?q=shelter&near={place}&radius=25")).await;
         assert!(found.contains(message), "{message} is not on {found}");
@@ -128,14 +128,14 @@ async fn little_found_is_explained(world: &World) {
     ];
     import_facts(world, "revocations", "revoked.zip", &[], &facts).await;
     for (query, sentence) in [
-        ("q=zquoxly", "No nonprofit has the word “zquoxly”."),
-        ("q=sheltre+100000001", "“sheltre” was read as “shelter”."),
-        ("q=shelter&state=WY", "6 results are outside the state filter."),
-        ("q=shelter&state=ME", "5 results are outside the state filter."),
+        ("q=zquoxly", "No nonprofit matches the word “zquoxly”."),
         (
-            "q=shelter&near=97201",
-            "4 results are outside the distance filter.",
+            "q=sheltre+100000001",
+            "We searched for “shelter” instead of “sheltre”.",
         ),
+        ("q=shelter&state=WY", "The state filter hides 6 results."),
+        ("q=shelter&state=ME", "The state filter hides 5 results."),
+        ("q=shelter&near=97201", "The distance filter hides 4 results."),
         ("q=02-0240391", "revoked on May 15, 2015"),
         ("q=020240394", "This EIN is not in the IRS files of "),
     ] {
@@ -144,7 +144,7 @@ async fn little_found_is_explained(world: &World) {
     }
     let many = page(world, "/search?q=shelter").await;
     assert!(
-        !many.contains("No nonprofit has") && !many.contains("filter."),
+        !many.contains("No nonprofit matches") && !many.contains("filter hides"),
         "{many}"
     );
 }

@@ -92,7 +92,7 @@ pub fn disk_space(config: &Config) -> Finding {
             );
         }
     };
-    let seen = format!("{space} are free on the disk of {}", folder.display());
+    let seen = format!("{space} free on the disk of {}", folder.display());
     match space.level() {
         SpaceLevel::Critical => Finding::problem(SUBJECT, seen, REMEDY),
         SpaceLevel::Low => Finding::warning(SUBJECT, seen, REMEDY),

@@ -52,7 +52,7 @@ pub async fn blobs(config: &Config) -> Finding {
             Finding::from_error(
                 SUBJECT,
                 &error,
-                "check blobs_url, that the folder is writable, or that the server runs and the credentials are right",
+                "check blobs_url, that the folder is writable, or that the server runs and the credentials are correct",
             )
         }
     }
@@ -126,7 +126,7 @@ pub async fn anchors(config: &Config, db: Option<&Db>) -> Finding {
         Ok((Some(newest), None)) => Finding::ok(
             SUBJECT,
             format!(
-                "all of them are in the ledger, the newest is of {}",
+                "all of them are in the ledger, the newest is from {}",
                 rfc3339(newest)
             ),
         ),
@@ -150,7 +150,7 @@ pub async fn mail(config: &Config, db: Option<&Db>) -> Finding {
             Ok(()) if queue.failed > 0 => Finding::warning(
                 SUBJECT,
                 format!(
-                    "the mail server answers, but {} emails were given up",
+                    "the mail server answers, but {} emails could not be delivered",
                     queue.failed
                 ),
                 "see the log for the reasons",
@@ -177,7 +177,7 @@ pub async fn mail(config: &Config, db: Option<&Db>) -> Finding {
         Delivery::Folder => Finding::warning(
             SUBJECT,
             "nothing is sent: emails are written to files in the data folder",
-            "set mail.smtp_url, or to off",
+            "set mail.smtp_url to a mail server, or to off",
         ),
         Delivery::Off => Finding::ok(SUBJECT, "off"),
     }
@@ -215,7 +215,7 @@ pub fn public_url(config: &Config) -> Finding {
     if config.serve.trusted_proxies.is_empty() {
         return Finding::warning(
             SUBJECT,
-            format!("{seen}, and no proxy is trusted, so all requests seem to come from one address"),
+            format!("{seen}, and no proxy is trusted, so all requests seem to come from one IP address"),
             "set serve.trusted_proxies to the addresses of the reverse proxy",
         );
     }
@@ -234,11 +234,11 @@ pub async fn server(config: &Config) -> Finding {
         Ok(Ok(status)) => Finding::problem(
             SUBJECT,
             format!("the server on {address} is not ready: {status}"),
-            "see its log, and the other lines of this page",
+            "see its log and the other lines of this report",
         ),
         Ok(Err(_)) | Err(_) => Finding::problem(
             SUBJECT,
-            format!("what listens on {address} does not answer"),
+            format!("the program that listens on {address} does not respond"),
             "see the log of the server, and restart it",
         ),
     }

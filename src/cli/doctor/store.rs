@@ -108,7 +108,7 @@ fn judge(inspection: &Inspection, latency: Duration) -> Finding {
         return Finding::warning(
             SUBJECT,
             seen,
-            "run the server closer to the database, or look for what slows it down",
+            "run the server closer to the database, or find out what slows it down",
         );
     }
     Finding::ok(SUBJECT, seen)

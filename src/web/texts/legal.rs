@@ -16,13 +16,13 @@ texts! {
         operator_known: "{operator} runs this site and is responsible for it.",
         operator_unknown: "The operator of this site has not published a name here.",
         contact_known: "Write to [{email}](mailto:{email}).",
-        contact_unknown: "The operator has not published an email address. Use \"Report this\" on the page of a nonprofit or a fundraiser: operators read every report.",
+        contact_unknown: "The operator has not published an email address. Use \"Report this\" on the page of a nonprofit or fundraiser. Operators read every report.",
         contact_link_known: "Write to [{email}](mailto:{email}), or see [how to reach us](/contact).",
         contact_link_unknown: "See [how to reach us](/contact).",
         security_contact: "To report a security problem, use [{url}]({url}).",
-        giving_off: "This site does not accept donations. It links to the websites of nonprofits, which have terms and privacy policies of their own.",
+        giving_off: "This site does not accept donations. It links to the websites of nonprofits, which have their own terms and privacy policies.",
         giving_test: "This site is in test mode: you can try out giving, but no money is charged and no nonprofit receives anything.",
-        giving_link: "You choose an amount here and pay on another website, which has terms and a privacy policy of its own. This site does not see your card.",
+        giving_link: "You choose an amount here and pay on another website, which has its own terms and privacy policy. This site does not see your card.",
     }
 }
 
