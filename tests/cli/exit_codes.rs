@@ -9,43 +9,26 @@ const SHORT_TIMEOUT: &str = "[database]\nacquire_timeout = 0.2\n";
 
 #[test]
 fn every_command_shows_an_example_in_its_help() {
-    let cli = Cli::new();
-    for command in [
-        "",
-        "serve",
-        "import irs",
-        "import nonprofits",
-        "generate",
-        "account create",
-        "account suspend",
-        "account restore",
-        "account set-password",
-        "fundraiser list",
-        "fundraiser hide",
-        "fundraiser show",
-        "fundraiser remove-comment",
-        "report list",
-        "report close",
-        "donation list",
-        "donation show",
-        "key create",
-        "key list",
-        "key revoke",
-        "key block",
-        "key unblock",
-        "limit set",
-        "check",
-    ] {
-        let arguments: Vec<_> = command
-            .split(' ')
-            .filter(|word| !word.is_empty())
-            .chain(["--help"])
-            .collect();
-        let help = cli.run(0, &arguments).stdout;
+    let mut commands = vec![Vec::new()];
+    let mut examples = 0;
+    while let Some(command) = commands.pop() {
+        let arguments: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+        let help = Cli::new().run(0, &arguments).stdout;
         let has_example = help.contains("Example:\n  ") || help.contains("Examples:\n  ");
-        assert!(has_example, "{command}: {help}");
-        assert!(help.contains("causeway"), "{command}");
+        let listed = help.split("Commands:\n").nth(1);
+        assert!(has_example || listed.is_some(), "{command:?}: {help}");
+        examples += usize::from(has_example);
+        // The first word of each line up to an empty one.
+        let names = listed
+            .into_iter()
+            .flat_map(str::lines)
+            .take_while(|line| !line.is_empty());
+        let names = names.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        for name in names.filter(|name| !name.is_empty() && *name != "help") {
+            commands.push(command.iter().cloned().chain([name.to_owned()]).collect());
+        }
     }
+    assert!(examples > 50, "only {examples} commands were found");
 }
 
 #[test]

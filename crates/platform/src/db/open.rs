@@ -1,4 +1,7 @@
 //! Opens the database: pools, pragmas, migrations, and a check that commits are durable.
+//!
+//! A macro of ten lines embeds the migrations. Those of sqlx would compile both drivers a second time for the build machine,
+//! which took half of a clean build.
 
 use super::{Db, PING_TIMEOUT, Postgres, read};
 use crate::data_folder;
@@ -47,6 +50,7 @@ const MIGRATIONS: [MigrationSource; 22] = migrations! {
     15 "0015_backups",
     16 "0016_facts",
     17 "0017_public_profiles",
+    // No migration ever had the number 18. Databases record the numbers that ran, so the gap stays.
     19 "0019_sign_in",
     20 "0020_usage",
     21 "0021_change_feed",
@@ -301,9 +305,35 @@ async fn open_postgres(url: &str, settings: &DatabaseSettings) -> anyhow::Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     const BESIDE: &str = "-- The previous version may run beside this migration.";
     const STOP: &str = "-- Stop the previous version before this migration: ";
+
+    #[test]
+    fn every_migration_file_is_in_the_list() {
+        for database in ["sqlite", "postgres"] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../migrations")
+                .join(database);
+            let mut files: Vec<_> = fs::read_dir(folder)
+                .expect("the folder exists")
+                .map(|entry| {
+                    entry
+                        .expect("the folder can be read")
+                        .file_name()
+                        .into_string()
+                        .expect("UTF-8")
+                })
+                .collect();
+            files.sort();
+            let listed = MIGRATIONS.map(|(number, name, ..)| {
+                assert!(name.starts_with(&format!("{number:04}_")), "{number} {name}");
+                format!("{name}.sql")
+            });
+            assert_eq!(files, listed, "{database}");
+        }
+    }
 
     #[test]
     fn every_migration_states_whether_the_previous_version_may_run_beside_it() {
