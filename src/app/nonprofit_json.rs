@@ -1,6 +1,6 @@
 //! Writes nonprofits as JSON: on their own, and as items of search and browse responses.
 //!
-//! Every keystroke writes ten items, so they stand ready in the snapshot; only what depends on the public URL of the server
+//! Every keystroke writes ten items, so the snapshot has them ready; only what depends on the public URL of the server
 //! is added here. The types of `api::bodies` describe the same JSON for the OpenAPI description, and a test checks that the
 //! two agree.
 

@@ -1,5 +1,9 @@
 //! The start of a server while PostgreSQL is down: it answers from the last snapshot with the last known keys, and connects
 //! when PostgreSQL responds.
+//!
+//! Until then, the breaker of a `Db` without connections is open, so that every query fails at once. Connecting runs pending
+//! migrations as a normal start does, compares the ID of the store, and hands the new pool to that `Db`. Only then do the
+//! other background jobs start.
 
 use crate::app::{App, OpenedStore};
 use crate::config::Config;

@@ -1,4 +1,7 @@
 //! Removes pictures that no nonprofit, fundraiser or account uses.
+//!
+//! Such a picture is marked first, and deleted when it has been marked for a day, under a lease that a backup also holds
+//! while it copies pictures.
 
 use super::App;
 use access::accounts::public_profile::ProfilePart;

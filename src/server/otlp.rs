@@ -1,6 +1,7 @@
 //! Exports spans to an OpenTelemetry collector: OTLP over HTTP in its JSON encoding.
 //!
-//! Of the OpenTelemetry crates, which take long to build, only one format and one POST request would be used. <https://opentelemetry.io/docs/specs/otlp/>
+//! Of the OpenTelemetry crates, which take long to build, only one format and one POST request would be used.
+//! Without a collector there is neither a layer nor a task. <https://opentelemetry.io/docs/specs/otlp/>
 
 use crate::app::traces::{Attribute, Message, Span, SpanKind};
 use anyhow::Context;

@@ -1,4 +1,6 @@
 //! The page that Prometheus scrapes. What other parts know is read here, at the moment of the scrape.
+//!
+//! A metric of a part that is not configured is not exported, so that no alert mistakes it for an outage.
 
 use crate::app::App;
 use platform::backup;

@@ -1,4 +1,5 @@
-//! Waits for the signals that stop a server, and drains it first.
+//! Waits for the signals that stop a server, and drains it first: SIGTERM makes it not ready, and only after `serve.drain`
+//! does the listener close its port. `serve.stop_timeout` counts from the signal.
 
 use crate::app::App;
 use std::io;

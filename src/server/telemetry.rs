@@ -1,4 +1,7 @@
 //! Starts the log.
+//!
+//! Its filter has directives such as `target=level`, not regular expressions over the fields of spans, which took longer to
+//! compile than the log itself. `causeway=debug` means all crates of the workspace.
 
 use crate::config::{LogFormat, LogSettings, TelemetrySettings};
 use crate::server::query_spans::QuerySpans;

@@ -1,7 +1,7 @@
 //! "Email me my receipts": a person who gave gets a link to all donations of an email address.
 //!
 //! The answer to the form is always the same, so it does not say who has given. The link is signed and expires, and
-//! nothing is stored for it.
+//! nothing is stored for it, so it cannot be revoked before it expires.
 
 use crate::app::App;
 use crate::http::client::Client;

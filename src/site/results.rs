@@ -1,6 +1,8 @@
 //! The search results, `/search`: how many nonprofits match, filters, order, and pages that do not change while paging.
 //!
-//! All pages of a search are slices of one list, which is cached. The total is the length of that list.
+//! All pages of a search are slices of one list, which is cached. The total is the length of that list. A keystroke stops
+//! reading where further hits are hardly ever wanted; this search reads on within a larger budget until 1,001 are found or no
+//! document is left, on a thread for blocking work.
 
 use crate::app::App;
 use crate::app::search_answers::{MAX_LISTED, Order};

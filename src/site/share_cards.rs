@@ -1,4 +1,7 @@
 //! The text of share cards, the pictures that social networks show for a page.
+//!
+//! Cards have no text shaping: a title in a script that the font lacks is replaced by its slug, and that of a fundraiser by
+//! its nonprofit.
 
 use crate::http::error::Result;
 use crate::web::fundraiser_article::{find_beneficiaries, percent, supporters_line};

@@ -1,4 +1,7 @@
 //! Drives one connection: its protocol, its timer and the stop of the server.
+//!
+//! hyper's own timer for request heads is off: it counts idle time too, and is created again for each request. One timer per
+//! connection covers the head, idle time, the body and slow readers.
 
 use crate::state::ConnectionState;
 use crate::timer::arm;

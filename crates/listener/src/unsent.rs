@@ -6,7 +6,8 @@
 //! which are nearly all, never touch a counter that connections share. HTTP/2 streams are reported as they open.
 //!
 //! When the total or the sum of one client is over its limit, the connection that holds most is cut, then the next one,
-//! until three quarters of the limit are left. A client that reads what it asked for holds next to nothing and is not
+//! until three quarters of the limit are left. If new requests were refused instead, those who hold the memory would keep
+//! everyone else out. A client that reads what it asked for holds next to nothing and is not
 //! affected. A client that has opened too many streams may open a few per connection for a while: otherwise each new
 //! connection would take the place of an older one, and the server would compute every response.
 

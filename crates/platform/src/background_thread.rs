@@ -1,4 +1,4 @@
-//! Work that takes seconds of CPU time and that nobody waits for.
+//! Runs work that takes seconds of CPU time and that nobody waits for.
 
 use rustix::process::setpriority_process;
 use rustix::thread::gettid;

@@ -2,6 +2,9 @@
 //!
 //! Version 2026-07-28 has no sessions: every request names its version and the capabilities of the client in `_meta`.
 //! Earlier versions begin with `initialize`. We keep nothing between requests, so both work side by side.
+//!
+//! The library `rmcp` keeps sessions and streams that we do not need, brings 77 crates, and calls tools itself, where we want
+//! the requests to go through our router. The conformance suite tests this code instead (`make test-mcp`).
 
 use super::client::{Called, McpClient};
 use super::tools::{self, ApiRequest, CallError};

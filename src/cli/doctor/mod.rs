@@ -1,7 +1,7 @@
-//! `causeway doctor`: one page about what is wrong with a server and its surroundings, with remedies.
+//! `causeway doctor`: one page about what is wrong with a server and the services that it uses, with remedies.
 //!
 //! It works while the server runs and when it does not start, and changes nothing: no table is migrated, and no file
-//! is created except for a probe that is removed again.
+//! is created except for a probe that is removed again. So it does not build an `App`.
 
 mod finding;
 mod machine;

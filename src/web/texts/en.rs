@@ -501,7 +501,7 @@ texts! {
         missing_entries: "Missing ledger entries: {count}",
         missing_entries_remedy: "Run causeway check. docs/operate.md explains what to do when entries are missing.",
         old_anchor: "The ledger has had no new anchor for {minutes} minutes",
-        old_anchor_remedy: "Check that the server can write to the places in the anchors setting, and look for errors in the log.",
+        old_anchor_remedy: "Check that the server can write to the blob store and to anchors.second_url, and look for errors in the log.",
     }
     emails: Emails {
         reset_subject: "Reset your {site} password",

@@ -1,4 +1,7 @@
 //! Decides whether a donate link may redirect to a URL.
+//!
+//! A URL is checked when it is used, not when its origin is registered, and must be plain ASCII: a URL that two parsers could
+//! read differently is refused. An origin counts as proven only while a row says so.
 
 use super::origin::ReturnUrl;
 use super::store;

@@ -1,7 +1,8 @@
 //! Inserts many rows quickly, with one statement for many rows.
 //!
 //! PostgreSQL gets an array for each column, in one round trip. `copy` takes three, and each waits for a delayed
-//! acknowledgment (40 ms), because the driver leaves Nagle's algorithm on.
+//! acknowledgment (40 ms), because the driver leaves Nagle's algorithm on. SQLite gets `?`: for numbered parameters, sqlx
+//! would ask SQLite for the name of each one.
 
 use super::{Connection, Tx};
 use sqlx::AssertSqlSafe;

@@ -1,7 +1,9 @@
 //! Copies a store from one database to another, table by table.
 //!
 //! Both databases have the same tables and columns, with other types. Values pass through [`Value`], which has the four
-//! types of SQLite; the types of PostgreSQL decide how a value is written there.
+//! types of SQLite; the types of PostgreSQL decide how a value is written there. Everything is read in one state and written
+//! in one transaction, and the sum of the hashes of all rows, which does not depend on their order, must be equal on both
+//! sides.
 
 use super::tables::{SEEDED, TABLES};
 use super::{Connection, Db, Tx};

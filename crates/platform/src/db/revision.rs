@@ -1,9 +1,10 @@
 //! Revisions: which state of the data a server has, and whether that state is part of the history of the database.
 //!
 //! A number alone does not identify a state: after an older copy of the database is restored, the same numbers are
-//! assigned to other contents. Therefore every revision has a random token, which a trigger of the database writes, and
-//! the database remembers the tokens of earlier revisions. A server whose revision is not among them has a state that
-//! was lost, and reloads everything.
+//! assigned to other contents. Therefore every revision has a random token, which a trigger of the database writes, so that
+//! whoever raises a revision, such as a previous version or a person with `psql`, cannot forget it. The database remembers
+//! the tokens of earlier revisions. A server whose revision is not among them has a state that was lost, and reloads
+//! everything.
 
 use super::{Db, Tx, read, run};
 use tokio::time::timeout;

@@ -1,7 +1,9 @@
 //! Sends email over SMTP, writes it to the data folder, or drops it.
 //!
 //! Emails are sent outside the request that causes them. Those for a mail server are queued in the database until it
-//! accepts them, so that any server can deliver them. A failure is logged without the text of the email, and retried.
+//! accepts them, so that any server can deliver them, and a receipt is queued in the transaction of its donation. Whoever
+//! can read the database can use the links in them until then. A failure is logged without the text of the email, and
+//! retried.
 
 mod greeting;
 mod message;
