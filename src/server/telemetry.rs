@@ -60,7 +60,7 @@ pub fn start_log(settings: &LogSettings, telemetry: &TelemetrySettings) -> anyho
         LogFormat::Human => layer.with_target(false).with_filter(filter).boxed(),
         LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),
     };
-    // Without a collector the library formats no queries for nobody.
+    // Without this layer, the database library does not format the queries that it logs.
     let queries = telemetry
         .otlp_endpoint
         .is_some()
