@@ -9,9 +9,7 @@ use clap::Args;
 use std::io::BufRead;
 
 #[derive(Args)]
-#[command(
-    after_help = "Example, as the command of an AI application:\n  causeway mcp --key cwpk_… --data /var/lib/causeway"
-)]
+#[command(after_help = "Example:\n  causeway mcp --key cwpk_… --data /var/lib/causeway")]
 pub struct Mcp {
     /// A public key
     #[arg(long, value_name = "KEY", env = "MCP_KEY")]
