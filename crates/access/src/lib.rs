@@ -7,10 +7,10 @@
 //!
 //! - The path of a request runs no SQL: keys and windows are in memory. A background job reloads the keys that changed, and
 //!   another one saves the calls that were admitted, so that neither a restart nor a crash resets a limit.
-//! - Secrets are stored as hashes. Only public keys, which appear in web pages, are stored as they are.
+//! - Passwords, private keys, recovery codes and cookies are stored as hashes, and secrets of authenticator apps encrypted.
 //! - Every action of an operator is recorded in the [`audit`] log, in the transaction of the action.
-//! - A write locks the row of the account and checks its `Standing` and, where a password
-//!   authorized it, that the password has not changed since. A request that was authenticated before a suspension fails.
+//! - A write locks the row of the account and checks its `Standing` and, where a password authorized it, that the password
+//!   has not changed since. A request that was authenticated before a suspension fails.
 
 pub mod accounts;
 pub mod audit;
