@@ -3,7 +3,7 @@
 use crate::world::World;
 use directory::import::{ImportedFile, ListKind, Summary, store};
 use directory::nonprofits::ein::Ein;
-use directory::sources::SourceId;
+use directory::nonprofits::sources::SourceId;
 
 /// The hash of every file in these stories.
 pub const SHA256: &str = "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9";

@@ -11,7 +11,7 @@ use crate::http::params::{RawQuery, positive, values};
 use crate::http::public_key::Browse;
 use axum::extract::State;
 use axum::response::Response;
-use directory::changes::{self, ChangePage, ChangesError, Cursor};
+use directory::history::changes::{self, ChangePage, ChangesError, Cursor};
 use platform::json;
 use utoipa::ToSchema;
 

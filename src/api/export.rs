@@ -19,7 +19,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use directory::View;
-use directory::changes::Cursor;
+use directory::history::changes::Cursor;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::ntee::Ntee;
 use flate2::Compression;

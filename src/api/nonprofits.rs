@@ -13,7 +13,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
-use directory::field_sources;
+use directory::history::field_sources;
 use directory::nonprofits::Nonprofit;
 use std::convert::Infallible;
 

@@ -1,7 +1,7 @@
 //! The source of each field of a nonprofit, and what the IRS files say besides the fields of the details response:
 //! `?include=sources`.
 
-use directory::field_sources::{FieldSource, FieldSources};
+use directory::history::field_sources::{FieldSource, FieldSources};
 use directory::import::store::SourceFile;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::tax_facts::TaxFacts;

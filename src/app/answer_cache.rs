@@ -4,7 +4,7 @@
 //! belongs to one state of the directory and is never returned for another one.
 
 use axum::body::Bytes;
-use directory::search::{AllHits, HitRef};
+use directory::query::search::{AllHits, HitRef};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
 use std::hash::RandomState;

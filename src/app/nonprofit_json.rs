@@ -6,11 +6,11 @@
 
 use crate::app::urls::Urls;
 use crate::config::CompatSettings;
-use directory::item::Item;
-use directory::near::rounded_miles;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::cause_set::CauseSet;
 use directory::nonprofits::causes::{Cause, Causes};
+use directory::query::near::rounded_miles;
+use directory::snapshot::item::Item;
 use platform::hosted::is_hosted_id;
 use platform::json;
 use std::io::Write;

@@ -3,9 +3,9 @@
 use crate::app::answer_cache::AnswerCache;
 use crate::app::nonprofit_json::NonprofitJson;
 use directory::View;
-use directory::diagnosis::Condition;
-use directory::near::Near;
-use directory::search::{AllHits, HitRef};
+use directory::query::diagnosis::Condition;
+use directory::query::near::Near;
+use directory::query::search::{AllHits, HitRef};
 use platform::text::fold;
 use std::cmp::Reverse;
 use std::convert::Infallible;

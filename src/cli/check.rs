@@ -4,7 +4,7 @@ use super::output::Output;
 use crate::app::App;
 use anyhow::bail;
 use clap::Args;
-use directory::check::CheckReport as DirectoryCheck;
+use directory::snapshot::check::CheckReport as DirectoryCheck;
 use giving::check::LedgerCheck;
 use giving::ledger::anchors::comparison::Loss;
 use giving::ledger::checkpoints::{self, Checkpoint};
@@ -106,7 +106,7 @@ async fn report(
         .take()
         .filter(|checkpoint| loss.is_none() && checkpoint.entries > ledger.verified_before);
     let overlay_limit = app.config.directory.overlay_limit;
-    let directory = directory::check::check(&app.directory, &app.db, overlay_limit).await?;
+    let directory = directory::snapshot::check::check(&app.directory, &app.db, overlay_limit).await?;
     let mut pictures = hosted::check::check(&app.pictures).await?;
     pictures
         .differences

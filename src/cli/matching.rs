@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use directory::View;
 use directory::import::progress::{Progress, Unit};
-use directory::matching::{Matcher, Row};
+use directory::query::matching::{Matcher, Row};
 use platform::text::{escape_formula, fold};
 use serde::Serialize;
 use serde_json::json;

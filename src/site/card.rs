@@ -4,9 +4,9 @@ use crate::app::urls::Urls;
 use crate::site::highlight::{Part, highlight};
 use crate::site::profile::facts::format_dollars_short;
 use crate::web::texts::{PUBLIC_EN, SearchTexts, fill};
-use directory::near::rounded_miles;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::{Cause, Causes};
+use directory::query::near::rounded_miles;
 use platform::text::cut;
 
 /// The maximum length of a description in characters.

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use directory::sitemaps::XML_DECLARATION;
+use directory::snapshot::sitemaps::XML_DECLARATION;
 use jiff::Timestamp;
 use platform::text::escape_xml;
 

@@ -30,7 +30,7 @@ use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
 use axum::response::{Html, IntoResponse, Response};
 use directory::View;
-use directory::field_sources;
+use directory::history::field_sources;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Cause;
 use directory::nonprofits::store::find_donate_url;

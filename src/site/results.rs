@@ -27,7 +27,7 @@ use directory::View;
 use directory::nonprofits::causes::Cause;
 use directory::nonprofits::location::STATES;
 use directory::nonprofits::size::Size;
-use directory::search::AllHits;
+use directory::query::search::AllHits;
 use platform::text::fold;
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@ use crate::app::search_answers::Filter;
 use crate::web::dates::{format_day, format_time};
 use crate::web::texts::{SearchTexts, fill};
 use directory::View;
-use directory::diagnosis::{Diagnosis, MAX_CONSIDERED};
-use directory::ein_status::{EinStatus, Listing};
 use directory::nonprofits::ein::Ein;
+use directory::query::diagnosis::{Diagnosis, MAX_CONSIDERED};
+use directory::query::ein_status::{EinStatus, Listing};
 
 /// The maximum number of sentences about words.
 const MAX_WORDS: usize = 3;

@@ -3,11 +3,11 @@
 use crate::app::search_answers::{Filter, Order};
 use crate::http::params::values;
 use crate::web::texts::{SearchTexts, fill};
-use directory::documents::{DEDUCTIBLE, cause_label, city_label, size_label, state_label};
-use directory::near::{DEFAULT_RADIUS, Near, NearError, parse_radius};
 use directory::nonprofits::causes::Causes;
 use directory::nonprofits::location::{STATES, state_name};
 use directory::nonprofits::size::Size;
+use directory::query::near::{DEFAULT_RADIUS, Near, NearError, parse_radius};
+use directory::snapshot::documents::{DEDUCTIBLE, cause_label, city_label, size_label, state_label};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::cut;
 

@@ -17,7 +17,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use directory::sitemaps::{Sitemap, Sitemaps, XML_DECLARATION, XML_NAMESPACE};
+use directory::snapshot::sitemaps::{Sitemap, Sitemaps, XML_DECLARATION, XML_NAMESPACE};
 use futures_util::stream;
 use jiff::Timestamp;
 use platform::text::escape_xml;

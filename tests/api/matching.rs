@@ -7,7 +7,7 @@ use access::keys::Kind;
 use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use directory::matching::{Candidate, Matcher, Row};
+use directory::query::matching::{Candidate, Matcher, Row};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use crate::s3::empty_store;
 use crate::world::World;
 use causeway::app::App;
 use causeway::config::Config;
-use directory::refresh::RefreshOutcome;
+use directory::snapshot::refresh::RefreshOutcome;
 use futures_util::TryStreamExt;
 use platform::blobs::{Blob, Blobs};
 use platform::lease::Lease;

@@ -4,11 +4,11 @@ use crate::nonprofits::causes::Causes;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::{Identifier, IdentifierError};
 use crate::nonprofits::store;
-use crate::publish::Sharing;
-use crate::record;
-use crate::rules::rules;
-use crate::sitemaps::Sitemaps;
-use crate::view::{NonprofitRef, View};
+use crate::snapshot::publish::Sharing;
+use crate::snapshot::record;
+use crate::snapshot::rules::rules;
+use crate::snapshot::sitemaps::Sitemaps;
+use crate::snapshot::view::{NonprofitRef, View};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use platform::db::Db;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 /// The directory of a running server.
 ///
-/// Requests read its current [`View`]; see [`refresh`](crate::refresh) for how it stays up to date.
+/// Requests read its current [`View`]; see [`refresh`](crate::snapshot::refresh) for how it stays up to date.
 #[derive(Debug)]
 pub struct Directory {
     pub(super) db: Db,

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use directory::View;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::identifier::Identifier;
-use directory::search::HitLocation;
+use directory::query::search::HitLocation;
 use serde::Serialize;
 use std::sync::Arc;
 

@@ -3,10 +3,10 @@
 use super::entity::{NONPROFIT, Named, describe, locate};
 use crate::http::error::{Error, Result};
 use directory::View;
-use directory::matching::score::Reason;
-use directory::matching::{Matcher, Row};
 use directory::nonprofits::ein::Ein;
-use directory::search::HitLocation;
+use directory::query::matching::score::Reason;
+use directory::query::matching::{Matcher, Row};
+use directory::query::search::HitLocation;
 use platform::text::cut;
 use serde::Serialize;
 use serde_json::{Map, Value};

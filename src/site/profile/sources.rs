@@ -2,10 +2,10 @@
 
 use crate::web::dates::format_time;
 use crate::web::texts::{ProfileTexts, fill};
-use directory::field_sources::{FieldSource, FieldSources};
+use directory::history::field_sources::{FieldSource, FieldSources};
+use directory::nonprofits::sources::SourceKind;
 use directory::returns::store::StoredReturn;
 use directory::returns::years::FinancialYear;
-use directory::sources::SourceKind;
 use jiff::civil::Date;
 
 /// A source and what comes from it.

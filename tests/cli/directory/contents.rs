@@ -6,7 +6,7 @@ use crate::world::check_directory;
 use directory::nonprofits::identifier::Identifier;
 use directory::nonprofits::slug::Slug;
 use directory::nonprofits::store::find;
-use directory::record;
+use directory::snapshot::record;
 use platform::ids::NonprofitId;
 
 on_both_databases!(

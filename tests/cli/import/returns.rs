@@ -7,8 +7,8 @@ use crate::world::World;
 use directory::import::{Importer, Summary};
 use directory::nonprofits::ein::Ein;
 use directory::nonprofits::irs_rows::ReturnProfile;
+use directory::nonprofits::sources::SourceId;
 use directory::returns::store::{StoredReturn, list_profiles, list_returns};
-use directory::sources::SourceId;
 
 on_both_databases!(
     the_facts_of_a_return_are_stored_with_their_source,

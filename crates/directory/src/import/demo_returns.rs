@@ -3,9 +3,9 @@
 use super::digest::digest;
 use super::returns::profile::profile;
 use crate::nonprofits::ein::Ein;
+use crate::nonprofits::sources::SourceId;
 use crate::returns::facts::ReturnFacts;
 use crate::returns::store::{self, ReturnWrite, StoredReturn};
-use crate::sources::SourceId;
 use anyhow::Context;
 use platform::db::Tx;
 use serde::Deserialize;

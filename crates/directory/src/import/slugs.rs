@@ -16,7 +16,7 @@ impl UsedSlugs {
 
     /// Claims a slug. Returns `false` if it is already in use.
     pub fn claim(&mut self, slug: &str) -> bool {
-        self.0.insert(crate::table::text_key(slug))
+        self.0.insert(crate::snapshot::table::text_key(slug))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::summary::Summary;
 use crate::nonprofits::rows::StoredNonprofit;
-use crate::sources::SourceId;
+use crate::nonprofits::sources::SourceId;
 use platform::db::{Connection, Db, Topic, Tx, from_row, read, run};
 use sqlx::{AssertSqlSafe, Executor};
 use std::collections::{HashMap, HashSet};

@@ -23,6 +23,7 @@ pub mod rows;
 pub mod sentence;
 pub mod size;
 pub mod slug;
+pub mod sources;
 pub mod store;
 pub mod tax_facts;
 pub mod tax_record;

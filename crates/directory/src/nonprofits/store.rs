@@ -7,7 +7,7 @@ use super::ein::Ein;
 use super::identifier::Identifier;
 use super::rows::{NonprofitRow, Profile, StoredNonprofit};
 use super::tax_record::{tax_record_column, tax_record_joins};
-use crate::sources::SourceId;
+use crate::nonprofits::sources::SourceId;
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::NonprofitId;
 use std::collections::HashMap;

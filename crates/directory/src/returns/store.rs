@@ -4,7 +4,7 @@ use super::facts::ReturnFacts;
 use crate::import::form990::filed_return::Month;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::irs_rows::ReturnProfile;
-use crate::sources::SourceId;
+use crate::nonprofits::sources::SourceId;
 use platform::db::{Db, Tx, Value, from_row, read, run};
 use sqlx::AssertSqlSafe;
 use std::collections::HashMap;

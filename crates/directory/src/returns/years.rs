@@ -1,10 +1,10 @@
 //! The returns of a nonprofit, each with the file that it comes from.
 
 use super::store::{StoredReturn, list_returns};
-use crate::field_sources::FieldSource;
+use crate::history::field_sources::FieldSource;
 use crate::import::store::find_files;
 use crate::nonprofits::ein::Ein;
-use crate::sources::SourceKind;
+use crate::nonprofits::sources::SourceKind;
 use platform::db::Db;
 
 /// A return and its source.

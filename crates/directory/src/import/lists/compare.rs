@@ -3,7 +3,7 @@
 use super::list::{List, ListRow};
 use super::read::ReadResult;
 use crate::history::Change;
-use crate::sources::SourceId;
+use crate::nonprofits::sources::SourceId;
 use futures_util::TryStreamExt;
 use platform::db::{Tx, run};
 

@@ -30,7 +30,7 @@ use super::store as imports;
 use super::summary::Summary;
 use crate::history;
 use crate::nonprofits::ein::Ein;
-use crate::sources::SourceId;
+use crate::nonprofits::sources::SourceId;
 use anyhow::{Context, bail};
 use platform::db::{Topic, Tx};
 use std::path::Path;

@@ -8,7 +8,7 @@ use crate::import::report::RejectedLines;
 use crate::import::source::{Format, Source};
 use crate::import::summary::{ImportedFile, Summary};
 use crate::nonprofits::ein::Ein;
-use crate::sources::SourceId;
+use crate::nonprofits::sources::SourceId;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::Ordering;

@@ -5,7 +5,7 @@ use super::list::List;
 use super::publication_78::Publication78List;
 use super::read::{ReadResult, read_file};
 use super::revocations::Revocations;
-use crate::sources::SourceId;
+use crate::nonprofits::sources::SourceId;
 use proptest::prelude::*;
 use std::fs;
 

@@ -3,9 +3,9 @@
 use super::filing_order::FilingOrder;
 use super::read::FoundFacts;
 use crate::import::form990::filed_return::Month;
+use crate::nonprofits::sources::SourceId;
 use crate::returns::facts::ReturnFacts;
 use crate::returns::store::StoredReturn;
-use crate::sources::SourceId;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 

@@ -49,8 +49,8 @@ pub fn profile(ein: u32, returns: &[StoredReturn]) -> ReturnProfile {
 mod tests {
     use super::*;
     use crate::import::form990::filed_return::Amounts;
+    use crate::nonprofits::sources::SourceId;
     use crate::returns::facts::ReturnFacts;
-    use crate::sources::SourceId;
 
     fn stored(period: u32, facts: ReturnFacts) -> StoredReturn {
         StoredReturn {

@@ -231,7 +231,7 @@ fn to_write(new: &NewReturn, revision: i64) -> ReturnWrite<'_> {
         period: found.period,
         form: found.form.name(),
         object_id: &found.object_id,
-        source: crate::sources::SourceId {
+        source: crate::nonprofits::sources::SourceId {
             revision,
             position: found.file + 1,
         },

@@ -1,19 +1,19 @@
 //! Builds a snapshot from the store: reads all rows, sorts them by prominence, and writes the file.
 
-use crate::counts::Counts;
-use crate::documents;
-use crate::file::{SnapshotMeta, SnapshotWriter};
-use crate::item;
-use crate::near;
-use crate::near::zip_codes::ZipNumber;
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::rows::{NonprofitRow, Profile};
 use crate::nonprofits::store;
-use crate::record;
-use crate::rules::{file_name, rules};
+use crate::query::near;
+use crate::query::near::zip_codes::ZipNumber;
+use crate::snapshot::counts::Counts;
+use crate::snapshot::documents;
+use crate::snapshot::file::{SnapshotMeta, SnapshotWriter};
+use crate::snapshot::item;
+use crate::snapshot::record;
+use crate::snapshot::rules::{file_name, rules};
+use crate::snapshot::table::{self, number_key, text_key};
 use crate::snapshot::{SECTIONS, Section};
-use crate::table::{self, number_key, text_key};
 use ::search::{BuildError, IndexBuilder};
 use anyhow::Context;
 use platform::clock::Stopwatch;

@@ -4,10 +4,10 @@
 //! the same snapshot twice. The lock is released when the process ends. Servers that share a store also share a lease:
 //! one of them builds and publishes, and the others fetch. If that fails, each builds its own, one after the other.
 
-use crate::build::BuildReport;
 use crate::directory::Directory;
-use crate::publish::{Publisher, Sharing};
-use crate::refresh::is_current;
+use crate::snapshot::build::BuildReport;
+use crate::snapshot::publish::{Publisher, Sharing};
+use crate::snapshot::refresh::is_current;
 use anyhow::Context;
 use platform::data_folder;
 use platform::db::Topic;

@@ -1,9 +1,9 @@
 //! Explains why a search found little: words that no nonprofit has, filters, corrected typos.
 
-use crate::near::{Area, Near};
 use crate::nonprofits::ein::Ein;
-use crate::search::HitLocation;
-use crate::view::View;
+use crate::query::near::{Area, Near};
+use crate::query::search::HitLocation;
+use crate::snapshot::view::View;
 use ::search::{Rewrite, Tokens};
 
 /// How many results are considered for each filter.

@@ -1,12 +1,12 @@
 //! Lists the nonprofits of a cause, page by page, most prominent first.
 
-use crate::documents::cause_label;
-use crate::edits::Element;
-use crate::near::{Area, Near};
 use crate::nonprofits::Nonprofit;
-use crate::overlay;
-use crate::search::HitLocation;
-use crate::view::View;
+use crate::query::near::{Area, Near};
+use crate::query::search::HitLocation;
+use crate::snapshot::documents::cause_label;
+use crate::snapshot::edits::Element;
+use crate::snapshot::overlay;
+use crate::snapshot::view::View;
 use std::cmp::Ordering;
 
 impl View {

@@ -1,12 +1,12 @@
 //! Searches a view of the directory.
 
-use crate::item::Item;
-use crate::near::zip_codes::ZipNumber;
-use crate::near::{Area, Near};
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
+use crate::query::near::zip_codes::ZipNumber;
+use crate::query::near::{Area, Near};
 use crate::snapshot::Snapshot;
-use crate::view::View;
+use crate::snapshot::item::Item;
+use crate::snapshot::view::View;
 use ::search::{EXACT_NAME_RANK, Hit, MergeFilter, Query, SearchResults};
 use std::cmp::Reverse;
 use std::sync::Arc;

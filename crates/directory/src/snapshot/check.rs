@@ -1,17 +1,17 @@
 //! Compares the directory with the store, record by record.
 
-use crate::counts::Counts;
 use crate::directory::Directory;
-use crate::item::{self, Item};
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::rows::{NonprofitRow, StoredNonprofit};
 use crate::nonprofits::slug::Slug;
 use crate::nonprofits::store;
-use crate::record;
-use crate::refresh::RefreshOutcome;
-use crate::view::View;
+use crate::snapshot::counts::Counts;
+use crate::snapshot::item::{self, Item};
+use crate::snapshot::record;
+use crate::snapshot::refresh::RefreshOutcome;
+use crate::snapshot::view::View;
 use anyhow::bail;
 use futures_util::TryStreamExt;
 use platform::db::{Db, Topic, Tx, run};

@@ -5,7 +5,7 @@ use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::store::{self, Filings};
 use crate::nonprofits::tax_facts::{Day, Revocation};
-use crate::view::View;
+use crate::snapshot::view::View;
 use platform::db::Db;
 
 /// What is known about an EIN.

@@ -6,7 +6,7 @@
 
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::causes::Causes;
-use crate::record::{Reader, write_number};
+use crate::snapshot::record::{Reader, write_number};
 use platform::json;
 use platform::text::excerpt;
 use uuid::Uuid;

@@ -1,17 +1,17 @@
 //! Nonprofits that changed since the snapshot was built, held in memory. They replace those of the snapshot.
 
-use crate::documents::{self, cause_label};
-use crate::edits::Edits;
-use crate::item::{self, Item};
-use crate::near;
-use crate::near::zip_codes::ZipNumber;
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::rows::{NonprofitRow, Profile};
-use crate::record;
+use crate::query::near;
+use crate::query::near::zip_codes::ZipNumber;
 use crate::snapshot::Snapshot;
+use crate::snapshot::documents::{self, cause_label};
+use crate::snapshot::edits::Edits;
+use crate::snapshot::item::{self, Item};
+use crate::snapshot::record;
 use ::search::{BuildError, Index};
 use platform::ids::NonprofitId;
 use std::cmp::{Ordering, Reverse};

@@ -6,8 +6,8 @@
 //!
 //! Only nonprofits are listed. A sitemap of fundraisers would have to leave out those that are not public.
 
-use crate::file::{SnapshotError, SnapshotFile, SnapshotMeta, SnapshotWriter};
 use crate::snapshot::Snapshot;
+use crate::snapshot::file::{SnapshotError, SnapshotFile, SnapshotMeta, SnapshotWriter};
 use flate2::read::GzDecoder;
 use flate2::{Compression, GzBuilder};
 use platform::data_folder;

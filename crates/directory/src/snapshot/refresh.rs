@@ -1,21 +1,21 @@
 //! Keeps the view up to date: opens snapshots, and applies small changes as an overlay. Sitemaps follow.
 //!
 //! The usable file with the highest revision is opened, damaged files are renamed, and all other files are removed.
-//! [`rebuild`](crate::rebuild) builds new ones.
+//! [`rebuild`](crate::snapshot::rebuild) builds new ones.
 //!
 //! A file is usable only if its revision is part of the history of the store: after an older copy of the database is
 //! restored, files of the lost history may even have the same names. The view stays as it is until a snapshot of the
 //! current history is open.
 
-use crate::build::{BuildReport, build};
 use crate::directory::Directory;
-use crate::file::{SnapshotError, SnapshotMeta, TEMPORARY_PREFIX, set_aside};
 use crate::nonprofits::store;
-use crate::overlay::Overlay;
-use crate::rules::rules;
-use crate::sitemaps::{self, Sitemaps};
 use crate::snapshot::Snapshot;
-use crate::view::View;
+use crate::snapshot::build::{BuildReport, build};
+use crate::snapshot::file::{SnapshotError, SnapshotMeta, TEMPORARY_PREFIX, set_aside};
+use crate::snapshot::overlay::Overlay;
+use crate::snapshot::rules::rules;
+use crate::snapshot::sitemaps::{self, Sitemaps};
+use crate::snapshot::view::View;
 use anyhow::Context;
 use platform::background_thread;
 use platform::data_folder;

@@ -4,9 +4,9 @@
 //! written last, so a manifest always describes a complete file. Names are never reused: a server never replaces what
 //! another one published. The newest two are kept, so that a server which began to fetch one can finish.
 
-use crate::file::{SnapshotMeta, TEMPORARY_PREFIX};
-use crate::rules::{file_name, rules};
 use crate::snapshot::Snapshot;
+use crate::snapshot::file::{SnapshotMeta, TEMPORARY_PREFIX};
+use crate::snapshot::rules::{file_name, rules};
 use anyhow::{Context, bail};
 use platform::blobs::{Blob, Blobs};
 use platform::data_folder;

@@ -1,18 +1,34 @@
 //! The directory as one immutable, memory-mapped file.
 //!
 //! It holds every nonprofit in order of prominence, its JSON in responses, lookup tables by identifier, and the search
-//! index. A nonprofit is
-//! addressed by its position, which counts from the most prominent.
+//! index. A nonprofit is addressed by its position, which counts from the most prominent.
 
-use crate::counts::Counts;
-use crate::file::{SnapshotError, SnapshotFile, SnapshotMeta};
-use crate::item::Item;
-use crate::near::zip_codes::ZipNumber;
+pub mod build;
+pub mod check;
+pub mod counts;
+pub mod documents;
+pub mod edits;
+pub mod file;
+pub mod item;
+pub mod overlay;
+pub mod publish;
+pub mod rebuild;
+pub mod record;
+pub mod refresh;
+pub mod rules;
+pub mod sitemaps;
+pub mod table;
+mod thesaurus;
+pub mod view;
+
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::cause_set::CauseSet;
 use crate::nonprofits::identifier::Identifier;
-use crate::record;
-use crate::table::{Table, number_key, text_key};
+use crate::query::near::zip_codes::ZipNumber;
+use crate::snapshot::counts::Counts;
+use crate::snapshot::file::{SnapshotError, SnapshotFile, SnapshotMeta};
+use crate::snapshot::item::Item;
+use crate::snapshot::table::{Table, number_key, text_key};
 use ::search::Index;
 use std::collections::HashMap;
 use std::path::Path;

@@ -3,6 +3,9 @@
 //! Every import records its changes in its own transaction, field by field, so the history says exactly what is stored. Of a
 //! nonprofit without an EIN it only says that it was added or changed.
 
+pub mod changes;
+pub mod field_sources;
+
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::filing::Filing;
 use crate::nonprofits::irs::IrsFacts;

@@ -40,7 +40,7 @@ pub struct SnapshotMeta {
     pub revision: i64,
     /// The token of that revision.
     pub token: Uuid,
-    /// The version of the rules that computed names, causes and prominence; see [`rules`](crate::rules::rules).
+    /// The version of the rules that computed names, causes and prominence; see [`rules`](crate::snapshot::rules::rules).
     pub rules: u32,
     /// The number of nonprofits in the snapshot.
     pub count: u64,

@@ -3,9 +3,9 @@
 //! The lists of the index are in the order of prominence, which is mostly size. Those that are next to a nonprofit in the
 //! list of its city are therefore the ones of about its size, and only they are read.
 
-use crate::documents::{city_label, state_label};
 use crate::nonprofits::Nonprofit;
-use crate::view::View;
+use crate::snapshot::documents::{city_label, state_label};
+use crate::snapshot::view::View;
 use std::cmp::Reverse;
 
 /// How many nonprofits of a list are read, above and below.

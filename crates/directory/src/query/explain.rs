@@ -1,6 +1,6 @@
 //! Explains the ranking of search results, for `causeway search --explain`.
 
-use crate::view::View;
+use crate::snapshot::view::View;
 use ::search::{MergeFilter, Query};
 
 /// A search result with the explanation of its score.

@@ -1,11 +1,11 @@
 //! One state of the directory: a snapshot, with an overlay of what changed since it was built.
 
-use crate::counts::Counts;
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
-use crate::overlay::Overlay;
-use crate::record;
 use crate::snapshot::Snapshot;
+use crate::snapshot::counts::Counts;
+use crate::snapshot::overlay::Overlay;
+use crate::snapshot::record;
 use platform::db::Revision;
 use std::sync::{Arc, OnceLock};
 

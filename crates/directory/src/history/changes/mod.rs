@@ -9,8 +9,8 @@ mod store;
 
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::Identifier;
-use crate::search::HitLocation;
-use crate::view::View;
+use crate::query::search::HitLocation;
+use crate::snapshot::view::View;
 use platform::db::{Db, Revision, Topic, Tx};
 use platform::ids::NonprofitId;
 use std::collections::HashSet;

@@ -7,12 +7,12 @@
 mod names;
 pub mod score;
 
-use crate::documents::{city_label, state_label};
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::location::state_code;
-use crate::search::HitLocation;
-use crate::view::View;
+use crate::query::search::HitLocation;
+use crate::snapshot::documents::{city_label, state_label};
+use crate::snapshot::view::View;
 use platform::ids::NonprofitId;
 use platform::text::cut;
 use score::{PreparedRow, Reason, Reasons, SIMILAR, Score, Scratch, score};

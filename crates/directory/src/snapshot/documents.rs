@@ -1,10 +1,10 @@
 //! Documents of the search index: what is indexed of a nonprofit, and the labels that filters use.
 
-use crate::near;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::size::Size;
 use crate::nonprofits::{Nonprofit, aliases, kinds, location};
-use crate::thesaurus::thesaurus;
+use crate::query::near;
+use crate::snapshot::thesaurus::thesaurus;
 use ::search::{BuildError, Document, IndexBuilder};
 use platform::text::fold;
 

@@ -1,0 +1,10 @@
+//! Answers from a view of the directory: search, lists by cause and by location, matching of names, and explanations.
+
+pub mod browse;
+pub mod diagnosis;
+pub mod ein_status;
+pub mod explain;
+pub mod matching;
+pub mod near;
+pub mod search;
+mod similar;
