@@ -3,9 +3,9 @@
 use super::output::Output;
 use anyhow::bail;
 use clap::Subcommand;
-use directory::import::progress::{Progress, Unit};
 use platform::blobs::copy::{self, CopyReport, Total};
 use platform::blobs::location::BlobsLocation;
+use platform::progress::{Progress, Unit};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;

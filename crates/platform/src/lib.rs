@@ -29,6 +29,7 @@ pub mod lease;
 pub mod mail;
 pub mod money;
 pub mod outbound;
+pub mod progress;
 pub mod public_url;
 pub mod redis;
 pub mod secret;

@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use anyhow::anyhow;
-use directory::import::progress::wait_with_spinner;
 use platform::clock::Stopwatch;
+use platform::progress::wait_with_spinner;
 use serde_json::{Value, json};
 use std::time::Duration;
 

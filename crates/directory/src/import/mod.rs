@@ -16,7 +16,6 @@ mod irs;
 pub mod lines;
 mod lists;
 mod nonprofits;
-pub mod progress;
 pub mod provenance;
 pub mod recognize;
 mod record;

@@ -3,7 +3,6 @@
 use crate::import::bmf::{BmfReader, IrsRow};
 use crate::import::digest::digest;
 use crate::import::lines::RejectedLine;
-use crate::import::progress::{Progress, Unit};
 use crate::import::report::RejectedLines;
 use crate::import::row_file::{RowFile, RowFileWriter};
 use crate::import::slugs::{self, UsedSlugs};
@@ -14,6 +13,7 @@ use crate::nonprofits::ein::Ein;
 use crate::nonprofits::filing::Filing;
 use crate::nonprofits::prominence::{ProminenceFactors, prominence};
 use anyhow::Context;
+use platform::progress::{Progress, Unit};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;

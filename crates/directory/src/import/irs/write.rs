@@ -3,7 +3,6 @@
 use super::read::{ReadResult, SlugRequest};
 use crate::history::{self, Change};
 use crate::import::importer::Importer;
-use crate::import::progress::{Progress, Unit, wait_with_spinner};
 use crate::import::row_file::{Row, RowFile};
 use crate::import::slugs::{self, UsedSlugs};
 use crate::import::store::{self, CHUNK_SIZE, ExistingNonprofit, NonprofitWrite};
@@ -14,6 +13,7 @@ use crate::nonprofits::rows::StoredNonprofit;
 use crate::nonprofits::slug::Slug;
 use anyhow::{Context, bail};
 use platform::db::Tx;
+use platform::progress::{Progress, Unit, wait_with_spinner};
 use std::collections::HashMap;
 use tokio::sync::mpsc;
 use uuid::Uuid;

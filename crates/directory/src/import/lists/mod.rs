@@ -25,7 +25,6 @@ use self::publication_78::Publication78List;
 use self::read::{ReadResult, read_file};
 use self::revocations::Revocations;
 use super::importer::Importer;
-use super::progress::{Progress, Unit};
 use super::store as imports;
 use super::summary::Summary;
 use crate::history;
@@ -33,6 +32,7 @@ use crate::nonprofits::ein::Ein;
 use crate::nonprofits::sources::SourceId;
 use anyhow::{Context, bail};
 use platform::db::{Topic, Tx};
+use platform::progress::{Progress, Unit};
 use std::path::Path;
 
 /// The share of missing rows, in percent, above which a file is considered incomplete.

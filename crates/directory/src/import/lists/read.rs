@@ -3,12 +3,12 @@
 use super::list::List;
 use super::reader::ListReader;
 use crate::import::lines::RejectedLine;
-use crate::import::progress::{Progress, Unit};
 use crate::import::report::RejectedLines;
 use crate::import::source::{Format, Source};
 use crate::import::summary::{ImportedFile, Summary};
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::sources::SourceId;
+use platform::progress::{Progress, Unit};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::Ordering;

@@ -1,7 +1,7 @@
 //! Reports the progress of long work: a bar on a terminal, or a line every ten seconds elsewhere.
 
+use crate::clock::Stopwatch;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use platform::clock::Stopwatch;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::Duration;
