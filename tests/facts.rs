@@ -1,7 +1,8 @@
 //! Facts of IRS files in the store of a story, written as their imports write them.
 
 use crate::world::World;
-use directory::import::{ImportedFile, ListKind, Summary, store};
+use directory::history::imports::store;
+use directory::import::{ImportedFile, ListKind, Summary};
 use directory::nonprofits::ein::Ein;
 use directory::nonprofits::sources::SourceId;
 
@@ -42,9 +43,7 @@ pub async fn record_facts(world: &World, kind: &str, file: &str, eins: &[&str], 
         changed: eins.len() as u64,
         ..Summary::default()
     };
-    store::insert_import(&mut tx, kind, &summary, now, now)
-        .await
-        .unwrap();
+    summary.record(&mut tx, kind, now, now).await.unwrap();
     tx.commit().await.unwrap();
     let source = SourceId {
         revision,

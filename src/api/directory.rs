@@ -7,7 +7,7 @@ use crate::http::error::{Error, Result};
 use crate::http::public_key::{Causes, PublicKey};
 use axum::extract::State;
 use axum::response::Response;
-use directory::import::store::LastImport;
+use directory::history::imports::LastImport;
 use directory::nonprofits::sources::SourceKind;
 use directory::snapshot::counts::Counts;
 use platform::clock::rfc3339;

@@ -2,7 +2,7 @@
 //! `?include=sources`.
 
 use directory::history::field_sources::{FieldSource, FieldSources};
-use directory::import::store::SourceFile;
+use directory::history::imports::SourceFile;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::tax_facts::TaxFacts;
 use platform::clock::rfc3339;

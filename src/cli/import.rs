@@ -11,7 +11,8 @@ use self::summary_text::summary_text;
 use super::output::Output;
 use crate::app::App;
 use clap::{Args, Subcommand};
-use directory::import::{ListKind, Summary, failures};
+use directory::history::imports;
+use directory::import::{ListKind, Summary};
 use platform::clock::Stopwatch;
 use serde_json::json;
 use std::path::PathBuf;
@@ -85,7 +86,8 @@ impl Import {
         let command = self.name();
         let result = self.import(app, output).await;
         let error = result.as_ref().err().map(|error| format!("{error:#}"));
-        let recorded = failures::record(&app.db, command, error.as_deref(), app.clock.millis()).await;
+        let recorded =
+            imports::store::record_outcome(&app.db, command, error.as_deref(), app.clock.millis()).await;
         // If the database is the reason, the error of the import says so.
         if let (Err(error), Ok(())) = (recorded, &result) {
             return Err(error.into());

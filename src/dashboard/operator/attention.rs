@@ -4,8 +4,7 @@ use crate::app::App;
 use crate::http::error::Result;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{AttentionTexts, fill};
-use directory::import::failures;
-use directory::import::store as imports;
+use directory::history::imports::store as imports;
 use giving::fundraisers::store::{self as fundraisers, Listing};
 use giving::reports;
 use platform::disk_space::{DiskSpace, SpaceLevel};
@@ -161,7 +160,7 @@ fn list_jobs(app: &App, t: &AttentionTexts) -> Vec<Attention> {
 
 async fn list_imports(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     let now = app.clock.millis();
-    let failed = failures::list(&app.db).await?.into_iter().map(|failure| {
+    let failed = imports::list_failures(&app.db).await?.into_iter().map(|failure| {
         let text = fill(t.import_failed, &[("command", &failure.command)]);
         let item = Attention::new(Severity::Problem, text).when(failure.failed_at, now);
         item.detail(failure.error).path("/dashboard/operator/imports")

@@ -17,7 +17,7 @@ use access::keys::store::pages as keys;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use directory::import::store::{self as imports, RecordedImport};
+use directory::history::imports::store::{self as imports, RecordedImport};
 use uuid::Uuid;
 
 #[derive(Template)]

@@ -99,7 +99,7 @@ pub fn format_month(month: u32) -> String {
 mod tests {
     use super::*;
     use crate::web::texts::PUBLIC_EN;
-    use directory::import::store::SourceFile;
+    use directory::history::imports::SourceFile;
 
     fn source(kind: SourceKind, period: Option<u32>) -> FieldSource {
         FieldSource {

@@ -6,8 +6,8 @@ use crate::returns::{Return, filed_return};
 use crate::world::World;
 use directory::import::{Importer, Summary};
 use directory::nonprofits::ein::Ein;
-use directory::nonprofits::irs_rows::ReturnProfile;
 use directory::nonprofits::sources::SourceId;
+use directory::returns::profile::ReturnProfile;
 use directory::returns::store::{StoredReturn, list_profiles, list_returns};
 
 on_both_databases!(

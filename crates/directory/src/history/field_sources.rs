@@ -1,7 +1,7 @@
 //! The source of each field of a nonprofit: the file, the period that it is about, and when it was imported.
 
-use crate::import::provenance::LastImports;
-use crate::import::store::{NamedFile, SourceFile, find_files};
+use crate::history::imports::store::find_files;
+use crate::history::imports::{LastImports, NamedFile, SourceFile};
 use crate::nonprofits::assemble::statements;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::precedence::{Origin, Statements};

@@ -10,8 +10,8 @@ mod write;
 use self::read::read_files;
 use self::write::write;
 use super::importer::Importer;
-use super::store;
 use super::summary::Summary;
+use crate::nonprofits::bulk::store;
 use anyhow::{Context, bail};
 use std::path::PathBuf;
 

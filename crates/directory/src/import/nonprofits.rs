@@ -10,9 +10,10 @@ use super::lines::RejectedLine;
 use super::report::RejectedLines;
 use super::slugs;
 use super::source::{Format, Source};
-use super::store::{self, NonprofitWrite};
 use super::summary::{ImportedFile, Summary};
+use crate::history::imports::store as imports;
 use crate::history::{self, MergedChanges};
+use crate::nonprofits::bulk::store::{self, NonprofitWrite};
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::filing::Filing;
 use crate::nonprofits::identifier::Identifier;
@@ -22,7 +23,7 @@ use crate::nonprofits::slug::Slug;
 use crate::nonprofits::sources::SourceId;
 use crate::nonprofits::store::{find_profile, find_stored, upsert_profile};
 use anyhow::{Context, bail};
-use platform::db::{Tx, run};
+use platform::db::Tx;
 use platform::hosted::Pictures;
 use platform::ids::NonprofitId;
 use platform::progress::{Progress, Unit};
@@ -151,7 +152,7 @@ pub(super) async fn write(
     mut rejected_lines: RejectedLines,
 ) -> anyhow::Result<Summary> {
     let started_at = importer.clock.millis();
-    let (mut tx, revision) = store::begin(importer.db).await?;
+    let (mut tx, revision) = imports::begin(importer.db).await?;
     summary.revision = revision;
     let mut progress = Progress::start("writing", lines.len() as u64, Unit::Rows);
     let mut changes = Vec::new();
@@ -192,21 +193,16 @@ pub(super) async fn write(
         .write(importer.data, "nonprofits", started_at)
         .context("cannot write the report file; free disk space and import again")?;
     summary.validate(&rejected_lines)?;
-    history::record(&mut tx, revision, &history.changes.finish()).await?;
-    history::record_without_ein(&mut tx, revision, &history.without_ein).await?;
+    history::store::insert(&mut tx, revision, &history.changes.finish()).await?;
+    history::store::insert_without_ein(&mut tx, revision, &history.without_ein).await?;
     if changes.len() > importer.overlay_limit {
-        store::remove_changes_before(&mut tx, revision).await?;
+        imports::remove_changes_before(&mut tx, revision).await?;
     } else {
-        store::insert_changes(&mut tx, revision, &changes).await?;
+        imports::insert_changes(&mut tx, revision, &changes).await?;
     }
-    store::insert_import(
-        &mut tx,
-        "nonprofits",
-        &summary,
-        started_at,
-        importer.clock.millis(),
-    )
-    .await?;
+    summary
+        .record(&mut tx, "nonprofits", started_at, importer.clock.millis())
+        .await?;
     tx.commit()
         .await
         .context("cannot commit the import; free disk space and import again")?;
@@ -317,7 +313,7 @@ async fn apply(
     if row != stored {
         // With a digest of zero, the next import of IRS files rewrites the row if it lists the nonprofit.
         let digest = if stored.listed {
-            find_digest(tx, id).await?
+            store::find_digest(tx, id).await?
         } else {
             0
         };
@@ -332,10 +328,6 @@ async fn apply(
     }
     upsert_profile(tx, &profile, source).await?;
     Ok(Outcome::Changed(id))
-}
-
-async fn find_digest(tx: &mut Tx, id: Uuid) -> sqlx::Result<i64> {
-    run!(tx, c => sqlx::query_scalar("select digest from nonprofits where id = $1").bind(id).fetch_one(c).await)
 }
 
 /// Inserts a nonprofit that is not in the store.

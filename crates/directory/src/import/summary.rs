@@ -1,7 +1,9 @@
 //! The result of an import.
 
 use super::report::RejectedLines;
+use crate::history::imports::{self, ImportRecord, NamedFile};
 use anyhow::bail;
+use platform::db::Tx;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +64,38 @@ impl Summary {
             Some(counts) => [0, counts.nonprofits_changed, 0],
             None => [self.new, self.changed, self.gone],
         }
+    }
+
+    /// Records the import in the log of the directory.
+    pub async fn record(
+        &self,
+        tx: &mut Tx,
+        kind: &str,
+        started_at: i64,
+        finished_at: i64,
+    ) -> sqlx::Result<()> {
+        let [added, changed, gone] = self.nonprofits();
+        let files: Vec<NamedFile> = self
+            .files
+            .iter()
+            .map(|file| NamedFile {
+                name: file.name.clone(),
+                sha256: file.sha256.clone(),
+                lines: file.lines as i64,
+            })
+            .collect();
+        let import = ImportRecord {
+            revision: self.revision,
+            kind,
+            started_at,
+            finished_at,
+            lines: self.lines,
+            added,
+            changed,
+            gone,
+            refused: self.refused,
+        };
+        imports::store::insert_import(tx, import, &files).await
     }
 
     /// Returns an error if there are no rows or too many rejected lines. Called before anything is committed.

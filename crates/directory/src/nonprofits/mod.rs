@@ -2,6 +2,7 @@
 
 pub mod aliases;
 pub mod assemble;
+pub mod bulk;
 pub mod capitalization;
 mod cause_rules;
 pub mod cause_set;
@@ -12,8 +13,8 @@ pub mod ein;
 pub mod filing;
 pub mod identifier;
 pub mod irs;
-pub mod irs_rows;
 pub mod kinds;
+pub mod lists;
 pub mod location;
 pub mod name;
 pub mod ntee;

@@ -6,12 +6,60 @@ use super::causes::Causes;
 use super::ein::Ein;
 use super::identifier::Identifier;
 use super::rows::{NonprofitRow, Profile, StoredNonprofit};
-use super::tax_record::{tax_record_column, tax_record_joins};
 use crate::nonprofits::sources::SourceId;
+use futures_util::TryStreamExt;
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::NonprofitId;
 use std::collections::HashMap;
+use tokio::sync::mpsc;
 use uuid::Uuid;
+
+/// The joins for the column, with the nonprofit as `n`.
+macro_rules! tax_record_joins {
+    () => {
+        "left join return_profiles r on r.ein = n.ein left join publication_78 d on d.ein = n.ein \
+         left join revocations v on v.ein = n.ein left join epostcards e on e.ein = n.ein "
+    };
+}
+
+/// The expression for the text of [`TaxRecord::parse`](super::tax_record::TaxRecord::parse): null if nothing is known. Long texts come last, because each `||`
+/// copies what comes before it.
+macro_rules! tax_record_column {
+    (@field $column:literal) => {
+        concat!(" || '\u{1f}' || coalesce(cast(", $column, " as text), '')")
+    };
+    (@flag $condition:literal) => {
+        concat!("case when ", $condition, " then '1' else '0' end")
+    };
+    () => {
+        concat!(
+            "case when coalesce(r.ein, d.ein, v.ein, e.ein) is null then null else ",
+            tax_record_column!(@flag "r.ein is not null"), " || ",
+            tax_record_column!(@flag "r.is_final"), " || ",
+            tax_record_column!(@flag "e.ein is not null"), " || ",
+            tax_record_column!(@flag "e.has_small_receipts"), " || ",
+            tax_record_column!(@flag "e.is_terminated"),
+            tax_record_column!(@field "r.formed"),
+            tax_record_column!(@field "r.amounts_period"),
+            tax_record_column!(@field "r.revenue"),
+            tax_record_column!(@field "r.expenses"),
+            tax_record_column!(@field "r.assets"),
+            tax_record_column!(@field "d.codes"),
+            tax_record_column!(@field "v.revoked_on"),
+            tax_record_column!(@field "v.reinstated_on"),
+            tax_record_column!(@field "e.tax_year"),
+            tax_record_column!(@field "e.period_end"),
+            tax_record_column!(@field "e.website_url"),
+            tax_record_column!(@field "r.website_period"),
+            tax_record_column!(@field "r.website_url"),
+            tax_record_column!(@field "r.name"),
+            tax_record_column!(@field "r.aliases"),
+            tax_record_column!(@field "r.description"),
+            tax_record_column!(@field "r.description_long"),
+            " end as tax_record"
+        )
+    };
+}
 
 macro_rules! nonprofits {
     ($rest:literal) => {
@@ -35,7 +83,7 @@ macro_rules! profiles {
     };
 }
 
-pub(crate) const ALL: &str = nonprofits!("");
+const ALL: &str = nonprofits!("");
 const BY_ID: &str = nonprofits!("where n.id = $1");
 const BY_EIN: &str = nonprofits!("where n.ein = $1");
 const BY_SLUG: &str = nonprofits!("where n.slug = $1");
@@ -79,6 +127,9 @@ const FILINGS: &str = "select \
      exists (select 1 from publication_78 where ein = $1) or exists (select 1 from return_profiles where ein = $1) \
      or exists (select 1 from epostcards where ein = $1) as is_in_other_files";
 
+/// The number of rows in a batch of [`send_all`].
+const BATCH_SIZE: usize = 1_000;
+
 /// What the files of the IRS besides the master file say about an EIN that may have no nonprofit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filings {
@@ -99,6 +150,34 @@ from_row!(Filings {
 pub async fn find_filings(db: &Db, ein: Ein) -> sqlx::Result<Filings> {
     let ein = i64::from(ein.value());
     read!(db, c => sqlx::query_as(FILINGS).bind(ein).fetch_one(c).await)
+}
+
+/// Calls `then` with every nonprofit.
+pub async fn for_each(tx: &mut Tx, mut then: impl FnMut(&NonprofitRow)) -> sqlx::Result<()> {
+    run!(tx, c => {
+        let mut rows = sqlx::query_as::<_, NonprofitRow>(ALL).fetch(c);
+        while let Some(row) = rows.try_next().await? {
+            then(&row);
+        }
+        Ok(())
+    })
+}
+
+/// Sends every nonprofit to a channel, in batches. Continues without effect if the receiver is gone.
+pub async fn send_all(tx: &mut Tx, sender: &mpsc::Sender<Vec<NonprofitRow>>) -> sqlx::Result<()> {
+    run!(tx, c => {
+        let mut rows = sqlx::query_as::<_, NonprofitRow>(ALL).fetch(c);
+        let mut batch = Vec::with_capacity(BATCH_SIZE);
+        while let Some(row) = rows.try_next().await? {
+            batch.push(row);
+            if batch.len() == BATCH_SIZE {
+                // If the receiver panicked, the caller sees the panic when it awaits the task.
+                let _ = sender.send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH_SIZE))).await;
+            }
+        }
+        let _ = sender.send(batch).await;
+        Ok(())
+    })
 }
 
 /// Finds a nonprofit in the store and calls `then` with it.

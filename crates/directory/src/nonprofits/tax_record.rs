@@ -8,55 +8,6 @@ use super::tax_facts::{Day, Epostcard, LatestReturn, Publication78Codes, Revocat
 /// Separates the fields. Texts in the store have no control characters other than line breaks.
 const SEPARATOR: char = '\u{1f}';
 
-/// The joins for [`COLUMN`], with the nonprofit as `n`.
-macro_rules! tax_record_joins {
-    () => {
-        "left join return_profiles r on r.ein = n.ein left join publication_78 d on d.ein = n.ein \
-         left join revocations v on v.ein = n.ein left join epostcards e on e.ein = n.ein "
-    };
-}
-
-/// The expression for the text of [`TaxRecord::parse`]: null if nothing is known. Long texts come last, because each `||`
-/// copies what comes before it.
-macro_rules! tax_record_column {
-    (@field $column:literal) => {
-        concat!(" || '\u{1f}' || coalesce(cast(", $column, " as text), '')")
-    };
-    (@flag $condition:literal) => {
-        concat!("case when ", $condition, " then '1' else '0' end")
-    };
-    () => {
-        concat!(
-            "case when coalesce(r.ein, d.ein, v.ein, e.ein) is null then null else ",
-            tax_record_column!(@flag "r.ein is not null"), " || ",
-            tax_record_column!(@flag "r.is_final"), " || ",
-            tax_record_column!(@flag "e.ein is not null"), " || ",
-            tax_record_column!(@flag "e.has_small_receipts"), " || ",
-            tax_record_column!(@flag "e.is_terminated"),
-            tax_record_column!(@field "r.formed"),
-            tax_record_column!(@field "r.amounts_period"),
-            tax_record_column!(@field "r.revenue"),
-            tax_record_column!(@field "r.expenses"),
-            tax_record_column!(@field "r.assets"),
-            tax_record_column!(@field "d.codes"),
-            tax_record_column!(@field "v.revoked_on"),
-            tax_record_column!(@field "v.reinstated_on"),
-            tax_record_column!(@field "e.tax_year"),
-            tax_record_column!(@field "e.period_end"),
-            tax_record_column!(@field "e.website_url"),
-            tax_record_column!(@field "r.website_period"),
-            tax_record_column!(@field "r.website_url"),
-            tax_record_column!(@field "r.name"),
-            tax_record_column!(@field "r.aliases"),
-            tax_record_column!(@field "r.description"),
-            tax_record_column!(@field "r.description_long"),
-            " end as tax_record"
-        )
-    };
-}
-
-pub(super) use {tax_record_column, tax_record_joins};
-
 /// The parsed text. Empty texts are unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaxRecord<'a> {

@@ -1,6 +1,6 @@
 //! Tells why an EIN is not in the directory: it was revoked, it is too new, or the IRS files do not have it.
 
-use crate::import::provenance::LastImports;
+use crate::history::imports::LastImports;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::store::{self, Filings};

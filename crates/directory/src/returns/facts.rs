@@ -1,15 +1,9 @@
 //! The facts of a return that are stored: readable texts and amounts, without the XML.
 
-use crate::import::form990::filed_return::{Amounts, FiledReturn, Month, Program};
-use crate::import::form990::texts::{description, display_name, program_text};
-use crate::import::form990::website::website;
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
 
-/// The maximum number of programs of a return that are stored.
-pub const MAX_PROGRAMS: usize = 5;
-/// The maximum length of the text of a program, in characters.
-pub const MAX_PROGRAM_TEXT_CHARS: usize = 500;
+/// A month, as a number such as 202306.
+pub type Month = u32;
 
 /// What is stored of one return, as JSON. What a return does not report is absent, not zero. Amounts are whole dollars.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,66 +73,31 @@ pub struct ProgramFacts {
     pub revenue: Option<i64>,
 }
 
-impl From<&FiledReturn> for ReturnFacts {
-    fn from(filed: &FiledReturn) -> ReturnFacts {
-        let (description, description_long) = match description(filed) {
-            Some(description) => (Some(description.short), description.long),
-            None => (None, None),
-        };
-        ReturnFacts {
-            form: filed.form.name().to_owned(),
-            version: filed.version.clone(),
-            period_begin: filed.period_begin,
-            filed_at: filed.filed_at.clone(),
-            is_amended: filed.is_amended,
-            is_final: filed.is_final,
-            is_group_return: filed.is_group_return,
-            name: filed.name.clone(),
-            display_name: display_name(filed),
-            trade_name: filed.trade_name.clone(),
-            website_url: filed.website.as_deref().and_then(website),
-            description,
-            description_long,
-            programs: largest_programs(filed),
-            amounts: filed.amounts,
-            employees: filed.employees,
-            volunteers: filed.volunteers,
-            formed: filed.formed,
-        }
-    }
-}
-
-/// Returns the programs with the largest expenses, largest first. Those without a text or an amount are left out.
-fn largest_programs(filed: &FiledReturn) -> Vec<ProgramFacts> {
-    // Only the texts of those that are kept are made readable, which takes longer than parsing them.
-    let mut programs: Vec<&Program> = filed
-        .programs
-        .iter()
-        .filter(|program| **program != Program::default())
-        .collect();
-    programs.sort_by_key(|program| Reverse(program.expenses));
-    let programs = programs.into_iter().map(|program| ProgramFacts {
-        text: program_text(&program.text, filed)
-            .map_or_else(String::new, |text| shorten(&text, MAX_PROGRAM_TEXT_CHARS)),
-        expenses: program.expenses,
-        grants: program.grants,
-        revenue: program.revenue,
-    });
-    programs
-        .filter(|program| *program != ProgramFacts::default())
-        .take(MAX_PROGRAMS)
-        .collect()
-}
-
-/// Shortens a text to at most `max` characters, at a space if there is one, with an ellipsis.
-fn shorten(text: &str, max: usize) -> String {
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    let end = text.char_indices().nth(max - 1).map_or(text.len(), |(at, _)| at);
-    let cut = &text[..end];
-    let cut = cut.rfind(' ').filter(|at| *at > 0).map_or(cut, |at| &cut[..at]);
-    format!("{}…", cut.trim_end_matches([' ', ',', ';', ':']))
+/// The amounts of a return, in whole dollars. They can be negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Amounts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gross_receipts: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revenue: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contributions: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expenses: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program_expenses: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub management_expenses: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fundraising_expenses: Option<i64>,
+    /// At the end of the period, as are the next two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assets: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub liabilities: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub net_assets: Option<i64>,
 }
 
 fn is_default(amounts: &Amounts) -> bool {
@@ -148,17 +107,6 @@ fn is_default(amounts: &Amounts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::form990::filed_return::Form;
-    use crate::nonprofits::ein::Ein;
-    use proptest::prelude::*;
-
-    fn program(text: &str, expenses: Option<i64>) -> Program {
-        Program {
-            text: text.to_owned(),
-            expenses,
-            ..Program::default()
-        }
-    }
 
     #[test]
     fn absent_values_are_not_in_the_json() {
@@ -173,50 +121,5 @@ mod tests {
         let json = serde_json::to_string(&facts).unwrap();
         assert_eq!(json, r#"{"form":"990","amounts":{"revenue":-5}}"#);
         assert_eq!(serde_json::from_str::<ReturnFacts>(&json).unwrap(), facts);
-    }
-
-    #[test]
-    fn the_five_largest_programs_are_kept() {
-        let programs: Vec<Program> = [Some(3), None, Some(9), Some(7), Some(1), Some(2), Some(8)]
-            .into_iter()
-            .map(|expenses| program("A program", expenses))
-            .chain([program("", None)])
-            .collect();
-        let filed = FiledReturn {
-            form: Form::Long,
-            version: String::new(),
-            ein: Ein::new(530_196_605).unwrap(),
-            period_begin: None,
-            period_end: 202_212,
-            filed_at: None,
-            is_amended: false,
-            is_final: false,
-            is_group_return: false,
-            name: None,
-            trade_name: None,
-            website: Some("N/A".to_owned()),
-            mission: Some("WE LEND BOOKS TO EVERYONE.".to_owned()),
-            summary: None,
-            programs,
-            explanations: Vec::new(),
-            amounts: Amounts::default(),
-            employees: None,
-            volunteers: None,
-            formed: None,
-        };
-        let facts = ReturnFacts::from(&filed);
-        assert_eq!(facts.website_url, None);
-        assert_eq!(facts.description.as_deref(), Some("We lend books to everyone."));
-        let expenses: Vec<Option<i64>> = facts.programs.iter().map(|program| program.expenses).collect();
-        assert_eq!(expenses, [Some(9), Some(8), Some(7), Some(3), Some(2)]);
-    }
-
-    proptest! {
-        #[test]
-        fn a_shortened_text_is_a_start_of_the_text(text in "\\PC{0,40}", max in 1usize..45) {
-            let short = shorten(&text, max);
-            prop_assert!(short.chars().count() <= max);
-            prop_assert!(short == text || text.starts_with(short.trim_end_matches('…')));
-        }
     }
 }

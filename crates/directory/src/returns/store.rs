@@ -1,9 +1,8 @@
 //! Database access for returns.
 
-use super::facts::ReturnFacts;
-use crate::import::form990::filed_return::Month;
+use super::facts::{Month, ReturnFacts};
+use super::profile::ReturnProfile;
 use crate::nonprofits::ein::Ein;
-use crate::nonprofits::irs_rows::ReturnProfile;
 use crate::nonprofits::sources::SourceId;
 use platform::db::{Db, Tx, Value, from_row, read, run};
 use sqlx::AssertSqlSafe;

@@ -2,7 +2,7 @@
 
 use super::store::{StoredReturn, list_returns};
 use crate::history::field_sources::FieldSource;
-use crate::import::store::find_files;
+use crate::history::imports::store::find_files;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::sources::SourceKind;
 use platform::db::Db;

@@ -17,7 +17,7 @@ use crate::snapshot::{SECTIONS, Section};
 use ::search::{BuildError, IndexBuilder};
 use anyhow::Context;
 use platform::clock::Stopwatch;
-use platform::db::{Db, Topic, run};
+use platform::db::{Db, Topic};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,8 +25,6 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-/// The number of rows sent to the builder at a time.
-const BATCH_SIZE: usize = 1_000;
 const MAX_QUEUED_BATCHES: usize = 16;
 
 /// What was built, and how long it took.
@@ -53,7 +51,8 @@ pub async fn build(
     let former_slugs = store::list_former_slugs(&mut tx).await?;
     let (sender, receiver) = mpsc::channel(MAX_QUEUED_BATCHES);
     let collecting = tokio::task::spawn_blocking(move || collect(receiver, &profiles, causes));
-    send_rows(&mut tx, sender).await?;
+    store::send_all(&mut tx, &sender).await?;
+    drop(sender);
     drop(tx);
     let records = collecting.await?;
     let meta = SnapshotMeta {
@@ -74,23 +73,6 @@ pub async fn build(
         meta,
         duration: stopwatch.elapsed(),
         index_duration,
-    })
-}
-
-async fn send_rows(tx: &mut platform::db::Tx, sender: mpsc::Sender<Vec<NonprofitRow>>) -> sqlx::Result<()> {
-    use futures_util::TryStreamExt;
-    run!(tx, c => {
-        let mut rows = sqlx::query_as::<_, NonprofitRow>(store::ALL).fetch(c);
-        let mut batch = Vec::with_capacity(BATCH_SIZE);
-        while let Some(row) = rows.try_next().await? {
-            batch.push(row);
-            if batch.len() == BATCH_SIZE {
-                // If the builder panicked, the caller sees the panic when it awaits the task.
-                let _ = sender.send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH_SIZE))).await;
-            }
-        }
-        let _ = sender.send(batch).await;
-        Ok(())
     })
 }
 

@@ -4,7 +4,7 @@ use crate::directory::Directory;
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::identifier::Identifier;
-use crate::nonprofits::rows::{NonprofitRow, StoredNonprofit};
+use crate::nonprofits::rows::StoredNonprofit;
 use crate::nonprofits::slug::Slug;
 use crate::nonprofits::store;
 use crate::snapshot::counts::Counts;
@@ -13,8 +13,7 @@ use crate::snapshot::record;
 use crate::snapshot::refresh::RefreshOutcome;
 use crate::snapshot::view::View;
 use anyhow::bail;
-use futures_util::TryStreamExt;
-use platform::db::{Db, Topic, Tx, run};
+use platform::db::{Db, Topic, Tx};
 use platform::ids::NonprofitId;
 use std::sync::Arc;
 
@@ -39,19 +38,21 @@ pub async fn check(directory: &Arc<Directory>, db: &Db, overlay_limit: usize) ->
     let former_slugs = store::list_former_slugs(&mut tx).await?;
     let mut expected = Vec::new();
     let mut counts = Counts::default();
-    run!(&mut tx, c => {
-        let mut rows = sqlx::query_as::<_, NonprofitRow>(store::ALL).fetch(c);
-        while let Some(row) = rows.try_next().await? {
-            report.nonprofits += 1;
-            assemble(&row, profiles.get(&row.stored.id), directory.causes(), |nonprofit| {
+    store::for_each(&mut tx, |row| {
+        report.nonprofits += 1;
+        assemble(
+            row,
+            profiles.get(&row.stored.id),
+            directory.causes(),
+            |nonprofit| {
                 expected.clear();
                 record::write(nonprofit, &mut expected);
                 counts = counts.plus(Counts::of(nonprofit));
-            });
-            report.compare(&view, &row.stored, &expected);
-        }
-        sqlx::Result::Ok(())
-    })?;
+            },
+        );
+        report.compare(&view, &row.stored, &expected);
+    })
+    .await?;
     for (slug, id) in former_slugs {
         let found = Slug::parse(&slug).and_then(|slug| view.find(&Identifier::Slug(slug)));
         if found.is_none_or(|found| found.id.0 != id) {

@@ -8,6 +8,7 @@
 //! current history is open.
 
 use crate::directory::Directory;
+use crate::history::imports::store as imports;
 use crate::nonprofits::store;
 use crate::snapshot::Snapshot;
 use crate::snapshot::build::{BuildReport, build};
@@ -19,7 +20,7 @@ use crate::snapshot::view::View;
 use anyhow::Context;
 use platform::background_thread;
 use platform::data_folder;
-use platform::db::{Revision, Topic, Tx, run};
+use platform::db::{Revision, Topic, Tx};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,13 +29,6 @@ use std::sync::{Arc, OnceLock};
 
 /// The number of the next view of this process.
 static NEXT_VIEW: AtomicU64 = AtomicU64::new(1);
-
-const CHANGED_SINCE: &str =
-    "select cast(coalesce(sum(added + changed + gone), 0) as bigint) from imports where revision > $1";
-/// A large import records no changed nonprofits.
-const HAS_LARGE_IMPORT_SINCE: &str = "select exists (select 1 from imports i where i.revision > $1 \
-     and i.added + i.changed + i.gone > 0 \
-     and not exists (select 1 from directory_changes c where c.revision = i.revision))";
 
 /// The result of [`Directory::refresh`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +153,7 @@ impl Directory {
 
     async fn changed_since(&self, revision: i64) -> sqlx::Result<i64> {
         let mut tx = self.db.view().await?;
-        run!(&mut tx, c => sqlx::query_scalar(CHANGED_SINCE).bind(revision).fetch_one(c).await)
+        imports::count_changes_since(&mut tx, revision).await
     }
 
     /// Shows a snapshot with an overlay of what changed since. Returns `false` if it is not usable any more.
@@ -329,8 +323,5 @@ pub(crate) async fn is_current(tx: &mut Tx, revision: Revision) -> sqlx::Result<
     if !tx.has_revision(Topic::Directory, revision).await? {
         return Ok(false);
     }
-    let since = revision.number;
-    let has_large: bool =
-        run!(tx, c => sqlx::query_scalar(HAS_LARGE_IMPORT_SINCE).bind(since).fetch_one(c).await)?;
-    Ok(!has_large)
+    Ok(!imports::has_large_import_since(tx, revision.number).await?)
 }

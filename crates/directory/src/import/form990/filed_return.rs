@@ -1,7 +1,7 @@
 //! What one return says about its nonprofit.
 
 use crate::nonprofits::ein::Ein;
-use serde::{Deserialize, Serialize};
+use crate::returns::facts::{Amounts, Month};
 
 /// The forms that nonprofits file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,9 +34,6 @@ impl Form {
         }
     }
 }
-
-/// A month, as a number such as 202306.
-pub type Month = u32;
 
 /// The facts of one return. What a return does not report is absent, not zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,31 +83,4 @@ pub struct Explanation {
     pub reference: String,
     pub title: String,
     pub text: String,
-}
-
-/// The amounts of a return, in whole dollars. They can be negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Amounts {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gross_receipts: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub revenue: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub contributions: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expenses: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub program_expenses: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub management_expenses: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fundraising_expenses: Option<i64>,
-    /// At the end of the period, as are the next two.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub assets: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub liabilities: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub net_assets: Option<i64>,
 }

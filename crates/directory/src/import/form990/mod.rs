@@ -5,6 +5,7 @@
 
 mod archive;
 mod content;
+pub mod facts;
 mod file_at;
 pub mod filed_return;
 pub mod files;

@@ -3,10 +3,11 @@
 //! Names are compared without their namespace prefix. A return that could exhaust memory, or that is not what it claims to
 //! be, is refused: a document type declaration, unknown entities, deep nesting, another encoding, too much text.
 
-use super::filed_return::{Amounts, Explanation, FiledReturn, Form, Month, Program};
+use super::filed_return::{Explanation, FiledReturn, Form, Program};
 use super::paths::{Fact, Node, Paths, ROOT, Slot, Stated};
 use crate::import::values;
 use crate::nonprofits::ein::Ein;
+use crate::returns::facts::{Amounts, Month};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;

@@ -1,12 +1,13 @@
 //! Assigns slugs to new nonprofits, the most prominent first, and writes all rows in one transaction.
 
 use super::read::{ReadResult, SlugRequest};
+use crate::history::imports::store as imports;
 use crate::history::{self, Change};
 use crate::import::importer::Importer;
 use crate::import::row_file::{Row, RowFile};
 use crate::import::slugs::{self, UsedSlugs};
-use crate::import::store::{self, CHUNK_SIZE, ExistingNonprofit, NonprofitWrite};
 use crate::import::summary::Summary;
+use crate::nonprofits::bulk::store::{self, CHUNK_SIZE, ExistingNonprofit, NonprofitWrite};
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::filing::Filing;
 use crate::nonprofits::rows::StoredNonprofit;
@@ -42,7 +43,7 @@ pub async fn write(
     let is_first = !existing.values().any(|nonprofit| nonprofit.listed);
     let mut new_rows =
         tokio::task::spawn_blocking(move || assign_slugs(new, slug_requests, used_slugs)).await??;
-    let (mut tx, new_revision) = store::begin(importer.db).await?;
+    let (mut tx, new_revision) = imports::begin(importer.db).await?;
     if new_revision != revision + 1 {
         bail!("another import finished while this one was reading; nothing was imported, run it again");
     }
@@ -104,11 +105,13 @@ pub async fn write(
     }
     progress.finish();
     if is_large {
-        store::remove_changes_before(&mut tx, new_revision).await?;
+        imports::remove_changes_before(&mut tx, new_revision).await?;
     } else {
-        store::insert_changes(&mut tx, new_revision, &changes).await?;
+        imports::insert_changes(&mut tx, new_revision, &changes).await?;
     }
-    store::insert_import(&mut tx, "irs", summary, started_at, importer.clock.millis()).await?;
+    summary
+        .record(&mut tx, "irs", started_at, importer.clock.millis())
+        .await?;
     tx.commit()
         .await
         .context("cannot commit the import; free disk space and import again")
@@ -157,7 +160,7 @@ async fn update_chunk(
         writes.push(nonprofit_write(row, slug));
     }
     store::update_rows(tx, writes).await?;
-    history::record(tx, revision, &changes).await?;
+    history::store::insert(tx, revision, &changes).await?;
     Ok(())
 }
 
@@ -168,7 +171,7 @@ async fn record_events(
     field: &'static str,
 ) -> sqlx::Result<()> {
     let changes: Vec<Change> = eins.map(|ein| Change::event(ein, field)).collect();
-    history::record(tx, revision, &changes).await
+    history::store::insert(tx, revision, &changes).await
 }
 
 /// The rows of new nonprofits in the order of the files, and their slugs.

@@ -1,11 +1,11 @@
 //! Compares the rows of a file with the stored ones, both in the order of their EINs.
 
-use super::list::{List, ListRow};
+use super::list::List;
 use super::read::ReadResult;
 use crate::history::Change;
+use crate::nonprofits::lists::store::{self, ListRow};
 use crate::nonprofits::sources::SourceId;
-use futures_util::TryStreamExt;
-use platform::db::{Tx, run};
+use platform::db::Tx;
 
 /// How a file differs from the stored rows.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub struct Comparison {
 }
 
 /// Adds what differs between two rows of an EIN, of which one may be missing.
-pub fn add_changes<R: ListRow>(ein: u32, old: Option<&R>, new: Option<&R>, changes: &mut Vec<Change>) {
-    let [old, new] = [old, new].map(|row| row.map(ListRow::history_fields));
+pub fn add_changes<L: List>(ein: u32, old: Option<&L::Row>, new: Option<&L::Row>, changes: &mut Vec<Change>) {
+    let [old, new] = [old, new].map(|row| row.map(L::history_fields));
     let names: Vec<&'static str> = old
         .iter()
         .chain(&new)
@@ -49,13 +49,7 @@ pub async fn compare<L: List>(tx: &mut Tx, read: &ReadResult<L>) -> sqlx::Result
         next: 0,
         comparison: Comparison::default(),
     };
-    run!(tx, c => {
-        let mut rows = sqlx::query_as::<_, L::Row>(L::Row::SELECT).fetch(c);
-        while let Some(stored) = rows.try_next().await? {
-            walk.pass_stored(&stored);
-        }
-        sqlx::Result::Ok(())
-    })?;
+    store::for_each(tx, |stored| walk.pass_stored(stored)).await?;
     Ok(walk.finish())
 }
 
@@ -81,14 +75,14 @@ impl<L: List> Walk<'_, L> {
                 self.comparison.unchanged += 1;
             } else {
                 self.comparison.changed.push(self.next as u32);
-                add_changes(ein, Some(stored), Some(&row), &mut self.comparison.changes);
+                add_changes::<L>(ein, Some(stored), Some(&row), &mut self.comparison.changes);
             }
             self.next += 1;
         } else if self.read.rejected_eins.contains(&ein) {
             self.comparison.unchanged += 1;
         } else {
             self.comparison.gone.push(ein);
-            add_changes(ein, Some(stored), None, &mut self.comparison.changes);
+            add_changes::<L>(ein, Some(stored), None, &mut self.comparison.changes);
         }
     }
 

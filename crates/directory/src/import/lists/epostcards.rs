@@ -5,10 +5,9 @@
 
 use super::date::PackedDate;
 use super::kind::ListKind;
-use super::list::{List, ListRow};
+use super::list::List;
 use crate::import::form990::website::website;
-use crate::nonprofits::irs_rows::Epostcard;
-use platform::db::Tx;
+use crate::nonprofits::lists::Epostcard;
 
 const TAX_YEAR: usize = 1;
 const HAS_SMALL_RECEIPTS: usize = 3;
@@ -68,6 +67,14 @@ impl List for Epostcards {
             source,
         }
     }
+
+    fn history_fields(row: &Epostcard) -> Vec<(&'static str, Option<String>)> {
+        vec![
+            ("epostcardYear", Some(row.tax_year.to_string())),
+            ("epostcardTerminated", Some(row.is_terminated.to_string())),
+            ("epostcardWebsiteUrl", row.website_url.clone()),
+        ]
+    }
 }
 
 fn yes_or_no(field: &str) -> Option<bool> {
@@ -75,54 +82,5 @@ fn yes_or_no(field: &str) -> Option<bool> {
         "T" => Some(true),
         "F" => Some(false),
         _ => None,
-    }
-}
-
-impl ListRow for Epostcard {
-    const SELECT: &'static str = "select ein, tax_year, period_end, has_small_receipts, is_terminated, website_url, \
-         source from epostcards order by ein";
-    const REMOVE: &'static str = "delete from epostcards where ein in ";
-
-    fn ein(&self) -> i64 {
-        self.ein
-    }
-
-    fn source(&self) -> i64 {
-        self.source
-    }
-
-    async fn insert(tx: &mut Tx, rows: &[Epostcard]) -> sqlx::Result<()> {
-        let columns = [
-            "ein",
-            "tax_year",
-            "period_end",
-            "has_small_receipts",
-            "is_terminated",
-            "website_url",
-            "source",
-        ];
-        let values: Vec<_> = rows
-            .iter()
-            .map(|row| {
-                [
-                    row.ein.into(),
-                    row.tax_year.into(),
-                    (&row.period_end).into(),
-                    row.has_small_receipts.into(),
-                    row.is_terminated.into(),
-                    (&row.website_url).into(),
-                    row.source.into(),
-                ]
-            })
-            .collect();
-        tx.insert_many("epostcards", columns, &values).await
-    }
-
-    fn history_fields(&self) -> Vec<(&'static str, Option<String>)> {
-        vec![
-            ("epostcardYear", Some(self.tax_year.to_string())),
-            ("epostcardTerminated", Some(self.is_terminated.to_string())),
-            ("epostcardWebsiteUrl", self.website_url.clone()),
-        ]
     }
 }

@@ -1,10 +1,7 @@
 //! What the list files differ in: how a row is read, and how it is stored.
 
 use super::kind::ListKind;
-use platform::db::Tx;
-use sqlx::FromRow;
-use sqlx::postgres::PgRow;
-use sqlx::sqlite::SqliteRow;
+use crate::nonprofits::lists::store::ListRow;
 
 /// One of the lists. A value of it holds what all rows of a file share.
 pub trait List: Default + Send + Sync + 'static {
@@ -23,26 +20,7 @@ pub trait List: Default + Send + Sync + 'static {
 
     /// Returns a row as it is stored.
     fn row(&self, ein: u32, compact: &Self::Compact, source: i64) -> Self::Row;
-}
 
-/// A row of the table of a list.
-pub trait ListRow:
-    for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + PartialEq + Send + Sync + Unpin
-{
-    /// Selects all rows in the order of their EINs.
-    const SELECT: &'static str;
-    /// Removes rows, up to the list of EINs.
-    const REMOVE: &'static str;
-
-    fn ein(&self) -> i64;
-
-    fn source(&self) -> i64;
-
-    /// Inserts rows whose EINs are not in the table.
-    async fn insert(tx: &mut Tx, rows: &[Self]) -> sqlx::Result<()>
-    where
-        Self: Sized;
-
-    /// Returns what the history of a nonprofit shows of the row: the names of fields and their values.
-    fn history_fields(&self) -> Vec<(&'static str, Option<String>)>;
+    /// Returns what the history of a nonprofit shows of a row: the names of fields and their values.
+    fn history_fields(row: &Self::Row) -> Vec<(&'static str, Option<String>)>;
 }

@@ -12,7 +12,6 @@ mod publication_78;
 mod read;
 mod reader;
 mod revocations;
-mod store;
 #[cfg(test)]
 mod tests;
 
@@ -20,15 +19,17 @@ pub use self::kind::ListKind;
 
 use self::compare::{Comparison, add_changes, compare};
 use self::epostcards::Epostcards;
-use self::list::{List, ListRow};
+use self::list::List;
 use self::publication_78::Publication78List;
 use self::read::{ReadResult, read_file};
 use self::revocations::Revocations;
 use super::importer::Importer;
-use super::store as imports;
 use super::summary::Summary;
 use crate::history;
+use crate::history::imports::store as imports;
+use crate::nonprofits::bulk::store as bulk;
 use crate::nonprofits::ein::Ein;
+use crate::nonprofits::lists::store::{self, ListRow};
 use crate::nonprofits::sources::SourceId;
 use anyhow::{Context, bail};
 use platform::db::{Topic, Tx};
@@ -127,14 +128,9 @@ async fn write<L: List>(
             .collect();
         imports::insert_changes(&mut tx, new_revision, &ids).await?;
     }
-    imports::insert_import(
-        &mut tx,
-        L::KIND.name(),
-        summary,
-        started_at,
-        importer.clock.millis(),
-    )
-    .await?;
+    summary
+        .record(&mut tx, L::KIND.name(), started_at, importer.clock.millis())
+        .await?;
     tx.commit()
         .await
         .context("cannot commit the import; free disk space and import again")
@@ -158,11 +154,11 @@ async fn record_history<L: List>(
             position: 1,
         };
         let row = read.row(*index as usize, source);
-        add_changes(read.ein(*index as usize), None, Some(&row), &mut changes);
+        add_changes::<L>(read.ein(*index as usize), None, Some(&row), &mut changes);
     }
     let mut eins: Vec<u32> = changes.iter().map(|change| change.ein).collect();
     eins.dedup();
-    let known = store::list_known(tx, &eins).await?;
+    let known = bulk::list_known(tx, &eins).await?;
     changes.retain(|change| known.contains(&change.ein));
-    history::record(tx, revision, &changes).await
+    history::store::insert(tx, revision, &changes).await
 }

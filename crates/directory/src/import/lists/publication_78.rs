@@ -1,9 +1,8 @@
 //! Publication 78: organizations to which donations are deductible, each with codes such as `PC` or `EO,LODGE`.
 
 use super::kind::ListKind;
-use super::list::{List, ListRow};
-use crate::nonprofits::irs_rows::Publication78;
-use platform::db::Tx;
+use super::list::List;
+use crate::nonprofits::lists::Publication78;
 use std::collections::HashMap;
 
 const CODES: usize = 5;
@@ -69,30 +68,8 @@ impl List for Publication78List {
             source,
         }
     }
-}
 
-impl ListRow for Publication78 {
-    const SELECT: &'static str = "select ein, codes, source from publication_78 order by ein";
-    const REMOVE: &'static str = "delete from publication_78 where ein in ";
-
-    fn ein(&self) -> i64 {
-        self.ein
-    }
-
-    fn source(&self) -> i64 {
-        self.source
-    }
-
-    async fn insert(tx: &mut Tx, rows: &[Publication78]) -> sqlx::Result<()> {
-        let values: Vec<_> = rows
-            .iter()
-            .map(|row| [row.ein.into(), row.codes.as_str().into(), row.source.into()])
-            .collect();
-        tx.insert_many("publication_78", ["ein", "codes", "source"], &values)
-            .await
-    }
-
-    fn history_fields(&self) -> Vec<(&'static str, Option<String>)> {
-        vec![("deductibilityCodes", Some(self.codes.clone()))]
+    fn history_fields(row: &Publication78) -> Vec<(&'static str, Option<String>)> {
+        vec![("deductibilityCodes", Some(row.codes.clone()))]
     }
 }

@@ -5,9 +5,8 @@
 
 use super::date::PackedDate;
 use super::kind::ListKind;
-use super::list::{List, ListRow};
-use crate::nonprofits::irs_rows::Revocation;
-use platform::db::Tx;
+use super::list::List;
+use crate::nonprofits::lists::Revocation;
 
 const EXEMPTION_TYPE: usize = 8;
 const REVOKED_ON: usize = 9;
@@ -66,50 +65,11 @@ impl List for Revocations {
             source,
         }
     }
-}
 
-impl ListRow for Revocation {
-    const SELECT: &'static str = "select ein, revoked_on, posted_on, reinstated_on, exemption_type, source \
-         from revocations order by ein";
-    const REMOVE: &'static str = "delete from revocations where ein in ";
-
-    fn ein(&self) -> i64 {
-        self.ein
-    }
-
-    fn source(&self) -> i64 {
-        self.source
-    }
-
-    async fn insert(tx: &mut Tx, rows: &[Revocation]) -> sqlx::Result<()> {
-        let columns = [
-            "ein",
-            "revoked_on",
-            "posted_on",
-            "reinstated_on",
-            "exemption_type",
-            "source",
-        ];
-        let values: Vec<_> = rows
-            .iter()
-            .map(|row| {
-                [
-                    row.ein.into(),
-                    row.revoked_on.as_str().into(),
-                    (&row.posted_on).into(),
-                    (&row.reinstated_on).into(),
-                    row.exemption_type.into(),
-                    row.source.into(),
-                ]
-            })
-            .collect();
-        tx.insert_many("revocations", columns, &values).await
-    }
-
-    fn history_fields(&self) -> Vec<(&'static str, Option<String>)> {
+    fn history_fields(row: &Revocation) -> Vec<(&'static str, Option<String>)> {
         vec![
-            ("revokedOn", Some(self.revoked_on.clone())),
-            ("reinstatedOn", self.reinstated_on.clone()),
+            ("revokedOn", Some(row.revoked_on.clone())),
+            ("reinstatedOn", row.reinstated_on.clone()),
         ]
     }
 }

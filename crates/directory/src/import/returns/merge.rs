@@ -2,8 +2,8 @@
 
 use super::filing_order::FilingOrder;
 use super::read::FoundFacts;
-use crate::import::form990::filed_return::Month;
 use crate::nonprofits::sources::SourceId;
+use crate::returns::facts::Month;
 use crate::returns::facts::ReturnFacts;
 use crate::returns::store::StoredReturn;
 use std::cmp::Ordering;
@@ -125,7 +125,8 @@ fn to_stored(found: &FoundFacts, facts: ReturnFacts, revision: i64) -> StoredRet
 mod tests {
     use super::*;
     use crate::import::digest::digest;
-    use crate::import::form990::filed_return::{Amounts, Form};
+    use crate::import::form990::filed_return::Form;
+    use crate::returns::facts::Amounts;
 
     const ORIGINAL: &str = "202330319349300001";
     const AMENDED: &str = "202333199349300002";

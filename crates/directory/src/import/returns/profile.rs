@@ -1,7 +1,7 @@
 //! What the page of a nonprofit shows of its returns: each value is the newest that is usable.
 
-use crate::nonprofits::irs_rows::ReturnProfile;
 use crate::nonprofits::name;
+use crate::returns::profile::ReturnProfile;
 use crate::returns::store::StoredReturn;
 
 /// Takes the newest values from the returns of an EIN, which are sorted from the newest period on.
@@ -48,8 +48,8 @@ pub fn profile(ein: u32, returns: &[StoredReturn]) -> ReturnProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::form990::filed_return::Amounts;
     use crate::nonprofits::sources::SourceId;
+    use crate::returns::facts::Amounts;
     use crate::returns::facts::ReturnFacts;
 
     fn stored(period: u32, facts: ReturnFacts) -> StoredReturn {

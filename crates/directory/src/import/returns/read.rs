@@ -2,12 +2,13 @@
 
 use super::filing_order::FilingOrder;
 use crate::import::digest::digest;
-use crate::import::form990::filed_return::{FiledReturn, Form, Month};
+use crate::import::form990::facts::facts;
+use crate::import::form990::filed_return::{FiledReturn, Form};
 use crate::import::form990::files::{FoundReturn, read_files};
 use crate::import::form990::reader::Document;
 use crate::import::report::RejectedLines;
 use crate::import::summary::ImportedFile;
-use crate::returns::facts::ReturnFacts;
+use crate::returns::facts::Month;
 use anyhow::Context;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -110,7 +111,7 @@ impl ReturnsReader<'_> {
     }
 
     fn add_return(&mut self, filed: &FiledReturn, file: usize, object_id: String) -> anyhow::Result<()> {
-        let facts = serde_json::to_string(&ReturnFacts::from(filed))?;
+        let facts = serde_json::to_string(&facts(filed))?;
         let found = FoundFacts {
             ein: filed.ein.value(),
             period: filed.period_end,

@@ -3,12 +3,13 @@
 use super::merge::{Merged, NewReturn, OldReturn, merge};
 use super::profile::profile;
 use super::read::{FoundFacts, ReadReturns};
+use crate::history::imports::store as imports;
 use crate::history::{self, Change};
 use crate::import::importer::Importer;
-use crate::import::store;
 use crate::import::summary::Summary;
+use crate::nonprofits::bulk::store::list_known;
 use crate::nonprofits::ein::Ein;
-use crate::nonprofits::irs_rows::ReturnProfile;
+use crate::returns::profile::ReturnProfile;
 use crate::returns::store::{self as returns_store, ReturnWrite, StoredReturn};
 use anyhow::Context;
 use platform::db::Tx;
@@ -29,7 +30,7 @@ pub async fn write(
     started_at: i64,
     summary: &mut Summary,
 ) -> anyhow::Result<()> {
-    let (mut tx, revision) = store::begin(importer.db).await?;
+    let (mut tx, revision) = imports::begin(importer.db).await?;
     tx.prefer_indexes().await?;
     summary.revision = revision;
     let mut progress = Progress::start("writing", read.returns.len() as u64, Unit::Rows);
@@ -56,11 +57,13 @@ pub async fn write(
     }
     progress.finish();
     if changes.len() > importer.overlay_limit {
-        store::remove_changes_before(&mut tx, revision).await?;
+        imports::remove_changes_before(&mut tx, revision).await?;
     } else {
-        store::insert_changes(&mut tx, revision, &changes).await?;
+        imports::insert_changes(&mut tx, revision, &changes).await?;
     }
-    store::insert_import(&mut tx, "990", summary, started_at, importer.clock.millis()).await?;
+    summary
+        .record(&mut tx, "990", started_at, importer.clock.millis())
+        .await?;
     tx.commit()
         .await
         .context("cannot commit the import; free disk space and import again")
@@ -153,7 +156,7 @@ struct Touched {
 /// Writes the profiles of the EINs that changed, and their history. Returns those that are in the directory.
 async fn write_profiles(tx: &mut Tx, revision: i64, touched: Vec<Touched>) -> anyhow::Result<Vec<u32>> {
     let eins: Vec<u32> = touched.iter().map(|touched| touched.ein).collect();
-    let known = store::list_known(tx, &eins).await?;
+    let known = list_known(tx, &eins).await?;
     let before = returns_store::list_profiles(tx, &eins).await?;
     let mut replaced = Vec::new();
     let mut profiles = Vec::new();
@@ -181,7 +184,7 @@ async fn write_profiles(tx: &mut Tx, revision: i64, touched: Vec<Touched>) -> an
     }
     returns_store::remove_profiles(tx, &replaced).await?;
     returns_store::insert_profiles(tx, &profiles).await?;
-    history::record(tx, revision, &changes).await?;
+    history::store::insert(tx, revision, &changes).await?;
     Ok(eins.into_iter().filter(|ein| known.contains(ein)).collect())
 }
 

@@ -1,6 +1,7 @@
 use super::*;
-use crate::import::form990::filed_return::{Amounts, Form, Program};
+use crate::import::form990::filed_return::{Form, Program};
 use crate::nonprofits::ein::Ein;
+use crate::returns::facts::Amounts;
 use proptest::prelude::*;
 
 fn filed(name: &str, mission: &str, summary: &str) -> FiledReturn {

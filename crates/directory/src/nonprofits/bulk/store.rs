@@ -1,9 +1,7 @@
-//! Database access for imports: the current rows, bulk writes, and the history of imports.
+//! Database access for imports of nonprofits: the current rows, bulk writes, and slugs.
 
-use super::summary::Summary;
 use crate::nonprofits::rows::StoredNonprofit;
-use crate::nonprofits::sources::SourceId;
-use platform::db::{Connection, Db, Topic, Tx, from_row, read, run};
+use platform::db::{Connection, Db, Topic, Tx, from_row, run};
 use sqlx::{AssertSqlSafe, Executor};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -13,6 +11,7 @@ const EXISTING: &str =
     "select ein, slug, digest, listed, gone_at is not null as gone from nonprofits where ein is not null";
 const SLUGS_WITHOUT_EIN: &str =
     "select slug from nonprofits where ein is null union all select slug from former_slugs";
+const FIND_DIGEST: &str = "select digest from nonprofits where id = $1";
 const HAS_NONPROFITS: &str = "select exists (select 1 from nonprofits)";
 const PROFILE_NAMES: &str = "select nonprofit_id, name from profiles where name is not null";
 const COUNT_SLUG: &str = "select count(*) from (select slug from nonprofits where slug = $1 \
@@ -22,17 +21,6 @@ const INSERT_FORMER_SLUG: &str =
     "insert into former_slugs (slug, nonprofit_id) values ($1, $2) on conflict (slug) do nothing";
 const REMOVE_FORMER_SLUG: &str = "delete from former_slugs where slug = $1 and nonprofit_id = $2";
 const MARK_GONE: &str = "update nonprofits set gone_at = $2 where ein = $1";
-const INSERT_CHANGE: &str =
-    "insert into directory_changes (revision, nonprofit_id) values ($1, $2) on conflict do nothing";
-const REMOVE_CHANGES_BEFORE: &str = "delete from directory_changes where revision < $1";
-const INSERT_IMPORT: &str = "insert into imports (revision, kind, started_at, finished_at, lines, added, changed, \
-     gone, refused) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-const LIST_NEWEST: &str = "select kind, finished_at, lines, added, changed, gone, refused from imports \
-     order by revision desc limit $1 offset $2";
-const COUNT: &str = "select count(*) from imports";
-const LAST_OF: &str = "select max(finished_at) from imports where kind = $1";
-const INSERT_FILE: &str =
-    "insert into import_files (revision, position, name, sha256, lines) values ($1, $2, $3, $4, $5)";
 /// The number of rows from which `copy` is faster than `insert`.
 const COPY_THRESHOLD: usize = 32;
 const INDEXES: [(&str, &str); 3] = [
@@ -142,15 +130,22 @@ pub async fn list_filings(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashMap<u32
 
 /// Finds which EINs are in the directory.
 pub async fn list_known(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashSet<u32>> {
-    if eins.is_empty() {
-        return Ok(HashSet::new());
+    let mut known = HashSet::new();
+    for chunk in eins.chunks(CHUNK_SIZE) {
+        let sql = AssertSqlSafe(format!(
+            "select ein from nonprofits where ein in ({})",
+            number_list(chunk)
+        ));
+        let found: Vec<i64> =
+            run!(&mut *tx, c => sqlx::query_scalar(sql).persistent(false).fetch_all(c).await)?;
+        known.extend(found.into_iter().map(|ein| ein as u32));
     }
-    let sql = AssertSqlSafe(format!(
-        "select ein from nonprofits where ein in ({})",
-        number_list(eins)
-    ));
-    let known: Vec<i64> = run!(tx, c => sqlx::query_scalar(sql).persistent(false).fetch_all(c).await)?;
-    Ok(known.into_iter().map(|ein| ein as u32).collect())
+    Ok(known)
+}
+
+/// Finds the hash of the IRS data of a nonprofit.
+pub async fn find_digest(tx: &mut Tx, id: Uuid) -> sqlx::Result<i64> {
+    run!(tx, c => sqlx::query_scalar(FIND_DIGEST).bind(id).fetch_one(c).await)
 }
 
 /// Formats numbers for `in (…)`. Thousands of parameters would take longer to bind than the numbers to parse.
@@ -306,238 +301,4 @@ fn copy_text(rows: &[NonprofitWrite]) -> String {
         );
     }
     text
-}
-
-/// Records which nonprofits a small import changed.
-pub async fn insert_changes(tx: &mut Tx, revision: i64, ids: &[Uuid]) -> sqlx::Result<()> {
-    for id in ids {
-        run!(&mut *tx, c => sqlx::query(INSERT_CHANGE).bind(revision).bind(id).execute(c).await.map(|_| ()))?;
-    }
-    Ok(())
-}
-
-/// Removes the changes of imports before `revision`. Called by a large import, after which servers need a new snapshot.
-pub async fn remove_changes_before(tx: &mut Tx, revision: i64) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(REMOVE_CHANGES_BEFORE).bind(revision).execute(c).await.map(|_| ()))
-}
-
-/// Records an import under the new revision of the directory.
-pub async fn insert_import(
-    tx: &mut Tx,
-    kind: &str,
-    summary: &Summary,
-    started_at: i64,
-    finished_at: i64,
-) -> sqlx::Result<()> {
-    let [added, changed, gone] = summary.nonprofits();
-    run!(&mut *tx, c => sqlx::query(INSERT_IMPORT)
-        .bind(summary.revision)
-        .bind(kind)
-        .bind(started_at)
-        .bind(finished_at)
-        .bind(summary.lines as i64)
-        .bind(added as i64)
-        .bind(changed as i64)
-        .bind(gone as i64)
-        .bind(summary.refused as i64)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
-    for (position, file) in (1i64..).zip(&summary.files) {
-        run!(&mut *tx, c => sqlx::query(INSERT_FILE)
-            .bind(summary.revision)
-            .bind(position)
-            .bind(&file.name)
-            .bind(&file.sha256)
-            .bind(file.lines as i64)
-            .execute(c)
-            .await
-            .map(|_| ()))?;
-    }
-    Ok(())
-}
-
-/// Begins a transaction with the next revision of the directory. Other imports wait for it.
-pub async fn begin(db: &Db) -> sqlx::Result<(Tx, i64)> {
-    let mut tx = db.write().await?;
-    let revision = tx.increment_revision(Topic::Directory).await?;
-    Ok((tx, revision))
-}
-
-/// An import in the history.
-#[derive(Clone, Debug)]
-pub struct RecordedImport {
-    pub kind: String,
-    pub finished_at: i64,
-    pub lines: i64,
-    pub added: i64,
-    pub changed: i64,
-    pub gone: i64,
-    pub refused: i64,
-}
-
-from_row!(RecordedImport {
-    kind,
-    finished_at,
-    lines,
-    added,
-    changed,
-    gone,
-    refused,
-});
-
-/// Counts the imports.
-pub async fn count(db: &Db) -> sqlx::Result<i64> {
-    read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
-}
-
-/// Finds when the last import of a kind finished.
-pub async fn find_last_of(db: &Db, kind: &str) -> sqlx::Result<Option<i64>> {
-    read!(db, c => sqlx::query_scalar(LAST_OF).bind(kind).fetch_one(c).await)
-}
-
-/// Lists imports, newest first.
-pub async fn list_newest(db: &Db, take: i64, skip: i64) -> sqlx::Result<Vec<RecordedImport>> {
-    read!(db, c => sqlx::query_as(LIST_NEWEST).bind(take).bind(skip).fetch_all(c).await)
-}
-
-const LAST_IMPORTS: &str = "select i.kind, i.revision, i.finished_at, i.lines, f.name, f.sha256, f.lines as file_lines \
-     from imports i join import_files f on f.revision = i.revision \
-     where i.revision in (select max(revision) from imports group by kind) and f.position <= $1 \
-     order by i.revision, f.position";
-/// The most files of one import that are listed. An import may have thousands.
-const MAX_LISTED_FILES: i64 = 100;
-/// Eight files by revision and position. Those that are not needed are 0, which no file has.
-const FILES: &str = "select f.revision, f.position, f.name, f.sha256, i.finished_at from import_files f \
-     join imports i on i.revision = f.revision \
-     where (f.revision = $1 and f.position = $2) or (f.revision = $3 and f.position = $4) \
-     or (f.revision = $5 and f.position = $6) or (f.revision = $7 and f.position = $8) \
-     or (f.revision = $9 and f.position = $10) or (f.revision = $11 and f.position = $12) \
-     or (f.revision = $13 and f.position = $14) or (f.revision = $15 and f.position = $16)";
-/// The number of files that one statement finds.
-const FILES_AT_ONCE: usize = 8;
-
-/// The last import of a kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LastImport {
-    pub kind: String,
-    pub finished_at: i64,
-    pub lines: i64,
-    /// At most 100.
-    pub files: Vec<NamedFile>,
-}
-
-/// A file of an import.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedFile {
-    /// Without its folders, which are not public.
-    pub name: String,
-    /// In hexadecimal.
-    pub sha256: String,
-    pub lines: i64,
-}
-
-/// A row of [`LAST_IMPORTS`].
-struct LastImportRow {
-    kind: String,
-    revision: i64,
-    finished_at: i64,
-    lines: i64,
-    name: String,
-    sha256: String,
-    file_lines: i64,
-}
-
-from_row!(LastImportRow {
-    kind,
-    revision,
-    finished_at,
-    lines,
-    name,
-    sha256,
-    file_lines
-});
-
-/// A file that facts come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceFile {
-    /// Without its folders, which are not public.
-    pub name: String,
-    /// In hexadecimal.
-    pub sha256: String,
-    pub imported_at: i64,
-}
-
-/// A row of [`FILES`].
-struct FileRow {
-    revision: i64,
-    position: i64,
-    name: String,
-    sha256: String,
-    finished_at: i64,
-}
-
-from_row!(FileRow {
-    revision,
-    position,
-    name,
-    sha256,
-    finished_at
-});
-
-/// Finds files by their sources.
-pub async fn find_files(tx: &mut Tx, sources: &[SourceId]) -> sqlx::Result<HashMap<SourceId, SourceFile>> {
-    let mut found = HashMap::new();
-    for chunk in sources.chunks(FILES_AT_ONCE) {
-        let rows: Vec<FileRow> = run!(&mut *tx, c => {
-            let mut query = sqlx::query_as(FILES);
-            for index in 0..FILES_AT_ONCE {
-                let (revision, position) = chunk
-                    .get(index)
-                    .map_or((0, 0), |source| (source.revision, i64::from(source.position)));
-                query = query.bind(revision).bind(position);
-            }
-            query.fetch_all(c).await
-        })?;
-        found.extend(rows.into_iter().map(|row| {
-            let source = SourceId {
-                revision: row.revision,
-                position: row.position as u16,
-            };
-            let file = SourceFile {
-                name: file_name(&row.name).to_owned(),
-                sha256: row.sha256,
-                imported_at: row.finished_at,
-            };
-            (source, file)
-        }));
-    }
-    Ok(found)
-}
-
-/// Lists the last import of each kind, oldest first.
-pub async fn list_last_imports(db: &Db) -> sqlx::Result<Vec<LastImport>> {
-    let rows: Vec<LastImportRow> =
-        read!(db, c => sqlx::query_as(LAST_IMPORTS).bind(MAX_LISTED_FILES).fetch_all(c).await)?;
-    let imports = rows.chunk_by(|a, b| a.revision == b.revision);
-    Ok(imports
-        .map(|rows| LastImport {
-            kind: rows[0].kind.clone(),
-            finished_at: rows[0].finished_at,
-            lines: rows[0].lines,
-            files: rows
-                .iter()
-                .map(|row| NamedFile {
-                    name: file_name(&row.name).to_owned(),
-                    sha256: row.sha256.clone(),
-                    lines: row.file_lines,
-                })
-                .collect(),
-        })
-        .collect())
-}
-
-/// Returns the last part of a path. The folders on the server are not public.
-fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or_default()
 }

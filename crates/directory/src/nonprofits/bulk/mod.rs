@@ -1,0 +1,3 @@
+//! Reads and writes many nonprofits at once, for imports.
+
+pub mod store;
