@@ -141,7 +141,7 @@ fuzz: ## Fuzz pictures, Form 990 returns, the search index and its queries; FUZZ
 	cd crates/pictures && mkdir -p fuzz/target/found/picture && \
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run picture fuzz/target/found/picture fuzz/corpus/picture -- \
 	        -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=1024
-	cd crates/directory && mkdir -p fuzz/target/found/form990 && \
+	cd crates/ingest && mkdir -p fuzz/target/found/form990 && \
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run form990 fuzz/target/found/form990 fuzz/corpus/form990 -- \
 	        -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -rss_limit_mb=1024
 	cd crates/search && for target in query open; do \

@@ -2,9 +2,9 @@
 
 use crate::world::World;
 use directory::history::imports::store;
-use directory::import::{ImportedFile, ListKind, Summary};
 use directory::nonprofits::ein::Ein;
 use directory::nonprofits::sources::SourceId;
+use ingest::{ImportedFile, ListKind, Summary};
 
 /// The hash of every file in these stories.
 pub const SHA256: &str = "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9";

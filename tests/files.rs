@@ -1,6 +1,6 @@
 //! Import files: EO BMF rows, plain or compressed.
 
-use directory::import::bmf::HEADER;
+use ingest::BMF_HEADER;
 use std::io::{Cursor, Write};
 
 /// One row of an EO BMF file.
@@ -37,7 +37,7 @@ pub fn nonprofit_row(ein: &str, name: &str) -> Row {
 
 impl Row {
     pub fn with(mut self, name: &str, value: &str) -> Row {
-        let column = HEADER.iter().position(|column| *column == name).unwrap();
+        let column = BMF_HEADER.iter().position(|column| *column == name).unwrap();
         value.clone_into(&mut self.0[column]);
         self
     }
@@ -50,7 +50,7 @@ impl Row {
 /// A file with these rows.
 pub fn bmf(rows: &[Row]) -> String {
     let lines = rows.iter().map(Row::line);
-    [HEADER.join(",")]
+    [BMF_HEADER.join(",")]
         .into_iter()
         .chain(lines)
         .map(|line| line + "\r\n")
@@ -68,7 +68,7 @@ pub fn nonprofit_rows(count: u32) -> Vec<Row> {
 /// The output of `causeway generate`.
 pub fn generated(count: u64, seed: u64) -> Vec<u8> {
     let mut file = Vec::new();
-    directory::generate::generate(count, seed, &mut file).unwrap();
+    ingest::generate::generate(count, seed, &mut file).unwrap();
     file
 }
 

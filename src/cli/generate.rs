@@ -3,7 +3,7 @@
 use crate::cli::stdout::Stdout;
 use anyhow::Context;
 use clap::Args;
-use directory::generate::{MAX_ROWS, Returns};
+use ingest::generate::{MAX_ROWS, Returns};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ impl Generate {
         }
         let mut out = BufWriter::with_capacity(1 << 20, Stdout::new());
         let count = self.count.unwrap_or_default();
-        let written = directory::generate::generate(count, self.seed, &mut out).and_then(|()| out.flush());
+        let written = ingest::generate::generate(count, self.seed, &mut out).and_then(|()| out.flush());
         let written = out.get_ref().ignore_closed_pipe(written);
         written.context(ADVICE)
     }

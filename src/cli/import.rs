@@ -12,7 +12,7 @@ use super::output::Output;
 use crate::app::App;
 use clap::{Args, Subcommand};
 use directory::history::imports;
-use directory::import::{ListKind, Summary};
+use ingest::{ListKind, Summary};
 use platform::clock::Stopwatch;
 use serde_json::json;
 use std::path::PathBuf;

@@ -17,6 +17,7 @@ const CRATES: &[&str] = &[
     "access",
     "directory",
     "giving",
+    "ingest",
     "listener",
     "pictures",
     "platform",

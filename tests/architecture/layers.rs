@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["search", "pictures", "listener"],
     &["platform"],
     &["access", "directory"],
-    &["giving"],
+    &["giving", "ingest"],
     &["config"],
     &["app"],
     &["http"],

@@ -3,7 +3,7 @@
 use crate::facts::{import_facts, import_list};
 use crate::files::{bmf, nonprofit_row};
 use crate::world::World;
-use directory::import::ListKind;
+use ingest::ListKind;
 
 on_both_databases!(
     a_profile_shows_finances_and_programs,

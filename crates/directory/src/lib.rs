@@ -4,9 +4,7 @@
 //! reader sees one state or the next, never a mix. While there is no usable snapshot, lookups query the store.
 
 mod directory;
-pub mod generate;
 pub mod history;
-pub mod import;
 pub mod nonprofits;
 pub mod query;
 pub mod returns;

@@ -1,6 +1,6 @@
 //! The result of an import as text.
 
-use directory::import::Summary;
+use ingest::Summary;
 use std::fmt::Write;
 use std::time::Duration;
 

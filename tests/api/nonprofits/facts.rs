@@ -5,7 +5,7 @@ use crate::facts::{SHA256, import_facts, import_list, record_facts};
 use crate::files::{bmf, nonprofit_row};
 use crate::world::{World, check_directory};
 use causeway::api::bodies::DetailsBody;
-use directory::import::ListKind;
+use ingest::ListKind;
 use serde_json::{Value, json};
 
 on_both_databases!(

@@ -5,9 +5,9 @@ use access::accounts::Username;
 use access::accounts::store::{self as accounts, NewAccount};
 use access::audit::Actor;
 use access::keys::{KeyText, Kind, store};
-use directory::import::bmf::HEADER;
-use directory::import::enrichment::Enrichment;
 use directory::nonprofits::ein::Ein;
+use ingest::BMF_HEADER;
+use ingest::Enrichment;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::ids::{AccountId, KeyId};
 use serde_json::json;
@@ -26,7 +26,8 @@ const OTHER_COLUMNS: [(&str, &str); 5] = [
 
 /// Imports a nonprofit for each text, from an IRS file and with a profile, and returns the EINs.
 pub async fn import(site: &Site, texts: &[String]) -> Vec<String> {
-    let (mut irs_rows, mut profiles, mut links) = (HEADER.join(",") + "\r\n", String::new(), String::new());
+    let (mut irs_rows, mut profiles, mut links) =
+        (BMF_HEADER.join(",") + "\r\n", String::new(), String::new());
     let eins: Vec<String> = (0..texts.len())
         .map(|number| format!("{}", 100_000_001 + number))
         .collect();
@@ -38,7 +39,7 @@ pub async fn import(site: &Site, texts: &[String]) -> Vec<String> {
             None if *name == "EIN" => ein.clone(),
             None => String::new(),
         };
-        irs_rows += &(HEADER.iter().map(column).collect::<Vec<_>>().join(",") + "\r\n");
+        irs_rows += &(BMF_HEADER.iter().map(column).collect::<Vec<_>>().join(",") + "\r\n");
         // The place in a profile is only used if the nonprofit is not in an IRS file.
         for ein in [ein.clone(), ein.replacen('1', "2", 1)] {
             let line = json!({

@@ -3,7 +3,7 @@
 use super::import_command;
 use crate::files::{bmf, gzip, nonprofit_row, nonprofit_rows, zip};
 use crate::world::World;
-use directory::import::{ListKind, Summary};
+use ingest::{ListKind, Summary};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;

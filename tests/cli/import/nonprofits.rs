@@ -2,7 +2,7 @@
 
 use crate::files::{bmf, nonprofit_row, nonprofit_rows};
 use crate::world::World;
-use directory::import::Summary;
+use ingest::Summary;
 
 on_both_databases!(
     a_profile_is_updated_by_ein_or_id_and_shown_immediately,

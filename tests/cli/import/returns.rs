@@ -4,11 +4,11 @@ use crate::cli::Cli;
 use crate::files::{bmf, nonprofit_row, nonprofit_rows, zip};
 use crate::returns::{Return, filed_return};
 use crate::world::World;
-use directory::import::{Importer, Summary};
 use directory::nonprofits::ein::Ein;
 use directory::nonprofits::sources::SourceId;
 use directory::returns::profile::ReturnProfile;
 use directory::returns::store::{StoredReturn, list_profiles, list_returns};
+use ingest::{Importer, Summary};
 
 on_both_databases!(
     the_facts_of_a_return_are_stored_with_their_source,

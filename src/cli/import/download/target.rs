@@ -1,8 +1,8 @@
 //! Where the files of the IRS are.
 
 use crate::config::ImportSettings;
-use directory::import::ListKind;
-use directory::import::recognize::FileKind;
+use ingest::FileKind;
+use ingest::ListKind;
 
 /// A file to download.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 
 use super::target::Target;
 use anyhow::Context;
-use directory::import::recognize::{FileKind, recognize};
+use ingest::{FileKind, recognize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::File;

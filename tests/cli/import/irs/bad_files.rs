@@ -2,7 +2,7 @@
 
 use crate::files::{bmf, generated, gzip, nonprofit_rows, zip};
 use crate::world::World;
-use directory::import::bmf::HEADER;
+use ingest::BMF_HEADER;
 use std::path::PathBuf;
 
 on_both_databases!(
@@ -157,7 +157,7 @@ async fn a_header_without_rows_is_refused(world: &World) {
     world.import_irs(bmf(&nonprofit_rows(20))).await.unwrap();
     let before = world.dump().await;
     let error = world
-        .import_irs(HEADER.join(",") + "\r\n")
+        .import_irs(BMF_HEADER.join(",") + "\r\n")
         .await
         .unwrap_err()
         .to_string();

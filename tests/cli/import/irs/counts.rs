@@ -2,7 +2,7 @@
 
 use crate::files::{bmf, gzip, nonprofit_row, nonprofit_rows};
 use crate::world::World;
-use directory::import::Summary;
+use ingest::Summary;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::time::Duration;

@@ -1,0 +1,18 @@
+//! Reads Form 990, 990-EZ and 990-PF returns as the IRS publishes them: XML of every schema version since 2008.
+//!
+//! Where a fact stands in a return is written in `data/form990_paths.csv`, not in code. Versions are never refused: a return
+//! is read by the names of its elements.
+
+mod archive;
+mod content;
+pub mod facts;
+mod file_at;
+pub mod filed_return;
+pub mod files;
+mod found_return;
+pub(crate) mod import;
+pub mod paths;
+pub mod reader;
+
+pub mod texts;
+pub mod website;
