@@ -12,6 +12,7 @@ use crate::files::lines::{Line, Lines, RejectedLine, Text};
 use crate::files::record::Record;
 use crate::values;
 use directory::nonprofits::ein::Ein;
+use directory::nonprofits::filing::Filing;
 use directory::nonprofits::irs::IrsFacts;
 
 /// The columns of the format, in the order of the IRS files. All are required, in any order.
@@ -72,23 +73,15 @@ const MAX_LINE_LENGTH: usize = 64 * 1024;
 const MAX_TEXT_LENGTH: usize = 200;
 const MAX_NTEE_LENGTH: usize = 4;
 
-/// One row, borrowed from the reader until the next one is read.
+/// One row. Its texts are borrowed from the reader until the next row is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IrsRow<'a> {
+pub struct BmfRow<'a> {
     /// The line number in the file, counted from 1.
     pub line: u64,
     pub ein: Ein,
-    pub name: &'a str,
-    /// The second name line. Empty if there is none, or if it is a placeholder.
-    pub sort_name: &'a str,
-    pub city: &'a str,
-    /// Two letters. Empty for a foreign organization, whose `city` is the country.
-    pub state: &'a str,
-    /// Five digits, or empty.
-    pub zip: &'a str,
-    /// At most four characters, in uppercase. It may not be a valid code.
-    pub ntee: &'a str,
-    pub facts: IrsFacts,
+    /// Its state is two letters, or empty for a foreign organization, whose city is the country. The NTEE code has at most
+    /// four characters, in uppercase, and may not be a valid code. The facts are always known.
+    pub filing: Filing<'a>,
 }
 
 /// The reason why a file cannot be read any further.
@@ -154,7 +147,7 @@ impl<R: BufRead> BmfReader<R> {
     }
 
     /// Reads the next row. Returns `None` at the end of the file.
-    pub fn next_row(&mut self) -> Result<Option<Result<IrsRow<'_>, RejectedLine>>, BmfError> {
+    pub fn next_row(&mut self) -> Result<Option<Result<BmfRow<'_>, RejectedLine>>, BmfError> {
         let line = loop {
             match self.lines.next_line()? {
                 None => return Ok(None),
@@ -192,7 +185,7 @@ impl<R: BufRead> BmfReader<R> {
         values::ein(self.value(EIN))
     }
 
-    fn row(&mut self) -> Result<IrsRow<'_>, String> {
+    fn row(&mut self) -> Result<BmfRow<'_>, String> {
         self.record.make_uppercase(self.columns[STATE]);
         self.record.make_uppercase(self.columns[NTEE_CD]);
         values::zip(values::clean(self.record.field(self.columns[ZIP])), &mut self.zip);
@@ -211,11 +204,9 @@ impl<R: BufRead> BmfReader<R> {
         }
         let sort_name = self.text(SORT_NAME)?;
         let ntee = self.value(NTEE_CD);
-        Ok(IrsRow {
-            line: self.lines.number(),
-            ein,
+        let filing = Filing {
             name,
-            sort_name: if values::is_meaningful_sort_name(sort_name, name) {
+            chapter: if values::is_meaningful_sort_name(sort_name, name) {
                 sort_name
             } else {
                 ""
@@ -228,7 +219,12 @@ impl<R: BufRead> BmfReader<R> {
             } else {
                 ""
             },
-            facts: self.facts()?,
+            facts: Some(self.facts()?),
+        };
+        Ok(BmfRow {
+            line: self.lines.number(),
+            ein,
+            filing,
         })
     }
 

@@ -3,7 +3,7 @@
 use crate::digest::digest;
 use crate::files::lines::RejectedLine;
 use crate::files::source::{Format, Source};
-use crate::irs::bmf::{BmfReader, IrsRow};
+use crate::irs::bmf::{BmfReader, BmfRow};
 use crate::irs::row_file::{RowFile, RowFileWriter};
 use crate::report::RejectedLines;
 use crate::slugs::{self, UsedSlugs};
@@ -11,7 +11,7 @@ use crate::summary::{ImportedFile, Summary};
 use anyhow::Context;
 use directory::nonprofits::bulk::store::{ExistingNonprofit, StoreContents};
 use directory::nonprofits::ein::Ein;
-use directory::nonprofits::filing::Filing;
+use directory::nonprofits::irs::IrsFacts;
 use directory::nonprofits::prominence::{ProminenceFactors, prominence};
 use platform::progress::{Progress, Unit};
 use std::collections::{HashMap, HashSet};
@@ -172,7 +172,7 @@ impl FilesReader {
     }
 
     /// Compares a row with the store. Returns a rejected line if an earlier row has the same EIN.
-    fn add_row(&mut self, row: &IrsRow<'_>) -> anyhow::Result<Option<RejectedLine>> {
+    fn add_row(&mut self, row: &BmfRow<'_>) -> anyhow::Result<Option<RejectedLine>> {
         let here = (self.names.len() as u16, row.line as u32);
         if let Some((file, line)) = self.seen.insert(row.ein.value(), here) {
             self.seen.insert(row.ein.value(), (file, line));
@@ -187,16 +187,8 @@ impl FilesReader {
             }));
         }
         self.filed.clear();
-        Filing {
-            name: row.name,
-            chapter: row.sort_name,
-            city: row.city,
-            state: row.state,
-            zip: row.zip,
-            ntee: row.ntee,
-            facts: Some(row.facts),
-        }
-        .write(&mut self.filed);
+        let filing = &row.filing;
+        filing.write(&mut self.filed);
         let digest = digest(&self.filed);
         let no_space = "cannot write a temporary file in the data folder; free disk space and import again";
         match self.existing.get(&row.ein.value()) {
@@ -212,10 +204,10 @@ impl FilesReader {
             None => {
                 let offset = self.new.push(row.ein, digest, &self.filed).context(no_space)?;
                 self.slug_requests.push(SlugRequest {
-                    prominence: prominence_of(row),
+                    prominence: prominence_of(&filing.facts.unwrap_or_default()),
                     offset,
                     index: self.summary.new as u32,
-                    first_choice: slugs::first_choice(row.name, row.city, row.state, row.ein)
+                    first_choice: slugs::first_choice(filing.name, filing.city, filing.state, row.ein)
                         .as_str()
                         .into(),
                 });
@@ -226,16 +218,16 @@ impl FilesReader {
     }
 }
 
-fn prominence_of(row: &IrsRow<'_>) -> u32 {
+fn prominence_of(facts: &IrsFacts) -> u32 {
     prominence(&ProminenceFactors {
-        revenue: row.facts.revenue,
-        income: row.facts.income,
-        assets: row.facts.assets,
-        is_deductible: row.facts.is_deductible(),
-        is_subordinate: row.facts.is_subordinate(),
-        files_returns: row.facts.tax_period != 0,
-        has_unverified_amounts: row.facts.tax_period == 0,
-        has_ruling: row.facts.ruling != 0,
+        revenue: facts.revenue,
+        income: facts.income,
+        assets: facts.assets,
+        is_deductible: facts.is_deductible(),
+        is_subordinate: facts.is_subordinate(),
+        files_returns: facts.tax_period != 0,
+        has_unverified_amounts: facts.tax_period == 0,
+        has_ruling: facts.ruling != 0,
         ..ProminenceFactors::default()
     })
 }

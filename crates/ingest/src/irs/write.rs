@@ -141,13 +141,13 @@ async fn update_chunk(
         let ein = row.ein.value();
         let existing = &before.existing[&ein];
         let profile_name = before.names.get(&row.ein.nonprofit_id().0);
-        let slug = updated_slug(tx, used_slugs, &row, existing, profile_name).await?;
+        let filing = Filing::parse(&row.filed);
+        let slug = updated_slug(tx, used_slugs, row.ein, &filing, existing, profile_name).await?;
         if existing.gone {
             changes.push(Change::event(ein, history::RETURNED));
         }
         if let Some(filed) = filings.get(&ein) {
-            let (old, new) = (Filing::parse(filed), Filing::parse(&row.filed));
-            history::compare_filings(ein, "name", &old, &new, &mut changes);
+            history::compare_filings(ein, "name", &Filing::parse(filed), &filing, &mut changes);
         }
         if slug != *existing.slug {
             changes.push(Change {
@@ -248,17 +248,17 @@ fn send_chunks(
 async fn updated_slug(
     tx: &mut Tx,
     used_slugs: &mut UsedSlugs,
-    row: &Row,
+    ein: Ein,
+    filing: &Filing<'_>,
     existing: &ExistingNonprofit,
     profile_name: Option<&String>,
 ) -> anyhow::Result<String> {
-    let filing = Filing::parse(&row.filed);
     let name = profile_name.map_or(filing.name, String::as_str);
     if slugs::matches_name(&existing.slug, name) {
         return Ok(existing.slug.to_string());
     }
-    let id = row.ein.nonprofit_id().0;
-    for slug in Slug::candidates(name, filing.city, filing.state, Some(row.ein), id) {
+    let id = ein.nonprofit_id().0;
+    for slug in Slug::candidates(name, filing.city, filing.state, Some(ein), id) {
         // A nonprofit that returns to an old name gets its former slug again.
         if used_slugs.claim(slug.as_str()) || store::is_former_slug_of(tx, slug.as_str(), id).await? {
             store::insert_former_slug(tx, &existing.slug, slug.as_str(), id).await?;

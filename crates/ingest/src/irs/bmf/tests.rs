@@ -49,17 +49,16 @@ fn read(bytes: &[u8]) -> Result<Vec<Result<String, RejectedLine>>, BmfError> {
     let mut rows = Vec::new();
     while let Some(row) = reader.next_row()? {
         rows.push(row.map(|row| {
-            let IrsRow {
-                ein,
+            let Filing {
                 name,
-                sort_name,
+                chapter,
                 city,
                 state,
                 zip,
                 ntee,
                 ..
-            } = row;
-            format!("{ein}|{name}|{sort_name}|{city}|{state}|{zip}|{ntee}")
+            } = row.filing;
+            format!("{}|{name}|{chapter}|{city}|{state}|{zip}|{ntee}", row.ein)
         }));
     }
     Ok(rows)
@@ -68,7 +67,7 @@ fn read(bytes: &[u8]) -> Result<Vec<Result<String, RejectedLine>>, BmfError> {
 fn facts(row: &str) -> IrsFacts {
     let file = header() + row;
     let mut reader = BmfReader::open(file.as_bytes(), "eo.csv").unwrap();
-    reader.next_row().unwrap().unwrap().unwrap().facts
+    reader.next_row().unwrap().unwrap().unwrap().filing.facts.unwrap()
 }
 
 fn reason(changes: &[(usize, &str)]) -> String {
