@@ -1,6 +1,7 @@
 //! `GET /v0.2/directory`: the directory as a whole.
 
 use crate::api::problems::{NotModified, PublicKeyProblems};
+use crate::api::sources::source_name;
 use crate::app::App;
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
@@ -127,7 +128,7 @@ impl ImportBody {
             rows: file.lines,
         });
         ImportBody {
-            source: kind.map_or_else(|| import.kind.clone(), |kind| kind.name().to_owned()),
+            source: kind.map_or_else(|| import.kind.clone(), |kind| source_name(kind).to_owned()),
             imported_at: rfc3339(import.finished_at),
             rows: import.lines,
             files: files.collect(),

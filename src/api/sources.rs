@@ -1,9 +1,10 @@
 //! The source of each field of a nonprofit, and what the IRS files say besides the fields of the details response:
 //! `?include=sources`.
 
-use directory::history::field_sources::{FieldSource, FieldSources};
+use directory::history::field_sources::{Field, FieldSource, FieldSources};
 use directory::history::imports::SourceFile;
 use directory::nonprofits::Nonprofit;
+use directory::nonprofits::sources::SourceKind;
 use directory::nonprofits::tax_facts::TaxFacts;
 use platform::clock::rfc3339;
 use serde::{Deserialize, Serialize};
@@ -123,8 +124,42 @@ pub struct EpostcardBody {
 
 /// Returns the sources of fields.
 pub fn bodies(sources: FieldSources) -> SourcesBody {
-    let body = |(field, source): (&'static str, FieldSource)| (field.to_owned(), SourceBody::new(source));
+    let body = |(field, source)| (field_name(field).to_owned(), SourceBody::new(source));
     sources.fields.into_iter().map(body).collect()
+}
+
+/// Returns the name of a field in `nonprofit` or `irs`.
+fn field_name(field: Field) -> &'static str {
+    match field {
+        Field::Name => "name",
+        Field::Description => "description",
+        Field::Causes => "nonprofitTags",
+        Field::Logo => "logoUrl",
+        Field::Cover => "coverImageUrl",
+        Field::Ein => "ein",
+        Field::Location => "locationAddress",
+        Field::Ntee => "nteeCode",
+        Field::DescriptionLong => "descriptionLong",
+        Field::WebsiteUrl => "websiteUrl",
+        Field::Revenue => "revenue",
+        Field::Deductibility => "deductibility",
+        Field::Revocation => "revocation",
+        Field::FormationYear => "formationYear",
+        Field::Epostcard => "form990N",
+    }
+}
+
+/// Returns the name of a kind of source.
+pub fn source_name(kind: SourceKind) -> &'static str {
+    match kind {
+        SourceKind::MasterFile => "irs-bmf",
+        SourceKind::Returns => "irs-990",
+        SourceKind::Epostcards => "irs-990n",
+        SourceKind::Publication78 => "irs-pub78",
+        SourceKind::Revocations => "irs-revocations",
+        SourceKind::Operator => "operator",
+        SourceKind::Generated => "generated",
+    }
 }
 
 impl SourceBody {
@@ -135,7 +170,7 @@ impl SourceBody {
         let only = if files.len() == 1 { files.pop() } else { None };
         let (file, sha256) = only.map(|file| (file.name, file.sha256)).unzip();
         SourceBody {
-            source: source.kind.name().to_owned(),
+            source: source_name(source.kind).to_owned(),
             file,
             sha256: sha256.filter(|hash| !hash.is_empty()),
             files: files

@@ -2,7 +2,7 @@
 
 use crate::web::dates::format_time;
 use crate::web::texts::{ProfileTexts, fill};
-use directory::history::field_sources::{FieldSource, FieldSources};
+use directory::history::field_sources::{Field, FieldSource, FieldSources};
 use directory::nonprofits::sources::SourceKind;
 use directory::returns::store::StoredReturn;
 use directory::returns::years::FinancialYear;
@@ -19,17 +19,17 @@ pub struct SourceRow {
 /// Lists the sources of the fields on a profile. Fields with the same source share a row.
 pub fn rows(sources: &FieldSources, years: &[FinancialYear], t: &ProfileTexts) -> Vec<SourceRow> {
     let labels = [
-        ("name", t.field_name),
-        ("ein", t.ein),
-        ("locationAddress", t.location),
-        ("nteeCode", t.category),
-        ("description", t.field_description),
-        ("descriptionLong", t.field_description),
-        ("websiteUrl", t.field_website),
-        ("deductibility", t.field_deductibility),
-        ("revocation", t.field_revocation),
-        ("formationYear", t.field_formed),
-        ("revenue", t.field_revenue),
+        (Field::Name, t.field_name),
+        (Field::Ein, t.ein),
+        (Field::Location, t.location),
+        (Field::Ntee, t.category),
+        (Field::Description, t.field_description),
+        (Field::DescriptionLong, t.field_description),
+        (Field::WebsiteUrl, t.field_website),
+        (Field::Deductibility, t.field_deductibility),
+        (Field::Revocation, t.field_revocation),
+        (Field::FormationYear, t.field_formed),
+        (Field::Revenue, t.field_revenue),
     ];
     let of_fields = labels.into_iter().filter_map(|(field, label)| {
         let source = sources.of(field)?;
@@ -117,12 +117,12 @@ mod tests {
     fn fields_with_the_same_source_share_a_row() {
         let sources = FieldSources {
             fields: vec![
-                ("description", source(SourceKind::Returns, Some(202_306))),
-                ("descriptionLong", source(SourceKind::Returns, Some(202_306))),
-                ("websiteUrl", source(SourceKind::Returns, Some(202_306))),
-                ("name", source(SourceKind::Publication78, None)),
+                (Field::Description, source(SourceKind::Returns, Some(202_306))),
+                (Field::DescriptionLong, source(SourceKind::Returns, Some(202_306))),
+                (Field::WebsiteUrl, source(SourceKind::Returns, Some(202_306))),
+                (Field::Name, source(SourceKind::Publication78, None)),
                 (
-                    "nteeCode",
+                    Field::Ntee,
                     FieldSource {
                         kind: SourceKind::Generated,
                         files: Vec::new(),

@@ -23,19 +23,39 @@ pub struct FieldSource {
     pub period: Option<u32>,
 }
 
+/// A field of a nonprofit that has a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    Name,
+    Description,
+    Causes,
+    Logo,
+    Cover,
+    Ein,
+    Location,
+    Ntee,
+    DescriptionLong,
+    WebsiteUrl,
+    Revenue,
+    Deductibility,
+    Revocation,
+    FormationYear,
+    Epostcard,
+}
+
 /// The sources of the fields of a nonprofit.
 #[derive(Clone, Debug, Default)]
 pub struct FieldSources {
-    /// By the name of the field in the API.
-    pub fields: Vec<(&'static str, FieldSource)>,
+    /// Unknown fields are left out.
+    pub fields: Vec<(Field, FieldSource)>,
     /// The latest revenue known, in dollars.
     pub revenue: Option<i64>,
 }
 
 impl FieldSources {
     /// Returns the source of a field.
-    pub fn of(&self, field: &str) -> Option<&FieldSource> {
-        let found = self.fields.iter().find(|(name, _)| *name == field);
+    pub fn of(&self, field: Field) -> Option<&FieldSource> {
+        let found = self.fields.iter().find(|(other, _)| *other == field);
         found.map(|(_, source)| source)
     }
 }
@@ -92,7 +112,7 @@ struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    fn of_fields(&self, stated: &Statements<'_>, has_ein: bool) -> Vec<(&'static str, FieldSource)> {
+    fn of_fields(&self, stated: &Statements<'_>, has_ein: bool) -> Vec<(Field, FieldSource)> {
         let filing = &stated.filing;
         let facts = filing.facts.unwrap_or_default();
         let tax = &stated.tax_record.facts;
@@ -109,7 +129,7 @@ impl Sources<'_> {
         };
         let mut fields = vec![
             (
-                "name",
+                Field::Name,
                 match stated.name() {
                     Some((_, Origin::Return)) => newest_return(),
                     Some(_) => self.of_operator(),
@@ -117,7 +137,7 @@ impl Sources<'_> {
                 },
             ),
             (
-                "description",
+                Field::Description,
                 match stated.description() {
                     Some((_, Origin::Return)) => {
                         self.of_return(numbers.description, numbers.description_period)
@@ -126,33 +146,33 @@ impl Sources<'_> {
                 },
             ),
             (
-                "nonprofitTags",
+                Field::Causes,
                 by_profile(stated.in_profile(|profile| &profile.causes).is_some()),
             ),
             (
-                "logoUrl",
+                Field::Logo,
                 by_profile(stated.in_profile(|profile| &profile.logo).is_some()),
             ),
             (
-                "coverImageUrl",
+                Field::Cover,
                 by_profile(stated.in_profile(|profile| &profile.cover).is_some()),
             ),
         ];
         if has_ein {
-            fields.push(("ein", by_filing()));
+            fields.push((Field::Ein, by_filing()));
         }
         if !filing.city.is_empty() || !filing.state.is_empty() {
-            fields.push(("locationAddress", by_filing()));
+            fields.push((Field::Location, by_filing()));
         }
         if !filing.ntee.is_empty() {
-            fields.push(("nteeCode", by_filing()));
+            fields.push((Field::Ntee, by_filing()));
         }
         if let Some((_, origin)) = stated.description_long() {
             let source = match origin {
                 Origin::Return => self.of_return(numbers.description, numbers.description_period),
                 _ => self.of_operator(),
             };
-            fields.push(("descriptionLong", source));
+            fields.push((Field::DescriptionLong, source));
         }
         if let Some((_, origin)) = stated.website_url() {
             let source = match origin {
@@ -160,30 +180,30 @@ impl Sources<'_> {
                 Origin::Epostcard => self.of_epostcard(),
                 Origin::Operator | Origin::MasterFile => self.of_operator(),
             };
-            fields.push(("websiteUrl", source));
+            fields.push((Field::WebsiteUrl, source));
         }
         if let Some((_, origin)) = stated.revenue() {
             let source = match origin {
                 Origin::Return => newest_return(),
                 _ => self.of_filing(stated, Some(facts.tax_period).filter(|period| *period != 0)),
             };
-            fields.push(("revenue", source));
+            fields.push((Field::Revenue, source));
         }
         if !tax.publication_78.is_empty() {
             let source = self.of_file(SourceKind::Publication78, numbers.publication_78, None);
-            fields.push(("deductibility", source));
+            fields.push((Field::Deductibility, source));
         } else if facts.deductibility != 0 {
-            fields.push(("deductibility", by_filing()));
+            fields.push((Field::Deductibility, by_filing()));
         }
         if tax.revocation.is_some() {
             let source = self.of_file(SourceKind::Revocations, numbers.revocation, None);
-            fields.push(("revocation", source));
+            fields.push((Field::Revocation, source));
         }
         if tax.formed.is_some() {
-            fields.push(("formationYear", newest_return()));
+            fields.push((Field::FormationYear, newest_return()));
         }
         if tax.epostcard.is_some() {
-            fields.push(("form990N", self.of_epostcard()));
+            fields.push((Field::Epostcard, self.of_epostcard()));
         }
         fields
     }

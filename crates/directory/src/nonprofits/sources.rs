@@ -54,19 +54,6 @@ impl SourceKind {
             _ => None,
         }
     }
-
-    /// Returns the name in the API.
-    pub fn name(self) -> &'static str {
-        match self {
-            SourceKind::MasterFile => "irs-bmf",
-            SourceKind::Returns => "irs-990",
-            SourceKind::Epostcards => "irs-990n",
-            SourceKind::Publication78 => "irs-pub78",
-            SourceKind::Revocations => "irs-revocations",
-            SourceKind::Operator => "operator",
-            SourceKind::Generated => "generated",
-        }
-    }
 }
 
 #[cfg(test)]
