@@ -1,7 +1,6 @@
 //! Why a search found what it found: the part of a search response that `explain=1` adds.
 
 use crate::app::App;
-use crate::app::search_answers::Filter;
 use crate::http::credentials::Credentials;
 use crate::http::error::{Error, Result};
 use crate::http::params::switch;
@@ -11,8 +10,10 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use directory::View;
 use directory::nonprofits::ein::Ein;
+use directory::nonprofits::size::Size;
 use directory::query::diagnosis::{Diagnosis, MAX_CONSIDERED};
 use directory::query::ein_status::{EinStatus, Listing};
+use directory::query::filter::{FilterField, SearchFilter};
 use platform::clock::rfc3339;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -116,9 +117,15 @@ pub struct EinBody {
 }
 
 impl ExplanationBody {
-    /// Explains the results of a search.
-    pub async fn new(app: &App, view: &View, term: &str, filter: &Filter) -> Result<ExplanationBody> {
-        let diagnosis = view.diagnose(term, &filter.conditions());
+    /// Explains the results of a search. `place` is the ZIP code or position of the filter, as sent.
+    pub async fn new(
+        app: &App,
+        view: &View,
+        term: &str,
+        filter: &SearchFilter,
+        place: Option<String>,
+    ) -> Result<ExplanationBody> {
+        let diagnosis = view.diagnose(term, filter);
         let ein = match Ein::parse_lenient(term) {
             Some(ein) => {
                 let imports = app.provenance.list(&app.db, view.revision).await?;
@@ -126,17 +133,33 @@ impl ExplanationBody {
             }
             None => None,
         };
-        Ok(ExplanationBody::of(diagnosis, filter, ein.as_ref()))
+        Ok(ExplanationBody::of(diagnosis, filter, place, ein.as_ref()))
     }
 
-    fn of(diagnosis: Diagnosis, filter: &Filter, ein: Option<&EinStatus>) -> ExplanationBody {
+    fn of(
+        diagnosis: Diagnosis,
+        filter: &SearchFilter,
+        place: Option<String>,
+        ein: Option<&EinStatus>,
+    ) -> ExplanationBody {
         const { assert!(MAX_CONSIDERED == 50, "the description says so") };
         let typo = |(typed, read_as)| TypoBody { typed, read_as };
-        let filters = filter.names().zip(diagnosis.removed);
-        let filters = filters.map(|((name, value), removed)| FilterBody {
-            name: name.to_owned(),
-            value: value.to_owned(),
-            removed,
+        let mut place = place;
+        let filters = diagnosis.removed.into_iter().map(|(field, removed)| {
+            let (name, value) = match field {
+                FilterField::Causes => ("causes", filter.causes.join(",")),
+                FilterField::State => ("state", filter.state.clone().unwrap_or_default()),
+                FilterField::City => ("city", filter.city.clone().unwrap_or_default()),
+                FilterField::Size => ("size", filter.size.map_or("", Size::name).to_owned()),
+                FilterField::Disbursable => ("disbursable", "1".to_owned()),
+                FilterField::Deductible => ("deductible", "1".to_owned()),
+                FilterField::Near => ("near", place.take().unwrap_or_default()),
+            };
+            FilterBody {
+                name: name.to_owned(),
+                value,
+                removed,
+            }
         });
         ExplanationBody {
             unknown_words: diagnosis.unknown_words,

@@ -51,7 +51,7 @@ pub async fn details(
     let includes_sources = includes_sources(uri.query().unwrap_or_default())?;
     if !includes_sources {
         let view = app.directory.view();
-        if let Some(body) = app.details.get(&text, view.tag.as_ref()) {
+        if let Some(body) = app.details.get(text.as_str(), view.tag.as_ref()) {
             return Ok(cache::json(&if_none_match, view.tag.as_deref(), || body));
         }
     }
@@ -68,7 +68,7 @@ pub async fn details(
     } else {
         let Ok(body) = app
             .details
-            .get_or_insert_with(&text, found.tag(), || Ok::<_, Infallible>(write(b"")));
+            .get_or_insert_with(text.as_str(), found.tag(), || Ok::<_, Infallible>(write(b"")));
         body
     };
     Ok(cache::json(&if_none_match, found.tag().map(|tag| &**tag), || {

@@ -6,7 +6,7 @@ use crate::api::problems::{BlankTerm, ExplainProblems, NotModified, PublicKeyPro
 use crate::api::schemas::{NearParams, PositiveInteger, Switch};
 use crate::app::App;
 use crate::app::nonprofit_json::NonprofitJson;
-use crate::app::search_answers::{Filter, render};
+use crate::app::search_answers::render;
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathPair, PathText, count, decode, is_on, pairs};
@@ -14,8 +14,8 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::response::Response;
 use directory::nonprofits::{Nonprofit, store};
+use directory::query::filter::SearchFilter;
 use directory::query::near::{Near, zip_of};
-use directory::snapshot::documents::{DISBURSABLE, cause_label, city_label, state_label};
 use directory::snapshot::item::{self, Item};
 use platform::text::fold;
 use std::borrow::Cow;
@@ -81,7 +81,7 @@ async fn answer(
     app: &App,
     SearchAccess { explain }: SearchAccess,
     term: &str,
-    SearchParams { take, filter }: SearchParams,
+    SearchParams { take, filter, place }: SearchParams,
     if_none_match: &IfNoneMatch,
 ) -> Result<Response> {
     if term.trim().is_empty() {
@@ -94,10 +94,10 @@ async fn answer(
     }
     let view = app.directory.view();
     if view.snapshot.is_none() {
-        return fallback(app, term, take, filter.near()).await;
+        return fallback(app, term, take, filter.near).await;
     }
     if explain {
-        let explanation = ExplanationBody::new(app, &view, term, &filter).await?;
+        let explanation = ExplanationBody::new(app, &view, term, &filter, place).await?;
         return Ok(cache::json(&IfNoneMatch::default(), None, || {
             let mut body = app
                 .search_answers
@@ -144,7 +144,9 @@ async fn fallback(app: &App, term: &str, take: usize, near: Option<Near>) -> Res
 #[derive(Debug)]
 pub struct SearchParams {
     take: usize,
-    filter: Filter,
+    filter: SearchFilter,
+    /// The ZIP code or position of the circle, as sent.
+    place: Option<String>,
 }
 
 impl FromRequestParts<App> for SearchParams {
@@ -180,31 +182,28 @@ impl SearchParams {
                 _ => {}
             }
         }
-        let mut filter = Filter::default();
-        filter.require_any("causes", causes.join(","), cause_labels(&causes));
-        if let Some(code) = &state {
-            filter.require_any("state", &**code, [state_label(code)]);
-        }
-        if let Some(name) = &city {
-            filter.require_any("city", &**name, [city_label(name)]);
-        }
-        if disbursable == Some(true) {
-            filter.require_any("disbursable", "1", [DISBURSABLE.to_owned()]);
-        }
-        let circle = Near::parse(near.as_deref(), radius.as_deref())?;
-        filter.require_near(near.unwrap_or_default(), circle);
         Ok(SearchParams {
             take: take.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE),
-            filter,
+            filter: SearchFilter {
+                causes: cause_names(&causes),
+                state: state.map(Cow::into_owned),
+                city: city.map(Cow::into_owned),
+                is_disbursable: disbursable == Some(true),
+                near: Near::parse(near.as_deref(), radius.as_deref())?,
+                ..SearchFilter::default()
+            },
+            place: near.map(Cow::into_owned),
         })
     }
 }
 
-/// Returns the labels of the causes in these comma-separated lists.
-fn cause_labels<'a>(lists: &'a [Cow<'_, str>]) -> impl Iterator<Item = String> + 'a {
+/// Returns the causes in these comma-separated lists.
+fn cause_names(lists: &[Cow<'_, str>]) -> Vec<String> {
     lists
         .iter()
-        .flat_map(|list| list.split(',').map(cause_label))
-        .filter(|label| label != "cause:")
+        .flat_map(|list| list.split(','))
+        .filter(|name| !name.trim().is_empty())
         .take(MAX_CAUSES)
+        .map(str::to_owned)
+        .collect()
 }

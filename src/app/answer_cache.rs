@@ -6,8 +6,8 @@
 use axum::body::Bytes;
 use directory::query::search::{AllHits, HitRef};
 use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{OptionsBuilder, Weighter};
-use std::hash::RandomState;
+use quick_cache::{Equivalent, OptionsBuilder, Weighter};
+use std::hash::{Hash, RandomState};
 use std::sync::Arc;
 
 const SHARDS: usize = 16;
@@ -56,11 +56,23 @@ impl Weighted for AllHits {
     }
 }
 
+/// A key of the cache, which knows its size.
+pub trait CacheKey: Hash + Eq {
+    /// Returns the number of bytes that the key holds.
+    fn bytes(&self) -> usize;
+}
+
+impl CacheKey for Box<str> {
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
 /// A concurrent cache that holds a limited number of bytes.
 #[derive(Debug)]
-pub struct AnswerCache<V> {
+pub struct AnswerCache<V, K = Box<str>> {
     /// `None` if nothing is cached.
-    entries: Option<Cache<Box<str>, Entry<V>, EntryWeighter, RandomState>>,
+    entries: Option<Cache<K, Entry<V>, EntryWeighter, RandomState>>,
 }
 
 #[derive(Clone, Debug)]
@@ -73,15 +85,15 @@ struct Entry<V> {
 #[derive(Clone, Debug)]
 struct EntryWeighter;
 
-impl<V: Weighted> Weighter<Box<str>, Entry<V>> for EntryWeighter {
-    fn weight(&self, key: &Box<str>, entry: &Entry<V>) -> u64 {
-        (ENTRY_OVERHEAD_BYTES + key.len() + entry.value.bytes()) as u64
+impl<V: Weighted, K: CacheKey> Weighter<K, Entry<V>> for EntryWeighter {
+    fn weight(&self, key: &K, entry: &Entry<V>) -> u64 {
+        (ENTRY_OVERHEAD_BYTES + key.bytes() + entry.value.bytes()) as u64
     }
 }
 
-impl<V: Weighted> AnswerCache<V> {
+impl<V: Weighted, K: CacheKey> AnswerCache<V, K> {
     /// Creates a cache that holds at most `bytes`; with 0 it caches nothing.
-    pub fn new(bytes: usize) -> AnswerCache<V> {
+    pub fn new(bytes: usize) -> AnswerCache<V, K> {
         let options = OptionsBuilder::new()
             .shards(SHARDS)
             .estimated_items_capacity(bytes / TYPICAL_ENTRY_BYTES)
@@ -103,7 +115,10 @@ impl<V: Weighted> AnswerCache<V> {
     }
 
     /// Returns the cached value of `key` in the state `tag`.
-    pub fn get(&self, key: &str, tag: Option<&Arc<str>>) -> Option<V> {
+    pub fn get<Q>(&self, key: &Q, tag: Option<&Arc<str>>) -> Option<V>
+    where
+        Q: Hash + Equivalent<K> + ?Sized,
+    {
         let entry = self.entries.as_ref()?.get(key)?;
         (Some(&entry.tag) == tag).then_some(entry.value)
     }
@@ -111,12 +126,16 @@ impl<V: Weighted> AnswerCache<V> {
     /// Returns the value of `key` in the state `tag`, from the cache or else from `make`.
     ///
     /// Without a tag nothing is cached, and neither is an error.
-    pub fn get_or_insert_with<E>(
+    pub fn get_or_insert_with<'q, E, Q>(
         &self,
-        key: &str,
+        key: &'q Q,
         tag: Option<&Arc<str>>,
         make: impl FnOnce() -> Result<V, E>,
-    ) -> Result<V, E> {
+    ) -> Result<V, E>
+    where
+        Q: Hash + Equivalent<K> + ?Sized,
+        K: From<&'q Q>,
+    {
         let (Some(entries), Some(tag)) = (&self.entries, tag) else {
             return make();
         };

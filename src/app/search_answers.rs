@@ -1,58 +1,22 @@
 //! The response bodies of searches, with a cache of recent hits.
 
-use crate::app::answer_cache::AnswerCache;
+use crate::app::answer_cache::{AnswerCache, CacheKey};
 use crate::app::nonprofit_json::NonprofitJson;
 use directory::View;
-use directory::query::diagnosis::Condition;
-use directory::query::near::Near;
-use directory::query::search::{AllHits, HitRef};
-use platform::text::fold;
-use std::cmp::Reverse;
+use directory::query::filter::{Order, SearchFilter};
+use directory::query::search::{AllHits, HitRef, MAX_LISTED};
+use quick_cache::Equivalent;
 use std::convert::Infallible;
-use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The maximum number of results that are listed and counted.
-pub const MAX_LISTED: usize = 1_000;
-
-/// The order of a list of results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    #[default]
-    Best,
-    /// The largest revenue first.
-    Largest,
-    Name,
-    /// The shortest distance first.
-    Nearest,
-}
-
-impl Order {
-    /// Finds an order by its name.
-    pub fn find(name: &str) -> Option<Order> {
-        let all = [Order::Best, Order::Largest, Order::Name, Order::Nearest];
-        all.into_iter().find(|order| order.name() == name)
-    }
-
-    /// Returns the name in URLs.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Order::Best => "best",
-            Order::Largest => "largest",
-            Order::Name => "name",
-            Order::Nearest => "nearest",
-        }
-    }
-}
 
 /// Searches the directory and writes the results as JSON.
 #[derive(Debug)]
 pub struct SearchAnswers {
     /// The hits of recent searches.
-    hits: AnswerCache<Arc<[HitRef]>>,
+    hits: AnswerCache<Arc<[HitRef]>, SearchKey>,
     /// All hits of recent searches on the results page.
-    lists: AnswerCache<AllHits>,
+    lists: AnswerCache<AllHits, SearchKey>,
 }
 
 impl SearchAnswers {
@@ -65,17 +29,22 @@ impl SearchAnswers {
     }
 
     /// Returns the list of all results for `term` if it is cached.
-    pub fn cached_list(&self, view: &View, term: &str, filter: &Filter, order: Order) -> Option<AllHits> {
-        self.lists
-            .get(&filter.list_key(view, term, order), view.tag.as_ref())
+    pub fn cached_list(
+        &self,
+        view: &View,
+        term: &str,
+        filter: &SearchFilter,
+        order: Order,
+    ) -> Option<AllHits> {
+        let search = Search::list(view, term, filter, order);
+        self.lists.get(&search, view.tag.as_ref())
     }
 
-    /// Returns all results for `term`: at most [`MAX_LISTED`], and one more if there are more. This can take
-    /// milliseconds.
-    pub fn list(&self, view: &View, term: &str, filter: &Filter, order: Order) -> AllHits {
-        let key = filter.list_key(view, term, order);
-        let find = || Ok::<_, Infallible>(filter.find_all(view, term, order));
-        let Ok(list) = self.lists.get_or_insert_with(&key, view.tag.as_ref(), find);
+    /// Returns all results for `term`, as [`View::list`] does. This can take milliseconds.
+    pub fn list(&self, view: &View, term: &str, filter: &SearchFilter, order: Order) -> AllHits {
+        let search = Search::list(view, term, filter, order);
+        let find = || Ok::<_, Infallible>(view.list(term, filter, order));
+        let Ok(list) = self.lists.get_or_insert_with(&search, view.tag.as_ref(), find);
         list
     }
 
@@ -86,11 +55,17 @@ impl SearchAnswers {
         view: &View,
         term: &str,
         take: usize,
-        filter: &Filter,
+        filter: &SearchFilter,
     ) -> Vec<u8> {
-        let key = filter.cache_key(view, term, take);
-        let find = || Ok::<_, Infallible>(filter.find_hits(view, term, take));
-        let Ok(hits) = self.hits.get_or_insert_with(&key, view.tag.as_ref(), find);
+        let search = Search {
+            view: view.number,
+            term,
+            filter,
+            order: Order::Best,
+            take,
+        };
+        let find = || Ok::<_, Infallible>(view.find_hits(term, take, filter));
+        let Ok(hits) = self.hits.get_or_insert_with(&search, view.tag.as_ref(), find);
         render(hits.iter().map(|hit| &hit.words), |out, index| {
             let location = hits[index].location;
             json.open_item(out, &view.item(location)?);
@@ -134,125 +109,114 @@ pub fn render<'a>(
     out
 }
 
-/// Restricts a search to nonprofits with certain labels, and to those near a place.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    /// A nonprofit must have a label of each group.
-    groups: Vec<Vec<String>>,
-    /// The circle in which a nonprofit must be.
-    near: Option<Near>,
-    /// The name and the value of the parameter of each group, and last that of the circle.
-    names: Vec<(&'static str, String)>,
+/// What a search depends on, as it is asked for.
+#[derive(Hash)]
+struct Search<'a> {
+    /// The number of the view.
+    view: u64,
+    term: &'a str,
+    filter: &'a SearchFilter,
+    order: Order,
+    take: usize,
 }
 
-impl Filter {
-    /// Requires one of `labels`; without any, nothing is required. `name` and `value` are those of the parameter.
-    pub fn require_any(
-        &mut self,
-        name: &'static str,
-        value: impl Into<String>,
-        labels: impl IntoIterator<Item = String>,
-    ) {
-        let group: Vec<String> = labels.into_iter().collect();
-        if !group.is_empty() {
-            self.names.insert(self.groups.len(), (name, value.into()));
-            self.groups.push(group);
+/// A [`Search`] in the cache. Both have the same fields in the same order, so that they have the same hash.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct SearchKey {
+    view: u64,
+    term: Box<str>,
+    filter: SearchFilter,
+    order: Order,
+    take: usize,
+}
+
+impl<'a> Search<'a> {
+    /// A search for a list of all results.
+    fn list(view: &View, term: &'a str, filter: &'a SearchFilter, order: Order) -> Search<'a> {
+        Search {
+            view: view.number,
+            term,
+            filter,
+            order,
+            take: MAX_LISTED,
         }
     }
+}
 
-    /// Requires that nonprofits are in a circle; without one, nothing is required. `value` is that of the parameter.
-    pub fn require_near(&mut self, value: impl Into<String>, near: Option<Near>) {
-        if near.is_some() {
-            self.near = near;
-            self.names.push(("near", value.into()));
+impl Equivalent<SearchKey> for Search<'_> {
+    fn equivalent(&self, key: &SearchKey) -> bool {
+        self.view == key.view
+            && *self.term == *key.term
+            && *self.filter == key.filter
+            && self.order == key.order
+            && self.take == key.take
+    }
+}
+
+impl From<&Search<'_>> for SearchKey {
+    fn from(search: &Search<'_>) -> SearchKey {
+        SearchKey {
+            view: search.view,
+            term: search.term.into(),
+            filter: search.filter.clone(),
+            order: search.order,
+            take: search.take,
         }
     }
+}
 
-    /// Returns the circle in which nonprofits must be.
-    pub fn near(&self) -> Option<Near> {
-        self.near
+impl CacheKey for SearchKey {
+    fn bytes(&self) -> usize {
+        let SearchFilter {
+            causes, state, city, ..
+        } = &self.filter;
+        let texts = causes.iter().chain(state).chain(city);
+        size_of::<SearchKey>()
+            + self.term.len()
+            + texts.map(|text| text.len() + size_of::<String>()).sum::<usize>()
     }
+}
 
-    /// Iterates over the names and values of the parameters.
-    pub fn names(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.names.iter().map(|(name, value)| (*name, value.as_str()))
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use directory::query::near::Near;
+    use std::hash::{BuildHasher, RandomState};
 
-    /// Returns the conditions in the order of [`names`](Self::names).
-    pub fn conditions(&self) -> Vec<Condition> {
-        let groups = self.groups.iter().cloned().map(Condition::AnyLabel);
-        groups.chain(self.near.map(Condition::Near)).collect()
-    }
-
-    /// Returns a cache key made of everything that the hits depend on. A label contains no zero byte.
-    fn cache_key(&self, view: &View, term: &str, take: usize) -> String {
-        let mut key = String::with_capacity(term.len() + 32);
-        let _ = write!(key, "{} {take}", view.number);
-        for group in &self.groups {
-            key.push('\0');
-            for label in group {
-                key.push_str(label);
-                key.push(',');
+    #[test]
+    fn a_search_has_the_hash_of_its_key_and_differs_from_others() {
+        let near = |center| SearchFilter {
+            near: Near::parse(Some(center), None).unwrap(),
+            ..SearchFilter::default()
+        };
+        let filters = [
+            SearchFilter::default(),
+            near("97201"),
+            near("97202"),
+            SearchFilter {
+                causes: vec!["animals".to_owned()],
+                ..SearchFilter::default()
+            },
+        ];
+        let hasher = RandomState::new();
+        let mut keys: Vec<SearchKey> = Vec::new();
+        for (view, term) in [(1, "red"), (2, "red"), (2, "red cross")] {
+            for filter in &filters {
+                for (order, take) in [(Order::Best, 10), (Order::Name, 10), (Order::Name, 11)] {
+                    let search = Search {
+                        view,
+                        term,
+                        filter,
+                        order,
+                        take,
+                    };
+                    let key = SearchKey::from(&search);
+                    assert_eq!(hasher.hash_one(&search), hasher.hash_one(&key));
+                    assert!(search.equivalent(&key));
+                    assert!(!keys.iter().any(|other| search.equivalent(other)));
+                    keys.push(key);
+                }
             }
         }
-        if let Some(near) = &self.near {
-            // Labels do not begin with a space.
-            let _ = write!(key, "\0 {} {}", near.center, near.radius_miles);
-        }
-        key.push_str("\0\0");
-        key.push_str(term);
-        key
-    }
-
-    fn list_key(&self, view: &View, term: &str, order: Order) -> String {
-        format!("{} {}", order.name(), self.cache_key(view, term, MAX_LISTED))
-    }
-
-    /// Searches a view with this filter.
-    pub fn find_hits(&self, view: &View, term: &str, take: usize) -> Arc<[HitRef]> {
-        let groups = self.groups();
-        let groups: Vec<&[&str]> = groups.iter().map(Vec::as_slice).collect();
-        view.find_hits(term, take, &groups, self.near.as_ref())
-    }
-
-    fn groups(&self) -> Vec<Vec<&str>> {
-        let groups = self.groups.iter();
-        groups
-            .map(|group| group.iter().map(String::as_str).collect())
-            .collect()
-    }
-
-    /// Finds everything in a view with this filter, as in [`SearchAnswers::list`].
-    fn find_all(&self, view: &View, term: &str, order: Order) -> AllHits {
-        let groups = self.groups();
-        let groups: Vec<&[&str]> = groups.iter().map(Vec::as_slice).collect();
-        let mut all = view.find_all(term, MAX_LISTED + 1, &groups, self.near.as_ref());
-        if order != Order::Best {
-            all.hits = self.sort(view, &all.hits, order);
-        }
-        all
-    }
-
-    /// Sorts the best matches; equals stay in their order.
-    fn sort(&self, view: &View, hits: &[HitRef], order: Order) -> Arc<[HitRef]> {
-        let hits = &hits[..hits.len().min(MAX_LISTED)];
-        let mut sorted = hits.to_vec();
-        match order {
-            Order::Best => {}
-            Order::Largest => sorted.sort_by_cached_key(|hit| {
-                let nonprofit = view.nonprofit(hit.location);
-                Reverse(nonprofit.and_then(|nonprofit| nonprofit.revenue()))
-            }),
-            Order::Name => sorted.sort_by_cached_key(|hit| {
-                let nonprofit = view.nonprofit(hit.location);
-                nonprofit.map(|nonprofit| fold(nonprofit.name, ' '))
-            }),
-            Order::Nearest => sorted.sort_by_cached_key(|hit| {
-                let miles = self.near.and_then(|near| view.miles_from(&near, hit.location));
-                // Miles are positive, and the bits of positive numbers have the order of the numbers.
-                miles.map_or(u64::MAX, f64::to_bits)
-            }),
-        }
-        sorted.into()
     }
 }

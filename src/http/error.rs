@@ -277,7 +277,23 @@ impl From<sqlx::Error> for Error {
 
 impl From<NearError> for Error {
     fn from(error: NearError) -> Error {
-        Error::InvalidParameter(error.to_string().into())
+        Error::InvalidParameter(match error {
+            NearError::Malformed => {
+                "near has no ZIP code or position. Send a ZIP code such as 97201, or a position such as 45.52,-122.68."
+                    .into()
+            }
+            NearError::UnknownZip(zip) => format!(
+                "There is no ZIP code {zip}. Send another one, or a position such as 45.52,-122.68."
+            )
+            .into(),
+            NearError::OutOfRange => {
+                "near is not on the Earth. Send a latitude from -90 to 90 and a longitude from -180 to 180.".into()
+            }
+            NearError::Radius => "radius must be a number of miles from 1 to 500.".into(),
+            NearError::RadiusWithoutCenter => {
+                "radius needs near. Send a ZIP code or a position as near.".into()
+            }
+        })
     }
 }
 

@@ -5,7 +5,6 @@
 //! document is left, on a thread for blocking work.
 
 use crate::app::App;
-use crate::app::search_answers::{MAX_LISTED, Order};
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
@@ -27,7 +26,9 @@ use directory::View;
 use directory::nonprofits::causes::Cause;
 use directory::nonprofits::location::STATES;
 use directory::nonprofits::size::Size;
+use directory::query::filter::Order;
 use directory::query::search::AllHits;
+use directory::query::search::MAX_LISTED;
 use platform::text::fold;
 use std::sync::Arc;
 
@@ -85,7 +86,7 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
     let explanation = if typed.is_empty() || count >= FEW_RESULTS {
         Vec::new()
     } else {
-        explain(&app, &view, &typed, &filters.to_filter(), t).await
+        explain(&app, &view, &typed, &filters.filter, t).await
     };
     let title = if typed.is_empty() {
         t.title_empty.to_owned()
@@ -101,7 +102,10 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
         .take(PAGE_SIZE as usize)
         .filter_map(|hit| {
             let words: Vec<String> = hit.words.iter().map(|word| fold(word, ' ')).collect();
-            let miles = filters.near.and_then(|near| view.miles_from(&near, hit.location));
+            let miles = filters
+                .filter
+                .near
+                .and_then(|near| view.miles_from(&near, hit.location));
             let card = Card::new(&view.nonprofit(hit.location)?, &words, causes);
             Some(card.at_distance(miles, t))
         })
@@ -146,7 +150,7 @@ async fn find_all(app: &App, view: &Arc<View>, typed: &str, filters: &Filters) -
             ..AllHits::default()
         });
     }
-    let (filter, order) = (filters.to_filter(), filters.order);
+    let (filter, order) = (filters.filter.clone(), filters.order);
     if let Some(all) = app.search_answers.cached_list(view, typed, &filter, order) {
         return Ok(all);
     }
@@ -181,6 +185,6 @@ fn order_links(filters: &Filters, typed: &str, t: &SearchTexts) -> Vec<OrderLink
     ];
     let offered = all
         .into_iter()
-        .filter(|(order, _)| *order != Order::Nearest || filters.near.is_some());
+        .filter(|(order, _)| *order != Order::Nearest || filters.filter.near.is_some());
     offered.map(link).collect()
 }

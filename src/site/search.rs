@@ -1,7 +1,6 @@
 //! The live results while a visitor types.
 
 use crate::app::App;
-use crate::app::search_answers::Filter;
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
@@ -10,6 +9,7 @@ use access::keys::Class;
 use access::limits::call::Call;
 use axum::extract::State;
 use axum::response::Response;
+use directory::query::filter::SearchFilter;
 use platform::text::cut;
 
 /// The maximum length of a search term in characters.
@@ -30,7 +30,7 @@ pub async fn live(
     let typed = typed(&query);
     let view = app.directory.view();
     Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
-        let filter = Filter::default();
+        let filter = SearchFilter::default();
         app.search_answers
             .answer(&app.nonprofit_json, &view, &typed, LIVE_HITS, &filter)
     }))

@@ -1,19 +1,25 @@
 //! Why a search found little, in sentences for the results page.
 
 use crate::app::App;
-use crate::app::search_answers::Filter;
 use crate::web::dates::{format_day, format_time};
 use crate::web::texts::{SearchTexts, fill};
 use directory::View;
 use directory::nonprofits::ein::Ein;
 use directory::query::diagnosis::{Diagnosis, MAX_CONSIDERED};
 use directory::query::ein_status::{EinStatus, Listing};
+use directory::query::filter::{FilterField, SearchFilter};
 
 /// The maximum number of sentences about words.
 const MAX_WORDS: usize = 3;
 
 /// Explains why a search found little. While the store is unavailable, nothing is said about an EIN.
-pub async fn explain(app: &App, view: &View, typed: &str, filter: &Filter, t: &SearchTexts) -> Vec<String> {
+pub async fn explain(
+    app: &App,
+    view: &View,
+    typed: &str,
+    filter: &SearchFilter,
+    t: &SearchTexts,
+) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(ein) = Ein::parse_lenient(typed)
         && let Ok(imports) = app.provenance.list(&app.db, view.revision).await
@@ -21,10 +27,10 @@ pub async fn explain(app: &App, view: &View, typed: &str, filter: &Filter, t: &S
     {
         sentences.extend(describe_ein(&status, t));
     }
-    let diagnosis = view.diagnose(typed, &filter.conditions());
+    let diagnosis = view.diagnose(typed, filter);
     sentences.extend(describe_words(&diagnosis, t));
-    let filters = filter.names().map(|(name, _)| name).zip(&diagnosis.removed);
-    sentences.extend(filters.filter_map(|(name, removed)| describe_filter(name, *removed, t)));
+    let removed = diagnosis.removed.iter();
+    sentences.extend(removed.filter_map(|(field, removed)| describe_filter(*field, *removed, t)));
     sentences
 }
 
@@ -41,20 +47,20 @@ fn describe_words(diagnosis: &Diagnosis, t: &SearchTexts) -> Vec<String> {
     sentences
 }
 
-fn describe_filter(name: &str, removed: usize, t: &SearchTexts) -> Option<String> {
+fn describe_filter(field: FilterField, removed: usize, t: &SearchTexts) -> Option<String> {
     let text = match removed {
         0 => return None,
         1 => t.removed_one,
         MAX_CONSIDERED.. => t.removed_most,
         _ => t.removed_many,
     };
-    let filter = match name {
-        "causes" => t.filter_cause,
-        "state" => t.filter_state,
-        "city" => t.filter_city,
-        "size" => t.filter_size,
-        "deductible" => t.filter_deductible,
-        _ => t.filter_distance,
+    let filter = match field {
+        FilterField::Causes => t.filter_cause,
+        FilterField::State => t.filter_state,
+        FilterField::City => t.filter_city,
+        FilterField::Size => t.filter_size,
+        FilterField::Disbursable | FilterField::Deductible => t.filter_deductible,
+        FilterField::Near => t.filter_distance,
     };
     Some(fill(text, &[("count", &removed.to_string()), ("filter", filter)]))
 }
@@ -100,12 +106,18 @@ mod tests {
 
     #[test]
     fn filters_are_explained_if_they_removed_something() {
-        assert_eq!(describe_filter("state", 0, T), None);
-        let explained = |name, removed| describe_filter(name, removed, T).unwrap();
-        assert_eq!(explained("state", 1), "The state filter hides 1 result.");
-        assert_eq!(explained("causes", 12), "The cause filter hides 12 results.");
+        assert_eq!(describe_filter(FilterField::State, 0, T), None);
+        let explained = |field, removed| describe_filter(field, removed, T).unwrap();
         assert_eq!(
-            explained("near", 50),
+            explained(FilterField::State, 1),
+            "The state filter hides 1 result."
+        );
+        assert_eq!(
+            explained(FilterField::Causes, 12),
+            "The cause filter hides 12 results."
+        );
+        assert_eq!(
+            explained(FilterField::Near, 50),
             "The distance filter hides 50 or more results."
         );
     }

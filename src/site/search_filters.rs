@@ -1,13 +1,12 @@
 //! The filters of the results page: cause, state, city, size, deductibility and the distance from a place; and the order.
 
-use crate::app::search_answers::{Filter, Order};
 use crate::http::params::values;
 use crate::web::texts::{SearchTexts, fill};
 use directory::nonprofits::causes::Causes;
 use directory::nonprofits::location::{STATES, state_name};
 use directory::nonprofits::size::Size;
+use directory::query::filter::{FilterField, Order, SearchFilter};
 use directory::query::near::{DEFAULT_RADIUS, Near, NearError, parse_radius};
-use directory::snapshot::documents::{DEDUCTIBLE, cause_label, city_label, size_label, state_label};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::cut;
 
@@ -17,20 +16,22 @@ const RADII: [f64; 6] = [5.0, 10.0, 25.0, 50.0, 100.0, 250.0];
 /// The maximum length of a place in characters.
 const MAX_PLACE_CHARS: usize = 60;
 
-/// The filters of a search; an empty string means any.
+/// The orders of results and their names in URLs.
+const ORDERS: [(Order, &str); 4] = [
+    (Order::Best, "best"),
+    (Order::Largest, "largest"),
+    (Order::Name, "name"),
+    (Order::Nearest, "nearest"),
+];
+
+/// The filters and the order of a search, as chosen on the results page.
 #[derive(Clone, Debug, Default)]
 pub struct Filters {
-    pub cause: String,
-    pub state: String,
-    pub city: String,
-    pub size: Option<Size>,
-    /// Whether donations must be tax-deductible.
-    pub is_deductible: bool,
+    /// Has at most one cause, and a circle only if the place is valid.
+    pub filter: SearchFilter,
     pub order: Order,
     /// The ZIP code or position, as typed.
     pub place: String,
-    /// The circle, if the place is valid.
-    pub near: Option<Near>,
     place_error: Option<NearError>,
     radius_miles: f64,
 }
@@ -60,33 +61,63 @@ impl Filters {
             Err(error) => (None, Some(error)),
         };
         let near = near.map(|near| Near { radius_miles, ..near });
-        let order = Order::find(&value("sort")).unwrap_or_default();
+        let sort = value("sort");
+        let order = ORDERS.iter().find(|(_, name)| *name == sort);
+        let order = order.map(|(order, _)| *order).unwrap_or_default();
+        let city = cut(value("city").trim(), MAX_PLACE_CHARS).to_owned();
         Filters {
-            city: cut(value("city").trim(), MAX_PLACE_CHARS).to_owned(),
-            size: Size::find(&value("size")),
-            is_deductible: value("deductible") == "1",
+            filter: SearchFilter {
+                causes: cause.map(|cause| cause.name.clone()).into_iter().collect(),
+                state: state.map(|(code, _)| (*code).to_owned()),
+                city: Some(city).filter(|city| !city.is_empty()),
+                size: Size::find(&value("size")),
+                is_deductible: value("deductible") == "1",
+                near,
+                ..SearchFilter::default()
+            },
             // Without a place, nothing is nearest.
             order: if order == Order::Nearest && near.is_none() {
                 Order::Best
             } else {
                 order
             },
-            cause: cause.map(|cause| cause.name.clone()).unwrap_or_default(),
-            state: state.map(|(code, _)| (*code).to_owned()).unwrap_or_default(),
             place,
-            near,
             place_error,
             radius_miles,
         }
     }
 
     pub fn is_active(&self) -> bool {
-        !self.cause.is_empty()
-            || !self.state.is_empty()
-            || !self.city.is_empty()
-            || self.size.is_some()
-            || self.is_deductible
-            || self.near.is_some()
+        self.filter.fields().next().is_some()
+    }
+
+    /// Returns the name of the chosen cause, or an empty text for any.
+    pub fn cause(&self) -> &str {
+        self.filter.causes.first().map_or("", String::as_str)
+    }
+
+    /// Returns the code of the chosen state, or an empty text for any.
+    pub fn state(&self) -> &str {
+        self.filter.state.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the chosen city, or an empty text for any.
+    pub fn city(&self) -> &str {
+        self.filter.city.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the name of the order in URLs.
+    pub fn order_name(&self) -> &'static str {
+        let found = ORDERS.iter().find(|(order, _)| *order == self.order);
+        found.map_or("", |(_, name)| name)
+    }
+
+    /// Returns the same without one of the filters.
+    fn without(&self, field: FilterField) -> Filters {
+        Filters {
+            filter: self.filter.without(field),
+            ..self.clone()
+        }
     }
 
     /// Returns the filters with another order.
@@ -102,48 +133,22 @@ impl Filters {
             let url = remaining.url(typed);
             chips.push(Chip { text, url });
         };
-        let all = || self.clone();
-        if let Some(cause) = causes.find(&self.cause) {
-            let cause_filter = String::new();
-            add(
-                cause.title.clone(),
-                Filters {
-                    cause: cause_filter,
-                    ..all()
-                },
-            );
+        if let Some(cause) = causes.find(self.cause()) {
+            add(cause.title.clone(), self.without(FilterField::Causes));
         }
-        if let Some(name) = state_name(&self.state) {
-            add(
-                name.to_owned(),
-                Filters {
-                    state: String::new(),
-                    ..all()
-                },
-            );
+        if let Some(name) = state_name(self.state()) {
+            add(name.to_owned(), self.without(FilterField::State));
         }
-        if !self.city.is_empty() {
-            let text = fill(t.in_city, &[("city", &self.city)]);
-            add(
-                text,
-                Filters {
-                    city: String::new(),
-                    ..all()
-                },
-            );
+        if let Some(city) = &self.filter.city {
+            let text = fill(t.in_city, &[("city", city)]);
+            add(text, self.without(FilterField::City));
         }
-        if let Some(size) = self.size {
+        if let Some(size) = self.filter.size {
             let text = fill(t.in_size, &[("size", t.size(size))]);
-            add(text, Filters { size: None, ..all() });
+            add(text, self.without(FilterField::Size));
         }
-        if self.is_deductible {
-            add(
-                t.deductible.to_owned(),
-                Filters {
-                    is_deductible: false,
-                    ..all()
-                },
-            );
+        if self.filter.is_deductible {
+            add(t.deductible.to_owned(), self.without(FilterField::Deductible));
         }
         if let Some(text) = self.describe_near(t) {
             let order = if self.order == Order::Nearest {
@@ -155,9 +160,8 @@ impl Filters {
                 text,
                 Filters {
                     place: String::new(),
-                    near: None,
                     order,
-                    ..all()
+                    ..self.without(FilterField::Near)
                 },
             );
         }
@@ -166,51 +170,29 @@ impl Filters {
 
     /// Returns whether a size is the chosen one.
     pub fn has_size(&self, name: &str) -> bool {
-        self.size.is_some_and(|size| size.name() == name)
-    }
-
-    /// Returns the filter of the search.
-    pub fn to_filter(&self) -> Filter {
-        let mut filter = Filter::default();
-        if !self.cause.is_empty() {
-            filter.require_any("causes", &self.cause, [cause_label(&self.cause)]);
-        }
-        if !self.state.is_empty() {
-            filter.require_any("state", &self.state, [state_label(&self.state)]);
-        }
-        if !self.city.is_empty() {
-            filter.require_any("city", &self.city, [city_label(&self.city)]);
-        }
-        if let Some(size) = self.size {
-            filter.require_any("size", size.name(), [size_label(size)]);
-        }
-        if self.is_deductible {
-            filter.require_any("deductible", "1", [DEDUCTIBLE.to_owned()]);
-        }
-        filter.require_near(&self.place, self.near);
-        filter
+        self.filter.size.is_some_and(|size| size.name() == name)
     }
 
     /// Returns the URL of a search for another term with the same filters.
     pub fn url(&self, typed: &str) -> String {
         let mut url = format!("/search?q={}", utf8_percent_encode(typed, NON_ALPHANUMERIC));
         for (name, value) in [
-            ("cause", self.cause.as_str()),
-            ("state", self.state.as_str()),
-            ("city", self.city.as_str()),
-            ("size", self.size.map_or("", Size::name)),
-            ("deductible", if self.is_deductible { "1" } else { "" }),
+            ("cause", self.cause()),
+            ("state", self.state()),
+            ("city", self.city()),
+            ("size", self.filter.size.map_or("", Size::name)),
+            ("deductible", if self.filter.is_deductible { "1" } else { "" }),
             ("near", self.place.as_str()),
         ] {
             if !value.is_empty() {
                 url = format!("{url}&{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC));
             }
         }
-        if self.near.is_some() {
+        if self.filter.near.is_some() {
             url = format!("{url}&radius={}", self.radius_miles);
         }
         if self.order != Order::Best {
-            url = format!("{url}&sort={}", self.order.name());
+            url = format!("{url}&sort={}", self.order_name());
         }
         url
     }
@@ -225,7 +207,7 @@ impl Filters {
 
     /// Returns the circle in words.
     pub fn describe_near(&self, t: &SearchTexts) -> Option<String> {
-        self.near?;
+        self.filter.near?;
         let text = if self.place.contains(',') {
             t.within_position
         } else {

@@ -38,7 +38,7 @@ async fn every_kind_of_query_finds_the_intended_nonprofit() {
     assert!(cases.len() >= MIN_CASES);
     let mut scores: BTreeMap<&str, (usize, usize, Vec<String>)> = BTreeMap::new();
     for case in &cases {
-        let found = view.search(&case.q, 10, &[]);
+        let found = view.search(&case.q, 10);
         let eins: Vec<String> = found
             .iter()
             .filter_map(|found| Some(found.nonprofit.ein?.to_string()))
@@ -82,7 +82,7 @@ async fn every_demo_nonprofit_is_first_or_tied_for_its_own_name() {
     let snapshot = view.snapshot.as_ref().unwrap();
     for place in 0..snapshot.len() {
         let name = snapshot.nonprofit(place).unwrap().name;
-        let found = view.search(name, 10, &[]);
+        let found = view.search(name, 10);
         let first = found.first().map(|found| found.nonprofit.name.to_lowercase());
         assert_eq!(first, Some(name.to_lowercase()), "{name}");
     }

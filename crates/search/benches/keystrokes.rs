@@ -102,7 +102,7 @@ fn search(criterion: &mut Criterion) {
     }
     criterion.bench_function("filtered", |bench| {
         let query = Query {
-            filter: &[&["cause:animals"]],
+            filter: &[vec!["cause:animals".to_owned()]],
             ..Query::new("american ch")
         };
         bench.iter(|| black_box(index.search(&query)));

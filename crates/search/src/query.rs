@@ -15,7 +15,7 @@ pub struct Query<'a> {
     /// Maximum number of hits.
     pub limit: usize,
     /// Groups of labels. A document matches if it carries at least one label of every group.
-    pub filter: &'a [&'a [&'a str]],
+    pub filter: &'a [Vec<String>],
     /// Documents for which this returns `true` are excluded.
     pub exclude: Option<&'a dyn Fn(u32) -> bool>,
     /// Read on until there are `limit` hits or no further document matches, within a larger budget. The first

@@ -8,6 +8,7 @@ use crate::http::params::{RawQuery, values};
 use crate::http::public_key::{PublicKey, Search};
 use axum::extract::State;
 use axum::response::Response;
+use directory::query::filter::SearchFilter;
 use platform::text::cut;
 use serde::Serialize;
 use uuid::Uuid;
@@ -51,7 +52,7 @@ pub async fn entities(
     if Uuid::try_parse(prefix).is_ok() {
         locations.extend(locate(&view, prefix).filter(|_| skip == 0));
     } else if !prefix.is_empty() && skip <= MAX_CURSOR {
-        let hits = view.find_hits(prefix, skip + PAGE_SIZE, &[], None);
+        let hits = view.find_hits(prefix, skip + PAGE_SIZE, &SearchFilter::default());
         locations.extend(hits.iter().skip(skip).map(|hit| hit.location));
     }
     let found = locations.iter().filter_map(|location| view.nonprofit(*location));

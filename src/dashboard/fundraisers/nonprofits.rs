@@ -63,7 +63,7 @@ async fn resolve_row(app: &App, row: &mut PickerRow, t: &PickerTexts) -> Result<
         return Ok(Some(nonprofit.id));
     }
     let view = app.directory.view();
-    let matches = view.search(&row.text, MAX_SEARCHED, &[]);
+    let matches = view.search(&row.text, MAX_SEARCHED);
     let matches = matches.iter().map(|hit| &hit.nonprofit);
     row.matches = matches
         .filter(|nonprofit| nonprofit.is_disbursable())

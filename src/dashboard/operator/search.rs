@@ -4,7 +4,6 @@
 //! Every query is bounded: it uses an index, or reads a limited number of rows.
 
 use crate::app::App;
-use crate::app::search_answers::Filter;
 use crate::dashboard::operator::list::parameter;
 use crate::dashboard::operator::nav::with_menu;
 use crate::http::error::Result;
@@ -19,6 +18,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use directory::nonprofits::Nonprofit;
+use directory::query::filter::SearchFilter;
 use giving::donations::listing;
 use giving::fundraisers::FundraiserName;
 use giving::fundraisers::lookup as fundraiser_search;
@@ -235,7 +235,7 @@ async fn find_nonprofits(app: &App, query: &str) -> Result<Vec<SearchResult>> {
         return Ok(exact.nonprofit().as_ref().map(found).into_iter().collect());
     }
     let view = app.directory.view();
-    let hits = Filter::default().find_hits(&view, query, MAX_RESULTS as usize);
+    let hits = view.find_hits(query, MAX_RESULTS as usize, &SearchFilter::default());
     let nonprofits = hits.iter().filter_map(|hit| view.nonprofit(hit.location));
     Ok(nonprofits.map(|nonprofit| found(&nonprofit)).collect())
 }

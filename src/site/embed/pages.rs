@@ -204,7 +204,7 @@ async fn button_snippet(
         return Ok(Ok(Snippet::new(format!("/{}", nonprofit.slug), text, options)));
     }
     let view = app.directory.view();
-    for hit in view.search(identifier, MAX_SUGGESTIONS, &[]) {
+    for hit in view.search(identifier, MAX_SUGGESTIONS) {
         let name = hit.nonprofit.name.to_owned();
         suggestions.push((name, options.url(hit.nonprofit.slug)));
     }

@@ -3,7 +3,7 @@
 use super::Nonprofit;
 
 /// A range of yearly revenue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Size {
     /// Under $100,000.
     Tiny,

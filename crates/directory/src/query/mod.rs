@@ -4,6 +4,7 @@ pub mod browse;
 pub mod diagnosis;
 pub mod ein_status;
 pub mod explain;
+pub mod filter;
 pub mod matching;
 pub mod near;
 pub mod search;

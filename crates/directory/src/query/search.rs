@@ -2,14 +2,19 @@
 
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
+use crate::query::filter::{Order, SearchFilter};
 use crate::query::near::zip_codes::ZipNumber;
 use crate::query::near::{Area, Near};
 use crate::snapshot::Snapshot;
 use crate::snapshot::item::Item;
 use crate::snapshot::view::View;
 use ::search::{EXACT_NAME_RANK, Hit, MergeFilter, Query, SearchResults};
+use platform::text::fold;
 use std::cmp::Reverse;
 use std::sync::Arc;
+
+/// The maximum number of results that are listed and counted.
+pub const MAX_LISTED: usize = 1_000;
 
 /// A nonprofit that matched a search, with the words of the query that matched it.
 #[derive(Debug)]
@@ -60,14 +65,14 @@ fn words_of<'a>(results: &'a SearchResults<'_>) -> impl FnMut(&Hit) -> Arc<[Stri
 }
 
 impl View {
-    /// Returns the best `take` nonprofits for a text. Each has a label of every group of `filter`.
-    pub fn search(&self, text: &str, take: usize, filter: &[&[&str]]) -> Vec<Match<'_>> {
+    /// Returns the best `take` nonprofits for a text.
+    pub fn search(&self, text: &str, take: usize) -> Vec<Match<'_>> {
         let read = |hit: &HitRef| {
             let words = Arc::clone(&hit.words);
             self.nonprofit(hit.location)
                 .map(|nonprofit| Match { nonprofit, words })
         };
-        self.find_hits(text, take, filter, None)
+        self.find_hits(text, take, &SearchFilter::default())
             .iter()
             .filter_map(read)
             .collect()
@@ -118,13 +123,13 @@ impl View {
         &self,
         text: &str,
         take: usize,
-        filter: &[&[&str]],
+        filter: &SearchFilter,
         out: &mut Vec<HitLocation>,
     ) {
         let Some(snapshot) = &self.snapshot else {
             return;
         };
-        self.with_queries(snapshot, text, take, filter, None, |query, overlay_query| {
+        self.with_queries(snapshot, text, take, filter, |query, overlay_query| {
             let hits = snapshot.index().search(query).hits;
             out.extend(hits.iter().map(|hit| HitLocation::Snapshot(hit.document)));
             if let Some(index) = self.overlay.index() {
@@ -134,18 +139,12 @@ impl View {
         });
     }
 
-    /// Does the same as [`search`](View::search) without reading the nonprofits. With `near`, all are in that circle.
-    pub fn find_hits(
-        &self,
-        text: &str,
-        take: usize,
-        filter: &[&[&str]],
-        near: Option<&Near>,
-    ) -> Arc<[HitRef]> {
+    /// Finds the best `take` nonprofits for a text that meet a filter, without reading them.
+    pub fn find_hits(&self, text: &str, take: usize, filter: &SearchFilter) -> Arc<[HitRef]> {
         let Some(snapshot) = &self.snapshot else {
             return Arc::default();
         };
-        self.with_queries(snapshot, text, take, filter, near, |query, overlay_query| {
+        self.with_queries(snapshot, text, take, filter, |query, overlay_query| {
             let from_snapshot = snapshot.index().search(query);
             let from_overlay = self.overlay.index().map(|index| index.search(overlay_query));
             self.merge(from_snapshot, from_overlay, take)
@@ -154,11 +153,11 @@ impl View {
 
     /// Finds every nonprofit that matches, at most `take`, best first. Costs more than [`find_hits`](View::find_hits),
     /// which stops where further hits are hardly ever wanted; the first hits are the same.
-    pub fn find_all(&self, text: &str, take: usize, filter: &[&[&str]], near: Option<&Near>) -> AllHits {
+    pub fn find_all(&self, text: &str, take: usize, filter: &SearchFilter) -> AllHits {
         let Some(snapshot) = &self.snapshot else {
             return AllHits::default();
         };
-        self.with_queries(snapshot, text, take, filter, near, |query, overlay_query| {
+        self.with_queries(snapshot, text, take, filter, |query, overlay_query| {
             let [query, overlay_query] = [query, overlay_query].map(|query| Query {
                 is_exhaustive: true,
                 ..*query
@@ -175,16 +174,47 @@ impl View {
         })
     }
 
+    /// Lists what matches in an order: at most [`MAX_LISTED`], and one more in the order of the best if there are more.
+    pub fn list(&self, text: &str, filter: &SearchFilter, order: Order) -> AllHits {
+        let mut all = self.find_all(text, MAX_LISTED + 1, filter);
+        if order != Order::Best {
+            all.hits = self.sort(&all.hits, filter, order);
+        }
+        all
+    }
+
+    /// Sorts the best matches; equals stay in their order.
+    fn sort(&self, hits: &[HitRef], filter: &SearchFilter, order: Order) -> Arc<[HitRef]> {
+        let mut sorted = hits[..hits.len().min(MAX_LISTED)].to_vec();
+        match order {
+            Order::Best => {}
+            Order::Largest => sorted.sort_by_cached_key(|hit| {
+                let nonprofit = self.nonprofit(hit.location);
+                Reverse(nonprofit.and_then(|nonprofit| nonprofit.revenue()))
+            }),
+            Order::Name => sorted.sort_by_cached_key(|hit| {
+                let nonprofit = self.nonprofit(hit.location);
+                nonprofit.map(|nonprofit| fold(nonprofit.name, ' '))
+            }),
+            Order::Nearest => sorted.sort_by_cached_key(|hit| {
+                let miles = filter.near.and_then(|near| self.miles_from(&near, hit.location));
+                // Miles are positive, and the bits of positive numbers have the order of the numbers.
+                miles.map_or(u64::MAX, f64::to_bits)
+            }),
+        }
+        sorted.into()
+    }
+
     /// Calls `run` with the queries for the snapshot and for the overlay.
     pub(crate) fn with_queries<T>(
         &self,
         snapshot: &Snapshot,
         text: &str,
         take: usize,
-        filter: &[&[&str]],
-        near: Option<&Near>,
+        filter: &SearchFilter,
         run: impl FnOnce(&Query<'_>, &Query<'_>) -> T,
     ) -> T {
+        let near = filter.near.as_ref();
         let area = near.map(Area::new);
         let is_outside = |zip| area.as_ref().is_some_and(|area| !area.contains(zip));
         let has_overlay = !self.overlay.is_empty();
@@ -193,23 +223,13 @@ impl View {
                 || (near.is_some() && is_outside(snapshot.zip(index)))
         };
         let exclude_in_overlay = |index: u32| is_outside(self.overlay.zip(index));
-        let squares: Vec<&str> = area
-            .iter()
-            .flat_map(|area| area.labels().iter().map(String::as_str))
-            .collect();
-        let is_selective = area
-            .as_ref()
-            .is_some_and(|area| area.is_selective(snapshot.index()));
-        let groups: Vec<&[&str]>;
-        let filter = if is_selective {
-            groups = [filter, &[squares.as_slice()]].concat();
-            groups.as_slice()
-        } else {
-            filter
-        };
+        let mut groups = filter.label_groups();
+        if let Some(area) = area.as_ref().filter(|area| area.is_selective(snapshot.index())) {
+            groups.push(area.labels().to_vec());
+        }
         let query = Query {
             limit: take,
-            filter,
+            filter: &groups,
             exclude: if has_overlay || near.is_some() {
                 Some(&exclude)
             } else {

@@ -23,7 +23,7 @@ proptest! {
     ) {
         let index = build(&documents);
         let labels = LABELS.get(label).map(|label| [*label]);
-        let groups: Vec<&[&str]> = labels.iter().map(<[&str; 1]>::as_slice).collect();
+        let groups: Vec<Vec<String>> = labels.iter().map(|label| vec![label[0].to_owned()]).collect();
         let query = Query { filter: &groups, limit, ..Query::new(&text) };
         let found: Vec<_> =
             index.search(&query).hits.iter().map(|hit| (hit.document, hit.score, hit.kind, hit.rewrite)).collect();
@@ -88,7 +88,7 @@ proptest! {
             words.dedup();
             let text = words.join(" ") + " ";
             let labels = LABELS.get(label).map(|label| [*label]);
-            let groups: Vec<&[&str]> = labels.iter().map(<[&str; 1]>::as_slice).collect();
+            let groups: Vec<Vec<String>> = labels.iter().map(|label| vec![label[0].to_owned()]).collect();
             let query = Query { filter: &groups, ..Query::new(&text) };
             let found: Vec<u32> = index.search(&query).hits.iter().map(|hit| hit.document).collect();
             let singular = |word: &str| word.trim_end_matches('s').to_owned();
@@ -131,7 +131,7 @@ proptest! {
                 continue;
             }
             let labels = LABELS.get(label).map(|label| [*label]);
-            let groups: Vec<&[&str]> = labels.iter().map(<[&str; 1]>::as_slice).collect();
+            let groups: Vec<Vec<String>> = labels.iter().map(|label| vec![label[0].to_owned()]).collect();
             let is_excluded = |document: u32| !document.is_multiple_of(divisor);
             let is_match = |number: &u32, words: &[&str]| {
                 let document = &documents[*number as usize];

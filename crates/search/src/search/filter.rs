@@ -18,7 +18,7 @@ pub struct Filter<'a> {
 impl<'a> Filter<'a> {
     /// Looks up the labels of `query`. Labels that no document carries are ignored.
     pub fn new(segment: Segment<'a>, query: &Query<'a>) -> Self {
-        let labels = |group: &&[&str]| {
+        let labels = |group: &Vec<String>| {
             group
                 .iter()
                 .filter_map(|label| segment.find_label(label))

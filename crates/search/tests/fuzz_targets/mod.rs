@@ -33,7 +33,7 @@ static INDEX: LazyLock<Index<Vec<u8>>> = LazyLock::new(|| {
 /// Searches for any text. The hits exist, are sorted and have matched words.
 pub fn query(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    for filter in [&[][..], &[&["cause:health"][..]]] {
+    for filter in [&[][..], &[vec!["cause:health".to_owned()]]] {
         let query = Query {
             filter,
             ..Query::new(&text)

@@ -10,8 +10,8 @@ pub mod score;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::location::state_code;
+use crate::query::filter::SearchFilter;
 use crate::query::search::HitLocation;
-use crate::snapshot::documents::{city_label, state_label};
 use crate::snapshot::view::View;
 use platform::ids::NonprofitId;
 use platform::text::cut;
@@ -136,22 +136,21 @@ impl<'v> Matcher<'v> {
 
     /// Finds candidates by name: in the place of the row, and everywhere if none of them is good.
     fn search(&mut self, row: &Row<'_>) {
-        let labels = [
-            (!self.row.state.is_empty()).then(|| state_label(&self.row.state)),
-            (!self.row.city.is_empty()).then(|| city_label(cut(row.city, MAX_NAME_LENGTH))),
-        ];
-        let groups: Vec<[&str; 1]> = labels.iter().flatten().map(|label| [label.as_str()]).collect();
-        let groups: Vec<&[&str]> = groups.iter().map(<[&str; 1]>::as_slice).collect();
+        let is_placed = !self.row.state.is_empty() || !self.row.city.is_empty();
         self.text.clear();
         self.text.push_str(cut(row.name, MAX_NAME_LENGTH));
         // The name is complete, so its last word is not the beginning of a longer one.
         self.text.push(' ');
-        if !groups.is_empty() {
-            self.search_in(&groups);
+        if is_placed {
+            self.search_in(&SearchFilter {
+                state: Some(self.row.state.clone()).filter(|state| !state.is_empty()),
+                city: (!self.row.city.is_empty()).then(|| cut(row.city, MAX_NAME_LENGTH).to_owned()),
+                ..SearchFilter::default()
+            });
         } else if !self.row.zip.is_empty() {
             let length = self.text.len();
             self.text.push_str(&self.row.zip);
-            self.search_in(&[]);
+            self.search_in(&SearchFilter::default());
             self.text.truncate(length);
         }
         // The nonprofit with the EIN of the row does not count if its name is another.
@@ -159,11 +158,11 @@ impl<'v> Matcher<'v> {
         let named = self.ranked.iter().filter(has_name);
         let best = named.map(|ranked| ranked.score.points).max();
         if best.is_none_or(|best| best < MATCH_SCORE) {
-            self.search_in(&[]);
+            self.search_in(&SearchFilter::default());
         }
     }
 
-    fn search_in(&mut self, filter: &[&[&str]]) {
+    fn search_in(&mut self, filter: &SearchFilter) {
         let start = self.locations.len();
         self.view
             .append_locations(&self.text, SEARCH_LIMIT, filter, &mut self.locations);

@@ -11,6 +11,7 @@ pub use position::Position;
 use crate::nonprofits::Nonprofit;
 use ::search::Index;
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 use thiserror::Error;
 use zip_codes::{ZipCodes, ZipNumber};
 
@@ -27,39 +28,52 @@ const SQUARE_DEGREES: f64 = 2.0;
 const MIN_SELECTIVITY: usize = 16;
 
 /// The circle of a query.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Near {
     pub center: Position,
     pub radius_miles: f64,
 }
 
-/// The reason why a circle is invalid. The message says what to send instead.
+impl PartialEq for Near {
+    fn eq(&self, other: &Near) -> bool {
+        self.center == other.center && self.radius_miles.to_bits() == other.radius_miles.to_bits()
+    }
+}
+
+impl Eq for Near {}
+
+impl Hash for Near {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.center.hash(state);
+        self.radius_miles.to_bits().hash(state);
+    }
+}
+
+/// The reason why a circle is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum NearError {
-    #[error(
-        "near has no ZIP code or position. Send a ZIP code such as 97201, or a position such as 45.52,-122.68."
-    )]
+    #[error("the center is neither a ZIP code nor a position")]
     Malformed,
-    #[error("There is no ZIP code {0}. Send another one, or a position such as 45.52,-122.68.")]
+    #[error("there is no ZIP code {0}")]
     UnknownZip(String),
-    #[error("near is not on the Earth. Send a latitude from -90 to 90 and a longitude from -180 to 180.")]
+    #[error("the center is not on the Earth")]
     OutOfRange,
-    #[error("radius must be a number of miles from 1 to 500.")]
+    #[error("the radius is not a number of miles from 1 to 500")]
     Radius,
-    #[error("radius needs near. Send a ZIP code or a position as near.")]
-    RadiusWithoutNear,
+    #[error("there is a radius without a center")]
+    RadiusWithoutCenter,
 }
 
 impl Near {
-    /// Parses the parameters `near` and `radius`. Returns `None` if neither was sent.
-    pub fn parse(near: Option<&str>, radius: Option<&str>) -> Result<Option<Near>, NearError> {
+    /// Parses a center, which is a ZIP code or a position, and a radius in miles. Returns `None` without both.
+    pub fn parse(center: Option<&str>, radius: Option<&str>) -> Result<Option<Near>, NearError> {
         let radius_miles = radius.map_or(Ok(DEFAULT_RADIUS), parse_radius)?;
-        match (near, radius) {
-            (Some(near), _) => Ok(Some(Near {
-                center: parse_center(near)?,
+        match (center, radius) {
+            (Some(center), _) => Ok(Some(Near {
+                center: parse_center(center)?,
                 radius_miles,
             })),
-            (None, Some(_)) => Err(NearError::RadiusWithoutNear),
+            (None, Some(_)) => Err(NearError::RadiusWithoutCenter),
             (None, None) => Ok(None),
         }
     }
@@ -246,7 +260,7 @@ mod tests {
             (Some("97201"), Some("-5"), NearError::Radius),
             (Some("97201"), Some(""), NearError::Radius),
             (Some("97201"), Some("ten"), NearError::Radius),
-            (None, Some("10"), NearError::RadiusWithoutNear),
+            (None, Some("10"), NearError::RadiusWithoutCenter),
         ] {
             assert_eq!(Near::parse(near, radius), Err(error), "{near:?} {radius:?}");
         }

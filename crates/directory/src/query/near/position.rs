@@ -1,15 +1,37 @@
 //! Positions on the Earth and the distance between them.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// The mean radius of the Earth in miles.
 const EARTH_RADIUS_MILES: f64 = 3_958.761_3;
 
 /// A position in degrees.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Position {
     latitude: f64,
     longitude: f64,
+}
+
+impl Position {
+    /// By which positions are compared and hashed.
+    fn bits(self) -> [u64; 2] {
+        [self.latitude.to_bits(), self.longitude.to_bits()]
+    }
+}
+
+impl PartialEq for Position {
+    fn eq(&self, other: &Position) -> bool {
+        self.bits() == other.bits()
+    }
+}
+
+impl Eq for Position {}
+
+impl Hash for Position {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bits().hash(state);
+    }
 }
 
 impl Position {
