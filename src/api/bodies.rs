@@ -1,6 +1,7 @@
 //! The response bodies with nonprofits, as the OpenAPI description shows them.
 //!
-//! The bodies themselves are written by `app::nonprofit_json`; a test checks that the two agree.
+//! These types only describe the bodies. `app::nonprofit_json` writes them by hand, because every keystroke of a search
+//! writes ten nonprofits; a test checks that the two agree.
 
 use crate::api::explanation::ExplanationBody;
 use crate::api::sources::{IrsBody, SourcesBody};

@@ -1,4 +1,6 @@
 //! The response bodies with fundraisers.
+//!
+//! The nonprofits in them are JSON that `app::nonprofit_json` writes, as in all other responses.
 
 use crate::api::bodies::{NonprofitBody, TagBody};
 use crate::app::urls::Urls;
@@ -8,26 +10,29 @@ use giving::fundraisers::{Fundraiser, Status};
 use platform::clock::rfc3339;
 use platform::money::Cents;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// A fundraiser, its creator, the nonprofits it supports, and their causes.
-#[derive(ToSchema)]
+#[derive(Serialize, ToSchema)]
 pub struct FundraiserDetailsBody<'a> {
     #[schema(example = "OK")]
     pub message: &'static str,
     pub data: FundraiserDetails<'a>,
 }
 
-#[derive(ToSchema)]
+#[derive(Serialize, ToSchema)]
 pub struct FundraiserDetails<'a> {
     pub fundraiser: FundraiserBody<'a>,
     /// The creator. Empty if the account was deleted.
     pub users: Vec<UserBody>,
     /// The nonprofits it supports, in the order sent.
-    pub nonprofits: Vec<NonprofitBody>,
-    pub tags: Vec<TagBody>,
+    #[schema(value_type = Vec<NonprofitBody>)]
+    pub nonprofits: Box<RawValue>,
+    #[schema(value_type = Vec<TagBody>)]
+    pub tags: Box<RawValue>,
 }
 
 /// A fundraiser that was created or changed.
@@ -226,7 +231,10 @@ impl RaisedBody {
             raised: raised.get(),
             supporters: totals.supporters,
             goal_amount: goal.amount().get(),
-            goal_type: goal.kind(),
+            goal_type: match goal {
+                Goal::Custom(_) => "CUSTOM",
+                Goal::Automatic(_) => "AUTOMATIC",
+            },
             livemode: !is_test_mode,
         }
     }

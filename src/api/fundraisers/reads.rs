@@ -1,6 +1,8 @@
 //! `GET /v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}`, and the same with `/raised`.
 
-use crate::api::fundraisers::bodies::{FundraiserBody, FundraiserDetailsBody, RaisedBody, UserBody};
+use crate::api::fundraisers::bodies::{
+    FundraiserBody, FundraiserDetails, FundraiserDetailsBody, RaisedBody, UserBody,
+};
 use crate::api::problems::{FundraiserNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
 use crate::http::cache::{self, IfNoneMatch};
@@ -19,6 +21,7 @@ use giving::fundraisers::FundraiserName;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::names::{find_nonprofit, slug_of};
 use platform::json;
+use serde_json::value::RawValue;
 use std::sync::Arc;
 
 /// Retrieves a fundraiser by its slug or ID and the nonprofit that it supports.
@@ -53,42 +56,39 @@ pub async fn fundraiser(
         supported.extend(app.directory.find(&Identifier::Id(*id)).await?);
     }
     let nonprofits: Vec<Nonprofit<'_>> = supported.iter().filter_map(NonprofitRef::nonprofit).collect();
-    let users: Vec<UserBody> = creator
-        .map(|username| UserBody {
-            id: shown.fundraiser.account.0,
-            username,
-        })
-        .into_iter()
-        .collect();
-    let (livemode, now) = (!app.is_test_mode(), app.clock.millis());
-    let fundraiser = FundraiserBody::new(&shown.fundraiser, &slug, &app.urls, livemode, now);
-    let body = details(&app, &fundraiser, &users, &nonprofits);
-    Ok(cache::hashed_json(&if_none_match, body))
-}
-
-/// Writes the response body that [`FundraiserDetailsBody`] describes.
-fn details(
-    app: &App,
-    fundraiser: &FundraiserBody<'_>,
-    users: &[UserBody],
-    nonprofits: &[Nonprofit<'_>],
-) -> Vec<u8> {
-    let mut out = Vec::with_capacity(4_096);
-    out.extend_from_slice(br#"{"message":"OK","data":{"fundraiser":"#);
-    serde_json::to_writer(&mut out, fundraiser).expect("a fundraiser is plain data");
-    out.extend_from_slice(br#","users":"#);
-    serde_json::to_writer(&mut out, users).expect("users are plain data");
-    out.extend_from_slice(br#","nonprofits":"#);
-    json::list(&mut out, nonprofits, |out, each| {
-        app.nonprofit_json.nonprofit(out, each);
-    });
-    out.extend_from_slice(br#","tags":"#);
     let causes = nonprofits
         .iter()
         .fold(CauseSet::default(), |all, each| all.union(each.causes));
-    app.nonprofit_json.tags(&mut out, causes);
-    out.extend_from_slice(b"}}");
-    out
+    let (livemode, now) = (!app.is_test_mode(), app.clock.millis());
+    let body = FundraiserDetailsBody {
+        message: "OK",
+        data: FundraiserDetails {
+            fundraiser: FundraiserBody::new(&shown.fundraiser, &slug, &app.urls, livemode, now),
+            users: creator
+                .map(|username| UserBody {
+                    id: shown.fundraiser.account.0,
+                    username,
+                })
+                .into_iter()
+                .collect(),
+            nonprofits: raw_json(|out| {
+                json::list(out, &nonprofits, |out, each| {
+                    app.nonprofit_json.nonprofit(out, each);
+                });
+            }),
+            tags: raw_json(|out| app.nonprofit_json.tags(out, causes)),
+        },
+    };
+    let body = serde_json::to_vec(&body).expect("a fundraiser is plain data");
+    Ok(cache::hashed_json(&if_none_match, body))
+}
+
+/// Returns JSON that `write` appends to a buffer.
+fn raw_json(write: impl FnOnce(&mut Vec<u8>)) -> Box<RawValue> {
+    let mut out = Vec::with_capacity(2_048);
+    write(&mut out);
+    let text = String::from_utf8(out).expect("JSON is UTF-8");
+    RawValue::from_string(text).expect("nonprofits are written as JSON")
 }
 
 /// Retrieves the amount that a fundraiser has raised, its number of supporters and its current goal.
