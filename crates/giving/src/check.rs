@@ -7,6 +7,7 @@ use crate::ledger::checkpoints::{self, Checkpoint};
 use crate::ledger::entry::{Beneficiaries, Totals, TotalsByMode};
 use crate::ledger::{outbox, store};
 use platform::db::{Db, Tx};
+use platform::hosted;
 use platform::ids::FundraiserId;
 use platform::money::Cents;
 use std::collections::HashMap;
@@ -114,13 +115,20 @@ fn sum(totals: impl Iterator<Item = Totals>) -> Totals {
     })
 }
 
-/// Names the fundraisers whose cover is a hosted picture that does not exist, one sentence each.
+/// Lists the fundraisers whose cover is a hosted picture that does not exist, one sentence each, up to 100.
 pub async fn list_lost_covers(db: &Db) -> sqlx::Result<Vec<String>> {
-    let lost = fundraisers::store::list_lost_covers(db).await?;
-    let sentence = |(fundraiser, cover)| {
-        format!("the picture {cover}, the cover of fundraiser {fundraiser}, does not exist")
-    };
-    Ok(lost.into_iter().map(sentence).collect())
+    let mut lost = Vec::new();
+    for (fundraiser, cover) in fundraisers::store::list_covers_by_fundraiser(db).await? {
+        if lost.len() == 100 {
+            break;
+        }
+        if hosted::store::find(db, &cover).await?.is_none() {
+            lost.push(format!(
+                "the picture {cover}, the cover of fundraiser {fundraiser}, does not exist"
+            ));
+        }
+    }
+    Ok(lost)
 }
 
 /// Adds every entry to the audit. If a batch cannot be read, reads entry by entry to find the damaged one.

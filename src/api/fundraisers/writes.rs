@@ -19,7 +19,7 @@ use axum::response::{IntoResponse, Response};
 use giving::fundraisers::validate::validate;
 use giving::fundraisers::write::CreateFundraiser;
 use giving::fundraisers::{Fundraiser, slug};
-use giving::idempotency::{IdempotentRequest, StoredResponse};
+use giving::idempotency::{self, IdempotentRequest, StoredResponse};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -111,7 +111,7 @@ pub async fn create(
         .map(|request| app.in_flight.begin(request))
         .transpose()?;
     if let Some(request) = &request
-        && let Some(response) = request.find(&app.db, app.clock.millis()).await?
+        && let Some(response) = idempotency::store::find(&app.db, request, app.clock.millis()).await?
     {
         return Ok(created_response(response));
     }

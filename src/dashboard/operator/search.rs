@@ -21,7 +21,6 @@ use directory::nonprofits::Nonprofit;
 use directory::query::filter::SearchFilter;
 use giving::donations::listing;
 use giving::fundraisers::FundraiserName;
-use giving::fundraisers::lookup as fundraiser_search;
 use giving::fundraisers::store as fundraisers;
 use giving::payments::lookup as donation_search;
 use giving::payments::store as payments;
@@ -169,7 +168,7 @@ async fn find_fundraisers(app: &App, query: &str) -> Result<Vec<SearchResult>> {
         }
         return Ok(Vec::new());
     }
-    let titles = fundraiser_search::find_by_title(&app.db, query, MAX_RESULTS).await?;
+    let titles = fundraisers::find_by_title(&app.db, query, MAX_RESULTS).await?;
     Ok(titles.iter().map(|(id, title)| found(*id, title)).collect())
 }
 

@@ -6,7 +6,6 @@ pub mod cover;
 pub mod fields;
 pub mod goal;
 pub mod input;
-pub mod lookup;
 pub mod moderate;
 pub mod names;
 pub mod review;

@@ -1,4 +1,7 @@
-//! The SQL of fundraisers.
+//! The SQL of fundraisers, the nonprofits they support and their history.
+//!
+//! One query reads a table of the ledger: the list that is ordered by the amount raised, because the database has to sort
+//! it before it can return a page.
 
 use super::cover::CoverVisibility;
 use super::{Fundraiser, FundraiserName, beneficiaries};
@@ -6,6 +9,7 @@ use crate::ledger::entry::{Beneficiaries, Mode};
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::Cents;
+use platform::text::escape_like;
 use uuid::Uuid;
 
 macro_rules! fundraisers {
@@ -100,8 +104,10 @@ const INSERT_CHANGE: &str = "insert into fundraiser_history (fundraiser_id, vers
 const OF_COVER: &str = "select distinct account_id, hidden_at is null and in_review_since is null \
      from fundraisers where cover = $1";
 const COVERS: &str = "select distinct cover from fundraisers where cover is not null";
-const LOST_COVERS: &str = "select f.id, f.cover from fundraisers f where f.cover is not null \
-     and not exists (select 1 from pictures p where p.id = f.cover) order by f.id limit 100";
+const COVERS_BY_FUNDRAISER: &str = "select id, cover from fundraisers where cover is not null order by id";
+/// Titles have no index, so only the newest fundraisers are searched. IDs are in the order of creation.
+const FIND_BY_TITLE: &str = "select id, title from (select id, title from fundraisers order by id desc limit 20000) newest \
+     where lower(title) like $1 escape '\\' limit $2";
 
 /// The columns of a fundraiser as [`fundraisers!`] selects them.
 struct FundraiserRow {
@@ -170,13 +176,13 @@ fn fundraiser(row: FundraiserRow, supported: Vec<(Uuid, f64)>) -> Fundraiser {
     }
 }
 
-/// Finds a fundraiser by its id.
+/// Finds a fundraiser by its ID.
 pub async fn find(db: &Db, id: FundraiserId) -> sqlx::Result<Option<Fundraiser>> {
     let row: Option<FundraiserRow> = read!(db, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
-    whole(db, row).await
+    with_supported(db, row).await
 }
 
-/// Finds a fundraiser of a nonprofit.
+/// Finds a fundraiser of a nonprofit. Fundraisers of other nonprofits are not found.
 pub async fn find_of(
     db: &Db,
     nonprofit: NonprofitId,
@@ -193,19 +199,20 @@ pub async fn find_of(
                 .bind(slug)
                 .fetch_optional(c)
                 .await)?;
-            whole(db, row).await
+            with_supported(db, row).await
         }
     }
 }
 
-async fn whole(db: &Db, row: Option<FundraiserRow>) -> sqlx::Result<Option<Fundraiser>> {
+/// Completes a row with the nonprofits that the fundraiser supports.
+async fn with_supported(db: &Db, row: Option<FundraiserRow>) -> sqlx::Result<Option<Fundraiser>> {
     let Some(row) = row else { return Ok(None) };
     let supported = read!(db, c => sqlx::query_as(SUPPORTED).bind(row.id).fetch_all(c).await)?;
     Ok(Some(fundraiser(row, supported)))
 }
 
-/// The same by id, within a transaction.
-pub async fn find_in(tx: &mut Tx, id: FundraiserId) -> sqlx::Result<Option<Fundraiser>> {
+/// Does the same as [`find`] within a transaction.
+pub(super) async fn find_in(tx: &mut Tx, id: FundraiserId) -> sqlx::Result<Option<Fundraiser>> {
     let row: Option<FundraiserRow> =
         run!(&mut *tx, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
     let Some(row) = row else { return Ok(None) };
@@ -213,7 +220,7 @@ pub async fn find_in(tx: &mut Tx, id: FundraiserId) -> sqlx::Result<Option<Fundr
     Ok(Some(fundraiser(row, supported)))
 }
 
-/// Some of an account's fundraisers, newest first, and how many there are.
+/// Lists one page of the fundraisers of an account, newest first, and counts all of them.
 pub async fn list_of_account(
     db: &Db,
     account: AccountId,
@@ -229,15 +236,15 @@ pub async fn list_of_account(
         .await)?;
     let mut list = Vec::with_capacity(rows.len());
     for row in rows {
-        list.extend(whole(db, Some(row)).await?);
+        list.extend(with_supported(db, Some(row)).await?);
     }
     Ok((list, count as u64))
 }
 
-/// Which fundraisers an operator lists.
+/// The fundraisers that an operator can list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
-    /// Those that wait for a review, the longest first.
+    /// Those in review, oldest first.
     InReview,
     Hidden,
     All,
@@ -254,7 +261,7 @@ pub async fn list_page(db: &Db, listing: Listing, take: i64, skip: i64) -> sqlx:
         read!(db, c => sqlx::query_as(query).bind(take).bind(skip).fetch_all(c).await)?;
     let mut list = Vec::with_capacity(rows.len());
     for row in rows {
-        list.extend(whole(db, Some(row)).await?);
+        list.extend(with_supported(db, Some(row)).await?);
     }
     Ok(list)
 }
@@ -280,7 +287,7 @@ pub enum Order {
 /// A fundraiser in a list, and the nonprofit that its URL names.
 pub type Listed = (NonprofitId, FundraiserId);
 
-/// Lists some fundraisers that are published, those that accept donations first, after skipping others.
+/// Lists one page of the published fundraisers. Those that accept donations come first.
 pub async fn list_public(
     db: &Db,
     order: Order,
@@ -312,21 +319,21 @@ pub async fn count_public(db: &Db) -> sqlx::Result<u64> {
 }
 
 /// Lists the fundraisers of an account that are not closed.
-pub async fn list_open_of_account(tx: &mut Tx, account: AccountId) -> sqlx::Result<Vec<FundraiserId>> {
+pub(super) async fn list_open_of_account(tx: &mut Tx, account: AccountId) -> sqlx::Result<Vec<FundraiserId>> {
     let ids: Vec<Uuid> =
         run!(tx, c => sqlx::query_scalar(OPEN_OF_ACCOUNT).bind(account.0).fetch_all(c).await)?;
     Ok(ids.into_iter().map(FundraiserId).collect())
 }
 
-/// Returns whether an account has a fundraiser that everybody may see.
-pub async fn has_approved(tx: &mut Tx, account: AccountId) -> sqlx::Result<bool> {
+/// Returns whether an account has a fundraiser that is neither hidden nor in review.
+pub(super) async fn has_approved(tx: &mut Tx, account: AccountId) -> sqlx::Result<bool> {
     let count: i64 =
         run!(tx, c => sqlx::query_scalar(APPROVED_OF_ACCOUNT).bind(account.0).fetch_one(c).await)?;
     Ok(count > 0)
 }
 
-/// The nonprofits that each fundraiser benefits.
-pub async fn list_supported(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Beneficiaries)>> {
+/// Lists the nonprofits that each fundraiser supports.
+pub(crate) async fn list_supported(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Beneficiaries)>> {
     let rows: Vec<(Uuid, Uuid, f64)> = run!(tx, c => sqlx::query_as(ALL_SUPPORTED).fetch_all(c).await)?;
     let of_one = |rows: &[(Uuid, Uuid, f64)]| {
         let supported: Vec<_> = rows
@@ -338,8 +345,8 @@ pub async fn list_supported(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Bene
     Ok(rows.chunk_by(|one, next| one.0 == next.0).map(of_one).collect())
 }
 
-/// What each fundraiser says came in elsewhere.
-pub async fn list_offline(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Option<Cents>)>> {
+/// Lists the amount that each fundraiser raised offline, as its owner reported it.
+pub(crate) async fn list_offline(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Option<Cents>)>> {
     let rows: Vec<(Uuid, Option<i64>)> = run!(tx, c => sqlx::query_as(ALL_OFFLINE).fetch_all(c).await)?;
     Ok(rows
         .into_iter()
@@ -347,8 +354,8 @@ pub async fn list_offline(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Option
         .collect())
 }
 
-/// Returns whether each of two slugs is taken within the nonprofit.
-pub async fn has_slugs(
+/// Returns, for each of two slugs, whether a fundraiser of the nonprofit has it.
+pub(super) async fn has_slugs(
     tx: &mut Tx,
     nonprofit: NonprofitId,
     [first, second]: [&str; 2],
@@ -362,8 +369,8 @@ pub async fn has_slugs(
     Ok([has_first, has_second])
 }
 
-/// Writes a new fundraiser.
-pub async fn insert(tx: &mut Tx, new: &Fundraiser) -> sqlx::Result<()> {
+/// Inserts a fundraiser.
+pub(super) async fn insert(tx: &mut Tx, new: &Fundraiser) -> sqlx::Result<()> {
     run!(&mut *tx, c => sqlx::query(INSERT)
         .bind(new.id.0)
         .bind(new.nonprofit.0)
@@ -396,8 +403,8 @@ pub async fn insert(tx: &mut Tx, new: &Fundraiser) -> sqlx::Result<()> {
     Ok(())
 }
 
-/// Writes a changed fundraiser, and the change into its history. Without `by`, the command line changed it.
-pub async fn update(
+/// Updates a fundraiser and adds the change to its history. `by` is `None` for a change from the command line.
+pub(super) async fn update(
     tx: &mut Tx,
     changed: &Fundraiser,
     by: Option<AccountId>,
@@ -432,8 +439,8 @@ pub async fn update(
         .map(|_| ()))
 }
 
-/// Finds out who may see a hosted picture.
-pub async fn find_cover_visibility(db: &Db, hosted_id: &str) -> sqlx::Result<CoverVisibility> {
+/// Finds out who can see a hosted picture.
+pub(super) async fn find_cover_visibility(db: &Db, hosted_id: &str) -> sqlx::Result<CoverVisibility> {
     let rows: Vec<(Uuid, bool)> =
         read!(db, c => sqlx::query_as(OF_COVER).bind(hosted_id).fetch_all(c).await)?;
     let fundraisers: Vec<_> = rows
@@ -443,21 +450,32 @@ pub async fn find_cover_visibility(db: &Db, hosted_id: &str) -> sqlx::Result<Cov
     Ok(CoverVisibility::of(&fundraisers))
 }
 
-/// Lists the covers of all fundraisers, hidden and closed ones too.
+/// Lists the covers of all fundraisers, including hidden and closed ones.
 pub async fn list_covers(db: &Db) -> sqlx::Result<Vec<String>> {
     read!(db, c => sqlx::query_scalar(COVERS).fetch_all(c).await)
 }
 
-/// Lists fundraisers whose cover is a hosted picture that does not exist, up to a hundred.
-pub async fn list_lost_covers(db: &Db) -> sqlx::Result<Vec<(FundraiserId, String)>> {
-    let rows: Vec<(Uuid, String)> = read!(db, c => sqlx::query_as(LOST_COVERS).fetch_all(c).await)?;
-    Ok(rows
-        .into_iter()
-        .map(|(id, cover)| (FundraiserId(id), cover))
-        .collect())
+/// Lists the fundraisers that have a cover, with the ID of the cover.
+pub(crate) async fn list_covers_by_fundraiser(db: &Db) -> sqlx::Result<Vec<(FundraiserId, String)>> {
+    let rows: Vec<(Uuid, String)> = read!(db, c => sqlx::query_as(COVERS_BY_FUNDRAISER).fetch_all(c).await)?;
+    Ok(with_fundraiser_ids(rows))
 }
 
-/// A fundraiser as a line of a list.
+/// Finds the newest fundraisers whose titles contain a text.
+pub async fn find_by_title(db: &Db, text: &str, take: i64) -> sqlx::Result<Vec<(FundraiserId, String)>> {
+    let pattern = format!("%{}%", escape_like(&text.to_lowercase()));
+    let rows: Vec<(Uuid, String)> =
+        read!(db, c => sqlx::query_as(FIND_BY_TITLE).bind(&pattern).bind(take).fetch_all(c).await)?;
+    Ok(with_fundraiser_ids(rows))
+}
+
+fn with_fundraiser_ids<T>(rows: Vec<(Uuid, T)>) -> Vec<(FundraiserId, T)> {
+    rows.into_iter()
+        .map(|(id, value)| (FundraiserId(id), value))
+        .collect()
+}
+
+/// A fundraiser in a short list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FundraiserSummary {
     pub id: FundraiserId,
@@ -483,7 +501,7 @@ from_row!(SummaryRow {
     nonprofit_id
 });
 
-/// The newest fundraisers that support a nonprofit and are not closed.
+/// Lists the newest published fundraisers that support a nonprofit.
 pub async fn list_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<FundraiserSummary>> {
     let rows: Vec<SummaryRow> =
         read!(db, c => sqlx::query_as(OF_NONPROFIT).bind(id.0).bind(take).fetch_all(c).await)?;
@@ -497,8 +515,8 @@ pub async fn list_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Res
     Ok(rows.into_iter().map(listed).collect())
 }
 
-/// Every fundraiser with each nonprofit that it supports.
-pub async fn list_pairs(db: &Db) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)>> {
+/// Lists every fundraiser with each nonprofit that it supports.
+pub(super) async fn list_pairs(db: &Db) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)>> {
     let pairs: Vec<(Uuid, Uuid)> = read!(db, c => sqlx::query_as(PAIRS).fetch_all(c).await)?;
     Ok(pairs
         .into_iter()
@@ -506,8 +524,11 @@ pub async fn list_pairs(db: &Db) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)
         .collect())
 }
 
-/// The nonprofits that one fundraiser supports.
-pub async fn list_pairs_of(db: &Db, id: FundraiserId) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)>> {
+/// Lists a fundraiser with each nonprofit that it supports.
+pub(super) async fn list_pairs_of(
+    db: &Db,
+    id: FundraiserId,
+) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)>> {
     let nonprofits: Vec<Uuid> =
         read!(db, c => sqlx::query_scalar(NONPROFITS_OF).bind(id.0).fetch_all(c).await)?;
     let pairs = nonprofits
@@ -516,7 +537,7 @@ pub async fn list_pairs_of(db: &Db, id: FundraiserId) -> sqlx::Result<Vec<(Fundr
     Ok(pairs.collect())
 }
 
-/// A fundraiser as an item of a feed.
+/// A fundraiser in a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedItem {
     pub id: FundraiserId,
@@ -562,13 +583,13 @@ impl From<FeedItemRow> for FeedItem {
     }
 }
 
-/// The newest fundraisers that are not closed.
+/// Lists the newest published fundraisers.
 pub async fn list_newest(db: &Db, take: i64) -> sqlx::Result<Vec<FeedItem>> {
     let rows: Vec<FeedItemRow> = read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await)?;
     Ok(rows.into_iter().map(FeedItem::from).collect())
 }
 
-/// Those of them that support a nonprofit.
+/// Lists the newest published fundraisers that support a nonprofit, with all that a feed shows.
 pub async fn list_newest_of(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<FeedItem>> {
     let rows: Vec<FeedItemRow> =
         read!(db, c => sqlx::query_as(NEWEST_OF).bind(id.0).bind(take).fetch_all(c).await)?;

@@ -5,7 +5,7 @@ use super::fields::Fields;
 use super::review::Review;
 use super::{Fundraiser, slug, store};
 use crate::error::Error;
-use crate::idempotency::{IdempotentRequest, StoredResponse};
+use crate::idempotency::{self, IdempotentRequest, StoredResponse};
 use crate::ledger::batch::Batch;
 use crate::ledger::entry::{Draft, Kind, Leg, Mode, OFFLINE, Party};
 use platform::db::StoreError;
@@ -41,7 +41,7 @@ pub async fn write_new(
     now: i64,
 ) -> Result<StoredResponse, StoreError<Error>> {
     if let Some(request) = &command.request
-        && let Some(response) = request.find_in(&mut batch.tx, now).await?
+        && let Some(response) = idempotency::store::find_in(&mut batch.tx, request, now).await?
     {
         return Ok(response);
     }
@@ -60,7 +60,7 @@ pub async fn write_new(
     batch.add_outbox_row("fundraiser_created", Some(new.id), &payload, now);
     let response = respond(&new, now);
     if let Some(request) = &command.request {
-        request.store(&mut batch.tx, &response, now).await?;
+        idempotency::store::insert(&mut batch.tx, request, &response, now).await?;
     }
     Ok(response)
 }
